@@ -1,0 +1,42 @@
+# How our own sources are compiled: pdk_warnings, pdk_hardening, and pdk_build, which is both and what goes with them.
+# None of it reaches the users of the installed library. Sanitizers apply to everything that is built here.
+include(CheckCCompilerFlag)
+include(CheckPIESupported)
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+check_pie_supported(LANGUAGES C)
+
+if(PDK_SANITIZE)
+    add_compile_options(-fsanitize=${PDK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${PDK_SANITIZE})
+endif()
+
+add_library(pdk_warnings INTERFACE)
+target_compile_options(pdk_warnings INTERFACE
+    -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef
+    -Wpointer-arith -Wwrite-strings $<$<BOOL:${PDK_WERROR}>:-Werror>)
+
+add_library(pdk_hardening INTERFACE)
+target_compile_options(pdk_hardening INTERFACE -fstack-protector-strong)
+foreach(flag stack-clash-protection cf-protection) # not on every architecture
+    check_c_compiler_flag(-f${flag} PDK_HAVE_${flag})
+    if(PDK_HAVE_${flag})
+        target_compile_options(pdk_hardening INTERFACE -f${flag})
+    endif()
+endforeach()
+# Fortified functions need optimisation, and hide from the sanitizers what those intercept.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+if("${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}" MATCHES "-O([1-9sgz]|fast)" AND NOT PDK_SANITIZE)
+    target_compile_options(pdk_hardening INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+endif()
+target_link_options(pdk_hardening INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed)
+
+add_library(pdk_build INTERFACE)
+target_link_libraries(pdk_build INTERFACE pdk_warnings pdk_hardening)
+target_compile_definitions(pdk_build INTERFACE _GNU_SOURCE)
+# __FILE__ relative to the project: the same build wherever the project lies.
+target_compile_options(pdk_build INTERFACE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")

@@ -1,0 +1,39 @@
+# What `cmake --install` puts where, so that the tree can be moved afterwards: libraries, headers, find_package(paddock),
+# pkg-config, manual pages.
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/paddock")
+
+install(TARGETS paddock EXPORT paddock-targets FILE_SET HEADERS)
+install(EXPORT paddock-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
+# Apart: only who links the static library needs what it is made of.
+install(TARGETS paddock_static EXPORT paddock-static-targets)
+install(EXPORT paddock-static-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
+
+configure_package_config_file(cmake/paddock-config.cmake.in paddock-config.cmake INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(paddock-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+    "${PROJECT_BINARY_DIR}/paddock-config.cmake"
+    "${PROJECT_BINARY_DIR}/paddock-config-version.cmake"
+    cmake/FindZooKeeper.cmake
+    DESTINATION "${package_dir}")
+
+# pkg-config knows where its own file lies: the prefix is the way from there, and paths below it are relative to it.
+set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+cmake_path(IS_ABSOLUTE CMAKE_INSTALL_LIBDIR libdir_is_absolute)
+if(libdir_is_absolute)
+    set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+    set(pc_libdir "${CMAKE_INSTALL_LIBDIR}")
+else()
+    file(RELATIVE_PATH up "/prefix/${pc_dir}" "/prefix")
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(pc_prefix "\${pcfiledir}/${up}")
+    set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
+configure_file(cmake/paddock.pc.in paddock.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/paddock.pc" DESTINATION "${pc_dir}")
+
+file(GLOB manual_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.3")
+if(manual_pages)
+    install(FILES ${manual_pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man3")
+endif()

@@ -1,0 +1,30 @@
+# The library: compiled once, linked as a shared library that exports pdk_* alone and as a static one for which the
+# tests, and nobody else, see the internal headers.
+file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/paddock/*.h")
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
+file(GLOB recipe_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.c")
+set(library_dependencies ZooKeeper::zookeeper_mt PkgConfig::GLIB Threads::Threads)
+
+add_library(paddock_objects OBJECT ${library_sources} ${recipe_sources})
+target_include_directories(paddock_objects PRIVATE
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/recipes")
+target_link_libraries(paddock_objects PRIVATE pdk_build ${library_dependencies})
+
+add_library(paddock SHARED $<TARGET_OBJECTS:paddock_objects>)
+add_library(paddock::paddock ALIAS paddock)
+set_target_properties(paddock PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
+    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/paddock.map")
+target_sources(paddock PUBLIC
+    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${public_headers})
+target_link_options(paddock PRIVATE
+    "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/paddock.map" -Wl,-z,defs)
+target_link_libraries(paddock PRIVATE $<BUILD_INTERFACE:pdk_hardening> ${library_dependencies})
+
+add_library(paddock_static STATIC $<TARGET_OBJECTS:paddock_objects>)
+add_library(paddock::paddock_static ALIAS paddock_static)
+set_target_properties(paddock_static PROPERTIES OUTPUT_NAME paddock LINKER_LANGUAGE C)
+target_include_directories(paddock_static INTERFACE
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include;${PROJECT_SOURCE_DIR}/src;${PROJECT_SOURCE_DIR}/recipes>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_link_libraries(paddock_static PRIVATE ${library_dependencies})
