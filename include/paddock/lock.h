@@ -1,0 +1,80 @@
+/* The lock: exclusive, fair between processes, shared by the threads of this one.
+ *
+ * Between processes the order is that of ZooKeeper's sequence numbers. Threads that share one pdk_lock queue in front of
+ * one znode; a release hands over to the next of them without touching ZooKeeper, at most max_handovers times or for
+ * max_handover_ms, after which the lock goes to the end of the line so that other processes are served.
+ */
+#ifndef PADDOCK_LOCK_H
+#define PADDOCK_LOCK_H
+
+#include <paddock/contenders.h>
+#include <paddock/hold.h>
+#include <paddock/session.h>
+
+PDK_BEGIN_DECLS
+
+typedef struct pdk_lock pdk_lock;
+typedef struct pdk_claim pdk_claim;
+
+/* How our nodes are named, which is who else can contend on the same path. */
+typedef enum pdk_naming {
+    PDK_NAMING_CURATOR = 0, /* Apache Curator's InterProcessMutex, go-zookeeper */
+    PDK_NAMING_KAZOO = 1,   /* kazoo's Lock */
+} pdk_naming;
+
+typedef struct pdk_lock_options {
+    size_t size;
+    int32_t naming;          /* a pdk_naming */
+    int32_t max_handovers;   /* hand-overs between threads in a row; 0: every acquisition queues anew */
+    int32_t max_handover_ms; /* and for how long in a row */
+    int32_t reserved;        /* 0 */
+} pdk_lock_options;
+
+#define PDK_LOCK_OPTIONS_INIT                                                                                          \
+    { sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0 }
+
+/* The lock at path, below the session's chroot. Touches no server.
+ *   path  absolute, printable UTF-8, no empty, "." or ".." segment, not /zookeeper, at most 512 bytes with the chroot.
+ * INVALID, CLOSED, FORKED. */
+PDK_API pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_options *options,
+                                pdk_lock **out);
+PDK_API pdk_lock *pdk_lock_ref(pdk_lock *lock);
+/* The last unref cancels the claims of the lock (CANCELED) and leaves its holds. */
+PDK_API void pdk_lock_unref(pdk_lock *lock);
+
+/* Acquire; blocks.
+ *   timeout_ms  PDK_FOREVER; or how long to stay in line; or 0: a try, which does not queue and is bounded by the
+ *               session's request_timeout_ms.
+ *   out         on PDK_OK the hold, with one reference that pdk_hold_release gives back.
+ * BUSY (try: somebody is ahead), TIMEOUT (in line when the deadline passed), UNAVAILABLE (no server confirmed a place in
+ * line by then), DEADLOCK (this thread holds this lock object), WRONG_THREAD, NO_PERMISSION, EXHAUSTED, LIMIT, CANCELED
+ * (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
+PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
+
+/* status as pdk_lock_acquire answers it; hold is not NULL exactly when status is PDK_OK, and the callback owns it. */
+typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
+
+/* The same without waiting: fn is called exactly once, where callbacks run, never from inside this call. An error return
+ * means that fn is never called.
+ *   out  a reference to the claim, to be given back with pdk_claim_unref; or NULL. */
+PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
+                                          pdk_claim **out);
+
+/* Give up. PDK_OK: fn will be called with CANCELED. NOT_HELD: too late, fn was or will be called with another result,
+ * and when that is a hold it is the callback's to release. */
+PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
+/* How many are ahead, other processes and local threads, as of the last listing this claim had reason to make.
+ * UNAVAILABLE: no server has confirmed a place in line yet. NOT_HELD: the claim has ended. */
+PDK_API pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead);
+PDK_API pdk_claim *pdk_claim_ref(pdk_claim *claim);
+/* Gives the reference back and no more: a claim goes on without it. */
+PDK_API void pdk_claim_unref(pdk_claim *claim);
+
+/* Who is in line, the holder first; blocks, at most timeout_ms. UNAVAILABLE when that passes. The holder alone: a list of
+ * one, or of none when the lock is free. */
+PDK_API pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
+PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
+
+PDK_END_DECLS
+
+#endif

@@ -1,0 +1,58 @@
+/* What a call answers, and why it failed in words.
+ *
+ * A status says what the caller can do, not what happened on the wire. Ask the predicates before the value.
+ */
+#ifndef PADDOCK_STATUS_H
+#define PADDOCK_STATUS_H
+
+#include <paddock/version.h>
+#include <stdbool.h>
+
+PDK_BEGIN_DECLS
+
+/* X(NAME, value, text). Values never change once released. */
+#define PDK_STATUS_MAP(X)                                                                                              \
+    X(OK, 0, "success")                                                                                                \
+    X(TIMEOUT, 1, "the deadline passed while in line")                                                                 \
+    X(BUSY, 2, "somebody is ahead")                                                                                    \
+    X(CANCELED, 3, "the claim was cancelled")                                                                          \
+    X(LOST, 4, "the hold was lost")                                                                                    \
+    X(NOT_HELD, 5, "this hold was already released")                                                                   \
+    X(DEADLOCK, 6, "this thread already holds this lock")                                                              \
+    X(WRONG_THREAD, 7, "a blocking call from a callback")                                                              \
+    X(UNAVAILABLE, 8, "no server confirmed the request in time")                                                       \
+    X(RESOLVE, 9, "no host name could be resolved")                                                                    \
+    X(AUTH, 10, "the server refused the credentials")                                                                  \
+    X(NO_PERMISSION, 11, "an access control list forbids it")                                                          \
+    X(INVALID, 12, "an argument is not valid")                                                                         \
+    X(UNSUPPORTED, 13, "this build or server cannot do it")                                                            \
+    X(LIMIT, 14, "a documented limit would be crossed")                                                                \
+    X(EXHAUSTED, 15, "the directory's sequence numbers are used up")                                                   \
+    X(CLOSED, 16, "the session is closed")                                                                             \
+    X(FORKED, 17, "the handle belongs to the parent process")                                                          \
+    X(SYSTEM, 18, "the operating system refused a resource")
+
+typedef enum pdk_status {
+#define PDK_STATUS_ENUM(name, value, text) PDK_##name = value,
+    PDK_STATUS_MAP(PDK_STATUS_ENUM)
+#undef PDK_STATUS_ENUM
+} pdk_status;
+
+/* "PDK_BUSY", and "somebody is ahead"; static, never NULL, also for values that do not exist. */
+PDK_API const char *pdk_status_name(pdk_status status);
+PDK_API const char *pdk_status_text(pdk_status status);
+
+/* The same call may succeed later, unchanged: TIMEOUT, BUSY, UNAVAILABLE, RESOLVE, SYSTEM. */
+PDK_API bool pdk_status_is_retriable(pdk_status status);
+/* The right is gone: LOST, CLOSED. */
+PDK_API bool pdk_status_is_lost(pdk_status status);
+/* The program is wrong: NOT_HELD, DEADLOCK, WRONG_THREAD, INVALID, FORKED. */
+PDK_API bool pdk_status_is_usage(pdk_status status);
+
+/* This thread's last failure in words: the argument or path, ZooKeeper's code, the fix. Valid until this thread's next
+ * failing call; "" before the first. A success does not clear it. */
+PDK_API const char *pdk_error_text(void);
+
+PDK_END_DECLS
+
+#endif

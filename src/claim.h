@@ -1,0 +1,50 @@
+/* A claim: one pending acquisition.
+ *
+ *     QUEUED ──decide──► DECIDED ──receive──► ENDED
+ *        ▲                  │
+ *        └── the grant had lapsed by the time it was received, and there is time left
+ *
+ * decide happens under the monitor, on whichever thread brings the news; receive on the thread that gets the right, which
+ * may have slept in between: it checks the lease again.
+ */
+#ifndef PDK_CLAIM_H
+#define PDK_CLAIM_H
+
+#include "line.h"
+
+#include <paddock/lock.h>
+
+enum pdk__claim_state { PDK__CLAIM_QUEUED, PDK__CLAIM_DECIDED, PDK__CLAIM_ENDED };
+
+struct pdk_claim {
+    atomic_uint refs;
+    struct pdk__line *line; /* a reference */
+    enum pdk__claim_state state;
+    bool is_try;
+    int64_t deadline, timeout_ms;
+    struct pdk__alarm alarm;
+    GList link;         /* in line->claims while QUEUED */
+    pdk_acquired_fn fn; /* NULL: a caller waits on `woken` */
+    void *user;
+    pthread_cond_t woken;
+    pthread_t thread;
+    pdk_status status;
+    char *why;
+    struct pdk_hold *hold;
+};
+
+/* One reference for the line, one for the caller. */
+struct pdk_claim *pdk__claim_new(struct pdk__line *line, int64_t timeout_ms, pdk_acquired_fn fn, void *user);
+/* Under the monitor. hold is granted with PDK_OK. */
+void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold);
+/* Under the monitor, once DECIDED: take the result. false: it is QUEUED again. *lapsed is a hold to be dropped outside. */
+bool pdk__claim_receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold **hold, struct pdk_hold **lapsed);
+/* Under the monitor. */
+bool pdk__claim_cancel(struct pdk_claim *claim);
+
+/* The whole blocking acquisition, and the whole asynchronous one. Not under the monitor. */
+pdk_status pdk__claim_wait(struct pdk__line *line, int64_t timeout_ms, const char *call, struct pdk_hold **out);
+pdk_status pdk__claim_start(struct pdk__line *line, int64_t timeout_ms, const char *call, pdk_acquired_fn fn,
+                            void *user, struct pdk_claim **out);
+
+#endif

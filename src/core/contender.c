@@ -1,0 +1,277 @@
+#include "core/contender.h"
+
+#include <assert.h>
+#include <string.h>
+
+void pdk__contender_init(struct pdk__contender *c, const char *mark) {
+    memset(c, 0, sizeof *c);
+    assert(strlen(mark) < sizeof c->mark);
+    memcpy(c->mark, mark, strlen(mark));
+}
+
+bool pdk__contender_is_next(const struct pdk__contender *c) {
+    return c->phase == PDK__IN && c->listed && c->watched[0] == '\0' && !c->leaving;
+}
+
+/* It can never be granted: leave, and let the driver say why. */
+static void fail(struct pdk__contender *c, pdk_status why) {
+    if (c->failure == PDK_OK)
+        c->failure = why;
+    c->leaving = true;
+}
+
+/* A refusal that no repetition changes. */
+static void refuse(struct pdk__contender *c, enum pdk__result result) {
+    fail(c, result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : result == PDK__LIMITED ? PDK_LIMIT : PDK_UNSUPPORTED);
+}
+
+static bool is_refusal(enum pdk__result result) {
+    return result == PDK__NOT_ALLOWED || result == PDK__REFUSED || result == PDK__LIMITED;
+}
+
+/* Our node does not exist. What was known of its surroundings went with it. */
+static void be_out(struct pdk__contender *c) {
+    c->phase = PDK__OUT;
+    c->listed = c->look = c->watching = false;
+    c->ahead = 0;
+    c->token = 0;
+    c->own[0] = c->watched[0] = '\0';
+}
+
+static void be_in(struct pdk__contender *c, int64_t token) {
+    c->phase = PDK__IN;
+    c->token = token;
+}
+
+static void created(struct pdk__contender *c, const struct pdk__event *e) {
+    switch (e->result) {
+    case PDK__OK:
+        assert(strlen(e->name) < sizeof c->own);
+        memcpy(c->own, e->name, strlen(e->name) + 1);
+        be_in(c, e->token);
+        break;
+    case PDK__NO_NODE:
+        c->dirless = true;
+        break;
+    case PDK__NODE_EXISTS: /* of a sequential create: the parent's counter is stuck at its end */
+        fail(c, PDK_EXHAUSTED);
+        break;
+    case PDK__UNKNOWN:
+        c->phase = PDK__UNSURE;
+        break;
+    case PDK__NOT_NOW:
+        c->pause = true;
+        break;
+    case PDK__NOT_ALLOWED:
+    case PDK__REFUSED:
+    case PDK__LIMITED:
+        refuse(c, e->result);
+        break;
+    }
+}
+
+/* In line, and the list shows it: granted, waiting for the lease, or behind somebody. */
+static void decide(struct pdk__contender *c, const struct pdk__view *view, bool fresh) {
+    c->listed = true;
+    c->ahead = view->ahead;
+    c->watching = false;
+    memcpy(c->watched, view->blocker, sizeof c->watched);
+    if (view->blocker[0] == '\0' && fresh && !c->leaving)
+        c->phase = PDK__HELD;
+}
+
+/* A list made to find out whether a lost create was executed. Without the barrier's answer it proves nothing. */
+static void recovered(struct pdk__contender *c, const struct pdk__view *view) {
+    if (!c->proven)
+        return;
+    if (view->marked[0] == '\0') {
+        be_out(c);
+        return;
+    }
+    memcpy(c->own, view->marked, sizeof c->own);
+    c->phase = PDK__CANDIDATE;
+}
+
+static void listed(struct pdk__contender *c, const struct pdk__event *e) {
+    if (e->result == PDK__OK && e->view->beyond_limits) {
+        fail(c, PDK_LIMIT);
+    } else if (c->phase == PDK__UNSURE) {
+        if (e->result == PDK__OK)
+            recovered(c, e->view);
+        else if (e->result == PDK__NO_NODE && c->proven)
+            be_out(c);
+        else if (e->result == PDK__NOT_NOW)
+            c->pause = true;
+        else if (e->result != PDK__UNKNOWN && e->result != PDK__NO_NODE)
+            c->phase = PDK__STUCK; /* we may not look: only the end of the session tells */
+    } else if (c->phase == PDK__IN) {
+        if (e->result == PDK__OK && e->view->listed)
+            decide(c, e->view, e->fresh);
+        else if (e->result == PDK__OK || e->result == PDK__NO_NODE)
+            be_out(c);
+        else if (e->result == PDK__UNKNOWN)
+            c->look = true;
+        else if (e->result == PDK__NOT_NOW)
+            c->look = c->pause = true;
+        else
+            refuse(c, e->result);
+    }
+}
+
+static void made_dir(struct pdk__contender *c, enum pdk__result result) {
+    if (result == PDK__OK || result == PDK__NODE_EXISTS)
+        c->dirless = false;
+    else if (is_refusal(result))
+        refuse(c, result);
+    else if (result != PDK__UNKNOWN)
+        c->pause = true; /* a parent vanished meanwhile: again, but not in a hurry */
+}
+
+static void watched(struct pdk__contender *c, enum pdk__result result) {
+    if (result == PDK__OK)
+        c->watching = true;
+    else if (is_refusal(result))
+        refuse(c, result);
+    else
+        c->look = true;
+    if (result == PDK__NOT_NOW)
+        c->pause = true;
+}
+
+static void statted(struct pdk__contender *c, const struct pdk__event *e) {
+    if (e->result == PDK__OK && e->ours) {
+        be_in(c, e->token);
+        c->look = true;
+    } else if (e->result == PDK__OK || e->result == PDK__NO_NODE) {
+        be_out(c); /* of an older session, dying with it; or already dead */
+    } else if (e->result == PDK__NOT_NOW) {
+        c->pause = true;
+    } else if (e->result != PDK__UNKNOWN) {
+        c->phase = PDK__STUCK;
+    }
+}
+
+static void deleted(struct pdk__contender *c, enum pdk__result result) {
+    if (result == PDK__OK || result == PDK__NO_NODE)
+        c->phase = PDK__GONE;
+    else if (result == PDK__NOT_NOW)
+        c->pause = true;
+    else if (result != PDK__UNKNOWN)
+        c->phase = PDK__STUCK;
+}
+
+/* The answer that ends a command frees the line for the next one; CREATED and PROVED are followed by a LISTED. */
+static void answered(struct pdk__contender *c, const struct pdk__event *e) {
+    if (e->type != PDK__CREATED && e->type != PDK__PROVED)
+        c->doing = PDK__DO_NOTHING;
+    switch (e->type) {
+    case PDK__CREATED:
+        created(c, e);
+        break;
+    case PDK__PROVED: /* of the multi: NO_NODE and NOT_ALLOWED were committed by a quorum as well */
+        c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE || e->result == PDK__NOT_ALLOWED;
+        break;
+    case PDK__LISTED:
+        listed(c, e);
+        break;
+    case PDK__MADE_DIR:
+        made_dir(c, e->result);
+        break;
+    case PDK__WATCHED:
+        watched(c, e->result);
+        break;
+    case PDK__STATTED:
+        statted(c, e);
+        break;
+    case PDK__DELETED:
+        deleted(c, e->result);
+        break;
+    default:
+        c->pause = false; /* PAUSED */
+        break;
+    }
+}
+
+static void happened(struct pdk__contender *c, enum pdk__event_type type) {
+    switch (type) {
+    case PDK__ENTER:
+        c->wanted = true;
+        break;
+    case PDK__LEAVE:
+        c->leaving = true;
+        if (c->phase == PDK__HELD)
+            c->phase = PDK__IN;
+        break;
+    case PDK__LINK_UP: /* a watch may have fired in between, or never been armed */
+        c->link = true;
+        c->look = true;
+        break;
+    case PDK__LINK_DOWN:
+        c->link = false;
+        break;
+    case PDK__EXPIRED:
+        c->phase = PDK__GONE;
+        c->doing = PDK__DO_NOTHING;
+        break;
+    case PDK__POKE:
+        c->watching = false;
+        c->look = true;
+        break;
+    case PDK__FRESH:
+        if (pdk__contender_is_next(c))
+            c->look = true;
+        break;
+    case PDK__NODE_LOST:
+        if (c->phase == PDK__HELD || c->leaving)
+            c->phase = PDK__GONE;
+        else
+            be_out(c);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What to do next, from what is known. */
+static enum pdk__command next(struct pdk__contender *c) {
+    if (c->pause)
+        return PDK__DO_PAUSE;
+    switch (c->phase) {
+    case PDK__UNSURE:
+        return PDK__DO_PROVE;
+    case PDK__CANDIDATE:
+        return PDK__DO_STAT;
+    case PDK__OUT:
+        if (c->leaving) {
+            c->phase = PDK__GONE;
+            return PDK__DO_NOTHING;
+        }
+        return !c->wanted ? PDK__DO_NOTHING : c->dirless ? PDK__DO_MKDIR : PDK__DO_ENTER;
+    case PDK__IN:
+        if (c->leaving)
+            return PDK__DO_DELETE;
+        if (c->look || !c->listed)
+            return PDK__DO_LIST;
+        return c->watched[0] != '\0' && !c->watching ? PDK__DO_WATCH : PDK__DO_NOTHING;
+    default:
+        return PDK__DO_NOTHING;
+    }
+}
+
+enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *e) {
+    if (c->phase == PDK__GONE)
+        return PDK__DO_NOTHING;
+    if (e->type >= PDK__CREATED)
+        answered(c, e);
+    else
+        happened(c, e->type);
+
+    if (c->phase == PDK__OUT && c->leaving && c->doing == PDK__DO_NOTHING)
+        c->phase = PDK__GONE; /* nothing to undo: no link needed */
+    if (c->phase == PDK__GONE || c->doing != PDK__DO_NOTHING || (!c->link && !c->pause))
+        return PDK__DO_NOTHING;
+    c->doing = next(c);
+    if (c->doing == PDK__DO_LIST || c->doing == PDK__DO_ENTER || c->doing == PDK__DO_PROVE)
+        c->look = c->proven = false; /* what happens from here on needs another look */
+    return c->doing;
+}

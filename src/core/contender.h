@@ -1,0 +1,113 @@
+/* The contender: one ephemeral sequential node in line, from before its creation until after its deletion.
+ *
+ *              ENTER (create + list)             LIST: nobody ahead, lease fresh
+ *       ┌─────┐ ──────────────► ┌────┐ ───────────────────────────────► ┌──────┐
+ *       │ OUT │                 │ IN │ ◄─ LIST ─ WATCH the predecessor  │ HELD │
+ *       └─────┘ ◄────────────── └────┘                                  └──────┘
+ *          │ ▲   not in a list    ▲ │ DELETE (leaving)                     │
+ *    reply │ │ proven absent      │ └───────────────► ┌──────┐ ◄───────────┘
+ *     lost ▼ │                    │ STAT: our own     │ GONE │   DELETE, or deleted by somebody
+ *       ┌────────┐  PROVE  ┌───────────┐              └──────┘
+ *       │ UNSURE │ ──────► │ CANDIDATE │
+ *       └────────┘ barrier └───────────┘
+ *                  + list, found by mark
+ *
+ * Pure: an event goes in, at most one command comes out, and one command is in flight at a time. What to do next follows
+ * from what is known (the fields), never from how it became known. Rules it rests on:
+ *  - a connection loss means "unknown": read again, behind a quorum barrier, before deciding;
+ *  - a watch event is a reason to read again, never a fact;
+ *  - a contender is granted only while its own node is listed, nothing blocking is ahead, and the lease is fresh;
+ *  - once it is leaving it ends GONE, with no node of its own on the server, whatever happens on the way.
+ * A ZooKeeper session that ends takes its contenders with it (EXPIRED): who still wants the right starts another one.
+ */
+#ifndef PDK_CORE_CONTENDER_H
+#define PDK_CORE_CONTENDER_H
+
+#include "core/names.h"
+#include "core/result.h"
+#include "core/view.h"
+
+#include <paddock/status.h>
+
+enum pdk__phase {
+    PDK__OUT,       /* no node of ours exists */
+    PDK__UNSURE,    /* a create may have been executed */
+    PDK__CANDIDATE, /* a node bears our mark; whose session is it? */
+    PDK__IN,        /* own is our node */
+    PDK__HELD,      /* and the right is ours */
+    PDK__STUCK,     /* our node cannot be deleted: only the end of the session removes it */
+    PDK__GONE,      /* the end */
+};
+
+/* What the driver must do. Each is answered by the events on the right, the last of which ends it. */
+enum pdk__command {
+    PDK__DO_NOTHING,
+    PDK__DO_ENTER,  /* create our node and list, pipelined      CREATED, LISTED */
+    PDK__DO_MKDIR,  /* create the directory and its parents     MADE_DIR */
+    PDK__DO_LIST,   /* list the directory                       LISTED */
+    PDK__DO_WATCH,  /* read `watched`, leaving a watch          WATCHED */
+    PDK__DO_PROVE,  /* quorum barrier and list, pipelined       PROVED, LISTED */
+    PDK__DO_STAT,   /* stat `own`                               STATTED */
+    PDK__DO_DELETE, /* delete `own`                             DELETED */
+    PDK__DO_PAUSE,  /* wait a moment                            PAUSED */
+};
+
+enum pdk__event_type {
+    PDK__ENTER,     /* queue up */
+    PDK__LEAVE,     /* released, cancelled, lost: leave nothing behind */
+    PDK__LINK_UP,   /* connected, for the first time or again */
+    PDK__LINK_DOWN, /* disconnected; answers to what is in flight follow */
+    PDK__EXPIRED,   /* the session ended */
+    PDK__POKE,      /* a watch fired: read again */
+    PDK__FRESH,     /* the lease became fresh */
+    PDK__NODE_LOST, /* our own node is known to be deleted */
+    /* answers to commands */
+    PDK__CREATED,  /* result, name, token */
+    PDK__LISTED,   /* result, view (made with our mark and own), fresh */
+    PDK__MADE_DIR, /* result */
+    PDK__WATCHED,  /* result */
+    PDK__PROVED,   /* result */
+    PDK__STATTED,  /* result, token, ours */
+    PDK__DELETED,  /* result */
+    PDK__PAUSED,
+};
+
+struct pdk__event {
+    enum pdk__event_type type;
+    enum pdk__result result;
+    const char *name;             /* CREATED: of the new node, without its directory */
+    int64_t token;                /* CREATED, STATTED: czxid */
+    bool ours;                    /* STATTED: ephemeralOwner is our session */
+    bool fresh;                   /* LISTED: the lease, as it stands now, allows a grant */
+    const struct pdk__view *view; /* LISTED with OK */
+};
+
+struct pdk__contender {
+    enum pdk__phase phase;
+    enum pdk__command doing; /* in flight */
+    pdk_status failure;      /* why it cannot be granted, for good */
+    bool wanted;             /* somebody asked it to queue */
+    bool leaving;            /* for good */
+    bool link;
+    bool dirless;  /* the directory is missing */
+    bool proven;   /* the barrier before this list was answered */
+    bool look;     /* something happened: list again */
+    bool listed;   /* a list has shown our node: the place in line is confirmed */
+    bool watching; /* the watch on `watched` is armed */
+    bool pause;    /* the server asked for one */
+    int32_t ahead; /* as of the last list */
+    int64_t token; /* czxid of own */
+    char mark[PDK__MARK_SIZE];
+    char own[PDK__NAME_SIZE];
+    char watched[PDK__NAME_SIZE]; /* the predecessor that blocks us */
+};
+
+/* mark: see names.h, unique to this contender. All else is zero: OUT, unwanted, no link. */
+void pdk__contender_init(struct pdk__contender *c, const char *mark);
+
+enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event);
+
+/* In line with nobody ahead, waiting only for a fresh lease. */
+bool pdk__contender_is_next(const struct pdk__contender *c);
+
+#endif

@@ -1,0 +1,82 @@
+#include "core/lease.h"
+
+#include <string.h>
+
+void pdk__lease_init(struct pdk__lease *l, int64_t tick_option, int64_t hops) {
+    memset(l, 0, sizeof *l);
+    l->tick_option = tick_option;
+    l->hops = hops;
+}
+
+void pdk__lease_begin(struct pdk__lease *l, int64_t born) {
+    pdk__lease_init(l, l->tick_option, l->hops);
+    l->born = born;
+}
+
+int64_t pdk__lease_margin(const struct pdk__lease *l) { return l->timeout / 16 + 50 * PDK__MS; }
+
+void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
+    if (l->timeout == 0) {
+        l->timeout = timeout;
+        return;
+    }
+    if (timeout >= l->timeout)
+        return;
+    int64_t margin = pdk__lease_margin(l);
+    if (l->end != 0) {
+        l->end -= l->timeout - timeout; /* the j it was counted from is the same */
+        l->end += margin;
+    }
+    l->timeout = timeout;
+    if (l->end != 0)
+        l->end -= pdk__lease_margin(l);
+}
+
+/* How long after a touch the leader may hear of it. */
+static int64_t report_delay(const struct pdk__lease *l) {
+    int64_t tick = l->tick_option ? l->tick_option : l->timeout / 2;
+    return tick / 2 * l->hops;
+}
+
+/* The newest touch that the leader has certainly heard of when it commits a request sent at `sent`. */
+static int64_t reported_touch(const struct pdk__lease *l, int64_t sent) {
+    int64_t before = sent - report_delay(l);
+    for (uint32_t i = 0; i < l->samples; i++) {
+        uint32_t at = (l->newest + PDK__LEASE_SAMPLES - i) % PDK__LEASE_SAMPLES;
+        if (l->answered[at] < before)
+            return l->sent[at] > l->born ? l->sent[at] : l->born;
+    }
+    return l->born;
+}
+
+/* A busy session would push out the samples that matter: keep the first of each T/64. An older j is only more careful. */
+static void remember(struct pdk__lease *l, int64_t sent, int64_t answered) {
+    if (l->samples != 0 && sent - l->sent[l->newest] < l->timeout / 64)
+        return;
+    l->newest = l->samples == 0 ? 0 : (l->newest + 1) % PDK__LEASE_SAMPLES;
+    if (l->samples < PDK__LEASE_SAMPLES)
+        l->samples++;
+    l->sent[l->newest] = sent;
+    l->answered[l->newest] = answered;
+}
+
+bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed) {
+    if (l->timeout == 0)
+        return false;
+    bool moved = false;
+    if (committed) {
+        int64_t end = reported_touch(l, sent) + l->timeout - pdk__lease_margin(l);
+        moved = end > l->end;
+        if (moved)
+            l->end = end;
+    }
+    remember(l, sent, answered);
+    return moved;
+}
+
+int64_t pdk__lease_longest(const struct pdk__lease *l) { return l->timeout - pdk__lease_margin(l) - report_delay(l); }
+
+bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now) { return l->end - now > l->timeout / 16; }
+
+int64_t pdk__lease_renewal_period(const struct pdk__lease *l) { return l->timeout / 6; }
+int64_t pdk__lease_touch_period(const struct pdk__lease *l) { return l->timeout / 4; }

@@ -1,0 +1,58 @@
+/* The lease: until when, by our own clock, no server can have given our session away.
+ *
+ *            s_j ─────────► r_j                       s_k ──────────► answer
+ *             │ request j    │ ◄── tick/2 · hops ──►   │ request k,     a quorum committed it
+ *             ▼              ▼   j's touch was         ▼
+ *        touched at or    answered  reported to the   proves that the report arrived, and that the
+ *        after s_j                  leader in here    leader was still one
+ *
+ *     end = s_j + T − (T/16 + 50 ms)
+ *
+ * k is the newest request a quorum committed and we saw acknowledged; j the latest request, of any kind, answered more than
+ * tick/2 · hops before k was handed over. A follower reports touches to its leader with its answer to each ping, every
+ * half tick, on the FIFO link that later carried k; the leader expires no earlier than T after a touch. Only a quorum could
+ * have acknowledged k, so neither a follower that was cut off nor a deposed leader can prolong a lease.
+ * The birth of the session is a j of its own that needs no report: a quorum committed it at the leader, and T counts from
+ * there, at or after the moment the first connection attempt began.
+ *
+ * Times are nanoseconds of CLOCK_BOOTTIME, read before the request is handed over. No j, no lease.
+ */
+#ifndef PDK_CORE_LEASE_H
+#define PDK_CORE_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PDK__MS INT64_C(1000000)
+#define PDK__LEASE_SAMPLES 128
+
+struct pdk__lease {
+    int64_t timeout;     /* T: the smallest ever negotiated in this session; 0 before the first */
+    int64_t tick_option; /* the servers' tickTime, or 0: T/2 */
+    int64_t hops;
+    int64_t born;     /* when the opening of this session began */
+    int64_t end;      /* 0: none yet */
+    uint32_t newest;  /* index of the newest sample */
+    uint32_t samples; /* how many are valid */
+    int64_t sent[PDK__LEASE_SAMPLES];
+    int64_t answered[PDK__LEASE_SAMPLES];
+};
+
+void pdk__lease_init(struct pdk__lease *l, int64_t tick_option, int64_t hops);
+/* A new session, opened by an attempt that began at born. */
+void pdk__lease_begin(struct pdk__lease *l, int64_t born);
+/* The server negotiated a timeout: the smallest counts, and the lease can only shrink by it. */
+void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout);
+/* An answer arrived. committed: it proves that a quorum committed the request. True when the lease moved. */
+bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed);
+/* T/16 + 50 ms, for clock rates that differ and for scheduling. */
+int64_t pdk__lease_margin(const struct pdk__lease *l);
+/* The longest it can be right after a renewal. */
+int64_t pdk__lease_longest(const struct pdk__lease *l);
+/* Enough of it remains to grant on. */
+bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now);
+/* How often to renew while something is held, and to touch while nothing is. */
+int64_t pdk__lease_renewal_period(const struct pdk__lease *l);
+int64_t pdk__lease_touch_period(const struct pdk__lease *l);
+
+#endif

@@ -1,0 +1,76 @@
+#include "core/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What stands before the sequence. The longer token of two that end alike need not come first: only the end matters, and
+ * "-lock-" ends in "lock-". */
+static const struct {
+    const char *token;
+    enum pdk__kind kind;
+} tokens[] = {
+    {"lock-", PDK__WRITER},    {"__lock__", PDK__WRITER},  {"__WRIT__", PDK__WRITER},
+    {"__READ__", PDK__READER}, {"__rlock__", PDK__READER}, {"latch-", PDK__LATCH},
+};
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Ten digits at the end, with or without a minus, within 32 bits. Where a token ends in a dash, "lock-" followed by
+ * "-2147483648" is the wrapped sequence and "lock-0000000001" is not negative: the caller tries the minus first. */
+static bool parse_sequence(const char *digits, bool negative, int32_t *sequence) {
+    int64_t value = 0;
+    for (int i = 0; i < 10; i++) {
+        if (!is_digit(digits[i]))
+            return false;
+        value = value * 10 + (digits[i] - '0');
+    }
+    if (negative)
+        value = -value;
+    if (value > INT32_MAX || value < INT32_MIN)
+        return false;
+    *sequence = (int32_t)value;
+    return true;
+}
+
+static enum pdk__kind kind_before(const char *text, size_t length) {
+    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+        size_t n = strlen(tokens[i].token);
+        if (length >= n && memcmp(text + length - n, tokens[i].token, n) == 0)
+            return tokens[i].kind;
+    }
+    return PDK__FOREIGN;
+}
+
+bool pdk__name_parse(const char *text, struct pdk__name *name) {
+    size_t length = strlen(text);
+    *name = (struct pdk__name){PDK__FOREIGN, 0};
+    if (length < 11)
+        return false;
+    const char *digits = text + length - 10;
+    enum pdk__kind kind;
+    int32_t sequence;
+    if (digits[-1] == '-' && (kind = kind_before(text, length - 11)) != PDK__FOREIGN) {
+        if (!parse_sequence(digits, true, &sequence))
+            return false;
+    } else {
+        kind = kind_before(text, length - 10);
+        if (kind == PDK__FOREIGN || !parse_sequence(digits, false, &sequence))
+            return false;
+    }
+    *name = (struct pdk__name){kind, sequence};
+    return true;
+}
+
+int32_t pdk__sequence_compare(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
+
+void pdk__mark_make(enum pdk__profile profile, const char *uuid, char mark[PDK__MARK_SIZE]) {
+    if (profile == PDK__CURATOR) {
+        snprintf(mark, PDK__MARK_SIZE, "_c_%.36s-lock-", uuid);
+        return;
+    }
+    size_t n = 0;
+    for (const char *c = uuid; *c && n < 32; c++)
+        if (*c != '-')
+            mark[n++] = *c;
+    memcpy(mark + n, "__lock__", sizeof "__lock__");
+}

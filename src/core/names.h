@@ -1,0 +1,46 @@
+/* The names of contenders' nodes: what ours look like, how to read everybody's, and who is ahead of whom.
+ *
+ *     _c_<uuid36>-lock-0000000042        Curator, go-zookeeper        mark: all before the sequence
+ *     <hex32>__lock__0000000042          kazoo
+ *
+ * The sequence is a signed 32-bit counter of the parent directory that may wrap: "%010d", ten digits, or a minus and ten.
+ * Names that do not end in a known token and a sequence belong to nobody in the line.
+ */
+#ifndef PDK_CORE_NAMES_H
+#define PDK_CORE_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* With the terminating zero. Ours need at most 58. */
+#define PDK__NAME_SIZE 128
+#define PDK__MARK_SIZE 64
+
+/* From here on a directory warns: its counter ends 2^20 creates later, and then answers NODEEXISTS for ever. */
+#define PDK__SEQUENCE_HIGH (INT32_MAX - (1 << 20))
+
+enum pdk__kind {
+    PDK__FOREIGN, /* not a contender */
+    PDK__WRITER,  /* exclusive */
+    PDK__READER,  /* shared */
+    PDK__LATCH,   /* a candidate of an election */
+};
+
+enum pdk__profile { PDK__CURATOR, PDK__KAZOO };
+
+struct pdk__name {
+    enum pdk__kind kind;
+    int32_t sequence;
+};
+
+/* Read any child's name; false, and kind FOREIGN, when it is not a contender's. Total: any bytes will do. */
+bool pdk__name_parse(const char *text, struct pdk__name *name);
+
+/* Serial comparison: negative when a was created before b, provided fewer than 2^31 creates lie between them. */
+int32_t pdk__sequence_compare(int32_t a, int32_t b);
+
+/* The mark of a new exclusive contender: what its nodes' names begin with. uuid: 36 characters, lower-case hex and dashes.
+ */
+void pdk__mark_make(enum pdk__profile profile, const char *uuid, char mark[PDK__MARK_SIZE]);
+
+#endif

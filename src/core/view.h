@@ -1,0 +1,34 @@
+/* A listing of the directory as one contender sees it: is it there, who is ahead, whom must it watch.
+ *
+ * A recipe is a predicate over two kinds: does that one block me? The nearest blocker ahead is the one to watch; without
+ * one, the contender is admitted. Nodes after one's own never matter.
+ */
+#ifndef PDK_CORE_VIEW_H
+#define PDK_CORE_VIEW_H
+
+#include "core/names.h"
+
+#include <stddef.h>
+
+/* More children than this are refused (LIMIT) rather than considered. */
+#define PDK__CHILDREN_MAX 100000
+
+/* Does a contender of kind theirs, ahead, keep one of kind mine waiting? */
+typedef bool (*pdk__blocks_fn)(enum pdk__kind theirs, enum pdk__kind mine);
+
+struct pdk__view {
+    bool listed;                  /* our own node is in the list */
+    bool beyond_limits;           /* too many children, or a contender's name too long to be handled */
+    int32_t ahead;                /* contenders ahead of us, blocking or not */
+    char blocker[PDK__NAME_SIZE]; /* the nearest one that blocks us, or "" */
+    char marked[PDK__NAME_SIZE];  /* the newest node bearing our mark that is not `own`, or "" */
+};
+
+/* own: the name of our node, or "" when it is not known; ahead and blocker need it. */
+void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const char *mark, const char *own,
+                    pdk__blocks_fn blocks);
+
+/* The rule of the lock: everybody ahead blocks. */
+bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine);
+
+#endif

@@ -1,0 +1,121 @@
+#include "hold.h"
+
+#include "claim.h"
+
+#include <sys/eventfd.h>
+
+struct pdk_hold *pdk__hold_new(struct pdk__line *line, const struct pdk__place *place, uint32_t handover,
+                               const struct pdk_claim *claim) {
+    pdk_session *s = line->s;
+    struct pdk_hold *hold = g_new0(struct pdk_hold, 1);
+    atomic_init(&hold->refs, 1);
+    atomic_init(&hold->until, s->lease.end);
+    hold->line = pdk__line_ref(line);
+    hold->token = place->c.token;
+    hold->handover = handover;
+    g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
+    hold->node = g_strdup(place->own_path);
+    hold->by_thread = claim->fn == NULL;
+    hold->thread = claim->thread;
+    hold->fd = -1;
+    hold->link.data = hold;
+    g_queue_push_tail_link(&s->holds, &hold->link);
+    return hold;
+}
+
+bool pdk__hold_is_by(const struct pdk_hold *hold, pthread_t thread) {
+    return hold->by_thread && pthread_equal(hold->thread, thread);
+}
+
+static void tell_run(void *user) {
+    struct pdk_hold *hold = user;
+    pdk_session *s = hold->line->s;
+    pdk__lock(s);
+    bool wanted = !hold->released;
+    hold->telling = wanted;
+    pdk__unlock(s);
+    if (!wanted)
+        return; /* and its user was freed by the release */
+    hold->on_lost(hold, hold->reason, hold->user);
+    pdk__lock(s);
+    hold->telling = false;
+    void (*user_free)(void *) = g_steal_pointer(&hold->user_free);
+    pdk__unlock(s);
+    if (user_free)
+        user_free(hold->user);
+}
+
+static void tell_drop(void *hold) { pdk_hold_unref(hold); }
+
+/* Once per hold: when it is lost and there is somebody to be told. */
+void pdk__hold_tell(struct pdk_hold *hold) {
+    if (!hold->on_lost || hold->told || hold->released || hold->reason == PDK_REASON_NONE)
+        return;
+    hold->told = true;
+    pdk__later(hold->line->s, tell_run, tell_drop, pdk_hold_ref(hold));
+}
+
+static void end(struct pdk_hold *hold) {
+    pdk_session *s = hold->line->s;
+    hold->ended = true;
+    g_queue_unlink(&s->holds, &hold->link);
+    pthread_cond_broadcast(&s->changed);
+}
+
+void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
+    if (hold->ended)
+        return;
+    struct pdk__line *line = hold->line;
+    hold->reason = reason;
+    atomic_store(&hold->until, PDK__LAPSED);
+    end(hold);
+    if (hold->fd >= 0)
+        eventfd_write(hold->fd, 1);
+    pdk__log(line->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(reason));
+    pdk__hold_tell(hold);
+    pdk__line_ended(line, hold, false);
+}
+
+void pdk__hold_discard(struct pdk_hold *hold) {
+    hold->released = true;
+    if (hold->ended)
+        return;
+    bool kept = pdk_hold_valid(hold);
+    atomic_store(&hold->until, PDK__RELEASED);
+    end(hold);
+    pdk__line_ended(hold->line, hold, kept);
+}
+
+void pdk__holds_extend(pdk_session *s, int64_t end_ns) {
+    int64_t now = pdk__now(s);
+    for (GList *link = s->holds.head; link; link = link->next) {
+        struct pdk_hold *hold = link->data;
+        int64_t until = atomic_load(&hold->until);
+        while (until > now && until < end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
+            ;
+    }
+}
+
+void pdk__holds_shorten(pdk_session *s, int64_t end_ns) {
+    for (GList *link = s->holds.head; link; link = link->next) {
+        struct pdk_hold *hold = link->data;
+        int64_t until = atomic_load(&hold->until);
+        while (until > end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
+            ;
+    }
+    pdk__holds_check(s);
+}
+
+void pdk__holds_check(pdk_session *s) {
+    for (GList *link = s->holds.head, *next; link; link = next) {
+        next = link->next;
+        if (!pdk_hold_valid(link->data))
+            pdk__hold_lose(link->data, PDK_REASON_LEASE);
+    }
+}
+
+void pdk__holds_lose(pdk_session *s, pdk_reason reason) {
+    pdk__holds_check(s); /* what had lapsed before was lost for that reason */
+    while (s->holds.head)
+        pdk__hold_lose(s->holds.head->data, reason);
+}

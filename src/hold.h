@@ -1,0 +1,53 @@
+/* A hold, from inside. Its validity is one atomic word: the moment until which it is valid, or LAPSED, or RELEASED. A
+ * comparison that finds the moment passed turns it to LAPSED, and a renewal extends it only from an unexpired value: what
+ * was once reported invalid never becomes valid again. */
+#ifndef PDK_HOLD_INSIDE_H
+#define PDK_HOLD_INSIDE_H
+
+#include "line.h"
+
+#include <paddock/hold.h>
+
+#define PDK__LAPSED INT64_C(0)
+#define PDK__RELEASED INT64_C(-1)
+
+struct pdk_hold {
+    atomic_uint refs;
+    _Atomic int64_t until;
+    struct pdk__line *line; /* a reference */
+    int64_t token;
+    uint32_t handover;
+    char token_text[21];
+    /* under the monitor */
+    char *node; /* path of the znode */
+    pdk_reason reason;
+    bool ended; /* lost or released: not in s->holds */
+    bool released;
+    GList link; /* in s->holds */
+    bool by_thread;
+    pthread_t thread;
+    int fd;
+    char *sequencer;
+    pdk_lost_fn on_lost;
+    void *user;
+    void (*user_free)(void *user);
+    bool told, telling; /* on_lost is due or was called; is running */
+};
+
+/* All under the monitor. */
+struct pdk_hold *pdk__hold_new(struct pdk__line *line, const struct pdk__place *place, uint32_t handover,
+                               const struct pdk_claim *claim);
+bool pdk__hold_is_by(const struct pdk_hold *hold, pthread_t thread);
+void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
+/* Have on_lost called if it is lost and was not told. */
+void pdk__hold_tell(struct pdk_hold *hold);
+/* It was granted and never received: end it without a word. */
+void pdk__hold_discard(struct pdk_hold *hold);
+
+/* The lease moved; a shorter timeout was negotiated; time has passed; the end of all. */
+void pdk__holds_extend(pdk_session *s, int64_t end);
+void pdk__holds_shorten(pdk_session *s, int64_t end);
+void pdk__holds_check(pdk_session *s);
+void pdk__holds_lose(pdk_session *s, pdk_reason reason);
+
+#endif

@@ -1,0 +1,26 @@
+/* A question that takes several requests, and the caller that waits for the answer. */
+#ifndef PDK_QUERY_H
+#define PDK_QUERY_H
+
+#include "session/ops.h"
+
+/* Embedded first in what the question is about. Under the monitor. */
+struct pdk__query {
+    pdk_session *s;
+    unsigned refs; /* the caller's, and one per request in flight */
+    unsigned in_flight;
+    pdk_status status; /* UNAVAILABLE once a request was not answered */
+    int code;          /* ZooKeeper's, of a refusal */
+    pthread_cond_t answered;
+    void (*free)(struct pdk__query *q);
+};
+
+void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free)(struct pdk__query *q));
+/* Ask; done gets the query as its user and must call pdk__query_answered last. */
+void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user);
+void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply);
+/* Wait until nothing is in flight or the moment has come. */
+pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline);
+void pdk__query_unref(struct pdk__query *q);
+
+#endif

@@ -1,0 +1,23 @@
+/* What is to happen when: one sorted list per session, under the monitor. */
+#ifndef PDK_SESSION_ALARMS_H
+#define PDK_SESSION_ALARMS_H
+
+#include <glib.h>
+#include <stdint.h>
+
+struct pdk_session;
+
+struct pdk__alarm {
+    int64_t at;
+    void (*ring)(struct pdk_session *s, void *user); /* under the monitor; the alarm is off by then */
+    void *user;
+    GSequenceIter *place; /* NULL: off */
+};
+
+void pdk__alarm_set(struct pdk_session *s, struct pdk__alarm *alarm, int64_t at);
+void pdk__alarm_off(struct pdk__alarm *alarm);
+
+/* The timer's entry: ring what is due. Takes the monitor. */
+void pdk__tick(struct pdk_session *s);
+
+#endif

@@ -1,0 +1,62 @@
+/* What every call that may block begins with, and how it waits. */
+#include "fork.h"
+#include "session/session.h"
+#include "text.h"
+
+#include <time.h>
+
+pdk_status pdk__session_usable(pdk_session *s, const char *call) {
+    if (s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "%s: the session belongs to the parent process; open one after the fork", call);
+    if (s->ended != PDK_OK)
+        return pdk__fail(s->ended, "%s: %s", call, s->trouble_text ? s->trouble_text : pdk_status_text(s->ended));
+    return PDK_OK;
+}
+
+pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms) {
+    if (!s)
+        return pdk__fail(PDK_INVALID, "%s: session: NULL", call);
+    if (s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "%s: the session belongs to the parent process; open one after the fork", call);
+    if (timeout_ms < 0 && timeout_ms != PDK_FOREVER)
+        return pdk__fail(PDK_INVALID, "%s: timeout_ms is %lld; 0 or more, or PDK_FOREVER", call, (long long)timeout_ms);
+    return PDK_OK;
+}
+
+pdk_status pdk__may_block(pdk_session *s, const char *call, int64_t timeout_ms) {
+    pdk_status status = pdk__check_call(s, call, timeout_ms);
+    if (status == PDK_OK && pdk__in_callback())
+        return pdk__fail(PDK_WRONG_THREAD, "%s: blocks, so it must not be called from a callback", call);
+    return status;
+}
+
+int64_t pdk__deadline(pdk_session *s, int64_t timeout_ms) {
+    int64_t now = pdk__now(s);
+    return timeout_ms < 0 || timeout_ms > (INT64_MAX - now) / PDK__MS ? INT64_MAX : now + timeout_ms * PDK__MS;
+}
+
+void pdk__cond_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* Conditions know no CLOCK_BOOTTIME: the rest of the time is measured on CLOCK_MONOTONIC, anew at each turn. */
+bool pdk__wait(pdk_session *s, pthread_cond_t *condition, int64_t until) {
+    if (until == INT64_MAX) {
+        pthread_cond_wait(condition, &s->monitor);
+        return true;
+    }
+    int64_t left = until - pdk__now(s);
+    if (left <= 0)
+        return false;
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    int64_t ns = at.tv_nsec + left % 1000000000;
+    at.tv_sec += left / 1000000000 + ns / 1000000000;
+    at.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(condition, &s->monitor, &at);
+    return true;
+}

@@ -1,0 +1,156 @@
+/* Closing a session: in time, with a last flush, and with nothing running afterwards. */
+#include "fork.h"
+#include "session/places.h"
+#include "session/threads.h"
+#include "session/watches.h"
+#include "text.h"
+
+#include <string.h>
+
+pdk_session *pdk_session_ref(pdk_session *s) {
+    if (s)
+        atomic_fetch_add(&s->refs, 1);
+    return s;
+}
+
+void pdk__session_free(pdk_session *s) {
+    pdk__outbox_clear(s);
+    s->world->end(s);
+    g_sequence_free(s->alarms);
+    g_hash_table_destroy(s->watches);
+    pdk__hosts_free(s->hosts);
+    g_free(s->identity);
+    if (s->digest)
+        explicit_bzero(s->digest, strlen(s->digest));
+    g_free(s->digest);
+    g_free(s->tls);
+    g_free(s->trouble_text);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->monitor);
+    g_free(s);
+}
+
+static void finish(pdk_session *s) {
+    s->finish = true;
+    s->world->work(s);
+}
+
+/* The last reference is given back under the monitor, where the last thread looks for it. Never called under it. */
+void pdk_session_unref(pdk_session *s) {
+    if (!s || s->forks != pdk__forks())
+        return;
+    int refs = atomic_load(&s->refs);
+    while (refs > 1)
+        if (atomic_compare_exchange_weak(&s->refs, &refs, refs - 1))
+            return;
+    pdk__lock(s);
+    bool last = atomic_fetch_sub(&s->refs, 1) == 1;
+    bool ended = pdk__threads_ended(s);
+    if (last && !ended) { /* its threads finish it, and the last of them frees it */
+        pdk__session_end(s, PDK_CLOSED, "the session was dropped");
+        finish(s);
+    }
+    pdk__unlock(s);
+    if (last && ended)
+        pdk__session_free(s);
+}
+
+/* What happens in the background is awaited no longer than the caller allows. */
+static bool await_finish(pdk_session *s, int64_t deadline) {
+    pdk__lock(s);
+    bool in_time = true;
+    int64_t longest = pdk__now(s) + s->lease.timeout; /* by then the server has removed them itself */
+    while (s->places.length > 0 && s->link != PDK__LINK_NONE && in_time)
+        in_time = pdk__wait(s, &s->changed, MIN(deadline, longest));
+    s->flush_until = 1; /* waited for already */
+    finish(s);
+    in_time = true;
+    while (!s->finished && in_time)
+        in_time = pdk__wait(s, &s->changed, deadline);
+    pdk__unlock(s);
+    return in_time;
+}
+
+static pdk_status check_close(pdk_session *s, int64_t timeout_ms) {
+    if (!s)
+        return pdk__fail(PDK_INVALID, "session: NULL");
+    if (s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "pdk_session_close: the session belongs to the parent process");
+    if (timeout_ms < 0 && timeout_ms != PDK_FOREVER)
+        return pdk__fail(PDK_INVALID, "timeout_ms: %lld; 0 or more, or PDK_FOREVER", (long long)timeout_ms);
+    return PDK_OK;
+}
+
+pdk_status pdk_session_close(pdk_session *s, int64_t timeout_ms) {
+    pdk_status status = check_close(s, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    int64_t deadline = pdk__deadline(s, timeout_ms);
+    pdk__lock(s);
+    bool again = s->closing;
+    s->closing = true;
+    if (!again)
+        pdk__session_end(s, PDK_CLOSED, "the session is closed");
+    pdk__unlock(s);
+    if (again)
+        return pdk__fail(PDK_CLOSED, "pdk_session_close: the session is closed already");
+
+    if (pdk__in_callback_of(s)) { /* cannot wait for the callback it is in */
+        pdk__lock(s);
+        finish(s);
+        pdk__unlock(s);
+        pdk__outbox_silence(s);
+        return PDK_OK;
+    }
+    bool finished = await_finish(s, deadline);
+    bool drained = pdk__outbox_drain(s, deadline);
+    pdk__outbox_silence(s);
+    pdk__lock(s);
+    bool ended = finished && pdk__threads_wait(s, deadline);
+    pdk__unlock(s);
+    if (finished && drained && ended)
+        return PDK_OK;
+    return pdk__fail(PDK_TIMEOUT, "pdk_session_close: not done within %lld ms; the rest happens in the background",
+                     (long long)timeout_ms);
+}
+
+pdk_status pdk_session_flush(pdk_session *s, int64_t timeout_ms) {
+    pdk_status status = pdk__may_block(s, "pdk_session_flush", timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    int64_t deadline = pdk__deadline(s, timeout_ms);
+    pdk__lock(s);
+    status = pdk__session_usable(s, "pdk_session_flush");
+    uint64_t serial = s->leaving_serial;
+    while (status == PDK_OK && pdk__places_leaving(s, serial)) {
+        if (!pdk__wait(s, &s->changed, deadline))
+            status = pdk__fail(PDK_TIMEOUT, "pdk_session_flush: releases are unconfirmed after %lld ms; they go on",
+                               (long long)timeout_ms);
+        else
+            status = pdk__session_usable(s, "pdk_session_flush");
+    }
+    pdk__unlock(s);
+    return status;
+}
+
+int pdk_session_fd(const pdk_session *s) { return s ? s->outbox.fd : -1; }
+
+pdk_status pdk_session_dispatch(pdk_session *s, int *count) {
+    if (!s)
+        return pdk__fail(PDK_INVALID, "session: NULL");
+    if (s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "pdk_session_dispatch: the session belongs to the parent process");
+    if (!s->outbox.manual)
+        return pdk__fail(PDK_INVALID, "pdk_session_dispatch: the session has a thread of its own; open it with "
+                                      "PDK_DISPATCH_MANUAL");
+    if (pdk__in_callback_of(s))
+        return pdk__fail(PDK_WRONG_THREAD, "pdk_session_dispatch: called from one of the callbacks it runs");
+    int n = 0;
+    pdk_session_ref(s); /* a callback may drop the last one */
+    while (pdk__outbox_run_one(s))
+        n++;
+    pdk_session_unref(s);
+    if (count)
+        *count = n;
+    return PDK_OK;
+}

@@ -1,0 +1,106 @@
+/* The connector: all that may block for seconds, on a thread of its own. One handle at a time: the retired one is closed
+ * before the next is opened. */
+#include "session/places.h"
+#include "zk/resolver.h"
+
+#define REOPEN_AFTER_NS (1000 * PDK__MS)
+
+static bool must_stop(void *user) {
+    pdk_session *s = user;
+    pdk__lock(s);
+    bool stop = s->finish || s->ended != PDK_OK;
+    pdk__unlock(s);
+    return stop;
+}
+
+static void trouble(pdk_session *s, pdk_status status, const char *why) {
+    s->link = PDK__LINK_NONE;
+    s->trouble = status;
+    g_free(s->trouble_text);
+    s->trouble_text = g_strdup(why);
+    s->open_after = pdk__now(s) + REOPEN_AFTER_NS;
+    pdk__log(s, PDK_LOG_WARN, "cannot connect: %s", why);
+    pthread_cond_broadcast(&s->changed);
+}
+
+/* Under the monitor, which it gives up while it resolves and opens. */
+static void open_handle(pdk_session *s) {
+    char *servers, *why;
+    s->link = PDK__LINK_OPENING;
+    pdk__unlock(s);
+    pdk_status status = pdk__resolve(s->hosts, must_stop, s, &servers, &why);
+    pdk__lock(s);
+    if (status != PDK_OK) {
+        trouble(s, status, why ? why : pdk_status_text(status));
+    } else {
+        const struct pdk__zk_config config = {
+            .servers = servers,
+            .timeout_ms = (int32_t)s->session_timeout_ms,
+            .digest = s->digest,
+            .tls = s->tls,
+            .sink = &pdk__session_sink,
+            .driver = s,
+        };
+        uint64_t generation = s->generation;
+        pdk__zk *zk = NULL;
+        pdk__renew_begin(s);
+        pdk__unlock(s);
+        status = s->world->zk->open(&config, &zk);
+        pdk__lock(s);
+        if (status != PDK_OK)
+            trouble(s, status, status == PDK_UNSUPPORTED ? "this build of libzookeeper has no TLS" : "zookeeper_init");
+        else if (generation == s->generation)
+            s->zk = zk; /* else it expired meanwhile, and is retired */
+    }
+    g_free(servers);
+    g_free(why);
+}
+
+static void close_handle(pdk_session *s, pdk__zk *zk) {
+    pdk__unlock(s);
+    s->world->zk->close(zk);
+    pdk__lock(s);
+}
+
+/* Deletes that are still on their way get the time a request may take, where there is a connection. */
+static bool may_finish(pdk_session *s, int64_t *wait_until) {
+    if (s->flush_until == 0)
+        s->flush_until = pdk__now(s) + s->request_timeout_ms * PDK__MS;
+    *wait_until = s->flush_until;
+    return s->places.length == 0 || s->link == PDK__LINK_NONE || pdk__now(s) >= s->flush_until;
+}
+
+static void finish(pdk_session *s) {
+    pdk__zk *zk = s->zk;
+    s->zk = NULL;
+    s->link = PDK__LINK_NONE;
+    s->generation++;
+    if (zk)
+        close_handle(s, zk);
+    pdk__places_tell(s, PDK__EXPIRED);
+    s->finished = true;
+    pthread_cond_broadcast(&s->changed);
+}
+
+bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {
+    pdk__lock(s);
+    *wait_until = INT64_MAX;
+    if (s->retired) {
+        pdk__zk *zk = s->retired;
+        s->retired = NULL;
+        close_handle(s, zk);
+        *wait_until = 0;
+    } else if (s->finish) {
+        if (may_finish(s, wait_until))
+            finish(s);
+    } else if (!s->zk && s->ended == PDK_OK) {
+        *wait_until = s->open_after;
+        if (pdk__now(s) >= s->open_after) {
+            open_handle(s);
+            *wait_until = 0;
+        }
+    }
+    bool finished = s->finished;
+    pdk__unlock(s);
+    return finished;
+}

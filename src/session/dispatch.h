@@ -1,0 +1,48 @@
+/* The outbox: callbacks that are due, run one at a time on the session's own thread or by pdk_session_dispatch. */
+#ifndef PDK_SESSION_DISPATCH_H
+#define PDK_SESSION_DISPATCH_H
+
+#include <glib.h>
+#include <paddock/session.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+/* More lines of log than this wait for nobody. */
+#define PDK__LOG_LINES_MAX 1000
+
+struct pdk__outbox {
+    pthread_mutex_t lock; /* innermost: logs come from under any other */
+    pthread_cond_t changed;
+    GQueue due;
+    bool manual;
+    bool busy;        /* a callback is running */
+    bool silent;      /* none is to start any more */
+    pthread_t runner; /* valid while busy */
+    int fd;           /* manual: readable while something is due */
+    unsigned log_lines, log_dropped;
+    pdk_log_fn on_log;
+    void *on_log_user;
+    int log_level;
+};
+
+pdk_status pdk__outbox_init(pdk_session *s, const pdk_session_options *options);
+void pdk__outbox_clear(pdk_session *s);
+
+/* Run run(user), then drop(user), where callbacks run; drop alone when the session went silent before. Under the monitor
+ * or not. run locks for itself. */
+void pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
+/* Run one; false when none is due. */
+bool pdk__outbox_run_one(pdk_session *s);
+/* Is this thread inside a callback of any session? */
+bool pdk__in_callback(void);
+/* Is this thread inside a callback of this session? */
+bool pdk__in_callback_of(pdk_session *s);
+/* None starts once this has returned; what is due is dropped. Not under the monitor. */
+void pdk__outbox_silence(pdk_session *s);
+/* Wait until nothing is due or running, or until the moment. Not under the monitor. */
+bool pdk__outbox_drain(pdk_session *s, int64_t until);
+
+__attribute__((format(printf, 3, 4))) void pdk__log(pdk_session *s, int level, const char *format, ...);
+void pdk__log_text(pdk_session *s, int level, const char *text);
+
+#endif

@@ -1,0 +1,158 @@
+/* Opening a session: options, the first connection, and what is asked of it from outside. */
+#include "fork.h"
+#include "session/ops.h"
+#include "session/options.h"
+#include "session/watches.h"
+#include "text.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The size of the first version of the struct. Never changes. */
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_session_options, on_log_user) + sizeof(void *))
+
+static pdk_status check_range(const char *name, int64_t value, int64_t least, int64_t most) {
+    if (value >= least && value <= most)
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "options: %s is %lld; from %lld to %lld", name, (long long)value, (long long)least,
+                     (long long)most);
+}
+
+static pdk_status check_numbers(const pdk_session_options *o) {
+    const struct {
+        const char *name;
+        int64_t value, least, most;
+    } ranges[] = {
+        {"session_timeout_ms", o->session_timeout_ms, 400, 600000},
+        {"connect_timeout_ms", o->connect_timeout_ms, 1, INT32_MAX},
+        {"request_timeout_ms", o->request_timeout_ms, 1, INT32_MAX},
+        {"server_tick_ms", o->server_tick_ms, 0, 600000},
+        {"touch_hops", o->touch_hops, 1, 2},
+        {"dispatch", o->dispatch, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL},
+        {"log_level", o->log_level, PDK_LOG_ERROR, PDK_LOG_DEBUG},
+        {"reserved", o->reserved, 0, 0},
+    };
+    pdk_status status = PDK_OK;
+    for (size_t i = 0; i < G_N_ELEMENTS(ranges) && status == PDK_OK; i++)
+        status = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
+    return status;
+}
+
+static pdk_status check_strings(const pdk_session_options *o) {
+    if (o->label && (strlen(o->label) > 64 || !g_utf8_validate(o->label, -1, NULL)))
+        return pdk__fail(PDK_INVALID, "options: label is longer than 64 bytes or not UTF-8");
+    if (o->digest && (!strchr(o->digest, ':') || o->digest[0] == ':' || strlen(o->digest) > 1024))
+        return pdk__fail(PDK_INVALID, "options: digest is not \"user:password\"");
+    if (o->sasl_mechanism)
+        return pdk__fail(PDK_UNSUPPORTED, "options: sasl_mechanism: this version has no SASL; leave it NULL");
+    if (o->tls && !dlsym(RTLD_DEFAULT, "zookeeper_init_ssl"))
+        return pdk__fail(PDK_UNSUPPORTED,
+                         "options: tls: this build of libzookeeper has no TLS; leave it NULL, or use one "
+                         "that has");
+    return PDK_OK;
+}
+
+static char *make_identity(const char *label) {
+    char host[256] = "unknown";
+    gethostname(host, sizeof host - 1);
+    return label && label[0] ? g_strdup_printf("%s:%ld:%s", host, (long)getpid(), label)
+                             : g_strdup_printf("%s:%ld", host, (long)getpid());
+}
+
+static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts, const struct pdk__world *world) {
+    pdk_session *s = g_new0(pdk_session, 1);
+    atomic_init(&s->refs, 1);
+    s->forks = pdk__forks();
+    s->world = world;
+    s->hosts = hosts;
+    s->identity = make_identity(o->label);
+    s->digest = g_strdup(o->digest);
+    s->tls = g_strdup(o->tls);
+    s->session_timeout_ms = o->session_timeout_ms;
+    s->connect_timeout_ms = o->connect_timeout_ms;
+    s->request_timeout_ms = o->request_timeout_ms;
+    s->on_event = o->on_event;
+    s->on_event_user = o->on_event_user;
+    pthread_mutex_init(&s->monitor, NULL);
+    pdk__cond_init(&s->changed);
+    g_queue_init(&s->places);
+    g_queue_init(&s->lines);
+    g_queue_init(&s->holds);
+    s->alarms = g_sequence_new(NULL);
+    s->armed = INT64_MAX;
+    pdk__watches_init(s);
+    pdk__renew_init(s);
+    pdk__lease_init(&s->lease, o->server_tick_ms * PDK__MS, o->touch_hops);
+    return s;
+}
+
+/* The first connection, or why there is none. */
+static pdk_status await_connection(pdk_session *s) {
+    int64_t deadline = pdk__deadline(s, s->connect_timeout_ms);
+    pdk__lock(s);
+    while (!s->ever_connected && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->changed, deadline))
+        ;
+    pdk_status status = s->ever_connected ? PDK_OK : s->ended ? s->ended : s->trouble ? s->trouble : PDK_UNAVAILABLE;
+    if (status == PDK_UNAVAILABLE)
+        pdk__fail(status, "hosts: no server answered within connect_timeout_ms (%lld ms)",
+                  (long long)s->connect_timeout_ms);
+    else if (status != PDK_OK)
+        pdk__fail(status, "hosts: %s", s->trouble_text ? s->trouble_text : pdk_status_text(status));
+    pdk__unlock(s);
+    return status;
+}
+
+pdk_status pdk_session_open(const char *hosts_text, const pdk_session_options *given, pdk_session **out) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    struct pdk__hosts *hosts;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "out: NULL; pass the address of a pdk_session pointer");
+    if (pdk__in_callback())
+        return pdk__fail(PDK_WRONG_THREAD, "pdk_session_open: blocks, so it must not be called from a callback");
+    pdk_status status = pdk__options_read("options", given, &options, sizeof options, OPTIONS_FIRST_SIZE);
+    if (status == PDK_OK)
+        status = check_numbers(&options);
+    if (status == PDK_OK)
+        status = check_strings(&options);
+    if (status == PDK_OK)
+        status = pdk__hosts_parse(hosts_text, &hosts);
+    if (status != PDK_OK)
+        return status;
+
+    pdk_session *s = make(&options, hosts, &pdk__world_real);
+    status = pdk__outbox_init(s, &options);
+    if (status == PDK_OK)
+        status = s->world->start(s);
+    if (status == PDK_OK)
+        status = await_connection(s);
+    if (status != PDK_OK) { /* nobody hears of a session that was never handed out */
+        pdk__outbox_silence(s);
+        pdk_session_unref(s);
+        return status;
+    }
+    if (!options.digest)
+        pdk__log(s, PDK_LOG_WARN, "no authentication: nodes are open to everybody who reaches the servers");
+    *out = s;
+    return PDK_OK;
+}
+
+int64_t pdk_session_id(pdk_session *s) {
+    if (!s || s->forks != pdk__forks())
+        return 0;
+    pdk__lock(s);
+    int64_t id = s->link == PDK__LINK_NONE ? 0 : s->id;
+    pdk__unlock(s);
+    return id;
+}
+
+int32_t pdk_session_timeout_ms(pdk_session *s) {
+    if (!s || s->forks != pdk__forks())
+        return 0;
+    pdk__lock(s);
+    int64_t ms = s->lease.timeout / PDK__MS;
+    pdk__unlock(s);
+    return (int32_t)ms;
+}
+
+const char *pdk_session_identity(const pdk_session *s) { return s ? s->identity : ""; }

@@ -1,0 +1,12 @@
+/* Option structs that grow: the caller's may be older or newer than ours. */
+#ifndef PDK_SESSION_OPTIONS_H
+#define PDK_SESSION_OPTIONS_H
+
+#include <paddock/status.h>
+#include <stddef.h>
+
+/* Copy given over full, which holds the defaults and is `size` bytes long. An older, smaller struct leaves the rest at the
+ * defaults; of a newer, larger one the surplus must be zero. first: the size of the first version. NULL: all defaults. */
+pdk_status pdk__options_read(const char *name, const void *given, void *full, size_t size, size_t first);
+
+#endif

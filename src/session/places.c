@@ -1,0 +1,62 @@
+#include "session/places.h"
+
+#include "line.h"
+
+#include <string.h>
+
+pdk_status pdk__place_new(struct pdk__line *line) {
+    pdk_session *s = line->s;
+    char mark[PDK__MARK_SIZE];
+    char *uuid = g_uuid_string_random();
+    pdk__mark_make(line->profile, uuid, mark);
+    g_free(uuid);
+    if (s->ephemeral_bytes + strlen(line->dir) + strlen(mark) + 16 > PDK__EPHEMERAL_BYTES_MAX)
+        return PDK_LIMIT;
+    struct pdk__place *place = pdk__place_make(s, line->dir, mark);
+    place->line = line;
+    place->blocks = line->blocks;
+    place->containers = line->profile == PDK__CURATOR;
+    line->place = pdk__place_ref(place);
+    if (s->link == PDK__LINK_CONNECTED)
+        pdk__place_tell(place, PDK__LINK_UP);
+    pdk__place_tell(place, PDK__ENTER);
+    return PDK_OK;
+}
+
+void pdk__places_tell(pdk_session *s, enum pdk__event_type type) {
+    guint count = s->places.length;
+    struct pdk__place **all = g_new(struct pdk__place *, count + 1);
+    guint n = 0;
+    for (GList *link = s->places.head; link; link = link->next)
+        all[n++] = pdk__place_ref(link->data);
+    for (guint i = 0; i < n; i++) {
+        if (all[i]->queued)
+            pdk__place_tell(all[i], type);
+        pdk__place_unref(all[i]);
+    }
+    g_free(all);
+}
+
+bool pdk__places_leaving(const pdk_session *s, uint64_t serial) {
+    for (const GList *link = s->places.head; link; link = link->next) {
+        const struct pdk__place *place = link->data;
+        if (place->leaving && place->leaving <= serial)
+            return true;
+    }
+    return false;
+}
+
+static bool wants_renewal(const struct pdk__place *place) {
+    return place->line && (place->c.phase == PDK__HELD || pdk__contender_is_next(&place->c) ||
+                           (place->c.phase == PDK__IN && place->c.listed && place->c.ahead <= 1));
+}
+
+struct pdk__place *pdk__places_to_renew(pdk_session *s) {
+    for (guint i = 0; i < s->places.length; i++) {
+        GList *link = g_queue_pop_head_link(&s->places);
+        g_queue_push_tail_link(&s->places, link);
+        if (wants_renewal(link->data))
+            return link->data;
+    }
+    return NULL;
+}

@@ -1,0 +1,14 @@
+/* All places of a session together. Under the monitor. */
+#ifndef PDK_SESSION_PLACES_H
+#define PDK_SESSION_PLACES_H
+
+#include "session/place.h"
+
+/* Tell every place of the session. */
+void pdk__places_tell(pdk_session *s, enum pdk__event_type type);
+/* Does any place that began to leave no later than `serial` still exist? */
+bool pdk__places_leaving(const pdk_session *s, uint64_t serial);
+/* A place whose right is held, or that is next in line; NULL when there is none. Rotates. */
+struct pdk__place *pdk__places_to_renew(pdk_session *s);
+
+#endif

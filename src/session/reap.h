@@ -1,0 +1,16 @@
+/* The reaper: nodes that are ours and nobody's any more. Its set is the places without a line; the contender's own rules
+ * delete them. What is left is what no rule of a single contender covers. Under the monitor. */
+#ifndef PDK_SESSION_REAP_H
+#define PDK_SESSION_REAP_H
+
+#include "session/place.h"
+
+/* A list showed a second node with our mark. */
+void pdk__reap_stray(pdk_session *s, const char *dir, const char *mark, const char *name);
+/* The server refuses to delete the node for good. It would block the path until the session ends: end the session. */
+void pdk__reap_stuck(struct pdk__place *place);
+/* Our node is gone. Near the end of the directory's sequence numbers, remove the directory if it is empty: its successor
+ * counts from zero. */
+void pdk__reap_done(const struct pdk__place *place);
+
+#endif

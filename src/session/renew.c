@@ -1,0 +1,111 @@
+/* The lease, driven: barriers every T/6 while something is held or next in line, a touch every T/4 otherwise, so that a
+ * lock that is wanted finds its evidence. The arithmetic is core/lease.h's. */
+#include "hold.h"
+#include "session/ops.h"
+#include "session/places.h"
+
+#include <string.h>
+
+static void schedule(pdk_session *s) {
+    if (s->link != PDK__LINK_CONNECTED)
+        return;
+    int64_t now = pdk__now(s);
+    bool active = pdk__places_to_renew(s) != NULL;
+    int64_t at = active ? s->last_proof + pdk__lease_renewal_period(&s->lease)
+                        : s->last_sent + pdk__lease_touch_period(&s->lease);
+    if (s->urgent) /* somebody waits for a longer lease: its evidence is half a tick away */
+        at = MIN(at, now + s->lease.timeout / 16);
+    pdk__alarm_set(s, &s->renewal, MAX(at, now + PDK__MS));
+}
+
+static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__place *place = user;
+    if (!place)
+        return;
+    if (reply && reply->result == PDK__NO_NODE)
+        pdk__place_tell(place, PDK__NODE_LOST);
+    pdk__place_unref(place);
+    (void)s;
+}
+
+static void on_touch(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    (void)s;
+    (void)user;
+    (void)reply;
+}
+
+static void send_barrier(pdk_session *s, struct pdk__place *place) {
+    if (s->link != PDK__LINK_CONNECTED)
+        return;
+    struct pdk__request request = {.kind = PDK__OP_BARRIER, .path = "/"};
+    if (place && place->own_path)
+        request.path = place->own_path;
+    else
+        place = NULL;
+    if (!pdk__send(s, request, on_barrier, place))
+        return;
+    if (place)
+        pdk__place_ref(place);
+    s->last_proof = s->last_sent;
+}
+
+static void on_renewal(pdk_session *s, void *user) {
+    (void)user;
+    if (s->link != PDK__LINK_CONNECTED)
+        return;
+    struct pdk__place *place = pdk__places_to_renew(s);
+    int64_t now = pdk__now(s);
+    if (s->urgent || (place && now - s->last_proof >= pdk__lease_renewal_period(&s->lease)))
+        send_barrier(s, place);
+    else if (!place && now - s->last_sent >= pdk__lease_touch_period(&s->lease))
+        pdk__send(s, (struct pdk__request){.kind = PDK__OP_STAT, .path = "/"}, on_touch, NULL);
+    schedule(s);
+}
+
+static void on_lease_over(pdk_session *s, void *user) {
+    (void)user;
+    pdk__holds_check(s);
+}
+
+void pdk__renew_init(pdk_session *s) {
+    s->renewal = (struct pdk__alarm){.ring = on_renewal};
+    s->lease_over = (struct pdk__alarm){.ring = on_lease_over};
+}
+
+void pdk__renew_begin(pdk_session *s) {
+    pdk__lease_begin(&s->lease, pdk__now(s));
+    pdk__alarm_off(&s->renewal);
+    s->last_sent = s->last_proof = 0;
+}
+
+void pdk__renew_connected(pdk_session *s) {
+    send_barrier(s, NULL);
+    schedule(s);
+}
+
+void pdk__renew_soon(pdk_session *s) {
+    int64_t by = s->last_proof + pdk__lease_renewal_period(&s->lease);
+    if (s->link == PDK__LINK_CONNECTED && (!s->renewal.place || s->renewal.at > by))
+        pdk__alarm_set(s, &s->renewal, by);
+}
+
+void pdk__renew_now(pdk_session *s) { send_barrier(s, pdk__places_to_renew(s)); }
+
+void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
+    int64_t now = pdk__now(s);
+    bool was_fresh = pdk__lease_fresh(&s->lease, now);
+    bool moved = pdk__lease_answered(&s->lease, sent, now, committed);
+    if (committed && sent > s->last_proof)
+        s->last_proof = sent; /* a busy session needs no barriers */
+    if (committed && !s->restored && sent >= s->connected_at && moved) {
+        s->restored = true;
+        pdk__session_tell(s, PDK_SESSION_RESTORED);
+    }
+    if (!moved)
+        return;
+    pdk__holds_extend(s, s->lease.end);
+    pdk__alarm_set(s, &s->lease_over, s->lease.end);
+    pthread_cond_broadcast(&s->changed);
+    if (!was_fresh && pdk__lease_fresh(&s->lease, now))
+        pdk__places_tell(s, PDK__FRESH);
+}

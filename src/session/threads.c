@@ -1,0 +1,176 @@
+/* The real world: libzookeeper, CLOCK_BOOTTIME, and the threads of a session.
+ *
+ *     timer       sleeps on a timerfd; rings alarms under the monitor         never blocks, never runs user code
+ *     connector   resolves, opens and closes handles                         may block for seconds
+ *     dispatcher  runs callbacks; absent with manual dispatch                blocks for as long as user code does
+ *     (two more belong to each handle of the client library: one does its IO, one brings us its completions)
+ *
+ * All block every signal. None is joined: the last one to leave a session nobody references frees it.
+ */
+#include "session/threads.h"
+
+#include "session/session.h"
+#include "text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+struct threads {
+    int timer;
+    int running;
+    bool work;            /* for the connector */
+    pthread_cond_t woken; /* the connector */
+    atomic_bool stop;     /* the timer */
+};
+
+static struct threads *threads_of(const pdk_session *s) { return s->world_data; }
+
+static int64_t boottime(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void set_timer(struct threads *t, int64_t at) {
+    struct itimerspec spec = {.it_value = {at / 1000000000, at % 1000000000}};
+    if (at <= 0)
+        spec.it_value = (struct timespec){0, 1};
+    timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+/* The last act of each thread. */
+static void thread_ends(pdk_session *s) {
+    pdk__lock(s);
+    threads_of(s)->running--;
+    bool abandoned = threads_of(s)->running == 0 && atomic_load(&s->refs) == 0;
+    pthread_cond_broadcast(&s->changed);
+    pdk__unlock(s);
+    if (abandoned)
+        pdk__session_free(s);
+}
+
+static void *timer_main(void *user) {
+    pdk_session *s = user;
+    struct threads *t = threads_of(s);
+    while (!atomic_load(&t->stop)) {
+        uint64_t expirations;
+        if (read(t->timer, &expirations, sizeof expirations) == (ssize_t)sizeof expirations && !atomic_load(&t->stop))
+            pdk__tick(s);
+    }
+    thread_ends(s);
+    return NULL;
+}
+
+static void *connector_main(void *user) {
+    pdk_session *s = user;
+    struct threads *t = threads_of(s);
+    for (;;) {
+        int64_t wait_until = 0;
+        if (pdk__connector_run(s, &wait_until))
+            break;
+        pdk__lock(s);
+        while (!t->work && pdk__wait(s, &t->woken, wait_until))
+            ;
+        t->work = false;
+        pdk__unlock(s);
+    }
+    atomic_store(&t->stop, true);
+    set_timer(t, 0);
+    pthread_mutex_lock(&s->outbox.lock);
+    pthread_cond_broadcast(&s->outbox.changed);
+    pthread_mutex_unlock(&s->outbox.lock);
+    thread_ends(s);
+    return NULL;
+}
+
+static void *dispatcher_main(void *user) {
+    pdk_session *s = user;
+    struct pdk__outbox *o = &s->outbox;
+    struct threads *t = threads_of(s);
+    bool more = true;
+    while (more) {
+        while (pdk__outbox_run_one(s))
+            ;
+        pthread_mutex_lock(&o->lock);
+        while (g_queue_is_empty(&o->due) && !o->silent && !atomic_load(&t->stop))
+            pthread_cond_wait(&o->changed, &o->lock);
+        more = !o->silent && !g_queue_is_empty(&o->due);
+        pthread_mutex_unlock(&o->lock);
+    }
+    thread_ends(s);
+    return NULL;
+}
+
+static bool start_thread(pdk_session *s, void *(*main)(void *)) {
+    pthread_t thread;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    threads_of(s)->running++;
+    bool started = pthread_create(&thread, NULL, main, s) == 0;
+    if (started)
+        pthread_detach(thread);
+    else
+        threads_of(s)->running--;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+static pdk_status real_start(pdk_session *s) {
+    struct threads *t = g_new0(struct threads, 1);
+    s->world_data = t;
+    pdk__cond_init(&t->woken);
+    t->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+    if (t->timer < 0)
+        return pdk__fail(PDK_SYSTEM, "timerfd_create: %s", strerror(errno));
+    pdk__lock(s); /* none ends before all have begun */
+    bool started = start_thread(s, connector_main);
+    if (started && !(start_thread(s, timer_main) && (s->outbox.manual || start_thread(s, dispatcher_main)))) {
+        started = false;
+        s->finish = true; /* the connector stops those that run, then itself */
+        s->ended = PDK_CLOSED;
+    }
+    pdk__unlock(s);
+    return started ? PDK_OK : pdk__fail(PDK_SYSTEM, "pthread_create: no thread to be had");
+}
+
+static void real_arm(pdk_session *s, int64_t at) { set_timer(threads_of(s), at); }
+
+static void real_wake(pdk_session *s) {
+    if (s->outbox.fd >= 0)
+        eventfd_write(s->outbox.fd, 1);
+}
+
+static void real_work(pdk_session *s) {
+    struct threads *t = threads_of(s);
+    t->work = true;
+    pthread_cond_signal(&t->woken);
+}
+
+static void real_end(pdk_session *s) {
+    struct threads *t = threads_of(s);
+    if (!t)
+        return;
+    if (t->timer >= 0)
+        close(t->timer);
+    pthread_cond_destroy(&t->woken);
+    g_free(t);
+    s->world_data = NULL;
+}
+
+bool pdk__threads_ended(const pdk_session *s) { return !s->world_data || threads_of(s)->running == 0; }
+
+bool pdk__threads_wait(pdk_session *s, int64_t until) {
+    while (!pdk__threads_ended(s) && pdk__wait(s, &s->changed, until))
+        ;
+    return pdk__threads_ended(s);
+}
+
+const struct pdk__world pdk__world_real = {
+    &pdk__zk_client, boottime, real_start, real_arm, real_wake, real_work, real_end,
+};

@@ -1,0 +1,92 @@
+/* The table of calls: all that the driver asks of ZooKeeper, and all that it hears from it.
+ *
+ *     driver ── open, submit, close ──► client.c (libzookeeper), or a fake
+ *     driver ◄── sink: reply, watch, state ──
+ *
+ * A handle is one ZooKeeper session. Every submitted request is answered by exactly one reply, in the order of submission,
+ * at the latest while close runs. Replies, watches and states of one handle come one at a time, never from inside submit.
+ * A tag is the driver's own word for a request; the table does not look into it.
+ */
+#ifndef PDK_ZK_CALLS_H
+#define PDK_ZK_CALLS_H
+
+#include "core/result.h"
+
+#include <paddock/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pdk__zk pdk__zk;
+
+enum pdk__op_kind {
+    PDK__OP_CREATE,  /* an ephemeral sequential node named path + sequence; reply: name, token */
+    PDK__OP_MKDIR,   /* one level of a directory; reply: NODE_EXISTS when it is there */
+    PDK__OP_LIST,    /* reply: children */
+    PDK__OP_WATCH,   /* read a node, leaving a watch if it exists; without permission to read, stat it */
+    PDK__OP_GET,     /* reply: stat and data */
+    PDK__OP_STAT,    /* reply: stat */
+    PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */
+    PDK__OP_DELETE,
+};
+
+struct pdk__request {
+    enum pdk__op_kind kind;
+    uint64_t tag;
+    const char *path; /* absolute, chroot included; copied */
+    const char *data; /* CREATE: the node's data, copied */
+    bool container;   /* MKDIR: the server removes it when it is empty again; persistent where it cannot */
+};
+
+struct pdk__reply {
+    uint64_t tag;
+    enum pdk__result result;
+    int code;         /* ZooKeeper's, for words */
+    const char *name; /* CREATE: the node's name without its directory */
+    int64_t token;    /* CREATE, GET, STAT: czxid */
+    int64_t owner;    /* GET, STAT: ephemeralOwner */
+    int64_t ctime_ms; /* GET, STAT */
+    const char *data; /* GET: bytes, not text */
+    size_t data_size;
+    const char *const *children; /* LIST */
+    size_t children_count;
+};
+
+enum pdk__zk_state {
+    PDK__ZK_CONNECTED,   /* or connected again; may come twice */
+    PDK__ZK_CONNECTING,  /* the connection is lost; replies of UNKNOWN follow */
+    PDK__ZK_EXPIRED,     /* the last state of a handle */
+    PDK__ZK_AUTH_FAILED, /* likewise */
+};
+
+/* What the driver gets. All strings and arrays are valid during the call only. */
+struct pdk__zk_sink {
+    void (*reply)(void *driver, pdk__zk *zk, const struct pdk__reply *reply);
+    /* A watch on path fired; gone says that the node was deleted. */
+    void (*watch)(void *driver, pdk__zk *zk, const char *path, bool gone);
+    /* session_id and timeout_ms are what was negotiated, with CONNECTED. */
+    void (*state)(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms);
+    /* Any thread, under any lock of the client library: must not call back. level as pdk_log_level. */
+    void (*log)(void *driver, int level, const char *text);
+};
+
+struct pdk__zk_config {
+    const char *servers; /* numeric "address:port,…", an odd number of them */
+    int32_t timeout_ms;
+    const char *digest; /* or NULL */
+    const char *tls;    /* or NULL */
+    const struct pdk__zk_sink *sink;
+    void *driver;
+};
+
+struct pdk__zk_calls {
+    /* Begin a session. *out is set before the first call of the sink. SYSTEM, UNSUPPORTED. */
+    pdk_status (*open)(const struct pdk__zk_config *config, pdk__zk **out);
+    /* Never blocks. false: not sent, and no reply follows; the handle is dead or its queue full. */
+    bool (*submit)(pdk__zk *zk, const struct pdk__request *request);
+    /* End the session and free the handle; replies to all that is in flight come before it returns. Blocks, up to 5 s. */
+    void (*close)(pdk__zk *zk);
+};
+
+extern const struct pdk__zk_calls pdk__zk_client;
+
+#endif

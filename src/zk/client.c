@@ -1,0 +1,284 @@
+/* The table of calls on libzookeeper_mt.
+ *
+ * What the client library gets wrong, and how it is kept away from our users:
+ *  - synchronous calls can hang for ever at expiry: only zoo_a* here;
+ *  - every watch shares one function and context and is told apart by path: distinct contexts cost O(n^2) at a reconnect;
+ *  - zookeeper_close forgets completions: each call stands in `calls` until answered, and close answers the rest;
+ *  - with its default settings it resolves names in its IO loop and stops pinging meanwhile: only numeric addresses, and
+ *    a resolution delay of -1;
+ *  - multis with two operations can free twice: ours have one;
+ *  - sockets and pipes are inherited by exec: see cloexec.c;
+ *  - a completion of zoo_add_auth may run under its own mutex: we pass none.
+ */
+#include "zk/calls.h"
+#include "zk/cloexec.h"
+#include "zk/errors.h"
+#include "zk/logs.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <glib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+/* Past this the wake-up pipe of the client library may overflow, and it then closes its own socket. */
+#define OUTSTANDING_MAX 10000
+
+struct pdk__zk {
+    struct pdk__zk_config config;
+    char *servers;
+    _Atomic(zhandle_t *) handle;
+    struct ACL_vector node_acl;
+    pthread_mutex_t lock; /* guards calls */
+    GHashTable *calls;    /* submitted, not answered */
+};
+
+struct call {
+    pdk__zk *zk;
+    uint64_t tag;
+    enum pdk__op_kind kind;
+    char *path, *data;
+    zoo_op_t op; /* BARRIER */
+    zoo_op_result_t op_result;
+};
+
+/* All for the creator's identity; reading for every contender, which watches its predecessor's node. The client library's
+ * own constants are variables, of these values. */
+enum { PERM_READ = 1, PERM_ALL = 31 };
+static char auth[] = "auth", nobody[] = "", world[] = "world", anyone[] = "anyone";
+static struct ACL auth_acl[] = {{PERM_ALL, {auth, nobody}}, {PERM_READ, {world, anyone}}};
+
+static void call_free(struct call *call) {
+    g_free(call->path);
+    g_free(call->data);
+    g_free(call);
+}
+
+static bool take(struct call *call) {
+    pthread_mutex_lock(&call->zk->lock);
+    bool found = g_hash_table_remove(call->zk->calls, call);
+    pthread_mutex_unlock(&call->zk->lock);
+    return found;
+}
+
+static void answer(struct call *call, int code, struct pdk__reply *reply) {
+    pdk__zk *zk = call->zk;
+    take(call);
+    reply->tag = call->tag;
+    reply->result = pdk__zk_result(code);
+    reply->code = code;
+    zk->config.sink->reply(zk->config.driver, zk, reply);
+    call_free(call);
+}
+
+static void set_stat(struct pdk__reply *reply, const struct Stat *stat) {
+    if (!stat)
+        return;
+    reply->token = stat->czxid;
+    reply->owner = stat->ephemeralOwner;
+    reply->ctime_ms = stat->ctime;
+}
+
+static bool send_call(struct call *call, bool fallback);
+
+static void on_void(int code, const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    answer(call, code, &reply);
+}
+
+static void on_created(int code, const char *path, const struct Stat *stat, const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    const char *slash = code == ZOK && path ? strrchr(path, '/') : NULL;
+    if (code == ZOK && !slash)
+        code = ZRUNTIMEINCONSISTENCY;
+    reply.name = slash ? slash + 1 : NULL;
+    set_stat(&reply, code == ZOK ? stat : NULL);
+    answer(call, code, &reply);
+}
+
+static void on_made_dir(int code, const char *path, const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    (void)path;
+    if (code == ZUNIMPLEMENTED && send_call(call, true)) /* a server that knows no container nodes */
+        return;
+    answer(call, code, &reply);
+}
+
+static void on_list(int code, const struct String_vector *children, const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    if (code == ZOK && children) {
+        reply.children = (const char *const *)children->data;
+        reply.children_count = (size_t)children->count;
+    }
+    answer(call, code, &reply);
+}
+
+static void on_stat(int code, const struct Stat *stat, const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    set_stat(&reply, code == ZOK ? stat : NULL);
+    answer(call, code, &reply);
+}
+
+static void on_get(int code, const char *value, int length, const struct Stat *stat, const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    if (code == ZNOAUTH && call->kind == PDK__OP_WATCH && send_call(call, true)) /* exists needs no permission */
+        return;
+    set_stat(&reply, code == ZOK ? stat : NULL);
+    if (code == ZOK && value && length > 0) {
+        reply.data = value;
+        reply.data_size = (size_t)length;
+    }
+    answer(call, code, &reply);
+}
+
+static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
+    const struct pdk__zk_sink *sink = zk->config.sink;
+    if (state == ZOO_CONNECTED_STATE) {
+        pdk__cloexec_connected(zk->servers);
+        sink->state(zk->config.driver, zk, PDK__ZK_CONNECTED, zoo_client_id(handle)->client_id,
+                    zoo_recv_timeout(handle));
+    } else if (state == ZOO_CONNECTING_STATE) {
+        sink->state(zk->config.driver, zk, PDK__ZK_CONNECTING, 0, 0);
+    } else if (state == ZOO_EXPIRED_SESSION_STATE) {
+        sink->state(zk->config.driver, zk, PDK__ZK_EXPIRED, 0, 0);
+    } else if (state == ZOO_AUTH_FAILED_STATE) {
+        sink->state(zk->config.driver, zk, PDK__ZK_AUTH_FAILED, 0, 0);
+    }
+}
+
+/* The one watcher of every watch and of the session. May run before zookeeper_init has returned. */
+static void on_watch(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    pdk__zk *zk = context;
+    atomic_store(&zk->handle, handle);
+    if (type == ZOO_SESSION_EVENT)
+        on_state(zk, handle, state);
+    else if (type != ZOO_NOTWATCHING_EVENT)
+        zk->config.sink->watch(zk->config.driver, zk, path, type == ZOO_DELETED_EVENT);
+}
+
+static int send_barrier(struct call *call, zhandle_t *handle) {
+    zoo_check_op_init(&call->op, call->path, -1);
+    return zoo_amulti(handle, 1, &call->op, &call->op_result, on_void, call);
+}
+
+static int dispatch(struct call *call, zhandle_t *handle, bool fallback) {
+    const struct ACL_vector *acl = &call->zk->node_acl;
+    int length = call->data ? (int)strlen(call->data) : -1;
+    switch (call->kind) {
+    case PDK__OP_CREATE:
+        return zoo_acreate2(handle, call->path, call->data, length, acl, ZOO_EPHEMERAL_SEQUENTIAL, on_created, call);
+    case PDK__OP_MKDIR:
+        return zoo_acreate(handle, call->path, NULL, -1, acl, call->data && !fallback ? ZOO_CONTAINER : ZOO_PERSISTENT,
+                           on_made_dir, call);
+    case PDK__OP_LIST:
+        return zoo_aget_children(handle, call->path, 0, on_list, call);
+    case PDK__OP_WATCH:
+        return fallback ? zoo_awexists(handle, call->path, on_watch, call->zk, on_stat, call)
+                        : zoo_awget(handle, call->path, on_watch, call->zk, on_get, call);
+    case PDK__OP_GET:
+        return zoo_aget(handle, call->path, 0, on_get, call);
+    case PDK__OP_STAT:
+        return zoo_aexists(handle, call->path, 0, on_stat, call);
+    case PDK__OP_BARRIER:
+        return send_barrier(call, handle);
+    case PDK__OP_DELETE:
+        return zoo_adelete(handle, call->path, -1, on_void, call);
+    }
+    return ZBADARGUMENTS;
+}
+
+/* The call may be answered and freed, on another thread, before this returns true. */
+static bool send_call(struct call *call, bool fallback) {
+    zhandle_t *handle = atomic_load(&call->zk->handle);
+    return handle && !is_unrecoverable(handle) && dispatch(call, handle, fallback) == ZOK;
+}
+
+static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
+    struct call *call = g_new0(struct call, 1);
+    call->zk = zk;
+    call->tag = request->tag;
+    call->kind = request->kind;
+    call->path = g_strdup(request->path);
+    call->data = g_strdup(request->kind == PDK__OP_MKDIR && request->container ? "container" : request->data);
+
+    pthread_mutex_lock(&zk->lock);
+    bool room = g_hash_table_size(zk->calls) < OUTSTANDING_MAX;
+    if (room)
+        g_hash_table_add(zk->calls, call);
+    pthread_mutex_unlock(&zk->lock);
+    if (room && send_call(call, false))
+        return true;
+    take(call);
+    call_free(call);
+    return false;
+}
+
+static void client_free(pdk__zk *zk) {
+    pdk__logs_remove(zk->config.driver);
+    g_hash_table_destroy(zk->calls);
+    pthread_mutex_destroy(&zk->lock);
+    g_free(zk->servers);
+    g_free(zk);
+}
+
+static zhandle_t *init_handle(pdk__zk *zk) {
+    const struct pdk__zk_config *config = &zk->config;
+    if (!config->tls)
+        return zookeeper_init2(zk->servers, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV,
+                               pdk__logs_line);
+    zhandle_t *(*init_ssl)(const char *, const char *, watcher_fn, int, const clientid_t *, void *, int);
+    void *symbol = dlsym(RTLD_DEFAULT, "zookeeper_init_ssl"); /* absent from builds without TLS */
+    memcpy(&init_ssl, &symbol, sizeof init_ssl);
+    errno = ENOSYS;
+    return symbol ? init_ssl(zk->servers, config->tls, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV)
+                  : NULL;
+}
+
+static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out) {
+    pdk__zk *zk = g_new0(pdk__zk, 1);
+    zk->config = *config;
+    zk->servers = g_strdup(config->servers);
+    zk->config.servers = zk->servers;
+    zk->node_acl = config->digest ? (struct ACL_vector){2, auth_acl} : ZOO_OPEN_ACL_UNSAFE;
+    zk->calls = g_hash_table_new(NULL, NULL);
+    pthread_mutex_init(&zk->lock, NULL);
+    pdk__logs_add(config->sink->log, config->driver);
+    *out = zk;
+
+    pdk__cloexec_begin();
+    zhandle_t *handle = init_handle(zk);
+    pdk__cloexec_end();
+    if (!handle) {
+        bool unsupported = errno == ENOSYS;
+        *out = NULL;
+        client_free(zk);
+        return unsupported ? PDK_UNSUPPORTED : PDK_SYSTEM;
+    }
+    atomic_store(&zk->handle, handle);
+    zoo_set_servers_resolution_delay(handle, -1);
+    if (config->digest)
+        zoo_add_auth(handle, "digest", config->digest, (int)strlen(config->digest), NULL, NULL);
+    return PDK_OK;
+}
+
+static void client_close(pdk__zk *zk) {
+    zookeeper_close(atomic_load(&zk->handle));
+    /* No thread of the client library is left: what stands here is what it forgot. */
+    GList *forgotten = g_hash_table_get_keys(zk->calls);
+    for (GList *link = forgotten; link; link = link->next) {
+        struct pdk__reply reply = {0};
+        answer(link->data, ZCLOSING, &reply);
+    }
+    g_list_free(forgotten);
+    client_free(zk);
+}
+
+const struct pdk__zk_calls pdk__zk_client = {client_open, client_submit, client_close};

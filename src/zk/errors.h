@@ -1,0 +1,12 @@
+/* ZooKeeper's codes: what each means to a protocol, and its name for words. The one table of ambiguous answers. */
+#ifndef PDK_ZK_ERRORS_H
+#define PDK_ZK_ERRORS_H
+
+#include "core/result.h"
+
+enum pdk__result pdk__zk_result(int code);
+
+/* "ZNONODE(-101)"; static where the code is known, "error" otherwise. */
+const char *pdk__zk_code_name(int code);
+
+#endif
