@@ -77,7 +77,8 @@ typedef struct pdk_session_options {
     }
 
 /* Open a session and wait for its first connection; blocks, at most connect_timeout_ms.
- *   hosts    "host:port,host:port…[/chroot]"; names are resolved here and at each re-open. IPv6: "[::1]:2181".
+ *   hosts    "host:port,host:port…[/chroot]"; names are resolved here, at each re-open, and
+ *            every few seconds while there is no connection. IPv6: "[::1]:2181".
  *            A chroot that is missing is created with the first lock.
  *   options  or NULL for the defaults.
  *   out      gets a reference, to be given back with pdk_session_close and pdk_session_unref.

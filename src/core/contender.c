@@ -95,6 +95,8 @@ static void recovered(struct pdk__contender *c, const struct pdk__view *view) {
 static void listed(struct pdk__contender *c, const struct pdk__event *e) {
     if (e->result == PDK__OK && e->view->beyond_limits) {
         fail(c, PDK_LIMIT);
+        if (c->phase == PDK__UNSURE)
+            c->phase = PDK__STUCK; /* our node may be anywhere in it */
     } else if (c->phase == PDK__UNSURE) {
         if (e->result == PDK__OK)
             recovered(c, e->view);
@@ -170,6 +172,7 @@ static void answered(struct pdk__contender *c, const struct pdk__event *e) {
         break;
     case PDK__PROVED: /* of the multi: NO_NODE and NOT_ALLOWED were committed by a quorum as well */
         c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE || e->result == PDK__NOT_ALLOWED;
+        c->pause = e->result == PDK__NOT_NOW;
         break;
     case PDK__LISTED:
         listed(c, e);
@@ -186,10 +189,12 @@ static void answered(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__DELETED:
         deleted(c, e->result);
         break;
-    default:
-        c->pause = false; /* PAUSED */
-        break;
+    default: /* PAUSED */
+        c->pause = false;
+        return;
     }
+    if (e->result == PDK__UNKNOWN && c->link)
+        c->pause = true; /* lost without a disconnect: do not repeat it as fast as the network allows */
 }
 
 static void happened(struct pdk__contender *c, enum pdk__event_type type) {
@@ -222,11 +227,11 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
             c->look = true;
         break;
     case PDK__NODE_LOST:
-        if (c->phase == PDK__HELD || c->leaving)
+        if (c->phase == PDK__HELD || (c->phase == PDK__IN && c->leaving))
             c->phase = PDK__GONE;
-        else
+        else if (c->phase == PDK__IN)
             be_out(c);
-        break;
+        break; /* in any other phase it is news of an earlier node */
     default:
         break;
     }

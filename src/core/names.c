@@ -15,11 +15,10 @@ static const struct {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Ten digits at the end, with or without a minus, within 32 bits. Where a token ends in a dash, "lock-" followed by
- * "-2147483648" is the wrapped sequence and "lock-0000000001" is not negative: the caller tries the minus first. */
-static bool parse_sequence(const char *digits, bool negative, int32_t *sequence) {
+/* Exactly n digits, of a number within 32 bits. */
+static bool parse_digits(const char *digits, int n, bool negative, int32_t *sequence) {
     int64_t value = 0;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < n; i++) {
         if (!is_digit(digits[i]))
             return false;
         value = value * 10 + (digits[i] - '0');
@@ -41,24 +40,28 @@ static enum pdk__kind kind_before(const char *text, size_t length) {
     return PDK__FOREIGN;
 }
 
+/* The sequence takes ten characters, "%010d", minus included, and eleven below -999999999. A token may end in a dash itself:
+ * the longer form is tried first, and only what stands behind a token counts. */
 bool pdk__name_parse(const char *text, struct pdk__name *name) {
+    static const struct {
+        size_t length;
+        bool negative;
+    } forms[] = {{11, true}, {10, true}, {10, false}};
     size_t length = strlen(text);
     *name = (struct pdk__name){PDK__FOREIGN, 0};
-    if (length < 11)
-        return false;
-    const char *digits = text + length - 10;
-    enum pdk__kind kind;
-    int32_t sequence;
-    if (digits[-1] == '-' && (kind = kind_before(text, length - 11)) != PDK__FOREIGN) {
-        if (!parse_sequence(digits, true, &sequence))
-            return false;
-    } else {
-        kind = kind_before(text, length - 10);
-        if (kind == PDK__FOREIGN || !parse_sequence(digits, false, &sequence))
-            return false;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (length < forms[i].length)
+            continue;
+        const char *number = text + length - forms[i].length;
+        enum pdk__kind kind = kind_before(text, length - forms[i].length);
+        int sign = forms[i].negative ? 1 : 0;
+        if (kind == PDK__FOREIGN || (sign && number[0] != '-') ||
+            !parse_digits(number + sign, (int)forms[i].length - sign, forms[i].negative, &name->sequence))
+            continue;
+        name->kind = kind;
+        return true;
     }
-    *name = (struct pdk__name){kind, sequence};
-    return true;
+    return false;
 }
 
 int32_t pdk__sequence_compare(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }

@@ -3,7 +3,7 @@
  *     _c_<uuid36>-lock-0000000042        Curator, go-zookeeper        mark: all before the sequence
  *     <hex32>__lock__0000000042          kazoo
  *
- * The sequence is a signed 32-bit counter of the parent directory that may wrap: "%010d", ten digits, or a minus and ten.
+ * The sequence is a signed 32-bit counter of the parent directory that may wrap, written as "%010d".
  * Names that do not end in a known token and a sequence belong to nobody in the line.
  */
 #ifndef PDK_CORE_NAMES_H

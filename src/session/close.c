@@ -24,6 +24,7 @@ void pdk__session_free(pdk_session *s) {
         explicit_bzero(s->digest, strlen(s->digest));
     g_free(s->digest);
     g_free(s->tls);
+    g_free(s->servers);
     g_free(s->trouble_text);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->monitor);

@@ -4,6 +4,8 @@
 #include "zk/resolver.h"
 
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
+/* How often names are looked up again while there is no connection. */
+#define REFRESH_NS (5000 * PDK__MS)
 
 static bool must_stop(void *user) {
     pdk_session *s = user;
@@ -23,13 +25,32 @@ static void trouble(pdk_session *s, pdk_status status, const char *why) {
     pthread_cond_broadcast(&s->changed);
 }
 
+static pdk_status resolve(pdk_session *s, char **servers, char **why) {
+    pdk__unlock(s);
+    pdk_status status = pdk__resolve(s->hosts, must_stop, s, servers, why);
+    pdk__lock(s);
+    return status;
+}
+
+/* The client library knows addresses only. When the servers have moved to others while there was no connection, it would
+ * try the old ones for ever. */
+static void refresh(pdk_session *s) {
+    char *servers, *why;
+    uint64_t generation = s->generation;
+    pdk_status status = resolve(s, &servers, &why);
+    s->refresh_at = pdk__now(s) + REFRESH_NS;
+    if (status == PDK_OK && generation == s->generation && s->link != PDK__LINK_CONNECTED &&
+        g_strcmp0(servers, s->servers) != 0)
+        pdk__session_reopen(s, "the servers have moved to other addresses");
+    g_free(servers);
+    g_free(why);
+}
+
 /* Under the monitor, which it gives up while it resolves and opens. */
 static void open_handle(pdk_session *s) {
     char *servers, *why;
     s->link = PDK__LINK_OPENING;
-    pdk__unlock(s);
-    pdk_status status = pdk__resolve(s->hosts, must_stop, s, &servers, &why);
-    pdk__lock(s);
+    pdk_status status = resolve(s, &servers, &why);
     if (status != PDK_OK) {
         trouble(s, status, why ? why : pdk_status_text(status));
     } else {
@@ -44,6 +65,9 @@ static void open_handle(pdk_session *s) {
         uint64_t generation = s->generation;
         pdk__zk *zk = NULL;
         pdk__renew_begin(s);
+        g_free(s->servers);
+        s->servers = g_strdup(servers);
+        s->refresh_at = pdk__now(s) + REFRESH_NS;
         pdk__unlock(s);
         status = s->world->zk->open(&config, &zk);
         pdk__lock(s);
@@ -93,10 +117,13 @@ bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {
     } else if (s->finish) {
         if (may_finish(s, wait_until))
             finish(s);
-    } else if (!s->zk && s->ended == PDK_OK) {
-        *wait_until = s->open_after;
-        if (pdk__now(s) >= s->open_after) {
-            open_handle(s);
+    } else if (s->ended == PDK_OK && s->link != PDK__LINK_CONNECTED) {
+        *wait_until = s->zk ? s->refresh_at : s->open_after;
+        if (pdk__now(s) >= *wait_until) {
+            if (s->zk)
+                refresh(s);
+            else
+                open_handle(s);
             *wait_until = 0;
         }
     }

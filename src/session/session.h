@@ -42,9 +42,11 @@ struct pdk_session {
     /* the connection: connect.c, supervise.c */
     enum pdk__link link;
     pdk__zk *zk;         /* the current handle, once it has spoken or its opening returned */
+    char *servers;       /* numeric, that handle's */
     pdk__zk *retired;    /* to be closed by the connector */
     uint64_t generation; /* of handles: answers of older ones only free memory */
-    int64_t id, open_began, open_after, connected_at;
+    int64_t id, open_after, connected_at;
+    int64_t refresh_at; /* without a connection until then, look whether the servers have moved */
     bool ever_connected, restored;
     pdk_status ended;   /* PDK_OK while alive; CLOSED, AUTH, … : what calls answer */
     pdk_status trouble; /* why there is no connection, for pdk_session_open */

@@ -53,9 +53,11 @@ static void retire(pdk_session *s) {
 }
 
 static void begin_anew(pdk_session *s) {
+    bool had_session = s->link != PDK__LINK_OPENING;
     pdk__holds_lose(s, PDK_REASON_EXPIRED);
     retire(s);
-    pdk__session_tell(s, PDK_SESSION_EXPIRED);
+    if (had_session)
+        pdk__session_tell(s, PDK_SESSION_EXPIRED);
     pdk__lease_begin(&s->lease, 0);
     pdk__lines_advance(s);
 }
@@ -102,6 +104,8 @@ static void on_connecting(pdk_session *s) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
     s->link = PDK__LINK_SUSPENDED;
+    s->refresh_at = pdk__now(s) + MAX(s->lease.timeout, 5000 * PDK__MS); /* what was held is lost by then */
+    s->world->work(s);
     pdk__places_tell(s, PDK__LINK_DOWN);
     pdk__session_tell(s, PDK_SESSION_SUSPENDED);
 }

@@ -106,6 +106,10 @@ static void add_addresses(GPtrArray *list, const struct addrinfo *found, uint16_
     }
 }
 
+static gint by_text(gconstpointer a, gconstpointer b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 pdk_status pdk__hosts_resolve(const struct pdk__hosts *hosts, char **servers, char **why) {
     GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
@@ -126,6 +130,7 @@ pdk_status pdk__hosts_resolve(const struct pdk__hosts *hosts, char **servers, ch
         return PDK_RESOLVE;
     }
     g_free(failure);
+    g_ptr_array_sort(list, by_text);
     if (list->len % 2 == 0)
         g_ptr_array_add(list, g_strdup(g_ptr_array_index(list, 0)));
     g_ptr_array_add(list, NULL);
