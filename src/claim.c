@@ -4,6 +4,14 @@
 #include "hold.h"
 #include "text.h"
 
+uint64_t pdk__this_thread(void) {
+    static _Atomic uint64_t threads;
+    static _Thread_local uint64_t number;
+    if (number == 0)
+        number = atomic_fetch_add(&threads, 1) + 1;
+    return number;
+}
+
 static void on_deadline(pdk_session *s, void *user) {
     struct pdk_claim *claim = user;
     struct pdk__line *line = claim->line;
@@ -26,7 +34,7 @@ struct pdk_claim *pdk__claim_new(struct pdk__line *line, int64_t timeout_ms, pdk
     claim->link.data = claim;
     claim->fn = fn;
     claim->user = user;
-    claim->thread = pthread_self();
+    claim->thread = pdk__this_thread();
     pdk__cond_init(&claim->woken);
     return claim;
 }
@@ -131,7 +139,7 @@ pdk_status pdk__claim_wait(struct pdk__line *line, int64_t timeout_ms, const cha
     struct pdk_hold *hold = NULL, *lapsed = NULL;
     pdk__lock(s);
     status = pdk__session_usable(s, call);
-    if (status == PDK_OK && line->hold && pdk__hold_is_by(line->hold, claim->thread))
+    if (status == PDK_OK && line->hold && line->hold->thread == claim->thread)
         status = pdk__fail(PDK_DEADLOCK, "%s: %s: this thread holds it; release it first, or pdk_hold_detach_thread",
                            call, line->dir);
     bool queued = status == PDK_OK;

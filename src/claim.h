@@ -27,11 +27,14 @@ struct pdk_claim {
     pdk_acquired_fn fn; /* NULL: a caller waits on `woken` */
     void *user;
     pthread_cond_t woken;
-    pthread_t thread;
+    uint64_t thread; /* see pdk__this_thread */
     pdk_status status;
     char *why;
     struct pdk_hold *hold;
 };
+
+/* This thread, by a number that no other thread of the process ever has; pthread_t is handed out again. */
+uint64_t pdk__this_thread(void);
 
 /* One reference for the line, one for the caller. */
 struct pdk_claim *pdk__claim_new(struct pdk__line *line, int64_t timeout_ms, pdk_acquired_fn fn, void *user);

@@ -15,16 +15,11 @@ struct pdk_hold *pdk__hold_new(struct pdk__line *line, const struct pdk__place *
     hold->handover = handover;
     g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
     hold->node = g_strdup(place->own_path);
-    hold->by_thread = claim->fn == NULL;
-    hold->thread = claim->thread;
+    hold->thread = claim->fn ? 0 : claim->thread;
     hold->fd = -1;
     hold->link.data = hold;
     g_queue_push_tail_link(&s->holds, &hold->link);
     return hold;
-}
-
-bool pdk__hold_is_by(const struct pdk_hold *hold, pthread_t thread) {
-    return hold->by_thread && pthread_equal(hold->thread, thread);
 }
 
 static void tell_run(void *user) {

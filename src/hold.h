@@ -23,9 +23,8 @@ struct pdk_hold {
     pdk_reason reason;
     bool ended; /* lost or released: not in s->holds */
     bool released;
-    GList link; /* in s->holds */
-    bool by_thread;
-    pthread_t thread;
+    GList link;      /* in s->holds */
+    uint64_t thread; /* that acquired it, blocking; 0: none, or detached */
     int fd;
     char *sequencer;
     pdk_lost_fn on_lost;
@@ -37,7 +36,6 @@ struct pdk_hold {
 /* All under the monitor. */
 struct pdk_hold *pdk__hold_new(struct pdk__line *line, const struct pdk__place *place, uint32_t handover,
                                const struct pdk_claim *claim);
-bool pdk__hold_is_by(const struct pdk_hold *hold, pthread_t thread);
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
 /* Have on_lost called if it is lost and was not told. */
 void pdk__hold_tell(struct pdk_hold *hold);

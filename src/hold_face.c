@@ -167,7 +167,7 @@ void pdk_hold_detach_thread(pdk_hold *hold) {
     if (!is_ours(hold))
         return;
     pdk__lock(hold->line->s);
-    hold->by_thread = false;
+    hold->thread = 0;
     pdk__unlock(hold->line->s);
 }
 

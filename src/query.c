@@ -4,14 +4,11 @@ void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free_fn)(struc
     q->s = s;
     q->refs = 1;
     q->free = free_fn;
-    pdk__cond_init(&q->answered);
 }
 
 void pdk__query_unref(struct pdk__query *q) {
-    if (--q->refs != 0)
-        return;
-    pthread_cond_destroy(&q->answered);
-    q->free(q);
+    if (--q->refs == 0)
+        q->free(q);
 }
 
 void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user) {
@@ -31,13 +28,16 @@ void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply) {
         q->code = reply->code;
     }
     q->in_flight--;
-    pthread_cond_signal(&q->answered);
+    pthread_cond_broadcast(&q->s->changed);
     pdk__query_unref(q);
 }
 
 pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
-    while (q->in_flight > 0)
-        if (!pdk__wait(q->s, &q->answered, deadline))
+    while (q->in_flight > 0) {
+        if (q->s->ended != PDK_OK)
+            return q->s->ended;
+        if (!pdk__wait(q->s, &q->s->changed, deadline))
             return PDK_UNAVAILABLE;
+    }
     return q->status;
 }

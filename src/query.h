@@ -11,7 +11,6 @@ struct pdk__query {
     unsigned in_flight;
     pdk_status status; /* UNAVAILABLE once a request was not answered */
     int code;          /* ZooKeeper's, of a refusal */
-    pthread_cond_t answered;
     void (*free)(struct pdk__query *q);
 };
 
@@ -19,7 +18,7 @@ void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free)(struct p
 /* Ask; done gets the query as its user and must call pdk__query_answered last. */
 void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user);
 void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply);
-/* Wait until nothing is in flight or the moment has come. */
+/* Wait until nothing is in flight, the moment has come, or the session has ended. */
 pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline);
 void pdk__query_unref(struct pdk__query *q);
 

@@ -63,13 +63,14 @@ static bool await_finish(pdk_session *s, int64_t deadline) {
     int64_t longest = pdk__now(s) + s->lease.timeout; /* by then the server has removed them itself */
     while (s->places.length > 0 && s->link != PDK__LINK_NONE && in_time)
         in_time = pdk__wait(s, &s->changed, MIN(deadline, longest));
+    bool clean = s->places.length == 0;
     s->flush_until = 1; /* waited for already */
     finish(s);
     in_time = true;
     while (!s->finished && in_time)
         in_time = pdk__wait(s, &s->changed, deadline);
     pdk__unlock(s);
-    return in_time;
+    return in_time && clean;
 }
 
 static pdk_status check_close(pdk_session *s, int64_t timeout_ms) {
@@ -146,6 +147,8 @@ pdk_status pdk_session_dispatch(pdk_session *s, int *count) {
                                       "PDK_DISPATCH_MANUAL");
     if (pdk__in_callback_of(s))
         return pdk__fail(PDK_WRONG_THREAD, "pdk_session_dispatch: called from one of the callbacks it runs");
+    if (pdk__outbox_is_silent(s))
+        return pdk__fail(PDK_CLOSED, "pdk_session_dispatch: the session is closed");
     int n = 0;
     pdk_session_ref(s); /* a callback may drop the last one */
     while (pdk__outbox_run_one(s))

@@ -110,6 +110,13 @@ void pdk__outbox_silence(pdk_session *s) {
     drop_due(o);
 }
 
+bool pdk__outbox_is_silent(pdk_session *s) {
+    pthread_mutex_lock(&s->outbox.lock);
+    bool silent = s->outbox.silent;
+    pthread_mutex_unlock(&s->outbox.lock);
+    return silent;
+}
+
 bool pdk__outbox_drain(pdk_session *s, int64_t until) {
     struct pdk__outbox *o = &s->outbox;
     while (o->manual && pdk__now(s) < until && pdk__outbox_run_one(s))

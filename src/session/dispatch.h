@@ -39,6 +39,7 @@ bool pdk__in_callback(void);
 bool pdk__in_callback_of(pdk_session *s);
 /* None starts once this has returned; what is due is dropped. Not under the monitor. */
 void pdk__outbox_silence(pdk_session *s);
+bool pdk__outbox_is_silent(pdk_session *s);
 /* Wait until nothing is due or running, or until the moment. Not under the monitor. */
 bool pdk__outbox_drain(pdk_session *s, int64_t until);
 

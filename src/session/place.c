@@ -1,18 +1,14 @@
 #include "session/place.h"
 
 #include "line.h"
-#include "session/ops.h"
+#include "session/commands.h"
 #include "session/reap.h"
 #include "session/watches.h"
 
 #include <string.h>
 
-/* Not sent, or refused for now: how long to wait. */
-#define RETRY_NS (20 * PDK__MS)
 /* Most holds are shorter than this; the others pay one read to hear of their node's deletion. */
 #define SETTLE_NS (10 * PDK__MS)
-
-static void step(struct pdk__place *place, const struct pdk__event *event);
 
 struct pdk__place *pdk__place_ref(struct pdk__place *place) {
     place->refs++;
@@ -27,106 +23,6 @@ void pdk__place_unref(struct pdk__place *place) {
     g_free(place);
 }
 
-static char *child_path(const struct pdk__place *place, const char *name) {
-    return g_strconcat(place->dir, "/", name, NULL);
-}
-
-/* ---- answers */
-
-static void on_reply(struct pdk__place *place, const struct pdk__reply *reply, enum pdk__event_type type) {
-    if (reply) {
-        struct pdk__event event = {.type = type, .result = reply->result, .name = reply->name, .token = reply->token};
-        event.ours = reply->result == PDK__OK && reply->owner == place->s->id;
-        if (reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED)
-            place->failure_code = reply->code;
-        step(place, &event);
-    }
-    pdk__place_unref(place);
-}
-
-/* The first answer of two. Where the list never left, its answer is made here. */
-static void on_first(struct pdk__place *place, const struct pdk__reply *reply, enum pdk__event_type type) {
-    pdk__place_ref(place);
-    on_reply(place, reply, type);
-    if (reply && place->list_unsent) {
-        place->list_unsent = false;
-        step(place, &(struct pdk__event){.type = PDK__LISTED, .result = PDK__NOT_NOW});
-    }
-    pdk__place_unref(place);
-}
-
-static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    (void)s;
-    on_first(user, reply, PDK__CREATED);
-}
-
-static void on_proved(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    (void)s;
-    on_first(user, reply, PDK__PROVED);
-}
-
-/* A parent that may not be created shows in the last answer only as one that is missing. */
-static void on_made_parent(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__place *place = user;
-    (void)s;
-    if (reply && (reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED)) {
-        place->dir_refused = reply->result;
-        place->failure_code = reply->code;
-    }
-    pdk__place_unref(place);
-}
-
-static void on_made_dir(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__place *place = user;
-    struct pdk__reply refused;
-    (void)s;
-    if (reply && reply->result == PDK__NO_NODE && place->dir_refused != PDK__OK) {
-        refused = *reply;
-        refused.result = place->dir_refused;
-        refused.code = place->failure_code;
-        reply = &refused;
-    }
-    on_reply(place, reply, PDK__MADE_DIR);
-}
-
-static void on_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__place *place = user;
-    if (reply && reply->result != PDK__OK) {
-        char *path = child_path(place, place->c.watched);
-        pdk__watches_remove(s, path, place);
-        g_free(path);
-    }
-    on_reply(place, reply, PDK__WATCHED);
-}
-
-static void on_statted(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    (void)s;
-    on_reply(user, reply, PDK__STATTED);
-}
-
-static void on_deleted(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    (void)s;
-    on_reply(user, reply, PDK__DELETED);
-}
-
-static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__place *place = user;
-    struct pdk__view view;
-    if (reply) {
-        struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view};
-        event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
-        bool known = place->c.own[0] != '\0';
-        if (reply->result == PDK__OK)
-            pdk__view_make(&view, reply->children, reply->children_count, place->c.mark, place->c.own, place->blocks);
-        else
-            place->failure_code = reply->code;
-        step(place, &event);
-        if (reply->result == PDK__OK && known && view.marked[0] != '\0')
-            pdk__reap_stray(s, place->dir, place->c.mark, view.marked);
-    }
-    pdk__place_unref(place);
-}
-
 /* A right that is kept hears of its node's deletion. */
 static void watch_own_later(struct pdk__place *place) {
     place->own_watched = false;
@@ -138,130 +34,17 @@ static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *
     (void)s;
     if (reply && reply->result == PDK__NO_NODE)
         pdk__place_tell(place, PDK__NODE_LOST);
-    else if (reply && reply->result != PDK__OK)
+    else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
         watch_own_later(place);
     pdk__place_unref(place);
 }
-
-/* ---- commands */
-
-static bool send_one(struct pdk__place *place, enum pdk__op_kind kind, const char *path, pdk__done_fn done) {
-    struct pdk__request request = {.kind = kind, .path = path, .container = place->containers};
-    if (kind == PDK__OP_CREATE)
-        request.data = place->s->identity;
-    bool sent = pdk__send(place->s, request, done, place);
-    if (sent)
-        pdk__place_ref(place);
-    return sent;
-}
-
-static bool send_create(struct pdk__place *place) {
-    char *path = child_path(place, place->c.mark);
-    bool sent = send_one(place, PDK__OP_CREATE, path, on_created);
-    g_free(path);
-    place->list_unsent = sent && !send_one(place, PDK__OP_LIST, place->dir, on_listed);
-    return sent;
-}
-
-/* All levels at once: those that exist say so, and only the last answer matters. */
-static bool send_mkdir(struct pdk__place *place) {
-    place->dir_refused = PDK__OK;
-    for (char *slash = strchr(place->dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        struct pdk__request request = {.kind = PDK__OP_MKDIR, .path = place->dir};
-        bool sent = pdk__send(place->s, request, on_made_parent, place);
-        *slash = '/';
-        if (!sent)
-            return false;
-        pdk__place_ref(place);
-    }
-    return send_one(place, PDK__OP_MKDIR, place->dir, on_made_dir);
-}
-
-static bool send_list(struct pdk__place *place) {
-    if (!pdk__lease_fresh(&place->s->lease, pdk__now(place->s)))
-        pdk__renew_now(place->s); /* so that the list may grant */
-    return send_one(place, PDK__OP_LIST, place->dir, on_listed);
-}
-
-/* The barrier checks the directory: our own node's name is what we do not know. */
-static bool send_prove(struct pdk__place *place) {
-    if (!send_one(place, PDK__OP_BARRIER, place->dir, on_proved))
-        return false;
-    place->list_unsent = !send_one(place, PDK__OP_LIST, place->dir, on_listed);
-    return true;
-}
-
-static bool send_watch(struct pdk__place *place) {
-    char *path = child_path(place, place->c.watched);
-    bool room = pdk__watches_add(place->s, path, place);
-    bool sent = room && send_one(place, PDK__OP_WATCH, path, on_watched);
-    if (!room)
-        place->unsent = PDK__LIMITED;
-    g_free(path);
-    return sent;
-}
-
-static bool send_to_own(struct pdk__place *place, enum pdk__op_kind kind, pdk__done_fn done) {
-    char *path = child_path(place, place->c.own);
-    bool sent = send_one(place, kind, path, done);
-    g_free(path);
-    return sent;
-}
-
-static bool carry_out(struct pdk__place *place, enum pdk__command command) {
-    switch (command) {
-    case PDK__DO_NOTHING:
-        return true;
-    case PDK__DO_ENTER:
-        return send_create(place);
-    case PDK__DO_MKDIR:
-        return send_mkdir(place);
-    case PDK__DO_LIST:
-        return send_list(place);
-    case PDK__DO_WATCH:
-        return send_watch(place);
-    case PDK__DO_PROVE:
-        return send_prove(place);
-    case PDK__DO_STAT:
-        return send_to_own(place, PDK__OP_STAT, on_statted);
-    case PDK__DO_DELETE:
-        return send_to_own(place, PDK__OP_DELETE, on_deleted);
-    case PDK__DO_PAUSE:
-        return false; /* the alarm is the answer */
-    }
-    return true;
-}
-
-/* The answer to a command that was not sent: not executed, try again. */
-static void on_retry(pdk_session *s, void *user) {
-    struct pdk__place *place = user;
-    static const enum pdk__event_type answers[] = {
-        [PDK__DO_ENTER] = PDK__CREATED,  [PDK__DO_MKDIR] = PDK__MADE_DIR, [PDK__DO_LIST] = PDK__LISTED,
-        [PDK__DO_WATCH] = PDK__WATCHED,  [PDK__DO_PROVE] = PDK__PROVED,   [PDK__DO_STAT] = PDK__STATTED,
-        [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,
-    };
-    (void)s;
-    enum pdk__command command = place->c.doing;
-    struct pdk__event event = {.type = answers[command], .result = place->unsent};
-    place->unsent = PDK__NOT_NOW;
-    pdk__place_ref(place);
-    step(place, &event);
-    if (command == PDK__DO_ENTER || command == PDK__DO_PROVE) {
-        event.type = PDK__LISTED;
-        step(place, &event);
-    }
-    pdk__place_unref(place);
-}
-
-/* ---- consequences */
 
 static void on_settle(pdk_session *s, void *user) {
     struct pdk__place *place = user;
     if (place->c.phase != PDK__HELD || place->own_watched)
         return;
     if (s->link == PDK__LINK_CONNECTED && pdk__watches_add(s, place->own_path, place) &&
-        send_to_own(place, PDK__OP_WATCH, on_own_watched))
+        pdk__send_to_own(place, PDK__OP_WATCH, on_own_watched))
         place->own_watched = true;
     else
         watch_own_later(place);
@@ -269,7 +52,7 @@ static void on_settle(pdk_session *s, void *user) {
 
 /* The node's path is kept from here on, so that watches on it are told from those on the predecessor. */
 static void note_own(struct pdk__place *place) {
-    char *path = place->c.own[0] != '\0' ? child_path(place, place->c.own) : NULL;
+    char *path = place->c.own[0] != '\0' ? pdk__child_path(place, place->c.own) : NULL;
     if (place->own_path && g_strcmp0(place->own_path, path) != 0)
         pdk__watches_remove(place->s, place->own_path, place);
     g_free(place->own_path);
@@ -282,11 +65,12 @@ static void remove_place(struct pdk__place *place) {
     g_queue_unlink(&s->places, &place->link);
     s->ephemeral_bytes -= place->bytes;
     pdk__alarm_off(&place->retry);
+    pdk__alarm_off(&place->poll);
     pdk__alarm_off(&place->settle);
     if (place->own_path)
         pdk__watches_remove(s, place->own_path, place);
     if (place->c.watched[0] != '\0') {
-        char *path = child_path(place, place->c.watched);
+        char *path = pdk__child_path(place, place->c.watched);
         pdk__watches_remove(s, path, place);
         g_free(path);
     }
@@ -319,19 +103,18 @@ static void after(struct pdk__place *place, enum pdk__phase before) {
     }
 }
 
-static void step(struct pdk__place *place, const struct pdk__event *event) {
+void pdk__place_step(struct pdk__place *place, const struct pdk__event *event) {
     enum pdk__phase before = place->c.phase;
     char watched[PDK__NAME_SIZE];
     memcpy(watched, place->c.watched, sizeof watched);
     pdk__place_ref(place);
     enum pdk__command command = pdk__contender_step(&place->c, event);
     if (strcmp(watched, place->c.watched) != 0 && watched[0] != '\0') {
-        char *path = child_path(place, watched);
+        char *path = pdk__child_path(place, watched);
         pdk__watches_remove(place->s, path, place);
         g_free(path);
     }
-    if (!carry_out(place, command))
-        pdk__alarm_set(place->s, &place->retry, pdk__now(place->s) + RETRY_NS);
+    pdk__carry_out(place, command);
     after(place, before);
     pdk__place_unref(place);
 }
@@ -339,7 +122,7 @@ static void step(struct pdk__place *place, const struct pdk__event *event) {
 /* ---- the line's and the session's side */
 
 void pdk__place_tell(struct pdk__place *place, enum pdk__event_type type) {
-    step(place, &(struct pdk__event){.type = type});
+    pdk__place_step(place, &(struct pdk__event){.type = type});
 }
 
 void pdk__place_leave(struct pdk__place *place) {
@@ -366,11 +149,10 @@ struct pdk__place *pdk__place_make(pdk_session *s, const char *dir, const char *
     struct pdk__place *place = g_new0(struct pdk__place, 1);
     place->refs = 1;
     place->s = s;
-    place->unsent = PDK__NOT_NOW;
+    pdk__commands_init(place);
     place->dir = g_strdup(dir);
     place->blocks = pdk__blocks_always;
     pdk__contender_init(&place->c, mark);
-    place->retry = (struct pdk__alarm){.ring = on_retry, .user = place};
     place->settle = (struct pdk__alarm){.ring = on_settle, .user = place};
     place->link.data = place;
     place->queued = true;

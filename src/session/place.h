@@ -30,6 +30,7 @@ struct pdk__place {
     uint64_t leaving;             /* order of leaving; 0: not yet */
     bool list_unsent;             /* the second request of two could not be sent */
     struct pdk__alarm retry;      /* a command could not be sent, or the server asked for a pause */
+    struct pdk__alarm poll;       /* the predecessor may not be read, so not be watched either */
     struct pdk__alarm settle;     /* a right that is kept for a while watches its node */
     bool own_watched;
 };
@@ -41,6 +42,8 @@ struct pdk__place *pdk__place_make(pdk_session *s, const char *dir, const char *
 struct pdk__place *pdk__place_ref(struct pdk__place *place);
 void pdk__place_unref(struct pdk__place *place);
 
+/* Bring an event to the contender, and what follows from it to everybody else. */
+void pdk__place_step(struct pdk__place *place, const struct pdk__event *event);
 void pdk__place_tell(struct pdk__place *place, enum pdk__event_type type);
 /* The line gives it up: to the reaper. */
 void pdk__place_leave(struct pdk__place *place);

@@ -22,7 +22,7 @@ enum pdk__op_kind {
     PDK__OP_CREATE,  /* an ephemeral sequential node named path + sequence; reply: name, token */
     PDK__OP_MKDIR,   /* one level of a directory; reply: NODE_EXISTS when it is there */
     PDK__OP_LIST,    /* reply: children */
-    PDK__OP_WATCH,   /* read a node, leaving a watch if it exists; without permission to read, stat it */
+    PDK__OP_WATCH,   /* read a node, leaving a watch if it exists and may be read */
     PDK__OP_GET,     /* reply: stat and data */
     PDK__OP_STAT,    /* reply: stat */
     PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */

@@ -129,8 +129,6 @@ static void on_stat(int code, const struct Stat *stat, const void *data) {
 static void on_get(int code, const char *value, int length, const struct Stat *stat, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
-    if (code == ZNOAUTH && call->kind == PDK__OP_WATCH && send_call(call, true)) /* exists needs no permission */
-        return;
     set_stat(&reply, code == ZOK ? stat : NULL);
     if (code == ZOK && value && length > 0) {
         reply.data = value;
@@ -181,8 +179,7 @@ static int dispatch(struct call *call, zhandle_t *handle, bool fallback) {
     case PDK__OP_LIST:
         return zoo_aget_children(handle, call->path, 0, on_list, call);
     case PDK__OP_WATCH:
-        return fallback ? zoo_awexists(handle, call->path, on_watch, call->zk, on_stat, call)
-                        : zoo_awget(handle, call->path, on_watch, call->zk, on_get, call);
+        return zoo_awget(handle, call->path, on_watch, call->zk, on_get, call);
     case PDK__OP_GET:
         return zoo_aget(handle, call->path, 0, on_get, call);
     case PDK__OP_STAT:
