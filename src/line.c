@@ -72,6 +72,13 @@ static void answer_tries(struct pdk__line *line) {
         drop_place(line);
 }
 
+bool pdk__line_in_hurry(const struct pdk__line *line) {
+    for (const GList *link = line->claims.head; link; link = link->next)
+        if (!((const struct pdk_claim *)link->data)->is_try)
+            return false;
+    return true;
+}
+
 void pdk__line_fail(struct pdk__line *line, pdk_status status, const char *why) {
     for (struct pdk_claim *claim; (claim = g_queue_peek_head(&line->claims));)
         pdk__claim_decide(claim, status, why, NULL);

@@ -39,6 +39,8 @@ void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim, bool head);
 void pdk__line_advance(struct pdk__line *line);
 /* The place took a step. */
 void pdk__line_moved(struct pdk__line *line, struct pdk__place *place);
+/* All its claims are tries. */
+bool pdk__line_in_hurry(const struct pdk__line *line);
 /* The hold ended. kept: it was released while valid, so that the next claim may have it. */
 void pdk__line_ended(struct pdk__line *line, struct pdk_hold *hold, bool kept);
 /* Answer every claim. */

@@ -71,13 +71,16 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
 }
 
 /* In line, and the list shows it: granted, waiting for the lease, or behind somebody. */
-static void decide(struct pdk__contender *c, const struct pdk__view *view, bool fresh) {
+static void decide(struct pdk__contender *c, const struct pdk__event *e) {
+    const struct pdk__view *view = e->view;
     c->listed = true;
     c->ahead = view->ahead;
     c->watching = false;
     memcpy(c->watched, view->blocker, sizeof c->watched);
-    if (view->blocker[0] == '\0' && fresh && !c->leaving)
+    if (view->blocker[0] == '\0' && e->fresh && !c->leaving)
         c->phase = PDK__HELD;
+    else if (view->blocker[0] != '\0' && e->hurry)
+        c->leaving = true; /* at once: the delete goes out before whatever is tried next */
 }
 
 /* A list made to find out whether a lost create was executed. Without the barrier's answer it proves nothing. */
@@ -108,7 +111,7 @@ static void listed(struct pdk__contender *c, const struct pdk__event *e) {
             c->phase = PDK__STUCK; /* we may not look: only the end of the session tells */
     } else if (c->phase == PDK__IN) {
         if (e->result == PDK__OK && e->view->listed)
-            decide(c, e->view, e->fresh);
+            decide(c, e);
         else if (e->result == PDK__OK || e->result == PDK__NO_NODE)
             be_out(c);
         else if (e->result == PDK__UNKNOWN)

@@ -1,6 +1,7 @@
 /* The commands of a contender, carried out, and the answers, brought to it. */
 #include "session/commands.h"
 
+#include "line.h"
 #include "session/ops.h"
 #include "session/reap.h"
 #include "session/watches.h"
@@ -115,6 +116,7 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     if (reply) {
         struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view};
         event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
+        event.hurry = place->line && pdk__line_in_hurry(place->line);
         bool known = place->c.own[0] != '\0';
         if (reply->result == PDK__OK)
             pdk__view_make(&view, reply->children, reply->children_count, place->c.mark, place->c.own, place->blocks);

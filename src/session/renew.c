@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* Somebody waits for a longer lease, or all do after a reconnect: its evidence is half a tick away. */
+static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored; }
+
 static void schedule(pdk_session *s) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
@@ -13,7 +16,7 @@ static void schedule(pdk_session *s) {
     bool active = pdk__places_to_renew(s) != NULL;
     int64_t at = active ? s->last_proof + pdk__lease_renewal_period(&s->lease)
                         : s->last_sent + pdk__lease_touch_period(&s->lease);
-    if (s->urgent) /* somebody waits for a longer lease: its evidence is half a tick away */
+    if (is_urgent(s))
         at = MIN(at, now + s->lease.timeout / 16);
     pdk__alarm_set(s, &s->renewal, MAX(at, now + PDK__MS));
 }
@@ -55,7 +58,7 @@ static void on_renewal(pdk_session *s, void *user) {
         return;
     struct pdk__place *place = pdk__places_to_renew(s);
     int64_t now = pdk__now(s);
-    if (s->urgent || (place && now - s->last_proof >= pdk__lease_renewal_period(&s->lease)))
+    if (is_urgent(s) || (place && now - s->last_proof >= pdk__lease_renewal_period(&s->lease)))
         send_barrier(s, place);
     else if (!place && now - s->last_sent >= pdk__lease_touch_period(&s->lease))
         pdk__send(s, (struct pdk__request){.kind = PDK__OP_STAT, .path = "/"}, on_touch, NULL);
@@ -97,13 +100,14 @@ void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     bool moved = pdk__lease_answered(&s->lease, sent, now, committed);
     if (committed && sent > s->last_proof)
         s->last_proof = sent; /* a busy session needs no barriers */
-    if (committed && !s->restored && sent >= s->connected_at && moved) {
+    if (moved)
+        pdk__holds_extend(s, s->lease.end);
+    if (committed && !s->restored && sent >= s->connected_at && pdk__lease_fresh(&s->lease, now)) {
         s->restored = true;
         pdk__session_tell(s, PDK_SESSION_RESTORED);
     }
     if (!moved)
         return;
-    pdk__holds_extend(s, s->lease.end);
     pdk__alarm_set(s, &s->lease_over, s->lease.end);
     pthread_cond_broadcast(&s->changed);
     if (!was_fresh && pdk__lease_fresh(&s->lease, now))

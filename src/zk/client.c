@@ -40,6 +40,7 @@ struct call {
     uint64_t tag;
     enum pdk__op_kind kind;
     char *path, *data;
+    bool container;
     zoo_op_t op; /* BARRIER */
     zoo_op_result_t op_result;
 };
@@ -81,7 +82,7 @@ static void set_stat(struct pdk__reply *reply, const struct Stat *stat) {
     reply->ctime_ms = stat->ctime;
 }
 
-static bool send_call(struct call *call, bool fallback);
+static bool send_call(struct call *call, bool plain);
 
 static void on_void(int code, const void *data) {
     struct call *call = (struct call *)data;
@@ -167,15 +168,16 @@ static int send_barrier(struct call *call, zhandle_t *handle) {
     return zoo_amulti(handle, 1, &call->op, &call->op_result, on_void, call);
 }
 
-static int dispatch(struct call *call, zhandle_t *handle, bool fallback) {
+/* plain: a directory as every server knows it. */
+static int dispatch(struct call *call, zhandle_t *handle, bool plain) {
     const struct ACL_vector *acl = &call->zk->node_acl;
     int length = call->data ? (int)strlen(call->data) : -1;
     switch (call->kind) {
     case PDK__OP_CREATE:
         return zoo_acreate2(handle, call->path, call->data, length, acl, ZOO_EPHEMERAL_SEQUENTIAL, on_created, call);
     case PDK__OP_MKDIR:
-        return zoo_acreate(handle, call->path, NULL, -1, acl, call->data && !fallback ? ZOO_CONTAINER : ZOO_PERSISTENT,
-                           on_made_dir, call);
+        return zoo_acreate(handle, call->path, NULL, -1, acl,
+                           call->container && !plain ? ZOO_CONTAINER : ZOO_PERSISTENT, on_made_dir, call);
     case PDK__OP_LIST:
         return zoo_aget_children(handle, call->path, 0, on_list, call);
     case PDK__OP_WATCH:
@@ -193,9 +195,9 @@ static int dispatch(struct call *call, zhandle_t *handle, bool fallback) {
 }
 
 /* The call may be answered and freed, on another thread, before this returns true. */
-static bool send_call(struct call *call, bool fallback) {
+static bool send_call(struct call *call, bool plain) {
     zhandle_t *handle = atomic_load(&call->zk->handle);
-    return handle && !is_unrecoverable(handle) && dispatch(call, handle, fallback) == ZOK;
+    return handle && !is_unrecoverable(handle) && dispatch(call, handle, plain) == ZOK;
 }
 
 static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
@@ -204,7 +206,8 @@ static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
     call->tag = request->tag;
     call->kind = request->kind;
     call->path = g_strdup(request->path);
-    call->data = g_strdup(request->kind == PDK__OP_MKDIR && request->container ? "container" : request->data);
+    call->data = g_strdup(request->data);
+    call->container = request->container;
 
     pthread_mutex_lock(&zk->lock);
     bool room = g_hash_table_size(zk->calls) < OUTSTANDING_MAX;
