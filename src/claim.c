@@ -94,7 +94,7 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
     claim->hold = hold;
     g_free(claim->why);
     claim->why = g_strdup(why);
-    if (claim->fn)
+    if (claim->fn) /* always taken: a session ends, and decides all claims, before it goes silent */
         pdk__later(claim->line->s, deliver, drop, claim);
     else
         pthread_cond_signal(&claim->woken);

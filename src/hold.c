@@ -47,7 +47,9 @@ void pdk__hold_tell(struct pdk_hold *hold) {
     if (!hold->on_lost || hold->told || hold->released || hold->reason == PDK_REASON_NONE)
         return;
     hold->told = true;
-    pdk__later(hold->line->s, tell_run, tell_drop, pdk_hold_ref(hold));
+    pdk_hold_ref(hold);
+    if (!pdk__later(hold->line->s, tell_run, tell_drop, hold))
+        atomic_fetch_sub(&hold->refs, 1); /* not the last: who lost it, or asks, has one */
 }
 
 static void end(struct pdk_hold *hold) {

@@ -195,13 +195,22 @@ pdk_hold *pdk_hold_ref(pdk_hold *hold) {
     return hold;
 }
 
+/* The last reference is given back under the monitor, where a loss may be about to take one. */
 void pdk_hold_unref(pdk_hold *hold) {
-    if (!is_ours(hold) || atomic_fetch_sub(&hold->refs, 1) != 1)
+    if (!is_ours(hold))
         return;
+    unsigned refs = atomic_load(&hold->refs);
+    while (refs > 1)
+        if (atomic_compare_exchange_weak(&hold->refs, &refs, refs - 1))
+            return;
     void (*user_free)(void *) = NULL;
     pdk__lock(hold->line->s);
-    release(hold, &user_free);
+    bool last = atomic_fetch_sub(&hold->refs, 1) == 1;
+    if (last)
+        release(hold, &user_free);
     pdk__unlock(hold->line->s);
+    if (!last)
+        return;
     if (user_free)
         user_free(hold->user);
     if (hold->fd >= 0)

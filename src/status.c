@@ -43,7 +43,7 @@ bool pdk_status_is_usage(pdk_status status) {
            status == PDK_FORKED;
 }
 
-static _Thread_local char error_text[512];
+static _Thread_local char error_text[2048]; /* two paths and more */
 
 const char *pdk_error_text(void) { return error_text; }
 

@@ -80,7 +80,7 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
     struct pdk__reply polled;
     if (reply && reply->result != PDK__OK) {
         char *path = pdk__child_path(place, place->c.watched);
-        pdk__watches_remove(s, path, place);
+        pdk__watches_failed(s, path, place);
         g_free(path);
     }
     if (reply && reply->result == PDK__NOT_ALLOWED) {

@@ -54,15 +54,21 @@ void pdk__outbox_clear(pdk_session *s) {
     pthread_mutex_destroy(&o->lock);
 }
 
-void pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user) {
+bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user) {
     struct pdk__outbox *o = &s->outbox;
     struct notice *n = g_new(struct notice, 1);
     *n = (struct notice){run, drop, user};
     pthread_mutex_lock(&o->lock);
-    g_queue_push_tail(&o->due, n);
+    bool taken = !o->silent;
+    if (taken)
+        g_queue_push_tail(&o->due, n);
     pthread_cond_broadcast(&o->changed);
     pthread_mutex_unlock(&o->lock);
-    s->world->wake(s);
+    if (taken)
+        s->world->wake(s);
+    else
+        g_free(n);
+    return taken;
 }
 
 /* Take the next one and become the runner; NULL when none is due or another thread runs one. */
@@ -184,7 +190,8 @@ void pdk__log_text(pdk_session *s, int level, const char *text) {
         return;
     struct line_of_log *line = g_new(struct line_of_log, 1);
     *line = (struct line_of_log){s, level, g_strdup(text)};
-    pdk__later(s, log_run, log_drop, line);
+    if (!pdk__later(s, log_run, log_drop, line))
+        log_drop(line);
 }
 
 void pdk__log(pdk_session *s, int level, const char *format, ...) {

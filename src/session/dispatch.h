@@ -28,9 +28,9 @@ struct pdk__outbox {
 pdk_status pdk__outbox_init(pdk_session *s, const pdk_session_options *options);
 void pdk__outbox_clear(pdk_session *s);
 
-/* Run run(user), then drop(user), where callbacks run; drop alone when the session went silent before. Under the monitor
- * or not. run locks for itself. */
-void pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
+/* Run run(user), then drop(user), where callbacks run; drop alone when the session goes silent before. false, and neither,
+ * when it is silent already. Under the monitor or not. run and drop lock for themselves. */
+bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
 /* Run one; false when none is due. */
 bool pdk__outbox_run_one(pdk_session *s);
 /* Is this thread inside a callback of any session? */

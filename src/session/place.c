@@ -31,7 +31,8 @@ static void watch_own_later(struct pdk__place *place) {
 
 static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__place *place = user;
-    (void)s;
+    if (reply && reply->result != PDK__OK && place->own_path)
+        pdk__watches_failed(s, place->own_path, place);
     if (reply && reply->result == PDK__NO_NODE)
         pdk__place_tell(place, PDK__NODE_LOST);
     else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */

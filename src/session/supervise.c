@@ -35,7 +35,8 @@ void pdk__session_tell(pdk_session *s, pdk_session_event event) {
         return;
     struct told *told = g_new(struct told, 1);
     *told = (struct told){s, event, left};
-    pdk__later(s, tell_run, g_free, told);
+    if (!pdk__later(s, tell_run, g_free, told))
+        g_free(told);
 }
 
 /* Nothing of the current handle counts any more. */

@@ -32,6 +32,15 @@ void pdk__watches_remove(pdk_session *s, const char *path, struct pdk__place *pl
         g_ptr_array_remove_fast(places, place);
 }
 
+void pdk__watches_failed(pdk_session *s, const char *path, struct pdk__place *place) {
+    pdk__watches_remove(s, path, place);
+    GPtrArray *places = g_hash_table_lookup(s->watches, path);
+    if (!places || places->len > 0)
+        return;
+    s->watched_bytes -= cost(path);
+    g_hash_table_remove(s->watches, path);
+}
+
 void pdk__watches_fired(pdk_session *s, const char *path, bool gone) {
     gpointer key, places;
     if (!g_hash_table_steal_extended(s->watches, path, &key, &places))

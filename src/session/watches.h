@@ -11,6 +11,8 @@ void pdk__watches_init(pdk_session *s);
 /* false: the limit on watched bytes is reached. */
 bool pdk__watches_add(pdk_session *s, const char *path, struct pdk__place *place);
 void pdk__watches_remove(pdk_session *s, const char *path, struct pdk__place *place);
+/* The watch was not set: unless another place waits on the path, no event will come for it. */
+void pdk__watches_failed(pdk_session *s, const char *path, struct pdk__place *place);
 /* The watch on path fired: tell its places. */
 void pdk__watches_fired(pdk_session *s, const char *path, bool gone);
 /* A new handle: no watch is left. */

@@ -37,10 +37,13 @@ void pdk__logs_remove(void *driver) {
 /* All of it is detail to our users, who hear of what matters from the session: only its errors are worth INFO. */
 void pdk__logs_line(const char *line) {
     int level = strstr(line, "ZOO_ERROR") ? PDK_LOG_INFO : PDK_LOG_DEBUG;
+    char *text = g_utf8_make_valid(line, -1); /* it quotes what came from outside */
+    g_strdelimit(g_strchomp(text), "\r\n\t\033", ' ');
     pthread_mutex_lock(&lock);
     for (GSList *link = readers; link; link = link->next) {
         struct reader *reader = link->data;
-        reader->sink(reader->driver, level, line);
+        reader->sink(reader->driver, level, text);
     }
     pthread_mutex_unlock(&lock);
+    g_free(text);
 }
