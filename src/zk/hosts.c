@@ -17,10 +17,10 @@ static pdk_status parse_port(const char *text, uint16_t *port) {
     return PDK_OK;
 }
 
-/* Host names and addresses are printable ASCII; what resolves an international name has turned it into that. */
+/* Letters, digits, dots, dashes; colons of addresses, and the underscores that some networks use. */
 static bool is_name(const char *text) {
     for (const char *c = text; *c; c++)
-        if (!g_ascii_isgraph(*c) || strchr("[]/@%,", *c))
+        if (!g_ascii_isalnum(*c) && !strchr("._:-", *c))
             return false;
     return text[0] != '\0' && strlen(text) <= 253;
 }
@@ -38,7 +38,7 @@ static pdk_status parse_server(char *text, char **name, uint16_t *port) {
         text++;
     }
     if (!is_name(text))
-        return pdk__fail(PDK_INVALID, "hosts: a name is empty, too long, or not printable ASCII without []/@%%");
+        return pdk__fail(PDK_INVALID, "hosts: a name is empty, too long, or has a character that no host name has");
     *name = g_strdup(text);
     return parse_port(colon + 1, port);
 }

@@ -1,0 +1,143 @@
+/* The Java player: Curator's InterProcessMutex, driven by the contract in README.md. */
+
+import java.io.BufferedReader;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.retry.RetryOneTime;
+
+public final class CuratorPlayer {
+    private static final int SESSION_MS = 20_000;
+    private static final int CONNECT_MS = 10_000;
+
+    private final Map<String, String> options;
+    private final String identity;
+    private final CuratorFramework client;
+    private final InterProcessMutex mutex;
+    private final BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
+    private volatile boolean stop;
+    private long acquisitions;
+    private long overlaps;
+
+    private CuratorPlayer(Map<String, String> options) {
+        this.options = options;
+        identity = options.get("--identity");
+        client = CuratorFrameworkFactory.newClient(
+                options.get("--hosts"), SESSION_MS, CONNECT_MS, new RetryOneTime(100));
+        mutex = new InterProcessMutex(client, options.get("--path"));
+    }
+
+    private static Map<String, String> parse(String[] args) {
+        Map<String, String> options = new HashMap<>();
+        options.put("--hold-us", "1000");
+        for (int i = 0; i + 1 < args.length; i += 2) {
+            options.put(args[i], args[i + 1]);
+        }
+        for (String name : new String[] {"--hosts", "--path", "--witness", "--log", "--identity"}) {
+            if (!options.containsKey(name)) {
+                throw new IllegalArgumentException("missing " + name);
+            }
+        }
+        return options;
+    }
+
+    /* The end of standard input is the sign to stop: it also comes when whoever started us dies. */
+    private void waitForEnd() {
+        try {
+            while (commands.readLine() != null) {
+                continue;
+            }
+        } catch (IOException e) {
+            System.err.println(e);
+        }
+        stop = true;
+    }
+
+    private boolean enter(Path witness) throws IOException {
+        try {
+            Files.createFile(witness); /* O_CREAT | O_EXCL */
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            overlaps++;
+            return false;
+        }
+    }
+
+    private void loop() throws Exception {
+        Thread reader = new Thread(this::waitForEnd);
+        reader.setDaemon(true);
+        reader.start();
+        Path witness = Paths.get(options.get("--witness"));
+        long holdNanos = TimeUnit.MICROSECONDS.toNanos(Long.parseLong(options.get("--hold-us")));
+        try (FileOutputStream log = new FileOutputStream(options.get("--log"), true)) {
+            while (!stop) {
+                mutex.acquire();
+                boolean mine = enter(witness);
+                acquisitions++;
+                log.write((identity + " " + acquisitions + " -\n").getBytes(StandardCharsets.UTF_8));
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(holdNanos + 1));
+                if (mine) {
+                    Files.delete(witness);
+                }
+                mutex.release();
+            }
+        }
+    }
+
+    private void hold() throws Exception {
+        mutex.acquire();
+        acquisitions++;
+        System.out.println("held");
+        waitForEnd();
+        mutex.release();
+    }
+
+    private void list() throws Exception {
+        for (String node : mutex.getParticipantNodes()) {
+            String data = new String(client.getData().forPath(node), StandardCharsets.UTF_8);
+            System.out.println("contender\t" + node.substring(node.lastIndexOf('/') + 1) + "\t" + data);
+        }
+    }
+
+    private void play() throws Exception {
+        client.start();
+        if (!client.blockUntilConnected(CONNECT_MS, TimeUnit.MILLISECONDS)) {
+            throw new IOException("no connection to " + options.get("--hosts"));
+        }
+        System.out.println("ready");
+        String command = commands.readLine();
+        if ("go".equals(command)) {
+            loop();
+        } else if ("hold".equals(command)) {
+            hold();
+        } else if ("list".equals(command)) {
+            list();
+        } else if (command != null) {
+            throw new IllegalArgumentException("unknown command " + command);
+        }
+        client.close();
+        System.out.println("done " + identity + " acquisitions=" + acquisitions + " overlaps=" + overlaps);
+    }
+
+    public static void main(String[] args) {
+        try {
+            new CuratorPlayer(parse(args)).play();
+        } catch (Exception e) {
+            System.err.println("CuratorPlayer: " + e);
+            System.exit(2);
+        }
+    }
+}

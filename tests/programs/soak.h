@@ -1,0 +1,35 @@
+/* The work of the soak, and how much this process and its server keep. */
+#ifndef SOAK_H
+#define SOAK_H
+
+#include <glib.h>
+#include <paddock/paddock.h>
+
+struct soak_work {
+    const char *address;
+    pdk_session *session; /* that works */
+    pdk_session *rival;   /* that is in its way */
+    pdk_lock *lock, *crowded;
+    pdk_lock *rival_lock;
+    GRand *chance;
+    long cycles, handovers; /* done */
+    long cancelled, timed_out, dropped, busy;
+};
+
+struct soak_sample {
+    long resident_kib;  /* of this process */
+    long allocated_kib; /* by malloc */
+    int descriptors, threads;
+    int watches, ephemerals; /* at the server */
+    double seconds;
+};
+
+void soak_open(struct soak_work *work);
+/* At least so many of each. */
+void soak_slice(struct soak_work *work, int cycles, int handovers);
+void soak_close(struct soak_work *work);
+
+/* Waits until what was released is gone from the server, and looks. */
+void soak_sample(struct soak_work *work, struct soak_sample *sample);
+
+#endif

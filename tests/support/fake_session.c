@@ -1,0 +1,185 @@
+/* The fake ZooKeeper's connections: two queues, what a cut loses of them, and what the client library keeps. */
+#include "fake_zk.h"
+
+#include <assert.h>
+#include <string.h>
+
+int32_t ts_fake_open(struct ts_fake *fake) {
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++) {
+        if (fake->sessions[i].open || fake->sessions[i].alive)
+            continue;
+        memset(&fake->sessions[i], 0, sizeof fake->sessions[i]);
+        fake->sessions[i].open = fake->sessions[i].alive = true;
+        return i;
+    }
+    return -1;
+}
+
+static void forget_watches(struct ts_fake *fake, int32_t session) {
+    for (int32_t i = 0; i < fake->tree.count; i++)
+        fake->tree.nodes[i].watchers &= ~(1u << session);
+}
+
+void ts_fake_forget(struct ts_fake *fake, int32_t session) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    forget_watches(fake, session);
+    s->open = s->link = s->zombie = false;
+    s->requests_count = s->replies_count = s->watches_count = 0;
+}
+
+bool ts_fake_submit(struct ts_fake *fake, struct ts_fake_names *names, int32_t session,
+                    const struct pdk__request *request) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    struct ts_fake_request r = {.tag = request->tag, .kind = request->kind};
+    if (!s->open || !s->link || s->requests_count + s->replies_count >= TS_FAKE_QUEUE)
+        return false;
+    if (request->kind == PDK__OP_CREATE) {
+        size_t n = strlen(names->directory) + 1;
+        r.name.mark = ts_fake_mark(names, request->path + n);
+    } else if (!ts_fake_name_of_path(names, request->path, &r.name, &r.level)) {
+        return false;
+    }
+    s->requests[s->requests_count++] = r;
+    return true;
+}
+
+static struct ts_fake_request take_request(struct ts_fake_session *s) {
+    struct ts_fake_request r = s->requests[0];
+    s->requests_count--;
+    memmove(&s->requests[0], &s->requests[1], (size_t)s->requests_count * sizeof r);
+    return r;
+}
+
+static void answer(struct ts_fake_session *s, const struct ts_fake_reply *reply) {
+    assert(s->replies_count < TS_FAKE_QUEUE);
+    s->replies[s->replies_count++] = *reply;
+}
+
+static bool is_write(enum pdk__op_kind kind) {
+    return kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_BARRIER || kind == PDK__OP_DELETE;
+}
+
+bool ts_fake_can_execute(const struct ts_fake *fake, int32_t session) {
+    const struct ts_fake_session *s = &fake->sessions[session];
+    return s->link && s->alive && s->requests_count != 0;
+}
+
+/* An earlier write of the session is executed before a later one, or never. */
+static void settle(struct ts_fake_session *s, enum pdk__op_kind kind) {
+    if (is_write(kind))
+        s->zombie = false;
+}
+
+void ts_fake_execute(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
+                     struct ts_fake_effect *effect) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    struct ts_fake_request r = take_request(s);
+    struct ts_fake_reply reply;
+    settle(s, r.kind);
+    ts_fake_transact(fake, session, &r, names, &reply, effect);
+    answer(s, &reply);
+}
+
+void ts_fake_execute_unknown(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
+                             struct ts_fake_effect *effect) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    struct ts_fake_request r = take_request(s);
+    struct ts_fake_reply lost, unknown = {.kind = r.kind, .tag = r.tag, .result = PDK__UNKNOWN};
+    settle(s, r.kind);
+    ts_fake_transact(fake, session, &r, names, &lost, effect);
+    answer(s, &unknown);
+}
+
+/* Remember a write that was on its way. One is enough: a protocol that waits for its answer has no more of them. */
+static void linger(struct ts_fake_session *s, const struct ts_fake_request *r) {
+    if (s->zombie || !s->alive || (r->kind != PDK__OP_CREATE && r->kind != PDK__OP_DELETE))
+        return;
+    s->zombie = true;
+    s->late = *r;
+}
+
+void ts_fake_refuse(struct ts_fake *fake, int32_t session, enum pdk__result result) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    struct ts_fake_request r = take_request(s);
+    struct ts_fake_reply reply = {.kind = r.kind, .tag = r.tag, .result = result};
+    if (result == PDK__UNKNOWN)
+        linger(s, &r);
+    answer(s, &reply);
+}
+
+void ts_fake_execute_zombie(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
+                            struct ts_fake_effect *effect) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    struct ts_fake_reply lost;
+    s->zombie = false;
+    ts_fake_transact(fake, session, &s->late, names, &lost, effect);
+}
+
+void ts_fake_cut(struct ts_fake *fake, int32_t session) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    int32_t kept = 0;
+    for (int32_t i = 0; i < s->replies_count; i++) {
+        struct ts_fake_reply lost = s->replies[i];
+        if (lost.packet == TS_FAKE_REPLY)
+            s->replies[kept++] = (struct ts_fake_reply){.kind = lost.kind, .tag = lost.tag, .result = PDK__UNKNOWN};
+    }
+    s->replies_count = kept;
+    while (s->requests_count != 0) {
+        struct ts_fake_request r = take_request(s);
+        struct ts_fake_reply lost = {.kind = r.kind, .tag = r.tag, .result = PDK__UNKNOWN};
+        linger(s, &r);
+        answer(s, &lost);
+    }
+    s->link = false;
+    forget_watches(fake, session);
+}
+
+bool ts_fake_connect(struct ts_fake *fake, int32_t session, bool restore) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    assert(s->replies_count == 0);
+    if (!s->alive)
+        return false;
+    s->link = true;
+    if (!restore)
+        s->watches_count = 0;
+    for (int32_t i = 0; i < s->watches_count; i++) {
+        struct ts_fake_node *node = NULL;
+        for (int32_t k = 0; k < fake->tree.count; k++)
+            if (ts_fake_name_equal(fake->tree.nodes[k].name, s->watches[i]))
+                node = &fake->tree.nodes[k];
+        struct ts_fake_reply missed = {.packet = TS_FAKE_DELETED, .name = s->watches[i]};
+        if (node)
+            node->watchers |= 1u << session;
+        else
+            answer(s, &missed);
+    }
+    return true;
+}
+
+/* The client library's table of watches: an answered read enters it, an event leaves it. */
+static void keep_watch(struct ts_fake_session *s, struct ts_fake_name name) {
+    for (int32_t i = 0; i < s->watches_count; i++)
+        if (ts_fake_name_equal(s->watches[i], name))
+            return;
+    assert(s->watches_count < TS_FAKE_WATCHES);
+    s->watches[s->watches_count++] = name;
+}
+
+static void drop_watch(struct ts_fake_session *s, struct ts_fake_name name) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < s->watches_count; i++)
+        if (!ts_fake_name_equal(s->watches[i], name))
+            s->watches[kept++] = s->watches[i];
+    s->watches_count = kept;
+}
+
+void ts_fake_take(struct ts_fake *fake, int32_t session, struct ts_fake_reply *packet) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    *packet = s->replies[0];
+    s->replies_count--;
+    memmove(&s->replies[0], &s->replies[1], (size_t)s->replies_count * sizeof *packet);
+    if (packet->packet != TS_FAKE_REPLY)
+        drop_watch(s, packet->name);
+    else if (packet->kind == PDK__OP_WATCH && packet->result == PDK__OK)
+        keep_watch(s, packet->name);
+}

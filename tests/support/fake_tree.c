@@ -1,0 +1,155 @@
+/* The fake ZooKeeper's data: one directory of ephemeral sequential nodes, and the transactions on it. */
+#include "fake_zk.h"
+
+#include <assert.h>
+#include <string.h>
+
+void ts_fake_init(struct ts_fake *fake, int32_t levels, int32_t first_sequence) {
+    memset(fake, 0, sizeof *fake);
+    fake->tree.levels = levels;
+    fake->tree.next_sequence = first_sequence;
+}
+
+static struct ts_fake_node *find(struct ts_fake_tree *tree, struct ts_fake_name name) {
+    for (int32_t i = 0; i < tree->count; i++)
+        if (ts_fake_name_equal(tree->nodes[i].name, name))
+            return &tree->nodes[i];
+    return NULL;
+}
+
+const struct ts_fake_node *ts_fake_find(const struct ts_fake *fake, struct ts_fake_name name) {
+    for (int32_t i = 0; i < fake->tree.count; i++)
+        if (ts_fake_name_equal(fake->tree.nodes[i].name, name))
+            return &fake->tree.nodes[i];
+    return NULL;
+}
+
+/* Tell everybody who watches, once. */
+static void fire(struct ts_fake *fake, struct ts_fake_node *node, enum ts_fake_packet packet) {
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++) {
+        struct ts_fake_session *s = &fake->sessions[i];
+        if (!(node->watchers & 1u << i))
+            continue;
+        assert(s->replies_count < TS_FAKE_QUEUE);
+        s->replies[s->replies_count++] = (struct ts_fake_reply){.packet = packet, .name = node->name};
+    }
+    node->watchers = 0;
+}
+
+static void note(struct ts_fake_effect *effect, const struct ts_fake_node *node) {
+    if (effect)
+        effect->nodes[effect->deleted++] = *node;
+}
+
+static void drop(struct ts_fake *fake, struct ts_fake_node *node, struct ts_fake_effect *effect) {
+    struct ts_fake_tree *tree = &fake->tree;
+    note(effect, node);
+    fire(fake, node, TS_FAKE_DELETED);
+    size_t after = (size_t)(&tree->nodes[tree->count] - (node + 1));
+    memmove(node, node + 1, after * sizeof *node);
+    tree->count--;
+}
+
+void ts_fake_remove(struct ts_fake *fake, struct ts_fake_name name, struct ts_fake_effect *effect) {
+    struct ts_fake_node *node = find(&fake->tree, name);
+    fake->tree.zxid++;
+    if (node)
+        drop(fake, node, effect);
+}
+
+void ts_fake_touch(struct ts_fake *fake, struct ts_fake_name name) {
+    struct ts_fake_node *node = find(&fake->tree, name);
+    fake->tree.zxid++;
+    if (node)
+        fire(fake, node, TS_FAKE_CHANGED);
+}
+
+void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect *effect) {
+    struct ts_fake_tree *tree = &fake->tree;
+    fake->sessions[session].alive = false;
+    fake->sessions[session].zombie = false;
+    tree->zxid++;
+    for (int32_t i = 0; i < tree->count; i++)
+        tree->nodes[i].watchers &= ~(1u << session);
+    for (int32_t i = tree->count; i-- > 0;)
+        if (tree->nodes[i].session == session)
+            drop(fake, &tree->nodes[i], effect);
+}
+
+static void create(struct ts_fake *fake, int32_t session, int32_t mark, struct ts_fake_reply *reply,
+                   struct ts_fake_effect *effect) {
+    struct ts_fake_tree *tree = &fake->tree;
+    assert(tree->count < TS_FAKE_NODES);
+    struct ts_fake_node *node = &tree->nodes[tree->count++];
+    *node = (struct ts_fake_node){{mark, tree->next_sequence}, session, 0, tree->zxid};
+    tree->next_sequence = (int32_t)((uint32_t)tree->next_sequence + 1);
+    reply->name = node->name;
+    reply->token = node->czxid;
+    if (effect)
+        effect->created = true;
+}
+
+static void read_node(const struct ts_fake *fake, struct ts_fake_name name, int32_t levels,
+                      struct ts_fake_reply *reply) {
+    const struct ts_fake_node *node = ts_fake_find(fake, name);
+    bool there = name.mark == 0 ? fake->tree.levels >= levels : node != NULL;
+    reply->result = there ? PDK__OK : PDK__NO_NODE;
+    reply->name = name;
+    reply->owner = node ? node->session : -1;
+    reply->token = node ? node->czxid : 0;
+}
+
+/* Newest first: the order of a real listing is any. */
+static void list(const struct ts_fake_tree *tree, struct ts_fake_reply *reply) {
+    for (int32_t i = tree->count; i-- > 0;)
+        reply->children[reply->count++] = tree->nodes[i].name;
+}
+
+static void make_level(struct ts_fake_tree *tree, int32_t level, struct ts_fake_reply *reply) {
+    if (tree->levels >= level)
+        reply->result = PDK__NODE_EXISTS;
+    else if (tree->levels == level - 1)
+        tree->levels = level;
+    else
+        reply->result = PDK__NO_NODE;
+}
+
+void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request,
+                      const struct ts_fake_names *names, struct ts_fake_reply *reply, struct ts_fake_effect *effect) {
+    struct ts_fake_tree *tree = &fake->tree;
+    struct ts_fake_node *node = find(tree, request->name);
+    bool directory = tree->levels == names->levels;
+    *reply = (struct ts_fake_reply){.kind = request->kind, .tag = request->tag, .result = PDK__OK};
+    switch (request->kind) {
+    case PDK__OP_CREATE:
+        tree->zxid++;
+        reply->result = directory ? PDK__OK : PDK__NO_NODE;
+        if (directory)
+            create(fake, session, request->name.mark, reply, effect);
+        break;
+    case PDK__OP_MKDIR:
+        tree->zxid++;
+        make_level(tree, request->level, reply);
+        break;
+    case PDK__OP_LIST:
+        reply->result = directory ? PDK__OK : PDK__NO_NODE;
+        list(tree, reply);
+        break;
+    case PDK__OP_WATCH:
+    case PDK__OP_GET:
+    case PDK__OP_STAT:
+    case PDK__OP_BARRIER:
+        read_node(fake, request->name, request->level, reply);
+        if (request->kind == PDK__OP_BARRIER)
+            tree->zxid++;
+        if (request->kind == PDK__OP_WATCH && node)
+            node->watchers |= 1u << session;
+        break;
+    case PDK__OP_DELETE:
+        tree->zxid++;
+        reply->result = node ? PDK__OK : PDK__NO_NODE;
+        if (node)
+            drop(fake, node, effect);
+        break;
+    }
+}

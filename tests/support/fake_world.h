@@ -1,0 +1,33 @@
+/* The driver's table of calls over the fake ZooKeeper: the production driver runs on it, step by step.
+ *
+ *     ts_fake_world_use(&world);             whom ts_fake_calls.open connects to
+ *     while (ts_fake_world_step(&world)) …   the network and the server do one thing
+ *
+ * For one thread: steps, submits and closes must not run at the same time.
+ */
+#ifndef TS_FAKE_WORLD_H
+#define TS_FAKE_WORLD_H
+
+#include "fake_zk.h"
+
+struct ts_fake_handle;
+
+struct ts_fake_world {
+    struct ts_fake fake;
+    struct ts_fake_names names;
+    struct ts_fake_handle *handles[TS_FAKE_SESSIONS]; /* by session */
+    int32_t turn;                                     /* whose session steps next */
+};
+
+extern const struct pdk__zk_calls ts_fake_calls;
+
+/* levels: how many levels of the directory exist already. */
+void ts_fake_world_init(struct ts_fake_world *world, const char *directory, int32_t levels, int32_t first_sequence);
+void ts_fake_world_use(struct ts_fake_world *world);
+/* Connect, execute or deliver, taking turns among the sessions. false when there was nothing to do. */
+bool ts_fake_world_step(struct ts_fake_world *world);
+/* Break the connection of a session; a step connects it again. */
+void ts_fake_world_cut(struct ts_fake_world *world, int32_t session);
+void ts_fake_world_expire(struct ts_fake_world *world, int32_t session);
+
+#endif

@@ -1,0 +1,171 @@
+/* The contender and the answers that the model does not give, or gives rarely: refusals for good, limits, pauses. */
+#include "contender_bench.h"
+
+/* And refusals of that are final. */
+START_TEST(the_directory_is_made) {
+    enter();
+    ck_assert_int_eq(answer(PDK__CREATED, PDK__NO_NODE), PDK__DO_NOTHING);
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_MKDIR);
+    check_paused(answer(PDK__MADE_DIR, PDK__NO_NODE), PDK__DO_MKDIR);
+    check_paused(answer(PDK__MADE_DIR, PDK__NOT_NOW), PDK__DO_MKDIR);
+    check_paused(answer(PDK__MADE_DIR, PDK__UNKNOWN), PDK__DO_MKDIR);
+    ck_assert_int_eq(answer(PDK__MADE_DIR, PDK__NODE_EXISTS), PDK__DO_ENTER);
+
+    setup();
+    enter();
+    answer(PDK__CREATED, PDK__NO_NODE);
+    answer(PDK__LISTED, PDK__NO_NODE);
+    ck_assert_int_eq(answer(PDK__MADE_DIR, PDK__NOT_ALLOWED), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+    ck_assert_int_eq(c.failure, PDK_NO_PERMISSION);
+}
+END_TEST
+
+static void check_create_fails(enum pdk__result result, pdk_status why) {
+    setup();
+    enter();
+    ck_assert_int_eq(answer(PDK__CREATED, result), PDK__DO_NOTHING);
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+    ck_assert_int_eq(c.failure, why);
+}
+
+START_TEST(refusals_of_the_create_are_final) {
+    check_create_fails(PDK__NODE_EXISTS, PDK_EXHAUSTED);
+    check_create_fails(PDK__NOT_ALLOWED, PDK_NO_PERMISSION);
+    check_create_fails(PDK__REFUSED, PDK_UNSUPPORTED);
+    check_create_fails(PDK__LIMITED, PDK_LIMIT);
+}
+END_TEST
+
+START_TEST(a_create_not_now_is_repeated_later) {
+    enter();
+    answer(PDK__CREATED, PDK__NOT_NOW);
+    check_paused(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_ENTER);
+}
+END_TEST
+
+START_TEST(answers_to_a_list_in_line) {
+    get_in();
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE),
+                     PDK__DO_ENTER); /* the directory cannot go while our node is there */
+    setup();
+    get_in();
+    check_paused(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_LIST);
+    check_paused(answer(PDK__LISTED, PDK__UNKNOWN), PDK__DO_LIST);
+    ck_assert_int_eq(list("a-lock-0000000001", NULL, true), PDK__DO_ENTER); /* somebody deleted our node */
+    ck_assert_str_eq(c.own, "");
+    setup();
+    get_in();
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NOT_ALLOWED), PDK__DO_DELETE);
+    ck_assert_int_eq(c.failure, PDK_NO_PERMISSION);
+    setup();
+    get_in();
+    ck_assert_int_eq(list_beyond_limits(), PDK__DO_DELETE);
+    ck_assert_int_eq(c.failure, PDK_LIMIT);
+}
+END_TEST
+
+START_TEST(answers_to_a_watch) {
+    get_in();
+    list("a-lock-0000000001", OWN, true);
+    check_paused(answer(PDK__WATCHED, PDK__NOT_NOW), PDK__DO_LIST);
+    list("a-lock-0000000001", OWN, true);
+    check_paused(answer(PDK__WATCHED, PDK__UNKNOWN), PDK__DO_LIST);
+    list("a-lock-0000000001", OWN, true);
+    ck_assert_int_eq(answer(PDK__WATCHED, PDK__REFUSED), PDK__DO_DELETE);
+    ck_assert_int_eq(c.failure, PDK_UNSUPPORTED);
+    setup();
+    get_in();
+    list("a-lock-0000000001", OWN, true);
+    ck_assert_int_eq(answer(PDK__WATCHED, PDK__LIMITED), PDK__DO_DELETE);
+    ck_assert_int_eq(c.failure, PDK_LIMIT);
+}
+END_TEST
+
+START_TEST(an_unproven_list_proves_nothing) {
+    be_unsure();
+    answer(PDK__PROVED, PDK__UNKNOWN);
+    check_paused(list("a-lock-0000000001", NULL, true), PDK__DO_PROVE);
+    answer(PDK__PROVED, PDK__NOT_NOW);
+    check_paused(list("a-lock-0000000001", NULL, true), PDK__DO_PROVE);
+    answer(PDK__PROVED, PDK__REFUSED);
+    ck_assert_int_eq(list(OWN, NULL, true), PDK__DO_PROVE);
+    answer(PDK__PROVED, PDK__REFUSED);
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_PROVE);
+    answer(PDK__PROVED, PDK__OK);
+    check_paused(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_PROVE);
+    answer(PDK__PROVED, PDK__OK);
+    check_paused(answer(PDK__LISTED, PDK__UNKNOWN), PDK__DO_PROVE);
+    ck_assert_int_eq(c.phase, PDK__UNSURE);
+}
+END_TEST
+
+START_TEST(who_may_not_look_is_stuck) {
+    be_unsure();
+    answer(PDK__PROVED, PDK__OK);
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NOT_ALLOWED), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__STUCK);
+    ck_assert_int_eq(tell(PDK__EXPIRED), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+    setup();
+    be_unsure();
+    answer(PDK__PROVED, PDK__OK);
+    ck_assert_int_eq(list_beyond_limits(), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__STUCK);
+    ck_assert_int_eq(c.failure, PDK_LIMIT);
+}
+END_TEST
+
+START_TEST(a_candidate_may_be_anothers) {
+    be_candidate();
+    ck_assert_int_eq(stat_own(PDK__OK, false), PDK__DO_ENTER);
+    ck_assert_str_eq(c.own, "");
+    setup();
+    be_candidate();
+    ck_assert_int_eq(stat_own(PDK__NO_NODE, false), PDK__DO_ENTER);
+    setup();
+    be_candidate();
+    check_paused(stat_own(PDK__NOT_NOW, false), PDK__DO_STAT);
+    check_paused(stat_own(PDK__UNKNOWN, false), PDK__DO_STAT);
+    ck_assert_int_eq(stat_own(PDK__NOT_ALLOWED, false), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__STUCK);
+}
+END_TEST
+
+START_TEST(a_delete_is_repeated_until_it_is_answered) {
+    hold();
+    tell(PDK__LEAVE);
+    check_paused(answer(PDK__DELETED, PDK__UNKNOWN), PDK__DO_DELETE);
+    check_paused(answer(PDK__DELETED, PDK__NOT_NOW), PDK__DO_DELETE);
+    tell(PDK__LINK_DOWN);
+    ck_assert_int_eq(answer(PDK__DELETED, PDK__UNKNOWN), PDK__DO_NOTHING);
+    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_DELETE);
+    answer(PDK__DELETED, PDK__NO_NODE);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+    setup();
+    hold();
+    tell(PDK__LEAVE);
+    answer(PDK__DELETED, PDK__NOT_ALLOWED);
+    ck_assert_int_eq(c.phase, PDK__STUCK);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("contender_answers");
+    TCase *cases = tcase_create("contender_answers");
+    tcase_add_checked_fixture(cases, setup, NULL);
+    tcase_add_test(cases, the_directory_is_made);
+    tcase_add_test(cases, refusals_of_the_create_are_final);
+    tcase_add_test(cases, a_create_not_now_is_repeated_later);
+    tcase_add_test(cases, answers_to_a_list_in_line);
+    tcase_add_test(cases, answers_to_a_watch);
+    tcase_add_test(cases, an_unproven_list_proves_nothing);
+    tcase_add_test(cases, who_may_not_look_is_stuck);
+    tcase_add_test(cases, a_candidate_may_be_anothers);
+    tcase_add_test(cases, a_delete_is_repeated_until_it_is_answered);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,85 @@
+/* ZooKeeper's codes: which answers leave open whether the request was executed, and which do not. */
+#include <glib.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include "ts_check.h"
+#include "zk/errors.h"
+
+static const struct {
+    int code;
+    enum pdk__result expected;
+} known[] = {
+    {ZOK, PDK__OK},
+    {ZNONODE, PDK__NO_NODE},
+    {ZNODEEXISTS, PDK__NODE_EXISTS},
+    {ZNOAUTH, PDK__NOT_ALLOWED},
+    {ZINVALIDACL, PDK__NOT_ALLOWED},
+    {ZTHROTTLEDOP, PDK__NOT_NOW},
+    {ZNOTREADONLY, PDK__NOT_NOW},
+    /* may have been executed */
+    {ZCONNECTIONLOSS, PDK__UNKNOWN},
+    {ZOPERATIONTIMEOUT, PDK__UNKNOWN},
+    {ZRUNTIMEINCONSISTENCY, PDK__UNKNOWN},
+    {ZSYSTEMERROR, PDK__UNKNOWN},
+    {ZMARSHALLINGERROR, PDK__UNKNOWN},
+    {ZCLOSING, PDK__UNKNOWN},
+    {ZSESSIONEXPIRED, PDK__UNKNOWN},
+    {ZSESSIONMOVED, PDK__UNKNOWN},
+    {ZINVALIDSTATE, PDK__UNKNOWN},
+    {ZAUTHFAILED, PDK__UNKNOWN},
+    /* never will be */
+    {ZUNIMPLEMENTED, PDK__REFUSED},
+    {ZBADARGUMENTS, PDK__REFUSED},
+    {ZAPIERROR, PDK__REFUSED},
+    {ZBADVERSION, PDK__REFUSED},
+    {ZNOCHILDRENFOREPHEMERALS, PDK__REFUSED},
+    {ZNOTEMPTY, PDK__REFUSED},
+    {ZEPHEMERALONLOCALSESSION, PDK__REFUSED},
+    {-125, PDK__REFUSED}, /* quota exceeded */
+};
+
+START_TEST(every_known_code_has_its_meaning) {
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+        ck_assert_msg(pdk__zk_result(known[i].code) == known[i].expected, "%d", known[i].code);
+}
+END_TEST
+
+/* Whatever a server makes up: only what is certain is taken for certain. */
+START_TEST(every_other_code_is_ambiguous) {
+    for (int code = -1000; code <= 1000; code++) {
+        bool listed = false;
+        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+            listed = listed || known[i].code == code;
+        if (!listed)
+            ck_assert_msg(pdk__zk_result(code) == PDK__UNKNOWN, "%d", code);
+    }
+    ck_assert_int_eq(pdk__zk_result(INT32_MIN), PDK__UNKNOWN);
+    ck_assert_int_eq(pdk__zk_result(INT32_MAX), PDK__UNKNOWN);
+}
+END_TEST
+
+START_TEST(names_carry_the_number) {
+    ck_assert_str_eq(pdk__zk_code_name(ZNONODE), "ZNONODE(-101)");
+    ck_assert_str_eq(pdk__zk_code_name(ZCONNECTIONLOSS), "ZCONNECTIONLOSS(-4)");
+    ck_assert_str_ne(pdk__zk_code_name(12345), "");
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++) {
+        char *number = g_strdup_printf("(%d)", known[i].code);
+        ck_assert_msg(strstr(pdk__zk_code_name(known[i].code), number) != NULL, "%s", number);
+        g_free(number);
+    }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("errors");
+    TCase *cases = tcase_create("errors");
+    tcase_add_test(cases, every_known_code_has_its_meaning);
+    tcase_add_test(cases, every_other_code_is_ambiguous);
+    tcase_add_test(cases, names_carry_the_number);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,241 @@
+/* The lease arithmetic: by hand, and against a simulated ensemble whose leader must never expire a session before the lease
+ * that was computed from its answers has ended. */
+#include "core/lease.h"
+#include "ts_check.h"
+
+#include <stdlib.h>
+
+#define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 4000 ms */
+#define MS(n) ((n)*PDK__MS)
+
+static struct pdk__lease lease;
+
+static void setup(void) {
+    pdk__lease_init(&lease, 0, 1);
+    pdk__lease_begin(&lease, MS(100000));
+}
+
+START_TEST(none_before_it_is_negotiated_and_confirmed) {
+    ck_assert(!pdk__lease_fresh(&lease, 0));
+    ck_assert(!pdk__lease_answered(&lease, MS(100100), MS(100101), true));
+    ck_assert_int_eq(lease.end, 0);
+    pdk__lease_negotiated(&lease, T);
+    ck_assert(!pdk__lease_fresh(&lease, MS(100100)));
+    ck_assert(!pdk__lease_answered(&lease, MS(100110), MS(100111), false));
+    ck_assert_int_eq(lease.end, 0);
+}
+END_TEST
+
+START_TEST(birth_is_the_first_evidence) {
+    pdk__lease_negotiated(&lease, T);
+    ck_assert(pdk__lease_answered(&lease, MS(100010), MS(100011), true));
+    ck_assert_int_eq(lease.end, MS(100000) + T - MS(1050));
+    /* a confirmation alone moves nothing: j is still the birth */
+    ck_assert(!pdk__lease_answered(&lease, MS(101000), MS(101001), true));
+    ck_assert(!pdk__lease_answered(&lease, MS(104000), MS(104001), true));
+    ck_assert_int_eq(lease.end, MS(100000) + T - MS(1050));
+}
+END_TEST
+
+START_TEST(a_touch_counts_once_it_was_reported_and_confirmed) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(100010), MS(100011), true);
+    ck_assert(!pdk__lease_answered(&lease, MS(102000), MS(102005), false)); /* j, a read */
+    ck_assert(pdk__lease_answered(&lease, MS(106005), MS(106006), true));
+    ck_assert_int_eq(lease.end, MS(100010) + T - MS(1050)); /* j was answered just the delay before: not yet */
+    ck_assert(pdk__lease_answered(&lease, MS(106006), MS(106007), true));
+    ck_assert_int_eq(lease.end, MS(102000) + T - MS(1050));
+}
+END_TEST
+
+START_TEST(it_is_counted_from_sending_not_from_answering) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(102000), MS(105000), false); /* a slow answer: touched any time in between */
+    pdk__lease_answered(&lease, MS(109001), MS(115000), true);
+    ck_assert_int_eq(lease.end, MS(102000) + T - MS(1050));
+}
+END_TEST
+
+START_TEST(a_late_answer_cannot_shorten_it) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(103000), MS(103001), false);
+    ck_assert(pdk__lease_answered(&lease, MS(108000), MS(108001), true));
+    int64_t end = lease.end;
+    ck_assert(!pdk__lease_answered(&lease, MS(100500), MS(108002), true));
+    ck_assert_int_eq(lease.end, end);
+}
+END_TEST
+
+START_TEST(the_servers_tick_and_the_hops_count) {
+    pdk__lease_init(&lease, MS(2000), 2);
+    pdk__lease_begin(&lease, MS(1000));
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(3000), MS(3001), false);
+    pdk__lease_answered(&lease, MS(5001), MS(5002), true);
+    ck_assert_int_eq(lease.end, MS(1000) + T - MS(1050));
+    pdk__lease_answered(&lease, MS(5002), MS(5003), true);
+    ck_assert_int_eq(lease.end, MS(3000) + T - MS(1050));
+    ck_assert_int_eq(pdk__lease_longest(&lease), T - MS(1050) - MS(2000));
+}
+END_TEST
+
+START_TEST(a_shorter_timeout_shortens_it_and_a_longer_one_does_not_lengthen_it) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(100010), MS(100011), true);
+    pdk__lease_negotiated(&lease, 2 * T);
+    ck_assert_int_eq(lease.timeout, T);
+    pdk__lease_negotiated(&lease, T / 2);
+    ck_assert_int_eq(lease.timeout, T / 2);
+    ck_assert_int_eq(lease.end, MS(100000) + T / 2 - MS(550));
+    pdk__lease_negotiated(&lease, T);
+    ck_assert_int_eq(lease.end, MS(100000) + T / 2 - MS(550));
+}
+END_TEST
+
+START_TEST(a_shorter_timeout_before_there_is_one) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_negotiated(&lease, T / 2);
+    ck_assert_int_eq(lease.end, 0);
+    ck_assert_int_eq(pdk__lease_margin(&lease), MS(550));
+}
+END_TEST
+
+START_TEST(a_new_session_starts_without) {
+    pdk__lease_init(&lease, MS(3000), 2);
+    pdk__lease_begin(&lease, 0);
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(10), MS(11), true);
+    pdk__lease_begin(&lease, MS(7));
+    ck_assert_int_eq(lease.end, 0);
+    ck_assert_int_eq(lease.timeout, 0);
+    ck_assert_uint_eq(lease.samples, 0);
+    ck_assert_int_eq(lease.tick_option, MS(3000));
+    ck_assert_int_eq(lease.hops, 2);
+    ck_assert_int_eq(lease.born, MS(7));
+}
+END_TEST
+
+START_TEST(fresh_means_a_sixteenth_is_left) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(100010), MS(100011), true);
+    ck_assert(pdk__lease_fresh(&lease, lease.end - T / 16 - 1));
+    ck_assert(!pdk__lease_fresh(&lease, lease.end - T / 16));
+    ck_assert(!pdk__lease_fresh(&lease, lease.end + 1));
+}
+END_TEST
+
+/* A busy session: thousands of answers must not push out the one that counts. */
+START_TEST(a_busy_session_keeps_its_evidence) {
+    pdk__lease_negotiated(&lease, T);
+    int64_t now = MS(100000);
+    for (int i = 0; i < 200000; i++) {
+        now += MS(1) / 10;
+        pdk__lease_answered(&lease, now - 1000, now, i % 3 == 0);
+    }
+    int64_t best = now - MS(4000) + T - MS(1050);
+    ck_assert_int_gt(lease.end, best - T / 64 - MS(2));
+    ck_assert_int_le(lease.end, best);
+    ck_assert_uint_le(lease.samples, PDK__LEASE_SAMPLES);
+}
+END_TEST
+
+START_TEST(periods) {
+    pdk__lease_negotiated(&lease, T);
+    ck_assert_int_eq(pdk__lease_renewal_period(&lease), T / 6);
+    ck_assert_int_eq(pdk__lease_touch_period(&lease), T / 4);
+    /* renewed in time it never ends: the worst end is longer than two periods and what "fresh" wants */
+    ck_assert_int_gt(pdk__lease_longest(&lease), 2 * pdk__lease_renewal_period(&lease) + T / 16);
+}
+END_TEST
+
+/* ---- the simulated ensemble: a client at a follower that reports touches to its leader every half tick, in FIFO order with
+ * what it forwards. The leader expires the session T after the newest touch it has heard of, at the very moment of the
+ * touch: no later than a real one. */
+
+static uint64_t seed;
+
+static int64_t any(int64_t below) {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (int64_t)(seed % (uint64_t)below);
+}
+
+struct ensemble {
+    int64_t timeout, tick, next_report;
+    int64_t touched; /* newest, at the follower */
+    int64_t heard;   /* newest, at the leader */
+    bool half_deaf;  /* the follower has lost its leader: nothing is reported or committed any more */
+};
+
+/* Let the follower's clock go on to `now`. */
+static void run_to(struct ensemble *e, int64_t now) {
+    for (; e->next_report <= now; e->next_report += e->tick / 2)
+        if (!e->half_deaf)
+            e->heard = e->touched;
+}
+
+static void simulate(void) {
+    struct ensemble e = {.timeout = MS(2000 + any(30000))};
+    struct pdk__lease l;
+    int64_t now = MS(1000 + any(1000)), clock = now; /* clock: of the session's requests, in order */
+    e.tick = e.timeout / 2 - any(e.timeout / 8);
+    pdk__lease_init(&l, any(2) ? e.tick : 0, 1);
+    pdk__lease_begin(&l, now);
+    e.touched = e.heard = now + any(MS(50)); /* the leader itself committed the birth */
+    e.next_report = e.touched + any(e.tick / 2);
+    pdk__lease_negotiated(&l, e.timeout);
+    clock = e.touched;
+    for (int i = 0; i < 60; i++) {
+        bool writes = any(2);
+        int64_t sent = clock + any(any(4) ? e.timeout / 40 : e.timeout / 2);
+        int64_t arrived = sent + any(e.timeout / 20);
+        run_to(&e, arrived - 1);
+        if (any(25) == 0)
+            e.half_deaf = true;
+        if (e.heard + e.timeout < arrived)
+            return; /* expired: the leader answers nothing more, and the follower's reads count for nothing */
+        e.touched = arrived;
+        int64_t answered = arrived + any(e.timeout / 20);
+        run_to(&e, answered);
+        bool committed = writes && !e.half_deaf;
+        clock = answered;
+        if (writes && !committed)
+            continue; /* never answered */
+        pdk__lease_answered(&l, sent, answered, committed);
+        ck_assert_msg(l.end + l.timeout / 16 <= e.heard + e.timeout || l.end == 0,
+                      "the lease ends %lld ms after the session may",
+                      (long long)((l.end - e.heard - e.timeout) / PDK__MS));
+    }
+}
+
+START_TEST(no_leader_expires_a_session_within_its_lease) {
+    for (int i = 0; i < 40000; i++) {
+        seed = (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        simulate();
+    }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("lease");
+    TCase *cases = tcase_create("lease");
+    tcase_add_checked_fixture(cases, setup, NULL);
+    tcase_add_test(cases, none_before_it_is_negotiated_and_confirmed);
+    tcase_add_test(cases, birth_is_the_first_evidence);
+    tcase_add_test(cases, a_touch_counts_once_it_was_reported_and_confirmed);
+    tcase_add_test(cases, it_is_counted_from_sending_not_from_answering);
+    tcase_add_test(cases, a_late_answer_cannot_shorten_it);
+    tcase_add_test(cases, the_servers_tick_and_the_hops_count);
+    tcase_add_test(cases, a_shorter_timeout_shortens_it_and_a_longer_one_does_not_lengthen_it);
+    tcase_add_test(cases, a_shorter_timeout_before_there_is_one);
+    tcase_add_test(cases, a_new_session_starts_without);
+    tcase_add_test(cases, fresh_means_a_sixteenth_is_left);
+    tcase_add_test(cases, a_busy_session_keeps_its_evidence);
+    tcase_add_test(cases, periods);
+    tcase_add_test(cases, no_leader_expires_a_session_within_its_lease);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

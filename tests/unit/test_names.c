@@ -1,0 +1,153 @@
+/* Names of contenders' nodes: ours and everybody's, the order of their sequences, and any bytes at all. */
+#include "core/names.h"
+#include "ts_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UUID "0f0e0d0c-0b0a-4908-8706-050403020100"
+
+static void check_is(const char *text, enum pdk__kind kind, int32_t sequence) {
+    struct pdk__name name = {PDK__LATCH, 77};
+    ck_assert_msg(pdk__name_parse(text, &name), "\"%s\" was refused", text);
+    ck_assert_int_eq(name.kind, kind);
+    ck_assert_int_eq(name.sequence, sequence);
+}
+
+static void check_foreign(const char *text) {
+    struct pdk__name name = {PDK__WRITER, 77};
+    ck_assert_msg(!pdk__name_parse(text, &name), "\"%s\" was accepted", text);
+    ck_assert_int_eq(name.kind, PDK__FOREIGN);
+    ck_assert_int_eq(name.sequence, 0);
+}
+
+START_TEST(names_of_all_libraries_are_read) {
+    check_is("_c_" UUID "-lock-0000000042", PDK__WRITER, 42);
+    check_is("lock-0000000000", PDK__WRITER, 0);
+    check_is("0f0e0d0c0b0a49088706050403020100__lock__0000000007", PDK__WRITER, 7);
+    check_is("0f0e0d0c0b0a49088706050403020100__rlock__0000000008", PDK__READER, 8);
+    check_is("_c_" UUID "-__WRIT__0000000009", PDK__WRITER, 9);
+    check_is("_c_" UUID "-__READ__0000000010", PDK__READER, 10);
+    check_is("_c_" UUID "-latch-0000000011", PDK__LATCH, 11);
+    check_is("x-72057594037927936-lock-0000000012", PDK__WRITER, 12);
+}
+END_TEST
+
+START_TEST(sequences_wrap_into_negative_numbers) {
+    check_is("lock-2147483647", PDK__WRITER, INT32_MAX);
+    check_is("lock--2147483648", PDK__WRITER, INT32_MIN);
+    check_is("a__lock__-2147483647", PDK__WRITER, -INT32_MAX);
+    check_is("lock--1000000000", PDK__WRITER, -1000000000);
+    check_is("lock--999999999", PDK__WRITER, -999999999);
+    check_is("a__lock__-000000001", PDK__WRITER, -1);
+    for (int64_t i = INT32_MIN; i <= INT32_MAX; i += 99999989) {
+        char text[64];
+        snprintf(text, sizeof text, "_c_" UUID "-lock-%010d", (int)i);
+        check_is(text, PDK__WRITER, (int32_t)i);
+    }
+}
+END_TEST
+
+START_TEST(everything_else_is_foreign) {
+    static const char *const foreign[] = {
+        "",
+        "0",
+        "lock",
+        "lock-",
+        "lock-1",
+        "lock-000000001",
+        "0000000001",
+        "lock-00000000a1",
+        "lock-0000000001x",
+        "lock-2147483648",
+        "lock--2147483649",
+        "lock-9999999999",
+        "lock---000000001",
+        "lock-+000000001",
+        "lock- 000000001",
+        "Lock-0000000001",
+        "lock_0000000001",
+        "lock0000000001",
+        "lease-0000000001",
+        "leases",
+        "locks",
+        "__lock_0000000001",
+        "-0000000001",
+        "--2147483648",
+        "lock-00000000001",
+        "_c_" UUID "-lock-",
+        "lock-\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+    };
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        check_foreign(foreign[i]);
+}
+END_TEST
+
+/* Whatever the bytes, it ends, and says foreign or gives a name that prints to the same end. */
+START_TEST(any_bytes_will_do) {
+    static const char alphabet[] = "lock-_READrWIT0123456789-\x01\xff";
+    uint32_t random = 12345;
+    unsigned accepted = 0;
+    for (int round = 0; round < 200000; round++) {
+        char text[40];
+        random = random * 1664525 + 1013904223;
+        size_t n = (random >> 16) % 24;
+        for (size_t i = 0; i < n; i++) {
+            random = random * 1664525 + 1013904223;
+            text[i] = alphabet[(random >> 16) % (sizeof alphabet - 1)];
+        }
+        if (round % 2)
+            n = (size_t)snprintf(text, sizeof text, "lock-%s%09u", round % 4 == 1 ? "-" : "0", random % 1000000000);
+        text[n] = '\0';
+        struct pdk__name name;
+        if (!pdk__name_parse(text, &name))
+            continue;
+        char again[16];
+        int length = snprintf(again, sizeof again, "%010d", name.sequence);
+        bool zero = name.sequence == 0; /* "-000000000" is nobody's spelling of it, and harmless */
+        ck_assert(zero || strcmp(text + n - (size_t)length, again) == 0);
+        accepted++;
+    }
+    ck_assert_uint_gt(accepted, 90000);
+}
+END_TEST
+
+START_TEST(order_is_serial) {
+    ck_assert_int_lt(pdk__sequence_compare(1, 2), 0);
+    ck_assert_int_gt(pdk__sequence_compare(10, 9), 0);
+    ck_assert_int_eq(pdk__sequence_compare(-5, -5), 0);
+    ck_assert_int_lt(pdk__sequence_compare(INT32_MAX, INT32_MIN), 0);
+    ck_assert_int_gt(pdk__sequence_compare(INT32_MIN + 3, INT32_MAX - 3), 0);
+    ck_assert_int_lt(pdk__sequence_compare(-1, 0), 0);
+    ck_assert_int_lt(pdk__sequence_compare(0, INT32_MAX), 0);
+    ck_assert_int_gt(pdk__sequence_compare(0, INT32_MIN + 1), 0);
+}
+END_TEST
+
+START_TEST(marks_are_what_the_others_write) {
+    char mark[PDK__MARK_SIZE], name[PDK__NAME_SIZE];
+    pdk__mark_make(PDK__CURATOR, UUID, mark);
+    ck_assert_str_eq(mark, "_c_" UUID "-lock-");
+    ck_assert_int_lt(snprintf(name, sizeof name, "%s%010d", mark, INT32_MIN), 59);
+    check_is(name, PDK__WRITER, INT32_MIN);
+    pdk__mark_make(PDK__KAZOO, UUID, mark);
+    ck_assert_str_eq(mark, "0f0e0d0c0b0a49088706050403020100__lock__");
+    snprintf(name, sizeof name, "%s%010d", mark, 3);
+    check_is(name, PDK__WRITER, 3);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("names");
+    TCase *cases = tcase_create("names");
+    tcase_add_test(cases, names_of_all_libraries_are_read);
+    tcase_add_test(cases, sequences_wrap_into_negative_numbers);
+    tcase_add_test(cases, everything_else_is_foreign);
+    tcase_add_test(cases, any_bytes_will_do);
+    tcase_add_test(cases, order_is_serial);
+    tcase_add_test(cases, marks_are_what_the_others_write);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,125 @@
+/* Option structs of other versions: an older, smaller one, and newer, larger ones. */
+#include <glib.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "session/options.h"
+#include "ts_check.h"
+
+/* Three versions of one struct. "Ours" is the second. */
+struct first {
+    size_t size;
+    int32_t a, b;
+};
+struct second {
+    size_t size;
+    int32_t a, b;
+    int64_t c;
+};
+struct third {
+    size_t size;
+    int32_t a, b;
+    int64_t c;
+    const char *d;
+    unsigned char e[5];
+};
+
+static const struct second defaults = {sizeof(struct second), 1, 2, 3};
+
+static pdk_status read_into(struct second *full, const void *given) {
+    *full = defaults;
+    return pdk__options_read("options", given, full, sizeof *full, sizeof(struct first));
+}
+
+static void check_untouched(const struct second *full) {
+    ck_assert_uint_eq(full->size, defaults.size);
+    ck_assert_int_eq(full->a, 1);
+    ck_assert_int_eq(full->b, 2);
+    ck_assert_int_eq(full->c, 3);
+}
+
+START_TEST(null_means_the_defaults) {
+    struct second full;
+    ck_assert_int_eq(read_into(&full, NULL), PDK_OK);
+    check_untouched(&full);
+}
+END_TEST
+
+START_TEST(our_own_size_is_taken_whole) {
+    struct second full, given = {sizeof given, 10, 20, 30};
+    ck_assert_int_eq(read_into(&full, &given), PDK_OK);
+    ck_assert_int_eq(full.a, 10);
+    ck_assert_int_eq(full.b, 20);
+    ck_assert_int_eq(full.c, 30);
+    ck_assert_uint_eq(full.size, sizeof full);
+}
+END_TEST
+
+/* The smaller struct stands in a block of exactly its size, so that reading past it is seen by AddressSanitizer. */
+START_TEST(an_older_size_leaves_the_rest_at_the_defaults) {
+    struct second full;
+    struct first *given = g_new0(struct first, 1);
+    *given = (struct first){sizeof *given, 10, 20};
+    ck_assert_int_eq(read_into(&full, given), PDK_OK);
+    ck_assert_int_eq(full.a, 10);
+    ck_assert_int_eq(full.b, 20);
+    ck_assert_int_eq(full.c, 3);
+    ck_assert_uint_eq(full.size, sizeof full);
+    g_free(given);
+}
+END_TEST
+
+START_TEST(a_newer_size_with_zero_surplus_is_accepted) {
+    struct second full;
+    struct third *given = g_new0(struct third, 1);
+    given->size = sizeof *given;
+    given->a = 10;
+    given->c = 30;
+    ck_assert_int_eq(read_into(&full, given), PDK_OK);
+    ck_assert_int_eq(full.a, 10);
+    ck_assert_int_eq(full.b, 0);
+    ck_assert_int_eq(full.c, 30);
+    ck_assert_uint_eq(full.size, sizeof full);
+    g_free(given);
+}
+END_TEST
+
+START_TEST(any_byte_of_surplus_that_is_set_is_refused) {
+    for (size_t at = sizeof(struct second); at < sizeof(struct third); at++) {
+        struct second full;
+        unsigned char given[sizeof(struct third)] = {0};
+        size_t size = sizeof given;
+        memcpy(given, &size, sizeof size);
+        given[at] = 1;
+        ck_assert_int_eq(read_into(&full, given), PDK_INVALID);
+        ck_assert_msg(strstr(pdk_error_text(), "options") != NULL, "%s", pdk_error_text());
+        check_untouched(&full);
+    }
+}
+END_TEST
+
+START_TEST(sizes_that_no_version_had_are_refused) {
+    static const size_t sizes[] = {0, 1, sizeof(size_t), sizeof(struct first) - 1, 65537, SIZE_MAX};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        struct second full, given = {sizes[i], 10, 20, 30};
+        ck_assert_int_eq(read_into(&full, &given), PDK_INVALID);
+        ck_assert_msg(strstr(pdk_error_text(), "size") != NULL, "%s", pdk_error_text());
+        check_untouched(&full);
+    }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("options");
+    TCase *cases = tcase_create("options");
+    tcase_add_test(cases, null_means_the_defaults);
+    tcase_add_test(cases, our_own_size_is_taken_whole);
+    tcase_add_test(cases, an_older_size_leaves_the_rest_at_the_defaults);
+    tcase_add_test(cases, a_newer_size_with_zero_surplus_is_accepted);
+    tcase_add_test(cases, any_byte_of_surplus_that_is_set_is_refused);
+    tcase_add_test(cases, sizes_that_no_version_had_are_refused);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
