@@ -118,30 +118,36 @@ static pdk_contenders *make_list(struct query *q) {
     return list;
 }
 
-pdk_status pdk__contenders_query(struct pdk__line *line, int64_t timeout_ms, const char *call, bool holder_only,
-                                 pdk_contenders **out) {
-    pdk_session *s = line->s;
-    pdk_status status = pdk__may_block(s, call, timeout_ms);
-    if (status != PDK_OK)
-        return status;
-    int64_t deadline = pdk__deadline(s, timeout_ms);
+struct question {
+    const struct pdk__line *line;
+    const char *call;
+    bool holder_only;
+    pdk_contenders *list;
+};
+
+static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
+    struct question *question = user;
     struct query *q = g_new0(struct query, 1);
-    q->dir = g_strdup(line->dir);
-    q->holder_only = holder_only;
+    q->dir = g_strdup(question->line->dir);
+    q->holder_only = question->holder_only;
     q->all = g_ptr_array_new_with_free_func(contender_free);
     pdk__query_init(&q->base, s, query_free);
-    pdk__lock(s);
-    status = pdk__session_usable(s, call);
-    if (status == PDK_OK) {
-        pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
-        status = pdk__query_wait(&q->base, deadline);
-        if (status != PDK_OK)
-            pdk__fail(status, "%s: %s: %s", call, line->dir, pdk_status_text(status));
-        else
-            *out = make_list(q);
-    }
+    pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
+    pdk_status status = pdk__query_wait(&q->base, deadline);
+    if (status == PDK_OK)
+        question->list = make_list(q);
+    else
+        pdk__fail(status, "%s: %s: %s", question->call, q->dir, pdk_status_text(status));
     pdk__query_unref(&q->base);
-    pdk__unlock(s);
+    return status;
+}
+
+pdk_status pdk__contenders_query(struct pdk__line *line, int64_t timeout_ms, const char *call, bool holder_only,
+                                 pdk_contenders **out) {
+    struct question question = {line, call, holder_only, NULL};
+    pdk_status status = pdk__query_run(line->s, call, timeout_ms, ask, &question);
+    if (status == PDK_OK)
+        *out = question.list;
     return status;
 }
 

@@ -1,5 +1,10 @@
 #include "query.h"
 
+#include "text.h"
+
+/* Between two questions on one connection. */
+#define ASK_AGAIN_NS (50 * PDK__MS)
+
 void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free_fn)(struct pdk__query *q)) {
     q->s = s;
     q->refs = 1;
@@ -40,4 +45,28 @@ pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
             return PDK_UNAVAILABLE;
     }
     return q->status;
+}
+
+pdk_status pdk__query_run(pdk_session *s, const char *call, int64_t timeout_ms,
+                          pdk_status (*ask)(pdk_session *s, int64_t deadline, void *user), void *user) {
+    pdk_status status = pdk__may_block(s, call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    int64_t deadline = pdk__deadline(s, timeout_ms);
+    pdk__lock(s);
+    for (;;) {
+        bool connected = s->link == PDK__LINK_CONNECTED;
+        status = pdk__session_usable(s, call);
+        if (status != PDK_OK)
+            break;
+        status = connected ? ask(s, deadline, user) : PDK_UNAVAILABLE;
+        int64_t pause = connected ? pdk__now(s) + ASK_AGAIN_NS : deadline;
+        if (status != PDK_UNAVAILABLE || pdk__now(s) >= deadline)
+            break;
+        pdk__wait(s, &s->changed, MIN(deadline, pause));
+    }
+    if (status == PDK_UNAVAILABLE)
+        pdk__fail(status, "%s: no server answered within %lld ms", call, (long long)timeout_ms);
+    pdk__unlock(s);
+    return status;
 }

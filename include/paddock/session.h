@@ -76,7 +76,7 @@ typedef struct pdk_session_options {
             NULL, NULL, NULL, NULL, NULL                                                                               \
     }
 
-/* Open a session and wait for its first connection; blocks, at most connect_timeout_ms.
+/* Open a session and wait until a quorum has confirmed it; blocks, at most connect_timeout_ms.
  *   hosts    "host:port,host:port…[/chroot]"; names are resolved here, at each re-open, and
  *            every few seconds while there is no connection. IPv6: "[::1]:2181".
  *            A chroot that is missing is created with the first lock.

@@ -87,13 +87,14 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     return s;
 }
 
-/* The first connection, or why there is none. */
+/* The first lease, or why there is none. A connection alone is not enough: credentials are refused after it, and a server
+ * without a quorum accepts it. */
 static pdk_status await_connection(pdk_session *s) {
     int64_t deadline = pdk__deadline(s, s->connect_timeout_ms);
     pdk__lock(s);
-    while (!s->ever_connected && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->changed, deadline))
+    while (s->lease.end == 0 && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->changed, deadline))
         ;
-    pdk_status status = s->ever_connected ? PDK_OK : s->ended ? s->ended : s->trouble ? s->trouble : PDK_UNAVAILABLE;
+    pdk_status status = s->lease.end != 0 ? PDK_OK : s->ended ? s->ended : s->trouble ? s->trouble : PDK_UNAVAILABLE;
     if (status == PDK_UNAVAILABLE)
         pdk__fail(status, "hosts: no server answered within connect_timeout_ms (%lld ms)",
                   (long long)s->connect_timeout_ms);
