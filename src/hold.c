@@ -63,12 +63,12 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     if (hold->ended)
         return;
     struct pdk__line *line = hold->line;
-    hold->reason = reason;
+    hold->reason = pdk_hold_valid(hold) ? reason : PDK_REASON_LEASE; /* what comes first counts: it may have slept */
     atomic_store(&hold->until, PDK__LAPSED);
     end(hold);
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
-    pdk__log(line->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(reason));
+    pdk__log(line->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
     pdk__hold_tell(hold);
     pdk__line_ended(line, hold, false);
 }

@@ -46,7 +46,8 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
  * session timeout can ever give). */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 
-/* Runs where callbacks run, exactly once per lost hold; never starts after pdk_hold_release has returned. */
+/* Runs where callbacks run, exactly once per hold that is lost before it is released; never starts after pdk_hold_release
+ * has returned. */
 typedef void (*pdk_lost_fn)(pdk_hold *hold, pdk_reason reason, void *user);
 /* Set the callback; one per hold, fires at once (still as a callback) when the hold is already lost. user_free, if not
  * NULL, is called once with user when the callback can no longer run, never under a lock. INVALID when one is set;

@@ -36,10 +36,9 @@ struct tally {
 };
 
 static void print_head(void) {
-    printf(
-        "kind: F the holder's follower cut from its leader; L the holder's leader cut from its followers, which "
-        "notice and elect another%s\n",
-        with_pauses ? "; P as F, as the holder wakes from a pause and takes the lock" : "");
+    printf("kind: F the holder's follower cut from its leader; L the holder's leader cut from its followers, which "
+           "notice and elect another%s\n",
+           with_pauses ? "; P as F, as the holder wakes from a pause and takes the lock" : "");
     printf("%4s %5s %12s %15s %22s %20s %9s\n", "cut", "kind", "cut->LOST ms", "B granted at ms",
            "last valid->granted ms", "bare client overlaps", "whole ms");
 }
