@@ -145,7 +145,7 @@ static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
 pdk_status pdk__contenders_query(struct pdk__line *line, int64_t timeout_ms, const char *call, bool holder_only,
                                  pdk_contenders **out) {
     struct question question = {line, call, holder_only, NULL};
-    pdk_status status = pdk__query_run(line->s, call, timeout_ms, ask, &question);
+    pdk_status status = pdk__query_run(line->s, call, line->dir, timeout_ms, ask, &question);
     if (status == PDK_OK)
         *out = question.list;
     return status;

@@ -47,7 +47,7 @@ pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
     return q->status;
 }
 
-pdk_status pdk__query_run(pdk_session *s, const char *call, int64_t timeout_ms,
+pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, int64_t timeout_ms,
                           pdk_status (*ask)(pdk_session *s, int64_t deadline, void *user), void *user) {
     pdk_status status = pdk__may_block(s, call, timeout_ms);
     if (status != PDK_OK)
@@ -66,7 +66,7 @@ pdk_status pdk__query_run(pdk_session *s, const char *call, int64_t timeout_ms,
         pdk__wait(s, &s->changed, MIN(deadline, pause));
     }
     if (status == PDK_UNAVAILABLE)
-        pdk__fail(status, "%s: no server answered within %lld ms", call, (long long)timeout_ms);
+        pdk__fail(status, "%s: %s: no server answered within timeout_ms (%lld)", call, path, (long long)timeout_ms);
     pdk__unlock(s);
     return status;
 }

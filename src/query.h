@@ -24,7 +24,7 @@ void pdk__query_unref(struct pdk__query *q);
 
 /* The whole blocking call, not under the monitor: ask until there is an answer or the time is over. ask runs under the
  * monitor with a connection, and answers UNAVAILABLE when it is worth asking again. */
-pdk_status pdk__query_run(pdk_session *s, const char *call, int64_t timeout_ms,
+pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, int64_t timeout_ms,
                           pdk_status (*ask)(pdk_session *s, int64_t deadline, void *user), void *user);
 
 #endif

@@ -98,5 +98,5 @@ pdk_status pdk_sequencer_check(pdk_session *s, const char *text, int64_t timeout
         return status;
     if (!pdk__sequencer_parse(text, &sequencer))
         return pdk__fail(PDK_INVALID, "%s: text: not a sequencer; pass what pdk_hold_sequencer returned", call);
-    return pdk__query_run(s, call, timeout_ms, ask, &sequencer);
+    return pdk__query_run(s, call, sequencer.node, timeout_ms, ask, &sequencer);
 }

@@ -142,7 +142,7 @@ int64_t pdk_session_id(pdk_session *s) {
     if (!s || s->forks != pdk__forks())
         return 0;
     pdk__lock(s);
-    int64_t id = s->link == PDK__LINK_NONE ? 0 : s->id;
+    int64_t id = s->link == PDK__LINK_CONNECTED || s->link == PDK__LINK_SUSPENDED ? s->id : 0;
     pdk__unlock(s);
     return id;
 }
