@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "ts_check.h"
 #include "ts_support.h"
 
 static atomic_int lookups;
