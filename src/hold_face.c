@@ -79,12 +79,12 @@ pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
     int64_t deadline = pdk__deadline(s, s->request_timeout_ms);
     pdk__lock(s);
     int64_t longest = pdk__lease_longest(&s->lease) / PDK__MS;
-    if (ms < 0 || ms > longest) {
+    status = has(hold, ms);
+    if (ms < 0 || (ms > longest && status == PDK_TIMEOUT)) {
         pdk__unlock(s);
         return pdk__fail(PDK_INVALID, "pdk_hold_ensure: ms is %lld; from 0 to %lld with this session timeout",
                          (long long)ms, (long long)longest);
     }
-    status = has(hold, ms);
     if (status == PDK_TIMEOUT) {
         s->urgent++;
         pdk__renew_now(s);

@@ -97,7 +97,7 @@ pdk_status pdk_session_close(pdk_session *s, int64_t timeout_ms) {
     if (again)
         return pdk__fail(PDK_CLOSED, "pdk_session_close: the session is closed already");
 
-    if (pdk__in_callback_of(s)) { /* cannot wait for the callback it is in */
+    if (pdk__in_callback()) { /* of this session, which cannot be waited for, or of another, which would wait for us */
         pdk__lock(s);
         finish(s);
         pdk__unlock(s);

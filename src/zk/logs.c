@@ -47,3 +47,8 @@ void pdk__logs_line(const char *line) {
     pthread_mutex_unlock(&lock);
     g_free(text);
 }
+
+/* A child of fork may open a session of its own: no thread that it lacks must hold the lock. */
+static void hold_still(void) { pthread_mutex_lock(&lock); }
+static void go_on(void) { pthread_mutex_unlock(&lock); }
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(hold_still, go_on, go_on); }

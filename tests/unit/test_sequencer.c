@@ -5,6 +5,8 @@
 #include "sequencer.h"
 #include "ts_check.h"
 
+#define NODE "/d/_c_x-lock-0000000007"
+
 START_TEST(a_sequencer_is_taken_apart) {
     struct pdk__sequencer s;
     ck_assert(pdk__sequencer_parse("pdk1 /locks/a/_c_x-lock-0000000007 exclusive 4294967301 3", &s));
@@ -16,15 +18,15 @@ END_TEST
 
 START_TEST(the_node_may_contain_spaces_and_words_like_ours) {
     struct pdk__sequencer s;
-    ck_assert(pdk__sequencer_parse("pdk1 /a b exclusive 1 0/c exclusive 9 0", &s));
-    ck_assert_str_eq(s.node, "/a b exclusive 1 0/c");
+    ck_assert(pdk__sequencer_parse("pdk1 /a b exclusive 1 0/c-lock-0000000001 exclusive 9 0", &s));
+    ck_assert_str_eq(s.node, "/a b exclusive 1 0/c-lock-0000000001");
     ck_assert_int_eq(s.token, 9);
 }
 END_TEST
 
 START_TEST(the_extremes_are_sequencers) {
     struct pdk__sequencer s;
-    ck_assert(pdk__sequencer_parse("pdk1 /n exclusive 9223372036854775807 4294967295", &s));
+    ck_assert(pdk__sequencer_parse("pdk1 " NODE " exclusive 9223372036854775807 4294967295", &s));
     ck_assert_int_eq(s.token, INT64_MAX);
     ck_assert_uint_eq(s.handover, UINT32_MAX);
 }
@@ -37,41 +39,47 @@ START_TEST(nothing_else_is_a_sequencer) {
         "pdk1",
         "pdk1 ",
         "pdk1 /",
-        "pdk1 /n",
-        "pdk1 /n exclusive",
-        "pdk1 /n exclusive 1",
+        "pdk1 " NODE,
+        "pdk1 " NODE " exclusive",
+        "pdk1 " NODE " exclusive 1",
         "pdk1 exclusive 1 0",
-        "pdk2 /n exclusive 1 0",
-        "PDK1 /n exclusive 1 0",
-        " pdk1 /n exclusive 1 0",
-        "pdk1  /n exclusive 1 0",
-        "pdk1 n exclusive 1 0",
-        "pdk1 /n shared? 1 0",
-        "pdk1 /n Exclusive 1 0",
-        "pdk1 /n exclusive 0 0",
-        "pdk1 /n exclusive -1 0",
-        "pdk1 /n exclusive +1 0",
-        "pdk1 /n exclusive 1 -1",
-        "pdk1 /n exclusive 1 4294967296",
-        "pdk1 /n exclusive 9223372036854775808 0",
-        "pdk1 /n exclusive 99999999999999999999999 0",
-        "pdk1 /n exclusive 0x1 0",
-        "pdk1 /n exclusive 1 0 ",
-        "pdk1 /n exclusive 1  0",
-        "pdk1 /n exclusive 1 0\n",
-        "pdk1 /n exclusive 1.5 0",
-        "pdk1 /n exclusive one 0",
-        "pdk1 /n exclusive 1 0 trailing",
+        "pdk2 " NODE " exclusive 1 0",
+        "PDK1 " NODE " exclusive 1 0",
+        " pdk1 " NODE " exclusive 1 0",
+        "pdk1  " NODE " exclusive 1 0",
+        "pdk1 x" NODE " exclusive 1 0",
+        "pdk1 " NODE " shared? 1 0",
+        "pdk1 " NODE " Exclusive 1 0",
+        "pdk1 " NODE "  exclusive 1 0",
+        "pdk1 " NODE " exclusive 0 0",
+        "pdk1 " NODE " exclusive -1 0",
+        "pdk1 " NODE " exclusive +1 0",
+        "pdk1 " NODE " exclusive 1 -1",
+        "pdk1 " NODE " exclusive 1 4294967296",
+        "pdk1 " NODE " exclusive 9223372036854775808 0",
+        "pdk1 " NODE " exclusive 99999999999999999999999 0",
+        "pdk1 " NODE " exclusive 0x1 0",
+        "pdk1 " NODE " exclusive 1 0 ",
+        "pdk1 " NODE " exclusive 1  0",
+        "pdk1 " NODE " exclusive 1 0\n",
+        "pdk1 " NODE " exclusive 1.5 0",
+        "pdk1 " NODE " exclusive one 0",
+        "pdk1 " NODE " exclusive \v1 0",
+        "pdk1 " NODE " exclusive 1 0 trailing",
         /* a node that no hold can have: it would travel to a server */
         "pdk1 / exclusive 1 0",
         "pdk1 // exclusive 1 0",
-        "pdk1 /a//b exclusive 1 0",
-        "pdk1 /a/ exclusive 1 0",
-        "pdk1 /a/../b exclusive 1 0",
-        "pdk1 /a/./b exclusive 1 0",
-        "pdk1 /a\x01 exclusive 1 0",
-        "pdk1 /\xff exclusive 1 0",
-        "pdk1 /zookeeper/config exclusive 1 0",
+        "pdk1 /n exclusive 1 0",
+        "pdk1 /d/n exclusive 1 0",
+        "pdk1 /_c_x-lock-0000000007 exclusive 1 0",
+        "pdk1 /a/" NODE " exclusive 1 0",
+        "pdk1 " NODE "/ exclusive 1 0",
+        "pdk1 /.." NODE " exclusive 1 0",
+        "pdk1 /." NODE " exclusive 1 0",
+        "pdk1 /a\x01" NODE " exclusive 1 0",
+        "pdk1 /\xff" NODE " exclusive 1 0",
+        "pdk1 /d/\x7f-lock-0000000007 exclusive 1 0",
+        "pdk1 /zookeeper" NODE " exclusive 1 0",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         struct pdk__sequencer s;
@@ -79,18 +87,19 @@ START_TEST(nothing_else_is_a_sequencer) {
     }
     struct pdk__sequencer s;
     ck_assert(!pdk__sequencer_parse(NULL, &s));
+    ck_assert(pdk__sequencer_parse("pdk1 " NODE " exclusive 1 0", &s)); /* what all of them are damaged forms of */
 }
 END_TEST
 
+/* A directory has 512 bytes at the most. */
 START_TEST(overlong_text_is_refused) {
     struct pdk__sequencer s;
-    for (guint length = 900; length < 1200; length++) {
+    for (guint length = 400; length < 1200; length++) {
         char *name = g_strnfill(length, 'n');
-        char *text = g_strdup_printf("pdk1 /%s exclusive 1 0", name);
-        if (pdk__sequencer_parse(text, &s))
-            ck_assert_uint_eq(strlen(s.node), length + 1);
-        else
-            ck_assert_uint_gt(strlen(text), 512 + 64);
+        char *text = g_strdup_printf("pdk1 /%s/x-lock-0000000001 exclusive 1 0", name);
+        ck_assert_int_eq(pdk__sequencer_parse(text, &s), length + 1 <= 512);
+        if (length + 1 <= 512)
+            ck_assert_uint_eq(strlen(s.node), 1 + length + strlen("/x-lock-0000000001"));
         g_free(text);
         g_free(name);
     }

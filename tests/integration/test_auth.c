@@ -1,0 +1,281 @@
+/* Credentials and access control: what our nodes look like, whom they keep out, who keeps us out, and what happens to a
+ * node whose deletion is refused for good. */
+#include <check.h>
+#include <glib.h>
+#include <paddock/paddock.h>
+#include <string.h>
+
+#include "journal.h"
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+#define OURS "app:canary-3f9c"
+#define THEIRS "other:sparrow"
+#define SECRET "canary-3f9c"
+#define NO_AUTH (-102)
+
+static ts_ensemble *server;
+static struct journal journal;
+
+static void begin(void) {
+    server = ts_ensemble_start(NULL);
+    ck_assert_ptr_nonnull(server);
+}
+
+static void end(void) { ts_ensemble_stop(server); }
+
+static void set_up(void) { journal_init(&journal); }
+
+/* Whatever a session logged, at the most talkative level: the password is in none of it. */
+static void tear_down(void) {
+    ck_assert_int_eq(journal_lines_with(&journal, SECRET), 0);
+    ck_assert_ptr_null(strstr(pdk_error_text(), SECRET));
+    journal_clear(&journal);
+}
+
+static pdk_session *open_as(const char *digest) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *s = NULL;
+    journal_attach(&journal, &options);
+    options.digest = digest;
+    options.session_timeout_ms = 4000;
+    ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
+    journal_keep(&journal, s);
+    return s;
+}
+
+static void close_session(pdk_session *s) {
+    ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
+    pdk_session_unref(s);
+}
+
+static pdk_status try_lock(pdk_session *s, const char *path, pdk_hold **hold) {
+    pdk_lock *lock = NULL;
+    ck_assert_int_eq(pdk_lock_new(s, path, NULL, &lock), PDK_OK);
+    pdk_status status = pdk_lock_acquire(lock, 10000, hold);
+    pdk_lock_unref(lock);
+    return status;
+}
+
+static char *node_of(const pdk_hold *hold) {
+    char **words = g_strsplit(pdk_hold_sequencer(hold), " ", -1);
+    char *node = g_strdup(words[1]);
+    g_strfreev(words);
+    return node;
+}
+
+static ts_observer *observer_as(const char *digest) {
+    ts_observer *o = ts_observer_open(ts_ensemble_hosts(server));
+    ck_assert_ptr_nonnull(o);
+    if (digest)
+        ck_assert_int_eq(ts_observer_auth(o, "digest", digest), 0);
+    return o;
+}
+
+/* ---- ours keep others out */
+
+/* Read by everybody, since contenders watch it; changed by nobody else. */
+static void check_kept_out(const char *digest, const char *node, const char *dir) {
+    ts_observer *o = observer_as(digest);
+    char *data = NULL;
+    ck_assert_int_eq(ts_observer_get(o, node, &data, NULL, NULL), 0);
+    ck_assert_ptr_nonnull(strchr(data, ':'));
+    ck_assert_int_eq(ts_observer_set(o, node, "x"), NO_AUTH);
+    ck_assert_int_eq(ts_observer_delete(o, node), NO_AUTH);
+    ck_assert_int_eq(ts_observer_set_acl(o, node, TS_PERM_ALL, "world", "anyone"), NO_AUTH);
+    ck_assert_int_eq(ts_observer_create(o, dir, "x", TS_EPHEMERAL | TS_SEQUENTIAL, NULL), NO_AUTH);
+    g_free(data);
+    ts_observer_close(o);
+}
+
+START_TEST(with_credentials_nodes_are_the_creators) {
+    pdk_session *s = open_as(OURS), *same = open_as(OURS);
+    pdk_hold *hold = NULL, *next = NULL;
+    ck_assert_int_eq(try_lock(s, "/ours/lock", &hold), PDK_OK);
+    char *node = node_of(hold);
+    check_kept_out(NULL, node, "/ours/lock/x-lock-");
+    check_kept_out(THEIRS, node, "/ours/lock/x-lock-");
+    ck_assert(pdk_hold_valid(hold));
+
+    ts_observer *admin = observer_as(OURS); /* the same principal may do it all */
+    ck_assert_int_eq(ts_observer_set(admin, node, "x"), 0);
+    ck_assert_int_eq(ts_observer_delete(admin, node), 0);
+    ts_observer_close(admin);
+    ck_assert(ts_fd_readable(pdk_hold_fd(hold), 10000));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+
+    ck_assert_int_eq(try_lock(same, "/ours/lock", &next), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
+    ck_assert_int_eq(journal_lines_with(&journal, "no authentication"), 0);
+    close_session(s);
+    close_session(same);
+    g_free(node);
+}
+END_TEST
+
+START_TEST(without_credentials_nodes_are_open_and_a_warning_says_so_once) {
+    pdk_session *s = open_as(NULL);
+    pdk_hold *hold = NULL;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(try_lock(s, "/open/lock", &hold), PDK_OK);
+        char *node = node_of(hold);
+        if (i == 2)
+            ck_assert_int_eq(ts_delete(ts_ensemble_hosts(server), node), 0);
+        else
+            ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        g_free(node);
+    }
+    ck_assert(ts_fd_readable(pdk_hold_fd(hold), 10000));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(journal_lines_with(&journal, "W no authentication"), 1);
+    close_session(s);
+}
+END_TEST
+
+/* ---- others keep us out */
+
+static void check_no_permission(pdk_session *s, const char *path) {
+    pdk_hold *hold = (pdk_hold *)&server;
+    refused(try_lock(s, path, &hold), PDK_NO_PERMISSION, path);
+    ck_assert_ptr_eq(hold, (pdk_hold *)&server);
+}
+
+START_TEST(a_directory_of_others_is_closed_to_us) {
+    pdk_session *owner = open_as(OURS), *other = open_as(THEIRS), *nobody = open_as(NULL);
+    pdk_hold *hold = NULL;
+    pdk_lock *lock = NULL;
+    pdk_contenders *list = NULL;
+    ck_assert_int_eq(try_lock(owner, "/closed/lock", &hold), PDK_OK);
+    check_no_permission(other, "/closed/lock");
+    check_no_permission(nobody, "/closed/lock");
+    check_no_permission(nobody, "/closed/missing"); /* cannot be made */
+    ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/closed/lock"), 1);
+    ck_assert_int_eq(pdk_lock_new(nobody, "/closed/lock", NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK); /* reading is for everybody */
+    ck_assert_uint_eq(pdk_contenders_count(list), 1);
+    ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
+    pdk_contenders_free(list);
+    ck_assert_int_eq(pdk_sequencer_check(nobody, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    pdk_lock_unref(lock);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    close_session(owner);
+    close_session(other);
+    close_session(nobody);
+}
+END_TEST
+
+START_TEST(what_must_not_be_read_is_told) {
+    ts_observer *admin = observer_as(THEIRS);
+    pdk_session *s = open_as(OURS);
+    pdk_lock *lock = NULL;
+    pdk_contenders *list = (pdk_contenders *)&server;
+    ck_assert_int_eq(ts_observer_create(admin, "/secret", "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, "/secret", TS_PERM_ALL, "auth", ""), 0);
+    check_no_permission(s, "/secret");
+    ck_assert_int_eq(pdk_lock_new(s, "/secret", NULL, &lock), PDK_OK);
+    refused(pdk_lock_contenders(lock, 5000, &list), PDK_NO_PERMISSION, "/secret");
+    refused(pdk_lock_holder(lock, 5000, &list), PDK_NO_PERMISSION, "/secret");
+    ck_assert_ptr_eq(list, (pdk_contenders *)&server);
+    pdk_lock_unref(lock);
+    close_session(s);
+    ck_assert_int_eq(ts_observer_delete(admin, "/secret"), 0);
+    ts_observer_close(admin);
+}
+END_TEST
+
+/* ---- across reconnects and re-opens */
+
+START_TEST(credentials_are_there_after_a_reconnect_and_a_reopen) {
+    ts_proxy *proxy = ts_ensemble_proxy(server, 0);
+    pdk_session *s = open_as(OURS);
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(try_lock(s, "/again/lock", &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ts_proxy_reset(proxy);
+    ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, 1, 10000));
+    ck_assert_int_eq(try_lock(s, "/again/lock", &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
+    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert_int_eq(try_lock(s, "/again/lock", &hold), PDK_OK);
+    char *node = node_of(hold);
+    check_kept_out(THEIRS, node, "/again/lock/x-lock-");
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    g_free(node);
+    close_session(s);
+}
+END_TEST
+
+/* ---- a deletion that is refused for good */
+
+START_TEST(a_node_that_cannot_be_deleted_does_not_block_the_path) {
+    const int all_but_delete = TS_PERM_ALL & ~TS_PERM_DELETE;
+    pdk_session *s = open_as(OURS), *next = open_as(OURS);
+    ts_observer *admin = observer_as(OURS);
+    pdk_hold *hold = NULL, *theirs = NULL, *bystander = NULL;
+    ck_assert_int_eq(try_lock(s, "/stuck/lock", &hold), PDK_OK);
+    ck_assert_int_eq(try_lock(s, "/stuck/bystander", &bystander), PDK_OK);
+    int64_t id = pdk_session_id(s);
+    ck_assert_int_eq(ts_observer_set_acl(admin, "/stuck/lock", all_but_delete, "world", "anyone"), 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK); /* never waits for the network */
+    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert_int_ne(pdk_session_id(s), id);
+    ck_assert(journal_wait_line(&journal, "E giving up the ZooKeeper session: /stuck/lock/", 5000));
+    ck_assert_int_eq(journal_lines_with(&journal, "ZNOAUTH(-102)"), 1);
+    ck_assert(!pdk_hold_valid(bystander)); /* the price */
+    ck_assert_int_eq(pdk_hold_reason(bystander), PDK_REASON_EXPIRED);
+    ck_assert_int_eq(pdk_hold_release(bystander), PDK_LOST);
+    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/stuck/lock", 0, 5000));
+
+    ck_assert_int_eq(ts_observer_set_acl(admin, "/stuck/lock", TS_PERM_ALL, "world", "anyone"), 0);
+    ck_assert_int_eq(try_lock(next, "/stuck/lock", &theirs), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
+    ck_assert_int_eq(try_lock(s, "/stuck/lock", &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ts_observer_close(admin);
+    close_session(s);
+    close_session(next);
+}
+END_TEST
+
+/* ---- credentials that are refused */
+
+/* A server that knows no digests refuses every one. */
+START_TEST(refused_credentials_end_the_session) {
+    static const char *const properties[] = {"zookeeper.DigestAuthenticationProvider.enabled=false", NULL};
+    static const ts_ensemble_options options = {.java_properties = properties};
+    ts_ensemble *strict = ts_ensemble_start(&options);
+    ck_assert_ptr_nonnull(strict);
+    for (int i = 0; i < 5; i++) {
+        pdk_session_options o = PDK_SESSION_OPTIONS_INIT;
+        pdk_session *s = (pdk_session *)&server;
+        journal_attach(&journal, &o);
+        o.digest = OURS;
+        pdk_status status = pdk_session_open(ts_ensemble_hosts(strict), &o, &s);
+        if (status == PDK_OK)
+            journal_keep(&journal, s);
+        refused(status, PDK_AUTH, "credentials");
+        ck_assert_ptr_eq(s, (pdk_session *)&server);
+    }
+    ts_ensemble_stop(strict);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("auth");
+    TCase *cases = tcase_create("auth");
+    tcase_add_unchecked_fixture(cases, begin, end);
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, with_credentials_nodes_are_the_creators);
+    tcase_add_test(cases, without_credentials_nodes_are_open_and_a_warning_says_so_once);
+    tcase_add_test(cases, a_directory_of_others_is_closed_to_us);
+    tcase_add_test(cases, what_must_not_be_read_is_told);
+    tcase_add_test(cases, credentials_are_there_after_a_reconnect_and_a_reopen);
+    tcase_add_test(cases, a_node_that_cannot_be_deleted_does_not_block_the_path);
+    tcase_add_test(cases, refused_credentials_end_the_session);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,187 @@
+/* Every call on a session that is closed: its status, its words, and no effect. */
+#include <check.h>
+#include <glib.h>
+#include <paddock/paddock.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "journal.h"
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+static ts_ensemble *server;
+
+static struct {
+    struct journal journal;
+    pdk_session *session;
+    pdk_lock *lock, *second;
+    pdk_hold *hold;
+    pdk_claim *claim;
+    char *node;
+    int64_t token;
+    atomic_int answers;
+    pdk_status answer;
+} old; /* all of it from before the close */
+
+#define UNTOUCHED ((void *)&server)
+
+static void begin(void) {
+    server = ts_ensemble_start(NULL);
+    ck_assert_ptr_nonnull(server);
+}
+
+static void end(void) { ts_ensemble_stop(server); }
+
+static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
+    (void)user;
+    old.answer = status;
+    atomic_fetch_add(&old.answers, 1);
+    if (hold)
+        pdk_hold_release(hold);
+}
+
+static void never(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)hold;
+    (void)user;
+    g_error("a callback of a call that was refused");
+}
+
+static void open_all(pdk_dispatch dispatch) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    memset(&old, 0, sizeof old);
+    journal_init(&old.journal);
+    journal_attach(&old.journal, &options);
+    options.dispatch = dispatch;
+    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &old.session), PDK_OK);
+    ck_assert_int_eq(pdk_lock_new(old.session, "/closed/lock", NULL, &old.lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_new(old.session, "/closed/lock", NULL, &old.second), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(old.lock, 5000, &old.hold), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire_async(old.second, PDK_FOREVER, on_answer, NULL, &old.claim), PDK_OK);
+    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/closed/lock", 2, 5000));
+    old.node = g_strdup(pdk_hold_sequencer(old.hold));
+    old.token = pdk_hold_token(old.hold);
+    ck_assert_int_eq(pdk_session_close(old.session, 10000), PDK_OK);
+    journal_expect_silence(&old.journal);
+}
+
+static void open_threaded(void) { open_all(PDK_DISPATCH_THREAD); }
+static void open_manual(void) { open_all(PDK_DISPATCH_MANUAL); }
+
+static void drop_all(void) {
+    pdk_claim_unref(old.claim);
+    pdk_hold_unref(old.hold);
+    pdk_lock_unref(old.lock);
+    pdk_lock_unref(old.second);
+    pdk_session_unref(old.session);
+    ck_assert_int_eq(journal_late(&old.journal), 0);
+    journal_clear(&old.journal);
+    g_free(old.node);
+}
+
+START_TEST(the_close_itself_told_everybody) {
+    char *story = journal_story(&old.journal);
+    ck_assert_str_eq(story, "connected closed");
+    ck_assert_int_eq(journal_time_left(&old.journal, PDK_SESSION_CLOSED), 0);
+    ck_assert_int_eq(atomic_load(&old.answers), 1);
+    ck_assert_int_eq(old.answer, PDK_CLOSED);
+    ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/closed/lock"), 0);
+    g_free(story);
+}
+END_TEST
+
+START_TEST(calls_on_the_session) {
+    pdk_lock *out = UNTOUCHED;
+    refused(pdk_session_close(old.session, 1000), PDK_CLOSED, "closed");
+    refused(pdk_session_close(old.session, 0), PDK_CLOSED, "closed");
+    refused(pdk_session_flush(old.session, 1000), PDK_CLOSED, "closed");
+    refused(pdk_session_flush(old.session, PDK_FOREVER), PDK_CLOSED, "closed");
+    refused(pdk_lock_new(old.session, "/closed/new", NULL, &out), PDK_CLOSED, "closed");
+    refused(pdk_sequencer_check(old.session, old.node, 1000), PDK_CLOSED, "closed");
+    ck_assert_ptr_eq(out, UNTOUCHED);
+    ck_assert_int_eq(pdk_session_id(old.session), 0);
+    ck_assert_ptr_nonnull(strchr(pdk_session_identity(old.session), ':'));
+    ck_assert_int_eq(ts_exists(ts_ensemble_hosts(server), "/closed/new", NULL), -101);
+}
+END_TEST
+
+START_TEST(calls_on_the_lock_and_the_claim) {
+    pdk_hold *hold = UNTOUCHED;
+    pdk_claim *claim = UNTOUCHED;
+    pdk_contenders *list = UNTOUCHED;
+    int32_t ahead = 77;
+    refused(pdk_lock_acquire(old.lock, 0, &hold), PDK_CLOSED, "closed");
+    refused(pdk_lock_acquire(old.lock, 1000, &hold), PDK_CLOSED, "closed");
+    refused(pdk_lock_acquire(old.lock, PDK_FOREVER, &hold), PDK_CLOSED, "closed");
+    refused(pdk_lock_acquire_async(old.lock, 1000, never, NULL, &claim), PDK_CLOSED, "closed");
+    refused(pdk_lock_contenders(old.lock, 1000, &list), PDK_CLOSED, "closed");
+    refused(pdk_lock_holder(old.lock, PDK_FOREVER, &list), PDK_CLOSED, "closed");
+    refused(pdk_claim_cancel(old.claim), PDK_NOT_HELD, "claim");
+    refused(pdk_claim_position(old.claim, &ahead), PDK_NOT_HELD, "claim");
+    ck_assert_ptr_eq(hold, UNTOUCHED);
+    ck_assert_ptr_eq(claim, UNTOUCHED);
+    ck_assert_ptr_eq(list, UNTOUCHED);
+    ck_assert_int_eq(ahead, 77);
+    ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/closed/lock"), 0);
+}
+END_TEST
+
+static void lost_after_close(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+    g_error("a callback after pdk_session_close has returned");
+}
+
+static void count_up(void *number) { ++*(int *)number; }
+
+START_TEST(calls_on_the_hold) {
+    int freed = 0;
+    ck_assert(!pdk_hold_valid(old.hold));
+    ck_assert_int_eq(pdk_hold_remaining_ms(old.hold), 0);
+    ck_assert_int_eq(pdk_hold_reason(old.hold), PDK_REASON_CLOSED);
+    ck_assert_int_eq(pdk_hold_token(old.hold), old.token);
+    ck_assert_int_eq(g_ascii_strtoll(pdk_hold_token_text(old.hold), NULL, 10), old.token);
+    ck_assert_str_eq(pdk_hold_sequencer(old.hold), old.node);
+    ck_assert(ts_fd_readable(pdk_hold_fd(old.hold), 0));
+    pdk_hold_detach_thread(old.hold);
+    refused(pdk_hold_ensure(old.hold, 0), PDK_LOST, "lost");
+    ck_assert_int_eq(pdk_hold_on_lost(old.hold, lost_after_close, &freed, count_up), PDK_OK);
+    pdk_hold *kept = pdk_hold_ref(old.hold);
+    refused(pdk_hold_release(old.hold), PDK_LOST, "CLOSED");
+    refused(pdk_hold_release(kept), PDK_NOT_HELD, "released");
+    ck_assert_int_eq(freed, 1);
+    old.hold = NULL;
+}
+END_TEST
+
+START_TEST(dispatching_runs_nothing_more) {
+    int count = 77;
+    ck_assert(!ts_fd_readable(pdk_session_fd(old.session), 100));
+    refused(pdk_session_dispatch(old.session, &count), PDK_CLOSED, "closed");
+    ck_assert_int_eq(count, 77);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("closed");
+    TCase *threaded = tcase_create("threaded");
+    TCase *manual = tcase_create("manual");
+    tcase_add_unchecked_fixture(threaded, begin, end);
+    tcase_add_checked_fixture(threaded, open_threaded, drop_all);
+    tcase_add_test(threaded, the_close_itself_told_everybody);
+    tcase_add_test(threaded, calls_on_the_session);
+    tcase_add_test(threaded, calls_on_the_lock_and_the_claim);
+    tcase_add_test(threaded, calls_on_the_hold);
+    suite_add_tcase(suite, threaded);
+    tcase_add_unchecked_fixture(manual, begin, end);
+    tcase_add_checked_fixture(manual, open_manual, drop_all);
+    tcase_add_test(manual, the_close_itself_told_everybody);
+    tcase_add_test(manual, calls_on_the_hold);
+    tcase_add_test(manual, dispatching_runs_nothing_more);
+    suite_add_tcase(suite, manual);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,259 @@
+/* A forked child and the parent's handles: every call says so and does no harm, and the child can open a session of its
+ * own. What the child finds wrong comes back through a pipe. */
+#include <check.h>
+#include <glib.h>
+#include <paddock/paddock.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "journal.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+static ts_ensemble *server;
+
+static void begin(void) {
+    server = ts_ensemble_start(NULL);
+    ck_assert_ptr_nonnull(server);
+}
+
+static void end(void) { ts_ensemble_stop(server); }
+
+/* What the parent has when it forks. */
+static struct {
+    struct journal journal;
+    pdk_session *session, *manual;
+    pdk_lock *lock, *other;
+    pdk_hold *hold;
+    pdk_claim *claim;
+    pdk_contenders *list;
+    char *sequencer;
+    int answers; /* of the claim's callback */
+} parent;
+
+static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+    (void)user;
+    parent.answers++;
+    if (status == PDK_OK)
+        pdk_hold_release(hold);
+}
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+}
+
+static void set_up(void) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    memset(&parent, 0, sizeof parent);
+    journal_init(&parent.journal);
+    journal_attach(&parent.journal, &options);
+    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &parent.session), PDK_OK);
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    options.on_event = NULL;
+    options.on_log = NULL;
+    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &parent.manual), PDK_OK);
+    ck_assert_int_eq(pdk_lock_new(parent.session, "/fork/lock", NULL, &parent.lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_new(parent.manual, "/fork/lock", NULL, &parent.other), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(parent.lock, 5000, &parent.hold), PDK_OK);
+    ck_assert_int_eq(pdk_lock_holder(parent.lock, 5000, &parent.list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire_async(parent.other, PDK_FOREVER, on_acquired, NULL, &parent.claim), PDK_OK);
+    ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/fork/lock", 2, 5000));
+    parent.sequencer = g_strdup(pdk_hold_sequencer(parent.hold));
+}
+
+static void tear_down(void) {
+    pdk_claim_unref(parent.claim);
+    pdk_contenders_free(parent.list);
+    pdk_lock_unref(parent.lock);
+    pdk_lock_unref(parent.other);
+    pdk_session_close(parent.session, 5000);
+    pdk_session_close(parent.manual, 5000);
+    pdk_session_unref(parent.session);
+    pdk_session_unref(parent.manual);
+    g_free(parent.sequencer);
+    journal_clear(&parent.journal);
+}
+
+/* Runs `what` in a forked child. It writes what is wrong; an empty answer and a normal end are good. */
+static void in_child(void (*what)(GString *wrong)) {
+    int ends[2];
+    char text[4000] = "";
+    size_t have = 0;
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        GString *wrong = g_string_new(NULL);
+        alarm(20); /* a call that hangs ends the child */
+        what(wrong);
+        _exit(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
+    }
+    ck_assert_int_gt(pid, 0);
+    close(ends[1]);
+    for (ssize_t n; have < sizeof text - 1 && (n = read(ends[0], text + have, sizeof text - 1 - have)) > 0;)
+        have += (size_t)n;
+    close(ends[0]);
+    int status = 0;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(text[0] == '\0', "in the child: %s", text);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %d", status);
+}
+
+static void forked(GString *wrong, const char *call, pdk_status status) {
+    if (status != PDK_FORKED)
+        g_string_append_printf(wrong, "%s: %s; ", call, pdk_status_name(status));
+    else if (strstr(pdk_error_text(), "parent process") == NULL)
+        g_string_append_printf(wrong, "%s: \"%s\"; ", call, pdk_error_text());
+}
+
+static void expect(GString *wrong, const char *what, bool fine) {
+    if (!fine)
+        g_string_append_printf(wrong, "%s; ", what);
+}
+
+static void use_session(GString *wrong) {
+    int count = 77;
+    pdk_lock *lock = NULL;
+    forked(wrong, "pdk_session_flush", pdk_session_flush(parent.session, 1000));
+    forked(wrong, "pdk_session_close", pdk_session_close(parent.session, 1000));
+    forked(wrong, "pdk_session_dispatch", pdk_session_dispatch(parent.manual, &count));
+    forked(wrong, "pdk_session_dispatch of a threaded one", pdk_session_dispatch(parent.session, &count));
+    forked(wrong, "pdk_lock_new", pdk_lock_new(parent.session, "/fork/new", NULL, &lock));
+    forked(wrong, "pdk_sequencer_check", pdk_sequencer_check(parent.session, parent.sequencer, 1000));
+    expect(wrong, "an output was touched", count == 77 && lock == NULL);
+    expect(wrong, "session id", pdk_session_id(parent.session) == 0);
+    expect(wrong, "session timeout", pdk_session_timeout_ms(parent.session) == 0);
+    expect(wrong, "session identity", pdk_session_identity(parent.session) != NULL);
+    pdk_session_unref(pdk_session_ref(parent.session));
+    pdk_session_unref(parent.session);
+    pdk_session_unref(parent.session); /* one too many, were it ours */
+}
+
+static void use_lock(GString *wrong) {
+    pdk_hold *hold = NULL;
+    pdk_claim *claim = NULL;
+    pdk_contenders *list = NULL;
+    int32_t ahead = 77;
+    forked(wrong, "pdk_lock_acquire", pdk_lock_acquire(parent.lock, 1000, &hold));
+    forked(wrong, "pdk_lock_acquire for a try", pdk_lock_acquire(parent.lock, 0, &hold));
+    forked(wrong, "pdk_lock_acquire_async", pdk_lock_acquire_async(parent.lock, 1000, on_acquired, NULL, &claim));
+    forked(wrong, "pdk_lock_contenders", pdk_lock_contenders(parent.lock, 1000, &list));
+    forked(wrong, "pdk_lock_holder", pdk_lock_holder(parent.lock, 1000, &list));
+    forked(wrong, "pdk_claim_cancel", pdk_claim_cancel(parent.claim));
+    forked(wrong, "pdk_claim_position", pdk_claim_position(parent.claim, &ahead));
+    expect(wrong, "an output was touched", !hold && !claim && !list && ahead == 77);
+    expect(wrong, "a list", pdk_contenders_count(parent.list) == 1 && pdk_contenders_node(parent.list, 0) != NULL);
+    pdk_claim_unref(pdk_claim_ref(parent.claim));
+    pdk_claim_unref(parent.claim);
+    pdk_lock_unref(pdk_lock_ref(parent.lock));
+    pdk_lock_unref(parent.lock);
+}
+
+static void use_hold(GString *wrong) {
+    expect(wrong, "the hold is valid", !pdk_hold_valid(parent.hold));
+    expect(wrong, "time remains", pdk_hold_remaining_ms(parent.hold) == 0);
+    expect(wrong, "the token is unreadable", pdk_hold_token(parent.hold) > 0);
+    expect(wrong, "the token's text is unreadable", strlen(pdk_hold_token_text(parent.hold)) == 20);
+    expect(wrong, "reason", pdk_hold_reason(parent.hold) == PDK_REASON_NONE);
+    expect(wrong, "descriptor", pdk_hold_fd(parent.hold) == -1);
+    expect(wrong, "sequencer", pdk_hold_sequencer(parent.hold) != NULL);
+    forked(wrong, "pdk_hold_ensure", pdk_hold_ensure(parent.hold, 0));
+    forked(wrong, "pdk_hold_on_lost", pdk_hold_on_lost(parent.hold, on_lost, NULL, NULL));
+    pdk_hold_detach_thread(parent.hold);
+    pdk_hold_unref(pdk_hold_ref(parent.hold));
+    forked(wrong, "pdk_hold_release", pdk_hold_release(parent.hold));
+    forked(wrong, "pdk_hold_release again", pdk_hold_release(parent.hold));
+    pdk_hold_unref(parent.hold);
+}
+
+static void open_own(GString *wrong) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *s = NULL;
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    char *pid = g_strdup_printf(":%d:", (int)getpid());
+    options.label = "child";
+    if (pdk_session_open(ts_ensemble_hosts(server), &options, &s) != PDK_OK) {
+        g_string_append_printf(wrong, "open: %s", pdk_error_text());
+        return;
+    }
+    expect(wrong, "the child's identity", strstr(pdk_session_identity(s), pid) != NULL);
+    expect(wrong, "lock", pdk_lock_new(s, "/fork/lock", NULL, &lock) == PDK_OK);
+    expect(wrong, "try of what the parent holds", pdk_lock_acquire(lock, 0, &hold) == PDK_BUSY);
+    pdk_lock_unref(lock);
+    expect(wrong, "second lock", pdk_lock_new(s, "/fork/child", NULL, &lock) == PDK_OK);
+    expect(wrong, "acquire", pdk_lock_acquire(lock, 5000, &hold) == PDK_OK && pdk_hold_valid(hold));
+    expect(wrong, "the parent's hold is valid", !pdk_hold_valid(parent.hold));
+    expect(wrong, "release", pdk_hold_release(hold) == PDK_OK);
+    pdk_lock_unref(lock);
+    expect(wrong, "close", pdk_session_close(s, 5000) == PDK_OK);
+    pdk_session_unref(s);
+    g_free(pid);
+}
+
+/* The child has come and gone, and the parent goes on as if nothing had been. */
+static void check_parent_unharmed(void) {
+    pdk_hold *next = NULL;
+    int count = 0;
+    int64_t began = ts_now_ms();
+    ck_assert(pdk_hold_valid(parent.hold));
+    ck_assert_int_eq(pdk_hold_ensure(parent.hold, 10), PDK_OK);
+    ck_assert_int_eq(pdk_sequencer_check(parent.session, parent.sequencer, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(parent.hold), PDK_OK);
+    while (parent.answers == 0 && ts_now_ms() - began < 5000) {
+        ts_fd_readable(pdk_session_fd(parent.manual), 100);
+        ck_assert_int_eq(pdk_session_dispatch(parent.manual, &count), PDK_OK);
+    }
+    ck_assert_int_eq(parent.answers, 1);
+    ck_assert_int_eq(pdk_lock_acquire(parent.lock, 5000, &next), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(parent.session, 5000), PDK_OK);
+    char *story = journal_story(&parent.journal);
+    ck_assert_str_eq(story, "connected");
+    g_free(story);
+}
+
+START_TEST(the_session_is_refused_in_the_child) {
+    in_child(use_session);
+    check_parent_unharmed();
+}
+END_TEST
+
+START_TEST(the_lock_is_refused_in_the_child) {
+    in_child(use_lock);
+    check_parent_unharmed();
+}
+END_TEST
+
+START_TEST(the_hold_is_refused_in_the_child) {
+    in_child(use_hold);
+    check_parent_unharmed();
+}
+END_TEST
+
+START_TEST(the_child_opens_a_session_of_its_own) {
+    in_child(open_own);
+    check_parent_unharmed();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("fork");
+    TCase *cases = tcase_create("fork");
+    tcase_add_unchecked_fixture(cases, begin, end);
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, the_session_is_refused_in_the_child);
+    tcase_add_test(cases, the_lock_is_refused_in_the_child);
+    tcase_add_test(cases, the_hold_is_refused_in_the_child);
+#ifndef __SANITIZE_THREAD__ /* which cannot follow threads that are started after a fork */
+    tcase_add_test(cases, the_child_opens_a_session_of_its_own);
+#else
+    (void)the_child_opens_a_session_of_its_own;
+#endif
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

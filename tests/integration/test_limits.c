@@ -1,0 +1,247 @@
+/* The limits that are refused to be crossed: the bytes of a session's ephemeral paths, and of the paths it watches. */
+#include <check.h>
+#include <glib.h>
+#include <paddock/paddock.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ts_check.h"
+#include "ts_support.h"
+
+enum {
+    PATH_BYTES = 490, /* of a lock; a node's is some 545 */
+    MANY = 1000,      /* nodes: more than one session may have */
+    FEWER = 900,      /* fewer, but twice that are more paths than it may watch */
+    EPHEMERAL_MAX = 512 * 1024,
+};
+
+static ts_ensemble *server;
+static char *base; /* the directory of all locks, so long that there need not be many */
+
+static void begin(void) {
+    server = ts_ensemble_start(NULL);
+    ck_assert_ptr_nonnull(server);
+    base = g_strnfill(PATH_BYTES - 8, 'b');
+    base[0] = '/';
+}
+
+static void end(void) {
+    g_free(base);
+    ts_ensemble_stop(server);
+}
+
+/* What the claims of one session came to. */
+struct many {
+    int count;
+    pdk_session *session;
+    pdk_lock *locks[MANY];
+    pdk_hold *holds[MANY]; /* each is written by its callback, and read when `answered` says that all are in */
+    pdk_claim *claims[MANY];
+    atomic_int answered, by_status[PDK_SYSTEM + 1];
+};
+
+struct slot {
+    struct many *many;
+    int index;
+};
+
+static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
+    struct slot *slot = user;
+    slot->many->holds[slot->index] = hold;
+    atomic_fetch_add(&slot->many->by_status[status], 1);
+    atomic_fetch_add(&slot->many->answered, 1);
+    g_free(slot);
+}
+
+static pdk_session *opened[4]; /* what a failed test leaves is closed for it */
+
+static pdk_session *open_session(void) {
+    size_t slot = 0;
+    while (opened[slot])
+        slot++;
+    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &opened[slot]), PDK_OK);
+    return opened[slot];
+}
+
+static void close_session(pdk_session *s) {
+    size_t slot = 0;
+    while (opened[slot] != s)
+        slot++;
+    ck_assert_int_eq(pdk_session_close(s, 10000), PDK_OK);
+    pdk_session_unref(g_steal_pointer(&opened[slot]));
+}
+
+static void close_left(void) {
+    for (size_t slot = 0; slot < G_N_ELEMENTS(opened); slot++) {
+        pdk_session_close(opened[slot], 10000);
+        pdk_session_unref(g_steal_pointer(&opened[slot]));
+    }
+}
+
+static struct many *many_new(pdk_session *s, int first, int count) {
+    struct many *many = g_new0(struct many, 1);
+    many->session = s;
+    many->count = count;
+    for (int i = 0; i < count; i++) {
+        char *path = g_strdup_printf("%s/%06d", base, first + i);
+        ck_assert_int_eq(pdk_lock_new(s, path, NULL, &many->locks[i]), PDK_OK);
+        g_free(path);
+    }
+    return many;
+}
+
+static void many_free(struct many *many) {
+    for (int i = 0; i < many->count; i++)
+        pdk_lock_unref(many->locks[i]);
+    g_free(many);
+}
+
+static bool all_answered(void *user) {
+    struct many *many = user;
+    return atomic_load(&many->answered) == many->count;
+}
+
+static int answers_of(struct many *many, pdk_status status) { return atomic_load(&many->by_status[status]); }
+
+/* One claim for each lock. */
+static void claim_all(struct many *many) {
+    memset(many->holds, 0, sizeof many->holds);
+    atomic_store(&many->answered, 0);
+    for (int i = 0; i <= PDK_SYSTEM; i++)
+        atomic_store(&many->by_status[i], 0);
+    for (int i = 0; i < many->count; i++) {
+        struct slot *slot = g_new(struct slot, 1);
+        *slot = (struct slot){many, i};
+        ck_assert_int_eq(pdk_lock_acquire_async(many->locks[i], 60000, on_answer, slot, &many->claims[i]), PDK_OK);
+    }
+}
+
+static void await_answers(struct many *many) {
+    bool all = ts_wait_until(all_answered, many, 60000);
+    ck_assert_msg(all, "%d of %d answered, %d OK, %d LIMIT", atomic_load(&many->answered), many->count,
+                  answers_of(many, PDK_OK), answers_of(many, PDK_LIMIT));
+    for (int i = 0; i < many->count; i++)
+        pdk_claim_unref(g_steal_pointer(&many->claims[i]));
+}
+
+static void acquire_all(struct many *many) {
+    claim_all(many);
+    await_answers(many);
+}
+
+static void cancel_all(struct many *many) {
+    for (int i = 0; i < many->count; i++)
+        pdk_claim_cancel(many->claims[i]);
+    await_answers(many);
+}
+
+static int release_all(struct many *many) {
+    int released = 0;
+    for (int i = 0; i < many->count; i++) {
+        if (many->holds[i]) {
+            ck_assert_int_eq(pdk_hold_release(many->holds[i]), PDK_OK);
+            released++;
+        }
+    }
+    ck_assert_int_eq(pdk_session_flush(many->session, 30000), PDK_OK);
+    return released;
+}
+
+static size_t path_bytes_of(struct many *many) {
+    size_t bytes = 0;
+    for (int i = 0; i < many->count; i++) {
+        if (many->holds[i]) {
+            char **words = g_strsplit(pdk_hold_sequencer(many->holds[i]), " ", -1);
+            bytes += strlen(words[1]);
+            g_strfreev(words);
+        }
+    }
+    return bytes;
+}
+
+START_TEST(ephemeral_paths_of_a_session_are_bounded) {
+    struct many *many = many_new(open_session(), 0, MANY);
+    pdk_session *s = many->session;
+    for (int round = 0; round < 2; round++) { /* what is given back can be had again */
+        acquire_all(many);
+        int held = answers_of(many, PDK_OK);
+        ck_assert_int_eq(held + answers_of(many, PDK_LIMIT), MANY);
+        ck_assert_uint_le(path_bytes_of(many), EPHEMERAL_MAX);
+        ck_assert_uint_gt(path_bytes_of(many), EPHEMERAL_MAX * 9 / 10); /* and no sooner than need be */
+        ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), held);
+
+        pdk_hold *hold = (pdk_hold *)&server;
+        ck_assert_int_eq(pdk_lock_acquire(many->locks[MANY - 1], 1000, &hold), PDK_LIMIT);
+        ck_assert_msg(strstr(pdk_error_text(), "512 KiB") != NULL, "%s", pdk_error_text());
+        ck_assert_ptr_eq(hold, (pdk_hold *)&server);
+        ck_assert_int_eq(release_all(many), held);
+        ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), 0);
+    }
+    many_free(many);
+    close_session(s);
+}
+END_TEST
+
+/* All of them watch, or were told that they may not. */
+static bool all_watch_or_are_refused(void *user) {
+    struct many *const *ours = user;
+    int64_t watches = ts_watch_count(ts_ensemble_host(server, 0));
+    return watches - 2 * FEWER >= FEWER + ours[1]->count - answers_of(ours[1], PDK_LIMIT);
+}
+
+static bool the_first_watch(void *unused) {
+    (void)unused;
+    return ts_watch_count(ts_ensemble_host(server, 0)) >= 3 * FEWER; /* holders watch their own nodes */
+}
+
+/* A claim that is given up leaves its watch behind until the node it watched goes. Two sessions hold so many locks that
+ * the paths a third one watches would be too much for its client library. */
+START_TEST(watched_paths_of_a_session_are_bounded) {
+    pdk_session *theirs[2] = {open_session(), open_session()}, *s = open_session();
+    struct many *held[2], *ours[2];
+    for (int i = 0; i < 2; i++) {
+        held[i] = many_new(theirs[i], 10000 + i * FEWER, FEWER);
+        ours[i] = many_new(s, 10000 + i * FEWER, FEWER);
+        acquire_all(held[i]);
+        ck_assert_int_eq(answers_of(held[i], PDK_OK), FEWER);
+    }
+    claim_all(ours[0]);
+    ck_assert(ts_wait_until(the_first_watch, NULL, 60000));
+    cancel_all(ours[0]);
+    ck_assert_int_eq(answers_of(ours[0], PDK_CANCELED), FEWER);
+    ck_assert_int_eq(pdk_session_flush(s, 30000), PDK_OK);
+    claim_all(ours[1]); /* one after the other comes to the limit; none hangs */
+    ck_assert(ts_wait_until(all_watch_or_are_refused, ours, 60000));
+    cancel_all(ours[1]);
+    ck_assert_int_gt(answers_of(ours[1], PDK_CANCELED), FEWER / 2);
+    ck_assert_int_gt(answers_of(ours[1], PDK_LIMIT), 0);
+    ck_assert_int_eq(answers_of(ours[1], PDK_CANCELED) + answers_of(ours[1], PDK_LIMIT), FEWER);
+    ck_assert_int_eq(pdk_session_flush(s, 30000), PDK_OK);
+    ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), 2 * FEWER); /* theirs */
+
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(release_all(held[i]), FEWER);
+    for (int i = 0; i < 2; i++) { /* their nodes are gone, and with them our watches */
+        acquire_all(ours[i]);
+        ck_assert_int_eq(answers_of(ours[i], PDK_OK), FEWER);
+        ck_assert_int_eq(release_all(ours[i]), FEWER);
+        many_free(ours[i]);
+        many_free(held[i]);
+        close_session(theirs[i]);
+    }
+    close_session(s);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("limits");
+    TCase *cases = tcase_create("limits");
+    tcase_add_unchecked_fixture(cases, begin, end);
+    tcase_add_checked_fixture(cases, NULL, close_left);
+    tcase_add_test(cases, ephemeral_paths_of_a_session_are_bounded);
+    tcase_add_test(cases, watched_paths_of_a_session_are_bounded);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,367 @@
+/* The lock between sessions, on a real server: exclusion, order, try, deadlines, tokens, sequencers, contenders. */
+#include <glib.h>
+#include <string.h>
+
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000, SCHEDULING_MS = 250 };
+
+static ts_client *a, *b;
+
+static void two_sessions(void) {
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+}
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* ---- the essence ---- */
+
+START_TEST(acquire_and_release) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = ts_lock(a, path);
+
+    for (int i = 0; i < 3; i++) {
+        pdk_hold *hold = ts_stage_acquire(lock, 5000);
+
+        ck_assert(pdk_hold_valid(hold));
+        ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
+        ck_assert_int_le(pdk_hold_remaining_ms(hold), SESSION_MS);
+        ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
+        ck_assert_int_eq(ts_child_count(server(), path), 1);
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+        ck_assert_int_eq(ts_child_count(server(), path), 0);
+    }
+}
+END_TEST
+
+START_TEST(two_sessions_exclude_each_other) {
+    const char *path = ts_fresh_path();
+    pdk_hold *first = ts_stage_acquire(ts_lock(a, path), 5000);
+    ts_answer *second = ts_acquire_async(ts_lock(b, path), 10000);
+
+    ck_assert(!ts_answer_wait(second, 700));
+    ck_assert(pdk_hold_valid(first));
+    ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
+    ck_assert(ts_answer_wait(second, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(second), PDK_OK);
+    ck_assert(pdk_hold_valid(ts_answer_hold(second)));
+    ck_assert_int_eq(ts_answer_release(second), PDK_OK);
+}
+END_TEST
+
+/* Two lock objects of one session are two contenders, not one. */
+START_TEST(two_locks_of_one_session_exclude_each_other) {
+    const char *path = ts_fresh_path();
+    pdk_hold *first = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_lock *other = ts_lock(a, path);
+    pdk_hold *hold = NULL;
+
+    ck_assert_int_eq(pdk_lock_acquire(other, 0, &hold), PDK_BUSY);
+    ck_assert_ptr_null(hold);
+    ts_answer *second = ts_acquire_thread(other, 10000);
+    ck_assert(!ts_answer_wait(second, 300));
+    ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
+    ck_assert(ts_answer_wait(second, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(second), PDK_OK);
+}
+END_TEST
+
+/* Whoever has queued first is granted first, whatever session or call it used. */
+START_TEST(order_is_that_of_arrival) {
+    enum { WAITERS = 6 };
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    ts_answer *waiters[WAITERS];
+    int64_t last = pdk_hold_token(hold);
+
+    for (int i = 0; i < WAITERS; i++) {
+        ts_client *client = i % 3 == 2 ? ts_stage_client(SESSION_MS) : i % 3 == 1 ? a : b;
+
+        waiters[i] = i % 2 ? ts_acquire_thread(ts_lock(client, path), 20000)
+                           : ts_acquire_async(ts_lock(client, path), PDK_FOREVER);
+        ck_assert(ts_wait_children(server(), path, i + 2, 5000));
+    }
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    for (int i = 0; i < WAITERS; i++) {
+        ck_assert(ts_answer_wait(waiters[i], ts_patience(2000)));
+        ck_assert_int_eq(ts_answer_status(waiters[i]), PDK_OK);
+        for (int later = i + 1; later < WAITERS; later++) {
+            ck_assert_int_eq(ts_answer_count(waiters[later]), 0);
+        }
+        ck_assert_int_gt(pdk_hold_token(ts_answer_hold(waiters[i])), last);
+        last = pdk_hold_token(ts_answer_hold(waiters[i]));
+        ck_assert_int_eq(ts_answer_release(waiters[i]), PDK_OK);
+    }
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+/* ---- try ---- */
+
+START_TEST(a_try_takes_what_is_free) {
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = NULL;
+
+    ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, path), 0, &hold), PDK_OK);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
+    pdk_lock *lock = ts_lock(b, path);
+    const int64_t before = ts_now_ms();
+
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
+    ck_assert_int_lt(ts_now_ms() - before, ts_patience(1000));
+    ck_assert_ptr_null(hold);
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ts_answer *also = ts_acquire_async(ts_lock(a, path), 0);
+    ck_assert(ts_answer_wait(also, ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(also), PDK_BUSY);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_OK);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+/* A waiter is somebody ahead too, in this process and in another. */
+START_TEST(a_try_is_busy_behind_a_waiter) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
+    pdk_lock *lock = ts_lock(b, path);
+    ts_answer *waiter = ts_acquire_async(lock, 20000);
+
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(ts_answer_count(waiter), 0);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    ck_assert(ts_answer_wait(waiter, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
+}
+END_TEST
+
+START_TEST(a_try_without_a_server_is_unavailable_in_time) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = NULL;
+
+    options.session_timeout_ms = SESSION_MS;
+    options.request_timeout_ms = 400;
+    ts_client *c = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(c);
+    pdk_lock *lock = ts_lock(c, path);
+    for (int i = 0; i < 2; i++) {
+        ts_proxy_set_mode(c->proxy, i == 0 ? TS_BLACKHOLE : TS_CUT);
+        const int64_t before = ts_now_ms();
+        ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_UNAVAILABLE);
+        ck_assert_int_ge(ts_now_ms() - before, 400);
+        ck_assert_int_le(ts_now_ms() - before, 400 + ts_patience(SCHEDULING_MS));
+        ts_proxy_heal_discard(c->proxy);
+    }
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+/* ---- deadlines ---- */
+
+START_TEST(in_line_the_deadline_is_kept) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
+    pdk_lock *lock = ts_lock(b, path);
+    const int64_t before = ts_now_ms();
+
+    ck_assert_int_eq(pdk_lock_acquire(lock, 300, &hold), PDK_TIMEOUT);
+    const int64_t passed = ts_now_ms() - before;
+    ck_assert_int_ge(passed, 300);
+    ck_assert_int_le(passed, 300 + ts_patience(SCHEDULING_MS));
+    ck_assert_ptr_null(hold);
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ck_assert(pdk_hold_valid(held));
+    pdk_hold_release(held);
+}
+END_TEST
+
+START_TEST(cut_off_the_deadline_is_kept) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = ts_lock(a, path);
+    pdk_hold *hold = NULL;
+
+    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
+    const int64_t before = ts_now_ms();
+    ck_assert_int_eq(pdk_lock_acquire(lock, 300, &hold), PDK_UNAVAILABLE);
+    ck_assert_int_ge(ts_now_ms() - before, 300);
+    ck_assert_int_le(ts_now_ms() - before, 300 + ts_patience(SCHEDULING_MS));
+    ts_proxy_heal(a->proxy);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+/* It was in line before the link failed: the deadline passes in line. */
+START_TEST(in_line_and_then_cut_off_is_a_timeout) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 600);
+
+    int32_t ahead = -1;
+    while (pdk_claim_position(ts_answer_claim(waiter), &ahead) == PDK_UNAVAILABLE) {
+        ts_sleep_ms(2);
+    }
+    ck_assert_int_eq(ahead, 1);
+    ts_proxy_set_mode(b->proxy, TS_CUT);
+    ck_assert(ts_answer_wait(waiter, 600 + ts_patience(SCHEDULING_MS)));
+    ck_assert_int_eq(ts_answer_status(waiter), PDK_TIMEOUT);
+    ts_proxy_heal(b->proxy);
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ck_assert(pdk_hold_valid(held));
+    pdk_hold_release(held);
+}
+END_TEST
+
+/* ---- tokens and sequencers ---- */
+
+START_TEST(the_token_is_the_czxid_of_the_node) {
+    const char *path = ts_fresh_path();
+    int64_t last = 0;
+
+    for (int i = 0; i < 6; i++) {
+        pdk_hold *hold = ts_stage_acquire(ts_lock(i % 2 ? a : b, path), 5000);
+        g_autofree char *node = ts_hold_node(hold);
+        g_autofree char *text = g_strdup_printf("%020" G_GINT64_FORMAT, pdk_hold_token(hold));
+        ts_stat stat;
+
+        ck_assert_int_eq(ts_exists(server(), node, &stat), 0);
+        ck_assert_int_eq(pdk_hold_token(hold), stat.czxid);
+        ck_assert_int_eq(pdk_session_id(i % 2 ? a->session : b->session), stat.ephemeral_owner);
+        ck_assert_int_gt(pdk_hold_token(hold), last);
+        ck_assert_str_eq(pdk_hold_token_text(hold), text);
+        last = pdk_hold_token(hold);
+        pdk_hold_release(hold);
+        if (i == 2) { /* the sequence begins anew, the token goes on */
+            pdk_session_flush(b->session, 5000);
+            ck_assert_int_eq(ts_delete(server(), path), 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_token_survives_the_loss) {
+    pdk_hold *hold = ts_stage_acquire(ts_lock(a, ts_fresh_path()), 5000);
+    const int64_t token = pdk_hold_token(hold);
+    g_autofree char *node = ts_hold_node(hold);
+    g_autofree char *sequencer = g_strdup(pdk_hold_sequencer(hold));
+
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(2000)));
+    ck_assert_int_eq(pdk_hold_token(hold), token);
+    ck_assert_str_eq(pdk_hold_sequencer(hold), sequencer);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+}
+END_TEST
+
+START_TEST(a_sequencer_can_be_checked_from_anywhere) {
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    g_autofree char *node = ts_hold_node(hold);
+    g_autofree char *text = g_strdup(pdk_hold_sequencer(hold));
+    g_autofree char *expected = g_strdup_printf("pdk1 %s exclusive %" G_GINT64_FORMAT " 0", node, pdk_hold_token(hold));
+    g_autofree char *stale =
+        g_strdup_printf("pdk1 %s exclusive %" G_GINT64_FORMAT " 0", node, pdk_hold_token(hold) - 1);
+
+    ck_assert_str_eq(text, expected);
+    ck_assert_int_eq(pdk_sequencer_check(a->session, text, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_sequencer_check(b->session, text, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_sequencer_check(b->session, stale, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_sequencer_check(b->session, "pdk1 /x exclusive", 5000), PDK_INVALID);
+    ck_assert_int_eq(pdk_sequencer_check(b->session, NULL, 5000), PDK_INVALID);
+    ts_proxy_set_mode(b->proxy, TS_BLACKHOLE);
+    const int64_t before = ts_now_ms();
+    ck_assert_int_eq(pdk_sequencer_check(b->session, text, 200), PDK_UNAVAILABLE);
+    ck_assert_int_le(ts_now_ms() - before, 200 + ts_patience(SCHEDULING_MS));
+    ts_proxy_heal(b->proxy);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_sequencer_check(b->session, text, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_sequencer_check(a->session, text, 5000), PDK_LOST);
+}
+END_TEST
+
+/* ---- who is in line ---- */
+
+START_TEST(contenders_and_holder) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = ts_lock(a, path);
+    pdk_contenders *list = NULL;
+
+    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK); /* not even the directory exists */
+    ck_assert_uint_eq(pdk_contenders_count(list), 0);
+    pdk_contenders_free(list);
+    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    ts_acquire_async(ts_lock(b, path), 20000);
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    ck_assert_int_eq(pdk_lock_contenders(ts_lock(b, path), 5000, &list), PDK_OK);
+    ck_assert_uint_eq(pdk_contenders_count(list), 2);
+    ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
+    ck_assert_int_gt(pdk_contenders_token(list, 1), pdk_hold_token(hold));
+    ck_assert_int_eq(pdk_contenders_session(list, 0), pdk_session_id(a->session));
+    ck_assert_int_eq(pdk_contenders_session(list, 1), pdk_session_id(b->session));
+    ck_assert_str_eq(pdk_contenders_identity(list, 0), pdk_session_identity(a->session));
+    ck_assert_int_gt(pdk_contenders_since_ms(list, 0), INT64_C(1600000000000));
+    ck_assert_ptr_null(pdk_contenders_identity(list, 2));
+    ck_assert_int_eq(pdk_contenders_token(list, 2), 0);
+    pdk_contenders_free(list);
+    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK);
+    ck_assert_uint_eq(pdk_contenders_count(list), 1);
+    ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
+    pdk_contenders_free(list);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+START_TEST(contenders_in_a_cut_are_unavailable_in_time) {
+    pdk_lock *lock = ts_lock(a, ts_fresh_path());
+    pdk_contenders *list = NULL;
+
+    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
+    const int64_t before = ts_now_ms();
+    ck_assert_int_eq(pdk_lock_contenders(lock, 200, &list), PDK_UNAVAILABLE);
+    ck_assert_int_le(ts_now_ms() - before, 200 + ts_patience(SCHEDULING_MS));
+    ck_assert_ptr_null(list);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("lock");
+    TCase *tcase = ts_stage_case(suite, "lock");
+
+    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, acquire_and_release);
+    tcase_add_test(tcase, two_sessions_exclude_each_other);
+    tcase_add_test(tcase, two_locks_of_one_session_exclude_each_other);
+    tcase_add_test(tcase, order_is_that_of_arrival);
+    tcase_add_test(tcase, a_try_takes_what_is_free);
+    tcase_add_test(tcase, a_try_tells_busy_at_once_and_leaves_nothing);
+    tcase_add_test(tcase, a_try_is_busy_behind_a_waiter);
+    tcase_add_test(tcase, a_try_without_a_server_is_unavailable_in_time);
+    tcase_add_test(tcase, in_line_the_deadline_is_kept);
+    tcase_add_test(tcase, cut_off_the_deadline_is_kept);
+    tcase_add_test(tcase, in_line_and_then_cut_off_is_a_timeout);
+    tcase_add_test(tcase, the_token_is_the_czxid_of_the_node);
+    tcase_add_test(tcase, the_token_survives_the_loss);
+    tcase_add_test(tcase, a_sequencer_can_be_checked_from_anywhere);
+    tcase_add_test(tcase, contenders_and_holder);
+    tcase_add_test(tcase, contenders_in_a_cut_are_unavailable_in_time);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,306 @@
+/* What pdk_session_open is given: host lists; options out of range, structs of other sizes, what this build cannot do, and
+ * what the good ones do. The options of a lock as well. */
+#include <check.h>
+#include <glib.h>
+#include <paddock/paddock.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+static ts_ensemble *server;
+
+#define UNTOUCHED ((void *)&server)
+
+static void begin(void) {
+    static const ts_ensemble_options options = {.max_session_ms = 6000};
+    server = ts_ensemble_start(&options);
+    ck_assert_ptr_nonnull(server);
+}
+
+static void end(void) { ts_ensemble_stop(server); }
+
+static pdk_session *open_with(const pdk_session_options *options) {
+    pdk_session *s = NULL;
+    pdk_status status = pdk_session_open(ts_ensemble_hosts(server), options, &s);
+    ck_assert_msg(status == PDK_OK, "%s", pdk_error_text());
+    return s;
+}
+
+static void close_session(pdk_session *s) {
+    ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
+    pdk_session_unref(s);
+}
+
+static void refused_open(const pdk_session_options *options, pdk_status status, const char *word) {
+    pdk_session *out = UNTOUCHED;
+    refused(pdk_session_open(ts_ensemble_hosts(server), options, &out), status, word);
+    ck_assert_ptr_eq(out, UNTOUCHED);
+}
+
+START_TEST(the_macro_holds_the_documented_defaults) {
+    const pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    const pdk_lock_options lock = PDK_LOCK_OPTIONS_INIT;
+    ck_assert_uint_eq(options.size, sizeof options);
+    ck_assert_int_eq(options.session_timeout_ms, 15000);
+    ck_assert_int_eq(options.connect_timeout_ms, 10000);
+    ck_assert_int_eq(options.request_timeout_ms, 5000);
+    ck_assert_int_eq(options.server_tick_ms, 0);
+    ck_assert_int_eq(options.touch_hops, 1);
+    ck_assert_int_eq(options.dispatch, PDK_DISPATCH_THREAD);
+    ck_assert_int_eq(options.log_level, PDK_LOG_INFO);
+    ck_assert_ptr_null(options.digest);
+    ck_assert_ptr_null(options.on_event);
+    ck_assert_ptr_null(options.on_log);
+    ck_assert_uint_eq(lock.size, sizeof lock);
+    ck_assert_int_eq(lock.naming, PDK_NAMING_CURATOR);
+    ck_assert_int_eq(lock.max_handovers, 256);
+    ck_assert_int_eq(lock.max_handover_ms, 100);
+}
+END_TEST
+
+START_TEST(session_numbers_out_of_range_are_refused_by_name) {
+    static const struct {
+        size_t at;
+        const char *name;
+        int32_t wrong[4];
+    } fields[] = {
+        {offsetof(pdk_session_options, session_timeout_ms), "session_timeout_ms", {399, 600001, 0, -1}},
+        {offsetof(pdk_session_options, connect_timeout_ms), "connect_timeout_ms", {0, -1, -2, INT32_MIN}},
+        {offsetof(pdk_session_options, request_timeout_ms), "request_timeout_ms", {0, -1, -2, INT32_MIN}},
+        {offsetof(pdk_session_options, server_tick_ms), "server_tick_ms", {-1, -2, -1000, INT32_MIN}},
+        {offsetof(pdk_session_options, touch_hops), "touch_hops", {0, 3, -1, INT32_MAX}},
+        {offsetof(pdk_session_options, dispatch), "dispatch", {-1, 2, 3, INT32_MAX}},
+        {offsetof(pdk_session_options, log_level), "log_level", {0, 5, -1, INT32_MAX}},
+        {offsetof(pdk_session_options, reserved), "reserved", {1, -1, 2, INT32_MAX}},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
+        for (size_t j = 0; j < G_N_ELEMENTS(fields[i].wrong); j++) {
+            pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+            memcpy((char *)&options + fields[i].at, &fields[i].wrong[j], sizeof(int32_t));
+            refused_open(&options, PDK_INVALID, fields[i].name);
+        }
+    }
+}
+END_TEST
+
+START_TEST(session_texts_out_of_range_are_refused_by_name) {
+    char *label = g_strnfill(65, 'l');
+    static const char *const digests[] = {"", "user", ":password"};
+    static const char *const labels[] = {"\xff", "caf\xe9"};
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.label = label;
+    refused_open(&options, PDK_INVALID, "label");
+    for (size_t i = 0; i < G_N_ELEMENTS(labels); i++) {
+        options.label = labels[i];
+        refused_open(&options, PDK_INVALID, "label");
+    }
+    options.label = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(digests); i++) {
+        options.digest = digests[i];
+        refused_open(&options, PDK_INVALID, "digest");
+    }
+    g_free(label);
+}
+END_TEST
+
+/* Debian's client library has neither. */
+START_TEST(what_this_build_cannot_do_is_refused) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.tls = "ca.pem,client.pem,client.key,secret";
+    refused_open(&options, PDK_UNSUPPORTED, "tls");
+    options.tls = NULL;
+    options.sasl_mechanism = "DIGEST-MD5";
+    refused_open(&options, PDK_UNSUPPORTED, "sasl_mechanism");
+}
+END_TEST
+
+/* A version to come, with one member more. */
+struct newer_session_options {
+    pdk_session_options known;
+    int64_t more;
+};
+struct newer_lock_options {
+    pdk_lock_options known;
+    int64_t more;
+};
+
+START_TEST(session_options_of_another_version) {
+    struct newer_session_options newer = {.known = PDK_SESSION_OPTIONS_INIT};
+    newer.known.size = sizeof newer;
+    newer.known.label = "newer";
+    pdk_session *s = open_with(&newer.known);
+    ck_assert(g_str_has_suffix(pdk_session_identity(s), ":newer"));
+    close_session(s);
+    newer.more = 1;
+    refused_open(&newer.known, PDK_INVALID, "options");
+    newer.more = INT64_MIN;
+    refused_open(&newer.known, PDK_INVALID, "options");
+    pdk_session_options cut = PDK_SESSION_OPTIONS_INIT; /* smaller than the first version: never was */
+    cut.size--;
+    refused_open(&cut, PDK_INVALID, "size");
+    cut.size = 0;
+    refused_open(&cut, PDK_INVALID, "size");
+    cut.size = SIZE_MAX;
+    refused_open(&cut, PDK_INVALID, "size");
+}
+END_TEST
+
+START_TEST(lock_options) {
+    struct newer_lock_options newer = {.known = PDK_LOCK_OPTIONS_INIT};
+    pdk_session *s = open_with(NULL);
+    pdk_lock *lock = NULL, *out = UNTOUCHED;
+    newer.known.size = sizeof newer;
+    ck_assert_int_eq(pdk_lock_new(s, "/o/l", &newer.known, &lock), PDK_OK);
+    pdk_lock_unref(lock);
+    newer.more = 1;
+    refused(pdk_lock_new(s, "/o/l", &newer.known, &out), PDK_INVALID, "options");
+
+    const struct {
+        pdk_lock_options options;
+        const char *name;
+    } wrong[] = {
+        {{0, 0, 0, 0, 0}, "size"},
+        {{sizeof(pdk_lock_options) - 1, 0, 0, 0, 0}, "size"},
+        {{sizeof(pdk_lock_options), -1, 0, 0, 0}, "naming"},
+        {{sizeof(pdk_lock_options), 2, 0, 0, 0}, "naming"},
+        {{sizeof(pdk_lock_options), 0, -1, 0, 0}, "max_handovers"},
+        {{sizeof(pdk_lock_options), 0, 0, -1, 0}, "max_handover_ms"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 1}, "reserved"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+        refused(pdk_lock_new(s, "/o/l", &wrong[i].options, &out), PDK_INVALID, wrong[i].name);
+    ck_assert_ptr_eq(out, UNTOUCHED);
+    close_session(s);
+    ck_assert_int_eq(ts_exists(ts_ensemble_hosts(server), "/o", NULL), -101);
+}
+END_TEST
+
+START_TEST(the_label_is_in_the_identity) {
+    char *label = g_strnfill(64, 'l');
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    char *plain = g_strdup_printf("%s:%d", host, (int)getpid());
+    char *labelled = g_strconcat(plain, ":", label, NULL);
+
+    pdk_session *s = open_with(NULL);
+    ck_assert_str_eq(pdk_session_identity(s), plain);
+    close_session(s);
+
+    options.label = label;
+    s = open_with(&options);
+    ck_assert_str_eq(pdk_session_identity(s), labelled);
+    memset(label, 'x', 64); /* strings are copied */
+    ck_assert_str_eq(pdk_session_identity(s), labelled);
+
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    pdk_contenders *list = NULL;
+    ck_assert_int_eq(pdk_lock_new(s, "/o/label", NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK);
+    ck_assert_uint_eq(pdk_contenders_count(list), 1);
+    ck_assert_str_eq(pdk_contenders_identity(list, 0), labelled);
+    ck_assert_int_eq(pdk_contenders_session(list, 0), pdk_session_id(s));
+    pdk_contenders_free(list);
+    pdk_hold_release(hold);
+    pdk_lock_unref(lock);
+    close_session(s);
+    g_free(plain);
+    g_free(labelled);
+    g_free(label);
+}
+END_TEST
+
+START_TEST(the_server_clamps_the_timeout) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *s = open_with(&options); /* asks for 15000 */
+    ck_assert_int_eq(pdk_session_timeout_ms(s), 6000);
+    close_session(s);
+    options.session_timeout_ms = 400;
+    s = open_with(&options);
+    ck_assert_int_eq(pdk_session_timeout_ms(s), 1000);
+
+    /* and what is held lasts no longer than that */
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_new(s, "/o/clamp", NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    int64_t remaining = pdk_hold_remaining_ms(hold);
+    ck_assert_int_gt(remaining, 0);
+    ck_assert_int_lt(remaining, 1000);
+    pdk_hold_release(hold);
+    pdk_lock_unref(lock);
+    close_session(s);
+}
+END_TEST
+
+/* ---- hosts */
+
+START_TEST(host_lists_that_do_not_parse_are_refused) {
+    static const char *const wrong[] = {
+        "",
+        ",",
+        "/",
+        "/app",
+        "zk1",
+        "zk1:",
+        ":2181",
+        "zk1:2181,",
+        "zk1:2181,,zk2:2181",
+        "zk1:0",
+        "zk1:65536",
+        "zk1:-1",
+        "zk1:x",
+        "zk 1:2181",
+        "[::1:2181",
+        "[]:2181",
+        "zk1:2181//a",
+        "zk1:2181/a/",
+        "zk1:2181/../a",
+        "zk1:2181/zookeeper",
+        "zk1:2181/\x01",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        pdk_session *out = UNTOUCHED;
+        refused(pdk_session_open(wrong[i], NULL, &out), PDK_INVALID, "hosts");
+        ck_assert_ptr_eq(out, UNTOUCHED);
+    }
+}
+END_TEST
+
+START_TEST(names_that_do_not_resolve_are_told_in_time) {
+    pdk_session *out = UNTOUCHED;
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.connect_timeout_ms = 5000;
+    int64_t began = ts_now_ms();
+    pdk_status status = pdk_session_open("nowhere.invalid:2181,noplace.invalid:2181", &options, &out);
+    ck_assert_int_lt(ts_now_ms() - began, 5000 + 1000);
+    refused(status, PDK_RESOLVE, "nowhere.invalid");
+    ck_assert_ptr_eq(out, UNTOUCHED);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("options");
+    TCase *cases = tcase_create("options");
+    tcase_add_unchecked_fixture(cases, begin, end);
+    tcase_add_test(cases, the_macro_holds_the_documented_defaults);
+    tcase_add_test(cases, session_numbers_out_of_range_are_refused_by_name);
+    tcase_add_test(cases, session_texts_out_of_range_are_refused_by_name);
+    tcase_add_test(cases, what_this_build_cannot_do_is_refused);
+    tcase_add_test(cases, session_options_of_another_version);
+    tcase_add_test(cases, lock_options);
+    tcase_add_test(cases, the_label_is_in_the_identity);
+    tcase_add_test(cases, the_server_clamps_the_timeout);
+    tcase_add_test(cases, host_lists_that_do_not_parse_are_refused);
+    tcase_add_test(cases, names_that_do_not_resolve_are_told_in_time);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

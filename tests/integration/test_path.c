@@ -1,0 +1,346 @@
+/* The lock's directory: how it comes into being and goes, what the nodes are called, and who else may live there. */
+#include <glib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000 };
+
+static ts_client *a, *b;
+
+static void two_sessions(void) {
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+}
+
+static const char *server(void) { return ts_stage_server(); }
+
+static const char *base_name(const char *path) { return strrchr(path, '/') + 1; }
+
+/* ---- the directory ---- */
+
+START_TEST(a_missing_directory_is_made_with_its_parents) {
+    g_autofree char *path = g_strconcat(ts_fresh_path(), "/x/y/z", NULL);
+    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 1); /* its parents stay */
+    pdk_hold_release(hold);
+}
+END_TEST
+
+START_TEST(the_kazoo_profile_makes_a_persistent_directory) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+
+    options.naming = PDK_NAMING_KAZOO;
+    pdk_hold *hold = ts_stage_acquire(ts_lock_with(a, path, &options), 5000);
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 0);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+START_TEST(a_deleted_directory_is_made_again) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = ts_lock(a, path);
+
+    for (int i = 0; i < 5; i++) {
+        pdk_hold *hold = ts_stage_acquire(lock, 5000);
+
+        ck_assert(pdk_hold_valid(hold));
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+        ck_assert_int_eq(ts_delete(server(), path), 0);
+    }
+}
+END_TEST
+
+/* All is deleted under a waiter, its own node first: it queues anew, and the holder hears of it. */
+START_TEST(a_directory_deleted_under_holder_and_waiter) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    g_autofree char *held_node = ts_hold_node(held);
+    ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 20000);
+    ts_lost *lost = ts_lost_watch(held);
+
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    ts_sleep_ms(50);
+    g_auto(GStrv) children = ts_children(server(), path, NULL);
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *child = g_strdup_printf("%s/%s", path, children[i]);
+
+        if (strcmp(child, held_node) != 0) {
+            ck_assert_int_eq(ts_delete(server(), child), 0);
+        }
+    }
+    ck_assert_int_eq(ts_delete(server(), held_node), 0);
+    ts_delete(server(), path); /* where the waiter has not come back yet */
+    ck_assert(ts_lost_wait(lost, ts_patience(2000)));
+    ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_NODE_GONE);
+    ck_assert(ts_answer_wait(waiter, ts_patience(3000)));
+    ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
+    ck_assert(!pdk_hold_valid(held));
+    ck_assert_int_eq(pdk_hold_release(held), PDK_LOST);
+    ck_assert(pdk_hold_valid(ts_answer_hold(waiter)));
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+}
+END_TEST
+
+/* A waiter whose node somebody deletes is not stuck: it queues again, behind whoever came meanwhile. */
+START_TEST(a_waiter_whose_node_is_deleted_queues_again) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    g_autofree char *held_node = ts_hold_node(held);
+    ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 20000);
+
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    g_auto(GStrv) children = ts_children(server(), path, NULL);
+    g_autofree char *node =
+        g_strdup_printf("%s/%s", path, children[strcmp(children[0], base_name(held_node)) == 0 ? 1 : 0]);
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    ts_sleep_ms(50);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    ck_assert(ts_answer_wait(waiter, ts_patience(3000)));
+    ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
+    ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+typedef struct {
+    const char *path;
+    atomic_bool stop;
+    int deleted;
+} sweeper;
+
+static void *sweeper_main(void *user) {
+    sweeper *s = user;
+    ts_observer *o = ts_observer_open(server());
+
+    while (o != NULL && !atomic_load(&s->stop)) {
+        s->deleted += ts_observer_delete(o, s->path) == 0;
+        ts_sleep_ms(1); /* lest it never be there */
+    }
+    ts_observer_close(o);
+    return NULL;
+}
+
+/* Somebody removes the directory whenever it is empty, as the server does with containers, only much more often. */
+START_TEST(a_directory_that_vanishes_all_the_time) {
+    sweeper s = {.path = ts_fresh_path()};
+    pdk_lock *locks[2] = {ts_lock(a, s.path), ts_lock(b, s.path)};
+    const int64_t end = ts_now_ms() + 1500;
+    int failures = 0, grants = 0;
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, sweeper_main, &s), 0);
+    for (; ts_now_ms() < end && failures == 0; grants++) {
+        pdk_hold *hold = NULL;
+
+        failures += pdk_lock_acquire(locks[grants % 2], 5000, &hold) != PDK_OK;
+        failures += hold == NULL || pdk_hold_release(hold) != PDK_OK;
+        if (grants % 8 == 0) {
+            ts_sleep_ms(1);
+        }
+    }
+    atomic_store(&s.stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(failures, 0);
+    ck_assert_int_gt(s.deleted, 10);
+    ck_assert_int_gt(grants, 20);
+    ck_assert(ts_wait_children(server(), s.path, 0, 2000));
+}
+END_TEST
+
+START_TEST(below_a_chroot) {
+    g_autofree char *chroot = g_strconcat(ts_fresh_path(), "/root", NULL);
+    g_autofree char *full = g_strconcat(chroot, "/locks/x", NULL);
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_hold *hold = NULL;
+
+    options.session_timeout_ms = SESSION_MS;
+    ts_client *c = ts_client_open_with(server(), chroot, &options);
+    ck_assert_ptr_nonnull(c);
+    hold = ts_stage_acquire(ts_lock(c, "/locks/x"), 5000);
+    ck_assert_int_eq(ts_child_count(server(), full), 1);
+    g_autofree char *node = ts_hold_node(hold);
+    ck_assert(g_str_has_prefix(node, full));
+    /* The same place, from a session without one. */
+    pdk_hold *other = NULL;
+    ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, full), 0, &other), PDK_BUSY);
+    ck_assert_int_eq(pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_sequencer_check(c->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+/* ---- names ---- */
+
+static void assert_name(const char *path, const char *pattern) {
+    g_auto(GStrv) children = ts_children(server(), path, NULL);
+
+    ck_assert_ptr_nonnull(children);
+    ck_assert_uint_eq(g_strv_length(children), 1);
+    ck_assert_msg(g_regex_match_simple(pattern, children[0], 0, 0), "%s does not match %s", children[0], pattern);
+}
+
+START_TEST(names_of_both_profiles) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    const char *curator = ts_fresh_path(), *kazoo = ts_fresh_path();
+    g_autofree char *data = NULL;
+
+    pdk_hold *one = ts_stage_acquire(ts_lock(a, curator), 5000);
+    assert_name(curator, "^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$");
+    options.naming = PDK_NAMING_KAZOO;
+    pdk_hold *two = ts_stage_acquire(ts_lock_with(a, kazoo, &options), 5000);
+    assert_name(kazoo, "^[0-9a-f]{32}__lock__[0-9]{10}$");
+    g_autofree char *node = ts_hold_node(two);
+    ck_assert_int_eq(ts_get(server(), node, &data, NULL, NULL), 0);
+    ck_assert_str_eq(data, pdk_session_identity(a->session));
+    pdk_hold_release(one);
+    pdk_hold_release(two);
+}
+END_TEST
+
+/* Ours against ours, in two profiles on one path: they exclude each other all the same. */
+START_TEST(profiles_exclude_each_other) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+
+    options.naming = PDK_NAMING_KAZOO;
+    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    ts_answer *kazoo = ts_acquire_async(ts_lock_with(b, path, &options), 20000);
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    ts_answer *curator = ts_acquire_async(ts_lock(a, path), 20000);
+    ck_assert(ts_wait_children(server(), path, 3, 5000));
+    pdk_hold_release(held);
+    ck_assert(ts_answer_wait(kazoo, ts_patience(2000)));
+    ck_assert(!ts_answer_wait(curator, 200));
+    ck_assert_int_eq(ts_answer_release(kazoo), PDK_OK);
+    ck_assert(ts_answer_wait(curator, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(curator), PDK_OK);
+}
+END_TEST
+
+/* ---- foreign children ---- */
+
+static const char *const foreign[] = {
+    "0",
+    "zzz",
+    "README",
+    "0000000000",
+    "-0000000001",
+    "lock",
+    "lock-",
+    "x-0000000000",
+    "lock-000000",
+    "__lock__",
+    "lock-0000000000 ",
+    "_c_-lock-00000000x0",
+    "lock-9999999999", /* beyond 32 bits */
+};
+
+static void add_foreign(const char *path) {
+    g_autofree char *giant = g_strnfill(800, 'f');
+    g_autofree char *giant_path = g_strdup_printf("%s/%s", path, giant);
+
+    ck_assert_int_eq(ts_create(server(), giant_path, "", TS_PERSISTENT, NULL), 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++) {
+        g_autofree char *child = g_strdup_printf("%s/%s", path, foreign[i]);
+
+        ck_assert_int_eq(ts_create(server(), child, "", TS_PERSISTENT, NULL), 0);
+    }
+}
+
+START_TEST(foreign_children_neither_block_nor_vanish) {
+    const char *path = ts_fresh_path();
+    const int others = (int)G_N_ELEMENTS(foreign) + 1;
+    pdk_contenders *list = NULL;
+
+    add_foreign(path);
+    for (int i = 0; i < 3; i++) {
+        pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+        ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 10000);
+        pdk_hold *tried = NULL;
+
+        ck_assert(ts_wait_children(server(), path, others + 2, 5000));
+        ck_assert_int_eq(pdk_lock_contenders(ts_lock(a, path), 5000, &list), PDK_OK);
+        ck_assert_uint_eq(pdk_contenders_count(list), 2);
+        pdk_contenders_free(list);
+        ck_assert_int_eq(pdk_lock_acquire(ts_lock(b, path), 0, &tried), PDK_BUSY);
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        ck_assert(ts_answer_wait(waiter, ts_patience(2000)));
+        ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
+        ck_assert(ts_wait_children(server(), path, others, 2000));
+    }
+    pdk_session_close(a->session, 5000);
+    ck_assert_int_eq(ts_child_count(server(), path), others);
+}
+END_TEST
+
+/* Contenders of other libraries do count, also those that nobody's session owns. */
+START_TEST(contenders_of_others_are_waited_for) {
+    static const char *const names[] = {"_c_0d9f-lock-0000000000", "deadbeef__lock__0000000000",
+                                        "_c_1-__WRIT__0000000000", "_c_1-__READ__0000000000", "abc__rlock__0000000000"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        const char *path = ts_fresh_path();
+        g_autofree char *child = g_strdup_printf("%s/%s", path, names[i]);
+        pdk_hold *hold = NULL;
+
+        ck_assert_int_eq(ts_create(server(), child, "", TS_PERSISTENT, NULL), 0);
+        ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, path), 0, &hold), PDK_BUSY);
+        ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 10000);
+        ck_assert(!ts_answer_wait(waiter, 100));
+        ck_assert_int_eq(ts_delete(server(), child), 0);
+        ck_assert(ts_answer_wait(waiter, ts_patience(2000)));
+        ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
+    }
+}
+END_TEST
+
+/* A contender of another library's that comes after us, with a name that sorts before ours, is behind us. */
+START_TEST(later_contenders_do_not_matter) {
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    g_autofree char *created = NULL;
+    g_autofree char *child = g_strdup_printf("%s/00-lock-", path);
+
+    ck_assert_int_eq(ts_create(server(), child, "", TS_PERSISTENT | TS_SEQUENTIAL, &created), 0);
+    ts_sleep_ms(50);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    hold = NULL;
+    ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, path), 0, &hold), PDK_BUSY); /* now it is ahead */
+    ck_assert_int_eq(ts_delete(server(), created), 0);
+    ck_assert_str_ne(base_name(created), "00-lock-");
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("path");
+    TCase *tcase = ts_stage_case(suite, "path");
+
+    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, a_missing_directory_is_made_with_its_parents);
+    tcase_add_test(tcase, the_kazoo_profile_makes_a_persistent_directory);
+    tcase_add_test(tcase, a_deleted_directory_is_made_again);
+    tcase_add_test(tcase, a_directory_deleted_under_holder_and_waiter);
+    tcase_add_test(tcase, a_waiter_whose_node_is_deleted_queues_again);
+    tcase_add_test(tcase, a_directory_that_vanishes_all_the_time);
+    tcase_add_test(tcase, below_a_chroot);
+    tcase_add_test(tcase, names_of_both_profiles);
+    tcase_add_test(tcase, profiles_exclude_each_other);
+    tcase_add_test(tcase, foreign_children_neither_block_nor_vanish);
+    tcase_add_test(tcase, contenders_of_others_are_waited_for);
+    tcase_add_test(tcase, later_contenders_do_not_matter);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

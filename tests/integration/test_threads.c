@@ -1,0 +1,357 @@
+/* Threads of one process in front of one node: hand-over and its bounds, deadlock, who owns what, reference counts. */
+#include <glib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000 };
+
+static ts_client *a, *b;
+
+static void two_sessions(void) {
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+}
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* ---- hand-over ---- */
+
+START_TEST(a_release_hands_over_without_touching_the_server) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = ts_lock(a, path);
+    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    const int64_t token = pdk_hold_token(hold);
+    ts_answer *waiters[3];
+
+    for (int i = 0; i < 3; i++) {
+        int32_t ahead = -1;
+
+        waiters[i] = ts_acquire_async(lock, 10000);
+        ck_assert_int_eq(pdk_claim_position(ts_answer_claim(waiters[i]), &ahead), PDK_OK);
+        ck_assert_int_eq(ahead, i + 1);
+    }
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    ts_proxy_zero(a->proxy);
+    ck_assert_uint_eq(pdk_hold_handover(hold), 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert(ts_answer_wait(waiters[i], ts_patience(1000)));
+        ck_assert_int_eq(ts_answer_status(waiters[i]), PDK_OK);
+        ck_assert_int_eq(pdk_hold_token(ts_answer_hold(waiters[i])), token);
+        ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(waiters[i])), i + 1);
+        ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE2), 0);
+        ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_DELETE), 0);
+        ck_assert_int_eq(ts_answer_release(waiters[i]), PDK_OK);
+    }
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+START_TEST(a_hold_released_twice_hands_over_once) {
+    pdk_lock *lock = ts_lock(a, ts_fresh_path());
+    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    ts_answer *one = ts_acquire_async(lock, 10000), *two = ts_acquire_async(lock, 10000);
+
+    ck_assert_ptr_eq(pdk_hold_ref(hold), hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(ts_answer_wait(one, ts_patience(1000)));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_NOT_HELD);
+    ck_assert(!ts_answer_wait(two, 200));
+    ck_assert(pdk_hold_valid(ts_answer_hold(one)));
+    ck_assert_int_eq(ts_answer_release(one), PDK_OK);
+    ck_assert(ts_answer_wait(two, ts_patience(1000)));
+}
+END_TEST
+
+typedef struct {
+    pdk_lock *lock;
+    atomic_bool stop;
+    atomic_int grants, failures, inside, overlaps;
+} hammer;
+
+static void *hammer_main(void *user) {
+    hammer *h = user;
+
+    while (!atomic_load(&h->stop)) {
+        pdk_hold *hold = NULL;
+
+        if (pdk_lock_acquire(h->lock, 20000, &hold) != PDK_OK) {
+            atomic_fetch_add(&h->failures, 1);
+            break;
+        }
+        if (atomic_fetch_add(&h->inside, 1) != 0) {
+            atomic_fetch_add(&h->overlaps, 1);
+        }
+        atomic_fetch_add(&h->grants, 1);
+        ts_sleep_ms(2);
+        atomic_fetch_sub(&h->inside, 1);
+        if (pdk_hold_release(hold) != PDK_OK) {
+            atomic_fetch_add(&h->failures, 1);
+        }
+    }
+    return NULL;
+}
+
+/* How many grants of four hammering threads another session's waiter has to let pass once it is in line. */
+static int grants_before_the_other(const pdk_lock_options *options) {
+    const char *path = ts_fresh_path();
+    hammer h = {.lock = ts_lock_with(a, path, options)};
+    pthread_t threads[4];
+    int before = 0, most = 0;
+
+    for (int i = 0; i < 4; i++) {
+        pthread_create(&threads[i], NULL, hammer_main, &h);
+    }
+    pdk_lock *lock = ts_lock(b, path);
+    for (int i = 0; i < 10; i++) {
+        int32_t ahead;
+
+        ts_sleep_ms(7);
+        ts_answer *other = ts_acquire_async(lock, 20000);
+        while (pdk_claim_position(ts_answer_claim(other), &ahead) == PDK_UNAVAILABLE) {
+            sched_yield();
+        }
+        before = atomic_load(&h.grants);
+        if (!ts_answer_wait(other, ts_patience(20000)) || ts_answer_status(other) != PDK_OK) {
+            atomic_fetch_add(&h.failures, 1);
+            break;
+        }
+        most = MAX(most, atomic_load(&h.grants) - before);
+        if (atomic_load(&h.inside) != 0) {
+            atomic_fetch_add(&h.overlaps, 1);
+        }
+        ts_answer_release(other);
+    }
+    atomic_store(&h.stop, true);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    ck_assert_int_eq(atomic_load(&h.failures), 0);
+    ck_assert_int_eq(atomic_load(&h.overlaps), 0);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+    return most;
+}
+
+START_TEST(other_sessions_are_served_after_a_bounded_number) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+
+    options.max_handovers = 4;
+    options.max_handover_ms = 60000;
+    /* The one that is granted, and four hand-overs; between its place in line and our look at the counter one may pass. */
+    ck_assert_int_le(grants_before_the_other(&options), 4 + 1);
+}
+END_TEST
+
+START_TEST(other_sessions_are_served_after_a_bounded_time) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+
+    options.max_handovers = INT32_MAX;
+    options.max_handover_ms = 30; /* of at least 2 ms each */
+    ck_assert_int_le(grants_before_the_other(&options), 30 / 2 + 2);
+}
+END_TEST
+
+START_TEST(without_hand_overs_each_grant_is_a_new_node) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+
+    options.max_handovers = 0;
+    pdk_lock *lock = ts_lock_with(a, path, &options);
+    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    ts_answer *one = ts_acquire_async(lock, 10000), *two = ts_acquire_async(lock, 10000);
+    const int64_t token = pdk_hold_token(hold);
+
+    pdk_hold_release(hold);
+    ck_assert(ts_answer_wait(one, ts_patience(2000)));
+    ck_assert_int_gt(pdk_hold_token(ts_answer_hold(one)), token);
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(one)), 0);
+    const int64_t next = pdk_hold_token(ts_answer_hold(one));
+    ck_assert_int_eq(ts_answer_release(one), PDK_OK);
+    ck_assert(ts_answer_wait(two, ts_patience(2000)));
+    ck_assert_int_gt(pdk_hold_token(ts_answer_hold(two)), next);
+    ck_assert_int_eq(ts_answer_release(two), PDK_OK);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+/* A local waiter whose time is up leaves; the next one gets the lock. */
+START_TEST(a_local_waiter_times_out_and_another_is_cancelled) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = ts_lock(a, path);
+    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    ts_answer *short_one = ts_acquire_thread(lock, 150);
+    ts_answer *cancelled = ts_acquire_async(lock, 10000), *last = ts_acquire_async(lock, 10000);
+
+    ck_assert(ts_answer_wait(short_one, 150 + ts_patience(250)));
+    ck_assert_int_eq(ts_answer_status(short_one), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(cancelled)), PDK_OK);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(cancelled)), PDK_NOT_HELD);
+    ck_assert(ts_answer_wait(cancelled, ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(cancelled), PDK_CANCELED);
+    ck_assert_int_eq(ts_answer_count(last), 0);
+    pdk_hold_release(hold);
+    ck_assert(ts_answer_wait(last, ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(last), PDK_OK);
+    ck_assert_int_eq(ts_answer_count(cancelled), 1);
+}
+END_TEST
+
+/* ---- threads and ownership ---- */
+
+START_TEST(blocking_twice_on_one_lock_is_a_deadlock) {
+    pdk_lock *lock = ts_lock(a, ts_fresh_path());
+    pdk_hold *hold = ts_stage_acquire(lock, 5000), *again = NULL;
+
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &again), PDK_DEADLOCK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, PDK_FOREVER, &again), PDK_DEADLOCK);
+    ck_assert_ptr_null(again);
+    ck_assert(pdk_hold_valid(hold));
+    pdk_hold_detach_thread(hold);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 100, &again), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    hold = ts_stage_acquire(lock, 5000);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+START_TEST(async_holds_belong_to_no_thread) {
+    pdk_lock *lock = ts_lock(a, ts_fresh_path());
+    ts_answer *one = ts_acquire_async(lock, 5000);
+    pdk_hold *again = NULL;
+
+    ck_assert(ts_answer_wait(one, ts_patience(5000)));
+    ck_assert_int_eq(pdk_lock_acquire(lock, 100, &again), PDK_TIMEOUT);
+}
+END_TEST
+
+static void *release_main(void *hold) { return GINT_TO_POINTER(pdk_hold_release(hold)); }
+
+START_TEST(a_hold_is_released_by_another_thread) {
+    pdk_lock *lock = ts_lock(a, ts_fresh_path());
+
+    for (int i = 0; i < 3; i++) {
+        pdk_hold *hold = ts_stage_acquire(lock, 5000);
+        pthread_t thread;
+        void *status;
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, release_main, hold), 0);
+        pthread_join(thread, &status);
+        ck_assert_int_eq(GPOINTER_TO_INT(status), PDK_OK);
+    }
+}
+END_TEST
+
+/* The acquiring thread has ended; a new one, which the system may give the same pthread_t, is not the owner. */
+START_TEST(a_new_thread_is_not_taken_for_one_that_ended) {
+    pdk_lock *lock = ts_lock(a, ts_fresh_path());
+
+    for (int i = 0; i < 5; i++) {
+        ts_answer *first = ts_acquire_thread(lock, 5000);
+        ck_assert(ts_answer_wait(first, ts_patience(5000)));
+        ck_assert_int_eq(ts_answer_status(first), PDK_OK);
+        ts_answer_join(first);
+        ts_answer *second = ts_acquire_thread(lock, 50);
+        ck_assert(ts_answer_wait(second, ts_patience(5000)));
+        ck_assert_int_eq(ts_answer_status(second), PDK_TIMEOUT);
+        ts_answer_join(second);
+        ck_assert_int_eq(ts_answer_release(first), PDK_OK);
+    }
+}
+END_TEST
+
+/* ---- references ---- */
+
+START_TEST(the_last_unref_releases) {
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+
+    pdk_hold_ref(hold);
+    pdk_hold_unref(hold);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    pdk_hold_unref(hold);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+START_TEST(a_hold_outlives_its_lock) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = NULL;
+
+    ck_assert_int_eq(pdk_lock_new(a->session, path, NULL, &lock), PDK_OK);
+    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    ts_answer *waiter = ts_acquire_async(lock, 10000);
+    pdk_lock_unref(lock);
+    ck_assert(ts_answer_wait(waiter, ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(waiter), PDK_CANCELED);
+    ts_sleep_ms(100);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+START_TEST(unref_of_the_lock_wakes_a_blocked_call) {
+    pdk_lock *lock = NULL;
+    const char *path = ts_fresh_path();
+
+    ck_assert_int_eq(pdk_lock_new(a->session, path, NULL, &lock), PDK_OK);
+    pdk_hold *hold = ts_stage_acquire(ts_lock(b, path), 5000);
+    ts_answer *blocked = ts_acquire_thread(lock, PDK_FOREVER);
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    pdk_lock_unref(lock);
+    ck_assert(ts_answer_wait(blocked, ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(blocked), PDK_CANCELED);
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    pdk_hold_release(hold);
+}
+END_TEST
+
+START_TEST(ensure_waits_for_a_renewal) {
+    pdk_hold *hold = ts_stage_acquire(ts_lock(a, ts_fresh_path()), 5000);
+    const int64_t longest = SESSION_MS - SESSION_MS / 16 - 50 - SESSION_MS / 4;
+
+    for (int64_t wanted = 0; wanted < longest; wanted += 500) {
+        ck_assert_int_eq(pdk_hold_ensure(hold, wanted), PDK_OK);
+        ck_assert_int_ge(pdk_hold_remaining_ms(hold), wanted - ts_patience(100));
+    }
+    ck_assert_int_eq(pdk_hold_ensure(hold, SESSION_MS), PDK_INVALID);
+    ck_assert_int_eq(pdk_hold_ensure(hold, -1), PDK_INVALID);
+    pdk_hold_ref(hold);
+    pdk_hold_release(hold);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_NOT_HELD);
+    pdk_hold_unref(hold);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("threads");
+    TCase *tcase = ts_stage_case(suite, "threads");
+
+    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, a_release_hands_over_without_touching_the_server);
+    tcase_add_test(tcase, a_hold_released_twice_hands_over_once);
+    tcase_add_test(tcase, other_sessions_are_served_after_a_bounded_number);
+    tcase_add_test(tcase, other_sessions_are_served_after_a_bounded_time);
+    tcase_add_test(tcase, without_hand_overs_each_grant_is_a_new_node);
+    tcase_add_test(tcase, a_local_waiter_times_out_and_another_is_cancelled);
+    tcase_add_test(tcase, blocking_twice_on_one_lock_is_a_deadlock);
+    tcase_add_test(tcase, async_holds_belong_to_no_thread);
+    tcase_add_test(tcase, a_hold_is_released_by_another_thread);
+    tcase_add_test(tcase, a_new_thread_is_not_taken_for_one_that_ended);
+    tcase_add_test(tcase, the_last_unref_releases);
+    tcase_add_test(tcase, a_hold_outlives_its_lock);
+    tcase_add_test(tcase, unref_of_the_lock_wakes_a_blocked_call);
+    tcase_add_test(tcase, ensure_waits_for_a_renewal);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
