@@ -21,10 +21,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <zookeeper/zookeeper.h>
 
 /* Past this the wake-up pipe of the client library may overflow, and it then closes its own socket. */
 #define OUTSTANDING_MAX 10000
+
+/* How long a close waits for the answers to what is on its way. */
+#define LAST_ANSWERS_NS 200000000
 
 struct pdk__zk {
     struct pdk__zk_config config;
@@ -33,6 +37,7 @@ struct pdk__zk {
     struct ACL_vector node_acl;
     pthread_mutex_t lock; /* guards calls */
     GHashTable *calls;    /* submitted, not answered */
+    pthread_cond_t answered;
 };
 
 struct call {
@@ -57,11 +62,11 @@ static void call_free(struct call *call) {
     g_free(call);
 }
 
-static bool take(struct call *call) {
+static void take(struct call *call) {
     pthread_mutex_lock(&call->zk->lock);
-    bool found = g_hash_table_remove(call->zk->calls, call);
+    g_hash_table_remove(call->zk->calls, call);
+    pthread_cond_signal(&call->zk->answered);
     pthread_mutex_unlock(&call->zk->lock);
-    return found;
 }
 
 static void answer(struct call *call, int code, struct pdk__reply *reply) {
@@ -224,6 +229,7 @@ static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
 static void client_free(pdk__zk *zk) {
     pdk__logs_remove(zk->config.driver);
     g_hash_table_destroy(zk->calls);
+    pthread_cond_destroy(&zk->answered);
     pthread_mutex_destroy(&zk->lock);
     g_free(zk->servers);
     g_free(zk);
@@ -250,6 +256,11 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     zk->node_acl = config->digest ? (struct ACL_vector){2, auth_acl} : ZOO_OPEN_ACL_UNSAFE;
     zk->calls = g_hash_table_new(NULL, NULL);
     pthread_mutex_init(&zk->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&zk->answered, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pdk__logs_add(config->sink->log, config->driver);
     *out = zk;
 
@@ -269,7 +280,22 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     return PDK_OK;
 }
 
+/* What is answered before the close is neither forgotten nor leaked by it. */
+static void await_answers(pdk__zk *zk) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LAST_ANSWERS_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&zk->lock);
+    while (g_hash_table_size(zk->calls) > 0 && zoo_state(atomic_load(&zk->handle)) == ZOO_CONNECTED_STATE &&
+           pthread_cond_timedwait(&zk->answered, &zk->lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&zk->lock);
+}
+
 static void client_close(pdk__zk *zk) {
+    await_answers(zk);
     zookeeper_close(atomic_load(&zk->handle));
     /* No thread of the client library is left: what stands here is what it forgot. */
     GList *forgotten = g_hash_table_get_keys(zk->calls);
@@ -280,5 +306,19 @@ static void client_close(pdk__zk *zk) {
     g_list_free(forgotten);
     client_free(zk);
 }
+
+/* A child of fork may open a session of its own: no thread that it lacks must hold these locks, taken in the order in which
+ * opening takes them. */
+static void before_fork(void) {
+    pdk__cloexec_fork(true);
+    pdk__logs_fork(true);
+}
+
+static void after_fork(void) {
+    pdk__logs_fork(false);
+    pdk__cloexec_fork(false);
+}
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
 const struct pdk__zk_calls pdk__zk_client = {client_open, client_submit, client_close};

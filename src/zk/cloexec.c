@@ -93,7 +93,9 @@ void pdk__cloexec_connected(const char *servers) {
     g_strfreev(list);
 }
 
-/* A child of fork may open a session of its own: no thread that it lacks must hold the lock. */
-static void hold_still(void) { pthread_mutex_lock(&one_at_a_time); }
-static void go_on(void) { pthread_mutex_unlock(&one_at_a_time); }
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(hold_still, go_on, go_on); }
+void pdk__cloexec_fork(bool begins) {
+    if (begins)
+        pthread_mutex_lock(&one_at_a_time);
+    else
+        pthread_mutex_unlock(&one_at_a_time);
+}

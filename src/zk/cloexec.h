@@ -7,9 +7,14 @@
 #ifndef PDK_ZK_CLOEXEC_H
 #define PDK_ZK_CLOEXEC_H
 
+#include <stdbool.h>
+
 /* Around zookeeper_init; one pair at a time in the process, the second waits for the first. */
 void pdk__cloexec_begin(void);
 void pdk__cloexec_end(void);
+
+/* Around a fork: no other thread is between begin and end then. */
+void pdk__cloexec_fork(bool begins);
 
 /* servers: the numeric list the handle was given. */
 void pdk__cloexec_connected(const char *servers);

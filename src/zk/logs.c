@@ -48,7 +48,9 @@ void pdk__logs_line(const char *line) {
     g_free(text);
 }
 
-/* A child of fork may open a session of its own: no thread that it lacks must hold the lock. */
-static void hold_still(void) { pthread_mutex_lock(&lock); }
-static void go_on(void) { pthread_mutex_unlock(&lock); }
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(hold_still, go_on, go_on); }
+void pdk__logs_fork(bool begins) {
+    if (begins)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}

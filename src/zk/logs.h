@@ -2,10 +2,15 @@
 #ifndef PDK_ZK_LOGS_H
 #define PDK_ZK_LOGS_H
 
+#include <stdbool.h>
+
 typedef void (*pdk__log_sink)(void *driver, int level, const char *text);
 
 void pdk__logs_add(pdk__log_sink sink, void *driver);
 void pdk__logs_remove(void *driver);
+
+/* Around a fork: no other thread holds the lock then. */
+void pdk__logs_fork(bool begins);
 
 /* A log_callback_fn: any thread, under any lock of the client library. */
 void pdk__logs_line(const char *line);

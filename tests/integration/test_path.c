@@ -158,7 +158,7 @@ START_TEST(a_directory_that_vanishes_all_the_time) {
 END_TEST
 
 START_TEST(below_a_chroot) {
-    g_autofree char *chroot = g_strconcat(ts_fresh_path(), "/root", NULL);
+    g_autofree char *chroot = g_strconcat(ts_fresh_path(), "/app", NULL);
     g_autofree char *full = g_strconcat(chroot, "/locks/x", NULL);
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_hold *hold = NULL;

@@ -21,24 +21,25 @@ static void say(const char *word, int64_t number) {
     fflush(stdout);
 }
 
-/* Answers, again and again, whether the hold is valid; says what the first answer after a pause was, and the next. */
-static int watch_hold(pdk_hold *hold) {
-    for (int64_t last = ts_now_ms();;) {
-        int64_t before = ts_now_ms();
+/* Asks again and again whether the hold is valid; says what the first answer after a pause was, and the next. The pause comes
+ * after `last`, and wherever it falls, one of the two distances shows it. */
+static int watch_hold(pdk_hold *hold, int64_t last) {
+    for (;;) {
+        const int64_t before = ts_now_ms();
         bool valid = pdk_hold_valid(hold);
+        const int64_t after = ts_now_ms();
 
-        if (ts_now_ms() - before > SESSION_MS / 2) {
-            valid = pdk_hold_valid(hold); /* the pause fell right here: this is the first question after it */
-            before = ts_now_ms();
+        if (after - before > SESSION_MS / 2) {
+            valid = pdk_hold_valid(hold); /* it may have fallen behind the first question */
         }
-        if (before - last > SESSION_MS / 2) {
+        if (after - last > SESSION_MS / 2) {
             say("valid", valid);
             ts_sleep_ms(500);
             say("valid", pdk_hold_valid(hold));
             say("released", pdk_hold_release(hold));
             return EXIT_SUCCESS;
         }
-        last = ts_now_ms();
+        last = after;
         ts_sleep_ms(5);
     }
 }
@@ -55,8 +56,9 @@ static int play(const char *hosts, const char *path) {
         fprintf(stderr, "%s\n", pdk_error_text());
         return EXIT_FAILURE;
     }
+    const int64_t granted = ts_now_ms();
     say("granted", pdk_hold_valid(hold) ? pdk_hold_token(hold) : 0);
-    return watch_hold(hold);
+    return watch_hold(hold, granted);
 }
 
 /* ---- and what is done to it ---- */
@@ -73,6 +75,7 @@ static void start_process(const char *path) {
     process.pid = ts_spawn(argv, &fd);
     ck_assert_int_gt(process.pid, 0);
     process.from = fdopen(fd, "r");
+    setvbuf(process.from, NULL, _IONBF, 0); /* so that the descriptor tells whether there is something */
 }
 
 static void end_process(void) {
@@ -87,6 +90,7 @@ static void end_process(void) {
 static int64_t hear(const char *word) {
     char line[128] = "";
 
+    ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
     ck_assert_msg(fgets(line, sizeof line, process.from) != NULL, "the process has ended, before saying %s", word);
     ck_assert_msg(g_str_has_prefix(line, word), "not %s but %s", word, line);
     return g_ascii_strtoll(line + strlen(word) + 1, NULL, 10);

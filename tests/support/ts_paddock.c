@@ -25,7 +25,7 @@ struct ts_answer {
     bool threaded;
     pdk_claim *claim;
     int count;
-    pdk_status status;
+    int status; /* a pdk_status */
     pdk_hold *hold;
     int64_t at_ns;
 };
@@ -34,8 +34,8 @@ struct ts_lost {
     void (*act)(pdk_hold *hold, void *user);
     void *user;
     int count, running, freed;
-    bool freed_early;
-    pdk_reason reason;
+    int freed_early;
+    int reason; /* a pdk_reason */
     int64_t at_ns;
 };
 
@@ -256,14 +256,7 @@ int ts_answer_count(ts_answer *a) { return count_guarded(&a->count); }
 int64_t ts_answer_at_ns(ts_answer *a) { return read_guarded(&a->at_ns); }
 pdk_claim *ts_answer_claim(ts_answer *a) { return a->claim; }
 
-pdk_status ts_answer_status(ts_answer *a) {
-    pdk_status status;
-
-    pthread_mutex_lock(&guard);
-    status = a->status;
-    pthread_mutex_unlock(&guard);
-    return status;
-}
+pdk_status ts_answer_status(ts_answer *a) { return (pdk_status)count_guarded(&a->status); }
 
 pdk_hold *ts_answer_hold(ts_answer *a) {
     pdk_hold *hold;
@@ -348,23 +341,8 @@ int ts_lost_count(ts_lost *l) { return count_guarded(&l->count); }
 int ts_lost_freed(ts_lost *l) { return count_guarded(&l->freed); }
 int64_t ts_lost_at_ns(ts_lost *l) { return read_guarded(&l->at_ns); }
 
-bool ts_lost_freed_early(ts_lost *l) {
-    bool early;
-
-    pthread_mutex_lock(&guard);
-    early = l->freed_early;
-    pthread_mutex_unlock(&guard);
-    return early;
-}
-
-pdk_reason ts_lost_reason(ts_lost *l) {
-    pdk_reason reason;
-
-    pthread_mutex_lock(&guard);
-    reason = l->reason;
-    pthread_mutex_unlock(&guard);
-    return reason;
-}
+bool ts_lost_freed_early(ts_lost *l) { return count_guarded(&l->freed_early); }
+pdk_reason ts_lost_reason(ts_lost *l) { return (pdk_reason)count_guarded(&l->reason); }
 
 /* ---- the end ---- */
 
