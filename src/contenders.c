@@ -87,7 +87,7 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     (void)s;
     for (size_t i = 0; reply && i < reply->children_count; i++) {
         struct pdk__name name;
-        if (!pdk__name_parse(reply->children[i], &name))
+        if (!pdk__name_parse(reply->children[i], &name) || name.kind == PDK__LATCH) /* another recipe's */
             continue;
         struct contender *c = g_new0(struct contender, 1);
         c->sequence = name.sequence;

@@ -6,6 +6,11 @@ static bool starts_with(const char *text, const char *prefix) { return strncmp(t
 
 static void keep(char to[PDK__NAME_SIZE], const char *name) { memcpy(to, name, strlen(name) + 1); }
 
+/* Candidates of an election are no contenders for a lock, nor the other way round. */
+static bool is_same_line(enum pdk__kind theirs, enum pdk__kind mine) {
+    return (theirs == PDK__LATCH) == (mine == PDK__LATCH);
+}
+
 /* Is name nearer to the end of the line than what is kept? */
 static bool is_later(int32_t sequence, int32_t kept, bool any_kept) {
     return !any_kept || pdk__sequence_compare(sequence, kept) > 0;
@@ -36,7 +41,7 @@ void pdk__view_make(struct pdk__view *view, const char *const *names, size_t cou
             keep(view->marked, names[i]);
         }
         /* An equal sequence is another client that writes its own number twice: it counts as ahead. */
-        if (!in_line || pdk__sequence_compare(other.sequence, me.sequence) > 0)
+        if (!in_line || !is_same_line(other.kind, me.kind) || pdk__sequence_compare(other.sequence, me.sequence) > 0)
             continue;
         view->ahead++;
         if (blocks(other.kind, me.kind) && is_later(other.sequence, blocker, view->blocker[0] != '\0')) {

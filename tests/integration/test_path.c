@@ -243,6 +243,7 @@ static const char *const foreign[] = {
     "lock-0000000000 ",
     "_c_-lock-00000000x0",
     "lock-9999999999", /* beyond 32 bits */
+    "_c_x-latch-0000000000",
 };
 
 static void add_foreign(const char *path) {

@@ -75,6 +75,14 @@ START_TEST(foreign_children_are_ignored) {
 }
 END_TEST
 
+START_TEST(candidates_of_an_election_are_in_another_line) {
+    const char *names[] = {"_c_a-latch-0000000001", "a-lock-0000000002", MINE "0000000005"};
+    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
+    ck_assert_int_eq(view.ahead, 1);
+    ck_assert_str_eq(view.blocker, "a-lock-0000000002");
+}
+END_TEST
+
 START_TEST(without_its_node_nothing_is_listed) {
     const char *names[] = {"a-lock-0000000002", MINE "0000000006"};
     look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
@@ -153,6 +161,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, what_is_behind_never_matters);
     tcase_add_test(cases, order_goes_across_the_wrap);
     tcase_add_test(cases, foreign_children_are_ignored);
+    tcase_add_test(cases, candidates_of_an_election_are_in_another_line);
     tcase_add_test(cases, without_its_node_nothing_is_listed);
     tcase_add_test(cases, the_newest_node_with_the_mark_is_found);
     tcase_add_test(cases, a_recipe_says_who_blocks);
