@@ -139,6 +139,7 @@ pdk_status pdk__claim_wait(struct pdk__line *line, int64_t timeout_ms, const cha
     struct pdk_hold *hold = NULL, *lapsed = NULL;
     pdk__lock(s);
     status = pdk__session_usable(s, call);
+    pdk__line_check(line);
     if (status == PDK_OK && line->hold && line->hold->thread == claim->thread)
         status = pdk__fail(PDK_DEADLOCK, "%s: %s: this thread holds it; release it first, or pdk_hold_detach_thread",
                            call, line->dir);

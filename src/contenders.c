@@ -134,6 +134,8 @@ static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
     pdk__query_init(&q->base, s, query_free);
     pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
     pdk_status status = pdk__query_wait(&q->base, deadline);
+    if (status == PDK_OK && q->holder_only && q->all->len > 0 && !((struct contender *)q->all->pdata[0])->found)
+        status = PDK_UNAVAILABLE; /* it left in between, and somebody else holds now: ask again */
     if (status == PDK_OK)
         question->list = make_list(q);
     else

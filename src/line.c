@@ -123,7 +123,13 @@ void pdk__line_advance(struct pdk__line *line) {
                        "the nodes of this session have paths of 512 KiB together; use shorter paths, or more sessions");
 }
 
+void pdk__line_check(struct pdk__line *line) {
+    if (line->hold && !pdk_hold_valid(line->hold))
+        pdk__hold_lose(line->hold, PDK_REASON_LEASE);
+}
+
 void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim, bool head) {
+    pdk__line_check(line);
     bool behind = !g_queue_is_empty(&line->claims) || line->hold ||
                   (line->place && line->place->c.phase == PDK__IN && line->place->c.watched[0] != '\0');
     if (head)

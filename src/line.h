@@ -35,6 +35,8 @@ void pdk__line_unref(struct pdk__line *line);
 
 /* At the end of the line, or at its head for a claim that was granted and could not take it. */
 void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim, bool head);
+/* A hold that has lapsed, before the timer came round to it, is lost now. */
+void pdk__line_check(struct pdk__line *line);
 /* Bring place and claims in step. */
 void pdk__line_advance(struct pdk__line *line);
 /* The place took a step. */

@@ -47,7 +47,8 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *               session's request_timeout_ms.
  *   out         on PDK_OK the hold, with one reference that pdk_hold_release gives back.
  * BUSY (try: somebody is ahead), TIMEOUT (in line when the deadline passed), UNAVAILABLE (no server confirmed a place in
- * line by then), DEADLOCK (this thread holds this lock object), WRONG_THREAD, NO_PERMISSION, EXHAUSTED, LIMIT, CANCELED
+ * line by then), DEADLOCK (this thread holds this lock object), WRONG_THREAD, NO_PERMISSION, UNSUPPORTED (the parent is ephemeral, or a quota
+ * is used up), EXHAUSTED, LIMIT, CANCELED
  * (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
 PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
 
@@ -71,7 +72,8 @@ PDK_API pdk_claim *pdk_claim_ref(pdk_claim *claim);
 PDK_API void pdk_claim_unref(pdk_claim *claim);
 
 /* Who is in line, the holder first; blocks, at most timeout_ms. UNAVAILABLE when that passes. The holder alone: a list of
- * one, or of none when the lock is free. */
+ * one, or of none when the lock is free. NO_PERMISSION, LIMIT (more than 5000), WRONG_THREAD, CLOSED, AUTH, FORKED,
+ * INVALID. */
 PDK_API pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 

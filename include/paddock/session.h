@@ -43,7 +43,7 @@ typedef void (*pdk_session_event_fn)(pdk_session_event event, int64_t time_left_
 typedef enum pdk_log_level { PDK_LOG_ERROR = 1, PDK_LOG_WARN = 2, PDK_LOG_INFO = 3, PDK_LOG_DEBUG = 4 } pdk_log_level;
 
 /* Runs where callbacks run. The text is valid during the call and never contains credentials. Lines are dropped, and
- * the number dropped is logged, when the reader is too slow. */
+ * the number dropped is logged, when the reader is too slow. What the client library logs goes to every session. */
 typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 
 /* Strings are copied. Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
@@ -92,8 +92,8 @@ PDK_API void pdk_session_unref(pdk_session *session);
 /* End the session: blocked calls and claims answer CLOSED, holds are lost (CLOSED), pending deletes are flushed within
  * the time, callbacks that are due are run, and none starts after this returned. Blocks, at most timeout_ms; TIMEOUT says
  * that the rest happens in the background, and that what could not be deleted goes when the session expires.
- * With manual dispatch, what is due is dispatched by this call. From a callback it is allowed, does not wait, and drops
- * what is still due. A second close answers CLOSED. The handle stays valid until its last unref. */
+ * With manual dispatch, what is due is dispatched by this call. From a callback, of this or another session, it is
+ * allowed, does not wait, and drops what is still due. A second close answers CLOSED. The handle stays valid until its last unref. */
 PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
 
 /* Wait until every release so far has been confirmed by the server. Blocks. TIMEOUT, CLOSED. */

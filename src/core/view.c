@@ -32,11 +32,8 @@ void pdk__view_make(struct pdk__view *view, const char *const *names, size_t cou
             view->listed = true;
             continue;
         }
-        if (strlen(names[i]) >= PDK__NAME_SIZE) {
-            view->beyond_limits = true;
-            break;
-        }
-        if (starts_with(names[i], mark) && is_later(other.sequence, marked, view->marked[0] != '\0')) {
+        bool fits = strlen(names[i]) < PDK__NAME_SIZE;
+        if (fits && starts_with(names[i], mark) && is_later(other.sequence, marked, view->marked[0] != '\0')) {
             marked = other.sequence;
             keep(view->marked, names[i]);
         }
@@ -44,7 +41,8 @@ void pdk__view_make(struct pdk__view *view, const char *const *names, size_t cou
         if (!in_line || !is_same_line(other.kind, me.kind) || pdk__sequence_compare(other.sequence, me.sequence) > 0)
             continue;
         view->ahead++;
-        if (blocks(other.kind, me.kind) && is_later(other.sequence, blocker, view->blocker[0] != '\0')) {
+        view->beyond_limits = view->beyond_limits || !fits;
+        if (fits && blocks(other.kind, me.kind) && is_later(other.sequence, blocker, view->blocker[0] != '\0')) {
             blocker = other.sequence;
             keep(view->blocker, names[i]);
         }

@@ -78,12 +78,9 @@ static void on_made_dir(pdk_session *s, void *user, const struct pdk__reply *rep
 static void on_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__place *place = user;
     struct pdk__reply polled;
-    if (reply && reply->result != PDK__OK) {
-        char *path = pdk__child_path(place, place->c.watched);
-        pdk__watches_failed(s, path, place);
-        g_free(path);
-    }
-    if (reply && reply->result == PDK__NOT_ALLOWED) {
+    if (reply && reply->result != PDK__OK)
+        pdk__watches_failed(s, place->watch_path, place);
+    if (reply && reply->result == PDK__NOT_ALLOWED && place->queued) {
         polled = *reply;
         polled.result = PDK__OK;
         reply = &polled;
@@ -179,12 +176,14 @@ static bool send_prove(struct pdk__place *place) {
 }
 
 static bool send_watch(struct pdk__place *place) {
-    char *path = pdk__child_path(place, place->c.watched);
-    bool room = pdk__watches_add(place->s, path, place);
-    bool sent = room && send_one(place, PDK__OP_WATCH, path, on_watched);
+    g_free(place->watch_path);
+    place->watch_path = pdk__child_path(place, place->c.watched);
+    bool room = pdk__watches_add(place->s, place->watch_path, place);
+    bool sent = room && send_one(place, PDK__OP_WATCH, place->watch_path, on_watched);
     if (!room)
         place->unsent = PDK__LIMITED;
-    g_free(path);
+    else if (!sent)
+        pdk__watches_failed(place->s, place->watch_path, place);
     return sent;
 }
 

@@ -77,7 +77,6 @@ static struct notice *begin(struct pdk__outbox *o) {
     struct notice *n = o->busy || o->silent ? NULL : g_queue_pop_head(&o->due);
     if (n) {
         o->busy = true;
-        o->runner = pthread_self();
     } else if (o->fd >= 0 && !o->busy) {
         eventfd_t ignored;
         eventfd_read(o->fd, &ignored);

@@ -15,10 +15,9 @@ struct pdk__outbox {
     pthread_cond_t changed;
     GQueue due;
     bool manual;
-    bool busy;        /* a callback is running */
-    bool silent;      /* none is to start any more */
-    pthread_t runner; /* valid while busy */
-    int fd;           /* manual: readable while something is due */
+    bool busy;   /* a callback is running */
+    bool silent; /* none is to start any more */
+    int fd;      /* manual: readable while something is due */
     unsigned log_lines, log_dropped;
     pdk_log_fn on_log;
     void *on_log_user;

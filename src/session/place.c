@@ -18,15 +18,20 @@ struct pdk__place *pdk__place_ref(struct pdk__place *place) {
 void pdk__place_unref(struct pdk__place *place) {
     if (--place->refs != 0)
         return;
+    pdk__alarm_off(&place->retry);
+    pdk__alarm_off(&place->poll);
+    pdk__alarm_off(&place->settle);
     g_free(place->dir);
     g_free(place->own_path);
+    g_free(place->watch_path);
     g_free(place);
 }
 
 /* A right that is kept hears of its node's deletion. */
-static void watch_own_later(struct pdk__place *place) {
+static void watch_own_after(struct pdk__place *place, int64_t ns) {
     place->own_watched = false;
-    pdk__alarm_set(place->s, &place->settle, pdk__now(place->s) + SETTLE_NS);
+    if (place->queued && place->c.phase == PDK__HELD)
+        pdk__alarm_set(place->s, &place->settle, pdk__now(place->s) + ns);
 }
 
 static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -36,19 +41,18 @@ static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *
     if (reply && reply->result == PDK__NO_NODE)
         pdk__place_tell(place, PDK__NODE_LOST);
     else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
-        watch_own_later(place);
+        watch_own_after(place, pdk__lease_renewal_period(&s->lease));
     pdk__place_unref(place);
 }
 
 static void on_settle(pdk_session *s, void *user) {
     struct pdk__place *place = user;
-    if (place->c.phase != PDK__HELD || place->own_watched)
-        return;
-    if (s->link == PDK__LINK_CONNECTED && pdk__watches_add(s, place->own_path, place) &&
-        pdk__send_to_own(place, PDK__OP_WATCH, on_own_watched))
+    if (place->c.phase != PDK__HELD || place->own_watched || s->link != PDK__LINK_CONNECTED)
+        return; /* without a connection: when there is one again */
+    if (pdk__watches_add(s, place->own_path, place) && pdk__send_to_own(place, PDK__OP_WATCH, on_own_watched))
         place->own_watched = true;
     else
-        watch_own_later(place);
+        watch_own_after(place, pdk__lease_renewal_period(&s->lease));
 }
 
 /* The node's path is kept from here on, so that watches on it are told from those on the predecessor. */
@@ -88,7 +92,7 @@ static void after(struct pdk__place *place, enum pdk__phase before) {
         note_own(place);
     if (place->c.phase == PDK__HELD && before != PDK__HELD) {
         pdk__renew_soon(s);
-        watch_own_later(place);
+        watch_own_after(place, SETTLE_NS);
     }
     if (pdk__contender_is_next(&place->c) && !pdk__lease_fresh(&s->lease, pdk__now(s)))
         pdk__renew_now(s);
@@ -124,6 +128,8 @@ void pdk__place_step(struct pdk__place *place, const struct pdk__event *event) {
 
 void pdk__place_tell(struct pdk__place *place, enum pdk__event_type type) {
     pdk__place_step(place, &(struct pdk__event){.type = type});
+    if (type == PDK__LINK_UP && !place->own_watched)
+        watch_own_after(place, SETTLE_NS);
 }
 
 void pdk__place_leave(struct pdk__place *place) {

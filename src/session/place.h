@@ -22,6 +22,7 @@ struct pdk__place {
     bool queued; /* in s->places */
     GList link;
     char *dir;                    /* absolute, chroot included */
+    char *watch_path;             /* the predecessor's, while the request to watch it is on its way */
     char *own_path;               /* once known */
     int failure_code;             /* ZooKeeper's, of the last refusal */
     enum pdk__result dir_refused; /* what became of the directory's parents; OK: nothing bad */

@@ -51,6 +51,13 @@ static bool wants_renewal(const struct pdk__place *place) {
                            (place->c.phase == PDK__IN && place->c.listed && place->c.ahead <= 1));
 }
 
+bool pdk__places_active(const pdk_session *s) {
+    for (const GList *link = s->places.head; link; link = link->next)
+        if (wants_renewal(link->data))
+            return true;
+    return false;
+}
+
 struct pdk__place *pdk__places_to_renew(pdk_session *s) {
     for (guint i = 0; i < s->places.length; i++) {
         GList *link = g_queue_pop_head_link(&s->places);

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-/* Somebody waits for a longer lease, or all do after a reconnect: its evidence is half a tick away. */
-static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored; }
+/* Somebody waits for a longer lease, or for the first, or all do after a reconnect: its evidence is half a tick away. */
+static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored || s->lease.end == 0; }
 
 static void schedule(pdk_session *s) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
     int64_t now = pdk__now(s);
-    bool active = pdk__places_to_renew(s) != NULL;
+    bool active = pdk__places_active(s);
     int64_t at = active ? s->last_proof + pdk__lease_renewal_period(&s->lease)
                         : s->last_sent + pdk__lease_touch_period(&s->lease);
     if (is_urgent(s))

@@ -25,6 +25,8 @@ static void tell_run(void *user) {
 }
 
 void pdk__session_tell(pdk_session *s, pdk_session_event event) {
+    if (s->ended != PDK_OK && event != PDK_SESSION_CLOSED)
+        return; /* CLOSED is the last one */
     static const char *const words[] = {"", "connected", "suspended", "restored", "expired", "reopened", "closed"};
     int64_t left = MAX(s->lease.end - pdk__now(s), 0) / PDK__MS;
     if (event == PDK_SESSION_EXPIRED || event == PDK_SESSION_CLOSED)
@@ -84,10 +86,12 @@ void pdk__session_end(pdk_session *s, pdk_status status, const char *why) {
 
 static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     bool first = s->link == PDK__LINK_OPENING;
+    if (s->link != PDK__LINK_CONNECTED) { /* it may be told twice */
+        s->connected_at = pdk__now(s);
+        s->restored = first;
+    }
     s->link = PDK__LINK_CONNECTED;
     s->id = id;
-    s->connected_at = pdk__now(s);
-    s->restored = first;
     pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);
     if (first) {
         pdk__session_tell(s, s->ever_connected ? PDK_SESSION_REOPENED : PDK_SESSION_CONNECTED);

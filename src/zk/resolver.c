@@ -60,7 +60,7 @@ static bool start_thread(struct lookup *lookup) {
 
 static void wait_a_moment(struct lookup *lookup) {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += ASK_EVERY_NS;
     if (until.tv_nsec >= 1000000000) {
         until.tv_sec++;
@@ -73,7 +73,11 @@ pdk_status pdk__resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *us
                         char **why) {
     struct lookup *lookup = g_new0(struct lookup, 1);
     pthread_mutex_init(&lookup->lock, NULL);
-    pthread_cond_init(&lookup->changed, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&lookup->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     lookup->hosts = pdk__hosts_copy(hosts);
     lookup->users = 2;
     *servers = *why = NULL;

@@ -214,6 +214,19 @@ START_TEST(a_silent_link_does_not_hold_it_up) {
 END_TEST
 
 /* Nobody heals this one: the threads go all the same, and the node when the server ends the session. */
+START_TEST(closed_is_the_last_event) {
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
+    pdk_session_close(session, 2 * pdk_session_timeout_ms(session)); /* it notices the silence meanwhile */
+    char *story = journal_story(&journal);
+    bool last = g_str_has_suffix(story, "closed");
+    ck_assert_msg(last, "%s", story);
+    g_free(story);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+}
+END_TEST
+
 START_TEST(a_link_that_stays_silent_leaves_nothing_either) {
     ck_assert_int_eq(pdk_session_close(session, 5000), PDK_OK); /* the fixture's is not the subject */
     int threads = self_thread_count();
@@ -339,6 +352,7 @@ static void add_tests(TCase *threaded) {
     tcase_add_test(threaded, blocked_calls_are_woken_on_a_silent_link);
     tcase_add_test(threaded, a_silent_link_does_not_hold_it_up);
     tcase_add_test(threaded, a_cut_link_does_not_hold_it_up);
+    tcase_add_test(threaded, closed_is_the_last_event);
     tcase_add_test(threaded, a_link_that_stays_silent_leaves_nothing_either);
     tcase_add_test(threaded, a_link_that_comes_back_is_waited_for);
     tcase_add_test(threaded, no_time_at_all_is_enough_to_begin);

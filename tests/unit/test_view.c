@@ -140,6 +140,9 @@ START_TEST(limits) {
     memcpy(name + PDK__NAME_SIZE - 1 - 15, "nlock-0000000001", 17);
     look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
     ck_assert(view.beyond_limits);
+    memcpy(name + PDK__NAME_SIZE - 1 - 15, "nlock-0000000009", 17); /* behind us it does not matter */
+    look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
+    ck_assert(!view.beyond_limits && view.listed && view.ahead == 0);
 
     const char **many = calloc(PDK__CHILDREN_MAX + 1, sizeof *many);
     for (size_t i = 0; i <= PDK__CHILDREN_MAX; i++)
