@@ -28,7 +28,6 @@ struct pdk_claim *pdk__claim_new(struct pdk__line *line, int64_t timeout_ms, pdk
     atomic_init(&claim->refs, 2);
     claim->line = pdk__line_ref(line);
     claim->is_try = timeout_ms == 0;
-    claim->timeout_ms = timeout_ms;
     claim->deadline = pdk__deadline(line->s, claim->is_try ? line->s->request_timeout_ms : timeout_ms);
     claim->alarm = (struct pdk__alarm){.ring = on_deadline, .user = claim};
     claim->link.data = claim;

@@ -21,7 +21,7 @@ struct pdk_claim {
     struct pdk__line *line; /* a reference */
     enum pdk__claim_state state;
     bool is_try;
-    int64_t deadline, timeout_ms;
+    int64_t deadline;
     struct pdk__alarm alarm;
     GList link;         /* in line->claims while QUEUED */
     pdk_acquired_fn fn; /* NULL: a caller waits on `woken` */
