@@ -1,7 +1,6 @@
 /* Closing a session: in time, with a last flush, and with nothing running afterwards. */
 #include "fork.h"
 #include "session/places.h"
-#include "session/threads.h"
 #include "session/watches.h"
 #include "text.h"
 
@@ -46,7 +45,7 @@ void pdk_session_unref(pdk_session *s) {
             return;
     pdk__lock(s);
     bool last = atomic_fetch_sub(&s->refs, 1) == 1;
-    bool ended = pdk__threads_ended(s);
+    bool ended = s->world->ended(s);
     if (last && !ended) { /* its threads finish it, and the last of them frees it */
         pdk__session_end(s, PDK_CLOSED, "the session was dropped");
         finish(s);
@@ -71,6 +70,13 @@ static bool await_finish(pdk_session *s, int64_t deadline) {
         in_time = pdk__wait(s, &s->changed, deadline);
     pdk__unlock(s);
     return in_time && clean;
+}
+
+/* Under the monitor. */
+static bool await_threads(pdk_session *s, int64_t deadline) {
+    while (!s->world->ended(s) && pdk__wait(s, &s->changed, deadline))
+        ;
+    return s->world->ended(s);
 }
 
 static pdk_status check_close(pdk_session *s, int64_t timeout_ms) {
@@ -108,7 +114,7 @@ pdk_status pdk_session_close(pdk_session *s, int64_t timeout_ms) {
     bool drained = pdk__outbox_drain(s, deadline);
     pdk__outbox_silence(s);
     pdk__lock(s);
-    bool ended = finished && pdk__threads_wait(s, deadline);
+    bool ended = finished && await_threads(s, deadline);
     pdk__unlock(s);
     if (finished && drained && ended)
         return PDK_OK;

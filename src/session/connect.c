@@ -1,7 +1,6 @@
 /* The connector: all that may block for seconds, on a thread of its own. One handle at a time: the retired one is closed
  * before the next is opened. */
 #include "session/places.h"
-#include "zk/resolver.h"
 
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
 /* How often names are looked up again while there is no connection. */
@@ -27,7 +26,7 @@ static void trouble(pdk_session *s, pdk_status status, const char *why) {
 
 static pdk_status resolve(pdk_session *s, char **servers, char **why) {
     pdk__unlock(s);
-    pdk_status status = pdk__resolve(s->hosts, must_stop, s, servers, why);
+    pdk_status status = s->world->resolve(s->hosts, must_stop, s, servers, why);
     pdk__lock(s);
     return status;
 }

@@ -104,13 +104,16 @@ static pdk_status await_connection(pdk_session *s) {
     return status;
 }
 
-pdk_status pdk_session_open(const char *hosts_text, const pdk_session_options *given, pdk_session **out) {
+/* Nobody hears of a session that was never handed out. */
+static void abandon(pdk_session *s) {
+    pdk__outbox_silence(s);
+    pdk_session_unref(s);
+}
+
+pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given, const struct pdk__world *world,
+                              pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     struct pdk__hosts *hosts;
-    if (!out)
-        return pdk__fail(PDK_INVALID, "out: NULL; pass the address of a pdk_session pointer");
-    if (pdk__in_callback())
-        return pdk__fail(PDK_WRONG_THREAD, "pdk_session_open: blocks, so it must not be called from a callback");
     pdk_status status = pdk__options_read("options", given, &options, sizeof options, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
         status = check_numbers(&options);
@@ -121,18 +124,32 @@ pdk_status pdk_session_open(const char *hosts_text, const pdk_session_options *g
     if (status != PDK_OK)
         return status;
 
-    pdk_session *s = make(&options, hosts, &pdk__world_real);
+    pdk_session *s = make(&options, hosts, world);
     status = pdk__outbox_init(s, &options);
     if (status == PDK_OK)
         status = s->world->start(s);
     if (status == PDK_OK)
-        status = await_connection(s);
-    if (status != PDK_OK) { /* nobody hears of a session that was never handed out */
-        pdk__outbox_silence(s);
-        pdk_session_unref(s);
+        *out = s;
+    else
+        abandon(s);
+    return status;
+}
+
+pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options, pdk_session **out) {
+    pdk_session *s;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "out: NULL; pass the address of a pdk_session pointer");
+    if (pdk__in_callback())
+        return pdk__fail(PDK_WRONG_THREAD, "pdk_session_open: blocks, so it must not be called from a callback");
+    pdk_status status = pdk__session_begin(hosts, options, &pdk__world_real, &s);
+    if (status != PDK_OK)
+        return status;
+    status = await_connection(s);
+    if (status != PDK_OK) {
+        abandon(s);
         return status;
     }
-    if (!options.digest)
+    if (!s->digest)
         pdk__log(s, PDK_LOG_WARN, "no authentication: nodes are open to everybody who reaches the servers");
     *out = s;
     return PDK_OK;

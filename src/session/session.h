@@ -113,6 +113,10 @@ void pdk__renew_now(pdk_session *s);       /* a barrier, now */
 /* An answer to a request sent at `sent` arrived. */
 void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed);
 
+/* --- open.c: begin a session in a world, without waiting for its first lease. Errors as pdk_session_open's. */
+pdk_status pdk__session_begin(const char *hosts, const pdk_session_options *options, const struct pdk__world *world,
+                              pdk_session **out);
+
 /* --- close.c */
 void pdk__session_free(pdk_session *s);
 

@@ -7,10 +7,9 @@
  *
  * All block every signal. None is joined: the last one to leave a session nobody references frees it.
  */
-#include "session/threads.h"
-
 #include "session/session.h"
 #include "text.h"
+#include "zk/resolver.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -163,14 +162,8 @@ static void real_end(pdk_session *s) {
     s->world_data = NULL;
 }
 
-bool pdk__threads_ended(const pdk_session *s) { return !s->world_data || threads_of(s)->running == 0; }
-
-bool pdk__threads_wait(pdk_session *s, int64_t until) {
-    while (!pdk__threads_ended(s) && pdk__wait(s, &s->changed, until))
-        ;
-    return pdk__threads_ended(s);
-}
+static bool real_ended(const pdk_session *s) { return !s->world_data || threads_of(s)->running == 0; }
 
 const struct pdk__world pdk__world_real = {
-    &pdk__zk_client, boottime, real_start, real_arm, real_wake, real_work, real_end,
+    &pdk__zk_client, pdk__resolve, boottime, real_start, real_arm, real_wake, real_work, real_ended, real_end,
 };

@@ -1,11 +1,13 @@
 /* The world a session lives in: ZooKeeper, the clock, the timer and the wake-ups, in one table.
  *
- * The real one is threads.c over libzookeeper; a simulation brings its own, and the same driver runs in its time.
+ * The real one is threads.c over libzookeeper; a simulation brings its own, and the same driver runs in its time. What
+ * blocks (pdk_lock_acquire, pdk_session_close …) waits on conditions in real time and is for the real world only.
  */
 #ifndef PDK_SESSION_WORLD_H
 #define PDK_SESSION_WORLD_H
 
 #include "zk/calls.h"
+#include "zk/hosts.h"
 
 #include <stdbool.h>
 
@@ -13,6 +15,9 @@ struct pdk_session;
 
 struct pdk__world {
     const struct pdk__zk_calls *zk;
+    /* As pdk__resolve. Not under the monitor. */
+    pdk_status (*resolve)(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
+                          char **why);
     /* CLOCK_BOOTTIME in ns: it counts while the machine sleeps, and nobody sets it. */
     int64_t (*now)(void);
     /* Bring the session to life: from now on the other calls are carried out. SYSTEM. */
@@ -23,6 +28,8 @@ struct pdk__world {
     void (*wake)(struct pdk_session *s);
     /* Connections are to be opened or closed: call pdk__connector_run. Under the monitor. */
     void (*work)(struct pdk_session *s);
+    /* No thread of the session runs any more, or none was ever started. Under the monitor. */
+    bool (*ended)(const struct pdk_session *s);
     /* After the last use. */
     void (*end)(struct pdk_session *s);
 };
