@@ -56,9 +56,6 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__NODE_EXISTS: /* of a sequential create: the parent's counter is stuck at its end */
         fail(c, PDK_EXHAUSTED);
         break;
-    case PDK__UNKNOWN:
-        c->phase = PDK__UNSURE;
-        break;
     case PDK__NOT_NOW:
         c->pause = true;
         break;
@@ -66,6 +63,9 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__REFUSED:
     case PDK__LIMITED:
         refuse(c, e->result);
+        break;
+    default: /* UNKNOWN */
+        c->phase = PDK__UNSURE;
         break;
     }
 }
@@ -146,7 +146,6 @@ static void watched(struct pdk__contender *c, enum pdk__result result) {
 static void statted(struct pdk__contender *c, const struct pdk__event *e) {
     if (e->result == PDK__OK && e->ours) {
         be_in(c, e->token);
-        c->look = true;
     } else if (e->result == PDK__OK || e->result == PDK__NO_NODE) {
         be_out(c); /* of an older session, dying with it; or already dead */
     } else if (e->result == PDK__NOT_NOW) {
@@ -229,14 +228,12 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
         if (pdk__contender_is_next(c))
             c->look = true;
         break;
-    case PDK__NODE_LOST:
+    default: /* NODE_LOST */
         if (c->phase == PDK__HELD || (c->phase == PDK__IN && c->leaving))
             c->phase = PDK__GONE;
         else if (c->phase == PDK__IN)
             be_out(c);
         break; /* in any other phase it is news of an earlier node */
-    default:
-        break;
     }
 }
 
@@ -250,10 +247,6 @@ static enum pdk__command next(struct pdk__contender *c) {
     case PDK__CANDIDATE:
         return PDK__DO_STAT;
     case PDK__OUT:
-        if (c->leaving) {
-            c->phase = PDK__GONE;
-            return PDK__DO_NOTHING;
-        }
         return !c->wanted ? PDK__DO_NOTHING : c->dirless ? PDK__DO_MKDIR : PDK__DO_ENTER;
     case PDK__IN:
         if (c->leaving)

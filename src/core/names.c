@@ -40,13 +40,15 @@ static enum pdk__kind kind_before(const char *text, size_t length) {
     return PDK__FOREIGN;
 }
 
-/* The sequence takes ten characters, "%010d", minus included, and eleven below -999999999. A token may end in a dash itself:
- * the longer form is tried first, and only what stands behind a token counts. */
+/* The sequence is what "%010d" writes: ten characters, minus included, and eleven below -999999999. A token may end in a dash
+ * itself: the longer form is tried first, and only what stands behind a token counts. Other spellings of a number are
+ * nobody's: read as very old contenders they would block everybody. */
 bool pdk__name_parse(const char *text, struct pdk__name *name) {
     static const struct {
         size_t length;
         bool negative;
-    } forms[] = {{11, true}, {10, true}, {10, false}};
+        int32_t most;
+    } forms[] = {{11, true, -1000000000}, {10, true, -1}, {10, false, INT32_MAX}};
     size_t length = strlen(text);
     *name = (struct pdk__name){PDK__FOREIGN, 0};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
@@ -55,10 +57,12 @@ bool pdk__name_parse(const char *text, struct pdk__name *name) {
         const char *number = text + length - forms[i].length;
         enum pdk__kind kind = kind_before(text, length - forms[i].length);
         int sign = forms[i].negative ? 1 : 0;
+        int32_t sequence;
         if (kind == PDK__FOREIGN || (sign && number[0] != '-') ||
-            !parse_digits(number + sign, (int)forms[i].length - sign, forms[i].negative, &name->sequence))
+            !parse_digits(number + sign, (int)forms[i].length - sign, forms[i].negative, &sequence) ||
+            sequence > forms[i].most)
             continue;
-        name->kind = kind;
+        *name = (struct pdk__name){kind, sequence};
         return true;
     }
     return false;

@@ -41,7 +41,7 @@ void pdk__view_make(struct pdk__view *view, const char *const *names, size_t cou
         if (!in_line || !is_same_line(other.kind, me.kind) || pdk__sequence_compare(other.sequence, me.sequence) > 0)
             continue;
         view->ahead++;
-        view->beyond_limits = view->beyond_limits || !fits;
+        view->beyond_limits = !fits;
         if (fits && blocks(other.kind, me.kind) && is_later(other.sequence, blocker, view->blocker[0] != '\0')) {
             blocker = other.sequence;
             keep(view->blocker, names[i]);
