@@ -55,10 +55,10 @@ void pdk_claim_unref(pdk_claim *claim) {
     g_free(claim);
 }
 
-static void queue_up(struct pdk_claim *claim, bool head) {
+static void queue_up(struct pdk_claim *claim) {
     claim->state = PDK__CLAIM_QUEUED;
     pdk__alarm_set(claim->line->s, &claim->alarm, claim->deadline);
-    pdk__line_push(claim->line, claim, head);
+    pdk__line_push(claim->line, claim);
 }
 
 /* ---- the callback */
@@ -108,7 +108,7 @@ bool pdk__claim_receive(struct pdk_claim *claim, pdk_status *status, struct pdk_
         pdk__hold_discard(*hold);
         *lapsed = g_steal_pointer(hold);
         if (in_time && s->ended == PDK_OK) {
-            queue_up(claim, true);
+            queue_up(claim);
             return false;
         }
         *status = s->ended != PDK_OK ? s->ended : PDK_TIMEOUT;
@@ -144,7 +144,7 @@ pdk_status pdk__claim_wait(struct pdk__line *line, int64_t timeout_ms, const cha
                            call, line->dir);
     bool queued = status == PDK_OK;
     if (queued)
-        queue_up(claim, false);
+        queue_up(claim);
     while (queued) {
         while (claim->state == PDK__CLAIM_QUEUED)
             pthread_cond_wait(&claim->woken, &s->monitor);
@@ -177,7 +177,7 @@ pdk_status pdk__claim_start(struct pdk__line *line, int64_t timeout_ms, const ch
     if (status == PDK_OK) {
         if (out)
             *out = pdk_claim_ref(claim);
-        queue_up(claim, false);
+        queue_up(claim);
     }
     pdk__unlock(s);
     if (status != PDK_OK)

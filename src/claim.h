@@ -20,6 +20,7 @@ struct pdk_claim {
     atomic_uint refs;
     struct pdk__line *line; /* a reference */
     enum pdk__claim_state state;
+    uint64_t number; /* its turn in the line, for good */
     bool is_try;
     int64_t deadline;
     struct pdk__alarm alarm;

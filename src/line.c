@@ -60,6 +60,10 @@ static void grant_next(struct pdk__line *line) {
     pdk__claim_decide(claim, PDK_OK, NULL, line->hold);
 }
 
+static bool is_outpaced(const struct pdk__place *place) {
+    return place->c.phase == PDK__IN && place->c.listed && place->outpaced;
+}
+
 /* Somebody else is ahead: a try does not wait. */
 static void answer_tries(struct pdk__line *line) {
     for (GList *link = line->claims.head, *next; link; link = next) {
@@ -108,7 +112,7 @@ void pdk__line_moved(struct pdk__line *line, struct pdk__place *place) {
     } else if (place->c.phase == PDK__HELD && !line->hold) {
         pdk__turns_granted(&line->turns, pdk__now(line->s));
         grant_next(line);
-    } else if (place->c.phase == PDK__IN && place->c.listed && place->c.watched[0] != '\0') {
+    } else if (is_outpaced(place)) {
         answer_tries(line);
     }
 }
@@ -128,14 +132,21 @@ void pdk__line_check(struct pdk__line *line) {
         pdk__hold_lose(line->hold, PDK_REASON_LEASE);
 }
 
-void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim, bool head) {
+static void insert(struct pdk__line *line, struct pdk_claim *claim) {
+    GList *next = line->claims.head;
+    if (claim->number == 0) {
+        claim->number = ++line->claims_taken;
+        next = NULL;
+    }
+    while (next && ((const struct pdk_claim *)next->data)->number < claim->number)
+        next = next->next;
+    g_queue_insert_before_link(&line->claims, next, &claim->link);
+}
+
+void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim) {
     pdk__line_check(line);
-    bool behind = !g_queue_is_empty(&line->claims) || line->hold ||
-                  (line->place && line->place->c.phase == PDK__IN && line->place->c.watched[0] != '\0');
-    if (head)
-        g_queue_push_head_link(&line->claims, &claim->link);
-    else
-        g_queue_push_tail_link(&line->claims, &claim->link);
+    bool behind = !g_queue_is_empty(&line->claims) || line->hold || (line->place && is_outpaced(line->place));
+    insert(line, claim);
     if (claim->is_try && behind)
         pdk__claim_decide(claim, PDK_BUSY, line->hold ? "held by this process" : "somebody is ahead", NULL);
     else

@@ -21,7 +21,8 @@ struct pdk__line {
     pdk__blocks_fn blocks;
     const char *mode; /* for sequencers */
     struct pdk__turns turns;
-    GQueue claims;
+    GQueue claims;            /* in the order of their numbers */
+    uint64_t claims_taken;    /* the newest number */
     struct pdk__place *place; /* a reference, or NULL */
     struct pdk_hold *hold;    /* not a reference: it tells when it ends */
     GList link;               /* in s->lines */
@@ -33,8 +34,8 @@ struct pdk__line *pdk__line_ref(struct pdk__line *line);
 /* Not under the monitor. */
 void pdk__line_unref(struct pdk__line *line);
 
-/* At the end of the line, or at its head for a claim that was granted and could not take it. */
-void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim, bool head);
+/* At the end of the line; a claim that was granted and could not take it comes back to the turn it had. */
+void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim);
 /* A hold that has lapsed, before the timer came round to it, is lost now. */
 void pdk__line_check(struct pdk__line *line);
 /* Bring place and claims in step. */

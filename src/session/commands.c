@@ -3,6 +3,7 @@
 
 #include "line.h"
 #include "session/ops.h"
+#include "session/places.h"
 #include "session/reap.h"
 #include "session/watches.h"
 
@@ -113,12 +114,14 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     if (reply) {
         struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view};
         event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
-        event.hurry = place->line && pdk__line_in_hurry(place->line);
         bool known = place->c.own[0] != '\0';
-        if (reply->result == PDK__OK)
+        if (reply->result == PDK__OK) {
             pdk__view_make(&view, reply->children, reply->children_count, place->c.mark, place->c.own, place->blocks);
-        else
+            place->outpaced = view.blocker[0] != '\0' && !pdk__places_gives_up(s, place->dir, view.blocker);
+        } else {
             place->failure_code = reply->code;
+        }
+        event.hurry = place->outpaced && place->line && pdk__line_in_hurry(place->line);
         pdk__place_step(place, &event);
         if (reply->result == PDK__OK && known && view.marked[0] != '\0')
             pdk__reap_stray(s, place->dir, place->c.mark, view.marked);

@@ -46,6 +46,15 @@ bool pdk__places_leaving(const pdk_session *s, uint64_t serial) {
     return false;
 }
 
+bool pdk__places_gives_up(const pdk_session *s, const char *dir, const char *name) {
+    for (const GList *link = s->places.head; link; link = link->next) {
+        const struct pdk__place *place = link->data;
+        if (place->leaving && strcmp(place->c.own, name) == 0 && strcmp(place->dir, dir) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool wants_renewal(const struct pdk__place *place) {
     return place->line && (place->c.phase == PDK__HELD || pdk__contender_is_next(&place->c) ||
                            (place->c.phase == PDK__IN && place->c.listed && place->c.ahead <= 1));

@@ -100,8 +100,10 @@ void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     bool moved = pdk__lease_answered(&s->lease, sent, now, committed);
     if (committed && sent > s->last_proof)
         s->last_proof = sent; /* a busy session needs no barriers */
-    if (moved)
+    if (moved) {
+        pdk__holds_check(s); /* what lapsed before stays so, and its alarm is about to be moved away */
         pdk__holds_extend(s, s->lease.end);
+    }
     if (committed && !s->restored && sent >= s->connected_at && pdk__lease_fresh(&s->lease, now)) {
         s->restored = true;
         pdk__session_tell(s, PDK_SESSION_RESTORED);

@@ -149,6 +149,26 @@ START_TEST(a_try_is_busy_behind_a_waiter) {
 }
 END_TEST
 
+/* What is ahead is our own node on its way out, which nobody wants; with somebody else behind it, it is busy after all. */
+START_TEST(a_try_does_not_meet_the_claim_given_up_before) {
+    const char *path = ts_fresh_path();
+    pdk_lock *lock = ts_lock(a, path);
+    pdk_hold *hold = NULL;
+
+    for (int round = 0; round < 20; round++) {
+        ts_answer *given_up = ts_acquire_async(lock, 20000);
+        ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(given_up)), PDK_OK);
+        ck_assert_msg(pdk_lock_acquire(lock, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_error_text());
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    }
+    pdk_hold *held = ts_stage_acquire(ts_lock(b, path), 5000);
+    ts_answer *given_up = ts_acquire_async(lock, 20000);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(given_up)), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
+    pdk_hold_release(held);
+}
+END_TEST
+
 START_TEST(a_try_without_a_server_is_unavailable_in_time) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     const char *path = ts_fresh_path();
@@ -352,6 +372,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_try_takes_what_is_free);
     tcase_add_test(tcase, a_try_tells_busy_at_once_and_leaves_nothing);
     tcase_add_test(tcase, a_try_is_busy_behind_a_waiter);
+    tcase_add_test(tcase, a_try_does_not_meet_the_claim_given_up_before);
     tcase_add_test(tcase, a_try_without_a_server_is_unavailable_in_time);
     tcase_add_test(tcase, in_line_the_deadline_is_kept);
     tcase_add_test(tcase, cut_off_the_deadline_is_kept);
