@@ -30,6 +30,7 @@ void bench_cycles(struct bench *bench);  /* acquire + release against the same b
 void bench_far(struct bench *bench);     /* the same behind a link with 10 ms round trip */
 void bench_queue(struct bench *bench);   /* processes in line: requests counted */
 void bench_threads(struct bench *bench); /* threads on one lock */
+void bench_valid(struct bench *bench);   /* asking a hold */
 
 /* A process of bench_queue; returns its exit status. */
 int bench_play(const char *board, const char *address, int seat);
