@@ -42,6 +42,21 @@ static void on_first(struct pdk__place *place, const struct pdk__reply *reply, e
     pdk__place_unref(place);
 }
 
+static bool send_one(struct pdk__place *place, enum pdk__op_kind kind, const char *path, pdk__done_fn done) {
+    struct pdk__request request = {.kind = kind, .path = path, .container = place->containers};
+    if (kind == PDK__OP_CREATE)
+        request.data = place->s->identity;
+    bool sent = pdk__send(place->s, request, done, place);
+    if (sent)
+        pdk__place_ref(place);
+    return sent;
+}
+
+static void poll_after(struct pdk__place *place, int64_t ns) {
+    if (place->queued)
+        pdk__alarm_set(place->s, &place->poll, pdk__now(place->s) + ns);
+}
+
 static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
     (void)s;
     on_first(user, reply, PDK__CREATED);
@@ -76,26 +91,48 @@ static void on_made_dir(pdk_session *s, void *user, const struct pdk__reply *rep
     on_reply(place, reply, PDK__MADE_DIR);
 }
 
+/* A node that may not be read cannot be watched: an exists watch could be set, but a server may keep its event from us for
+ * the same reason. It keeps that of a watch set before as well, so whoever waits asks now and then. */
 static void on_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__place *place = user;
     struct pdk__reply polled;
     if (reply && reply->result != PDK__OK)
         pdk__watches_failed(s, place->watch_path, place);
-    if (reply && reply->result == PDK__NOT_ALLOWED && place->queued) {
+    place->unwatched = reply && reply->result == PDK__NOT_ALLOWED;
+    if (place->unwatched) {
         polled = *reply;
         polled.result = PDK__OK;
         reply = &polled;
-        pdk__alarm_set(s, &place->poll, pdk__now(s) + MIN(pdk__lease_renewal_period(&s->lease), POLL_NS_MAX));
+        poll_after(place, MIN(pdk__lease_renewal_period(&s->lease), POLL_NS_MAX));
+    } else {
+        poll_after(place, s->lease.timeout);
     }
     on_reply(place, reply, PDK__WATCHED);
 }
 
-/* An exists watch could be set without permission, but a server may keep its event from us for the same reason. */
+static bool is_waiting(const struct pdk__place *place) {
+    return place->c.phase == PDK__IN && place->c.watched[0] != '\0' && !place->c.leaving;
+}
+
+static void on_asked(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__place *place = user;
+    bool there = reply && reply->result != PDK__NO_NODE && reply->result != PDK__NOT_ALLOWED;
+    if (there && is_waiting(place))
+        poll_after(place, s->lease.timeout);
+    else if (reply && is_waiting(place))
+        pdk__place_tell(place, PDK__POKE);
+    pdk__place_unref(place);
+}
+
 static void on_poll(pdk_session *s, void *user) {
     struct pdk__place *place = user;
     (void)s;
-    if (place->c.phase == PDK__IN && place->c.watched[0] != '\0')
+    if (!is_waiting(place) || !place->c.watching)
+        return; /* it is about to list anyway */
+    if (place->unwatched)
         pdk__place_tell(place, PDK__POKE);
+    else if (!send_one(place, PDK__OP_STAT, place->watch_path, on_asked))
+        poll_after(place, place->s->lease.timeout);
 }
 
 static void on_statted(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -130,16 +167,6 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
 }
 
 /* ---- commands */
-
-static bool send_one(struct pdk__place *place, enum pdk__op_kind kind, const char *path, pdk__done_fn done) {
-    struct pdk__request request = {.kind = kind, .path = path, .container = place->containers};
-    if (kind == PDK__OP_CREATE)
-        request.data = place->s->identity;
-    bool sent = pdk__send(place->s, request, done, place);
-    if (sent)
-        pdk__place_ref(place);
-    return sent;
-}
 
 static bool send_create(struct pdk__place *place) {
     char *path = pdk__child_path(place, place->c.mark);

@@ -22,7 +22,7 @@ struct pdk__place {
     bool queued; /* in s->places */
     GList link;
     char *dir;                    /* absolute, chroot included */
-    char *watch_path;             /* the predecessor's, while the request to watch it is on its way */
+    char *watch_path;             /* of the predecessor that was last to be watched */
     char *own_path;               /* once known */
     int failure_code;             /* ZooKeeper's, of the last refusal */
     enum pdk__result dir_refused; /* what became of the directory's parents; OK: nothing bad */
@@ -32,7 +32,8 @@ struct pdk__place {
     bool outpaced;                /* as of the last list: somebody is ahead, other than a node of ours on its way out */
     bool list_unsent;             /* the second request of two could not be sent */
     struct pdk__alarm retry;      /* a command could not be sent, or the server asked for a pause */
-    struct pdk__alarm poll;       /* the predecessor may not be read, so not be watched either */
+    struct pdk__alarm poll;       /* ask after the predecessor, in case its watch is never heard of */
+    bool unwatched;               /* it may not be read, so not be watched either */
     struct pdk__alarm settle;     /* a right that is kept for a while watches its node */
     bool own_watched;
 };

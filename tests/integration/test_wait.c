@@ -146,6 +146,23 @@ START_TEST(a_predecessor_that_may_not_be_read) {
 }
 END_TEST
 
+/* The watch was set while it could be, and the server keeps its event back: the waiter asks again within a session timeout. */
+START_TEST(a_predecessor_that_may_not_be_read_any_more) {
+    make_line(1);
+    g_autofree char *node = node_of(0);
+    ts_observer *o = ts_observer_open(server());
+    ck_assert_ptr_nonnull(o);
+    ts_sleep_ms(100); /* the waiter's watch is set */
+    const int rc = ts_observer_set_acl(o, node, TS_PERM_ADMIN, "world", "anyone");
+    ts_observer_close(o);
+    ck_assert_int_eq(rc, 0);
+    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
+    ck_assert(ts_wait_children(server(), line.path, 1, 2000));
+    ck_assert_msg(ts_answer_wait(line.waiters[1], SESSION_MS + ts_patience(1500)), "the waiter is not granted");
+    ck_assert_int_eq(ts_answer_status(line.waiters[1]), PDK_OK);
+}
+END_TEST
+
 /* The release falls on every moment of the waiter's way into the line: before its create, between list and watch, … */
 START_TEST(a_predecessor_that_vanishes_at_any_moment) {
     const char *path = ts_fresh_path();
@@ -254,6 +271,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, one_release_wakes_one_waiter);
     tcase_add_test(tcase, a_write_to_the_predecessor_does_not_eat_the_wake_up);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read);
+    tcase_add_test(tcase, a_predecessor_that_may_not_be_read_any_more);
     tcase_add_test(tcase, a_predecessor_that_vanishes_at_any_moment);
     tcase_add_loop_test(tcase, the_middle_of_the_line_goes, 0, 4);
     tcase_add_loop_test(tcase, a_release_while_the_waiter_is_cut_off, 0, 4);
