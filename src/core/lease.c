@@ -32,10 +32,11 @@ void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
         l->end -= pdk__lease_margin(l);
 }
 
-/* How long after a touch the leader may hear of it. */
+/* How long after a touch the leader may hear of it. Pings come a little later than every half tick, and half a tick of our
+ * clock may be shorter than one of theirs: a report missed by a hair would make the lease wrong by all the time before. */
 static int64_t report_delay(const struct pdk__lease *l) {
     int64_t tick = l->tick_option ? l->tick_option : l->timeout / 2;
-    return tick / 2 * l->hops;
+    return (tick / 2 + pdk__lease_margin(l)) * l->hops;
 }
 
 /* The newest touch that the leader has certainly heard of when it commits a request sent at `sent`. */

@@ -1,15 +1,15 @@
 /* The lease: until when, by our own clock, no server can have given our session away.
  *
  *            s_j ─────────► r_j                       s_k ──────────► answer
- *             │ request j    │ ◄── tick/2 · hops ──►   │ request k,     a quorum committed it
+ *             │ request j    │ ◄─ (tick/2+m) · hops ─► │ request k,     a quorum committed it
  *             ▼              ▼   j's touch was         ▼
  *        touched at or    answered  reported to the   proves that the report arrived, and that the
  *        after s_j                  leader in here    leader was still one
  *
- *     end = s_j + T − (T/16 + 50 ms)
+ *     end = s_j + T − m,   m = T/16 + 50 ms
  *
  * k is the newest request a quorum committed and we saw acknowledged; j the latest request, of any kind, answered more than
- * tick/2 · hops before k was handed over. A follower reports touches to its leader with its answer to each ping, every
+ * (tick/2 + m) · hops before k was handed over. A follower reports touches to its leader with its answer to each ping, every
  * half tick, on the FIFO link that later carried k; the leader expires no earlier than T after a touch. Only a quorum could
  * have acknowledged k, so neither a follower that was cut off nor a deposed leader can prolong a lease.
  * The birth of the session is a j of its own that needs no report: a quorum committed it at the leader, and T counts from
@@ -45,7 +45,7 @@ void pdk__lease_begin(struct pdk__lease *l, int64_t born);
 void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout);
 /* An answer arrived. committed: it proves that a quorum committed the request. True when the lease moved. */
 bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed);
-/* T/16 + 50 ms, for clock rates that differ and for scheduling. */
+/* m: T/16 + 50 ms, for clock rates that differ, for scheduling, and for pings that are late. */
 int64_t pdk__lease_margin(const struct pdk__lease *l);
 /* The longest it can be right after a renewal. */
 int64_t pdk__lease_longest(const struct pdk__lease *l);

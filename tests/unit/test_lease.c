@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 4000 ms */
+#define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 4000 ms and the margin */
 #define MS(n) ((n)*PDK__MS)
 
 static struct pdk__lease lease;
@@ -41,9 +41,9 @@ START_TEST(a_touch_counts_once_it_was_reported_and_confirmed) {
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(100010), MS(100011), true);
     ck_assert(!pdk__lease_answered(&lease, MS(102000), MS(102005), false)); /* j, a read */
-    ck_assert(pdk__lease_answered(&lease, MS(106005), MS(106006), true));
+    ck_assert(pdk__lease_answered(&lease, MS(107055), MS(107056), true));
     ck_assert_int_eq(lease.end, MS(100010) + T - MS(1050)); /* j was answered just the delay before: not yet */
-    ck_assert(pdk__lease_answered(&lease, MS(106006), MS(106007), true));
+    ck_assert(pdk__lease_answered(&lease, MS(107056), MS(107057), true));
     ck_assert_int_eq(lease.end, MS(102000) + T - MS(1050));
 }
 END_TEST
@@ -51,7 +51,7 @@ END_TEST
 START_TEST(it_is_counted_from_sending_not_from_answering) {
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(102000), MS(105000), false); /* a slow answer: touched any time in between */
-    pdk__lease_answered(&lease, MS(109001), MS(115000), true);
+    pdk__lease_answered(&lease, MS(110051), MS(115000), true);
     ck_assert_int_eq(lease.end, MS(102000) + T - MS(1050));
 }
 END_TEST
@@ -59,9 +59,9 @@ END_TEST
 START_TEST(a_late_answer_cannot_shorten_it) {
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(103000), MS(103001), false);
-    ck_assert(pdk__lease_answered(&lease, MS(108000), MS(108001), true));
+    ck_assert(pdk__lease_answered(&lease, MS(108100), MS(108101), true));
     int64_t end = lease.end;
-    ck_assert(!pdk__lease_answered(&lease, MS(100500), MS(108002), true));
+    ck_assert(!pdk__lease_answered(&lease, MS(100500), MS(108102), true));
     ck_assert_int_eq(lease.end, end);
 }
 END_TEST
@@ -71,11 +71,11 @@ START_TEST(the_servers_tick_and_the_hops_count) {
     pdk__lease_begin(&lease, MS(1000));
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(3000), MS(3001), false);
-    pdk__lease_answered(&lease, MS(5001), MS(5002), true);
+    pdk__lease_answered(&lease, MS(7101), MS(7102), true);
     ck_assert_int_eq(lease.end, MS(1000) + T - MS(1050));
-    pdk__lease_answered(&lease, MS(5002), MS(5003), true);
+    pdk__lease_answered(&lease, MS(7102), MS(7103), true);
     ck_assert_int_eq(lease.end, MS(3000) + T - MS(1050));
-    ck_assert_int_eq(pdk__lease_longest(&lease), T - MS(1050) - MS(2000));
+    ck_assert_int_eq(pdk__lease_longest(&lease), T - MS(1050) - MS(4100));
 }
 END_TEST
 
@@ -132,7 +132,7 @@ START_TEST(a_busy_session_keeps_its_evidence) {
         now += MS(1) / 10;
         pdk__lease_answered(&lease, now - 1000, now, i % 3 == 0);
     }
-    int64_t best = now - MS(4000) + T - MS(1050);
+    int64_t best = now - MS(5050) + T - MS(1050);
     ck_assert_int_gt(lease.end, best - T / 64 - MS(2));
     ck_assert_int_le(lease.end, best);
     ck_assert_uint_le(lease.samples, PDK__LEASE_SAMPLES);
