@@ -131,7 +131,7 @@ int pdk_hold_fd(pdk_hold *hold) {
     if (hold->fd < 0) {
         hold->fd = eventfd(hold->reason != PDK_REASON_NONE, EFD_CLOEXEC | EFD_NONBLOCK);
         if (hold->fd < 0)
-            pdk__fail(PDK_SYSTEM, "pdk_hold_fd: eventfd: %s", strerror(errno));
+            pdk__fail(PDK_SYSTEM, "pdk_hold_fd: eventfd: %s", g_strerror(errno));
     }
     int fd = hold->fd;
     pdk__unlock(s);

@@ -38,9 +38,17 @@ static void be_out(struct pdk__contender *c) {
     c->own[0] = c->watched[0] = '\0';
 }
 
+/* A counter at its end gives its last number to everybody who asks, and nobody is ahead of anybody. */
+static bool has_last_number(const char *name) {
+    struct pdk__name parsed;
+    return pdk__name_parse(name, &parsed) && parsed.sequence == INT32_MAX;
+}
+
 static void be_in(struct pdk__contender *c, int64_t token) {
     c->phase = PDK__IN;
     c->token = token;
+    if (has_last_number(c->own))
+        fail(c, PDK_EXHAUSTED);
 }
 
 static void created(struct pdk__contender *c, const struct pdk__event *e) {
@@ -53,7 +61,7 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__NO_NODE:
         c->dirless = true;
         break;
-    case PDK__NODE_EXISTS: /* of a sequential create: the parent's counter is stuck at its end */
+    case PDK__NODE_EXISTS: /* of a sequential create: the parent's counter is stuck at its end, with our own name there */
         fail(c, PDK_EXHAUSTED);
         break;
     case PDK__NOT_NOW:

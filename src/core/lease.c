@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* For threads that run late, ours and the servers'. */
+#define SLACK (50 * PDK__MS)
+
 void pdk__lease_init(struct pdk__lease *l, int64_t tick_option, int64_t hops) {
     memset(l, 0, sizeof *l);
     l->tick_option = tick_option;
@@ -13,7 +16,7 @@ void pdk__lease_begin(struct pdk__lease *l, int64_t born) {
     l->born = born;
 }
 
-int64_t pdk__lease_margin(const struct pdk__lease *l) { return l->timeout / 16 + 50 * PDK__MS; }
+int64_t pdk__lease_margin(const struct pdk__lease *l) { return l->timeout / 16 + SLACK; }
 
 void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
     if (l->timeout == 0) {
@@ -32,33 +35,47 @@ void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
         l->end -= pdk__lease_margin(l);
 }
 
-/* How long after a touch the leader may hear of it. Pings come a little later than every half tick, and half a tick of our
- * clock may be shorter than one of theirs: a report missed by a hair would make the lease wrong by all the time before. */
+/* How long after a touch a follower has reported it, unless something stalls. The leader sends a ping a little later than
+ * every half tick, and half a tick of our clock may be shorter than one of its. */
 static int64_t report_delay(const struct pdk__lease *l) {
-    int64_t tick = l->tick_option ? l->tick_option : l->timeout / 2;
-    return (tick / 2 + pdk__lease_margin(l)) * l->hops;
+    int64_t half = (l->tick_option ? l->tick_option : l->timeout / 2) / 2;
+    return (half + half / 16 + SLACK) * l->hops;
 }
 
 /* The newest touch that the leader has certainly heard of when it commits a request sent at `sent`. */
 static int64_t reported_touch(const struct pdk__lease *l, int64_t sent) {
-    int64_t before = sent - report_delay(l);
+    int64_t before = sent - SLACK;
+    bool confirmed = false; /* k' is found */
     for (uint32_t i = 0; i < l->samples; i++) {
         uint32_t at = (l->newest + PDK__LEASE_SAMPLES - i) % PDK__LEASE_SAMPLES;
-        if (l->answered[at] < before)
+        if (l->answered[at] >= before)
+            continue;
+        if (confirmed)
             return l->sent[at] > l->born ? l->sent[at] : l->born;
+        if (l->committed[at]) {
+            confirmed = true;
+            before = l->sent[at] - report_delay(l);
+        }
     }
     return l->born;
 }
 
-/* A busy session would push out the samples that matter: keep the first of each T/64. An older j is only more careful. */
-static void remember(struct pdk__lease *l, int64_t sent, int64_t answered) {
-    if (l->samples != 0 && sent - l->sent[l->newest] < l->timeout / 64)
+/* A busy session would push out the samples that matter: those of each T/64 become one, which began with the first of them
+ * and was answered with the last. That is only more careful. */
+static void remember(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed) {
+    if (l->samples == 0 || sent - l->sent[l->newest] >= l->timeout / 64) {
+        l->newest = l->samples == 0 ? 0 : (l->newest + 1) % PDK__LEASE_SAMPLES;
+        if (l->samples < PDK__LEASE_SAMPLES)
+            l->samples++;
+        l->sent[l->newest] = sent;
+        l->answered[l->newest] = answered;
+        l->committed[l->newest] = committed;
         return;
-    l->newest = l->samples == 0 ? 0 : (l->newest + 1) % PDK__LEASE_SAMPLES;
-    if (l->samples < PDK__LEASE_SAMPLES)
-        l->samples++;
-    l->sent[l->newest] = sent;
+    }
+    if (sent < l->sent[l->newest])
+        return; /* older than it: an answer that waited */
     l->answered[l->newest] = answered;
+    l->committed[l->newest] = l->committed[l->newest] || committed;
 }
 
 bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed) {
@@ -71,13 +88,15 @@ bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, b
         if (moved)
             l->end = end;
     }
-    remember(l, sent, answered);
+    remember(l, sent, answered, committed);
     return moved;
 }
 
-int64_t pdk__lease_longest(const struct pdk__lease *l) { return l->timeout - pdk__lease_margin(l) - report_delay(l); }
+int64_t pdk__lease_longest(const struct pdk__lease *l) {
+    return l->timeout - pdk__lease_margin(l) - report_delay(l) - SLACK;
+}
 
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now) { return l->end - now > l->timeout / 16; }
 
-int64_t pdk__lease_renewal_period(const struct pdk__lease *l) { return l->timeout / 6; }
-int64_t pdk__lease_touch_period(const struct pdk__lease *l) { return l->timeout / 4; }
+int64_t pdk__lease_renewal_period(const struct pdk__lease *l) { return l->timeout / 10; }
+int64_t pdk__lease_idle_period(const struct pdk__lease *l) { return l->timeout / 4; }

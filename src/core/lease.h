@@ -1,17 +1,19 @@
 /* The lease: until when, by our own clock, no server can have given our session away.
  *
- *            s_j ─────────► r_j                       s_k ──────────► answer
- *             │ request j    │ ◄─ (tick/2+m) · hops ─► │ request k,     a quorum committed it
- *             ▼              ▼   j's touch was         ▼
- *        touched at or    answered  reported to the   proves that the report arrived, and that the
- *        after s_j                  leader in here    leader was still one
+ *       s_j ──────► r_j                     s_k' ────► r_k'          s_k ────► answer
+ *        │ request j │ ◄─ half a tick ───►   │ write k' │ ◄─ 50 ms ─► │ write k
+ *        ▼           ▼    and a bit · hops   ▼          ▼             ▼
+ *   touched at    answered   j's touch is   committed by a quorum    committed: by now the leader has heard
+ *   or after s_j             reported                                of j, and it was still the leader
  *
- *     end = s_j + T − m,   m = T/16 + 50 ms
+ *     end = s_j + T − (T/16 + 50 ms)
  *
- * k is the newest request a quorum committed and we saw acknowledged; j the latest request, of any kind, answered more than
- * (tick/2 + m) · hops before k was handed over. A follower reports touches to its leader with its answer to each ping, every
- * half tick, on the FIFO link that later carried k; the leader expires no earlier than T after a touch. Only a quorum could
- * have acknowledged k, so neither a follower that was cut off nor a deposed leader can prolong a lease.
+ * k is the newest request a quorum committed and we saw acknowledged, k' the newest of those that was answered 50 ms before k
+ * was handed over, and j the latest request, of any kind, answered half a tick and a bit before k' was. A follower reports
+ * touches to its leader with its answer to each ping, every half tick, on the FIFO link that carries our writes; the leader
+ * expires no earlier than T after a touch. Only a quorum could have acknowledged k, so neither a follower that was cut off nor
+ * a deposed leader can prolong a lease. One write would do if pings were always on time; with two, a leader, a follower or
+ * a link may stall for any time between j and k, once (docs/adr/0006).
  * The birth of the session is a j of its own that needs no report: a quorum committed it at the leader, and T counts from
  * there, at or after the moment the first connection attempt began.
  *
@@ -36,6 +38,7 @@ struct pdk__lease {
     uint32_t samples; /* how many are valid */
     int64_t sent[PDK__LEASE_SAMPLES];
     int64_t answered[PDK__LEASE_SAMPLES];
+    bool committed[PDK__LEASE_SAMPLES];
 };
 
 void pdk__lease_init(struct pdk__lease *l, int64_t tick_option, int64_t hops);
@@ -45,14 +48,14 @@ void pdk__lease_begin(struct pdk__lease *l, int64_t born);
 void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout);
 /* An answer arrived. committed: it proves that a quorum committed the request. True when the lease moved. */
 bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed);
-/* m: T/16 + 50 ms, for clock rates that differ, for scheduling, and for pings that are late. */
+/* T/16 + 50 ms, for clock rates that differ and for scheduling. */
 int64_t pdk__lease_margin(const struct pdk__lease *l);
 /* The longest it can be right after a renewal. */
 int64_t pdk__lease_longest(const struct pdk__lease *l);
 /* Enough of it remains to grant on. */
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now);
-/* How often to renew while something is held, and to touch while nothing is. */
+/* How often to write: while something is held or next in line, and while nothing is, so that evidence is at hand. */
 int64_t pdk__lease_renewal_period(const struct pdk__lease *l);
-int64_t pdk__lease_touch_period(const struct pdk__lease *l);
+int64_t pdk__lease_idle_period(const struct pdk__lease *l);
 
 #endif

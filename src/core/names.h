@@ -16,7 +16,8 @@
 #define PDK__NAME_SIZE 128
 #define PDK__MARK_SIZE 64
 
-/* From here on a directory warns: its counter ends 2^20 creates later, and then answers NODEEXISTS for ever. */
+/* From here on a directory warns: its counter ends 2^20 creates later. It sticks at its last number, 2147483647, which several
+ * nodes then share, or wraps into negative numbers, as the server has it. */
 #define PDK__SEQUENCE_HIGH (INT32_MAX - (1 << 20))
 
 enum pdk__kind {

@@ -30,7 +30,7 @@ pdk_status pdk__outbox_init(pdk_session *s, const pdk_session_options *options) 
     o->log_level = options->log_level;
     o->fd = -1;
     if (o->manual && (o->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
-        return pdk__fail(PDK_SYSTEM, "eventfd: %s", strerror(errno));
+        return pdk__fail(PDK_SYSTEM, "eventfd: %s", g_strerror(errno));
     return PDK_OK;
 }
 

@@ -1,5 +1,5 @@
-/* The lease, driven: barriers every T/6 while something is held or next in line, a touch every T/4 otherwise, so that a
- * lock that is wanted finds its evidence. The arithmetic is core/lease.h's. */
+/* The lease, driven: barriers every T/10 while something is held or next in line, every T/4 otherwise, so that a lock that is
+ * wanted finds its evidence. The arithmetic is core/lease.h's. */
 #include "hold.h"
 #include "session/ops.h"
 #include "session/places.h"
@@ -9,13 +9,14 @@
 /* Somebody waits for a longer lease, or for the first, or all do after a reconnect: its evidence is half a tick away. */
 static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored || s->lease.end == 0; }
 
+static int64_t period(const pdk_session *s) {
+    return pdk__places_active(s) ? pdk__lease_renewal_period(&s->lease) : pdk__lease_idle_period(&s->lease);
+}
+
 static void schedule(pdk_session *s) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
-    int64_t now = pdk__now(s);
-    bool active = pdk__places_active(s);
-    int64_t at = active ? s->last_proof + pdk__lease_renewal_period(&s->lease)
-                        : s->last_sent + pdk__lease_touch_period(&s->lease);
+    int64_t now = pdk__now(s), at = s->last_proof + period(s);
     if (is_urgent(s))
         at = MIN(at, now + s->lease.timeout / 16);
     pdk__alarm_set(s, &s->renewal, MAX(at, now + PDK__MS));
@@ -31,12 +32,6 @@ static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *repl
     (void)s;
 }
 
-static void on_touch(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    (void)s;
-    (void)user;
-    (void)reply;
-}
-
 static void send_barrier(pdk_session *s, struct pdk__place *place) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
@@ -45,23 +40,20 @@ static void send_barrier(pdk_session *s, struct pdk__place *place) {
         request.path = place->own_path;
     else
         place = NULL;
+    int64_t now = pdk__now(s);
     if (!pdk__send(s, request, on_barrier, place))
         return;
     if (place)
         pdk__place_ref(place);
-    s->last_proof = s->last_sent;
+    s->last_proof = now;
 }
 
 static void on_renewal(pdk_session *s, void *user) {
     (void)user;
     if (s->link != PDK__LINK_CONNECTED)
         return;
-    struct pdk__place *place = pdk__places_to_renew(s);
-    int64_t now = pdk__now(s);
-    if (is_urgent(s) || (place && now - s->last_proof >= pdk__lease_renewal_period(&s->lease)))
-        send_barrier(s, place);
-    else if (!place && now - s->last_sent >= pdk__lease_touch_period(&s->lease))
-        pdk__send(s, (struct pdk__request){.kind = PDK__OP_STAT, .path = "/"}, on_touch, NULL);
+    if (is_urgent(s) || pdk__now(s) - s->last_proof >= period(s))
+        send_barrier(s, pdk__places_to_renew(s));
     schedule(s);
 }
 
@@ -78,7 +70,7 @@ void pdk__renew_init(pdk_session *s) {
 void pdk__renew_begin(pdk_session *s) {
     pdk__lease_begin(&s->lease, pdk__now(s));
     pdk__alarm_off(&s->renewal);
-    s->last_sent = s->last_proof = 0;
+    s->last_proof = 0;
 }
 
 void pdk__renew_connected(pdk_session *s) {

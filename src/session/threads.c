@@ -126,7 +126,7 @@ static pdk_status real_start(pdk_session *s) {
     pdk__cond_init(&t->woken);
     t->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
     if (t->timer < 0)
-        return pdk__fail(PDK_SYSTEM, "timerfd_create: %s", strerror(errno));
+        return pdk__fail(PDK_SYSTEM, "timerfd_create: %s", g_strerror(errno));
     pdk__lock(s); /* none ends before all have begun */
     bool started = start_thread(s, connector_main);
     if (started && !(start_thread(s, timer_main) && (s->outbox.manual || start_thread(s, dispatcher_main)))) {

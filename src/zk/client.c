@@ -91,7 +91,7 @@ static void set_stat(struct pdk__reply *reply, const struct Stat *stat) {
     reply->ctime_ms = stat->ctime;
 }
 
-static bool send_call(struct call *call, bool plain);
+static bool send_call(struct call *call);
 
 static void on_void(int code, const void *data) {
     struct call *call = (struct call *)data;
@@ -114,8 +114,11 @@ static void on_made_dir(int code, const char *path, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
     (void)path;
-    if (code == ZUNIMPLEMENTED && send_call(call, true)) /* a server that knows no container nodes */
-        return;
+    if (code == ZUNIMPLEMENTED && call->container) { /* a server that knows no container nodes */
+        call->container = false;
+        if (send_call(call))
+            return;
+    }
     answer(call, code, &reply);
 }
 
@@ -179,16 +182,15 @@ static int send_barrier(struct call *call, zhandle_t *handle) {
     return zoo_amulti(handle, 1, &call->op, &call->op_result, on_void, call);
 }
 
-/* plain: a directory as every server knows it. */
-static int dispatch(struct call *call, zhandle_t *handle, bool plain) {
+static int dispatch(struct call *call, zhandle_t *handle) {
     const struct ACL_vector *acl = &call->zk->node_acl;
     int length = call->data ? (int)strlen(call->data) : -1;
     switch (call->kind) {
     case PDK__OP_CREATE:
         return zoo_acreate2(handle, call->path, call->data, length, acl, ZOO_EPHEMERAL_SEQUENTIAL, on_created, call);
     case PDK__OP_MKDIR:
-        return zoo_acreate(handle, call->path, NULL, -1, acl,
-                           call->container && !plain ? ZOO_CONTAINER : ZOO_PERSISTENT, on_made_dir, call);
+        return zoo_acreate(handle, call->path, NULL, -1, acl, call->container ? ZOO_CONTAINER : ZOO_PERSISTENT,
+                           on_made_dir, call);
     case PDK__OP_LIST:
         return zoo_aget_children(handle, call->path, 0, on_list, call);
     case PDK__OP_WATCH:
@@ -216,10 +218,10 @@ static void forgive_leaks(bool begin) {
 }
 
 /* The call may be answered and freed, on another thread, before this returns true. */
-static bool send_call(struct call *call, bool plain) {
+static bool send_call(struct call *call) {
     zhandle_t *handle = atomic_load(&call->zk->handle);
     forgive_leaks(true);
-    bool sent = handle && !is_unrecoverable(handle) && dispatch(call, handle, plain) == ZOK;
+    bool sent = handle && !is_unrecoverable(handle) && dispatch(call, handle) == ZOK;
     forgive_leaks(false);
     return sent;
 }
@@ -238,7 +240,7 @@ static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
     if (room)
         g_hash_table_add(zk->calls, call);
     pthread_mutex_unlock(&zk->lock);
-    if (room && send_call(call, false))
+    if (room && send_call(call))
         return true;
     take(call);
     call_free(call);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 4000 ms and the margin */
+#define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 4000 + 250 + 50 ms */
 #define MS(n) ((n)*PDK__MS)
 
 static struct pdk__lease lease;
@@ -37,21 +37,38 @@ START_TEST(birth_is_the_first_evidence) {
 }
 END_TEST
 
-START_TEST(a_touch_counts_once_it_was_reported_and_confirmed) {
+/* A read from 102000 to 102005, a write, and another one. */
+static int64_t end_after(int64_t sent, int64_t answered, int64_t confirmed) {
+    setup();
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(100010), MS(100011), true);
-    ck_assert(!pdk__lease_answered(&lease, MS(102000), MS(102005), false)); /* j, a read */
-    ck_assert(pdk__lease_answered(&lease, MS(107055), MS(107056), true));
-    ck_assert_int_eq(lease.end, MS(100010) + T - MS(1050)); /* j was answered just the delay before: not yet */
-    ck_assert(pdk__lease_answered(&lease, MS(107056), MS(107057), true));
-    ck_assert_int_eq(lease.end, MS(102000) + T - MS(1050));
+    ck_assert(!pdk__lease_answered(&lease, MS(102000), MS(102005), false));
+    ck_assert(!pdk__lease_answered(&lease, sent, answered, true));
+    pdk__lease_answered(&lease, confirmed, confirmed + 1, true);
+    return lease.end - T + MS(1050);
+}
+
+START_TEST(a_touch_counts_once_it_was_reported_and_confirmed_twice) {
+    ck_assert_int_eq(end_after(MS(106306), MS(106310), MS(106361)), MS(102000));
+    ck_assert_int_eq(end_after(MS(106305), MS(106310), MS(106361)), MS(100010)); /* the read may be unreported yet */
+    ck_assert_int_eq(end_after(MS(106306), MS(106310), MS(106360)), MS(100000)); /* the first write is too recent */
+}
+END_TEST
+
+START_TEST(a_write_alone_confirms_nothing) {
+    pdk__lease_negotiated(&lease, T);
+    pdk__lease_answered(&lease, MS(102000), MS(102001), false);
+    pdk__lease_answered(&lease, MS(110000), MS(110001), false); /* reads prove nothing */
+    pdk__lease_answered(&lease, MS(115000), MS(115001), true);
+    ck_assert_int_eq(lease.end, MS(100000) + T - MS(1050));
 }
 END_TEST
 
 START_TEST(it_is_counted_from_sending_not_from_answering) {
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(102000), MS(105000), false); /* a slow answer: touched any time in between */
-    pdk__lease_answered(&lease, MS(110051), MS(115000), true);
+    pdk__lease_answered(&lease, MS(109301), MS(109302), true);
+    pdk__lease_answered(&lease, MS(109353), MS(115000), true);
     ck_assert_int_eq(lease.end, MS(102000) + T - MS(1050));
 }
 END_TEST
@@ -59,23 +76,26 @@ END_TEST
 START_TEST(a_late_answer_cannot_shorten_it) {
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(103000), MS(103001), false);
-    ck_assert(pdk__lease_answered(&lease, MS(108100), MS(108101), true));
+    pdk__lease_answered(&lease, MS(107400), MS(107401), true);
+    ck_assert(pdk__lease_answered(&lease, MS(108000), MS(108001), true));
     int64_t end = lease.end;
-    ck_assert(!pdk__lease_answered(&lease, MS(100500), MS(108102), true));
+    ck_assert_int_eq(end, MS(103000) + T - MS(1050));
+    ck_assert(!pdk__lease_answered(&lease, MS(100500), MS(108002), true));
     ck_assert_int_eq(lease.end, end);
 }
 END_TEST
 
 START_TEST(the_servers_tick_and_the_hops_count) {
-    pdk__lease_init(&lease, MS(2000), 2);
-    pdk__lease_begin(&lease, MS(1000));
-    pdk__lease_negotiated(&lease, T);
-    pdk__lease_answered(&lease, MS(3000), MS(3001), false);
-    pdk__lease_answered(&lease, MS(7101), MS(7102), true);
-    ck_assert_int_eq(lease.end, MS(1000) + T - MS(1050));
-    pdk__lease_answered(&lease, MS(7102), MS(7103), true);
-    ck_assert_int_eq(lease.end, MS(3000) + T - MS(1050));
-    ck_assert_int_eq(pdk__lease_longest(&lease), T - MS(1050) - MS(4100));
+    for (int64_t late = 0; late < 2; late++) {
+        pdk__lease_init(&lease, MS(2000), 2);
+        pdk__lease_begin(&lease, MS(1000));
+        pdk__lease_negotiated(&lease, T);
+        pdk__lease_answered(&lease, MS(3000), MS(3001), false);
+        pdk__lease_answered(&lease, MS(5226) + late, MS(5227), true); /* two hops of 1000 + 62.5 + 50 ms later */
+        pdk__lease_answered(&lease, MS(5278), MS(5279), true);
+        ck_assert_int_eq(lease.end, MS(late ? 3000 : 1000) + T - MS(1050));
+    }
+    ck_assert_int_eq(pdk__lease_longest(&lease), T - MS(1050) - MS(2225) - MS(50));
 }
 END_TEST
 
@@ -132,8 +152,9 @@ START_TEST(a_busy_session_keeps_its_evidence) {
         now += MS(1) / 10;
         pdk__lease_answered(&lease, now - 1000, now, i % 3 == 0);
     }
-    int64_t best = now - MS(5050) + T - MS(1050);
-    ck_assert_int_gt(lease.end, best - T / 64 - MS(2));
+    int64_t best = now - MS(50) - MS(4300) + T -
+                   MS(1050); /* samples are windows of T/64 each: one of the write, one of the touch */
+    ck_assert_int_gt(lease.end, best - 4 * T / 64);
     ck_assert_int_le(lease.end, best);
     ck_assert_uint_le(lease.samples, PDK__LEASE_SAMPLES);
 }
@@ -141,8 +162,8 @@ END_TEST
 
 START_TEST(periods) {
     pdk__lease_negotiated(&lease, T);
-    ck_assert_int_eq(pdk__lease_renewal_period(&lease), T / 6);
-    ck_assert_int_eq(pdk__lease_touch_period(&lease), T / 4);
+    ck_assert_int_eq(pdk__lease_renewal_period(&lease), T / 10);
+    ck_assert_int_eq(pdk__lease_idle_period(&lease), T / 4);
     /* renewed in time it never ends: the worst end is longer than two periods and what "fresh" wants */
     ck_assert_int_gt(pdk__lease_longest(&lease), 2 * pdk__lease_renewal_period(&lease) + T / 16);
 }
@@ -223,7 +244,8 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, setup, NULL);
     tcase_add_test(cases, none_before_it_is_negotiated_and_confirmed);
     tcase_add_test(cases, birth_is_the_first_evidence);
-    tcase_add_test(cases, a_touch_counts_once_it_was_reported_and_confirmed);
+    tcase_add_test(cases, a_touch_counts_once_it_was_reported_and_confirmed_twice);
+    tcase_add_test(cases, a_write_alone_confirms_nothing);
     tcase_add_test(cases, it_is_counted_from_sending_not_from_answering);
     tcase_add_test(cases, a_late_answer_cannot_shorten_it);
     tcase_add_test(cases, the_servers_tick_and_the_hops_count);
