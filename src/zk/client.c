@@ -118,6 +118,7 @@ static void on_made_dir(int code, const char *path, const void *data) {
         call->container = false;
         if (send_call(call))
             return;
+        code = ZINVALIDSTATE; /* the handle is over: that says nothing about the server */
     }
     answer(call, code, &reply);
 }
