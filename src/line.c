@@ -177,11 +177,6 @@ void pdk__line_ended(struct pdk__line *line, struct pdk_hold *hold, bool kept) {
     }
 }
 
-void pdk__lines_advance(pdk_session *s) {
-    for (GList *link = s->lines.head; link; link = link->next)
-        pdk__line_advance(link->data);
-}
-
 void pdk__lines_end(pdk_session *s, pdk_status status, const char *why) {
     for (GList *link = s->lines.head; link; link = link->next) {
         struct pdk__line *line = link->data;

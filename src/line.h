@@ -49,7 +49,6 @@ void pdk__line_ended(struct pdk__line *line, struct pdk_hold *hold, bool kept);
 /* Answer every claim. */
 void pdk__line_fail(struct pdk__line *line, pdk_status status, const char *why);
 
-void pdk__lines_advance(pdk_session *s);
 void pdk__lines_end(pdk_session *s, pdk_status status, const char *why);
 
 #endif

@@ -62,7 +62,6 @@ static void begin_anew(pdk_session *s) {
     if (had_session)
         pdk__session_tell(s, PDK_SESSION_EXPIRED);
     pdk__lease_begin(&s->lease, 0);
-    pdk__lines_advance(s);
 }
 
 void pdk__session_reopen(pdk_session *s, const char *why) {
