@@ -38,16 +38,15 @@ static void be_out(struct pdk__contender *c) {
     c->own[0] = c->watched[0] = '\0';
 }
 
-/* A counter at its end gives its last number to everybody who asks, and nobody is ahead of anybody. */
-static bool has_last_number(const char *name) {
+static bool is_stuck(const char *name) {
     struct pdk__name parsed;
-    return pdk__name_parse(name, &parsed) && parsed.sequence == INT32_MAX;
+    return pdk__name_parse(name, &parsed) && pdk__sequence_is_stuck(parsed.sequence);
 }
 
 static void be_in(struct pdk__contender *c, int64_t token) {
     c->phase = PDK__IN;
     c->token = token;
-    if (has_last_number(c->own))
+    if (is_stuck(c->own))
         fail(c, PDK_EXHAUSTED);
 }
 

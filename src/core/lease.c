@@ -5,6 +5,9 @@
 /* For threads that run late, ours and the servers'. */
 #define SLACK (50 * PDK__MS)
 
+/* At least as long by a server's clock when ours is fast. */
+static int64_t by_any_clock(int64_t ns) { return ns + ns / 16; }
+
 void pdk__lease_init(struct pdk__lease *l, int64_t tick_option, int64_t hops) {
     memset(l, 0, sizeof *l);
     l->tick_option = tick_option;
@@ -35,16 +38,16 @@ void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
         l->end -= pdk__lease_margin(l);
 }
 
-/* How long after a touch a follower has reported it, unless something stalls. The leader sends a ping a little later than
- * every half tick, and half a tick of our clock may be shorter than one of its. */
+/* How long after a touch a follower has reported it, unless something stalls: the leader sends a ping every half tick, and
+ * a little later. */
 static int64_t report_delay(const struct pdk__lease *l) {
     int64_t half = (l->tick_option ? l->tick_option : l->timeout / 2) / 2;
-    return (half + half / 16 + SLACK) * l->hops;
+    return by_any_clock(half + SLACK) * l->hops;
 }
 
 /* The newest touch that the leader has certainly heard of when it commits a request sent at `sent`. */
 static int64_t reported_touch(const struct pdk__lease *l, int64_t sent) {
-    int64_t before = sent - SLACK;
+    int64_t before = sent - by_any_clock(SLACK);
     bool confirmed = false; /* k' is found */
     for (uint32_t i = 0; i < l->samples; i++) {
         uint32_t at = (l->newest + PDK__LEASE_SAMPLES - i) % PDK__LEASE_SAMPLES;
@@ -93,7 +96,7 @@ bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, b
 }
 
 int64_t pdk__lease_longest(const struct pdk__lease *l) {
-    return l->timeout - pdk__lease_margin(l) - report_delay(l) - SLACK;
+    return l->timeout - pdk__lease_margin(l) - report_delay(l) - by_any_clock(SLACK);
 }
 
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now) { return l->end - now > l->timeout / 16; }

@@ -68,6 +68,10 @@ bool pdk__name_parse(const char *text, struct pdk__name *name) {
     return false;
 }
 
+bool pdk__sequence_is_stuck(int32_t sequence) {
+    return sequence == INT32_MAX || sequence < INT32_MIN + PDK__SEQUENCE_SPARE;
+}
+
 int32_t pdk__sequence_compare(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
 void pdk__mark_make(enum pdk__profile profile, const char *uuid, char mark[PDK__MARK_SIZE]) {

@@ -16,9 +16,9 @@
 #define PDK__NAME_SIZE 128
 #define PDK__MARK_SIZE 64
 
-/* From here on a directory warns: its counter ends 2^20 creates later. It sticks at its last number, 2147483647, which several
- * nodes then share, or wraps into negative numbers, as the server has it. */
-#define PDK__SEQUENCE_HIGH (INT32_MAX - (1 << 20))
+/* From here on a directory warns: its counter ends 2^20 creates later. */
+#define PDK__SEQUENCE_SPARE (1 << 20)
+#define PDK__SEQUENCE_HIGH (INT32_MAX - PDK__SEQUENCE_SPARE)
 
 enum pdk__kind {
     PDK__FOREIGN, /* not a contender */
@@ -36,6 +36,10 @@ struct pdk__name {
 
 /* Read any child's name; false, and kind FOREIGN, when it is not a contender's. Total: any bytes will do. */
 bool pdk__name_parse(const char *text, struct pdk__name *name);
+
+/* At its end, 2147483647, a counter sticks: a burst of creates runs past it, into negative numbers, and the next one begins at
+ * the end again. Nobody can tell who of those was first. */
+bool pdk__sequence_is_stuck(int32_t sequence);
 
 /* Serial comparison: negative when a was created before b, provided fewer than 2^31 creates lie between them. */
 int32_t pdk__sequence_compare(int32_t a, int32_t b);

@@ -35,7 +35,8 @@ static void ignore(pdk_session *s, void *user, const struct pdk__reply *reply) {
 
 void pdk__reap_done(const struct pdk__place *place) {
     struct pdk__name name;
-    if (!pdk__name_parse(place->c.own, &name) || name.sequence < PDK__SEQUENCE_HIGH)
+    if (!pdk__name_parse(place->c.own, &name) ||
+        (name.sequence < PDK__SEQUENCE_HIGH && !pdk__sequence_is_stuck(name.sequence)))
         return;
     pdk__log(
         place->s, PDK_LOG_WARN,

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 4000 + 250 + 50 ms */
+#define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 17/16 (4000 + 50) ms */
 #define MS(n) ((n)*PDK__MS)
 
 static struct pdk__lease lease;
@@ -49,9 +49,9 @@ static int64_t end_after(int64_t sent, int64_t answered, int64_t confirmed) {
 }
 
 START_TEST(a_touch_counts_once_it_was_reported_and_confirmed_twice) {
-    ck_assert_int_eq(end_after(MS(106306), MS(106310), MS(106361)), MS(102000));
-    ck_assert_int_eq(end_after(MS(106305), MS(106310), MS(106361)), MS(100010)); /* the read may be unreported yet */
-    ck_assert_int_eq(end_after(MS(106306), MS(106310), MS(106360)), MS(100000)); /* the first write is too recent */
+    ck_assert_int_eq(end_after(MS(106309), MS(106310), MS(106364)), MS(102000));
+    ck_assert_int_eq(end_after(MS(106308), MS(106310), MS(106364)), MS(100010)); /* the read may be unreported yet */
+    ck_assert_int_eq(end_after(MS(106309), MS(106310), MS(106363)), MS(100000)); /* the first write is too recent */
 }
 END_TEST
 
@@ -67,8 +67,8 @@ END_TEST
 START_TEST(it_is_counted_from_sending_not_from_answering) {
     pdk__lease_negotiated(&lease, T);
     pdk__lease_answered(&lease, MS(102000), MS(105000), false); /* a slow answer: touched any time in between */
-    pdk__lease_answered(&lease, MS(109301), MS(109302), true);
-    pdk__lease_answered(&lease, MS(109353), MS(115000), true);
+    pdk__lease_answered(&lease, MS(109304), MS(109305), true);
+    pdk__lease_answered(&lease, MS(109359), MS(115000), true);
     ck_assert_int_eq(lease.end, MS(102000) + T - MS(1050));
 }
 END_TEST
@@ -91,11 +91,11 @@ START_TEST(the_servers_tick_and_the_hops_count) {
         pdk__lease_begin(&lease, MS(1000));
         pdk__lease_negotiated(&lease, T);
         pdk__lease_answered(&lease, MS(3000), MS(3001), false);
-        pdk__lease_answered(&lease, MS(5226) + late, MS(5227), true); /* two hops of 1000 + 62.5 + 50 ms later */
-        pdk__lease_answered(&lease, MS(5278), MS(5279), true);
+        pdk__lease_answered(&lease, MS(5232 + late), MS(5234), true); /* two hops of 17/16 (1000 + 50) ms later */
+        pdk__lease_answered(&lease, MS(5288), MS(5289), true);
         ck_assert_int_eq(lease.end, MS(late ? 3000 : 1000) + T - MS(1050));
     }
-    ck_assert_int_eq(pdk__lease_longest(&lease), T - MS(1050) - MS(2225) - MS(50));
+    ck_assert_int_eq(pdk__lease_longest(&lease), T - MS(1050) - MS(223125) / 100 - MS(53125) / 1000);
 }
 END_TEST
 
@@ -152,7 +152,7 @@ START_TEST(a_busy_session_keeps_its_evidence) {
         now += MS(1) / 10;
         pdk__lease_answered(&lease, now - 1000, now, i % 3 == 0);
     }
-    int64_t best = now - MS(50) - MS(4300) + T -
+    int64_t best = now - MS(53) - MS(4303) + T -
                    MS(1050); /* samples are windows of T/64 each: one of the write, one of the touch */
     ck_assert_int_gt(lease.end, best - 4 * T / 64);
     ck_assert_int_le(lease.end, best);
