@@ -1,0 +1,298 @@
+/* The conformance lane: `conformance` plays every script, `conformance NAME…` those named (also a part of the name) and
+ * tells what was heard, `conformance --seed N [COUNT]` those drawn from that seed on, `conformance --list` shows the names.
+ *
+ * One real server says what is right; the fakes, and an ensemble of three real ones, are compared with it. Exit status 0
+ * when all were heard alike and, of all scripts, they were enough, saw everything, and caught every wrong fake.
+ */
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCRIPTS_LEAST 200
+#define PLAIN_SEEDS 130 /* seeds 1, 2, … */
+#define WIDE_SEEDS 64
+#define SHOWN_MOST 5     /* differences, of a backend */
+#define ENSEMBLE_EVERY 4 /* of the drawn scripts, so many are played on the ensemble: one in */
+
+struct lane {
+    GPtrArray *scripts;
+    GPtrArray *truth; /* a trace each, NULL where the real server could not play it */
+    struct backend *real;
+    bool told; /* what was heard is printed */
+    unsigned failures;
+};
+
+static bool read_file(const char *path, GPtrArray *scripts) {
+    g_autofree char *text = NULL;
+    g_autoptr(GError) error = NULL;
+    if (g_file_get_contents(path, &text, NULL, &error))
+        return script_read(text, path, scripts);
+    fprintf(stderr, "%s\n", error->message);
+    return false;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* The hand-written ones, from the files beside this one. */
+static bool read_files(GPtrArray *scripts) {
+    const char *source = g_getenv("PDK_SOURCE");
+    g_autofree char *folder = g_build_filename(source ? source : ".", "tests", "conformance", NULL);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    bool ok = dir != NULL;
+    for (const char *name; dir && (name = g_dir_read_name(dir));)
+        if (g_str_has_suffix(name, ".script"))
+            g_ptr_array_add(names, g_build_filename(folder, name, NULL));
+    if (dir)
+        g_dir_close(dir);
+    qsort(names->pdata, names->len, sizeof names->pdata[0], by_text);
+    ok = ok && names->len > 0;
+    for (guint i = 0; i < names->len; i++)
+        ok = ok && read_file(names->pdata[i], scripts);
+    if (!ok)
+        fprintf(stderr, "conformance: no scripts in %s; PDK_SOURCE is the project's folder\n", folder);
+    return ok;
+}
+
+static bool draw(guint32 seed, bool wide, GPtrArray *scripts) {
+    g_autofree char *text = generate_script(seed, wide);
+    g_autofree char *where = g_strdup_printf("seed %u", seed);
+    bool ok = script_read(text, where, scripts);
+    if (scripts->len > 0)
+        ((struct script *)scripts->pdata[scripts->len - 1])->generated = true;
+    return ok;
+}
+
+static bool read_all(GPtrArray *scripts) {
+    bool ok = read_files(scripts);
+    for (guint32 seed = 1; seed <= PLAIN_SEEDS; seed++)
+        ok = ok && draw(seed, false, scripts);
+    for (guint32 seed = 1; seed <= WIDE_SEEDS; seed++)
+        ok = ok && draw(seed, true, scripts);
+    return ok;
+}
+
+static bool names_are_unique(GPtrArray *scripts) {
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < scripts->len; i++) {
+        char *name = ((struct script *)scripts->pdata[i])->name;
+        if (!g_hash_table_add(names, name)) {
+            fprintf(stderr, "conformance: two scripts are called %s\n", name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void keep_named(GPtrArray *scripts, char **names) {
+    for (guint i = scripts->len; i-- > 0;) {
+        const struct script *script = scripts->pdata[i];
+        bool named = false;
+        for (char **name = names; *name; name++)
+            named = named || (script->generated ? g_str_equal(script->name, *name) : !!strstr(script->name, *name));
+        if (!named)
+            g_ptr_array_remove_index(scripts, i);
+    }
+}
+
+/* --- playing */
+
+static void tell(const struct script *script, const struct trace *trace, const struct backend *backend) {
+    g_autoptr(GPtrArray) lines = trace_lines(trace, backend->shows);
+    printf("== %s: %s, on %s\n", script->name, script->title, backend->name);
+    for (guint i = 0; i < lines->len; i++)
+        printf("  %s\n", (const char *)lines->pdata[i]);
+}
+
+static void tell_end(const struct backend *b, gint64 begun) {
+    if (b->replayed)
+        printf("; %u played again, a connection broke by itself", b->replayed);
+    printf(" (%.1f s)\n", (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC);
+}
+
+static void play_truth(struct lane *lane) {
+    gint64 begun = g_get_monotonic_time();
+    guint steps = 0;
+    for (guint i = 0; i < lane->scripts->len; i++) {
+        const struct script *script = lane->scripts->pdata[i];
+        struct trace *trace = script->needs & ~lane->real->can ? NULL : play(script, lane->real);
+        g_ptr_array_add(lane->truth, trace);
+        steps += script->steps->len;
+        lane->failures += trace == NULL;
+        if (trace && lane->told)
+            tell(script, trace, lane->real);
+    }
+    printf("%-14s %4u scripts, %5u steps: the measure of the others", lane->real->name, lane->scripts->len, steps);
+    tell_end(lane->real, begun);
+}
+
+struct result {
+    unsigned scripts, steps, differences, skipped;
+    unsigned lacks[CAPABILITIES];
+    const char *first; /* script that differs */
+};
+
+static void skip(const struct script *script, const struct backend *b, struct result *r) {
+    r->skipped++;
+    for (int i = 0; i < CAPABILITIES; i++)
+        r->lacks[i] += (script->needs & ~b->can & 1u << i) != 0;
+}
+
+static bool on_ensemble(const struct script *script, guint i) { return !script->generated || i % ENSEMBLE_EVERY == 0; }
+
+/* Plays all that the backend can, and compares; out gets the differences and may be NULL. */
+static struct result compare_with(struct lane *lane, struct backend *b, bool thinned, FILE *out) {
+    struct result r = {0};
+    for (guint i = 0; i < lane->scripts->len; i++) {
+        const struct script *script = lane->scripts->pdata[i];
+        const struct trace *truth = lane->truth->pdata[i];
+        if (!truth || (thinned && !on_ensemble(script, i)))
+            continue;
+        if (script->needs & ~b->can) {
+            skip(script, b, &r);
+            continue;
+        }
+        struct trace *trace = play(script, b);
+        r.scripts++;
+        r.steps += script->steps->len;
+        if (!trace || !traces_alike(script, truth, lane->real, trace, b, r.differences < SHOWN_MOST ? out : NULL)) {
+            if (out && r.differences >= SHOWN_MOST)
+                printf("DIFFERENCE in %s, too\n", script->name);
+            r.differences++;
+            r.first = r.first ? r.first : script->name;
+        }
+        trace_free(trace);
+    }
+    return r;
+}
+
+static struct result run_backend(struct lane *lane, struct backend *b, bool thinned) {
+    if (!b) {
+        lane->failures++;
+        return (struct result){0};
+    }
+    gint64 begun = g_get_monotonic_time();
+    struct result r = compare_with(lane, b, thinned, stdout);
+    printf("%-14s %4u scripts, %5u steps, %u differences", b->name, r.scripts, r.steps, r.differences);
+    const char *before = "; skipped for want of";
+    for (int i = 0; i < CAPABILITIES; i++)
+        if (r.lacks[i]) {
+            printf("%s %s %u", before, capability_names[i], r.lacks[i]);
+            before = ",";
+        }
+    tell_end(b, begun);
+    lane->failures += r.differences;
+    b->free(b);
+    return r;
+}
+
+/* --- is it worth something? */
+
+static void check(struct lane *lane, bool ok, const char *what) {
+    if (ok)
+        return;
+    printf("FAILED: %s\n", what);
+    lane->failures++;
+}
+
+static void check_seen(struct lane *lane) {
+    struct seen seen = {0};
+    for (guint i = 0; i < lane->truth->len; i++)
+        if (lane->truth->pdata[i])
+            trace_count(lane->truth->pdata[i], &seen);
+    printf("%-14s", "seen");
+    for (int kind = 0; kind <= PDK__OP_DELETE; kind++) {
+        printf(" %s %u+%u,", op_name((enum pdk__op_kind)kind), seen.ok[kind], seen.failed[kind]);
+        check(lane, seen.ok[kind] > 0 && seen.failed[kind] > 0, "every kind of request has succeeded and failed");
+    }
+    printf("\n%-14s events: changed %u, deleted %u; sessions: connected %u, connecting %u, expired %u, again %u; "
+           "unknown %u, refused %u, not allowed %u, not sent %u\n",
+           "", seen.changed, seen.deleted, seen.connected, seen.connecting, seen.expired, seen.reconnected,
+           seen.results[PDK__UNKNOWN], seen.results[PDK__REFUSED], seen.results[PDK__NOT_ALLOWED], seen.not_sent);
+    check(lane, seen.changed > 0 && seen.deleted > 0, "watches have fired, both ways");
+    check(lane, seen.expired > 0 && seen.reconnected > 0, "sessions have expired, and connected again");
+    check(lane,
+          seen.results[PDK__UNKNOWN] > 0 && seen.results[PDK__REFUSED] > 0 && seen.results[PDK__NOT_ALLOWED] > 0 &&
+              seen.not_sent > 0,
+          "requests were lost, refused, forbidden and not sent");
+}
+
+static void check_wrong_fakes(struct lane *lane) {
+    unsigned caught = 0;
+    for (int way = 0; way < WRONG_WAYS; way++) {
+        struct backend *b = backend_wrong(way);
+        struct result r = compare_with(lane, b, false, NULL);
+        caught += r.differences > 0;
+        printf("  wrong: %-60s %3u scripts differ%s%s\n", b->about, r.differences, r.first ? ", first " : "",
+               r.first ? r.first : "");
+        check(lane, r.differences > 0, "a wrong fake was not noticed");
+        b->free(b);
+    }
+    printf("%-14s %u of %d caught\n", "wrong fakes", caught, WRONG_WAYS);
+}
+
+static void run(struct lane *lane, bool all) {
+    play_truth(lane);
+    struct result fake = run_backend(lane, backend_fake(), false);
+    struct result sim = run_backend(lane, backend_sim(1), false);
+    struct result sims = run_backend(lane, backend_sim(3), false);
+    run_backend(lane, backend_real(3), all);
+    if (!all)
+        return;
+    check(lane, MIN(fake.scripts, MIN(sim.scripts, sims.scripts)) >= SCRIPTS_LEAST,
+          "every fake has played 200 scripts");
+    check_seen(lane);
+    check_wrong_fakes(lane);
+}
+
+static void trace_free_any(void *trace) { trace_free(trace); }
+static void script_free_any(void *script) { script_free(script); }
+
+static guint32 number(const char *text, guint32 otherwise) {
+    return text ? (guint32)g_ascii_strtoull(text, NULL, 10) : otherwise;
+}
+
+/* The arguments are the names of scripts, or an option. */
+static bool load(struct lane *lane, char **arguments, bool *all) {
+    bool ok = true;
+    if (arguments[0] && g_str_equal(arguments[0], "--seed") && arguments[1]) {
+        guint32 first = number(arguments[1], 0), count = number(arguments[2], 1);
+        for (guint32 seed = first; ok && seed < first + count; seed++)
+            ok = draw(seed, false, lane->scripts) && draw(seed, true, lane->scripts);
+        lane->told = count == 1;
+        return ok;
+    }
+    ok = read_all(lane->scripts) && names_are_unique(lane->scripts);
+    *all = !arguments[0];
+    lane->told = arguments[0] && !g_str_equal(arguments[0], "--list");
+    if (lane->told)
+        keep_named(lane->scripts, arguments);
+    if (ok && lane->scripts->len == 0)
+        fprintf(stderr, "conformance: no script of that name; --list shows them\n");
+    return ok && lane->scripts->len > 0;
+}
+
+int main(int argc, char **argv) {
+    struct lane lane = {.scripts = g_ptr_array_new_with_free_func(script_free_any),
+                        .truth = g_ptr_array_new_with_free_func(trace_free_any)};
+    bool all = false;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!load(&lane, argv + 1, &all)) {
+        lane.failures++;
+    } else if (argc > 1 && g_str_equal(argv[1], "--list")) {
+        for (guint i = 0; i < lane.scripts->len; i++)
+            printf("%-24s %s\n", ((struct script *)lane.scripts->pdata[i])->name,
+                   ((struct script *)lane.scripts->pdata[i])->title);
+    } else if ((lane.real = backend_real(1)) == NULL) {
+        lane.failures++;
+    } else {
+        run(&lane, all);
+        lane.real->free(lane.real);
+    }
+    if (lane.failures)
+        printf("conformance: FAILED\n");
+    g_ptr_array_unref(lane.truth);
+    g_ptr_array_unref(lane.scripts);
+    return lane.failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}

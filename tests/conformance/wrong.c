@@ -1,0 +1,214 @@
+/* Fakes that are wrong on purpose: the small fake, with something between it and whoever listens. The comparison must
+ * report every one of them; one that passes shows what no script looks at. */
+#include "conformance.h"
+
+#include <string.h>
+
+enum way {
+    LATE_EVENT,
+    FORGOTTEN_EVENT,
+    DOUBLE_EVENT,
+    WRONG_EVENT,
+    SHORT_LIST,
+    WRONG_NUMBER,
+    SAME_TOKEN,
+    NO_OWNER,
+    ANY_DELETE,
+    ANY_MKDIR,
+    ANY_BARRIER,
+    SURE_LOSS,
+    LATE_EXPIRY,
+};
+
+static const char *const ways[WRONG_WAYS] = {
+    [LATE_EVENT] = "a watch event comes after the reply that it should precede",
+    [FORGOTTEN_EVENT] = "the first watch event of a session is forgotten",
+    [DOUBLE_EVENT] = "a watch fires twice",
+    [WRONG_EVENT] = "a change is told as a deletion",
+    [SHORT_LIST] = "a list lacks one child",
+    [WRONG_NUMBER] = "a sequence number is one too high",
+    [SAME_TOKEN] = "all tokens are the same",
+    [NO_OWNER] = "nodes have no owner",
+    [ANY_DELETE] = "deleting what is not there is fine",
+    [ANY_MKDIR] = "making a directory twice is fine",
+    [ANY_BARRIER] = "a barrier does not look at its node",
+    [SURE_LOSS] = "a lost request is answered as refused, not as unknown",
+    [LATE_EXPIRY] = "an expired session is connected once more before it hears of it",
+};
+
+/* Between a session and who listens to it. */
+struct ear {
+    enum way way;
+    const struct pdk__zk_sink *sink;
+    void *driver;
+    pdk__zk *zk;
+    GHashTable *kinds; /* tag: kind of request */
+    bool heard_event;
+    char *held_path; /* LATE_EVENT */
+    bool held_gone;
+};
+
+struct wrong {
+    struct backend backend;
+    struct backend *fake;
+    enum way way;
+    GPtrArray *ears;
+};
+
+static struct wrong *current;
+
+static struct wrong *of(struct backend *b) { return (struct wrong *)b; }
+
+static void let_go(struct ear *ear) {
+    g_autofree char *path = g_steal_pointer(&ear->held_path);
+    if (path)
+        ear->sink->watch(ear->driver, ear->zk, path, ear->held_gone);
+}
+
+/* The kind of request that always succeeds. */
+static int agreeable(enum way way) {
+    return way == ANY_DELETE    ? PDK__OP_DELETE
+           : way == ANY_MKDIR   ? PDK__OP_MKDIR
+           : way == ANY_BARRIER ? PDK__OP_BARRIER
+                                : -1;
+}
+
+static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
+    struct ear *ear = driver;
+    struct pdk__reply r = *reply;
+    g_autofree char *name = g_strdup(r.name);
+    int kind = GPOINTER_TO_INT(g_hash_table_lookup(ear->kinds, GSIZE_TO_POINTER(r.tag)));
+    if (ear->way == SHORT_LIST && r.children_count > 0)
+        r.children_count--;
+    if (ear->way == WRONG_NUMBER && name && name[strlen(name) - 1] < '9') {
+        name[strlen(name) - 1]++;
+        r.name = name;
+    }
+    if (ear->way == SAME_TOKEN && r.token != 0)
+        r.token = 1;
+    if (ear->way == NO_OWNER)
+        r.owner = 0;
+    if (kind == agreeable(ear->way) && (r.result == PDK__NO_NODE || r.result == PDK__NODE_EXISTS))
+        r.result = PDK__OK;
+    if (ear->way == SURE_LOSS && r.result == PDK__UNKNOWN)
+        r.result = PDK__NOT_NOW;
+    ear->sink->reply(ear->driver, zk, &r);
+    let_go(ear);
+}
+
+static void on_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
+    struct ear *ear = driver;
+    bool first = !ear->heard_event;
+    ear->heard_event = true;
+    if (ear->way == FORGOTTEN_EVENT && first)
+        return;
+    if (ear->way == LATE_EVENT) {
+        let_go(ear);
+        ear->held_path = g_strdup(path);
+        ear->held_gone = gone;
+        return;
+    }
+    ear->sink->watch(ear->driver, zk, path, gone || ear->way == WRONG_EVENT);
+    if (ear->way == DOUBLE_EVENT)
+        ear->sink->watch(ear->driver, zk, path, gone);
+}
+
+static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms) {
+    struct ear *ear = driver;
+    if (ear->way == LATE_EXPIRY && state == PDK__ZK_EXPIRED)
+        ear->sink->state(ear->driver, zk, PDK__ZK_CONNECTED, session_id, timeout_ms);
+    ear->sink->state(ear->driver, zk, state, session_id, timeout_ms);
+}
+
+static const struct pdk__zk_sink sink = {.reply = on_reply, .watch = on_watch, .state = on_state};
+
+static bool submit(pdk__zk *zk, const struct pdk__request *request) {
+    for (guint i = 0; i < current->ears->len; i++) {
+        struct ear *ear = current->ears->pdata[i];
+        if (ear->zk == zk)
+            g_hash_table_insert(ear->kinds, GSIZE_TO_POINTER(request->tag), GINT_TO_POINTER((int)request->kind));
+    }
+    return current->fake->calls->submit(zk, request);
+}
+
+static void close_session(pdk__zk *zk) {
+    current->fake->calls->close(zk);
+    for (guint i = 0; i < current->ears->len; i++)
+        if (((struct ear *)current->ears->pdata[i])->zk == zk)
+            ((struct ear *)current->ears->pdata[i])->zk = NULL;
+}
+
+static const struct pdk__zk_calls calls = {NULL, submit, close_session};
+
+static void ear_free(void *at) {
+    struct ear *ear = at;
+    g_hash_table_destroy(ear->kinds);
+    g_free(ear->held_path);
+    g_free(ear);
+}
+
+static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_sink *listener, void *driver,
+                            pdk__zk **zk) {
+    struct wrong *w = of(b);
+    struct ear *ear = g_new0(struct ear, 1);
+    *ear = (struct ear){.way = w->way, .sink = listener, .driver = driver, .kinds = g_hash_table_new(NULL, NULL)};
+    g_ptr_array_add(w->ears, ear);
+    pdk_status status = w->fake->open(w->fake, slot, &sink, ear, zk);
+    ear->zk = *zk;
+    return status;
+}
+
+static const char *begin(struct backend *b, const struct script *script) {
+    current = of(b);
+    return current->fake->begin(current->fake, script);
+}
+static bool step(struct backend *b) { return of(b)->fake->step(of(b)->fake); }
+static bool cut(struct backend *b, int slot) { return of(b)->fake->cut(of(b)->fake, slot); }
+static bool restore(struct backend *b, int slot) { return of(b)->fake->restore(of(b)->fake, slot); }
+static void forget(struct backend *b, int slot) { of(b)->fake->forget(of(b)->fake, slot); }
+static bool expire(struct backend *b, int slot) { return of(b)->fake->expire(of(b)->fake, slot); }
+static bool prepare(struct backend *b, int slot, enum step_kind loss) {
+    return of(b)->fake->prepare(of(b)->fake, slot, loss);
+}
+static bool lose(struct backend *b, int slot, enum step_kind loss) {
+    return of(b)->fake->lose(of(b)->fake, slot, loss);
+}
+static bool admin(struct backend *b, const struct admin *what, const char *path) {
+    return of(b)->fake->admin(of(b)->fake, what, path);
+}
+static void end(struct backend *b) {
+    of(b)->fake->end(of(b)->fake);
+    g_ptr_array_set_size(of(b)->ears, 0);
+}
+static void free_wrong(struct backend *b) {
+    of(b)->fake->free(of(b)->fake);
+    g_ptr_array_unref(of(b)->ears);
+    g_free(of(b));
+}
+
+struct backend *backend_wrong(int way) {
+    struct wrong *w = g_new0(struct wrong, 1);
+    w->fake = backend_fake();
+    w->way = (enum way)way;
+    w->ears = g_ptr_array_new_with_free_func(ear_free);
+    w->backend = (struct backend){
+        .name = "wrong fake",
+        .about = ways[way],
+        .can = w->fake->can,
+        .shows = w->fake->shows,
+        .calls = &calls,
+        .begin = begin,
+        .open = open_slot,
+        .step = step,
+        .cut = cut,
+        .restore = restore,
+        .forget = forget,
+        .expire = expire,
+        .prepare = prepare,
+        .lose = lose,
+        .admin = admin,
+        .end = end,
+        .free = free_wrong,
+    };
+    return &w->backend;
+}
