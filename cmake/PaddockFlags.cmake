@@ -14,6 +14,9 @@ if(PDK_SANITIZE)
     add_compile_options(-fsanitize=${PDK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${PDK_SANITIZE})
 endif()
+if(PDK_COVERAGE) # the library alone is compiled for it (PaddockLibrary)
+    add_link_options(--coverage)
+endif()
 
 add_library(pdk_warnings INTERFACE)
 target_compile_options(pdk_warnings INTERFACE
@@ -30,7 +33,8 @@ foreach(flag stack-clash-protection cf-protection) # not on every architecture
 endforeach()
 # Fortified functions need optimisation, and hide from the sanitizers what those intercept.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
-if("${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}" MATCHES "-O([1-9sgz]|fast)" AND NOT PDK_SANITIZE)
+if("${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}" MATCHES "-O([1-9sgz]|fast)"
+    AND NOT PDK_SANITIZE AND NOT PDK_COVERAGE)
     target_compile_options(pdk_hardening INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 endif()
 target_link_options(pdk_hardening INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed)

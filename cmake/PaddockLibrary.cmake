@@ -9,6 +9,10 @@ add_library(paddock_objects OBJECT ${library_sources} ${recipe_sources})
 target_include_directories(paddock_objects PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/recipes")
 target_link_libraries(paddock_objects PRIVATE pdk_build ${library_dependencies})
+if(PDK_COVERAGE)
+    # Not optimised, so that a branch of the source is a branch of the code. Counters are plain: what was executed is not 0.
+    target_compile_options(paddock_objects PRIVATE --coverage -O0)
+endif()
 
 add_library(paddock SHARED $<TARGET_OBJECTS:paddock_objects>)
 add_library(paddock::paddock ALIAS paddock)

@@ -1,264 +1,147 @@
-/* One client of the model: a real contender, bound to the fake's requests and replies as the driver binds it to ZooKeeper's. */
+/* A client's session and what it brings: connections, answers, events, and its end; and the beginning of a run. What it
+ * does is what src/session/supervise.c, renew.c and watches.c do. */
 #include "model.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
-/* Whose answer a reply is. The first group are the contender's commands: one of them is in flight at a time. */
-enum tag {
-    FOR_CREATE,
-    FOR_ENTER_LIST,
-    FOR_MKDIR,
-    FOR_LIST,
-    FOR_WATCH,
-    FOR_BARRIER,
-    FOR_PROVE_LIST,
-    FOR_STAT,
-    FOR_DELETE,
-    COMMANDS,
-    FOR_RENEWAL = COMMANDS,
-    FOR_OWN_WATCH
-};
-
-static struct model_client *client_of(struct model *m, int32_t client) { return &m->now->clients[client]; }
-
-bool model_own_name(struct model *m, const struct model_client *k, struct ts_fake_name *name) {
-    return k->c.own[0] != '\0' && ts_fake_name_of(&m->names, k->c.own, name);
+void model_init(struct model *m, const struct model_config *config) {
+    memset(m, 0, sizeof *m);
+    m->config = *config;
+    int32_t faults = 0;
+    for (int32_t i = FAULTS + 1; i < CLAIMS; i++)
+        faults += config->budgets[i];
+    if (config->budgets[FAULTS] == 0 || config->budgets[FAULTS] > faults)
+        m->config.budgets[FAULTS] = faults;
+    model_names_init(m);
 }
 
-static void submit(struct model *m, int32_t client, enum pdk__op_kind kind, const char *child, enum tag tag) {
-    char path[PDK__NAME_SIZE + sizeof MODEL_DIRECTORY + 1] = MODEL_DIRECTORY;
-    if (child) {
-        path[sizeof MODEL_DIRECTORY - 1] = '/';
-        memcpy(path + sizeof MODEL_DIRECTORY, child, strlen(child) + 1);
-    }
-    struct pdk__request request = {.kind = kind, .tag = tag, .path = path};
-    if (m->transcript)
-        model_print_request(m, client, &request);
-    if (!ts_fake_submit(&m->now->fake, &m->names, client_of(m, client)->session, &request))
-        model_break(m, "sends only while connected", "client %c", 'A' + client);
-}
-
-/* A command while another one is unanswered? */
-static void check_one_command(struct model *m, int32_t client) {
-    const struct ts_fake_session *s = &m->now->fake.sessions[client_of(m, client)->session];
-    int32_t found = 0;
-    for (int32_t i = 0; i < s->requests_count; i++)
-        found += s->requests[i].tag < COMMANDS;
-    for (int32_t i = 0; i < s->replies_count; i++)
-        found += s->replies[i].packet == TS_FAKE_REPLY && s->replies[i].tag < COMMANDS;
-    if (found != 0 || client_of(m, client)->pausing)
-        model_break(m, "one command in flight", "client %c", 'A' + client);
-}
-
-void model_renew(struct model *m, int32_t client) {
-    struct model_client *k = client_of(m, client);
-    k->renewing = MODEL_SENT;
-    submit(m, client, PDK__OP_BARRIER, k->c.own, FOR_RENEWAL);
-}
-
-static void carry_out(struct model *m, int32_t client, enum pdk__command command) {
-    struct model_client *k = client_of(m, client);
-    if (command != PDK__DO_NOTHING)
-        check_one_command(m, client);
-    switch (command) {
-    case PDK__DO_NOTHING:
-        break;
-    case PDK__DO_ENTER:
-        submit(m, client, PDK__OP_CREATE, k->c.mark, FOR_CREATE);
-        submit(m, client, PDK__OP_LIST, NULL, FOR_ENTER_LIST);
-        break;
-    case PDK__DO_MKDIR:
-        submit(m, client, PDK__OP_MKDIR, NULL, FOR_MKDIR);
-        break;
-    case PDK__DO_LIST:
-        if (!k->lease && k->renewing == MODEL_NONE && k->c.own[0] != '\0')
-            model_renew(m, client); /* so that the list may grant */
-        submit(m, client, PDK__OP_LIST, NULL, FOR_LIST);
-        break;
-    case PDK__DO_WATCH:
-        submit(m, client, PDK__OP_WATCH, k->c.watched, FOR_WATCH);
-        break;
-    case PDK__DO_PROVE:
-        submit(m, client, PDK__OP_BARRIER, NULL, FOR_BARRIER);
-        submit(m, client, PDK__OP_LIST, NULL, FOR_PROVE_LIST);
-        break;
-    case PDK__DO_STAT:
-        submit(m, client, PDK__OP_STAT, k->c.own, FOR_STAT);
-        break;
-    case PDK__DO_DELETE:
-        submit(m, client, PDK__OP_DELETE, k->c.own, FOR_DELETE);
-        break;
-    case PDK__DO_PAUSE:
-        k->pausing = true;
-        break;
+void model_begin(struct model *m, struct model_state *s) {
+    memset(s, 0, sizeof *s);
+    m->now = s;
+    ts_fake_init(&s->fake, m->config.no_directory ? 0 : 1, m->config.first_sequence);
+    memcpy(s->budgets, m->config.budgets, sizeof s->budgets);
+    for (int32_t i = 0; i < m->config.clients; i++) {
+        struct model_client *k = &s->clients[i];
+        k->session = ts_fake_open(&s->fake);
+        pdk__turns_init(&k->turns, (uint32_t)m->config.handovers, INT64_MAX);
+        for (int32_t n = 0; n < (m->config.threads[i] ? m->config.threads[i] : 1); n++)
+            model_line_push(m, i, k->tickets++);
     }
 }
 
-/* What is owed besides the contender's command. */
-static void pump(struct model *m, int32_t client) {
-    struct model_client *k = client_of(m, client);
-    if (k->session < 0 || !m->now->fake.sessions[k->session].link)
-        return;
-    if (pdk__contender_is_next(&k->c) && !k->lease && k->renewing == MODEL_NONE)
-        model_renew(m, client);
-    if (k->c.phase == PDK__HELD && k->own_watch == MODEL_NONE) {
-        k->own_watch = MODEL_SENT;
-        submit(m, client, PDK__OP_WATCH, k->c.own, FOR_OWN_WATCH);
+void model_copy(struct model_state *to, const struct model_state *from) {
+    ts_fake_copy(&to->fake, &from->fake);
+    memcpy(to->budgets, from->budgets, sizeof to->budgets);
+    to->last_token = from->last_token;
+    for (int32_t i = 0; i < MODEL_CLIENTS; i++) {
+        const struct model_client *k = &from->clients[i];
+        memcpy(&to->clients[i], k,
+               offsetof(struct model_client, places) + (size_t)k->places_count * sizeof k->places[0]);
     }
 }
 
-static void observe(struct model *m, int32_t client, enum pdk__phase before) {
-    struct model_client *k = client_of(m, client);
-    if (k->c.phase == before)
-        return;
-    if (k->c.phase == PDK__HELD)
-        model_check_grant(m, client);
-    else
-        k->own_watch = MODEL_NONE;
-    if (before == PDK__HELD && k->c.phase == PDK__GONE)
-        m->seen.lost_holds++;
-    if (before == PDK__UNSURE && k->c.phase == PDK__CANDIDATE)
-        m->seen.recovered_found++;
-    if (before == PDK__UNSURE && k->c.phase == PDK__OUT)
-        m->seen.recovered_absent++;
+bool model_is_live(const struct model_client *k) {
+    return k->places_count != 0 || k->queued != 0 || k->sleepers != 0 || k->hold != MODEL_NO_HOLD;
 }
 
-static void feed(struct model *m, int32_t client, const struct pdk__event *event) {
-    struct model_client *k = client_of(m, client);
-    struct pdk__contender before = k->c;
-    enum pdk__command command = pdk__contender_step(&k->c, event);
-    observe(m, client, before.phase);
-    if (event->type == PDK__NODE_LOST && k->c.phase == PDK__HELD)
-        model_break(m, "a hold does not outlive its node", "client %c was told, and still holds", 'A' + client);
-    if (m->transcript)
-        model_print_moved(m, client, &before);
-    if (m->broken)
-        return;
-    carry_out(m, client, command);
-    pump(m, client);
+bool model_is_connected(const struct model *m, const struct model_client *k) {
+    return k->session >= 0 && m->now->fake.sessions[k->session].link;
 }
 
-void model_tell(struct model *m, int32_t client, enum pdk__event_type type) {
-    feed(m, client, &(struct pdk__event){.type = type});
+/* ---- the connection */
+
+void model_connected(struct model *m, int32_t client) { model_places_tell(m, client, PDK__LINK_UP); }
+
+void model_link_down(struct model *m, int32_t client) {
+    struct model_state *s = m->now;
+    ts_fake_cut(&s->fake, s->clients[client].session);
+    if (s->fake.sessions[s->clients[client].session].replies_count != 0)
+        m->seen.losses++;
+    model_places_tell(m, client, PDK__LINK_DOWN);
 }
+
+/* Holds end first, and their line may queue anew before its old place knows that its session is gone. The end of the line's
+ * place makes the line queue anew. */
+void model_session_over(struct model *m, int32_t client) {
+    struct model_client *k = &m->now->clients[client];
+    if (k->hold != MODEL_NO_HOLD)
+        model_line_lose(m, client);
+    ts_fake_forget(&m->now->fake, k->session);
+    if (m->config.same_mark) /* or the newest node of that mark may be of an older session */
+        m->now->fake.sessions[k->session].zombies = 0;
+    k->session = -1;
+    k->lease = k->renewing = false;
+    model_places_tell(m, client, PDK__EXPIRED);
+    if (model_is_live(k))
+        k->session = ts_fake_open(&m->now->fake);
+}
+
+/* ---- answers and events */
 
 /* A committed request was acknowledged. Where the server has ended the session meanwhile, the arithmetic guarantees that the
- * lease counted from it is over as well. */
+ * lease counted from it is over as well. A hold that had lapsed before stays so, and is lost now at the latest. */
 static void committed(struct model *m, int32_t client) {
-    struct model_client *k = client_of(m, client);
+    struct model_client *k = &m->now->clients[client];
     if (k->lease || !m->now->fake.sessions[k->session].alive)
         return;
+    if (k->hold != MODEL_NO_HOLD && !k->valid)
+        model_line_lose(m, client);
     k->lease = true;
-    model_tell(m, client, PDK__FRESH);
+    if (m->transcript)
+        model_print_lease(m, client);
+    model_places_tell(m, client, PDK__FRESH);
 }
 
-static void on_listed(struct model *m, int32_t client, const struct pdk__reply *reply) {
-    struct model_client *k = client_of(m, client);
-    struct pdk__view view;
-    if (reply->result == PDK__OK)
-        pdk__view_make(&view, reply->children, reply->children_count, k->c.mark, k->c.own, pdk__blocks_always);
-    struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view, .fresh = k->lease};
-    event.hurry = client >= m->config.clients - m->config.tries;
-    enum pdk__phase before = k->c.phase;
-    feed(m, client, &event);
-    if (before != PDK__HELD && k->c.phase == PDK__HELD && !view.listed)
-        model_break(m, "a grant is listed", "client %c was granted by a list without its own node", 'A' + client);
+static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
+    if (kind == PDK__OP_BARRIER)
+        return result == PDK__OK || result == PDK__NO_NODE;
+    return result == PDK__OK && (kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_DELETE);
 }
 
-static void on_result(struct model *m, int32_t client, enum pdk__event_type type, const struct pdk__reply *reply) {
-    bool ours = reply->owner == client_of(m, client)->session + 1;
-    feed(m, client,
-         &(struct pdk__event){
-             .type = type, .result = reply->result, .name = reply->name, .token = reply->token, .ours = ours});
-}
-
-static void on_renewed(struct model *m, int32_t client, enum pdk__result result) {
-    client_of(m, client)->renewing = MODEL_NONE;
-    if (result == PDK__NO_NODE)
-        model_tell(m, client, PDK__NODE_LOST);
-    else
-        pump(m, client);
-}
-
-static void on_own_watched(struct model *m, int32_t client, enum pdk__result result) {
-    struct model_client *k = client_of(m, client);
-    if (k->own_watch == MODEL_SENT) /* else the hold is over */
-        k->own_watch = result == PDK__OK ? MODEL_ARMED : MODEL_NONE;
-    if (result == PDK__NO_NODE)
-        model_tell(m, client, PDK__NODE_LOST);
-    else
-        pump(m, client);
-}
-
-static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
-    struct model_binding *binding = driver;
-    struct model *m = binding->m;
-    int32_t client = binding->client;
-    bool ok = reply->result == PDK__OK, proves = ok || reply->result == PDK__NO_NODE;
-    (void)zk;
-    if ((ok && (reply->tag == FOR_CREATE || reply->tag == FOR_DELETE)) ||
-        (proves && (reply->tag == FOR_BARRIER || reply->tag == FOR_RENEWAL)))
+void model_receive(struct model *m, int32_t client) {
+    struct ts_fake_reply packet;
+    ts_fake_take(&m->now->fake, m->now->clients[client].session, &packet);
+    if (m->transcript)
+        model_print_packet(m, client, &packet);
+    if (packet.packet != TS_FAKE_REPLY) {
+        model_place_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED);
+        return;
+    }
+    if (proves_quorum(packet.kind, packet.result))
         committed(m, client);
-    switch ((enum tag)reply->tag) {
-    case FOR_CREATE:
-        on_result(m, client, PDK__CREATED, reply);
-        break;
-    case FOR_ENTER_LIST:
-    case FOR_LIST:
-    case FOR_PROVE_LIST:
-        on_listed(m, client, reply);
-        break;
-    case FOR_MKDIR:
-        on_result(m, client, PDK__MADE_DIR, reply);
-        break;
-    case FOR_WATCH:
-        on_result(m, client, PDK__WATCHED, reply);
-        break;
-    case FOR_BARRIER:
-        on_result(m, client, PDK__PROVED, reply);
-        break;
-    case FOR_STAT:
-        on_result(m, client, PDK__STATTED, reply);
-        break;
-    case FOR_DELETE:
-        on_result(m, client, PDK__DELETED, reply);
-        break;
-    case FOR_RENEWAL:
-        on_renewed(m, client, reply->result);
-        break;
-    case FOR_OWN_WATCH:
-        on_own_watched(m, client, reply->result);
-        break;
-    }
+    model_place_answer(m, client, &packet);
 }
 
-static void on_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
-    struct model_binding *binding = driver;
-    struct model_client *k = client_of(binding->m, binding->client);
-    const char *name = path + sizeof MODEL_DIRECTORY;
-    (void)zk;
-    if (strcmp(name, k->c.own) == 0) {
-        k->own_watch = MODEL_NONE;
-        if (gone)
-            model_tell(binding->m, binding->client, PDK__NODE_LOST);
-        else
-            pump(binding->m, binding->client);
-    } else if (strcmp(name, k->c.watched) == 0) {
-        model_tell(binding->m, binding->client, PDK__POKE);
-    }
+/* ---- the places that are gone */
+
+static void retag(uint64_t *tag, const int32_t *becomes) {
+    int32_t place = model_place_of(*tag);
+    *tag = model_tag(place < 0 ? -1 : becomes[place], model_purpose(*tag));
 }
 
-const struct pdk__zk_sink model_sink = {.reply = on_reply, .watch = on_watch};
+/* Answers to those that are gone are nobody's. */
+static void renumber_tags(struct ts_fake_session *s, const int32_t *becomes) {
+    for (int32_t i = 0; i < s->requests_count; i++)
+        retag(&s->requests[i].tag, becomes);
+    for (int32_t i = 0; i < s->replies_count; i++)
+        if (s->replies[i].packet == TS_FAKE_REPLY)
+            retag(&s->replies[i].tag, becomes);
+}
 
-void model_client_start(struct model *m, int32_t client) {
-    struct model_client *k = client_of(m, client);
-    int32_t mark = client + (m->config.same_mark ? 0 : k->incarnation * m->config.clients);
-    if (k->session < 0)
-        k->session = ts_fake_open(&m->now->fake);
-    pdk__contender_init(&k->c, m->names.mark[mark]);
-    k->pausing = k->robbed = false;
-    k->renewing = k->own_watch = MODEL_NONE;
-    model_tell(m, client, PDK__ENTER);
-    if (m->now->fake.sessions[k->session].link)
-        model_tell(m, client, PDK__LINK_UP);
+void model_tidy(struct model *m, int32_t client) {
+    struct model_client *k = &m->now->clients[client];
+    int32_t becomes[MODEL_PLACES], kept = 0;
+    for (int32_t i = 0; i < k->places_count; i++)
+        becomes[i] = k->places[i].c.phase == PDK__GONE ? -1 : kept++;
+    if (kept == k->places_count)
+        return;
+    for (int32_t i = 0; i < k->places_count; i++)
+        if (becomes[i] >= 0 && becomes[i] != i)
+            k->places[becomes[i]] = k->places[i];
+    assert(!k->has_place || becomes[k->places_count - 1] >= 0);
+    k->places_count = kept;
+    if (k->session >= 0)
+        renumber_tags(&m->now->fake.sessions[k->session], becomes);
 }

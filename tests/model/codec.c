@@ -1,114 +1,189 @@
-/* A state of the model as bytes, field by field: for hashing, and for keeping it small. One description serves both ways,
- * so that what is written is what is read. What has no influence on the future is left out. */
+/* A state of the model as bits, field by field: for hashing, and for keeping it small. One description serves both ways, so
+ * that what is written is what is read. Writing leaves the state as it is: each function returns what it was given.
+ *
+ * States that differ only in absolute numbers are one: sequences, tokens, marks and tickets that still occur somewhere are
+ * numbered anew, in their order. What the protocol does depends on that order alone (a run with `exact` does not rely on it
+ * for sequences). What has no influence on the future is left out. */
 #include "model.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
-struct codec {
-    struct model *m;
-    bool writing;
-    uint8_t *at;
-    const uint8_t *end;
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* New numbers, by the old ones. */
+struct numbers {
+    struct model_used used;
+    uint8_t sequence[64], token[64], mark[MODEL_CLIENTS][MODEL_MARKS];
+    int32_t sequences, tokens;
 };
 
-/* A byte for −1 to 254. */
-static int32_t code(struct codec *c, int32_t value) {
-    assert(c->at < c->end);
-    if (!c->writing)
-        return *c->at++ - 1;
-    assert(value >= -1 && value < 255);
-    *c->at++ = (uint8_t)(value + 1);
+struct codec {
+    const struct model *m;
+    const struct numbers *numbers; /* when writing */
+    uint8_t *at;
+    const uint8_t *end;
+    uint64_t word;
+    unsigned filled;
+    bool writing;
+};
+
+ALWAYS uint32_t code(struct codec *c, uint32_t value, unsigned bits) {
+    if (c->writing) {
+        assert(value >> bits == 0);
+        c->word |= (uint64_t)value << c->filled;
+        c->filled += bits;
+        if (c->filled >= 32) {
+            uint32_t low = (uint32_t)c->word;
+            assert(c->at + sizeof low <= c->end);
+            memcpy(c->at, &low, sizeof low);
+            c->at += sizeof low;
+            c->word >>= 32;
+            c->filled -= 32;
+        }
+        return value;
+    }
+    if (c->filled < bits) {
+        uint32_t low;
+        assert(c->at + sizeof low <= c->end);
+        memcpy(&low, c->at, sizeof low);
+        c->at += sizeof low;
+        c->word |= (uint64_t)low << c->filled;
+        c->filled += 32;
+    }
+    value = (uint32_t)(c->word & ((UINT64_C(1) << bits) - 1));
+    c->word >>= bits;
+    c->filled -= bits;
     return value;
 }
 
-static bool code_bool(struct codec *c, bool value) { return code(c, value) != 0; }
-
-static void code_name(struct codec *c, struct ts_fake_name *name) {
-    uint32_t first = (uint32_t)c->m->config.first_sequence;
-    name->mark = code(c, name->mark);
-    if (name->mark != 0)
-        name->sequence = (int32_t)((uint32_t)code(c, (int32_t)((uint32_t)name->sequence - first)) + first);
+ALWAYS int32_t code_int(struct codec *c, int32_t value, unsigned bits) {
+    return (int32_t)code(c, (uint32_t)value, bits);
 }
 
-static void code_text(struct codec *c, char *text) {
-    struct ts_fake_name name = {0, 0};
-    if (c->writing && text[0] != '\0' && !ts_fake_name_of(&c->m->names, text, &name))
-        assert(!"a contender's name has a sequence");
+ALWAYS bool code_bool(struct codec *c, bool value) { return code(c, value, 1) != 0; }
+
+/* ---- numbers that are renumbered */
+
+ALWAYS int32_t code_mark(struct codec *c, int32_t number) {
+    int32_t anew = 0;
+    if (c->writing && number != 0) {
+        int32_t client = (number - 1) / MODEL_MARKS;
+        anew = model_mark(client, c->numbers->mark[client][(number - 1) % MODEL_MARKS]);
+    }
+    anew = code_int(c, anew, 6);
+    return c->writing ? number : anew;
+}
+
+ALWAYS int32_t code_sequence(struct codec *c, int32_t sequence) {
+    uint32_t first = (uint32_t)c->m->config.first_sequence, offset = (uint32_t)sequence - first;
+    uint32_t anew = code(c, c->writing ? c->numbers->sequence[offset] : 0, 6);
+    return c->writing ? sequence : (int32_t)(anew + first);
+}
+
+ALWAYS void code_name(struct codec *c, struct ts_fake_name *name) {
+    name->mark = code_mark(c, name->mark);
+    if (name->mark != 0)
+        name->sequence = code_sequence(c, name->sequence);
+}
+
+ALWAYS int64_t code_token(struct codec *c, int64_t token) {
+    uint32_t anew = code(c, c->writing ? c->numbers->token[token] : 0, 6);
+    return c->writing ? token : anew;
+}
+
+/* A text and what it says. */
+ALWAYS void code_text(struct codec *c, char *text, struct ts_fake_name name) {
     code_name(c, &name);
     if (!c->writing && name.mark != 0)
         ts_fake_name_text(&c->m->names, name, text);
 }
 
-static void code_tree(struct codec *c, struct ts_fake_tree *tree) {
+/* ---- the fake */
+
+ALWAYS void code_tree(struct codec *c, struct ts_fake_tree *tree) {
     uint32_t first = (uint32_t)c->m->config.first_sequence;
-    tree->levels = code(c, tree->levels);
-    tree->next_sequence = (int32_t)((uint32_t)code(c, (int32_t)((uint32_t)tree->next_sequence - first)) + first);
-    tree->count = code(c, tree->count);
+    tree->levels = code_int(c, tree->levels, 1);
+    tree->count = code_int(c, tree->count, 4);
+    if (c->writing)
+        code(c, (uint32_t)c->numbers->sequences, 6);
+    else
+        tree->next_sequence = (int32_t)(code(c, 0, 6) + first);
     for (int32_t i = 0; i < tree->count; i++) {
         struct ts_fake_node *node = &tree->nodes[i];
         code_name(c, &node->name);
-        node->session = code(c, node->session);
-        node->czxid = code(c, (int32_t)node->czxid);
-        node->watchers = (uint32_t)code(c, (int32_t)node->watchers);
+        node->session = code_int(c, node->session, 3);
+        node->czxid = code_token(c, node->czxid);
+        node->watchers = code(c, node->watchers, TS_FAKE_SESSIONS);
+        node->missed = code(c, node->missed, TS_FAKE_SESSIONS);
     }
 }
 
-static void code_request(struct codec *c, struct ts_fake_request *r) {
-    r->kind = (enum pdk__op_kind)code(c, (int32_t)r->kind);
-    r->tag = (uint64_t)code(c, (int32_t)r->tag);
-    r->level = code(c, r->level);
+ALWAYS void code_request(struct codec *c, struct ts_fake_request *r) {
+    if (!c->writing)
+        memset(r, 0, sizeof *r);
+    r->kind = (enum pdk__op_kind)code(c, r->kind, 4);
+    r->tag = code(c, (uint32_t)r->tag, 7);
+    r->level = code_int(c, r->level, 1);
     if (r->kind == PDK__OP_CREATE)
-        r->name.mark = code(c, r->name.mark);
+        r->name.mark = code_mark(c, r->name.mark);
     else
         code_name(c, &r->name);
 }
 
-static void code_reply(struct codec *c, struct ts_fake_reply *r) {
-    r->packet = (enum ts_fake_packet)code(c, (int32_t)r->packet);
-    code_name(c, &r->name);
-    if (r->packet != TS_FAKE_REPLY)
-        return;
-    r->kind = (enum pdk__op_kind)code(c, (int32_t)r->kind);
-    r->tag = (uint64_t)code(c, (int32_t)r->tag);
-    r->result = (enum pdk__result)code(c, (int32_t)r->result);
-    r->owner = code(c, r->owner);
-    r->token = code(c, (int32_t)r->token);
-    r->count = code(c, r->count);
+ALWAYS void code_reply(struct codec *c, struct ts_fake_reply *r) {
+    if (!c->writing)
+        memset(r, 0, offsetof(struct ts_fake_reply, children));
+    r->packet = (enum ts_fake_packet)code(c, r->packet, 2);
+    if (r->packet == TS_FAKE_REPLY) {
+        r->kind = (enum pdk__op_kind)code(c, r->kind, 4);
+        r->tag = code(c, (uint32_t)r->tag, 7);
+        r->result = (enum pdk__result)code(c, r->result, 3);
+    }
+    if (model_reply_has_name(r))
+        code_name(c, &r->name);
+    if (model_reply_has_token(r)) {
+        r->token = code_token(c, r->token);
+        r->owner = code_int(c, r->owner + 1, 4) - 1;
+    }
+    if (r->packet == TS_FAKE_REPLY && r->kind == PDK__OP_LIST && r->result == PDK__OK)
+        r->count = code_int(c, r->count, 4);
     for (int32_t i = 0; i < r->count; i++)
         code_name(c, &r->children[i]);
 }
 
-static void code_session(struct codec *c, struct ts_fake_session *s) {
+ALWAYS void code_session(struct codec *c, struct ts_fake_session *s) {
+    if (!c->writing)
+        memset(s, 0, offsetof(struct ts_fake_session, late));
     s->open = code_bool(c, s->open);
     s->alive = code_bool(c, s->alive);
-    if (!s->open)
+    if (!s->open && !s->alive)
         return;
     s->link = code_bool(c, s->link);
-    s->zombie = code_bool(c, s->zombie);
-    if (s->zombie)
-        code_request(c, &s->late);
-    s->requests_count = code(c, s->requests_count);
+    s->zombies = code_int(c, s->zombies, 3);
+    s->requests_count = code_int(c, s->requests_count, 4);
+    s->replies_count = code_int(c, s->replies_count, 4);
+    s->watches_count = code_int(c, s->watches_count, 4);
+    for (int32_t i = 0; i < s->zombies; i++)
+        code_request(c, &s->late[i]);
     for (int32_t i = 0; i < s->requests_count; i++)
         code_request(c, &s->requests[i]);
-    s->replies_count = code(c, s->replies_count);
     for (int32_t i = 0; i < s->replies_count; i++)
         code_reply(c, &s->replies[i]);
-    s->watches_count = code(c, s->watches_count);
     for (int32_t i = 0; i < s->watches_count; i++)
         code_name(c, &s->watches[i]);
 }
 
-/* A field that is added to the contender needs a line here. Left out: ahead, which only informs, and all of one that is
- * gone. */
+/* ---- the clients */
+
+/* A field that is added to the contender needs a line here. Of `ahead` only this much is used. */
 _Static_assert(sizeof(struct pdk__contender) == 360, "code_contender knows every field of struct pdk__contender");
 
-static void code_contender(struct codec *c, struct pdk__contender *k) {
-    k->phase = (enum pdk__phase)code(c, (int32_t)k->phase);
-    if (k->phase == PDK__GONE)
-        return;
-    k->doing = (enum pdk__command)code(c, (int32_t)k->doing);
-    k->failure = (pdk_status)code(c, (int32_t)k->failure);
+ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
+    k->phase = (enum pdk__phase)code(c, k->phase, 3);
+    k->doing = (enum pdk__command)code(c, k->doing, 4);
+    k->failure = (pdk_status)code(c, (uint32_t)k->failure, 6);
     k->wanted = code_bool(c, k->wanted);
     k->leaving = code_bool(c, k->leaving);
     k->link = code_bool(c, k->link);
@@ -118,32 +193,85 @@ static void code_contender(struct codec *c, struct pdk__contender *k) {
     k->listed = code_bool(c, k->listed);
     k->watching = code_bool(c, k->watching);
     k->pause = code_bool(c, k->pause);
-    k->token = code(c, (int32_t)k->token);
-    code_text(c, k->own);
-    code_text(c, k->watched);
+    int32_t ahead = code_bool(c, k->ahead > 1) ? 2 : 0;
+    k->ahead = c->writing ? k->ahead : ahead;
+    k->token = code_token(c, k->token);
 }
 
-static void code_client(struct codec *c, struct model_client *k, int32_t client) {
-    k->session = code(c, k->session);
-    k->incarnation = code(c, k->incarnation);
-    k->lease = code_bool(c, k->lease);
+ALWAYS void code_place(struct codec *c, struct model_place *p, int32_t client, int32_t place) {
+    const struct ts_fake_name nameless = {0, 0};
+    int32_t number = code_mark(c, model_mark(client, p->mark));
     if (!c->writing) {
-        int32_t mark = client + (c->m->config.same_mark ? 0 : k->incarnation * c->m->config.clients);
-        pdk__contender_init(&k->c, c->m->names.mark[mark]);
+        memset(p, 0, offsetof(struct model_place, c));
+        p->mark = (number - 1) % MODEL_MARKS;
+        pdk__contender_init(&p->c, c->m->names.mark[number - 1]);
     }
-    code_contender(c, &k->c);
-    if (k->c.phase == PDK__GONE)
-        return;
-    k->pausing = code_bool(c, k->pausing);
-    k->robbed = code_bool(c, k->robbed);
-    k->renewing = (enum model_pending)code(c, (int32_t)k->renewing);
-    k->own_watch = (enum model_pending)code(c, (int32_t)k->own_watch);
+    p->pausing = code_bool(c, p->pausing);
+    p->robbed = code_bool(c, p->robbed);
+    p->registered = code_bool(c, p->registered);
+    if (model_in_hurry(c->m, client))
+        p->outpaced = code_bool(c, p->outpaced);
+    p->own_watch = (enum model_pending)code(c, p->own_watch, 2);
+    code_contender(c, &p->c);
+    code_text(c, p->c.own, c->writing ? c->numbers->used.own[client][place] : nameless);
+    code_text(c, p->c.watched, c->writing ? c->numbers->used.watched[client][place] : nameless);
 }
 
-static void code_state(struct codec *c, struct model_state *s) {
-    for (int32_t i = 0; i < BUDGETS; i++)
-        s->budgets[i] = code(c, s->budgets[i]);
-    s->last_token = code(c, (int32_t)s->last_token);
+/* How many of a client's claims drew an earlier ticket: the new number of this one. */
+static int32_t rank_of(const struct model_client *k, int32_t ticket) {
+    int32_t rank = k->hold != MODEL_NO_HOLD && k->holder < ticket;
+    for (int32_t i = 0; i < k->queued; i++)
+        rank += k->queue[i] < ticket;
+    for (int32_t i = 0; i < k->sleepers; i++)
+        rank += k->sleeper[i] < ticket;
+    return rank;
+}
+
+ALWAYS int32_t code_ticket(struct codec *c, const struct model_client *k, int32_t ticket) {
+    int32_t anew = code_int(c, c->writing ? rank_of(k, ticket) : 0, 3);
+    return c->writing ? ticket : anew;
+}
+
+ALWAYS void code_claims(struct codec *c, struct model_client *k) {
+    k->hold = (enum model_hold)code(c, k->hold, 2);
+    k->queued = code_int(c, k->queued, 3);
+    k->sleepers = code_int(c, k->sleepers, 3);
+    if (!c->writing)
+        k->tickets = k->queued + k->sleepers + (k->hold != MODEL_NO_HOLD);
+    k->turns.handovers = code(c, k->turns.handovers, 3);
+    if (k->hold != MODEL_NO_HOLD) {
+        k->valid = code_bool(c, k->valid);
+        k->holder = code_ticket(c, k, k->holder);
+        k->handover = code_int(c, k->handover, 3);
+    }
+    for (int32_t i = 0; i < k->queued; i++)
+        k->queue[i] = code_ticket(c, k, k->queue[i]);
+    for (int32_t i = 0; i < k->sleepers; i++)
+        k->sleeper[i] = code_ticket(c, k, k->sleeper[i]);
+}
+
+ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client) {
+    if (!c->writing)
+        memset(k, 0, offsetof(struct model_client, places));
+    k->session = code_int(c, k->session + 1, 4) - 1;
+    k->lease = code_bool(c, k->lease);
+    k->renewing = code_bool(c, k->renewing);
+    k->has_place = code_bool(c, k->has_place);
+    if (!c->writing)
+        pdk__turns_init(&k->turns, (uint32_t)c->m->config.handovers, INT64_MAX);
+    code_claims(c, k);
+    k->places_count = code_int(c, k->places_count, 3);
+    for (int32_t i = 0; i < k->places_count; i++)
+        code_place(c, &k->places[i], client, i);
+}
+
+ALWAYS void code_state(struct codec *c, struct model_state *s) {
+    for (int32_t i = 0; i < BUDGETS; i++) {
+        int32_t left = s->budgets[i] > s->budgets[FAULTS] && i != CLAIMS ? s->budgets[FAULTS] : s->budgets[i];
+        left = code_int(c, c->writing ? left : 0, 4);
+        s->budgets[i] = c->writing ? s->budgets[i] : left;
+    }
+    s->last_token = code_token(c, s->last_token);
     code_tree(c, &s->fake.tree);
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
         code_session(c, &s->fake.sessions[i]);
@@ -151,20 +279,48 @@ static void code_state(struct codec *c, struct model_state *s) {
         code_client(c, &s->clients[i], i);
 }
 
-size_t model_pack(struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]) {
-    struct codec c = {m, true, bytes, bytes + MODEL_PACKED};
+/* ---- both ways */
+
+static int32_t number_anew(uint64_t used, uint8_t *numbers, int32_t first) {
+    for (; used != 0; used &= used - 1)
+        numbers[__builtin_ctzll(used)] = (uint8_t)first++;
+    return first;
+}
+
+static void make_numbers(const struct model *m, const struct model_state *s, struct numbers *n) {
+    model_use(m, s, &n->used);
+    assert(!n->used.beyond);
+    n->token[0] = 0; /* none */
+    n->tokens = number_anew(n->used.tokens, n->token, 1);
+    for (int32_t i = 0; i < MODEL_CLIENTS; i++)
+        number_anew(n->used.marks[i], n->mark[i], 0);
+    n->sequences = number_anew(n->used.sequences, n->sequence, 0);
+    if (!m->config.exact)
+        return;
+    for (uint8_t i = 0; i < 64; i++)
+        n->sequence[i] = i;
+    n->sequences = (int32_t)((uint32_t)s->fake.tree.next_sequence - (uint32_t)m->config.first_sequence);
+}
+
+size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]) {
+    struct numbers numbers;
+    make_numbers(m, s, &numbers);
+    struct codec c = {.m = m, .numbers = &numbers, .at = bytes, .end = bytes + MODEL_PACKED, .writing = true};
     code_state(&c, s);
+    if (c.filled != 0)
+        code(&c, 0, 32 - c.filled); /* to the end of the word */
     return (size_t)(c.at - bytes);
 }
 
-void model_unpack(struct model *m, struct model_state *s, const uint8_t *bytes, size_t size) {
+void model_unpack(const struct model *m, struct model_state *s, const uint8_t *bytes, size_t size) {
     uint8_t copy[MODEL_PACKED];
-    struct codec c = {m, false, copy, copy + size};
+    struct codec c = {.m = m, .at = copy, .end = copy + size, .writing = false};
     memcpy(copy, bytes, size);
-    memset(s, 0, sizeof *s);
     code_state(&c, s);
+    for (int32_t i = m->config.clients; i < MODEL_CLIENTS; i++)
+        memset(&s->clients[i], 0, offsetof(struct model_client, places));
     assert(c.at == c.end);
-    s->fake.tree.zxid = 100; /* above all tokens: model_normalise keeps them small */
+    s->fake.tree.zxid = 32; /* above all tokens */
 }
 
 /* Murmur's mixing, 64 bits. */

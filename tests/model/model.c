@@ -3,28 +3,37 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const char *const budget_names[BUDGETS] = {
-    [LOSSES] = "losses",     [LAPSES] = "lapses",     [EXPIRIES] = "expiries", [CANCELS] = "cancels",
-    [REMOVALS] = "admin",    [TOUCHES] = "touches",   [REFUSALS] = "refusals", [RENEWALS] = "renewals",
-    [RESTARTS] = "restarts", [ABANDONS] = "abandons", [VANISHES] = "vanishes",
+    [FAULTS] = "faults",     [LOSSES] = "losses",     [LAPSES] = "lapses",     [EXPIRIES] = "expiries",
+    [CANCELS] = "cancels",   [REMOVALS] = "admin",    [TOUCHES] = "touches",   [REFUSALS] = "refusals",
+    [RENEWALS] = "renewals", [ABANDONS] = "abandons", [VANISHES] = "vanishes", [CLAIMS] = "claims",
 };
 
 static int usage(void) {
-    fprintf(stderr,
-            "usage: model [--clients 2|3] [--deep] [--no-directory] [--same-mark] [--exact] [--first SEQUENCE]\n"
-            "             [--max STATES] [--tries CLIENTS]");
+    fprintf(
+        stderr,
+        "usage: model [--deep] [--clients 2|3] [--threads A,B,C] [--handovers N] [--tries CLIENTS] [--no-directory]\n"
+        "             [--same-mark] [--exact] [--first SEQUENCE] [--max STATES]");
     for (int i = 0; i < BUDGETS; i++)
-        fprintf(stderr, " [--%s N]", budget_names[i]);
-    fprintf(stderr, "\n\nWalks every interleaving of that many clients and faults. --deep: three clients, one of each\n"
-                    "main fault. Exit status 1: a promise is broken, and the shortest counter-example was printed.\n");
+        fprintf(stderr, "%s [--%s N]", i % 6 == 0 ? "\n            " : "", budget_names[i]);
+    fprintf(stderr,
+            "\n\nWalks every interleaving of that many clients, threads of each, and faults of each kind; --faults:\n"
+            "of all kinds together. --deep: three clients, two threads in the first, any two faults.\n"
+            "Exit status 1: a promise is broken, and the shortest counter-example was printed.\n");
     return 2;
 }
 
+/* Three clients, two threads in the first of them, and any two of the main faults, wherever they hurt. */
 static void go_deep(struct model_config *config) {
+    static const enum model_budget faults[] = {LOSSES, LAPSES, EXPIRIES, CANCELS, REMOVALS, TOUCHES, ABANDONS};
     config->clients = 3;
-    config->budgets[LOSSES] = config->budgets[LAPSES] = config->budgets[EXPIRIES] = 1;
-    config->budgets[CANCELS] = config->budgets[RESTARTS] = 1;
+    config->threads[0] = 2;
+    config->budgets[FAULTS] = 2;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        config->budgets[faults[i]] = 1;
+    config->progress = stdout;
 }
 
 static bool take_flag(struct model_config *config, const char *option) {
@@ -41,32 +50,92 @@ static bool take_flag(struct model_config *config, const char *option) {
     return true;
 }
 
+static bool take_threads(struct model_config *config, const char *text) {
+    char end;
+    int32_t *n = config->threads;
+    int read = sscanf(text, "%d,%d,%d%c", &n[0], &n[1], &n[2], &end);
+    for (int i = 0; i < read && i < MODEL_CLIENTS; i++)
+        if (n[i] < 1 || n[i] > MODEL_CLAIMS)
+            return false;
+    return read >= 1 && read <= 3;
+}
+
+static bool take_budget(struct model_config *config, const char *name, long long value) {
+    for (int i = 0; i < BUDGETS; i++)
+        if (strcmp(name, budget_names[i]) == 0 && value >= 0 && value <= (i == FAULTS ? 15 : 5)) {
+            config->budgets[i] = (int32_t)value;
+            return true;
+        }
+    return false;
+}
+
 static bool take_number(struct model_config *config, const char *option, const char *text) {
     char *end;
     long long value = strtoll(text, &end, 10);
+    if (strcmp(option, "--threads") == 0)
+        return take_threads(config, text);
     if (end == text || *end != '\0')
         return false;
-    if (strcmp(option, "--max") == 0 && value > 0) {
+    if (strcmp(option, "--max") == 0 && value > 0)
         config->max_states = (uint64_t)value;
-    } else if (strcmp(option, "--first") == 0 && value >= INT32_MIN && value <= INT32_MAX) {
+    else if (strcmp(option, "--first") == 0 && value >= INT32_MIN && value <= INT32_MAX)
         config->first_sequence = (int32_t)value;
-    } else if (strcmp(option, "--tries") == 0 && value >= 0 && value <= MODEL_CLIENTS) {
+    else if (strcmp(option, "--tries") == 0 && value >= 0 && value <= MODEL_CLIENTS)
         config->tries = (int32_t)value;
-    } else if (strcmp(option, "--clients") == 0 && (value == 2 || value == 3)) {
+    else if (strcmp(option, "--handovers") == 0 && value >= 0 && value <= MODEL_CLAIMS)
+        config->handovers = (int32_t)value;
+    else if (strcmp(option, "--clients") == 0 && (value == 2 || value == 3))
         config->clients = (int32_t)value;
-    } else {
-        for (int i = 0; i < BUDGETS; i++)
-            if (strcmp(option + 2, budget_names[i]) == 0 && value >= 0 && value <= 9) {
-                config->budgets[i] = (int32_t)value;
-                return true;
-            }
-        return false;
-    }
+    else
+        return take_budget(config, option + 2, value);
     return true;
 }
 
+static bool fits(const struct model_config *config) {
+    int32_t most = 0;
+    for (int i = 0; i < config->clients; i++)
+        most = config->threads[i] > most ? config->threads[i] : most;
+    return most + config->budgets[CLAIMS] <= MODEL_CLAIMS;
+}
+
+static void print_config(const struct model_config *config) {
+    printf("%d clients with", config->clients);
+    for (int i = 0; i < config->clients; i++)
+        printf("%s %d", i == 0 ? "" : ",", config->threads[i] ? config->threads[i] : 1);
+    printf(" threads; hand-overs in a row: %d; at most:", config->handovers);
+    for (int i = 0; i < BUDGETS; i++)
+        if (config->budgets[i] != 0)
+            printf(" %s %d", budget_names[i], config->budgets[i]);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void print_result(const struct model_result *r) {
+    struct rusage usage;
+    const struct model_seen *seen = &r->seen;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%llu states, %llu transitions, %llu at rest, depth %u, %.1f s (%.0f states/s), %ld MB%s\n",
+           (unsigned long long)r->states, (unsigned long long)r->transitions, (unsigned long long)r->at_rest, r->depth,
+           r->seconds, (double)r->states / r->seconds, usage.ru_maxrss / 1024,
+           r->complete || r->broken ? "" : ", NOT COMPLETE: --max was reached");
+    printf("grants %llu, contended %llu; hand-overs %llu; queued anew %llu; losses %llu; recoveries %llu found, "
+           "%llu absent\n",
+           (unsigned long long)seen->grants, (unsigned long long)seen->contended, (unsigned long long)seen->handovers,
+           (unsigned long long)seen->rejoins, (unsigned long long)seen->losses,
+           (unsigned long long)seen->recovered_found, (unsigned long long)seen->recovered_absent);
+    printf("lost holds %llu, noticed late %llu, found lapsed on waking %llu; expiries %llu; sessions given up %llu; "
+           "nodes deleted under a grant %llu; watched nodes written to %llu\n",
+           (unsigned long long)seen->lost_holds, (unsigned long long)seen->late_notices,
+           (unsigned long long)seen->late_receipts, (unsigned long long)seen->expiries,
+           (unsigned long long)seen->abandons, (unsigned long long)seen->robbed_holds,
+           (unsigned long long)seen->touched);
+    double n = (double)r->states;
+    printf("states are known by 64-bit hashes: that any was taken for another has a probability of %.1g\n",
+           n * n / 2 / 18446744073709551616.0);
+}
+
 int main(int argc, char **argv) {
-    struct model_config config = {.clients = 2, .budgets = {[LOSSES] = 1, [LAPSES] = 1, [EXPIRIES] = 1, [CANCELS] = 1}};
+    struct model_config config = {.clients = 2, .handovers = 1};
     for (int i = 1; i < argc; i++) {
         if (take_flag(&config, argv[i]))
             continue;
@@ -74,17 +143,11 @@ int main(int argc, char **argv) {
             return usage();
         i++;
     }
-    if (config.budgets[RESTARTS] * config.clients + config.clients > MODEL_MARKS)
+    if (!fits(&config))
         return usage();
+    print_config(&config);
     struct model_result r = model_explore(&config, stdout);
-    printf("%llu states, %llu transitions, %llu at rest, depth %u, %.1f s (%.0f states/s)%s\n",
-           (unsigned long long)r.states, (unsigned long long)r.transitions, (unsigned long long)r.at_rest, r.depth,
-           r.seconds, (double)r.states / r.seconds, r.complete || r.broken ? "" : ", NOT COMPLETE: --max was reached");
-    printf("grants %llu, contended %llu; losses %llu; recoveries %llu found, %llu absent; expiries %llu; lost holds "
-           "%llu\n",
-           (unsigned long long)r.seen.grants, (unsigned long long)r.seen.contended, (unsigned long long)r.seen.losses,
-           (unsigned long long)r.seen.recovered_found, (unsigned long long)r.seen.recovered_absent,
-           (unsigned long long)r.seen.expiries, (unsigned long long)r.seen.lost_holds);
+    print_result(&r);
     if (r.broken)
         printf("verdict: BROKEN: %s — %s\n", r.broken, r.detail);
     else

@@ -1,78 +1,114 @@
-/* The model: every interleaving of a few clients, one real contender each, over the fake ZooKeeper.
+/* The model: every interleaving of a few clients and their threads over the fake ZooKeeper. src/core is the real one.
  *
- *     explore.c   breadth first over all states, each seen once         visited.c   the states that were seen
- *     actions.c   what can happen next, and doing it                    codec.c     a state as bytes, and back
- *     client.c    binds a contender to the fake, as the driver does     checks.c    what must be true, always and at rest
- *     transcript.c  a counter-example in words                          normalise.c  only order counts
- *     model.c, test_model.c  run it;  mutants  proves that the checks can fail
+ *     explore.c   breadth first over all states, each seen once          visited.c  the states that were seen
+ *     frontier.c  the states that wait to be expanded                    codec.c    a state as bits, and back
+ *     actions.c   what can happen next                                   names.c    names, and what is in use of them
+ *     apply.c     doing it                                               checks.c   what must be true, always and at rest
+ *     client.c    sessions and answers     as src/session has them       rest.c     ... and how a run ends
+ *     place.c     drives a contender       as src/session/place.c does   transcript.c  a counter-example in words
+ *     line.c      claims, holds, turns     as src/line.c, claim.c do     model.c, test_model.c  run it;  mutants
  *
- * Faults come out of budgets, so that the space is finite. The lease is one bit per client: set when a committed request is
- * acknowledged while the server still has the session, cleared by the action that lets it lapse, and a session expires
- * only after that. That is what core/lease.h promises and test_lease.c checks; the arithmetic is not in here.
+ *     client ─► session          one at a time; the lease is one bit: "not yet over"
+ *        ├────► places           one contender each: the line's, and those the reaper still has
+ *        ├────► claims           a thread each, first come first served
+ *        └────► hold             granted ─ the thread wakes ─► taken; valid until the lease it was granted on is over
+ *
+ * Faults come out of budgets, so that the space is finite. The lease is set when a committed request is acknowledged while
+ * the server still has the session, cleared by the action that lets it lapse, and a session expires only after that. That
+ * is what core/lease.h promises and its own tests check; the arithmetic is not in here. A paused process is one whose lease
+ * has lapsed and who has not noticed: meanwhile it does all it would do otherwise.
  */
 #ifndef MODEL_H
 #define MODEL_H
 
 #include "core/contender.h"
+#include "core/turns.h"
 #include "fake_zk.h"
 
 #include <stdio.h>
 
 #define MODEL_CLIENTS 3
+#define MODEL_PLACES 6 /* of a client at a time */
+#define MODEL_CLAIMS 5 /* likewise */
+#define MODEL_MARKS 16 /* likewise, of its places and of what they left behind */
 #define MODEL_DIRECTORY "/lock"
-#define MODEL_MARKS 12
 #define MODEL_PACKED 1024
 
 /* What may happen how often in one run. */
 enum model_budget {
+    FAULTS,   /* all those below together, but for claims */
     LOSSES,   /* connections cut */
     LAPSES,   /* leases that end */
     EXPIRIES, /* sessions that end at the server, their lease gone */
-    CANCELS,  /* claims given up while they wait */
+    CANCELS,  /* claims given up while they wait, or whose deadline passes before their thread wakes */
     REMOVALS, /* a client's node deleted by an admin */
     TOUCHES,  /* a client's node written to */
     REFUSALS, /* a request answered NOT_NOW, or UNKNOWN, executed or not */
     RENEWALS, /* a barrier on the own node out of turn */
-    RESTARTS, /* another contender of a client whose last one has ended */
     ABANDONS, /* a session given up by its client while the server keeps it */
     VANISHES, /* the empty directory removed */
+    CLAIMS,   /* another thread wants the lock, at any time */
     BUDGETS,
 };
 
 struct model_config {
     int32_t clients;
-    int32_t budgets[BUDGETS];
-    int32_t tries;          /* how many of them, the last ones, do not want to wait behind somebody */
-    bool no_directory;      /* at first */
-    bool same_mark;         /* a client's contenders all bear the same mark */
-    bool exact;             /* keep sequence numbers as they are; otherwise only their order counts */
-    int32_t first_sequence; /* of the directory's counter */
-    uint64_t max_states;    /* 0: all of them */
+    int32_t threads[MODEL_CLIENTS]; /* that want the lock from the beginning; 0: one */
+    int32_t handovers;              /* allowed in a row */
+    int32_t budgets[BUDGETS];       /* FAULTS 0: what the others allow */
+    int32_t tries;                  /* how many clients, the last ones, do not want to wait behind somebody */
+    bool no_directory;              /* at first */
+    bool same_mark;                 /* a client's contenders all bear the same mark */
+    bool exact;                     /* keep sequence numbers as they are; otherwise only their order counts */
+    int32_t first_sequence;         /* of the directory's counter */
+    uint64_t max_states;            /* 0: all of them */
+    FILE *progress;                 /* told now and then, when not NULL */
 };
 
 enum model_pending { MODEL_NONE, MODEL_SENT, MODEL_ARMED };
 
-struct model_client {
-    struct pdk__contender c;
-    int32_t session;     /* −1: none */
-    int32_t incarnation; /* how many contenders it had before this one */
-    bool lease;
+struct model_place {
     bool pausing;
     bool robbed;                  /* an admin deleted its node */
-    enum model_pending renewing;  /* a barrier on the own node is in flight */
+    bool registered;              /* an event of the predecessor's node is for it */
+    bool outpaced;                /* as of the last list: somebody is ahead, other than a node of ours on its way out */
     enum model_pending own_watch; /* of a hold */
+    int32_t mark;                 /* the number of its mark among the client's */
+    struct pdk__contender c;
+};
+
+enum model_hold { MODEL_NO_HOLD, MODEL_GRANTED, MODEL_TAKEN };
+
+/* A thread is known by its ticket, drawn when it claims. */
+struct model_client {
+    int32_t session; /* −1: none */
+    bool lease;
+    bool renewing;  /* a barrier is in flight */
+    bool has_place; /* the last of places is the line's; the others are the reaper's */
+    bool valid;     /* the hold's word: once false, false for good */
+    enum model_hold hold;
+    int32_t holder;   /* ticket */
+    int32_t handover; /* the hold's number */
+    struct pdk__turns turns;
+    int32_t tickets;               /* drawn so far */
+    int32_t queued, sleepers;      /* how many of these */
+    int32_t queue[MODEL_CLAIMS];   /* tickets, in their order */
+    int32_t sleeper[MODEL_CLAIMS]; /* granted, but what they were granted is lost, and they still have to wake */
+    int32_t places_count;          /* in order of creation; those gone are removed when the step is over */
+    struct model_place places[MODEL_PLACES];
 };
 
 struct model_state {
     struct ts_fake fake;
-    struct model_client clients[MODEL_CLIENTS];
     int32_t budgets[BUDGETS];
     int64_t last_token; /* the highest ever granted */
+    struct model_client clients[MODEL_CLIENTS];
 };
 
 /* A run in which these did not happen proves nothing. */
 struct model_seen {
-    uint64_t grants, contended, losses, recovered_found, recovered_absent, expiries, lost_holds;
+    uint64_t grants, contended, handovers, rejoins, losses, recovered_found, recovered_absent, expiries, abandons;
+    uint64_t lost_holds, late_notices, late_receipts, robbed_holds, touched;
 };
 
 struct model {
@@ -82,18 +118,23 @@ struct model {
     struct model_state *now; /* that is being stepped */
     const char *broken;      /* the check that failed, and more about it */
     char detail[256];
-    FILE *transcript; /* what happens is told here, when not NULL */
+    FILE *transcript;            /* what happens is told here, when not NULL */
+    int32_t told[MODEL_CLIENTS]; /* there: how many marks, so that each contender has a name of its own */
 };
 
 enum model_action_kind {
     /* the ordinary course: when none of these is left, all is at rest */
-    CONNECT,  /* the client connects; its watches are set again */
-    EXECUTE,  /* the server executes the client's next request */
-    DELIVER,  /* the next reply or event arrives */
-    DROP,     /* the server hangs up on an expired session */
-    PAUSED,   /* the moment asked for is over */
-    RELEASE,  /* the hold ends */
-    RESTART,  /* another contender */
+    CONNECT, /* the client connects; its watches are set again */
+    EXECUTE, /* the server executes the client's next request */
+    DELIVER, /* the next reply or event arrives */
+    DROP,    /* the server hangs up on an expired session */
+    PAUSED,  /* the moment that a place asked for is over */
+    SETTLE,  /* the right was kept for a while: watch the own node */
+    NOTICE,  /* the timer finds that the lease is over */
+    NETWORK, /* not an action: when none of those before is left, the network is quiet */
+    RECEIVE, /* a thread wakes, and takes what it was granted, or finds it lapsed */
+    RELEASE,
+    CLAIM,    /* another thread wants the lock */
     TIME_OUT, /* an abandoned session expires */
     ORDINARY, /* not an action: those before are */
     /* faults and chances */
@@ -103,6 +144,7 @@ enum model_action_kind {
     LAPSE,
     EXPIRE,
     CANCEL,
+    OVERDUE, /* the deadline of a granted claim passes before its thread wakes */
     REMOVE,
     TOUCH,
     SAY_NOT_NOW,
@@ -114,40 +156,124 @@ enum model_action_kind {
     ACTION_KINDS,
 };
 
-/* The kind, and whose: a client's, of TIME_OUT a session's. */
-typedef uint8_t model_action;
-#define MODEL_ACTIONS (ACTION_KINDS * 8)
-static inline enum model_action_kind model_kind(model_action a) { return (enum model_action_kind)(a / 8); }
-static inline int32_t model_whose(model_action a) { return a % 8; }
-static inline model_action model_act(enum model_action_kind kind, int32_t whose) {
-    return (model_action)((int32_t)kind * 8 + whose);
+/* The kind; whose: a client's, of TIME_OUT and ZOMBIE a session's; and which of its places, threads or nodes. */
+typedef uint16_t model_action;
+#define MODEL_ENABLED 128 /* at a time */
+static inline enum model_action_kind model_kind(model_action a) { return (enum model_action_kind)(a >> 6); }
+static inline int32_t model_whose(model_action a) { return a >> 3 & 7; }
+static inline int32_t model_which(model_action a) { return a & 7; }
+static inline model_action model_act(enum model_action_kind kind, int32_t whose, int32_t which) {
+    return (model_action)((int32_t)kind << 6 | whose << 3 | which);
 }
 
 /* --- actions.c */
-void model_init(struct model *m, const struct model_config *config);
-void model_begin(struct model *m, struct model_state *s);
-bool model_enabled(const struct model *m, const struct model_state *s, model_action a);
+/* Which budget of its own it is paid from; FAULTS: none. */
+enum model_budget model_budget_of(enum model_action_kind kind);
+/* All that can happen, the ordinary course first. */
+size_t model_enabled(const struct model *m, const struct model_state *s, model_action enabled[MODEL_ENABLED]);
+bool model_is_quiet(const struct model *m, const struct model_state *s);
+
+/* --- apply.c */
 /* Do it. m->broken is set when a check failed. */
 void model_apply(struct model *m, struct model_state *s, model_action a);
 
 /* --- client.c */
-extern const struct pdk__zk_sink model_sink;
-/* The driver argument of the sink. */
-struct model_binding {
-    struct model *m;
-    int32_t client;
+void model_init(struct model *m, const struct model_config *config);
+void model_begin(struct model *m, struct model_state *s);
+void model_copy(struct model_state *to, const struct model_state *from);
+/* It has something to do. */
+bool model_is_live(const struct model_client *k);
+bool model_is_connected(const struct model *m, const struct model_client *k);
+void model_receive(struct model *m, int32_t client);
+void model_connected(struct model *m, int32_t client);
+void model_link_down(struct model *m, int32_t client);
+/* The session is no more, as far as this client is concerned. */
+void model_session_over(struct model *m, int32_t client);
+/* Forget the places that are gone. */
+void model_tidy(struct model *m, int32_t client);
+
+/* --- place.c */
+/* Whose answer a request's reply is, in its tag: the place, 1 for the first, and what for. The first group are a
+ * contender's commands: one of them is in flight at a time. */
+enum model_purpose {
+    FOR_CREATE,
+    FOR_ENTER_LIST,
+    FOR_MKDIR,
+    FOR_LIST,
+    FOR_WATCH,
+    FOR_PROOF,
+    FOR_PROVE_LIST,
+    FOR_STAT,
+    FOR_DELETE,
+    MODEL_COMMANDS,
+    FOR_RENEWAL = MODEL_COMMANDS,
+    FOR_OWN_WATCH,
+    MODEL_PURPOSES,
 };
-void model_client_start(struct model *m, int32_t client);
-void model_tell(struct model *m, int32_t client, enum pdk__event_type type);
-/* Submit what the binding owes without an event: barriers and the watch on a hold's node. */
+static inline enum model_purpose model_purpose(uint64_t tag) { return (enum model_purpose)(tag & 15); }
+static inline int32_t model_place_of(uint64_t tag) { return (int32_t)(tag >> 4) - 1; }
+static inline uint64_t model_tag(int32_t place, enum model_purpose purpose) {
+    return (uint64_t)(place + 1) << 4 | (uint64_t)purpose;
+}
+void model_place_new(struct model *m, int32_t client);
+void model_place_leave(struct model *m, int32_t client, int32_t place);
+void model_place_tell(struct model *m, int32_t client, int32_t place, enum pdk__event_type type);
+void model_places_tell(struct model *m, int32_t client, enum pdk__event_type type);
+void model_place_answer(struct model *m, int32_t client, const struct ts_fake_reply *reply);
+void model_place_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone);
+/* A right that is kept hears of its node's deletion. */
+void model_place_settle(struct model *m, int32_t client, int32_t place);
+/* A barrier, now. */
 void model_renew(struct model *m, int32_t client);
-bool model_own_name(struct model *m, const struct model_client *k, struct ts_fake_name *name);
+/* The line's place is granted, or will be soon. */
+bool model_wants_renewal(const struct model_client *k);
+
+/* --- line.c */
+void model_line_push(struct model *m, int32_t client, int32_t ticket);
+void model_line_moved(struct model *m, int32_t client, int32_t place);
+void model_line_advance(struct model *m, int32_t client);
+void model_line_lose(struct model *m, int32_t client);
+void model_line_release(struct model *m, int32_t client);
+/* The thread of the hold (which 0) or a sleeper (from 1 on) wakes. */
+void model_line_receive(struct model *m, int32_t client, int32_t which, bool in_time);
+void model_line_cancel(struct model *m, int32_t client);
+/* All its claims are tries. */
+static inline bool model_in_hurry(const struct model *m, int32_t client) {
+    return client >= m->config.clients - m->config.tries;
+}
+
+/* --- names.c */
+/* What of the state's numbers occurs anywhere, a bit each. */
+struct model_used {
+    uint64_t sequences; /* counted from the first */
+    uint64_t tokens;
+    uint32_t marks[MODEL_CLIENTS];
+    bool beyond; /* there are higher ones, which only a story that is told in one go comes to */
+    struct ts_fake_name own[MODEL_CLIENTS][MODEL_PLACES], watched[MODEL_CLIENTS][MODEL_PLACES]; /* of the places */
+};
+void model_names_init(struct model *m);
+int32_t model_mark(int32_t client, int32_t mark);
+/* The name in a contender's text; mark 0 for "". */
+struct ts_fake_name model_name(const char *text);
+void model_use(const struct model *m, const struct model_state *s, struct model_used *used);
+/* A mark that no place of the client has, nor anything that they left behind. */
+int32_t model_new_mark(struct model *m, int32_t client);
+static inline bool model_reply_has_name(const struct ts_fake_reply *r) {
+    return r->packet != TS_FAKE_REPLY ||
+           (r->result == PDK__OK && (r->kind == PDK__OP_CREATE || r->kind == PDK__OP_WATCH));
+}
+static inline bool model_reply_has_token(const struct ts_fake_reply *r) {
+    return r->packet == TS_FAKE_REPLY && r->result == PDK__OK && (r->kind == PDK__OP_CREATE || r->kind == PDK__OP_STAT);
+}
 
 /* --- checks.c */
 void model_break(struct model *m, const char *check, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void model_check_effect(struct model *m, int32_t session, const struct ts_fake_effect *effect, bool by_request);
 void model_check_grant(struct model *m, int32_t client);
+void model_check_handover(struct model *m, int32_t client, int32_t before);
 void model_check_state(struct model *m);
+
+/* --- rest.c */
 /* No ordinary action is left: everybody was granted, or gave up, and is gone. */
 void model_check_rest(struct model *m, const struct model_state *s);
 /* Ordinary actions alone must bring it to rest: it does not go round in circles. What else breaks on the way is left to be
@@ -156,12 +282,9 @@ void model_check_converges(struct model *m, const struct model_state *s);
 /* NULL, or what did not happen that should have. */
 const char *model_vacuous(const struct model *m);
 
-/* --- normalise.c */
-void model_normalise(struct model *m, struct model_state *s);
-
-/* --- codec.c */
-size_t model_pack(struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]);
-void model_unpack(struct model *m, struct model_state *s, const uint8_t *bytes, size_t size);
+/* --- codec.c: states that differ only in what has no influence on the future are one */
+size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]);
+void model_unpack(const struct model *m, struct model_state *s, const uint8_t *bytes, size_t size);
 uint64_t model_hash(const uint8_t *bytes, size_t size);
 
 /* --- visited.c: a set of hashes */
@@ -171,14 +294,28 @@ struct model_visited {
 };
 void model_visited_init(struct model_visited *v);
 void model_visited_free(struct model_visited *v);
+/* Soon it will be asked for this one. */
+void model_visited_fetch(const struct model_visited *v, uint64_t hash);
 /* true when it was not in there yet. */
 bool model_visited_add(struct model_visited *v, uint64_t hash);
 
+/* --- frontier.c: packed states, first in, first out */
+struct model_chunk;
+struct model_frontier {
+    struct model_chunk *first, *last;
+};
+void model_frontier_push(struct model_frontier *f, const uint8_t *bytes, size_t size);
+/* Their size, 0 when there is none. */
+size_t model_frontier_pop(struct model_frontier *f, uint8_t bytes[MODEL_PACKED]);
+void model_frontier_free(struct model_frontier *f);
+
 /* --- transcript.c */
 void model_print_action(struct model *m, const struct model_state *s, int step, model_action a);
-void model_print_request(struct model *m, int32_t client, const struct pdk__request *request);
+void model_print_request(struct model *m, int32_t client, const struct ts_fake_request *request);
 void model_print_packet(struct model *m, int32_t client, const struct ts_fake_reply *packet);
-void model_print_moved(struct model *m, int32_t client, const struct pdk__contender *before);
+void model_print_moved(struct model *m, int32_t client, int32_t place, const struct pdk__contender *before);
+void model_print_lease(struct model *m, int32_t client);
+void model_print_thread(struct model *m, int32_t client, int32_t ticket, const char *what);
 void model_print_directory(struct model *m, const struct model_state *s);
 void model_print_state(struct model *m, const struct model_state *s);
 

@@ -1,61 +1,102 @@
 /* A counter-example in words, for somebody who knows ZooKeeper: who sends what, what the server does, what arrives, and what
- * each client makes of it. Nodes are called A#0: of client A, with sequence 0; A'#1 is of its second contender. */
+ * each client makes of it. Nodes are called A#0: of client A, with sequence 0; A'#1 is the node of its second contender, A',
+ * which queued anew. A1 is client A's first thread. */
 #include "model.h"
 
 #include <string.h>
 
 enum { NAME = 32 };
 
-static const char *const phases[] = {"OUT", "UNSURE", "CANDIDATE", "IN", "HELD", "STUCK", "GONE"};
-static const char *const commands[] = {"nothing", "ENTER", "MKDIR",  "LIST", "WATCH",
-                                       "PROVE",   "STAT",  "DELETE", "PAUSE"};
+static const char *const phases[] = {
+    "has no node",
+    "does not know whether its node was created",
+    "has found a node that may be its own",
+    "is in line",
+    "is admitted",
+    "cannot delete its node",
+    "is gone",
+};
 static const char *const ops[] = {"create", "mkdir", "list", "get and watch", "get", "stat", "barrier", "delete"};
 static const char *const results[] = {"OK",          "no such node",   "node exists", "UNKNOWN (connection loss)",
                                       "not allowed", "not now, later", "refused"};
 
-static const char *name_text(const struct model *m, struct ts_fake_name name, char text[NAME]) {
-    int32_t client = (name.mark - 1) % m->config.clients, incarnation = (name.mark - 1) / m->config.clients;
+static const char *name_text(struct ts_fake_name name, char text[NAME]) {
+    int32_t client = (name.mark - 1) / MODEL_MARKS, mark = (name.mark - 1) % MODEL_MARKS;
     if (name.mark == 0)
         snprintf(text, NAME, "%s", MODEL_DIRECTORY);
     else
-        snprintf(text, NAME, "%c%.*s#%d", 'A' + client, (int)incarnation, "''''", name.sequence);
+        snprintf(text, NAME, "%c%.*s#%d", 'A' + client, (int)mark, "''''''''''''''''", name.sequence);
     return text;
 }
 
-static const char *child_text(struct model *m, const char *child, char text[NAME]) {
-    struct ts_fake_name name;
-    if (child[0] == '\0' || !ts_fake_name_of(&m->names, child, &name))
-        return "-";
-    return name_text(m, name, text);
+/* How things stand with a contender. */
+static void print_contender(FILE *out, const struct pdk__contender *c) {
+    char name[NAME];
+    fprintf(out, "%s", phases[c->phase]);
+    if (c->own[0] != '\0')
+        fprintf(out, ", own node %s", name_text(model_name(c->own), name));
+    if (c->watched[0] != '\0' && c->phase == PDK__IN)
+        fprintf(out, ", behind %s", name_text(model_name(c->watched), name));
+    if (c->leaving && c->phase != PDK__GONE)
+        fprintf(out, ", and leaves");
 }
 
-static const char *request_text(const struct model *m, const struct ts_fake_request *r, char text[2 * NAME]) {
+static const char *request_text(const struct ts_fake_request *r, char text[2 * NAME]) {
     char name[NAME];
     if (r->kind == PDK__OP_CREATE)
-        snprintf(text, 2 * NAME, "create");
+        snprintf(text, 2 * NAME, "create an ephemeral sequential node");
+    else if (r->name.mark == 0 && r->level == 0)
+        snprintf(text, 2 * NAME, "%s on /", ops[r->kind]);
     else
-        snprintf(text, 2 * NAME, "%s %s", ops[r->kind], name_text(m, r->name, name));
+        snprintf(text, 2 * NAME, "%s %s", ops[r->kind], name_text(r->name, name));
     return text;
 }
 
-static const struct ts_fake_request *next_request(const struct model_state *s, int32_t client) {
-    return &s->fake.sessions[s->clients[client].session].requests[0];
-}
+/* ---- what happens */
 
 static void print_server(struct model *m, const struct model_state *s, model_action a) {
-    static const char *const how[] = {"executes", "refuses, saying NOT NOW,", "says UNKNOWN and does not yet execute",
+    static const char *const how[] = {"executes", "refuses, saying NOT NOW,", "says UNKNOWN (it may execute it later)",
                                       "says UNKNOWN but executes"};
     enum model_action_kind kind = model_kind(a);
     char request[2 * NAME];
-    int32_t which = kind == SAY_NOT_NOW ? 1 : kind == SAY_UNKNOWN ? 2 : kind == DO_UNKNOWN ? 3 : 0;
-    const struct ts_fake_request *r = next_request(s, model_whose(a));
     if (kind == ZOMBIE) {
-        r = &s->fake.sessions[s->clients[model_whose(a)].session].late;
-        fprintf(m->transcript, "the server executes, late, from the broken connection of %c: %s\n",
-                'A' + model_whose(a), request_text(m, r, request));
+        fprintf(m->transcript, "the server executes, late, from a broken connection of session %d: %s\n",
+                model_whose(a) + 1, request_text(&s->fake.sessions[model_whose(a)].late[0], request));
         return;
     }
-    fprintf(m->transcript, "the server %s %c's %s\n", how[which], 'A' + model_whose(a), request_text(m, r, request));
+    int32_t which = kind == SAY_NOT_NOW ? 1 : kind == SAY_UNKNOWN ? 2 : kind == DO_UNKNOWN ? 3 : 0;
+    const struct ts_fake_request *r = &s->fake.sessions[s->clients[model_whose(a)].session].requests[0];
+    fprintf(m->transcript, "the server %s for %c: %s\n", how[which], 'A' + model_whose(a), request_text(r, request));
+}
+
+static void print_thread_action(struct model *m, const struct model_state *s, model_action a) {
+    const struct model_client *k = &s->clients[model_whose(a)];
+    int32_t which = model_which(a), ticket = k->holder;
+    const char *what = "releases the lock";
+    if (model_kind(a) == RECEIVE) {
+        ticket = which == 0 ? k->holder : k->sleeper[which - 1];
+        what = which == 0 && k->valid ? "wakes up and takes the lock" : "wakes up, too late: its lease is over";
+    } else if (model_kind(a) == CLAIM) {
+        ticket = k->tickets;
+        what = "comes and wants the lock too";
+    } else if (model_kind(a) == CANCEL) {
+        ticket = k->queue[k->queued - 1];
+        what = "gives up waiting";
+    } else if (model_kind(a) == OVERDUE) {
+        what = "wakes up after its deadline";
+    }
+    fprintf(m->transcript, "thread %c%d %s\n", 'A' + model_whose(a), ticket + 1, what);
+}
+
+/* Which of the client's nodes an admin means. */
+static void print_meddling(struct model *m, const struct model_state *s, model_action a) {
+    const struct ts_fake_tree *tree = &s->fake.tree;
+    char name[NAME];
+    int32_t which = model_which(a), i = 0;
+    while (tree->nodes[i].session != s->clients[model_whose(a)].session || which-- > 0)
+        i++;
+    fprintf(m->transcript, "somebody %s %s\n", model_kind(a) == TOUCH ? "writes to" : "deletes",
+            name_text(tree->nodes[i].name, name));
 }
 
 void model_print_action(struct model *m, const struct model_state *s, int step, model_action a) {
@@ -64,15 +105,12 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
         [CONNECT_BARE] = "connects; the watches it had are lost",
         [DELIVER] = "receives",
         [DROP] = "is hung up on: its session has expired",
-        [PAUSED] = "has paused long enough",
-        [RELEASE] = "releases the lock",
-        [RESTART] = "queues again, as a new contender",
+        [PAUSED] = "has waited the moment it was asked to",
+        [SETTLE] = "has held the lock for a while: it watches its own node",
+        [NOTICE] = "notices that its lease was over",
         [CUT] = "loses its connection, and all that was on it",
-        [LAPSE] = "sees its lease run out",
+        [LAPSE] = "sleeps until its lease has run out, and does not know it yet",
         [EXPIRE] = "has its session expired by the server, its lease being over",
-        [CANCEL] = "gives up waiting",
-        [REMOVE] = "has its node deleted by an admin",
-        [TOUCH] = "has its node written to by somebody",
         [RENEW] = "renews, out of turn",
         [ABANDON] = "gives its session up; the server keeps it for now",
     };
@@ -80,23 +118,26 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
     fprintf(m->transcript, "%4d. ", step);
     if (kind == EXECUTE || kind == ZOMBIE || kind == SAY_NOT_NOW || kind == SAY_UNKNOWN || kind == DO_UNKNOWN)
         print_server(m, s, a);
+    else if (kind == RECEIVE || kind == RELEASE || kind == CLAIM || kind == CANCEL || kind == OVERDUE)
+        print_thread_action(m, s, a);
+    else if (kind == REMOVE || kind == TOUCH)
+        print_meddling(m, s, a);
     else if (kind == TIME_OUT)
         fprintf(m->transcript, "session %d, which nobody uses any more, expires\n", model_whose(a) + 1);
     else if (kind == VANISH)
         fprintf(m->transcript, "the server removes the empty directory\n");
+    else if (kind == CONNECT && s->fake.sessions[s->clients[model_whose(a)].session].watches_count == 0)
+        fprintf(m->transcript, "%c connects\n", 'A' + model_whose(a));
     else
         fprintf(m->transcript, "%c %s\n", 'A' + model_whose(a), words[kind]);
 }
 
-void model_print_request(struct model *m, int32_t client, const struct pdk__request *request) {
-    char text[NAME];
-    const char *child = strlen(request->path) > sizeof MODEL_DIRECTORY ? request->path + sizeof MODEL_DIRECTORY : "";
-    if (request->kind == PDK__OP_CREATE || child[0] == '\0')
-        fprintf(m->transcript, "          %c ──► %s %s\n", 'A' + client, ops[request->kind],
-                request->kind == PDK__OP_CREATE ? "an ephemeral sequential node" : MODEL_DIRECTORY);
-    else
-        fprintf(m->transcript, "          %c ──► %s %s\n", 'A' + client, ops[request->kind],
-                child_text(m, child, text));
+/* ---- what comes of it */
+
+void model_print_request(struct model *m, int32_t client, const struct ts_fake_request *request) {
+    char text[2 * NAME];
+    fprintf(m->transcript, "          %c ──► %s%s\n", 'A' + client, request_text(request, text),
+            model_purpose(request->tag) == FOR_RENEWAL ? ", to renew its lease" : "");
 }
 
 void model_print_packet(struct model *m, int32_t client, const struct ts_fake_reply *r) {
@@ -104,52 +145,87 @@ void model_print_packet(struct model *m, int32_t client, const struct ts_fake_re
     FILE *out = m->transcript;
     fprintf(out, "          %c ◄── ", 'A' + client);
     if (r->packet != TS_FAKE_REPLY) {
-        fprintf(out, "event: %s was %s\n", name_text(m, r->name, name),
+        fprintf(out, "event: %s was %s\n", name_text(r->name, name),
                 r->packet == TS_FAKE_DELETED ? "deleted" : "changed");
         return;
     }
     fprintf(out, "%s: %s", ops[r->kind], results[r->result]);
     if (r->result == PDK__OK && r->kind == PDK__OP_CREATE)
-        fprintf(out, ", %s with czxid %lld", name_text(m, r->name, name), (long long)r->token);
+        fprintf(out, ", %s with czxid %lld", name_text(r->name, name), (long long)r->token);
     if (r->result == PDK__OK && r->kind == PDK__OP_STAT)
         fprintf(out, ", owned by session %d", r->owner + 1);
     for (int32_t i = r->count; i-- > 0;)
-        fprintf(out, " %s", name_text(m, r->children[i], name));
-    fprintf(out, "\n");
+        fprintf(out, " %s", name_text(r->children[i], name));
+    fprintf(out, "%s\n",
+            model_place_of(r->tag) < 0 && model_purpose(r->tag) != FOR_RENEWAL ? ", for nobody any more" : "");
 }
 
-void model_print_moved(struct model *m, int32_t client, const struct pdk__contender *before) {
-    const struct pdk__contender *c = &m->now->clients[client].c;
-    char own[NAME], watched[NAME];
-    if (c->phase != before->phase || strcmp(c->own, before->own) != 0 || strcmp(c->watched, before->watched) != 0 ||
-        c->leaving != before->leaving)
-        fprintf(m->transcript, "          %c: %s ⇒ %s, own node %s, behind %s%s\n", 'A' + client, phases[before->phase],
-                phases[c->phase], child_text(m, c->own, own), child_text(m, c->watched, watched),
-                c->leaving ? ", leaving" : "");
+static void print_place(FILE *out, int32_t client, int32_t mark) {
+    fprintf(out, "          %c%.*s ", 'A' + client, (int)mark, "''''''''''''''''");
 }
+
+void model_print_moved(struct model *m, int32_t client, int32_t place, const struct pdk__contender *before) {
+    const struct model_place *p = &m->now->clients[client].places[place];
+    const struct pdk__contender *c = &p->c;
+    if (c->phase == before->phase && strcmp(c->own, before->own) == 0 && strcmp(c->watched, before->watched) == 0 &&
+        c->leaving == before->leaving)
+        return;
+    print_place(m->transcript, client, p->mark);
+    print_contender(m->transcript, c);
+    fprintf(m->transcript, "\n");
+}
+
+void model_print_lease(struct model *m, int32_t client) {
+    fprintf(m->transcript, "          %c has a lease: a quorum answered\n", 'A' + client);
+}
+
+void model_print_thread(struct model *m, int32_t client, int32_t ticket, const char *what) {
+    fprintf(m->transcript, "          thread %c%d %s\n", 'A' + client, ticket + 1, what);
+}
+
+/* ---- where things stand */
 
 void model_print_directory(struct model *m, const struct model_state *s) {
     char name[NAME];
     fprintf(m->transcript, "          %s:", MODEL_DIRECTORY);
     for (int32_t i = 0; i < s->fake.tree.count; i++)
-        fprintf(m->transcript, " %s (czxid %lld)", name_text(m, s->fake.tree.nodes[i].name, name),
+        fprintf(m->transcript, " %s (czxid %lld)", name_text(s->fake.tree.nodes[i].name, name),
                 (long long)s->fake.tree.nodes[i].czxid);
     fprintf(m->transcript, "%s\n", s->fake.tree.count == 0 ? " empty" : "");
 }
 
+static void print_client(FILE *out, const struct model_state *s, int32_t client) {
+    const struct model_client *k = &s->clients[client];
+    const struct ts_fake_session *at = k->session < 0 ? NULL : &s->fake.sessions[k->session];
+    fprintf(out, "          %c: lease %s, ", 'A' + client, k->lease ? "valid" : "over");
+    if (at)
+        fprintf(out, "session %d, %s%s", k->session + 1, at->link ? "connected" : "not connected",
+                at->alive ? "" : ", expired at the server");
+    else
+        fprintf(out, "no session");
+    if (k->hold != MODEL_NO_HOLD)
+        fprintf(out, "; thread %c%d %s, hand-over %d, %s", 'A' + client, k->holder + 1,
+                k->hold == MODEL_TAKEN ? "holds the lock" : "was granted the lock", k->handover,
+                k->valid ? "valid" : "lapsed");
+    for (int32_t i = 0; i < k->queued; i++)
+        fprintf(out, "%s%c%d", i == 0 ? "; waiting: " : " ", 'A' + client, k->queue[i] + 1);
+    for (int32_t i = 0; i < k->sleepers; i++)
+        fprintf(out, "%s%c%d", i == 0 ? "; yet to wake up: " : " ", 'A' + client, k->sleeper[i] + 1);
+    fprintf(out, "\n");
+}
+
 void model_print_state(struct model *m, const struct model_state *s) {
-    FILE *out = m->transcript;
+    static const char *const commands[] = {
+        "nothing", "create and list", "mkdir", "list", "get and watch", "barrier and list", "stat", "delete", "a pause",
+    };
     model_print_directory(m, s);
     for (int32_t i = 0; i < m->config.clients; i++) {
-        const struct model_client *k = &s->clients[i];
-        const struct ts_fake_session *at = k->session < 0 ? NULL : &s->fake.sessions[k->session];
-        char own[NAME], watched[NAME];
-        fprintf(out, "          %c: %s, own node %s, behind %s, in flight: %s, lease %s, %s%s\n", 'A' + i,
-                phases[k->c.phase], child_text(m, k->c.own, own), child_text(m, k->c.watched, watched),
-                commands[k->c.doing], k->lease ? "valid" : "over",
-                !at         ? "no session"
-                : !at->link ? "not connected"
-                            : "connected",
-                at && !at->alive ? ", session expired at the server" : "");
+        print_client(m->transcript, s, i);
+        for (int32_t n = 0; n < s->clients[i].places_count; n++) {
+            const struct model_place *p = &s->clients[i].places[n];
+            print_place(m->transcript, i, p->mark);
+            print_contender(m->transcript, &p->c);
+            fprintf(m->transcript, "; in flight: %s\n", commands[p->c.doing]);
+        }
     }
 }

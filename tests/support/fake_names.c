@@ -28,17 +28,20 @@ bool ts_fake_name_of(struct ts_fake_names *names, const char *text, struct ts_fa
     size_t length = strlen(text);
     if (length < 11)
         return false;
+    size_t digits = text[length - 10] == '-' ? 9 : 10; /* "%010d" counts the minus, but for the very low ones */
     int64_t value = 0;
-    for (size_t i = length - 10; i < length; i++) {
+    for (size_t i = length - digits; i < length; i++) {
         if (text[i] < '0' || text[i] > '9')
             return false;
         value = value * 10 + (text[i] - '0');
     }
-    length -= 10;
+    length -= digits;
     /* "lock--2147483648": a mark that ends in two dashes owes the second one to the sequence. */
     if (length >= 2 && text[length - 1] == '-' && (text[length - 2] == '-' || text[length - 2] == '_')) {
         value = -value;
         length--;
+    } else if (digits == 9) {
+        return false;
     }
     *name = (struct ts_fake_name){intern(names, text, length), (int32_t)value};
     return true;
@@ -53,9 +56,10 @@ void ts_fake_name_text(const struct ts_fake_names *names, struct ts_fake_name na
         text[n++] = '-';
         value = 0 - value;
     }
-    for (size_t i = 10; i-- > 0; value /= 10)
+    size_t digits = name.sequence < 0 && value < 1000000000 ? 9 : 10;
+    text[n + digits] = '\0';
+    for (size_t i = digits; i-- > 0; value /= 10)
         text[n + i] = (char)('0' + value % 10);
-    text[n + 10] = '\0';
 }
 
 bool ts_fake_name_of_path(struct ts_fake_names *names, const char *path, struct ts_fake_name *name, int32_t *level) {

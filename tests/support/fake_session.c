@@ -15,6 +15,20 @@ int32_t ts_fake_open(struct ts_fake *fake) {
     return -1;
 }
 
+bool ts_fake_watches(const struct ts_fake_session *s, struct ts_fake_name name) {
+    for (int32_t i = 0; i < s->watches_count; i++)
+        if (ts_fake_name_equal(s->watches[i], name))
+            return true;
+    return false;
+}
+
+static struct ts_fake_node *find(struct ts_fake *fake, struct ts_fake_name name) {
+    for (int32_t i = 0; i < fake->tree.count; i++)
+        if (ts_fake_name_equal(fake->tree.nodes[i].name, name))
+            return &fake->tree.nodes[i];
+    return NULL;
+}
+
 static void forget_watches(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < fake->tree.count; i++)
         fake->tree.nodes[i].watchers &= ~(1u << session);
@@ -22,25 +36,31 @@ static void forget_watches(struct ts_fake *fake, int32_t session) {
 
 void ts_fake_forget(struct ts_fake *fake, int32_t session) {
     struct ts_fake_session *s = &fake->sessions[session];
-    forget_watches(fake, session);
-    s->open = s->link = s->zombie = false;
-    s->requests_count = s->replies_count = s->watches_count = 0;
+    ts_fake_cut(fake, session);
+    s->open = false;
+    s->replies_count = s->watches_count = 0;
+    for (int32_t i = 0; i < fake->tree.count; i++)
+        fake->tree.nodes[i].missed &= ~(1u << session);
+}
+
+bool ts_fake_enqueue(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request) {
+    struct ts_fake_session *s = &fake->sessions[session];
+    if (!s->open || !s->link || s->requests_count + s->replies_count >= TS_FAKE_QUEUE)
+        return false;
+    s->requests[s->requests_count++] = *request;
+    return true;
 }
 
 bool ts_fake_submit(struct ts_fake *fake, struct ts_fake_names *names, int32_t session,
                     const struct pdk__request *request) {
-    struct ts_fake_session *s = &fake->sessions[session];
     struct ts_fake_request r = {.tag = request->tag, .kind = request->kind};
-    if (!s->open || !s->link || s->requests_count + s->replies_count >= TS_FAKE_QUEUE)
-        return false;
     if (request->kind == PDK__OP_CREATE) {
         size_t n = strlen(names->directory) + 1;
         r.name.mark = ts_fake_mark(names, request->path + n);
     } else if (!ts_fake_name_of_path(names, request->path, &r.name, &r.level)) {
         return false;
     }
-    s->requests[s->requests_count++] = r;
-    return true;
+    return ts_fake_enqueue(fake, session, &r);
 }
 
 static struct ts_fake_request take_request(struct ts_fake_session *s) {
@@ -67,7 +87,7 @@ bool ts_fake_can_execute(const struct ts_fake *fake, int32_t session) {
 /* An earlier write of the session is executed before a later one, or never. */
 static void settle(struct ts_fake_session *s, enum pdk__op_kind kind) {
     if (is_write(kind))
-        s->zombie = false;
+        s->zombies = 0;
 }
 
 void ts_fake_execute(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
@@ -90,12 +110,12 @@ void ts_fake_execute_unknown(struct ts_fake *fake, const struct ts_fake_names *n
     answer(s, &unknown);
 }
 
-/* Remember a write that was on its way. One is enough: a protocol that waits for its answer has no more of them. */
+/* Remember a write that was on its way. */
 static void linger(struct ts_fake_session *s, const struct ts_fake_request *r) {
-    if (s->zombie || !s->alive || (r->kind != PDK__OP_CREATE && r->kind != PDK__OP_DELETE))
+    if (!s->alive || (r->kind != PDK__OP_CREATE && r->kind != PDK__OP_DELETE))
         return;
-    s->zombie = true;
-    s->late = *r;
+    assert(s->zombies < TS_FAKE_ZOMBIES);
+    s->late[s->zombies++] = *r;
 }
 
 void ts_fake_refuse(struct ts_fake *fake, int32_t session, enum pdk__result result) {
@@ -110,9 +130,11 @@ void ts_fake_refuse(struct ts_fake *fake, int32_t session, enum pdk__result resu
 void ts_fake_execute_zombie(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
                             struct ts_fake_effect *effect) {
     struct ts_fake_session *s = &fake->sessions[session];
+    struct ts_fake_request r = s->late[0];
     struct ts_fake_reply lost;
-    s->zombie = false;
-    ts_fake_transact(fake, session, &s->late, names, &lost, effect);
+    s->zombies--;
+    memmove(&s->late[0], &s->late[1], (size_t)s->zombies * sizeof r);
+    ts_fake_transact(fake, session, &r, names, &lost, effect);
 }
 
 void ts_fake_cut(struct ts_fake *fake, int32_t session) {
@@ -120,6 +142,9 @@ void ts_fake_cut(struct ts_fake *fake, int32_t session) {
     int32_t kept = 0;
     for (int32_t i = 0; i < s->replies_count; i++) {
         struct ts_fake_reply lost = s->replies[i];
+        struct ts_fake_node *node = lost.packet == TS_FAKE_CHANGED ? find(fake, lost.name) : NULL;
+        if (node && ts_fake_watches(s, lost.name))
+            node->missed |= 1u << session;
         if (lost.packet == TS_FAKE_REPLY)
             s->replies[kept++] = (struct ts_fake_reply){.kind = lost.kind, .tag = lost.tag, .result = PDK__UNKNOWN};
     }
@@ -143,24 +168,22 @@ bool ts_fake_connect(struct ts_fake *fake, int32_t session, bool restore) {
     if (!restore)
         s->watches_count = 0;
     for (int32_t i = 0; i < s->watches_count; i++) {
-        struct ts_fake_node *node = NULL;
-        for (int32_t k = 0; k < fake->tree.count; k++)
-            if (ts_fake_name_equal(fake->tree.nodes[k].name, s->watches[i]))
-                node = &fake->tree.nodes[k];
-        struct ts_fake_reply missed = {.packet = TS_FAKE_DELETED, .name = s->watches[i]};
-        if (node)
+        struct ts_fake_node *node = find(fake, s->watches[i]);
+        struct ts_fake_reply missed = {.packet = node ? TS_FAKE_CHANGED : TS_FAKE_DELETED, .name = s->watches[i]};
+        if (node && !(node->missed & 1u << session))
             node->watchers |= 1u << session;
         else
             answer(s, &missed);
     }
+    for (int32_t i = 0; i < fake->tree.count; i++)
+        fake->tree.nodes[i].missed &= ~(1u << session);
     return true;
 }
 
 /* The client library's table of watches: an answered read enters it, an event leaves it. */
 static void keep_watch(struct ts_fake_session *s, struct ts_fake_name name) {
-    for (int32_t i = 0; i < s->watches_count; i++)
-        if (ts_fake_name_equal(s->watches[i], name))
-            return;
+    if (ts_fake_watches(s, name))
+        return;
     assert(s->watches_count < TS_FAKE_WATCHES);
     s->watches[s->watches_count++] = name;
 }

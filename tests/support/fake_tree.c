@@ -2,12 +2,31 @@
 #include "fake_zk.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 void ts_fake_init(struct ts_fake *fake, int32_t levels, int32_t first_sequence) {
     memset(fake, 0, sizeof *fake);
     fake->tree.levels = levels;
     fake->tree.next_sequence = first_sequence;
+}
+
+static void copy_session(struct ts_fake_session *to, const struct ts_fake_session *from) {
+    memcpy(to, from, offsetof(struct ts_fake_session, late));
+    memcpy(to->late, from->late, (size_t)from->zombies * sizeof to->late[0]);
+    memcpy(to->watches, from->watches, (size_t)from->watches_count * sizeof to->watches[0]);
+    memcpy(to->requests, from->requests, (size_t)from->requests_count * sizeof to->requests[0]);
+    for (int32_t i = 0; i < from->replies_count; i++) {
+        const struct ts_fake_reply *r = &from->replies[i];
+        memcpy(&to->replies[i], r, offsetof(struct ts_fake_reply, children) + (size_t)r->count * sizeof r->children[0]);
+    }
+}
+
+void ts_fake_copy(struct ts_fake *to, const struct ts_fake *from) {
+    memcpy(&to->tree, &from->tree, offsetof(struct ts_fake_tree, nodes));
+    memcpy(to->tree.nodes, from->tree.nodes, (size_t)from->tree.count * sizeof to->tree.nodes[0]);
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
+        copy_session(&to->sessions[i], &from->sessions[i]);
 }
 
 static struct ts_fake_node *find(struct ts_fake_tree *tree, struct ts_fake_name name) {
@@ -60,17 +79,25 @@ void ts_fake_remove(struct ts_fake *fake, struct ts_fake_name name, struct ts_fa
 void ts_fake_touch(struct ts_fake *fake, struct ts_fake_name name) {
     struct ts_fake_node *node = find(&fake->tree, name);
     fake->tree.zxid++;
-    if (node)
-        fire(fake, node, TS_FAKE_CHANGED);
+    if (!node)
+        return;
+    fire(fake, node, TS_FAKE_CHANGED);
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++) {
+        const struct ts_fake_session *s = &fake->sessions[i];
+        if (s->open && s->alive && !s->link && ts_fake_watches(s, node->name))
+            node->missed |= 1u << i;
+    }
 }
 
 void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect *effect) {
     struct ts_fake_tree *tree = &fake->tree;
     fake->sessions[session].alive = false;
-    fake->sessions[session].zombie = false;
+    fake->sessions[session].zombies = 0;
     tree->zxid++;
-    for (int32_t i = 0; i < tree->count; i++)
+    for (int32_t i = 0; i < tree->count; i++) {
         tree->nodes[i].watchers &= ~(1u << session);
+        tree->nodes[i].missed &= ~(1u << session);
+    }
     for (int32_t i = tree->count; i-- > 0;)
         if (tree->nodes[i].session == session)
             drop(fake, &tree->nodes[i], effect);
@@ -81,7 +108,7 @@ static void create(struct ts_fake *fake, int32_t session, int32_t mark, struct t
     struct ts_fake_tree *tree = &fake->tree;
     assert(tree->count < TS_FAKE_NODES);
     struct ts_fake_node *node = &tree->nodes[tree->count++];
-    *node = (struct ts_fake_node){{mark, tree->next_sequence}, session, 0, tree->zxid};
+    *node = (struct ts_fake_node){{mark, tree->next_sequence}, session, 0, 0, tree->zxid};
     tree->next_sequence = (int32_t)((uint32_t)tree->next_sequence + 1);
     reply->name = node->name;
     reply->token = node->czxid;

@@ -10,7 +10,8 @@
  *    set it, nor does a read show a change before the event (one FIFO of replies and events);
  *  - data watches fire once; they are the connection's, and the client library sets them again after a reconnect;
  *  - a cut loses the requests that were not executed and the replies that were not delivered, and the client cannot tell
- *    which: each is answered UNKNOWN. A lost write may still be executed (the zombie) until a later write of its session is;
+ *    which: each is answered UNKNOWN. Lost writes may still be executed (the zombies), in their order, until a later write
+ *    of their session is;
  *  - a session's end deletes its nodes in one transaction.
  * Left out: followers that lag, sequence exhaustion, access control, data. One directory only.
  */
@@ -26,6 +27,7 @@
 #define TS_FAKE_NODES 12
 #define TS_FAKE_QUEUE 10
 #define TS_FAKE_WATCHES 8
+#define TS_FAKE_ZOMBIES 4
 #define TS_FAKE_MARKS 256
 #define TS_FAKE_TEXT 128
 
@@ -47,6 +49,7 @@ struct ts_fake_node {
     struct ts_fake_name name;
     int32_t session;   /* that owns it */
     uint32_t watchers; /* a bit for each session */
+    uint32_t missed;   /* likewise, of who watches it and was away when it was written to */
     int64_t czxid;
 };
 
@@ -83,12 +86,12 @@ struct ts_fake_session {
     bool open;  /* in use by a client */
     bool alive; /* at the server */
     bool link;
-    bool zombie; /* `late` may still be executed */
     int32_t requests_count, replies_count, watches_count;
-    struct ts_fake_request late;
+    int32_t zombies; /* writes that may still be executed, in this order */
+    struct ts_fake_request late[TS_FAKE_ZOMBIES];
+    struct ts_fake_name watches[TS_FAKE_WATCHES]; /* that the client library knows to be set */
     struct ts_fake_request requests[TS_FAKE_QUEUE];
     struct ts_fake_reply replies[TS_FAKE_QUEUE];
-    struct ts_fake_name watches[TS_FAKE_WATCHES]; /* that the client library knows to be set */
 };
 
 struct ts_fake {
@@ -117,6 +120,8 @@ bool ts_fake_name_equal(struct ts_fake_name a, struct ts_fake_name b);
 
 /* --- fake_tree.c: transactions and reads. Events go to the sessions that watch. */
 void ts_fake_init(struct ts_fake *fake, int32_t levels, int32_t first_sequence);
+/* What is in use of it, which is little. */
+void ts_fake_copy(struct ts_fake *to, const struct ts_fake *from);
 const struct ts_fake_node *ts_fake_find(const struct ts_fake *fake, struct ts_fake_name name);
 /* Execute a request of a session, and say what the answer is. effect may be NULL. */
 void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request,
@@ -130,10 +135,14 @@ void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect
 /* --- fake_session.c: connections */
 /* A session that has not connected yet; −1 when all are taken. */
 int32_t ts_fake_open(struct ts_fake *fake);
-/* The client forgets the session. At the server it lives on until it expires. */
+/* The client forgets the session. At the server it lives on until it expires, and what was on its way may arrive. */
 void ts_fake_forget(struct ts_fake *fake, int32_t session);
 bool ts_fake_submit(struct ts_fake *fake, struct ts_fake_names *names, int32_t session,
                     const struct pdk__request *request);
+/* The same, in numbers. */
+bool ts_fake_enqueue(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request);
+/* The client library believes this watch to be set. */
+bool ts_fake_watches(const struct ts_fake_session *s, struct ts_fake_name name);
 bool ts_fake_can_execute(const struct ts_fake *fake, int32_t session);
 void ts_fake_execute(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
                      struct ts_fake_effect *effect);
@@ -142,6 +151,7 @@ void ts_fake_refuse(struct ts_fake *fake, int32_t session, enum pdk__result resu
 /* Execute the next request, but answer UNKNOWN. */
 void ts_fake_execute_unknown(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
                              struct ts_fake_effect *effect);
+/* The oldest of them. */
 void ts_fake_execute_zombie(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
                             struct ts_fake_effect *effect);
 /* The next reply or event arrives at the client. */

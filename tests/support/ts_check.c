@@ -15,7 +15,6 @@
 typedef struct {
     char *field; /* the element we are in */
     GHashTable *values;
-    const char *filter;
 } report;
 
 static void element_begins(GMarkupParseContext *context, const char *name, const char **keys, const char **values,

@@ -35,7 +35,7 @@ static int bound_socket(const char *ip, int port) {
 }
 
 int ts_port_reserve(const char *ip, int *port) {
-    struct sockaddr_in address;
+    struct sockaddr_in address = {0};
     socklen_t size = sizeof address;
     const int fd = bound_socket(ip, 0);
 

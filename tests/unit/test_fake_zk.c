@@ -181,14 +181,34 @@ START_TEST(a_barrier_ends_what_was_on_its_way) {
     submit(&a, 1, PDK__OP_CREATE, "/locks/a/" MARK_A);
     ts_fake_world_cut(&world, (int32_t)a.session - 1);
     settle();
-    ck_assert(world.fake.sessions[a.session - 1].zombie);
+    ck_assert_int_eq(world.fake.sessions[a.session - 1].zombies, 1);
     submit(&a, 2, PDK__OP_LIST, "/locks/a");
     settle();
-    ck_assert(world.fake.sessions[a.session - 1].zombie);
+    ck_assert_int_eq(world.fake.sessions[a.session - 1].zombies, 1);
     submit(&a, 3, PDK__OP_BARRIER, "/locks/a");
     settle();
-    ck_assert(!world.fake.sessions[a.session - 1].zombie);
+    ck_assert_int_eq(world.fake.sessions[a.session - 1].zombies, 0);
     check_heard(&a, "connecting 1=3 connected 2=0 3=0");
+    end();
+}
+END_TEST
+
+START_TEST(lost_writes_come_late_in_their_order) {
+    begin(2);
+    int32_t session = (int32_t)a.session - 1;
+    submit(&a, 1, PDK__OP_CREATE, "/locks/a/" MARK_A);
+    settle();
+    submit(&a, 2, PDK__OP_CREATE, "/locks/a/" MARK_B);
+    submit(&a, 3, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000000");
+    ts_fake_world_cut(&world, session);
+    settle();
+    ck_assert_int_eq(world.fake.sessions[session].zombies, 2);
+    ts_fake_execute_zombie(&world.fake, &world.names, session, NULL);
+    ck_assert_int_eq(world.fake.tree.count, 2);
+    ts_fake_execute_zombie(&world.fake, &world.names, session, NULL);
+    submit(&a, 4, PDK__OP_LIST, "/locks/a");
+    settle();
+    check_heard(&a, "1=0:" MARK_A "0000000000 connecting 2=3 3=3 connected 4=0," MARK_B "0000000001");
     end();
 }
 END_TEST
@@ -208,6 +228,30 @@ START_TEST(watches_are_set_again_and_miss_nothing) {
     submit(&a, 3, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000001");
     settle();
     check_heard(&b, "gone:/locks/a/" MARK_A "0000000001");
+    end();
+}
+END_TEST
+
+/* The event is missed because it came while there was no connection, or was lost with it. */
+START_TEST(a_write_that_was_missed_is_told) {
+    begin(2);
+    submit(&a, 1, PDK__OP_CREATE, "/locks/a/" MARK_A);
+    settle();
+    submit(&b, 1, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000000");
+    settle();
+    ts_fake_world_cut(&world, (int32_t)b.session - 1);
+    ts_fake_touch(&world.fake, world.fake.tree.nodes[0].name);
+    settle();
+    check_heard(&b, "1=0 connecting connected changed:/locks/a/" MARK_A "0000000000");
+    submit(&b, 2, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000000");
+    settle();
+    ts_fake_touch(&world.fake, world.fake.tree.nodes[0].name);
+    ts_fake_world_cut(&world, (int32_t)b.session - 1);
+    settle();
+    check_heard(&b, "2=0 connecting connected changed:/locks/a/" MARK_A "0000000000");
+    submit(&a, 2, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000000");
+    settle();
+    check_heard(&b, "");
     end();
 }
 END_TEST
@@ -261,6 +305,20 @@ START_TEST(the_sequence_wraps) {
 }
 END_TEST
 
+/* As "%010d" writes it. */
+START_TEST(a_negative_sequence_takes_ten_characters) {
+    ts_fake_world_init(&world, "/l", 1, -5);
+    ts_fake_world_use(&world);
+    open_client(&a);
+    settle();
+    submit(&a, 1, PDK__OP_CREATE, "/l/" MARK_A);
+    submit(&a, 2, PDK__OP_DELETE, "/l/" MARK_A "-000000005");
+    settle();
+    check_heard(&a, "connected 1=0:" MARK_A "-000000005 2=0");
+    ts_fake_calls.close(a.zk);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("fake_zk");
     TCase *cases = tcase_create("fake_zk");
@@ -270,10 +328,13 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_write_fires_it_too);
     tcase_add_test(cases, a_cut_loses_requests_and_replies_alike);
     tcase_add_test(cases, a_barrier_ends_what_was_on_its_way);
+    tcase_add_test(cases, lost_writes_come_late_in_their_order);
     tcase_add_test(cases, watches_are_set_again_and_miss_nothing);
+    tcase_add_test(cases, a_write_that_was_missed_is_told);
     tcase_add_test(cases, expiry_takes_the_nodes_and_is_heard_of_later);
     tcase_add_test(cases, close_answers_everything_and_ends_the_session);
     tcase_add_test(cases, the_sequence_wraps);
+    tcase_add_test(cases, a_negative_sequence_takes_ten_characters);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -1,0 +1,128 @@
+/* Names: the texts that the core sees, the numbers that the fake and the checks use, and which numbers occur in a state.
+ *
+ *     _c_b2000000-0000-4000-8000-000000000000-lock-0000000007       client B's mark number 2, sequence 7
+ */
+#include "model.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { CLIENT_AT = 3, MARK_AT = 4, SEQUENCE_AT = 45 };
+
+int32_t model_mark(int32_t client, int32_t mark) { return 1 + client * MODEL_MARKS + mark; }
+
+void model_names_init(struct model *m) {
+    ts_fake_names_init(&m->names, MODEL_DIRECTORY);
+    for (int32_t client = 0; client < MODEL_CLIENTS; client++)
+        for (int32_t i = 0; i < MODEL_MARKS; i++) {
+            char uuid[] = "xx000000-0000-4000-8000-000000000000", mark[PDK__MARK_SIZE];
+            uuid[0] = (char)('a' + client);
+            uuid[1] = "0123456789abcdef"[i];
+            pdk__mark_make(PDK__CURATOR, uuid, mark);
+            int32_t number = ts_fake_mark(&m->names, mark);
+            assert(number == model_mark(client, i) && strlen(mark) == SEQUENCE_AT);
+            (void)number;
+        }
+}
+
+/* All texts are the fake's, so each part stands where it must. */
+struct ts_fake_name model_name(const char *text) {
+    if (text[0] == '\0')
+        return (struct ts_fake_name){0, 0};
+    int32_t digit = text[MARK_AT], mark = digit <= '9' ? digit - '0' : digit - 'a' + 10;
+    const char *c = text + SEQUENCE_AT;
+    bool negative = *c == '-';
+    int64_t value = 0;
+    for (c += negative; *c; c++)
+        value = value * 10 + (*c - '0');
+    return (struct ts_fake_name){model_mark(text[CLIENT_AT] - 'a', mark), (int32_t)(negative ? -value : value)};
+}
+
+/* ---- what is in use */
+
+static void use_mark(struct model_used *used, int32_t number) {
+    used->marks[(number - 1) / MODEL_MARKS] |= 1u << (number - 1) % MODEL_MARKS;
+}
+
+static void use_name(const struct model *m, struct model_used *used, struct ts_fake_name name) {
+    if (name.mark == 0)
+        return;
+    uint32_t offset = (uint32_t)name.sequence - (uint32_t)m->config.first_sequence;
+    used->sequences |= UINT64_C(1) << offset % 64;
+    used->beyond |= offset >= 64;
+    use_mark(used, name.mark);
+}
+
+static void use_token(struct model_used *used, int64_t token) {
+    if (token != 0)
+        used->tokens |= UINT64_C(1) << token % 64;
+    used->beyond |= token >= 64;
+}
+
+static void use_request(const struct model *m, struct model_used *used, const struct ts_fake_request *r) {
+    if (r->kind == PDK__OP_CREATE)
+        use_mark(used, r->name.mark);
+    else
+        use_name(m, used, r->name);
+}
+
+static void use_reply(const struct model *m, struct model_used *used, const struct ts_fake_reply *r) {
+    if (model_reply_has_name(r))
+        use_name(m, used, r->name);
+    if (model_reply_has_token(r))
+        use_token(used, r->token);
+    for (int32_t i = 0; i < r->count; i++)
+        use_name(m, used, r->children[i]);
+}
+
+static void use_session(const struct model *m, struct model_used *used, const struct ts_fake_session *s) {
+    for (int32_t i = 0; i < s->zombies; i++)
+        use_request(m, used, &s->late[i]);
+    for (int32_t i = 0; i < s->requests_count; i++)
+        use_request(m, used, &s->requests[i]);
+    for (int32_t i = 0; i < s->replies_count; i++)
+        use_reply(m, used, &s->replies[i]);
+    for (int32_t i = 0; i < s->watches_count; i++)
+        use_name(m, used, s->watches[i]);
+}
+
+void model_use(const struct model *m, const struct model_state *s, struct model_used *used) {
+    memset(used, 0, offsetof(struct model_used, own));
+    for (int32_t i = 0; i < s->fake.tree.count; i++) {
+        use_name(m, used, s->fake.tree.nodes[i].name);
+        use_token(used, s->fake.tree.nodes[i].czxid);
+    }
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
+        use_session(m, used, &s->fake.sessions[i]);
+    for (int32_t i = 0; i < m->config.clients; i++)
+        for (int32_t n = 0; n < s->clients[i].places_count; n++) {
+            const struct model_place *place = &s->clients[i].places[n];
+            if (place->c.phase == PDK__GONE)
+                continue;
+            used->own[i][n] = model_name(place->c.own);
+            used->watched[i][n] = model_name(place->c.watched);
+            use_mark(used, model_mark(i, place->mark));
+            use_name(m, used, used->own[i][n]);
+            use_name(m, used, used->watched[i][n]);
+            use_token(used, place->c.token);
+        }
+    use_token(used, s->last_token);
+}
+
+/* Higher than all in use, so that the order of marks is that of their age. */
+int32_t model_new_mark(struct model *m, int32_t client) {
+    struct model_used used;
+    int32_t mark = MODEL_MARKS;
+    if (m->config.same_mark)
+        return 0;
+    if (m->transcript && m->told[client] < MODEL_MARKS)
+        return m->told[client]++;
+    model_use(m, m->now, &used);
+    while (mark > 0 && !(used.marks[client] & 1u << (mark - 1)))
+        mark--;
+    for (int32_t i = MODEL_MARKS; i-- > 0 && mark == MODEL_MARKS;) /* a long story, told without numbering anew */
+        if (!(used.marks[client] & 1u << i))
+            mark = i;
+    return mark;
+}

@@ -1,0 +1,117 @@
+"""Mutants of the queue protocol, judged by its model.
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+LOSS = "model --losses 1"
+LAPSE = "model --lapses 1 --losses 1"
+CANCEL = "model --losses 1 --cancels 1"
+ADMIN = "model --admin 1 --losses 1"
+THREE = "model --clients 3 --losses 1"
+REFUSE = "model --refusals 2 --losses 1"
+MKDIR = "model --no-directory --losses 1"
+GONE = "model --no-directory --losses 1 --admin 1 --vanishes 1 --exact"
+MINUS = "model --losses 1 --claims 1 --first -4 --exact"
+LONG = "model --losses 1 --claims 1 --first -2000000000 --exact"
+OLD = "model --losses 1 --abandons 1 --same-mark"
+TURNS = "model --threads 3 --handovers 1"
+
+MUTANTS = {
+    "no barrier before recovery": ("src/core/contender.c", LOSS + " --claims 1", [
+        ("return PDK__DO_PROVE;", "return PDK__DO_LIST;"), ("if (!c->proven)\n        return;", "")]),
+    "a lost create was not executed": ("src/core/contender.c", LOSS, [
+        ("c->phase = PDK__UNSURE;\n        break;", "break;")]),
+    "a lost create was executed by whoever bears the mark": ("src/core/contender.c", OLD, [
+        ("e->result == PDK__OK && e->ours", "e->result == PDK__OK")]),
+    "absence is no answer": ("src/core/contender.c", LOSS, [
+        ("if (view->marked[0] == '\\0') {\n        be_out(c);", "if (view->marked[0] == '\\0') {")]),
+    "the barrier need not be answered": ("src/core/contender.c", REFUSE + " --cancels 1", [
+        ("if (!c->proven)\n        return;", "")]),
+    "no second look after a watch on a vanished node": ("src/core/contender.c", LOSS, [
+        ("else\n        c->look = true;\n    if (result == PDK__NOT_NOW)", "else if (result == PDK__NO_NODE)\n"
+         "        c->watching = true;\n    else\n        c->look = true;\n    if (result == PDK__NOT_NOW)")]),
+    "no second look after a reconnect": ("src/core/contender.c", LOSS, [
+        ("c->link = true;\n        c->look = true;", "c->link = true;")]),
+    "no second look after a watch fired": ("src/core/contender.c", LOSS, [
+        ("c->watching = false;\n        c->look = true;", "")]),
+    "a watch that fired is a grant": ("src/core/contender.c", "model --losses 1 --touches 1", [
+        ("c->watching = false;\n        c->look = true;", "if (c->phase == PDK__IN && !c->leaving)\n"
+         "            c->phase = PDK__HELD;")]),
+    "no second look when the lease is fresh": ("src/core/contender.c", LAPSE, [
+        ("if (pdk__contender_is_next(c))\n            c->look = true;", "")]),
+    "an unanswered list is an answer": ("src/core/contender.c", REFUSE + " --lapses 1", [
+        ("else if (e->result == PDK__UNKNOWN)\n            c->look = true;",
+         "else if (e->result == PDK__UNKNOWN)\n            ;")]),
+    "own node not required in the list": ("src/core/contender.c", ADMIN, [
+        ("e->result == PDK__OK && e->view->listed", "e->result == PDK__OK")]),
+    "granted without a fresh lease": ("src/core/contender.c", LAPSE, [
+        ("view->blocker[0] == '\\0' && e->fresh", "view->blocker[0] == '\\0'")]),
+    "granted while leaving": ("src/core/contender.c", CANCEL, [
+        ("&& e->fresh && !c->leaving", "&& e->fresh")]),
+    "granted whoever is ahead": ("src/core/contender.c", LOSS, [
+        ("if (view->blocker[0] == '\\0' && e->fresh", "if (e->fresh")]),
+    "a try forgets its node": ("src/core/contender.c", LOSS + " --tries 1", [
+        ("c->leaving = true; /* at once", "c->phase = PDK__GONE; /* at once")]),
+    "a try waits": ("src/core/contender.c", LOSS + " --tries 1", [
+        ("view->blocker[0] != '\\0' && e->hurry", "false")]),
+    "the wrong token": ("src/core/contender.c", LOSS, [
+        ("c->token = token;", "c->token = 1;")]),
+    "a delete is not repeated": ("src/core/contender.c", LOSS, [
+        ("else if (result != PDK__UNKNOWN)\n        c->phase = PDK__STUCK;\n}\n\n/* The answer",
+         "else\n        c->phase = PDK__GONE;\n}\n\n/* The answer")]),
+    "a release deletes nothing": ("src/core/contender.c", LOSS, [
+        ("if (c->phase == PDK__HELD)\n            c->phase = PDK__IN;", "if (c->phase == PDK__HELD)\n"
+         "            c->phase = PDK__GONE;")]),
+    "a cancel forgets the create under way": ("src/core/contender.c", CANCEL, [
+        ("c->leaving = true;\n        if (c->phase == PDK__HELD)",
+         "c->leaving = true;\n        if (c->doing == PDK__DO_ENTER)\n            c->phase = PDK__GONE;\n"
+         "        if (c->phase == PDK__HELD)")]),
+    "a cancel forgets the create that was lost": ("src/core/contender.c", CANCEL, [
+        ("c->leaving = true;\n        if (c->phase == PDK__HELD)",
+         "c->leaving = true;\n        if (c->phase == PDK__UNSURE)\n            c->phase = PDK__GONE;\n"
+         "        if (c->phase == PDK__HELD)")]),
+    "a hold survives its node": ("src/core/contender.c", ADMIN, [
+        ("if (c->phase == PDK__HELD || (c->phase == PDK__IN && c->leaving))",
+         "if (c->phase == PDK__IN && c->leaving)")]),
+    "news of an earlier node ends a create under way": ("src/core/contender.c", ADMIN + " --cancels 1 --renewals 1", [
+        ("(c->phase == PDK__IN && c->leaving)", "c->leaving")]),
+    "the connection is not watched": ("src/core/contender.c", LOSS, [
+        ("c->link = false;", "")]),
+    "two commands at a time": ("src/core/contender.c", LOSS, [
+        ("c->doing != PDK__DO_NOTHING || (!c->link", "(!c->link")]),
+    "another's directory is a failure": ("src/core/contender.c", MKDIR, [
+        ("result == PDK__OK || result == PDK__NODE_EXISTS", "result == PDK__OK")]),
+    "a pause never ends": ("src/core/contender.c", REFUSE, [
+        ("c->pause = false;\n        return;", "return;")]),
+    "leaving, it keeps the right": ("src/core/contender.c", LOSS, [
+        ("c->leaving = true;\n        if (c->phase == PDK__HELD)\n            c->phase = PDK__IN;", "c->leaving = true;")]),
+    "a new predecessor is not watched": ("src/core/contender.c", THREE, [
+        ("c->watching = false;\n    memcpy", "memcpy")]),
+    "a barrier on a missing directory proves nothing": ("src/core/contender.c", GONE, [
+        ("c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE ||", "c->proven = e->result == PDK__OK ||")]),
+    "hands over without bound": ("src/core/turns.c", TURNS, [
+        ("t->handovers >= t->max_handovers || ", "")]),
+    "hands over once too often": ("src/core/turns.c", TURNS, [
+        ("t->handovers >= t->max_handovers", "t->handovers > t->max_handovers")]),
+    "hands over a hold that has lapsed": ("src/core/turns.c", TURNS + " --lapses 1", [
+        ("if (!valid || ", "if (")]),
+    "hands over to nobody": ("src/core/turns.c", TURNS, [
+        ("if (!waiting)\n        return PDK__TURN_LEAVE;", "")]),
+    "a hand-over is not counted": ("src/core/turns.c", TURNS, [
+        ("t->handovers++;", "")]),
+    "a new node goes on counting hand-overs": ("src/core/turns.c", TURNS, [
+        ("t->handovers = 0;", "")]),
+    "leaves though its own threads wait": ("src/core/turns.c", TURNS, [
+        ("return PDK__TURN_REJOIN;", "return PDK__TURN_LEAVE;")]),
+    "string order of the names": ("src/core/view.c", LOSS, [
+        ("pdk__sequence_compare(other.sequence, me.sequence) > 0", "strcmp(names[i], own) > 0")]),
+    "a minus is a dash": ("src/core/names.c", MINUS, [
+        ("if (negative)\n        value = -value;", "")]),
+    "a long negative number belongs to nobody": ("src/core/names.c", LONG, [
+        ("{{11, true, -1000000000}, {10, true, -1}", "{{10, true, -1}")]),
+    "everybody watches the first": ("src/core/view.c", THREE, [
+        ("is_later(other.sequence, blocker, view->blocker[0] != '\\0')",
+         "(view->blocker[0] == '\\0' || !is_later(other.sequence, blocker, true))")]),
+    "everybody watches the one behind": ("src/core/view.c", LOSS, [
+        ("me.sequence) > 0)\n            continue;", "me.sequence) < 0)\n            continue;")]),
+}
