@@ -53,7 +53,7 @@ MUTANTS = {
         ("pdk__places_tell(s, PDK__LINK_UP);", "")]),
     "nobody hears that the lease is fresh": ("src/session/renew.c", SIM, [
         ("pdk__places_tell(s, PDK__FRESH);", "(void)s;")]),
-    "nobody hears that its node is gone": ("src/session/place.c", SIM, [
+    "nobody hears that its node is gone": ("src/session/place.c", PLAN + "deleted_node.plan", [
         ("if (gone)\n            pdk__place_tell(place, PDK__NODE_LOST);", "if (gone)\n            place->own_watched = false;"),
         ("src/session/renew.c", "if (reply && reply->result == PDK__NO_NODE)", "if (!reply)")]),
     "a watch that fired is forgotten": ("src/session/place.c", SIM, [
@@ -80,7 +80,4 @@ MUTANTS = {
         ("if (is_stuck(c->own))", "if (false)")]),
     "a watch is heard of for ever": ("src/session/commands.c", PLAN + "unreadable_predecessor.plan", [
         ("if (!is_waiting(place) || !place->c.watching)", "if (true)")]),
-    "the first lease of a leader that stalled": ("src/core/lease.c", PLAN + "paused_leader.plan", [
-        ("bool confirmed = false; /* k' is found */", "bool confirmed = true;"),
-        ("int64_t before = sent - by_any_clock(SLACK);", "int64_t before = sent - report_delay(l);")]),
 }

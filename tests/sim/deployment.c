@@ -1,0 +1,347 @@
+/* One run: everything begins, time passes, all is healed, and it is waited until nothing is left to be done. */
+#include "deployment.h"
+
+#include "session/session.h"
+#include "world.h"
+
+#include <string.h>
+
+#define STEPS_MOST 100000
+/* How late a thread is at most, and how many of them stand behind one answer. */
+#define LATE_LEAST (60 * SIM_MS)
+#define LATE_TIMES 40
+
+struct deployment *deployment_new(void) {
+    struct deployment *d = g_new0(struct deployment, 1);
+    sim_agenda_init(&d->agenda);
+    return d;
+}
+
+void deployment_free(struct deployment *d) {
+    sim_agenda_free(&d->agenda);
+    g_free(d);
+}
+
+void tally_add(struct tally *sum, const struct tally *one) {
+    uint64_t *to = (uint64_t *)(void *)sum;
+    const uint64_t *from = (const uint64_t *)(const void *)one;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+struct history_event *note(struct deployment *d, enum history_kind kind, int32_t id, const struct life *life) {
+    struct history_event *event = history_add(&d->history, d->agenda.now, kind, id);
+    if (event && life) {
+        event->clock = sim_process_clock(life->process);
+        event->process = (int8_t)life->player->number;
+        event->number = life->number;
+    }
+    return event;
+}
+
+/* ---- processes */
+
+static int64_t lateness(const struct player *player) { return LATE_LEAST + LATE_TIMES * player->slow; }
+
+void player_start(struct player *player) {
+    struct deployment *d = player->d;
+    struct sim_process *p = sim_alloc(&d->agenda, sizeof *p);
+    p->agenda = &d->agenda;
+    p->ensemble = d->ensemble;
+    p->number = player->number;
+    p->host = SIM_SERVERS + player->number;
+    p->rate = player->rate;
+    p->offset = player->offset;
+    p->slow_least = player->slow / 16;
+    p->slow_most = player->slow;
+    player->process = p;
+    player->lied_to = false;
+    struct history_event *event = note(d, HISTORY_PROCESS, player->number, NULL);
+    if (event)
+        event->a = lateness(player);
+    life_open(player);
+}
+
+static void give_back(void *subject, void *what) {
+    const struct player *player = subject;
+    const struct sim_process *process = what;
+    for (struct life *life = player->life; life; life = life->older)
+        if (life->process == process)
+            life_give_back(life);
+}
+
+void player_bury(struct player *player) {
+    if (player->process)
+        sim_bury(player->process, give_back, player, player->process);
+    player->process = NULL;
+}
+
+/* Clocks: rates that differ, and moments of boot. */
+static void begin_player(struct deployment *d, int32_t number, struct sim_random *chance) {
+    struct player *player = &d->players[number];
+    *player = (struct player){.d = d, .number = number};
+    int64_t rates = d->plan->rates;
+    int64_t rate = sim_random_one_in(chance, 2)   ? sim_random_between(chance, -rates, rates)
+                   : sim_random_one_in(chance, 2) ? rates
+                                                  : -rates;
+    player->rate = 1.0 + (double)rate / 1e6;
+    player->offset = sim_random_between(chance, 1, INT64_C(1000000000000));
+    player->slow = sim_random_one_in(chance, 2) ? d->plan->slow * INT64_C(1000)
+                                                : sim_random_between(chance, 0, d->plan->slow) * INT64_C(1000);
+}
+
+/* ---- the beginning */
+
+static void let_pass(struct deployment *d, int64_t ns) {
+    int64_t until = d->agenda.now + ns;
+    while (sim_step(&d->agenda, until))
+        ;
+}
+
+static void make_directory(struct deployment *d, int32_t path) {
+    char *slash, *name = sim_text(&d->agenda, plan_path(path));
+    for (slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        struct sim_packet parent = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = sim_text(&d->agenda, name)};
+        sim_admin(d->ensemble, &parent);
+        *slash = '/';
+        let_pass(d, 20 * SIM_MS);
+    }
+    struct sim_packet directory = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = name, .data = ""};
+    directory.mode = d->plan->containers && !(d->plan->kazoo & 1 << path) ? SIM_CONTAINER : SIM_PERSISTENT;
+    sim_admin(d->ensemble, &directory);
+    let_pass(d, 20 * SIM_MS);
+    sim_admin_set(d->ensemble, name, SIM_SET_COUNTER, d->plan->first);
+    let_pass(d, 20 * SIM_MS);
+}
+
+static void begin_ensemble(struct deployment *d) {
+    const struct plan *plan = d->plan;
+    const struct sim_ensemble_config config = {
+        .servers = plan->servers,
+        .tick = plan->tick * SIM_MS,
+        .sync_limit = plan->sync_limit,
+        .election_least = plan->election_least * SIM_MS,
+        .election_most = MAX(plan->election_least, plan->election_most) * SIM_MS,
+        .session_least = (plan->session_least ? plan->session_least : 2 * plan->tick) * SIM_MS,
+        .session_most = MAX(20 * plan->tick, plan->session) * SIM_MS,
+        .container_interval = plan->reap * SIM_MS,
+        .containers = plan->containers != 0,
+    };
+    sim_net_begin(&d->net, &d->agenda, plan->latency_least * INT64_C(1000),
+                  MAX(plan->latency_least, plan->latency_most) * INT64_C(1000));
+    for (int32_t i = 0; i < plan->processes; i += 2)
+        for (int32_t server = 0; server < plan->servers; server++) {
+            d->net.extra[server][SIM_SERVERS + i] = plan->far_to * SIM_MS;
+            d->net.extra[SIM_SERVERS + i][server] = plan->far_from * SIM_MS;
+        }
+    d->ensemble = sim_ensemble_new(&d->agenda, &d->net, &config);
+    observe_begin(d);
+    for (int32_t i = 0; i < plan->servers; i++)
+        sim_server_start(d->ensemble, i);
+    while (!(sim_leader(d->ensemble) >= 0 && sim_settled(d->ensemble)) && sim_step(&d->agenda, 600000 * SIM_MS))
+        ;
+    for (int32_t i = 0; plan->first != 0 && i < PLAN_PATHS; i++)
+        make_directory(d, i);
+}
+
+static void act(void *subject, void *what) {
+    struct deployment *d = subject;
+    const struct plan_action *action = what;
+    if (d->healed) {
+        sim_idle(&d->agenda);
+        return;
+    }
+    bool done = lives_do(d, action) || faults_do(d, action);
+    d->tally.faults[action->kind] += done;
+    if (d->story)
+        story_action(d, action, done);
+}
+
+static void begin(struct deployment *d, const struct plan *plan) {
+    struct sim_random chance;
+    d->plan = plan;
+    d->history.count = 0;
+    d->history.full = d->healed = d->refused = false;
+    d->lives_count = d->claims_count = d->holds_count = d->unanswered = d->holding = 0;
+    memset(d->resources, 0, sizeof d->resources);
+    memset(d->naive, 0, sizeof d->naive);
+    memset(&d->tally, 0, sizeof d->tally);
+    memset(d->players, 0, sizeof d->players);
+    checker_begin(&d->checker, plan);
+    sim_agenda_begin(&d->agenda, plan->seed);
+    g_random_set_seed((guint32)(plan->seed ^ plan->seed >> 32));
+    begin_ensemble(d);
+    sim_random_begin(&chance, plan->seed ^ UINT64_C(0x636c6f636b73));
+    int64_t now = d->started = d->agenda.now;
+    d->horizon = now + plan->horizon * SIM_MS;
+    for (int32_t i = 0; i < plan->count; i++)
+        sim_at(&d->agenda, now + plan->actions[i].at * SIM_MS, act, d, (void *)&plan->actions[i]);
+    for (int32_t i = 0; i < plan->processes; i++) {
+        begin_player(d, i, &chance);
+        player_start(&d->players[i]);
+    }
+}
+
+/* ---- the end */
+
+static bool is_alive(const pdk_session *s) {
+    return s->link == PDK__LINK_CONNECTED && s->restored && s->places.length == 0;
+}
+
+static bool is_done(const struct deployment *d) {
+    if (d->unanswered > 0 || d->holding > 0 || d->checker.live_count > 0)
+        return false;
+    for (int32_t i = 0; i < d->plan->processes; i++) {
+        const struct life *life = d->players[i].life;
+        if (!life || life->process->dead)
+            continue;
+        if (life->closed ? life->reopens : !is_alive(life->s))
+            return false;
+    }
+    return sim_settled(d->ensemble);
+}
+
+/* By then whoever waits has been served: dead sessions expire, a leader is elected, clients come back, those in line take
+ * their turns. */
+static int64_t time_to_converge(const struct deployment *d) {
+    const struct plan *plan = d->plan;
+    int64_t timeout = plan_timeout(plan) * SIM_MS;
+    int64_t slow = plan->slow * INT64_C(1000), latency = plan->latency_most * INT64_C(1000);
+    int64_t ns = 6 * timeout + 20 * plan->tick * SIM_MS + 2 * plan->election_most * SIM_MS + 10 * LATE_LEAST;
+    ns += 2 * plan->sync_limit * plan->tick * SIM_MS;
+    for (int32_t i = 0; i < d->plan->processes; i++)
+        for (const struct life *life = d->players[i].life; life; life = life->older)
+            for (const struct claiming *claim = life->claims; claim; claim = claim->next)
+                ns += 2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
+    return ns;
+}
+
+static void note_end(struct deployment *d, bool in_time) {
+    for (int32_t i = 0; i < d->plan->processes; i++) {
+        const struct life *life = d->players[i].life;
+        if (!life || !life->s || life->process->dead)
+            continue;
+        struct history_event *event = note(d, HISTORY_ALIVE, life->number, life);
+        if (event)
+            event->a = life->s->link == PDK__LINK_CONNECTED && life->s->restored;
+    }
+    struct history_event *event = note(d, HISTORY_END, 0, NULL);
+    if (event)
+        event->a = in_time;
+    observe(d);
+}
+
+static uint64_t events_of(const struct deployment *d) { return d->agenda.steps - d->agenda.idle_steps; }
+
+static void watch_pass(struct deployment *d, int64_t ns) {
+    int64_t until = d->agenda.now + ns;
+    while (sim_step(&d->agenda, until) && observe(d))
+        ;
+}
+
+/* Nothing is held, wanted or left: heart-beats are all that may go on, and a write of each session every T/4, which is so many
+ * events: from the process to its server, to the leader, to all servers, and back. */
+static void look_at_rest(struct deployment *d) {
+    int64_t timeout = plan_timeout(d->plan) * SIM_MS;
+    watch_pass(d, timeout); /* what was slow under way still arrives, or is given up */
+    uint64_t before = events_of(d);
+    watch_pass(d, timeout / 2);
+    struct history_event *event = note(d, HISTORY_STEPS, 0, NULL);
+    if (!event)
+        return;
+    event->a = 40 + d->plan->processes * 3 * (10 + 3 * d->plan->servers);
+    event->b = (int64_t)(events_of(d) - before);
+    observe(d);
+}
+
+static bool goes_on(const struct deployment *d) { return d->agenda.steps < STEPS_MOST && !d->history.full; }
+
+static bool run_until_healed(struct deployment *d, uint64_t first) {
+    uint64_t enough = first + (uint64_t)d->plan->enough;
+    while (goes_on(d) && sim_step(&d->agenda, d->horizon)) {
+        if (!observe(d))
+            return false;
+        if (d->plan->enough && events_of(d) >= enough)
+            break;
+    }
+    return goes_on(d);
+}
+
+static void heal(struct deployment *d) {
+    d->healed = true;
+    note(d, HISTORY_HEALED, 0, NULL);
+    story_tell(d, "ALL IS HEALED: links, servers, processes; nothing new is asked for");
+    faults_heal(d);
+    lives_heal(d);
+    observe(d);
+}
+
+static void converge(struct deployment *d) {
+    int64_t until = d->agenda.now + time_to_converge(d);
+    bool done = false;
+    while (!(done = is_done(d)) && goes_on(d) && sim_step(&d->agenda, until))
+        if (!observe(d))
+            return;
+    note_end(d, done);
+    /* Made-up answers that nobody has asked for yet would still disturb it. */
+    if (done && d->plan->rest && !d->checker.broken && d->tally.faults[PLAN_ANSWER] == 0)
+        look_at_rest(d);
+}
+
+/* A lease bears one stall of a server or of a link, however long. Two that come close together it does not promise to bear
+ * (README, what it rests on). */
+static bool is_excused(const struct deployment *d) {
+    static const bool of_the_lease[CHECK_COUNT] = {
+        [CHECK_EXCLUSION] = true, [CHECK_PROMISED] = true, [CHECK_LEASE] = true,         [CHECK_NODE] = true,
+        [CHECK_ORDER] = true,     [CHECK_TOKENS] = true,   [CHECK_HOLDERS_WRITE] = true,
+    };
+    const struct checker *c = &d->checker;
+    int64_t timeout = plan_timeout(d->plan) * SIM_MS;
+    int32_t count = 0;
+    for (int32_t i = 0; i < d->stalls_count; i++)
+        count += d->stalls[i].from <= c->at && d->stalls[i].to >= c->at - 2 * timeout;
+    return c->broken && of_the_lease[c->check] && count >= 2;
+}
+
+static struct verdict judge(struct deployment *d, uint64_t first) {
+    struct verdict v = {.broken = d->checker.broken, .check = d->checker.check, .hash = history_hash(&d->history)};
+    uint64_t events = events_of(d) - first;
+    v.at = (double)(d->checker.at - d->started) / 1e9;
+    g_strlcpy(v.detail, d->checker.detail, sizeof v.detail);
+    if (!v.broken && !goes_on(d)) {
+        v.broken = true;
+        v.check = CHECK_ENDLESS;
+        g_snprintf(v.detail, sizeof v.detail, "after %llu events", (unsigned long long)events);
+    }
+    v.counted = events >= 200 && !v.broken;
+    v.excused = is_excused(d);
+    v.broken = v.broken && !v.excused;
+    d->tally.excused = v.excused;
+    d->tally.schedules = 1;
+    d->tally.counted = v.counted;
+    d->tally.events = events;
+    d->tally.steps = d->agenda.steps;
+    d->tally.sim_ms = (uint64_t)(d->agenda.now / SIM_MS);
+    memcpy(d->tally.checks, d->checker.evaluated, sizeof d->tally.checks);
+    return v;
+}
+
+struct verdict deployment_run(struct deployment *d, const struct plan *plan, FILE *out) {
+    d->story = out ? story_new(d, out) : NULL;
+    begin(d, plan);
+    uint64_t first = events_of(d);
+    if (run_until_healed(d, first)) {
+        heal(d);
+        converge(d);
+    }
+    struct verdict verdict = judge(d, first);
+    if (verdict.broken)
+        story_tell(d, "BROKEN: %s — %s", check_words(verdict.check), verdict.detail);
+    for (int32_t i = 0; i < plan->processes; i++)
+        player_bury(&d->players[i]);
+    if (d->story)
+        story_free(d->story);
+    d->story = NULL;
+    return verdict;
+}

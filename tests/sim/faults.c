@@ -1,0 +1,286 @@
+/* What is done to servers, to links, and by the hand of an admin. Each fault ends by itself, and all of them at the heal. */
+#include "deployment.h"
+
+#include "zk/errors.h"
+
+#include <glib.h>
+#include <paddock/status.h>
+#include <string.h>
+
+/* ---- hosts */
+
+static int32_t follower(const struct deployment *d, bool last) {
+    int32_t found = -1;
+    for (int32_t i = 0; i < d->plan->servers; i++)
+        if (sim_server_role(d->ensemble, i) == SIM_FOLLOWING && (last || found < 0))
+            found = i;
+    return found;
+}
+
+/* -1: nobody, at the moment. */
+static int32_t host_of(const struct deployment *d, int32_t host) {
+    if (host == PLAN_HOST_LEADER)
+        return sim_leader(d->ensemble);
+    if (host == PLAN_HOST_FOLLOWER || host == PLAN_HOST_OTHER)
+        return follower(d, host == PLAN_HOST_OTHER);
+    if (host >= PLAN_HOST_OF) {
+        const struct player *player = &d->players[(host - PLAN_HOST_OF) % PLAN_PROCESSES];
+        return player->process ? sim_client_server(player->process) : -1;
+    }
+    int32_t most = host < SIM_SERVERS ? d->plan->servers : SIM_SERVERS + d->plan->processes;
+    return host >= 0 && host < most ? host : -1;
+}
+
+static int32_t server_of(const struct deployment *d, int32_t host) {
+    int32_t server = host_of(d, host);
+    return server < d->plan->servers ? server : -1;
+}
+
+/* ---- what ends again: an undo is a small thing to be done later */
+
+struct undo {
+    struct deployment *d;
+    int32_t from, to;
+    const char *path;
+};
+
+static void later(struct deployment *d, int32_t ms, sim_event_fn fn, int32_t from, int32_t to) {
+    struct undo *undo = sim_alloc(&d->agenda, sizeof *undo);
+    *undo = (struct undo){.d = d, .from = from, .to = to};
+    sim_at(&d->agenda, d->agenda.now + ms * SIM_MS, fn, undo, NULL);
+}
+
+static void unblock(void *subject, void *what) {
+    struct undo *undo = subject;
+    (void)what;
+    sim_net_block(&undo->d->net, undo->from, undo->to, false);
+}
+
+static void block(struct deployment *d, int32_t from, int32_t to, int32_t ms) {
+    sim_net_block(&d->net, from, to, true);
+    later(d, ms, unblock, from, to);
+}
+
+static void start_server(void *subject, void *what) {
+    struct undo *undo = subject;
+    (void)what;
+    sim_server_start(undo->d->ensemble, undo->from);
+}
+
+static void resume_server(void *subject, void *what) {
+    struct undo *undo = subject;
+    (void)what;
+    sim_server_pause(undo->d->ensemble, undo->from, false);
+}
+
+static void keep_up(void *subject, void *what) {
+    struct undo *undo = subject;
+    (void)what;
+    sim_server_lag(undo->d->ensemble, undo->from, 0);
+}
+
+static void quicken(void *subject, void *what) {
+    struct undo *undo = subject;
+    (void)what;
+    undo->d->net.extra[undo->from][undo->to] = 0;
+}
+
+/* Until it is committed: there may be no leader at the moment, or one that is being deposed. */
+static void permit(void *subject, void *what) {
+    struct undo *undo = subject;
+    const struct sim_node *node = sim_tree_find(sim_truth(undo->d->ensemble), undo->path);
+    (void)what;
+    if (sim_settled(undo->d->ensemble) && (!node || node->acl == 0))
+        return;
+    if (node && node->acl != 0)
+        sim_admin_set(undo->d->ensemble, undo->path, SIM_SET_ACL, 0);
+    sim_at(&undo->d->agenda, undo->d->agenda.now + 100 * SIM_MS, permit, undo, NULL);
+}
+
+/* ---- links and servers */
+
+static bool isolate(struct deployment *d, int32_t server, int32_t ms) {
+    if (server < 0)
+        return false;
+    for (int32_t i = 0; i < d->plan->servers; i++)
+        if (i != server) {
+            block(d, i, server, ms);
+            block(d, server, i, ms);
+        }
+    return true;
+}
+
+static bool lose(struct deployment *d, int32_t process, int32_t ms) {
+    for (int32_t i = 0; i < d->plan->servers; i++) {
+        block(d, SIM_SERVERS + process, i, ms);
+        block(d, i, SIM_SERVERS + process, ms);
+    }
+    return true;
+}
+
+/* Of servers, and of links between them. */
+static void note_stall(struct deployment *d, int32_t ms) {
+    if (d->stalls_count < (int32_t)G_N_ELEMENTS(d->stalls))
+        d->stalls[d->stalls_count++] = (struct stall){d->agenda.now, d->agenda.now + ms * SIM_MS};
+}
+
+static bool link_fault(struct deployment *d, const struct plan_action *action) {
+    const int32_t *value = action->value;
+    int32_t from = host_of(d, value[0]), to = host_of(d, value[1]);
+    if (from < 0 || to < 0 || from == to)
+        return false;
+    if (from < SIM_SERVERS && to < SIM_SERVERS && action->kind != PLAN_RESET)
+        note_stall(d, action->kind == PLAN_BLOCK ? value[2] : value[2] + value[3]);
+    if (action->kind == PLAN_BLOCK) {
+        block(d, from, to, value[2]);
+    } else if (action->kind == PLAN_RESET) {
+        sim_net_reset(&d->net, from, to);
+    } else {
+        d->net.extra[from][to] = value[2] * SIM_MS;
+        later(d, value[3], quicken, from, to);
+    }
+    return true;
+}
+
+static bool server_fault(struct deployment *d, const struct plan_action *action) {
+    const int32_t *value = action->value;
+    int32_t server = server_of(d, value[0]);
+    if (server < 0 || sim_server_role(d->ensemble, server) == SIM_DOWN)
+        return false;
+    if (action->kind == PLAN_STOP_SERVER || action->kind == PLAN_ISOLATE)
+        note_stall(d, value[1]);
+    if (action->kind == PLAN_STOP_SERVER) {
+        sim_server_pause(d->ensemble, server, true);
+        later(d, value[1], resume_server, server, 0);
+    } else if (action->kind == PLAN_KILL_SERVER) {
+        sim_server_kill(d->ensemble, server);
+        later(d, value[1], start_server, server, 0);
+    } else if (action->kind == PLAN_LAG) {
+        sim_server_lag(d->ensemble, server, value[1] * SIM_MS);
+        later(d, value[2], keep_up, server, 0);
+    } else {
+        return isolate(d, server, value[1]);
+    }
+    return true;
+}
+
+/* ---- answers made up by a server */
+
+static bool answer(struct deployment *d, struct player *player, int32_t code, bool executed) {
+    enum pdk__result result = pdk__zk_result(code);
+    int64_t session = player->process ? sim_client_session(player->process) : 0;
+    if (session == 0 || result == PDK__OK)
+        return false;
+    if (result == PDK__NO_NODE || result == PDK__NODE_EXISTS) {
+        struct history_event *event = note(d, HISTORY_LIED, 0, player->life);
+        player->lied_to = true;
+        if (event)
+            event->a = session;
+    }
+    if (result == PDK__NODE_EXISTS)
+        taint(d, player->life, PDK_EXHAUSTED);
+    if (result == PDK__NOT_ALLOWED)
+        taint(d, player->life, PDK_NO_PERMISSION);
+    if (result == PDK__REFUSED || result == PDK__NODE_EXISTS) /* which makes no sense to most requests */
+        taint(d, player->life, PDK_UNSUPPORTED);
+    sim_answer_next(d->ensemble, session, code, executed && result == PDK__UNKNOWN);
+    return true;
+}
+
+/* ---- the hand of an admin */
+
+static bool request(struct deployment *d, enum sim_op op, const char *path) {
+    struct sim_packet *packet = sim_alloc(&d->agenda, sizeof *packet);
+    *packet = (struct sim_packet){.kind = SIM_REQUEST, .op = op, .path = path, .data = "by hand"};
+    return path && sim_admin(d->ensemble, packet);
+}
+
+static bool refuse(struct deployment *d, int32_t path, int32_t place, int32_t bits, int32_t ms) {
+    const char *node = place < 0 ? plan_path(path) : observe_contender(d, path, place);
+    if (!node || !sim_tree_find(sim_truth(d->ensemble), node) || !sim_admin_set(d->ensemble, node, SIM_SET_ACL, bits))
+        return false;
+    d->refused = true;
+    for (int32_t i = 0; i < d->plan->processes; i++)
+        if (d->players[i].life)
+            taint(d, d->players[i].life, PDK_NO_PERMISSION);
+    struct undo *undo = sim_alloc(&d->agenda, sizeof *undo);
+    *undo = (struct undo){.d = d, .path = node};
+    sim_at(&d->agenda, d->agenda.now + ms * SIM_MS, permit, undo, NULL);
+    return true;
+}
+
+static bool foreign(struct deployment *d, int32_t path, int32_t name) {
+    static const char *const names[] = {"README",          "0000000000", "lock-1",       "_c_x-lock-",
+                                        "note-0000000001", "\xc3\xbc",   "x__lock__123", "lock--00000000001"};
+    char *text = g_strconcat(plan_path(path), "/", names[(uint32_t)name % G_N_ELEMENTS(names)], NULL);
+    bool done = request(d, SIM_OP_CREATE, sim_text(&d->agenda, text));
+    g_free(text);
+    return done;
+}
+
+static bool remove_directory(struct deployment *d, int32_t path) {
+    const struct sim_node *node = sim_tree_find(sim_truth(d->ensemble), plan_path(path));
+    return node && node->stat.children == 0 && request(d, SIM_OP_DELETE, plan_path(path));
+}
+
+static bool expire(struct deployment *d, struct player *player) {
+    int64_t session = player->process ? sim_client_session(player->process) : 0;
+    if (session == 0 || d->expired_count == (int32_t)G_N_ELEMENTS(d->expired))
+        return false;
+    d->expired[d->expired_count++] = session;
+    return sim_admin_expire(d->ensemble, session);
+}
+
+bool faults_do(struct deployment *d, const struct plan_action *action) {
+    const int32_t *value = action->value;
+    struct player *player = &d->players[value[0] >= 0 && value[0] < d->plan->processes ? value[0] : 0];
+    switch (action->kind) {
+    case PLAN_BLOCK:
+    case PLAN_RESET:
+    case PLAN_SLOW:
+        return link_fault(d, action);
+    case PLAN_ISOLATE:
+    case PLAN_STOP_SERVER:
+    case PLAN_KILL_SERVER:
+    case PLAN_LAG:
+        return server_fault(d, action);
+    case PLAN_LOSE:
+        return lose(d, player->number, value[1]);
+    case PLAN_ANSWER:
+        return answer(d, player, value[1], value[2] != 0);
+    case PLAN_ADMIN_DELETE:
+        return request(d, SIM_OP_DELETE, observe_contender(d, value[0], value[1]));
+    case PLAN_ADMIN_WRITE:
+        return request(d, SIM_OP_SET, observe_contender(d, value[0], value[1]));
+    case PLAN_ADMIN_RMDIR:
+        return remove_directory(d, value[0]);
+    case PLAN_ADMIN_EXPIRE:
+        return expire(d, player);
+    case PLAN_FOREIGN:
+        return foreign(d, value[0], value[1]);
+    case PLAN_ACL:
+        return refuse(d, value[0], value[1], value[2], value[3]);
+    default:
+        return false;
+    }
+}
+
+void faults_heal(struct deployment *d) {
+    int32_t hosts = SIM_SERVERS + d->plan->processes;
+    memset(d->net.extra, 0, sizeof d->net.extra);
+    d->net.latency_most = MIN(d->net.latency_most, MAX(d->net.latency_least, 2 * SIM_MS));
+    for (int32_t from = 0; from < hosts; from++)
+        for (int32_t to = 0; to < hosts; to++)
+            if (d->net.blocked[from][to])
+                sim_net_block(&d->net, from, to, false);
+    for (int32_t i = 0; i < d->plan->servers; i++) {
+        sim_server_pause(d->ensemble, i, false);
+        sim_server_lag(d->ensemble, i, 0);
+        sim_server_start(d->ensemble, i);
+    }
+    for (int32_t i = 0; i < PLAN_PATHS; i++) {
+        struct undo *undo = sim_alloc(&d->agenda, sizeof *undo);
+        *undo = (struct undo){.d = d, .path = plan_path(i)};
+        sim_at(&d->agenda, d->agenda.now, permit, undo, NULL);
+    }
+}

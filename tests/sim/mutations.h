@@ -1,0 +1,49 @@
+/* Ways to spoil a good history, so that the checker must notice. */
+#ifndef MUTATIONS_H
+#define MUTATIONS_H
+
+#include "history.h"
+#include "sim_agenda.h"
+
+struct mutation {
+    const char *name;
+    /* Spoil it somewhere, by chance; false: there is no place for it in this one. */
+    bool (*spoil)(struct history *h, struct sim_random *chance);
+};
+
+extern const struct mutation mutations[];
+extern const size_t mutations_count;
+
+/* --- mutations.c, for the others */
+bool mutation_insert(struct history *h, int32_t at, struct history_event event);
+void mutation_remove(struct history *h, int32_t at);
+/* An event by chance, from those for which wanted answers true; -1: there is none. */
+typedef bool (*mutation_wanted_fn)(const struct history *h, int32_t at);
+int32_t mutation_pick(const struct history *h, struct sim_random *chance, mutation_wanted_fn wanted);
+/* The first event of that kind and id behind at; -1: none. */
+int32_t mutation_next(const struct history *h, int32_t at, enum history_kind kind, int32_t id);
+/* The grant of the hold. */
+const struct history_event *mutation_grant(const struct history *h, int32_t hold);
+
+/* --- mutations_holds.c */
+bool spoil_swapped_grants(struct history *h, struct sim_random *chance);
+bool spoil_duplicate_token(struct history *h, struct sim_random *chance);
+bool spoil_dropped_release(struct history *h, struct sim_random *chance);
+bool spoil_longer_validity(struct history *h, struct sim_random *chance);
+bool spoil_revived(struct history *h, struct sim_random *chance);
+bool spoil_dropped_lost(struct history *h, struct sim_random *chance);
+bool spoil_double_lost(struct history *h, struct sim_random *chance);
+bool spoil_lost_after_release(struct history *h, struct sim_random *chance);
+bool spoil_lost_while_valid(struct history *h, struct sim_random *chance);
+bool spoil_late_lost(struct history *h, struct sim_random *chance);
+bool spoil_release_status(struct history *h, struct sim_random *chance);
+bool spoil_stale_accepted(struct history *h, struct sim_random *chance);
+bool spoil_fresh_refused(struct history *h, struct sim_random *chance);
+bool spoil_holder_refused(struct history *h, struct sim_random *chance);
+bool spoil_hand_overs(struct history *h, struct sim_random *chance);
+bool spoil_same_hand_over(struct history *h, struct sim_random *chance);
+bool spoil_gone(struct history *h, struct sim_random *chance);
+bool spoil_promise(struct history *h, struct sim_random *chance);
+bool spoil_local_order(struct history *h, struct sim_random *chance);
+
+#endif

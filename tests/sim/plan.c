@@ -1,0 +1,252 @@
+/* Schedules as data and as text. */
+#include "plan.h"
+
+#include "sim_ensemble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct setting {
+    const char *name;
+    size_t offset;
+    int32_t standard, least, most;
+} settings[] = {
+#define SETTING(name, standard, least, most) {#name, offsetof(struct plan, name), standard, least, most},
+    PLAN_SETTINGS(SETTING)
+#undef SETTING
+};
+
+static const struct kind {
+    const char *name, *values;
+} kinds[PLAN_KIND_COUNT] = {
+#define KIND(constant, name, values) {name, values},
+    PLAN_KINDS(KIND)
+#undef KIND
+};
+
+size_t plan_settings_count(void) { return sizeof settings / sizeof settings[0]; }
+
+int32_t *plan_setting(struct plan *plan, size_t index, int32_t *standard) {
+    if (standard)
+        *standard = settings[index].standard;
+    return (int32_t *)(void *)((char *)plan + settings[index].offset);
+}
+
+const char *plan_kind_name(enum plan_kind kind) { return kinds[kind].name; }
+
+const char *plan_path(int32_t path) {
+    static const char *const paths[PLAN_PATHS] = {"/locks/orders", "/stock", "/locks/deep/mail"};
+    return paths[path];
+}
+
+int64_t plan_timeout(const struct plan *plan) {
+    int64_t least = plan->session_least ? plan->session_least : 2 * plan->tick;
+    return plan->session > least ? plan->session : least;
+}
+
+void plan_begin(struct plan *plan, uint64_t seed) {
+    plan->seed = seed;
+    plan->count = 0;
+    for (size_t i = 0; i < plan_settings_count(); i++)
+        *plan_setting(plan, i, NULL) = settings[i].standard;
+}
+
+struct plan_action *plan_add(struct plan *plan, int32_t at, enum plan_kind kind) {
+    if (plan->count == PLAN_ACTIONS)
+        return NULL;
+    struct plan_action *action = &plan->actions[plan->count++];
+    memset(action, 0, sizeof *action);
+    action->at = at;
+    action->kind = kind;
+    return action;
+}
+
+/* Insertion sort: stable, and quick on what is nearly in order. */
+void plan_sort(struct plan *plan) {
+    for (int32_t i = 1; i < plan->count; i++) {
+        struct plan_action action = plan->actions[i];
+        int32_t k = i;
+        for (; k > 0 && plan->actions[k - 1].at > action.at; k--)
+            plan->actions[k] = plan->actions[k - 1];
+        plan->actions[k] = action;
+    }
+}
+
+/* ---- writing */
+
+static void print_host(int32_t host, FILE *out) {
+    if (host >= PLAN_HOST_OF)
+        fprintf(out, "of-p%d", host - PLAN_HOST_OF);
+    else if (host >= PLAN_HOST_LEADER)
+        fputs(host == PLAN_HOST_LEADER ? "leader" : host == PLAN_HOST_FOLLOWER ? "follower" : "other", out);
+    else
+        fprintf(out, "%c%d", host < SIM_SERVERS ? 's' : 'p', host < SIM_SERVERS ? host : host - SIM_SERVERS);
+}
+
+void plan_print_action(const struct plan_action *action, FILE *out) {
+    fprintf(out, "at %d %s", action->at, kinds[action->kind].name);
+    const char *values = kinds[action->kind].values;
+    for (int32_t i = 0; *values; i++) {
+        int length = (int)strcspn(values, " ");
+        bool is_host = values[length - 1] == '@';
+        fprintf(out, " %.*s=", is_host ? length - 1 : length, values);
+        if (is_host)
+            print_host(action->value[i], out);
+        else
+            fprintf(out, "%d", action->value[i]);
+        values += length;
+        values += *values == ' ';
+    }
+}
+
+void plan_print(const struct plan *plan, FILE *out) {
+    fprintf(out, "set seed %llu\n", (unsigned long long)plan->seed);
+    for (size_t i = 0; i < plan_settings_count(); i++) {
+        int32_t value = *plan_setting((struct plan *)plan, i, NULL);
+        if (value != settings[i].standard)
+            fprintf(out, "set %s %d\n", settings[i].name, value);
+    }
+    for (int32_t i = 0; i < plan->count; i++) {
+        plan_print_action(&plan->actions[i], out);
+        fputc('\n', out);
+    }
+}
+
+/* ---- reading */
+
+static bool read_number(const char *text, long long *value) {
+    char *end;
+    *value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && *value >= INT32_MIN && *value <= INT32_MAX;
+}
+
+static bool read_host(const char *text, int32_t *host) {
+    long long number;
+    if (strcmp(text, "leader") == 0)
+        *host = PLAN_HOST_LEADER;
+    else if (strcmp(text, "follower") == 0)
+        *host = PLAN_HOST_FOLLOWER;
+    else if (strcmp(text, "other") == 0)
+        *host = PLAN_HOST_OTHER;
+    else if (strncmp(text, "of-p", 4) == 0 && read_number(text + 4, &number) && number >= 0 && number < PLAN_PROCESSES)
+        *host = PLAN_HOST_OF + (int32_t)number;
+    else if (text[0] == 's' && read_number(text + 1, &number) && number >= 0 && number < SIM_SERVERS)
+        *host = (int32_t)number;
+    else if (text[0] == 'p' && read_number(text + 1, &number) && number >= 0 && number < PLAN_PROCESSES)
+        *host = SIM_SERVERS + (int32_t)number;
+    else
+        return false;
+    return true;
+}
+
+static bool read_setting(struct plan *plan, const char *name, const char *text) {
+    long long value;
+    if (strcmp(name, "seed") == 0) {
+        char *end;
+        plan->seed = strtoull(text, &end, 10);
+        return end != text && *end == '\0';
+    }
+    for (size_t i = 0; i < plan_settings_count(); i++) {
+        if (strcmp(name, settings[i].name) != 0)
+            continue;
+        if (!read_number(text, &value) || value < settings[i].least || value > settings[i].most)
+            return false;
+        *plan_setting(plan, i, NULL) = (int32_t)value;
+        return true;
+    }
+    return false;
+}
+
+/* One "name=value" into its place among the kind's values. */
+static bool read_value(struct plan_action *action, char *word) {
+    char *text = strchr(word, '=');
+    long long number;
+    if (!text)
+        return false;
+    size_t given = (size_t)(text++ - word);
+    const char *values = kinds[action->kind].values;
+    for (int32_t i = 0; *values; i++) {
+        size_t length = strcspn(values, " ");
+        bool is_host = values[length - 1] == '@';
+        if (length - is_host == given && strncmp(values, word, given) == 0) {
+            if (is_host)
+                return read_host(text, &action->value[i]);
+            action->value[i] = read_number(text, &number) ? (int32_t)number : 0;
+            return read_number(text, &number);
+        }
+        values += length;
+        values += *values == ' ';
+    }
+    return false;
+}
+
+static bool read_action(struct plan *plan, const char *at, const char *name, char **rest) {
+    long long when;
+    int32_t kind = 0;
+    while (kind < PLAN_KIND_COUNT && strcmp(name, kinds[kind].name) != 0)
+        kind++;
+    if (kind == PLAN_KIND_COUNT || !read_number(at, &when) || when < 0)
+        return false;
+    struct plan_action *action = plan_add(plan, (int32_t)when, (enum plan_kind)kind);
+    bool good = action != NULL;
+    for (char *word; good && (word = strtok_r(NULL, " \t\r\n", rest));)
+        good = read_value(action, word);
+    return good;
+}
+
+/* Values that name something must name something that exists. */
+static bool is_sound(const struct plan_action *action) {
+    const int32_t *v = action->value;
+    switch (action->kind) {
+    case PLAN_ACQUIRE:
+        return v[PLAN_PROCESS] >= 0 && v[PLAN_PROCESS] < PLAN_PROCESSES && v[PLAN_LOCK] >= 0 &&
+               v[PLAN_LOCK] < PLAN_LOCKS && v[PLAN_TIMEOUT] >= -1;
+    case PLAN_DROP:
+        return v[0] >= 0 && v[0] < PLAN_PROCESSES && v[1] >= 0 && v[1] < PLAN_LOCKS;
+    case PLAN_ADMIN_DELETE:
+    case PLAN_ADMIN_WRITE:
+    case PLAN_ADMIN_RMDIR:
+    case PLAN_FOREIGN:
+    case PLAN_ACL:
+        return v[0] >= 0 && v[0] < PLAN_PATHS;
+    case PLAN_BLOCK:
+    case PLAN_ISOLATE:
+    case PLAN_RESET:
+    case PLAN_STOP_SERVER:
+    case PLAN_KILL_SERVER:
+    case PLAN_LAG:
+    case PLAN_SLOW:
+        return true;
+    default:
+        return v[0] >= 0 && v[0] < PLAN_PROCESSES;
+    }
+}
+
+static bool read_line(struct plan *plan, char *line) {
+    char *rest, *first = strtok_r(line, " \t\r\n", &rest);
+    if (!first || first[0] == '#')
+        return true;
+    char *second = strtok_r(NULL, " \t\r\n", &rest), *third = strtok_r(NULL, " \t\r\n", &rest);
+    if (!third)
+        return false;
+    if (strcmp(first, "set") == 0)
+        return read_setting(plan, second, third);
+    return strcmp(first, "at") == 0 && read_action(plan, second, third, &rest) &&
+           is_sound(&plan->actions[plan->count - 1]);
+}
+
+bool plan_read(struct plan *plan, FILE *in, const char *name) {
+    char line[512], copy[512];
+    plan_begin(plan, 0);
+    for (int number = 1; fgets(line, sizeof line, in); number++) {
+        memcpy(copy, line, sizeof copy);
+        if (!read_line(plan, line)) {
+            fprintf(stderr, "%s:%d: cannot be read: %s", name, number, copy);
+            return false;
+        }
+    }
+    plan_sort(plan);
+    if (plan->servers % 2 == 0)
+        fprintf(stderr, "%s: an even number of servers\n", name);
+    return plan->servers % 2 != 0;
+}

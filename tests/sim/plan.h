@@ -1,0 +1,137 @@
+/* A schedule of the simulation, as data: a deployment, and what is done in it when. Its text is what a failing seed shrinks
+ * to, and what tests/sim/regressions keeps:
+ *
+ *     set seed 4711
+ *     set processes 3
+ *     at 120 acquire process=0 lock=0 timeout=-1 hold=400 writes=2 late=30 lost=1 end=0
+ *     at 200 isolate server=of-p0 for=2500
+ *
+ * Times are milliseconds of true time. What is not set has its default. The seed gives latencies, lateness, clocks and UUIDs.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PLAN_PROCESSES 8
+#define PLAN_PATHS 3
+#define PLAN_LOCKS (2 * PLAN_PATHS) /* two objects of each path in each process: lock / 2 is the path */
+#define PLAN_ACTIONS 512
+#define PLAN_VALUES 8
+
+/* X(name, default, least, most) */
+#define PLAN_SETTINGS(X)                                                                                               \
+    X(processes, 3, 1, PLAN_PROCESSES)                                                                                 \
+    X(servers, 3, 1, 5)                                                                                                \
+    X(tick, 200, 20, 10000)         /* of the servers, ms */                                                           \
+    X(sync_limit, 5, 2, 100)        /* ticks until a follower gives its leader up */                                   \
+    X(session, 1500, 400, 60000)    /* the timeout asked for, ms */                                                    \
+    X(session_least, 0, 0, 60000)   /* what servers clamp it to; 0: two ticks */                                       \
+    X(request, 800, 1, 60000)       /* request_timeout_ms: bounds a try */                                             \
+    X(tell_tick, 1, 0, 1)           /* pass server_tick_ms to the sessions */                                          \
+    X(election_least, 20, 1, 60000) /* ms */                                                                           \
+    X(election_most, 200, 1, 60000)                                                                                    \
+    X(latency_least, 100, 1, 1000000) /* of each packet, us */                                                         \
+    X(latency_most, 500, 1, 1000000)                                                                                   \
+    X(far_to, 0, 0, 60000)                /* more of it to processes with an even number, ms */                        \
+    X(far_from, 0, 0, 60000)              /* and from them */                                                          \
+    X(slow, 200, 0, 1000000)              /* how late threads of processes run at most, us */                          \
+    X(rates, 0, 0, 500000)                /* how far rates of clocks are off at most, millionths */                    \
+    X(containers, 1, 0, 1)                /* the servers know containers */                                            \
+    X(reap, 0, 0, 600000)                 /* how often empty containers are removed, ms; 0: never */                   \
+    X(handovers, 256, 0, 1000000)         /* max_handovers */                                                          \
+    X(handover_ms, 100, 0, 1000000)       /* max_handover_ms */                                                        \
+    X(first, 0, INT32_MIN, INT32_MAX)     /* each directory's counter at the beginning; 0: no directory yet */         \
+    X(kazoo, 0, 0, (1 << PLAN_PATHS) - 1) /* a bit for each path with kazoo's names */                                 \
+    X(logs, 0, 0, 1)                      /* the sessions log */                                                       \
+    X(horizon, 5000, 0, 1000000)          /* when all is healed, ms */                                                 \
+    X(enough, 0, 0, 1000000)              /* or as soon as that many events have happened; 0: not before */            \
+    X(rest, 0, 0, 1)                      /* look whether it comes to rest afterwards */
+
+/* X(CONSTANT, "name", values…): a value ends in '@' when it is a host: s0, p3, leader, follower, other, of-p3. */
+#define PLAN_KINDS(X)                                                                                                  \
+    X(ACQUIRE, "acquire", "process lock timeout hold writes late lost end")                                            \
+    X(CANCEL, "cancel", "process")                                                                                     \
+    X(DROP, "drop", "process lock")                                                                                    \
+    X(CLOSE, "close", "process how pause")                                                                             \
+    X(KILL, "kill", "process pause")                                                                                   \
+    X(PAUSE, "pause", "process for")                                                                                   \
+    X(CUT, "cut", "process")                                                                                           \
+    X(BLOCK, "block", "from@ to@ for")                                                                                 \
+    X(LOSE, "lose", "process for")                                                                                     \
+    X(ISOLATE, "isolate", "server@ for")                                                                               \
+    X(RESET, "reset", "from@ to@")                                                                                     \
+    X(STOP_SERVER, "stop_server", "server@ for")                                                                       \
+    X(KILL_SERVER, "kill_server", "server@ for")                                                                       \
+    X(LAG, "lag", "server@ by for")                                                                                    \
+    X(SLOW, "slow", "from@ to@ by for")                                                                                \
+    X(ANSWER, "answer", "process code executed")                                                                       \
+    X(ADMIN_DELETE, "admin_delete", "path place")                                                                      \
+    X(ADMIN_WRITE, "admin_write", "path place")                                                                        \
+    X(ADMIN_RMDIR, "admin_rmdir", "path")                                                                              \
+    X(ADMIN_EXPIRE, "admin_expire", "process")                                                                         \
+    X(FOREIGN, "foreign", "path name")                                                                                 \
+    X(ACL, "acl", "path place bits for")
+
+enum plan_kind {
+#define PLAN_KIND_CONSTANT(constant, name, values) PLAN_##constant,
+    PLAN_KINDS(PLAN_KIND_CONSTANT)
+#undef PLAN_KIND_CONSTANT
+        PLAN_KIND_COUNT
+};
+
+/* Hosts: a number of the network's, or by what they are at the moment. */
+enum { PLAN_HOST_LEADER = 100, PLAN_HOST_FOLLOWER, PLAN_HOST_OTHER, PLAN_HOST_OF = 200 };
+
+/* Indices of values. */
+enum { PLAN_PROCESS, PLAN_LOCK, PLAN_TIMEOUT, PLAN_HOLD, PLAN_WRITES, PLAN_LATE, PLAN_LOST, PLAN_END };
+/* PLAN_LOST: bits. */
+enum { PLAN_LOST_TOLD = 1, PLAN_LOST_FD = 2 };
+/* PLAN_END: how a hold is given back. */
+enum { PLAN_END_RELEASE, PLAN_END_UNREF, PLAN_END_AT_ONCE };
+/* PLAN_CLOSE's how. */
+enum { PLAN_CLOSE_CALL, PLAN_CLOSE_UNREF, PLAN_CLOSE_CALLBACK };
+
+struct plan_action {
+    int32_t at; /* ms */
+    enum plan_kind kind;
+    int32_t value[PLAN_VALUES];
+};
+
+struct plan {
+    uint64_t seed;
+#define PLAN_SETTING_FIELD(name, standard, least, most) int32_t name;
+    PLAN_SETTINGS(PLAN_SETTING_FIELD)
+#undef PLAN_SETTING_FIELD
+    int32_t count;
+    struct plan_action actions[PLAN_ACTIONS];
+};
+
+/* All defaults, no actions. */
+void plan_begin(struct plan *plan, uint64_t seed);
+/* NULL where there is no room. */
+struct plan_action *plan_add(struct plan *plan, int32_t at, enum plan_kind kind);
+/* In the order of time; of the same moment in the order they were added. */
+void plan_sort(struct plan *plan);
+void plan_print(const struct plan *plan, FILE *out);
+/* One action as a line, without its end. */
+void plan_print_action(const struct plan_action *action, FILE *out);
+/* false, and why on stderr. */
+bool plan_read(struct plan *plan, FILE *in, const char *name);
+
+const char *plan_kind_name(enum plan_kind kind);
+const char *plan_path(int32_t path);
+/* The timeout that the servers will negotiate, ms. */
+int64_t plan_timeout(const struct plan *plan);
+
+/* swarm.c: draw a schedule: first how wild it is and of what kind, then its actions. */
+void plan_draw(struct plan *plan, uint64_t seed);
+
+/* shrink.c works on these: one setting brought nearer to its default, or nothing left to bring nearer. */
+size_t plan_settings_count(void);
+int32_t *plan_setting(struct plan *plan, size_t index, int32_t *standard);
+
+#endif

@@ -1,0 +1,351 @@
+/* The story of a run, for somebody who knows ZooKeeper but not the code: who asks what, what the servers make of it, what each
+ * process believes, and what is done to them. A tapped table of calls is between the driver and its client library; all the
+ * rest is read after each event. Nothing that is told changes what happens.
+ *
+ *     0.120483  p0 -> create /stock/_c_3f2a..-lock- (ephemeral, sequential)
+ *     0.121950  zk    1:0012 create /stock/_c_3f2a..-lock-0000000004, for p0
+ *     0.122301  p0 <- create: /stock/_c_3f2a..-lock-0000000004, token 1:0012
+ *     0.122301  p0    is in line with ..-lock-0000000004, behind ..-lock-0000000003
+ */
+#include "story.h"
+
+#include "hold.h"
+#include "session/places.h"
+#include "world.h"
+#include "zk/errors.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define PLACES 64
+#define PENDING 1024
+
+/* What was said of a place last. */
+struct told_place {
+    const struct pdk__place *place;
+    char text[160];
+    bool seen;
+};
+
+struct pending {
+    enum pdk__op_kind kind;
+    char path[160];
+};
+
+struct story {
+    struct deployment *d;
+    FILE *out;
+    struct pdk__world world;
+    struct pdk__zk_calls calls;
+    enum sim_role roles[SIM_SERVERS];
+    bool paused[SIM_SERVERS];
+    enum pdk__link links[PLAN_PROCESSES];
+    struct told_place places[PLACES];
+    int32_t told; /* events of the history */
+};
+
+/* A handle's tap. Answers come in the order of the requests. */
+struct tap {
+    const struct pdk__zk_sink *sink;
+    void *driver;
+    int32_t process;
+    uint32_t asked, answered;
+    struct pending pending[PENDING];
+};
+
+static struct story *told_now; /* there is one run at a time */
+
+/* ---- words */
+
+const char *story_path(const char *path) {
+    static char texts[8][160];
+    static unsigned turn;
+    char *text = texts[turn++ % 8];
+    const char *name = path ? strrchr(path, '/') : NULL;
+    name = name ? name + 1 : path;
+    const char *lock = name ? strstr(name, "lock") : NULL;
+    if (!name || !lock || lock - name < 32)
+        g_snprintf(text, 160, "%s", path ? path : "?");
+    else
+        g_snprintf(text, 160, "%.*s%.7s..%s", (int)(name - path), path, name, lock - 1 - (lock[-2] == '_'));
+    return text;
+}
+
+const char *story_zxid(int64_t zxid) {
+    static char texts[8][24];
+    static unsigned turn;
+    char *text = texts[turn++ % 8];
+    g_snprintf(text, 24, "%lld:%04llx", (long long)(zxid >> 32), (unsigned long long)(zxid & 0xffffffff));
+    return text;
+}
+
+static void say_v(const struct story *story, const char *who, const char *format, va_list arguments) {
+    fprintf(story->out, "%10.6f  %-3s ", (double)(story->d->agenda.now - story->d->started) / 1e9, who);
+    vfprintf(story->out, format, arguments);
+    fputc('\n', story->out);
+}
+
+static void say(const struct story *story, const char *who, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(const struct story *story, const char *who, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say_v(story, who, format, arguments);
+    va_end(arguments);
+}
+
+static const char *process_name(int32_t process) {
+    static char texts[4][16];
+    static unsigned turn;
+    char *text = texts[turn++ % 4];
+    g_snprintf(text, 16, "p%d", process);
+    return text;
+}
+
+void story_tell(struct deployment *d, const char *format, ...) {
+    if (!d->story)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    say_v(d->story, "***", format, arguments);
+    va_end(arguments);
+}
+
+void story_action(struct deployment *d, const struct plan_action *action, bool done) {
+    struct story *story = d->story;
+    fprintf(story->out, "%10.6f  *** ", (double)(d->agenda.now - d->started) / 1e9);
+    plan_print_action(action, story->out);
+    fputs(done ? "\n" : ": not possible now\n", story->out);
+}
+
+/* Whose session that is. */
+static const char *owner(const struct deployment *d, int64_t session) {
+    static char texts[4][32];
+    static unsigned turn;
+    char *text = texts[turn++ % 4];
+    for (int32_t i = 0; i < d->plan->processes; i++)
+        if (d->players[i].process && sim_client_session(d->players[i].process) == session) {
+            g_snprintf(text, 32, "p%d", i);
+            return text;
+        }
+    g_snprintf(text, 32, session ? "session %llx" : "an admin", (unsigned long long)session);
+    return text;
+}
+
+/* ---- the tapped calls */
+
+static const char *const op_names[] = {
+    [PDK__OP_CREATE] = "create", [PDK__OP_MKDIR] = "mkdir", [PDK__OP_LIST] = "list",     [PDK__OP_WATCH] = "watch",
+    [PDK__OP_GET] = "get",       [PDK__OP_STAT] = "stat",   [PDK__OP_BARRIER] = "check", [PDK__OP_DELETE] = "delete",
+};
+
+/* A handle's tap is found by the handle: a short list is enough. */
+static struct {
+    pdk__zk *zk;
+    struct tap *tap;
+} taps[256];
+static unsigned taps_count;
+
+static struct tap *tap_of(const pdk__zk *zk) {
+    for (unsigned i = taps_count; i-- > 0;)
+        if (taps[i].zk == zk)
+            return taps[i].tap;
+    return NULL;
+}
+
+static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
+    struct tap *tap = driver;
+    const struct pending *asked = &tap->pending[tap->answered++ % PENDING];
+    const char *who = process_name(tap->process), *kind = op_names[asked->kind];
+    if (reply->result != PDK__OK)
+        say(told_now, who, "<- %s %s: %s", kind, asked->path, pdk__zk_code_name(reply->code));
+    else if (asked->kind == PDK__OP_CREATE)
+        say(told_now, who, "<- create: %s, token %s", story_path(reply->name), story_zxid(reply->token));
+    else if (asked->kind == PDK__OP_LIST)
+        say(told_now, who, "<- list %s: %zu children", asked->path, reply->children_count);
+    else
+        say(told_now, who, "<- %s %s: ok", kind, asked->path);
+    tap->sink->reply(tap->driver, zk, reply);
+}
+
+static void on_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
+    struct tap *tap = driver;
+    say(told_now, process_name(tap->process), "<- event: %s %s", story_path(path), gone ? "deleted" : "changed");
+    tap->sink->watch(tap->driver, zk, path, gone);
+}
+
+static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session, int32_t timeout_ms) {
+    static const char *const names[] = {"CONNECTED", "CONNECTING", "EXPIRED", "AUTH_FAILED"};
+    struct tap *tap = driver;
+    if (state == PDK__ZK_CONNECTED)
+        say(told_now, process_name(tap->process), "<- CONNECTED to s%d, session %llx, timeout %d ms",
+            sim_client_server(told_now->d->players[tap->process].process), (unsigned long long)session, timeout_ms);
+    else
+        say(told_now, process_name(tap->process), "<- %s", names[state]);
+    tap->sink->state(tap->driver, zk, state, session, timeout_ms);
+}
+
+static void on_log(void *driver, int level, const char *text) {
+    struct tap *tap = driver;
+    tap->sink->log(tap->driver, level, text);
+}
+
+static pdk_status tapped_open(const struct pdk__zk_config *config, pdk__zk **out) {
+    static const struct pdk__zk_sink sink = {on_reply, on_watch, on_state, on_log};
+    struct tap *tap = sim_alloc(&told_now->d->agenda, sizeof *tap);
+    tap->sink = config->sink;
+    tap->driver = config->driver;
+    tap->process = sim_process_current()->number;
+    struct pdk__zk_config tapped = *config;
+    tapped.sink = &sink;
+    tapped.driver = tap;
+    say(told_now, process_name(tap->process), "-> opens a session, timeout %d ms", config->timeout_ms);
+    pdk_status status = sim_client_calls.open(&tapped, out);
+    taps[taps_count % G_N_ELEMENTS(taps)].zk = *out;
+    taps[taps_count % G_N_ELEMENTS(taps)].tap = tap;
+    taps_count = (taps_count + 1) % G_N_ELEMENTS(taps);
+    return status;
+}
+
+static bool tapped_submit(pdk__zk *zk, const struct pdk__request *request) {
+    struct tap *tap = tap_of(zk);
+    bool sent = sim_client_calls.submit(zk, request);
+    const char *who = process_name(tap->process),
+               *what = request->kind == PDK__OP_CREATE ? " (ephemeral, sequential)" : "";
+    if (request->kind == PDK__OP_MKDIR && request->container)
+        what = " (container)";
+    if (request->kind == PDK__OP_BARRIER)
+        what = " (a transaction of its own: only a quorum can answer)";
+    say(told_now, who, "-> %s %s%s%s", op_names[request->kind], story_path(request->path), what,
+        sent ? "" : ": NOT SENT");
+    if (!sent)
+        return false;
+    struct pending *pending = &tap->pending[tap->asked++ % PENDING];
+    pending->kind = request->kind;
+    g_strlcpy(pending->path, story_path(request->path), sizeof pending->path);
+    return true;
+}
+
+static void tapped_close(pdk__zk *zk) {
+    const struct tap *tap = tap_of(zk);
+    say(told_now, process_name(tap->process), "-> closes the session's handle");
+    sim_client_calls.close(zk);
+}
+
+const struct pdk__world *story_world(struct deployment *d) { return &d->story->world; }
+
+/* ---- the servers */
+
+void story_txn(struct deployment *d, const struct sim_txn *txn) {
+    static const char *const kinds[] = {"refuse", "create", "delete", "set", "check", "open", "close", "epoch"};
+    const struct story *story = d->story;
+    const char *whose = owner(d, txn->session), *zxid = story_zxid(txn->zxid);
+    if (txn->kind == SIM_TXN_OPEN)
+        say(story, "zk", "%s session %llx begins", zxid, (unsigned long long)txn->session);
+    else if (txn->kind == SIM_TXN_CLOSE)
+        say(story, "zk", "%s session %llx of %s %s", zxid, (unsigned long long)txn->session, whose,
+            txn->expired ? "EXPIRED" : "is closed");
+    else if (txn->kind == SIM_TXN_EPOCH)
+        say(story, "zk", "%s a leader begins", zxid);
+    else if (txn->kind == SIM_TXN_ERROR)
+        say(story, "zk", "%s refused: %s, for %s", zxid, pdk__zk_code_name(txn->code), whose);
+    else
+        say(story, "zk", "%s %s %s, for %s", zxid, kinds[txn->kind], story_path(txn->path), whose);
+}
+
+void story_fired(struct deployment *d, int64_t session, const char *path, bool deleted) {
+    say(d->story, "zk", "the watch of %s on %s fires: %s", owner(d, session), story_path(path),
+        deleted ? "deleted" : "changed");
+}
+
+static void look_at_servers(struct story *story) {
+    static const char *const names[] = {"is DOWN", "is LOOKING for a leader", "FOLLOWS", "LEADS"};
+    for (int32_t i = 0; i < story->d->plan->servers; i++) {
+        enum sim_role role = sim_server_role(story->d->ensemble, i);
+        char name[8];
+        g_snprintf(name, sizeof name, "s%d", i);
+        if (role != story->roles[i])
+            say(story, name, "   %s", names[role]);
+        story->roles[i] = role;
+    }
+}
+
+/* ---- what processes believe */
+
+static void describe(const struct pdk__place *place, char *text, size_t size) {
+    static const char *const phases[] = {
+        [PDK__OUT] = "has no node",
+        [PDK__UNSURE] = "does not know whether its node was created",
+        [PDK__CANDIDATE] = "found a node with its mark",
+        [PDK__IN] = "is in line",
+        [PDK__HELD] = "HOLDS",
+        [PDK__STUCK] = "cannot delete its node",
+        [PDK__GONE] = "has left",
+    };
+    const struct pdk__contender *c = &place->c;
+    const char *own = c->own[0] ? story_path(c->own) : "", *ahead = c->watched[0] ? story_path(c->watched) : "";
+    g_snprintf(text, size, "%s: %s %s%s%s%s%s", place->dir, phases[c->phase], own, c->watched[0] ? ", behind " : "",
+               ahead, c->phase == PDK__IN && c->listed && !c->watched[0] ? ", nobody ahead" : "",
+               c->leaving ? ", leaving" : "");
+}
+
+static void look_at_place(struct story *story, int32_t process, const struct pdk__place *place) {
+    char text[160];
+    struct told_place *free_one = NULL, *known = NULL;
+    for (int32_t i = 0; i < PLACES; i++) {
+        if (story->places[i].place == place)
+            known = &story->places[i];
+        if (!story->places[i].place && !free_one)
+            free_one = &story->places[i];
+    }
+    known = known ? known : free_one;
+    if (!known)
+        return;
+    known->place = place;
+    known->seen = true;
+    describe(place, text, sizeof text);
+    if (strcmp(text, known->text) != 0)
+        say(story, process_name(process), "   %s", text);
+    g_strlcpy(known->text, text, sizeof known->text);
+}
+
+static void look_at_places(struct story *story) {
+    for (int32_t i = 0; i < story->d->plan->processes; i++) {
+        const struct life *life = story->d->players[i].life;
+        if (!life || !life->s || life->process->dead)
+            continue;
+        for (const GList *link = life->s->places.head; link; link = link->next)
+            look_at_place(story, i, link->data);
+    }
+    for (int32_t i = 0; i < PLACES; i++) {
+        if (!story->places[i].seen)
+            story->places[i] = (struct told_place){0};
+        story->places[i].seen = false;
+    }
+}
+
+void story_look(struct deployment *d) {
+    struct story *story = d->story;
+    look_at_servers(story);
+    look_at_places(story);
+    for (; story->told < d->history.count; story->told++)
+        story_event(d, &d->history.events[story->told], story->out);
+}
+
+struct story *story_new(struct deployment *d, FILE *out) {
+    struct story *story = g_new0(struct story, 1);
+    story->d = d;
+    story->out = out;
+    story->calls = (struct pdk__zk_calls){tapped_open, tapped_submit, tapped_close};
+    story->world = sim_world;
+    story->world.zk = &story->calls;
+    taps_count = 0;
+    memset(taps, 0, sizeof taps);
+    told_now = story;
+    return story;
+}
+
+void story_free(struct story *story) {
+    told_now = NULL;
+    g_free(story);
+}
