@@ -53,9 +53,6 @@ MUTANTS = {
         ("pdk__places_tell(s, PDK__LINK_UP);", "")]),
     "nobody hears that the lease is fresh": ("src/session/renew.c", SIM, [
         ("pdk__places_tell(s, PDK__FRESH);", "(void)s;")]),
-    "nobody hears that its node is gone": ("src/session/place.c", PLAN + "deleted_node.plan", [
-        ("if (gone)\n            pdk__place_tell(place, PDK__NODE_LOST);", "if (gone)\n            place->own_watched = false;"),
-        ("src/session/renew.c", "if (reply && reply->result == PDK__NO_NODE)", "if (!reply)")]),
     "a watch that fired is forgotten": ("src/session/place.c", SIM, [
         ("pdk__place_tell(place, PDK__POKE);", ""),
         ("src/session/commands.c", "if (!is_waiting(place) || !place->c.watching)", "if (true)")]),
