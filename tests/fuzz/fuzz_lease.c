@@ -2,7 +2,7 @@
  *
  *     end ≤ s_j + T − (T/16 + 50 ms)
  *
- * for the latest j that was answered the reports' delay before some committed k' was sent, which was answered 50 ms before
+ * for the latest j that was answered the reports' delay before some committed k' was sent, which was answered 17/16 · 50 ms before
  * some committed k was sent; or for the birth.
  * Input: the options, and then answers, negotiations and new sessions. */
 #include "core/lease.h"
@@ -24,17 +24,18 @@ struct memory {
 
 static int64_t margin(int64_t timeout) { return timeout / 16 + 50 * PDK__MS; }
 
-/* How long a touch may take to become known: half a tick and a sixteenth, and 50 ms, for each hop. */
+/* How long a touch may take to become known: half a tick and 50 ms for each hop, by a clock that is fast by a sixteenth. */
 static int64_t delay(const struct memory *m) {
     int64_t half = (m->tick ? m->tick : m->timeout / 2) / 2;
-    return (half + half / 16 + 50 * PDK__MS) * m->hops;
+    int64_t slow = half + 50 * PDK__MS;
+    return (slow + slow / 16) * m->hops;
 }
 
 /* What a write that was sent then proves. */
 static int64_t heard_by(const struct memory *m, int64_t sent) {
     int64_t confirmed = -1, heard = m->born;
     for (size_t i = 0; i < m->count; i++)
-        if (m->committed[i] && m->answered[i] < sent - 50 * PDK__MS)
+        if (m->committed[i] && m->answered[i] < sent - 50 * PDK__MS / 16 * 17)
             confirmed = MAX(confirmed, m->sent[i]);
     for (size_t i = 0; i < m->count && confirmed >= 0; i++)
         if (m->answered[i] < confirmed - delay(m))
