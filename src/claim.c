@@ -18,7 +18,8 @@ static void on_deadline(pdk_session *s, void *user) {
     (void)s;
     bool in_line = !claim->is_try && (line->hold || (line->place && line->place->c.listed));
     pdk__claim_decide(claim, in_line ? PDK_TIMEOUT : PDK_UNAVAILABLE,
-                      in_line ? "the deadline passed while in line" : "no server confirmed a place in line in time",
+                      in_line ? "the deadline passed while in line"
+                              : "no server confirmed a place in line, and the lease, in time",
                       NULL);
     pdk__line_advance(line);
 }

@@ -78,7 +78,7 @@ pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
     pdk_session *s = hold->line->s;
     int64_t deadline = pdk__deadline(s, s->request_timeout_ms);
     pdk__lock(s);
-    int64_t longest = pdk__lease_longest(&s->lease) / PDK__MS;
+    int64_t longest = (pdk__lease_longest(&s->lease) - 2 * pdk__lease_urgent_period(&s->lease)) / PDK__MS;
     status = has(hold, ms);
     if (ms < 0 || (ms > longest && status == PDK_TIMEOUT)) {
         pdk__unlock(s);

@@ -145,8 +145,8 @@ static void insert(struct pdk__line *line, struct pdk_claim *claim) {
 
 void pdk__line_push(struct pdk__line *line, struct pdk_claim *claim) {
     pdk__line_check(line);
-    bool behind = !g_queue_is_empty(&line->claims) || line->hold || (line->place && is_outpaced(line->place));
     insert(line, claim);
+    bool behind = claim->link.prev || line->hold || (line->place && is_outpaced(line->place));
     if (claim->is_try && behind)
         pdk__claim_decide(claim, PDK_BUSY, line->hold ? "held by this process" : "somebody is ahead", NULL);
     else

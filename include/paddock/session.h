@@ -50,7 +50,9 @@ typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
  * is accepted; a newer, larger one when all that is unknown to this library is zero. */
 typedef struct pdk_session_options {
     size_t size;
-    int32_t session_timeout_ms; /* asked of the server, which may clamp it; 400 to 600000 */
+    int32_t
+        session_timeout_ms; /* asked of the server, which may clamp it; 400 to 600000. Below 2000 a hold is easily lost to
+                                   a slow answer: the lease has to be renewed by quorum writes in time */
     int32_t connect_timeout_ms; /* how long pdk_session_open waits for the first connection; 1 or more */
     int32_t request_timeout_ms; /* bounds a try, and calls that name no timeout; 1 or more */
     int32_t server_tick_ms;     /* the servers' tickTime; 0: half the negotiated timeout, right unless a server's

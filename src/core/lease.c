@@ -102,4 +102,13 @@ int64_t pdk__lease_longest(const struct pdk__lease *l) {
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now) { return l->end - now > l->timeout / 16; }
 
 int64_t pdk__lease_renewal_period(const struct pdk__lease *l) { return l->timeout / 10; }
-int64_t pdk__lease_idle_period(const struct pdk__lease *l) { return l->timeout / 4; }
+int64_t pdk__lease_urgent_period(const struct pdk__lease *l) { return l->timeout / 16; }
+
+/* With two hops a touch takes so long to count that two of a quarter would be too old. */
+int64_t pdk__lease_idle_period(const struct pdk__lease *l) {
+    return report_delay(l) > l->timeout / 3 ? l->timeout / 10 : l->timeout / 4;
+}
+
+bool pdk__lease_short(const struct pdk__lease *l, int64_t now) {
+    return l->end - now < 2 * pdk__lease_renewal_period(l);
+}

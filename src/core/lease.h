@@ -8,8 +8,8 @@
  *
  *     end = s_j + T − (T/16 + 50 ms)
  *
- * k is the newest request a quorum committed and we saw acknowledged, k' the newest of those that was answered 50 ms before k
- * was handed over, and j the latest request, of any kind, answered half a tick and a bit before k' was. A follower reports
+ * k is the newest request a quorum committed and we saw acknowledged, k' the newest of those that was answered 17/16 · 50 ms
+ * before k was handed over, and j the latest request, of any kind, answered half a tick and a bit before k' was. A follower reports
  * touches to its leader with its answer to each ping, every half tick, on the FIFO link that carries our writes; the leader
  * expires no earlier than T after a touch. Only a quorum could have acknowledged k, so neither a follower that was cut off nor
  * a deposed leader can prolong a lease. One write would do if pings were always on time; with two, a leader, a follower or
@@ -54,8 +54,12 @@ int64_t pdk__lease_margin(const struct pdk__lease *l);
 int64_t pdk__lease_longest(const struct pdk__lease *l);
 /* Enough of it remains to grant on. */
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now);
-/* How often to write: while something is held or next in line, and while nothing is, so that evidence is at hand. */
+/* Less of it remains than two renewals take. */
+bool pdk__lease_short(const struct pdk__lease *l, int64_t now);
+/* How often to write: while something is held or next in line; while nothing is, so that evidence is at hand; and while
+ * somebody waits for a longer one. */
 int64_t pdk__lease_renewal_period(const struct pdk__lease *l);
 int64_t pdk__lease_idle_period(const struct pdk__lease *l);
+int64_t pdk__lease_urgent_period(const struct pdk__lease *l);
 
 #endif

@@ -100,6 +100,10 @@ static void after(struct pdk__place *place, enum pdk__phase before) {
         pdk__renew_soon(s);
     if (place->c.phase == PDK__STUCK && before != PDK__STUCK)
         pdk__reap_stuck(place);
+    if (place->c.phase == PDK__GONE && place->queued) { /* the line may need the room for the next one */
+        s->ephemeral_bytes -= place->bytes;
+        place->bytes = 0;
+    }
     if (place->line)
         pdk__line_moved(place->line, place);
     if (place->c.phase == PDK__GONE && place->queued) {

@@ -9,17 +9,18 @@
 /* Somebody waits for a longer lease, or for the first, or all do after a reconnect: its evidence is half a tick away. */
 static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored || s->lease.end == 0; }
 
-static int64_t period(const pdk_session *s) {
-    return pdk__places_active(s) ? pdk__lease_renewal_period(&s->lease) : pdk__lease_idle_period(&s->lease);
+/* When to write again. */
+static int64_t due(const pdk_session *s, int64_t now) {
+    bool active = pdk__places_active(s), pressed = is_urgent(s) || (active && pdk__lease_short(&s->lease, now));
+    return s->last_proof + (pressed  ? pdk__lease_urgent_period(&s->lease)
+                            : active ? pdk__lease_renewal_period(&s->lease)
+                                     : pdk__lease_idle_period(&s->lease));
 }
 
 static void schedule(pdk_session *s) {
-    if (s->link != PDK__LINK_CONNECTED)
-        return;
-    int64_t now = pdk__now(s), at = s->last_proof + period(s);
-    if (is_urgent(s))
-        at = MIN(at, now + s->lease.timeout / 16);
-    pdk__alarm_set(s, &s->renewal, MAX(at, now + PDK__MS));
+    int64_t now = pdk__now(s);
+    if (s->link == PDK__LINK_CONNECTED)
+        pdk__alarm_set(s, &s->renewal, MAX(due(s, now), now + PDK__MS));
 }
 
 static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -52,7 +53,8 @@ static void on_renewal(pdk_session *s, void *user) {
     (void)user;
     if (s->link != PDK__LINK_CONNECTED)
         return;
-    if (is_urgent(s) || pdk__now(s) - s->last_proof >= period(s))
+    int64_t now = pdk__now(s);
+    if (now >= due(s, now))
         send_barrier(s, pdk__places_to_renew(s));
     schedule(s);
 }
@@ -79,9 +81,11 @@ void pdk__renew_connected(pdk_session *s) {
 }
 
 void pdk__renew_soon(pdk_session *s) {
-    int64_t by = s->last_proof + pdk__lease_renewal_period(&s->lease);
+    int64_t now = pdk__now(s);
+    bool pressed = is_urgent(s) || pdk__lease_short(&s->lease, now);
+    int64_t by = s->last_proof + (pressed ? pdk__lease_urgent_period(&s->lease) : pdk__lease_renewal_period(&s->lease));
     if (s->link == PDK__LINK_CONNECTED && (!s->renewal.place || s->renewal.at > by))
-        pdk__alarm_set(s, &s->renewal, by);
+        pdk__alarm_set(s, &s->renewal, MAX(by, now + PDK__MS));
 }
 
 void pdk__renew_now(pdk_session *s) { send_barrier(s, pdk__places_to_renew(s)); }

@@ -107,7 +107,7 @@ bool pdk__connector_run(pdk_session *s, int64_t *wait_until);
 void pdk__renew_init(pdk_session *s);
 void pdk__renew_begin(pdk_session *s);     /* a new handle is being opened */
 void pdk__renew_connected(pdk_session *s); /* prove the session at once */
-void pdk__renew_soon(pdk_session *s);      /* something is held, or next in line: by T/10 */
+void pdk__renew_soon(pdk_session *s);      /* something is held, or next in line: by T/10, or sooner */
 void pdk__renew_now(pdk_session *s);       /* a barrier, now */
 /* An answer to a request sent at `sent` arrived. */
 void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed);

@@ -67,8 +67,7 @@ MUTANTS = {
     "hand-overs without end": ("src/core/turns.c", SIM, [
         ("t->handovers >= t->max_handovers || now - t->since >= t->max_time", "now < t->since")]),
     "no renewal": ("src/session/renew.c", SIM, [
-        ("pdk__lease_renewal_period(&s->lease) : pdk__lease_idle_period(&s->lease)",
-         "100 * s->lease.timeout : 100 * s->lease.timeout")]),
+        ("return s->last_proof + (pressed ", "return s->last_proof + 100 * s->lease.timeout + (pressed ")]),
     "everybody on a path is one": ("recipes/lock.c", SIM, [
         ("pdk__blocks_always, \"exclusive\"", "pdk__blocks_never, \"exclusive\""),
         ("struct pdk_lock {\n", "static bool pdk__blocks_never(enum pdk__kind a, enum pdk__kind b) {\n    (void)a;\n"

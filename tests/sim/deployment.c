@@ -240,7 +240,7 @@ static void watch_pass(struct deployment *d, int64_t ns) {
         ;
 }
 
-/* Nothing is held, wanted or left: heart-beats are all that may go on, and a write of each session every T/4, which is so many
+/* Nothing is held, wanted or left: heart-beats are all that may go on, and a write of each session every T/4, or T/10, which is so many
  * events: from the process to its server, to the leader, to all servers, and back. */
 static void look_at_rest(struct deployment *d) {
     int64_t timeout = plan_timeout(d->plan) * SIM_MS;
@@ -250,7 +250,7 @@ static void look_at_rest(struct deployment *d) {
     struct history_event *event = note(d, HISTORY_STEPS, 0, NULL);
     if (!event)
         return;
-    event->a = 40 + d->plan->processes * 3 * (10 + 3 * d->plan->servers);
+    event->a = 40 + d->plan->processes * 6 * (10 + 3 * d->plan->servers);
     event->b = (int64_t)(events_of(d) - before);
     observe(d);
 }

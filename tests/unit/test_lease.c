@@ -164,6 +164,12 @@ START_TEST(periods) {
     pdk__lease_negotiated(&lease, T);
     ck_assert_int_eq(pdk__lease_renewal_period(&lease), T / 10);
     ck_assert_int_eq(pdk__lease_idle_period(&lease), T / 4);
+    ck_assert_int_eq(pdk__lease_urgent_period(&lease), T / 16);
+    lease.hops = 2; /* touches older than that would be too old */
+    ck_assert_int_eq(pdk__lease_idle_period(&lease), T / 10);
+    lease.end = MS(200000);
+    ck_assert(pdk__lease_short(&lease, MS(200000) - T / 5 + 1));
+    ck_assert(!pdk__lease_short(&lease, MS(200000) - T / 5));
     /* renewed in time it never ends: the worst end is longer than two periods and what "fresh" wants */
     ck_assert_int_gt(pdk__lease_longest(&lease), 2 * pdk__lease_renewal_period(&lease) + T / 16);
 }
