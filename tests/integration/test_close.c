@@ -107,7 +107,7 @@ static void *wait_for_lease(void *user) {
     return NULL;
 }
 
-static bool lease_is_short(void *hold) { return pdk_hold_remaining_ms(hold) < 3500; }
+static bool lease_is_short(void *hold) { return pdk_hold_remaining_ms(hold) < 2500; }
 
 static bool has_begun(void *waiter) { return atomic_load(&((struct waiter *)waiter)->begun); }
 
