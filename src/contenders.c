@@ -12,7 +12,7 @@
 
 struct contender {
     int32_t sequence;
-    bool found;
+    bool found, shared;
     char *node, *identity;
     int64_t session, token, since_ms;
 };
@@ -24,6 +24,7 @@ struct pdk_contenders {
 struct query {
     struct pdk__query base;
     char *dir;
+    enum pdk__kind kind;
     bool holder_only;
     GPtrArray *all;
 };
@@ -87,10 +88,12 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     (void)s;
     for (size_t i = 0; reply && i < reply->children_count; i++) {
         struct pdk__name name;
-        if (!pdk__name_parse(reply->children[i], &name) || name.kind == PDK__LATCH) /* another recipe's */
+        if (!pdk__name_parse(reply->children[i], &name) ||
+            !pdk__kind_same_line(name.kind, q->kind)) /* another recipe's */
             continue;
         struct contender *c = g_new0(struct contender, 1);
         c->sequence = name.sequence;
+        c->shared = name.kind == PDK__READER;
         c->node = g_strdup(reply->children[i]);
         g_ptr_array_add(q->all, c);
     }
@@ -119,8 +122,8 @@ static pdk_contenders *make_list(struct query *q) {
 }
 
 struct question {
-    const struct pdk__line *line;
-    const char *call;
+    const char *dir, *call;
+    enum pdk__kind kind;
     bool holder_only;
     pdk_contenders *list;
 };
@@ -128,7 +131,8 @@ struct question {
 static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
     struct question *question = user;
     struct query *q = g_new0(struct query, 1);
-    q->dir = g_strdup(question->line->dir);
+    q->dir = g_strdup(question->dir);
+    q->kind = question->kind;
     q->holder_only = question->holder_only;
     q->all = g_ptr_array_new_with_free_func(contender_free);
     pdk__query_init(&q->base, s, query_free);
@@ -144,10 +148,10 @@ static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
     return status;
 }
 
-pdk_status pdk__contenders_query(struct pdk__line *line, int64_t timeout_ms, const char *call, bool holder_only,
-                                 pdk_contenders **out) {
-    struct question question = {line, call, holder_only, NULL};
-    pdk_status status = pdk__query_run(line->s, call, line->dir, timeout_ms, ask, &question);
+pdk_status pdk__contenders_query(pdk_session *s, const char *dir, enum pdk__kind kind, int64_t timeout_ms,
+                                 const char *call, bool holder_only, pdk_contenders **out) {
+    struct question question = {dir, call, kind, holder_only, NULL};
+    pdk_status status = pdk__query_run(s, call, dir, timeout_ms, ask, &question);
     if (status == PDK_OK)
         *out = question.list;
     return status;
@@ -177,6 +181,10 @@ int64_t pdk_contenders_token(const pdk_contenders *list, size_t index) {
 
 int64_t pdk_contenders_since_ms(const pdk_contenders *list, size_t index) {
     return at(list, index) ? at(list, index)->since_ms : 0;
+}
+
+bool pdk_contenders_is_shared(const pdk_contenders *list, size_t index) {
+    return at(list, index) && at(list, index)->shared;
 }
 
 void pdk_contenders_free(pdk_contenders *list) {

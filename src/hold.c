@@ -4,17 +4,22 @@
 
 #include <sys/eventfd.h>
 
-struct pdk_hold *pdk__hold_new(struct pdk__line *line, const struct pdk__place *place, uint32_t handover,
-                               const struct pdk_claim *claim) {
+struct pdk_hold *pdk__hold_new(struct pdk__right *right, const struct pdk_claim *claim) {
+    struct pdk__line *line = right->line;
     pdk_session *s = line->s;
     struct pdk_hold *hold = g_new0(struct pdk_hold, 1);
     atomic_init(&hold->refs, 1);
     atomic_init(&hold->until, s->lease.end);
+    hold->s = s;
     hold->line = pdk__line_ref(line);
-    hold->token = place->c.token;
-    hold->handover = handover;
+    hold->token = right->token;
+    hold->handover = right->handover;
     g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
-    hold->node = g_strdup(place->own_path);
+    hold->node = g_strdup(right->places[0]->own_path);
+    hold->proof = g_strdup_printf("%s %s", hold->node, line->kind.mode);
+    hold->right = right;
+    hold->in_right.data = hold;
+    g_queue_push_tail_link(&right->holds, &hold->in_right);
     hold->thread = claim->fn ? 0 : claim->thread;
     hold->fd = -1;
     hold->link.data = hold;
@@ -22,9 +27,16 @@ struct pdk_hold *pdk__hold_new(struct pdk__line *line, const struct pdk__place *
     return hold;
 }
 
+/* The token stays; the node it was the czxid of does not, so the proof names that of the new one as well. */
+void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__place *place, const char *mode) {
+    g_free(hold->proof);
+    hold->proof = g_strdup_printf("%s %s/%" G_GINT64_FORMAT, place->own_path, mode, place->c.token);
+    hold->old_sequencer = g_steal_pointer(&hold->sequencer);
+}
+
 static void tell_run(void *user) {
     struct pdk_hold *hold = user;
-    pdk_session *s = hold->line->s;
+    pdk_session *s = hold->s;
     pdk__lock(s);
     bool wanted = !hold->released;
     hold->telling = wanted;
@@ -48,29 +60,27 @@ void pdk__hold_tell(struct pdk_hold *hold) {
         return;
     hold->told = true;
     pdk_hold_ref(hold);
-    if (!pdk__later(hold->line->s, tell_run, tell_drop, hold))
+    if (!pdk__later(hold->s, tell_run, tell_drop, hold))
         atomic_fetch_sub(&hold->refs, 1); /* not the last: who lost it, or asks, has one */
 }
 
-static void end(struct pdk_hold *hold) {
-    pdk_session *s = hold->line->s;
+static void end(struct pdk_hold *hold, bool kept) {
     hold->ended = true;
-    g_queue_unlink(&s->holds, &hold->link);
-    pthread_cond_broadcast(&s->changed);
+    g_queue_unlink(&hold->s->holds, &hold->link);
+    pthread_cond_broadcast(&hold->s->changed);
+    pdk__right_hold_ended(g_steal_pointer(&hold->right), hold, kept);
 }
 
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     if (hold->ended)
         return;
-    struct pdk__line *line = hold->line;
     hold->reason = pdk_hold_valid(hold) ? reason : PDK_REASON_LEASE; /* what comes first counts: it may have slept */
     atomic_store(&hold->until, PDK__LAPSED);
-    end(hold);
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
-    pdk__log(line->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
+    pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
     pdk__hold_tell(hold);
-    pdk__line_ended(line, hold, false);
+    end(hold, false);
 }
 
 void pdk__hold_discard(struct pdk_hold *hold) {
@@ -79,8 +89,7 @@ void pdk__hold_discard(struct pdk_hold *hold) {
         return;
     bool kept = pdk_hold_valid(hold);
     atomic_store(&hold->until, PDK__RELEASED);
-    end(hold);
-    pdk__line_ended(hold->line, hold, kept);
+    end(hold, kept);
 }
 
 void pdk__holds_extend(pdk_session *s, int64_t end_ns) {
@@ -106,8 +115,11 @@ void pdk__holds_shorten(pdk_session *s, int64_t end_ns) {
 void pdk__holds_check(pdk_session *s) {
     for (GList *link = s->holds.head, *next; link; link = next) {
         next = link->next;
-        if (!pdk_hold_valid(link->data))
-            pdk__hold_lose(link->data, PDK_REASON_LEASE);
+        if (pdk_hold_valid(link->data))
+            continue;
+        pdk__hold_lose(link->data, PDK_REASON_LEASE);
+        if (next && ((const struct pdk_hold *)next->data)->ended) /* it shared the right, and was lost with it */
+            next = s->holds.head;
     }
 }
 

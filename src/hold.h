@@ -5,6 +5,7 @@
 #define PDK_HOLD_INSIDE_H
 
 #include "line.h"
+#include "right.h"
 
 #include <paddock/hold.h>
 
@@ -14,19 +15,23 @@
 struct pdk_hold {
     atomic_uint refs;
     _Atomic int64_t until;
+    pdk_session *s;         /* the line's */
     struct pdk__line *line; /* a reference */
     int64_t token;
     uint32_t handover;
     char token_text[21];
+    char *node; /* path of the znode with which the right was granted */
     /* under the monitor */
-    char *node; /* path of the znode */
+    struct pdk__right *right; /* NULL once ended */
+    GList in_right;           /* in right->holds */
+    char *proof;              /* of a sequencer: the znode that stands for it now, and the mode */
     pdk_reason reason;
     bool ended; /* lost or released: not in s->holds */
     bool released;
     GList link;      /* in s->holds */
     uint64_t thread; /* that acquired it, blocking; 0: none, or detached */
     int fd;
-    char *sequencer;
+    char *sequencer, *old_sequencer; /* the one from before a downgrade lives on */
     pdk_lost_fn on_lost;
     void *user;
     void (*user_free)(void *user);
@@ -34,8 +39,9 @@ struct pdk_hold {
 };
 
 /* All under the monitor. */
-struct pdk_hold *pdk__hold_new(struct pdk__line *line, const struct pdk__place *place, uint32_t handover,
-                               const struct pdk_claim *claim);
+struct pdk_hold *pdk__hold_new(struct pdk__right *right, const struct pdk_claim *claim);
+/* Its right stands on another node from now on. */
+void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__place *place, const char *mode);
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
 /* Have on_lost called if it is lost and was not told. */
 void pdk__hold_tell(struct pdk_hold *hold);

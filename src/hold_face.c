@@ -24,7 +24,7 @@ const char *pdk_reason_name(pdk_reason reason) {
     return "UNKNOWN";
 }
 
-static bool is_ours(const pdk_hold *hold) { return hold && hold->line->s->forks == pdk__forks(); }
+static bool is_ours(const pdk_hold *hold) { return hold && hold->s->forks == pdk__forks(); }
 
 static pdk_status check(const pdk_hold *hold, const char *call) {
     if (!hold)
@@ -43,7 +43,7 @@ bool pdk_hold_valid(const pdk_hold *hold) {
         return false;
     int64_t until = atomic_load(&hold->until);
     while (until > 0) {
-        if (pdk__now(hold->line->s) < until)
+        if (pdk__now(hold->s) < until)
             return true;
         /* From here on it is lapsed for everybody. A renewal that came first is looked at again. */
         _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
@@ -57,7 +57,7 @@ int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
     if (!pdk_hold_valid(hold))
         return 0;
     int64_t until = atomic_load(&hold->until);
-    return until > 0 ? MAX(until - pdk__now(hold->line->s), 0) / PDK__MS : 0;
+    return until > 0 ? MAX(until - pdk__now(hold->s), 0) / PDK__MS : 0;
 }
 
 /* Valid for that long; a status otherwise, or PDK_TIMEOUT for "not yet". Under the monitor. */
@@ -72,10 +72,10 @@ static pdk_status has(pdk_hold *hold, int64_t ms) {
 pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
     pdk_status status = check(hold, "pdk_hold_ensure");
     if (status == PDK_OK)
-        status = pdk__may_block(hold->line->s, "pdk_hold_ensure", 0);
+        status = pdk__may_block(hold->s, "pdk_hold_ensure", 0);
     if (status != PDK_OK)
         return status;
-    pdk_session *s = hold->line->s;
+    pdk_session *s = hold->s;
     int64_t deadline = pdk__deadline(s, s->request_timeout_ms);
     pdk__lock(s);
     int64_t longest = (pdk__lease_longest(&s->lease) - 2 * pdk__lease_urgent_period(&s->lease)) / PDK__MS;
@@ -107,7 +107,7 @@ pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*u
         return status;
     if (!fn)
         return pdk__fail(PDK_INVALID, "pdk_hold_on_lost: fn: NULL");
-    pdk_session *s = hold->line->s;
+    pdk_session *s = hold->s;
     pdk__lock(s);
     if (hold->released) {
         status = pdk__fail(PDK_NOT_HELD, "pdk_hold_on_lost: %s: released", hold->node);
@@ -126,7 +126,7 @@ pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*u
 int pdk_hold_fd(pdk_hold *hold) {
     if (check(hold, "pdk_hold_fd") != PDK_OK)
         return -1;
-    pdk_session *s = hold->line->s;
+    pdk_session *s = hold->s;
     pdk__lock(s);
     if (hold->fd < 0) {
         hold->fd = eventfd(hold->reason != PDK_REASON_NONE, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -141,7 +141,7 @@ int pdk_hold_fd(pdk_hold *hold) {
 pdk_reason pdk_hold_reason(const pdk_hold *hold) {
     if (!is_ours(hold))
         return PDK_REASON_NONE;
-    pdk_session *s = hold->line->s;
+    pdk_session *s = hold->s;
     pdk__lock(s);
     if (!hold->ended && !pdk_hold_valid(hold)) /* the timer has not come round to it */
         pdk__holds_check(s);
@@ -154,21 +154,22 @@ const char *pdk_hold_sequencer(const pdk_hold *hold) {
     if (!is_ours(hold))
         return "";
     pdk_hold *inside = (pdk_hold *)hold;
-    pdk_session *s = hold->line->s;
+    pdk_session *s = hold->s;
     pdk__lock(s);
     if (!inside->sequencer)
-        inside->sequencer = g_strdup_printf("pdk1 %s %s %" G_GINT64_FORMAT " %u", hold->node, hold->line->mode,
-                                            hold->token, hold->handover);
+        inside->sequencer =
+            g_strdup_printf("pdk1 %s %" G_GINT64_FORMAT " %u", hold->proof, hold->token, hold->handover);
+    const char *sequencer = inside->sequencer;
     pdk__unlock(s);
-    return inside->sequencer;
+    return sequencer;
 }
 
 void pdk_hold_detach_thread(pdk_hold *hold) {
     if (!is_ours(hold))
         return;
-    pdk__lock(hold->line->s);
+    pdk__lock(hold->s);
     hold->thread = 0;
-    pdk__unlock(hold->line->s);
+    pdk__unlock(hold->s);
 }
 
 /* Under the monitor: end the right. The user data of a callback that can no longer run goes to *user_free. */
@@ -204,11 +205,11 @@ void pdk_hold_unref(pdk_hold *hold) {
         if (atomic_compare_exchange_weak(&hold->refs, &refs, refs - 1))
             return;
     void (*user_free)(void *) = NULL;
-    pdk__lock(hold->line->s);
+    pdk__lock(hold->s);
     bool last = atomic_fetch_sub(&hold->refs, 1) == 1;
     if (last)
         release(hold, &user_free);
-    pdk__unlock(hold->line->s);
+    pdk__unlock(hold->s);
     if (!last)
         return;
     if (user_free)
@@ -216,7 +217,9 @@ void pdk_hold_unref(pdk_hold *hold) {
     if (hold->fd >= 0)
         close(hold->fd);
     g_free(hold->node);
+    g_free(hold->proof);
     g_free(hold->sequencer);
+    g_free(hold->old_sequencer);
     pdk__line_unref(hold->line);
     g_free(hold);
 }
@@ -226,13 +229,13 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
     if (status != PDK_OK)
         return status;
     void (*user_free)(void *) = NULL;
-    pdk__lock(hold->line->s);
+    pdk__lock(hold->s);
     status = release(hold, &user_free);
     if (status == PDK_NOT_HELD)
         pdk__fail(status, "pdk_hold_release: %s: already released", hold->node);
     else if (status == PDK_LOST)
         pdk__fail(status, "pdk_hold_release: %s: lost before (%s)", hold->node, pdk_reason_name(hold->reason));
-    pdk__unlock(hold->line->s);
+    pdk__unlock(hold->s);
     if (user_free)
         user_free(hold->user);
     pdk_hold_unref(hold);

@@ -12,6 +12,18 @@ static bool parse_number(const char *word, guint64 least, guint64 most, guint64 
     return g_ascii_isdigit(word[0]) && g_ascii_string_to_unsigned(word, 10, least, most, value, NULL);
 }
 
+/* How the right is held. A right that was downgraded stands on another node than the one its token is from: "shared/<czxid>". */
+static bool parse_mode(const char *word, int64_t *czxid) {
+    static const char *const modes[] = {"exclusive", "shared", "leader", "permit"};
+    guint64 value = 0;
+    bool exchanged = g_str_has_prefix(word, "shared/");
+    bool known = exchanged && parse_number(word + strlen("shared/"), 1, G_MAXINT64, &value);
+    for (gsize i = 0; i < G_N_ELEMENTS(modes); i++)
+        known = known || strcmp(word, modes[i]) == 0;
+    *czxid = (int64_t)value;
+    return known;
+}
+
 /* A node below a lock's path: longer than one by a contender's name. */
 static bool is_node(const char *node) {
     const char *slash = strrchr(node, '/');
@@ -32,7 +44,7 @@ bool pdk__sequencer_parse(const char *text, struct pdk__sequencer *out) {
     char **words = g_strsplit(text + strlen("pdk1 "), " ", -1);
     guint n = g_strv_length(words);
     guint64 token, handover;
-    bool fine = n >= 4 && strcmp(words[n - 3], "exclusive") == 0 && parse_number(words[n - 2], 1, G_MAXINT64, &token) &&
+    bool fine = n >= 4 && parse_mode(words[n - 3], &out->czxid) && parse_number(words[n - 2], 1, G_MAXINT64, &token) &&
                 parse_number(words[n - 1], 0, G_MAXUINT32, &handover);
     if (fine) {
         size_t tail = strlen(words[n - 3]) + strlen(words[n - 2]) + strlen(words[n - 1]) + 3;
@@ -41,6 +53,8 @@ bool pdk__sequencer_parse(const char *text, struct pdk__sequencer *out) {
         if (fine) {
             g_strlcpy(out->node, node, sizeof out->node);
             out->token = (int64_t)token;
+            if (out->czxid == 0)
+                out->czxid = out->token;
             out->handover = (uint32_t)handover;
         }
         g_free(node);
@@ -52,7 +66,7 @@ bool pdk__sequencer_parse(const char *text, struct pdk__sequencer *out) {
 struct query {
     struct pdk__query base;
     bool proven, stands;
-    int64_t token;
+    int64_t czxid;
 };
 
 static void query_free(struct pdk__query *q) { g_free(q); }
@@ -67,7 +81,7 @@ static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *repl
 static void on_stat(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct query *q = user;
     (void)s;
-    q->stands = reply && reply->result == PDK__OK && reply->token == q->token;
+    q->stands = reply && reply->result == PDK__OK && reply->token == q->czxid;
     pdk__query_answered(&q->base, reply);
 }
 
@@ -76,7 +90,7 @@ static const char call[] = "pdk_sequencer_check";
 static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
     const struct pdk__sequencer *sequencer = user;
     struct query *q = g_new0(struct query, 1);
-    q->token = sequencer->token;
+    q->czxid = sequencer->czxid;
     pdk__query_init(&q->base, s, query_free);
     pdk__query_send(&q->base, PDK__OP_BARRIER, sequencer->node, on_barrier, q);
     pdk__query_send(&q->base, PDK__OP_STAT, sequencer->node, on_stat, q);

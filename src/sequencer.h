@@ -8,6 +8,7 @@
 struct pdk__sequencer {
     char node[1024];
     int64_t token;
+    int64_t czxid; /* of the node: the token, but for a right that was downgraded */
     uint32_t handover;
 };
 

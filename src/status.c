@@ -40,7 +40,7 @@ bool pdk_status_is_lost(pdk_status status) { return status == PDK_LOST || status
 
 bool pdk_status_is_usage(pdk_status status) {
     return status == PDK_NOT_HELD || status == PDK_DEADLOCK || status == PDK_WRONG_THREAD || status == PDK_INVALID ||
-           status == PDK_FORKED;
+           status == PDK_FORKED || status == PDK_UPGRADE || status == PDK_MISMATCH;
 }
 
 static _Thread_local char error_text[2048]; /* two paths and more */

@@ -3,6 +3,7 @@
 #define PADDOCK_CONTENDERS_H
 
 #include <paddock/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ PDK_API const char *pdk_contenders_node(const pdk_contenders *list, size_t index
 PDK_API int64_t pdk_contenders_session(const pdk_contenders *list, size_t index);      /* ZooKeeper session id */
 PDK_API int64_t pdk_contenders_token(const pdk_contenders *list, size_t index);        /* czxid */
 PDK_API int64_t pdk_contenders_since_ms(const pdk_contenders *list, size_t index); /* server's clock, ms since 1970 */
+/* A reader of a read/write lock. */
+PDK_API bool pdk_contenders_is_shared(const pdk_contenders *list, size_t index);
 PDK_API void pdk_contenders_free(pdk_contenders *list);
 
 PDK_END_DECLS

@@ -59,7 +59,9 @@ PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, 
 PDK_API int pdk_hold_fd(pdk_hold *hold);
 PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
-/* "pdk1 <znode> <mode> <token> <handover>": proof to be checked by pdk_sequencer_check; lives as long as the hold. */
+/* "pdk1 <znode> <mode> <token> <handover>": proof to be checked by pdk_sequencer_check; lives as long as the hold. The mode is
+ * "exclusive", "shared", "leader" or "permit" (the first of several); "shared/<czxid>" once a writer was downgraded: its node
+ * is another one then, with this czxid, and the text before that does not stand any more. */
 PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
 
 /* Let another thread use the hold as its own: the acquiring thread may block on the same lock again. */

@@ -3,31 +3,31 @@
  * Between processes the order is that of ZooKeeper's sequence numbers. Threads that share one pdk_lock queue in front of
  * one znode; a release hands over to the next of them without touching ZooKeeper, at most max_handovers times or for
  * max_handover_ms, after which the lock goes to the end of the line so that other processes are served.
+ *
+ * Reentrant: each acquisition by the thread that holds the lock yields a hold of its own, with the same token and hand-over
+ * number, since it is the same right; the right ends with the last of them, and is lost for all of them together. Only
+ * blocking acquisitions know their thread. A hold that is given to another thread is no longer the acquiring thread's:
+ * pdk_hold_detach_thread says so.
  */
 #ifndef PADDOCK_LOCK_H
 #define PADDOCK_LOCK_H
 
+#include <paddock/claim.h>
 #include <paddock/contenders.h>
 #include <paddock/hold.h>
+#include <paddock/naming.h>
 #include <paddock/session.h>
 
 PDK_BEGIN_DECLS
 
 typedef struct pdk_lock pdk_lock;
-typedef struct pdk_claim pdk_claim;
-
-/* How our nodes are named, which is who else can contend on the same path. */
-typedef enum pdk_naming {
-    PDK_NAMING_CURATOR = 0, /* Apache Curator's InterProcessMutex, go-zookeeper */
-    PDK_NAMING_KAZOO = 1,   /* kazoo's Lock */
-} pdk_naming;
 
 typedef struct pdk_lock_options {
     size_t size;
     int32_t naming;          /* a pdk_naming */
     int32_t max_handovers;   /* hand-overs between threads in a row; 0: every acquisition queues anew */
     int32_t max_handover_ms; /* and for how long in a row */
-    int32_t reserved;        /* 0 */
+    int32_t reentrant;       /* 1: a thread that holds it may acquire it again; 0: that is DEADLOCK */
 } pdk_lock_options;
 
 #define PDK_LOCK_OPTIONS_INIT                                                                                          \
@@ -52,24 +52,11 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  * (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
 PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
 
-/* status as pdk_lock_acquire answers it; hold is not NULL exactly when status is PDK_OK, and the callback owns it. */
-typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
-
-/* The same without waiting: fn is called exactly once, where callbacks run, never from inside this call. An error return
- * means that fn is never called.
+/* The same without waiting: an error return means that fn is never called. It belongs to no thread: a hold got this way
+ * is never DEADLOCK, nor acquired again by reentrance.
  *   out  a reference to the claim, to be given back with pdk_claim_unref; or NULL. */
 PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
                                           pdk_claim **out);
-
-/* Give up. PDK_OK: fn will be called with CANCELED. NOT_HELD: too late, fn was or will be called with another result,
- * and when that is a hold it is the callback's to release. */
-PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
-/* How many are ahead, other processes and local threads, as of the last listing this claim had reason to make.
- * UNAVAILABLE: no server has confirmed a place in line yet. NOT_HELD: the claim has ended. */
-PDK_API pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead);
-PDK_API pdk_claim *pdk_claim_ref(pdk_claim *claim);
-/* Gives the reference back and no more: a claim goes on without it. */
-PDK_API void pdk_claim_unref(pdk_claim *claim);
 
 /* Who is in line, the holder first; blocks, at most timeout_ms. UNAVAILABLE when that passes. The holder alone: a list of
  * one, or of none when the lock is free. NO_PERMISSION, LIMIT (more than 5000), WRONG_THREAD, CLOSED, AUTH, FORKED,

@@ -1,7 +1,7 @@
 /* Paddock: distributed locks and their relatives on ZooKeeper, for multithreaded C programs.
  *
  *     session ── a supervised ZooKeeper connection: reconnects, re-opens after expiry, keeps the lease
- *       └─ lock ── a place where one queues
+ *       └─ lock, rwlock, semaphore, election ── a place where one queues (a recipe on one path)
  *            └─ claim ── one pending acquisition: can time out, be cancelled, report its position
  *                 └─ hold ── what you got: token, validity, remaining time, LOST, release
  *
@@ -17,9 +17,14 @@
 #ifndef PADDOCK_PADDOCK_H
 #define PADDOCK_PADDOCK_H
 
+#include <paddock/claim.h>
 #include <paddock/contenders.h>
+#include <paddock/election.h>
 #include <paddock/hold.h>
 #include <paddock/lock.h>
+#include <paddock/naming.h>
+#include <paddock/rwlock.h>
+#include <paddock/semaphore.h>
 #include <paddock/sequencer.h>
 #include <paddock/session.h>
 #include <paddock/status.h>

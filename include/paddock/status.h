@@ -30,7 +30,9 @@ PDK_BEGIN_DECLS
     X(EXHAUSTED, 15, "the directory's sequence numbers are used up")                                                   \
     X(CLOSED, 16, "the session is closed")                                                                             \
     X(FORKED, 17, "the handle belongs to the parent process")                                                          \
-    X(SYSTEM, 18, "the operating system refused a resource")
+    X(SYSTEM, 18, "the operating system refused a resource")                                                           \
+    X(UPGRADE, 19, "a reader cannot become a writer in place")                                                         \
+    X(MISMATCH, 20, "other clients use this path with another number of permits")
 
 typedef enum pdk_status {
 #define PDK_STATUS_ENUM(name, value, text) PDK_##name = value,
@@ -46,7 +48,7 @@ PDK_API const char *pdk_status_text(pdk_status status);
 PDK_API bool pdk_status_is_retriable(pdk_status status);
 /* The right is gone: LOST, CLOSED. */
 PDK_API bool pdk_status_is_lost(pdk_status status);
-/* The program is wrong: NOT_HELD, DEADLOCK, WRONG_THREAD, INVALID, FORKED. */
+/* The program is wrong: NOT_HELD, DEADLOCK, WRONG_THREAD, INVALID, FORKED, UPGRADE, MISMATCH. */
 PDK_API bool pdk_status_is_usage(pdk_status status);
 
 /* This thread's last failure in words: the argument or path, ZooKeeper's code, the fix. Valid until this thread's next

@@ -60,8 +60,12 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__NO_NODE:
         c->dirless = true;
         break;
-    case PDK__NODE_EXISTS: /* of a sequential create: the parent's counter is stuck at its end, with our own name there */
-        fail(c, PDK_EXHAUSTED);
+    case PDK__NODE_EXISTS:
+        if (!c->named) /* the parent's counter is stuck at its end, with our own name there */
+            fail(c, PDK_EXHAUSTED);
+        else /* by whom? A create of ours is not repeated unless a barrier has shown that it was not executed */
+            c->phase = PDK__UNSURE;
+        c->pause = c->named; /* a stranger may keep it for long */
         break;
     case PDK__NOT_NOW:
         c->pause = true;
@@ -84,10 +88,12 @@ static void decide(struct pdk__contender *c, const struct pdk__event *e) {
     c->ahead = view->ahead;
     c->watching = false;
     memcpy(c->watched, view->blocker, sizeof c->watched);
-    if (view->blocker[0] == '\0' && e->fresh && !c->leaving)
+    /* Disowned: somebody else may be first by now, behind a place that was given away. In a hurry: the delete goes out before
+     * whatever is tried next. */
+    if (view->disowned || (view->blocker[0] != '\0' && e->hurry))
+        c->leaving = true;
+    else if (view->blocker[0] == '\0' && e->fresh && !c->leaving)
         c->phase = PDK__HELD;
-    else if (view->blocker[0] != '\0' && e->hurry)
-        c->leaving = true; /* at once: the delete goes out before whatever is tried next */
 }
 
 /* A list made to find out whether a lost create was executed. Without the barrier's answer it proves nothing. */

@@ -90,6 +90,7 @@ struct pdk__contender {
     bool wanted;             /* somebody asked it to queue */
     bool leaving;            /* for good */
     bool link;
+    bool named;    /* its node's name is given, not drawn: one create of it at most succeeds */
     bool dirless;  /* the directory is missing */
     bool proven;   /* the barrier before this list was answered */
     bool look;     /* something happened: list again */

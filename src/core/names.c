@@ -9,8 +9,13 @@ static const struct {
     const char *token;
     enum pdk__kind kind;
 } tokens[] = {
-    {"lock-", PDK__WRITER},    {"__lock__", PDK__WRITER},  {"__WRIT__", PDK__WRITER},
-    {"__READ__", PDK__READER}, {"__rlock__", PDK__READER}, {"latch-", PDK__LATCH},
+    {"lock-", PDK__WRITER},     {"__lock__", PDK__WRITER}, {"__WRIT__", PDK__WRITER}, {"__READ__", PDK__READER},
+    {"__rlock__", PDK__READER}, {"latch-", PDK__LATCH},    {"lease-", PDK__LEASE},
+};
+
+static const char *const labels[][5] = {
+    [PDK__CURATOR] = {"-lock-", "-__WRIT__", "-__READ__", "-latch-", "-lease-"},
+    [PDK__KAZOO] = {"__lock__", "__lock__", "__rlock__", "__lock__", "__lease__"}, /* kazoo has no such leases */
 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -74,14 +79,20 @@ bool pdk__sequence_is_stuck(int32_t sequence) {
 
 int32_t pdk__sequence_compare(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
-void pdk__mark_make(enum pdk__profile profile, const char *uuid, char mark[PDK__MARK_SIZE]) {
+bool pdk__kind_same_line(enum pdk__kind a, enum pdk__kind b) {
+    bool a_locks = a == PDK__WRITER || a == PDK__READER, b_locks = b == PDK__WRITER || b == PDK__READER;
+    return a == b || (a_locks && b_locks);
+}
+
+void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char *uuid, char mark[PDK__MARK_SIZE]) {
+    const char *text = labels[profile][label];
     if (profile == PDK__CURATOR) {
-        snprintf(mark, PDK__MARK_SIZE, "_c_%.36s-lock-", uuid);
+        snprintf(mark, PDK__MARK_SIZE, "_c_%.36s%s", uuid, text);
         return;
     }
     size_t n = 0;
     for (const char *c = uuid; *c && n < 32; c++)
         if (*c != '-')
             mark[n++] = *c;
-    memcpy(mark + n, "__lock__", sizeof "__lock__");
+    memcpy(mark + n, text, strlen(text) + 1);
 }

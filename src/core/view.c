@@ -6,51 +6,72 @@ static bool starts_with(const char *text, const char *prefix) { return strncmp(t
 
 static void keep(char to[PDK__NAME_SIZE], const char *name) { memcpy(to, name, strlen(name) + 1); }
 
-/* Candidates of an election are no contenders for a lock, nor the other way round. */
-static bool is_same_line(enum pdk__kind theirs, enum pdk__kind mine) {
-    return (theirs == PDK__LATCH) == (mine == PDK__LATCH);
-}
+/* What stands between us and the front. */
+struct blockers {
+    struct pdk__rule rule;
+    struct pdk__name me;
+    int32_t count, nearest;
+};
 
 /* Is name nearer to the end of the line than what is kept? */
 static bool is_later(int32_t sequence, int32_t kept, bool any_kept) {
     return !any_kept || pdk__sequence_compare(sequence, kept) > 0;
 }
 
-void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const char *mark, const char *own,
-                    pdk__blocks_fn blocks) {
-    struct pdk__name me;
-    bool in_line = own[0] != '\0' && pdk__name_parse(own, &me);
-    int32_t blocker = 0, marked = 0;
+/* Another contender of our line, at or before our own number. An equal one is another client that writes its own number twice:
+ * it counts as ahead. */
+static void count_ahead(struct pdk__view *view, const char *name, const struct pdk__name *other, struct blockers *b) {
+    bool fits = strlen(name) < PDK__NAME_SIZE;
+    view->ahead++;
+    view->beyond_limits = !fits;
+    if (!fits || !b->rule.blocks(other->kind, b->me.kind))
+        return;
+    b->count++;
+    if (is_later(other->sequence, b->nearest, view->blocker[0] != '\0')) {
+        b->nearest = other->sequence;
+        keep(view->blocker, name);
+    }
+}
+
+void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer) {
+    struct blockers b = {.rule = viewer->rule};
+    bool in_line = viewer->own[0] != '\0' && pdk__name_parse(viewer->own, &b.me);
+    int32_t marked = 0;
 
     memset(view, 0, sizeof *view);
+    view->disowned = viewer->exchanged[0] != '\0';
     view->beyond_limits = count > PDK__CHILDREN_MAX;
     for (size_t i = 0; i < count && !view->beyond_limits; i++) {
         struct pdk__name other;
         if (!pdk__name_parse(names[i], &other))
             continue;
-        if (strcmp(names[i], own) == 0) {
+        if (strcmp(names[i], viewer->own) == 0) {
             view->listed = true;
             continue;
         }
+        if (viewer->exchanged[0] != '\0' && strcmp(names[i], viewer->exchanged) == 0) {
+            view->disowned = false;
+            continue;
+        }
         bool fits = strlen(names[i]) < PDK__NAME_SIZE;
-        if (fits && starts_with(names[i], mark) && is_later(other.sequence, marked, view->marked[0] != '\0')) {
+        if (fits && starts_with(names[i], viewer->mark) && is_later(other.sequence, marked, view->marked[0] != '\0')) {
             marked = other.sequence;
             keep(view->marked, names[i]);
         }
-        /* An equal sequence is another client that writes its own number twice: it counts as ahead. */
-        if (!in_line || !is_same_line(other.kind, me.kind) || pdk__sequence_compare(other.sequence, me.sequence) > 0)
-            continue;
-        view->ahead++;
-        view->beyond_limits = !fits;
-        if (fits && blocks(other.kind, me.kind) && is_later(other.sequence, blocker, view->blocker[0] != '\0')) {
-            blocker = other.sequence;
-            keep(view->blocker, names[i]);
-        }
+        if (in_line && pdk__kind_same_line(other.kind, b.me.kind) &&
+            pdk__sequence_compare(other.sequence, b.me.sequence) <= 0)
+            count_ahead(view, names[i], &other, &b);
     }
+    if (b.count <= b.rule.spare)
+        view->blocker[0] = '\0';
 }
 
 bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine) {
     (void)theirs;
     (void)mine;
     return true;
+}
+
+bool pdk__blocks_unless_shared(enum pdk__kind theirs, enum pdk__kind mine) {
+    return theirs != PDK__READER || mine != PDK__READER;
 }

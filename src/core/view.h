@@ -1,7 +1,8 @@
 /* A listing of the directory as one contender sees it: is it there, who is ahead, whom must it watch.
  *
- * A recipe is a predicate over two kinds: does that one block me? The nearest blocker ahead is the one to watch; without
- * one, the contender is admitted. Nodes after one's own never matter.
+ * A recipe is a rule: a predicate over two kinds, does that one block me, and how many of those ahead may be there all the
+ * same. The nearest blocker ahead is the one to watch; without one too many, the contender is admitted. Nodes after one's own
+ * never matter.
  */
 #ifndef PDK_CORE_VIEW_H
 #define PDK_CORE_VIEW_H
@@ -16,19 +17,34 @@
 /* Does a contender of kind theirs, ahead, keep one of kind mine waiting? */
 typedef bool (*pdk__blocks_fn)(enum pdk__kind theirs, enum pdk__kind mine);
 
+struct pdk__rule {
+    pdk__blocks_fn blocks;
+    int32_t
+        spare; /* blockers ahead that do not matter: n - 1 where n may hold together. Then nobody waits for one node */
+};
+
+/* Who looks. */
+struct pdk__viewer {
+    const char *mark;
+    const char *own;       /* the name of our node, or "" when it is not known; ahead and blocker need it */
+    const char *exchanged; /* "", or our earlier node, whose place in line `own` takes over */
+    struct pdk__rule rule;
+};
+
 struct pdk__view {
     bool listed;                  /* our own node is in the list */
+    bool disowned;                /* the earlier node is not: the place in line it stood for is nobody's any more */
     bool beyond_limits;           /* too many children, or a contender's name too long to be handled */
     int32_t ahead;                /* contenders ahead of us, blocking or not */
-    char blocker[PDK__NAME_SIZE]; /* the nearest one that blocks us, or "" */
+    char blocker[PDK__NAME_SIZE]; /* the nearest one that blocks us, or "" when we are admitted */
     char marked[PDK__NAME_SIZE];  /* the newest node bearing our mark that is not `own`, or "" */
 };
 
-/* own: the name of our node, or "" when it is not known; ahead and blocker need it. */
-void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const char *mark, const char *own,
-                    pdk__blocks_fn blocks);
+void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer);
 
 /* The rule of the lock: everybody ahead blocks. */
 bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine);
+/* Of the read/write lock: readers do not block each other. */
+bool pdk__blocks_unless_shared(enum pdk__kind theirs, enum pdk__kind mine);
 
 #endif

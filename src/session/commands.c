@@ -1,11 +1,9 @@
 /* The commands of a contender, carried out, and the answers, brought to it. */
 #include "session/commands.h"
 
-#include "line.h"
 #include "session/ops.h"
 #include "session/places.h"
 #include "session/reap.h"
-#include "session/watches.h"
 
 #include <string.h>
 
@@ -44,8 +42,10 @@ static void on_first(struct pdk__place *place, const struct pdk__reply *reply, e
 
 static bool send_one(struct pdk__place *place, enum pdk__op_kind kind, const char *path, pdk__done_fn done) {
     struct pdk__request request = {.kind = kind, .path = path, .container = place->containers};
-    if (kind == PDK__OP_CREATE)
-        request.data = place->s->identity;
+    if (kind == PDK__OP_CREATE) {
+        request.data = place->data;
+        request.named = place->name != NULL;
+    }
     bool sent = pdk__send(place->s, request, done, place);
     if (sent)
         pdk__place_ref(place);
@@ -97,7 +97,7 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
     struct pdk__place *place = user;
     struct pdk__reply polled;
     if (reply && reply->result != PDK__OK)
-        pdk__watches_failed(s, place->watch_path, place);
+        pdk__watches_failed(s, place->watch_path, &place->watcher);
     place->unwatched = reply && reply->result == PDK__NOT_ALLOWED;
     if (place->unwatched) {
         polled = *reply;
@@ -153,12 +153,16 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
         event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
         bool known = place->c.own[0] != '\0';
         if (reply->result == PDK__OK) {
-            pdk__view_make(&view, reply->children, reply->children_count, place->c.mark, place->c.own, place->blocks);
-            place->outpaced = view.blocker[0] != '\0' && !pdk__places_gives_up(s, place->dir, view.blocker);
+            struct pdk__viewer viewer = {place->c.mark, place->c.own, place->exchanged ? place->exchanged : "",
+                                         place->rule};
+            pdk__view_make(&view, reply->children, reply->children_count, &viewer);
+            /* With some to spare, the nearest one's going may change nothing: who has no room does not wait for it. */
+            place->outpaced = view.blocker[0] != '\0' &&
+                              (place->rule.spare > 0 || !pdk__places_gives_up(s, place->dir, view.blocker));
         } else {
             place->failure_code = reply->code;
         }
-        event.hurry = place->outpaced && place->line && pdk__line_in_hurry(place->line);
+        event.hurry = place->outpaced && place->owner && place->owner->in_hurry(place->owner);
         pdk__place_step(place, &event);
         if (reply->result == PDK__OK && known && view.marked[0] != '\0')
             pdk__reap_stray(s, place->dir, place->c.mark, view.marked);
@@ -169,7 +173,7 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
 /* ---- commands */
 
 static bool send_create(struct pdk__place *place) {
-    char *path = pdk__child_path(place, place->c.mark);
+    char *path = pdk__child_path(place, place->name ? place->name : place->c.mark);
     bool sent = send_one(place, PDK__OP_CREATE, path, on_created);
     g_free(path);
     place->list_unsent = sent && !send_one(place, PDK__OP_LIST, place->dir, on_listed);
@@ -208,12 +212,12 @@ static bool send_prove(struct pdk__place *place) {
 static bool send_watch(struct pdk__place *place) {
     g_free(place->watch_path);
     place->watch_path = pdk__child_path(place, place->c.watched);
-    bool room = pdk__watches_add(place->s, place->watch_path, place);
+    bool room = pdk__watches_add(place->s, place->watch_path, &place->watcher);
     bool sent = room && send_one(place, PDK__OP_WATCH, place->watch_path, on_watched);
     if (!room)
         place->unsent = PDK__LIMITED;
     else if (!sent)
-        pdk__watches_failed(place->s, place->watch_path, place);
+        pdk__watches_failed(place->s, place->watch_path, &place->watcher);
     return sent;
 }
 

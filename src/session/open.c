@@ -79,6 +79,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     g_queue_init(&s->places);
     g_queue_init(&s->lines);
     g_queue_init(&s->holds);
+    g_queue_init(&s->lookouts);
     s->alarms = g_sequence_new(NULL);
     s->armed = INT64_MAX;
     pdk__watches_init(s);

@@ -20,12 +20,13 @@ bool pdk__send(pdk_session *s, struct pdk__request request, pdk__done_fn done, v
     return sent;
 }
 
-/* Does the answer prove that a quorum committed something of our session? Failed creates and deletes prove nothing. */
+/* Does the answer prove that a quorum committed something of our session? Failed creates, deletes and sets prove nothing. */
 static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
     switch (kind) {
     case PDK__OP_CREATE:
     case PDK__OP_MKDIR:
     case PDK__OP_DELETE:
+    case PDK__OP_SET:
         return result == PDK__OK;
     case PDK__OP_BARRIER: /* a failed transaction is committed as well */
         return result == PDK__OK || result == PDK__NO_NODE || result == PDK__NOT_ALLOWED;

@@ -1,9 +1,7 @@
 #include "session/place.h"
 
-#include "line.h"
 #include "session/commands.h"
 #include "session/reap.h"
-#include "session/watches.h"
 
 #include <string.h>
 
@@ -24,6 +22,9 @@ void pdk__place_unref(struct pdk__place *place) {
     g_free(place->dir);
     g_free(place->own_path);
     g_free(place->watch_path);
+    g_free(place->data);
+    g_free(place->name);
+    g_free(place->exchanged);
     g_free(place);
 }
 
@@ -37,7 +38,7 @@ static void watch_own_after(struct pdk__place *place, int64_t ns) {
 static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__place *place = user;
     if (reply && reply->result != PDK__OK && place->own_path)
-        pdk__watches_failed(s, place->own_path, place);
+        pdk__watches_failed(s, place->own_path, &place->watcher);
     if (reply && reply->result == PDK__NO_NODE)
         pdk__place_tell(place, PDK__NODE_LOST);
     else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
@@ -49,7 +50,7 @@ static void on_settle(pdk_session *s, void *user) {
     struct pdk__place *place = user;
     if (place->c.phase != PDK__HELD || place->own_watched || s->link != PDK__LINK_CONNECTED)
         return; /* without a connection: when there is one again */
-    if (pdk__watches_add(s, place->own_path, place) && pdk__send_to_own(place, PDK__OP_WATCH, on_own_watched))
+    if (pdk__watches_add(s, place->own_path, &place->watcher) && pdk__send_to_own(place, PDK__OP_WATCH, on_own_watched))
         place->own_watched = true;
     else
         watch_own_after(place, pdk__lease_renewal_period(&s->lease));
@@ -59,7 +60,7 @@ static void on_settle(pdk_session *s, void *user) {
 static void note_own(struct pdk__place *place) {
     char *path = place->c.own[0] != '\0' ? pdk__child_path(place, place->c.own) : NULL;
     if (place->own_path && g_strcmp0(place->own_path, path) != 0)
-        pdk__watches_remove(place->s, place->own_path, place);
+        pdk__watches_remove(place->s, place->own_path, &place->watcher);
     g_free(place->own_path);
     place->own_path = path;
 }
@@ -73,10 +74,10 @@ static void remove_place(struct pdk__place *place) {
     pdk__alarm_off(&place->poll);
     pdk__alarm_off(&place->settle);
     if (place->own_path)
-        pdk__watches_remove(s, place->own_path, place);
+        pdk__watches_remove(s, place->own_path, &place->watcher);
     if (place->c.watched[0] != '\0') {
         char *path = pdk__child_path(place, place->c.watched);
-        pdk__watches_remove(s, path, place);
+        pdk__watches_remove(s, path, &place->watcher);
         g_free(path);
     }
     pdk__reap_done(place);
@@ -85,7 +86,7 @@ static void remove_place(struct pdk__place *place) {
         s->world->work(s);
 }
 
-/* What changed is told to whom it concerns. The line may end the place from in here: it comes back here then. */
+/* What changed is told to whom it concerns. The owner may end the place from in here: it comes back here then. */
 static void after(struct pdk__place *place, enum pdk__phase before) {
     pdk_session *s = place->s;
     if (place->c.phase != before && (place->c.phase == PDK__IN || place->c.phase == PDK__OUT))
@@ -104,8 +105,8 @@ static void after(struct pdk__place *place, enum pdk__phase before) {
         s->ephemeral_bytes -= place->bytes;
         place->bytes = 0;
     }
-    if (place->line)
-        pdk__line_moved(place->line, place);
+    if (place->owner)
+        place->owner->moved(place->owner, place);
     if (place->c.phase == PDK__GONE && place->queued) {
         remove_place(place);
         pdk__place_unref(place);
@@ -120,7 +121,7 @@ void pdk__place_step(struct pdk__place *place, const struct pdk__event *event) {
     enum pdk__command command = pdk__contender_step(&place->c, event);
     if (strcmp(watched, place->c.watched) != 0 && watched[0] != '\0') {
         char *path = pdk__child_path(place, watched);
-        pdk__watches_remove(place->s, path, place);
+        pdk__watches_remove(place->s, path, &place->watcher);
         g_free(path);
     }
     pdk__carry_out(place, command);
@@ -128,7 +129,7 @@ void pdk__place_step(struct pdk__place *place, const struct pdk__event *event) {
     pdk__place_unref(place);
 }
 
-/* ---- the line's and the session's side */
+/* ---- the owner's and the session's side */
 
 void pdk__place_tell(struct pdk__place *place, enum pdk__event_type type) {
     pdk__place_step(place, &(struct pdk__event){.type = type});
@@ -137,14 +138,26 @@ void pdk__place_tell(struct pdk__place *place, enum pdk__event_type type) {
 }
 
 void pdk__place_leave(struct pdk__place *place) {
-    place->line = NULL;
+    place->owner = NULL;
     if (place->c.leaving && place->leaving)
         return;
     place->leaving = ++place->s->leaving_serial;
     pdk__place_tell(place, PDK__LEAVE);
 }
 
-void pdk__place_watch_fired(struct pdk__place *place, const char *path, bool gone) {
+void pdk__place_drop(struct pdk__place *place) {
+    if (!place)
+        return;
+    pdk__place_leave(place);
+    pdk__place_unref(place);
+}
+
+bool pdk__place_is_outpaced(const struct pdk__place *place) {
+    return place->c.phase == PDK__IN && place->c.listed && place->outpaced;
+}
+
+static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
+    struct pdk__place *place = (struct pdk__place *)watcher;
     if (place->own_path && strcmp(path, place->own_path) == 0) {
         place->own_watched = false;
         if (gone)
@@ -156,13 +169,17 @@ void pdk__place_watch_fired(struct pdk__place *place, const char *path, bool gon
     }
 }
 
+static void watcher_ref(struct pdk__watcher *watcher) { pdk__place_ref((struct pdk__place *)watcher); }
+static void watcher_unref(struct pdk__watcher *watcher) { pdk__place_unref((struct pdk__place *)watcher); }
+
 struct pdk__place *pdk__place_make(pdk_session *s, const char *dir, const char *mark) {
     struct pdk__place *place = g_new0(struct pdk__place, 1);
+    place->watcher = (struct pdk__watcher){on_fired, watcher_ref, watcher_unref};
     place->refs = 1;
     place->s = s;
     pdk__commands_init(place);
     place->dir = g_strdup(dir);
-    place->blocks = pdk__blocks_always;
+    place->rule.blocks = pdk__blocks_always;
     pdk__contender_init(&place->c, mark);
     place->settle = (struct pdk__alarm){.ring = on_settle, .user = place};
     place->link.data = place;

@@ -1,25 +1,50 @@
 #include "session/places.h"
 
-#include "line.h"
-
 #include <string.h>
 
-pdk_status pdk__place_new(struct pdk__line *line) {
-    pdk_session *s = line->s;
-    char mark[PDK__MARK_SIZE];
-    char *uuid = g_uuid_string_random();
-    pdk__mark_make(line->profile, uuid, mark);
-    g_free(uuid);
-    if (s->ephemeral_bytes + strlen(line->dir) + strlen(mark) + 16 > PDK__EPHEMERAL_BYTES_MAX)
-        return PDK_LIMIT;
-    struct pdk__place *place = pdk__place_make(s, line->dir, mark);
-    place->line = line;
-    place->blocks = line->blocks;
-    place->containers = line->profile == PDK__CURATOR;
-    line->place = pdk__place_ref(place);
-    if (s->link == PDK__LINK_CONNECTED)
+/* Its first steps: the owner may have heard of it, and given it up, by the time this returns. */
+static void begin(struct pdk__place *place, struct pdk__owner *owner, struct pdk__place **out) {
+    place->owner = owner;
+    *out = pdk__place_ref(place);
+    if (place->s->link == PDK__LINK_CONNECTED)
         pdk__place_tell(place, PDK__LINK_UP);
     pdk__place_tell(place, PDK__ENTER);
+}
+
+/* NULL: one too many for the session. */
+static struct pdk__place *make_marked(pdk_session *s, const char *dir, const struct pdk__place_kind *kind) {
+    char mark[PDK__MARK_SIZE];
+    char *uuid = g_uuid_string_random();
+    pdk__mark_make(kind->profile, kind->label, uuid, mark);
+    g_free(uuid);
+    if (s->ephemeral_bytes + strlen(dir) + strlen(mark) + 16 > PDK__EPHEMERAL_BYTES_MAX)
+        return NULL;
+    struct pdk__place *place = pdk__place_make(s, dir, mark);
+    place->rule = kind->rule;
+    place->containers = kind->profile == PDK__CURATOR;
+    return place;
+}
+
+pdk_status pdk__place_new(pdk_session *s, struct pdk__owner *owner, const char *dir, const struct pdk__place_kind *kind,
+                          const char *data, struct pdk__place **out) {
+    struct pdk__place *place = make_marked(s, dir, kind);
+    if (!place)
+        return PDK_LIMIT;
+    place->data = g_strdup(data ? data : s->identity);
+    begin(place, owner, out);
+    return PDK_OK;
+}
+
+pdk_status pdk__place_exchange(struct pdk__place *held, struct pdk__owner *owner, const struct pdk__place_kind *kind,
+                               struct pdk__place **out) {
+    struct pdk__place *place = make_marked(held->s, held->dir, kind);
+    if (!place)
+        return PDK_LIMIT;
+    place->data = g_strdup(held->data);
+    place->exchanged = g_strdup(held->c.own);
+    place->name = g_strconcat(place->c.mark, held->c.own + strlen(held->c.mark), NULL);
+    place->c.named = true;
+    begin(place, owner, out);
     return PDK_OK;
 }
 
@@ -56,8 +81,8 @@ bool pdk__places_gives_up(const pdk_session *s, const char *dir, const char *nam
 }
 
 static bool wants_renewal(const struct pdk__place *place) {
-    return place->line && (place->c.phase == PDK__HELD || pdk__contender_is_next(&place->c) ||
-                           (place->c.phase == PDK__IN && place->c.listed && place->c.ahead <= 1));
+    return place->owner && (place->c.phase == PDK__HELD || pdk__contender_is_next(&place->c) ||
+                            (place->c.phase == PDK__IN && place->c.listed && place->c.ahead <= 1));
 }
 
 bool pdk__places_active(const pdk_session *s) {

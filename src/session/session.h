@@ -68,7 +68,8 @@ struct pdk_session {
     GQueue places;       /* every node that may exist, leaving ones included: place.c */
     GQueue lines;        /* every queue of claims: line.c */
     GQueue holds;        /* every hold that is neither lost nor released: hold.c */
-    GHashTable *watches; /* path -> places: watches.c */
+    GQueue lookouts;     /* whoever else has to look again after a reconnect: lookout.c */
+    GHashTable *watches; /* path -> who waits: watches.c */
     size_t ephemeral_bytes, watched_bytes;
     uint64_t leaving_serial;
 

@@ -9,9 +9,9 @@
  */
 #include "hold.h"
 #include "line.h"
+#include "session/lookout.h"
 #include "session/ops.h"
 #include "session/places.h"
-#include "session/watches.h"
 
 struct told {
     pdk_session *s;
@@ -102,6 +102,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     pthread_cond_broadcast(&s->changed);
     pdk__renew_connected(s);
     pdk__places_tell(s, PDK__LINK_UP);
+    pdk__lookouts_look(s);
 }
 
 static void on_connecting(pdk_session *s) {
@@ -134,11 +135,11 @@ static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int6
     pdk__unlock(s);
 }
 
-static void sink_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
+static void sink_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
     pdk_session *s = driver;
     pdk__lock(s);
     if (s->zk == zk)
-        pdk__watches_fired(s, path, gone);
+        pdk__watches_fired(s, path, event);
     pdk__unlock(s);
 }
 

@@ -1,61 +1,74 @@
 #include "session/watches.h"
 
-#include "session/place.h"
-
 #include <string.h>
 
-static size_t cost(const char *path) { return strlen(path) + 4; }
+static size_t cost(const char *key) { return strlen(key) + 4; }
 
-static void free_places(gpointer places) { g_ptr_array_unref(places); }
+static void free_watchers(gpointer watchers) { g_ptr_array_unref(watchers); }
 
 void pdk__watches_init(pdk_session *s) {
-    s->watches = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_places);
+    s->watches = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_watchers);
 }
 
-bool pdk__watches_add(pdk_session *s, const char *path, struct pdk__place *place) {
-    GPtrArray *places = g_hash_table_lookup(s->watches, path);
-    if (!places) {
-        if (s->watched_bytes + cost(path) > PDK__WATCHED_BYTES_MAX)
+char *pdk__watches_children_key(const char *dir) { return g_strconcat(dir, "/", NULL); }
+
+bool pdk__watches_add(pdk_session *s, const char *key, struct pdk__watcher *watcher) {
+    GPtrArray *watchers = g_hash_table_lookup(s->watches, key);
+    if (!watchers) {
+        if (s->watched_bytes + cost(key) > PDK__WATCHED_BYTES_MAX)
             return false;
-        s->watched_bytes += cost(path);
-        places = g_ptr_array_new();
-        g_hash_table_insert(s->watches, g_strdup(path), places);
+        s->watched_bytes += cost(key);
+        watchers = g_ptr_array_new();
+        g_hash_table_insert(s->watches, g_strdup(key), watchers);
     }
-    if (!g_ptr_array_find(places, place, NULL))
-        g_ptr_array_add(places, place);
+    if (!g_ptr_array_find(watchers, watcher, NULL))
+        g_ptr_array_add(watchers, watcher);
     return true;
 }
 
-void pdk__watches_remove(pdk_session *s, const char *path, struct pdk__place *place) {
-    GPtrArray *places = g_hash_table_lookup(s->watches, path);
-    if (places)
-        g_ptr_array_remove_fast(places, place);
+void pdk__watches_remove(pdk_session *s, const char *key, struct pdk__watcher *watcher) {
+    GPtrArray *watchers = g_hash_table_lookup(s->watches, key);
+    if (watchers)
+        g_ptr_array_remove_fast(watchers, watcher);
 }
 
-void pdk__watches_failed(pdk_session *s, const char *path, struct pdk__place *place) {
-    pdk__watches_remove(s, path, place);
-    GPtrArray *places = g_hash_table_lookup(s->watches, path);
-    if (!places || places->len > 0)
+void pdk__watches_failed(pdk_session *s, const char *key, struct pdk__watcher *watcher) {
+    pdk__watches_remove(s, key, watcher);
+    GPtrArray *watchers = g_hash_table_lookup(s->watches, key);
+    if (!watchers || watchers->len > 0)
         return;
-    s->watched_bytes -= cost(path);
-    g_hash_table_remove(s->watches, path);
+    s->watched_bytes -= cost(key);
+    g_hash_table_remove(s->watches, key);
 }
 
-void pdk__watches_fired(pdk_session *s, const char *path, bool gone) {
-    gpointer key, places;
-    if (!g_hash_table_steal_extended(s->watches, path, &key, &places))
+static void fire(pdk_session *s, const char *key, const char *path, bool gone) {
+    gpointer own_key, watchers;
+    if (!g_hash_table_steal_extended(s->watches, key, &own_key, &watchers))
         return;
-    s->watched_bytes -= cost(path);
-    GPtrArray *list = places;
-    for (guint i = 0; i < list->len; i++)
-        pdk__place_ref(g_ptr_array_index(list, i));
+    s->watched_bytes -= cost(key);
+    GPtrArray *list = watchers;
     for (guint i = 0; i < list->len; i++) {
-        struct pdk__place *place = g_ptr_array_index(list, i);
-        pdk__place_watch_fired(place, path, gone);
-        pdk__place_unref(place);
+        struct pdk__watcher *watcher = g_ptr_array_index(list, i);
+        watcher->ref(watcher);
+    }
+    for (guint i = 0; i < list->len; i++) {
+        struct pdk__watcher *watcher = g_ptr_array_index(list, i);
+        watcher->fired(watcher, path, gone);
+        watcher->unref(watcher);
     }
     g_ptr_array_unref(list);
-    g_free(key);
+    g_free(own_key);
+}
+
+void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event event) {
+    bool gone = event == PDK__ZK_DELETED;
+    if (event != PDK__ZK_CHILDREN)
+        fire(s, path, path, gone);
+    if (event != PDK__ZK_CHANGED) {
+        char *key = pdk__watches_children_key(path);
+        fire(s, key, path, gone);
+        g_free(key);
+    }
 }
 
 void pdk__watches_reset(pdk_session *s) {

@@ -19,22 +19,25 @@
 typedef struct pdk__zk pdk__zk;
 
 enum pdk__op_kind {
-    PDK__OP_CREATE,  /* an ephemeral sequential node named path + sequence; reply: name, token */
+    PDK__OP_CREATE,  /* an ephemeral node, named path + sequence unless `named`; reply: name, token */
     PDK__OP_MKDIR,   /* one level of a directory; reply: NODE_EXISTS when it is there */
-    PDK__OP_LIST,    /* reply: children */
+    PDK__OP_LIST,    /* reply: children. With `watch` leaving a watch on them if the directory exists and may be read */
     PDK__OP_WATCH,   /* read a node, leaving a watch if it exists and may be read */
     PDK__OP_GET,     /* reply: stat and data */
     PDK__OP_STAT,    /* reply: stat */
     PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */
     PDK__OP_DELETE,
+    PDK__OP_SET, /* the node's data, whatever its version */
 };
 
 struct pdk__request {
     enum pdk__op_kind kind;
     uint64_t tag;
     const char *path; /* absolute, chroot included; copied */
-    const char *data; /* CREATE: the node's data, copied */
+    const char *data; /* CREATE, MKDIR (or NULL), SET: the node's data, copied */
     bool container;   /* MKDIR: the server removes it when it is empty again; persistent where it cannot */
+    bool named;       /* CREATE: path is the whole name; NODE_EXISTS when it is taken */
+    bool watch;       /* LIST */
 };
 
 struct pdk__reply {
@@ -58,11 +61,17 @@ enum pdk__zk_state {
     PDK__ZK_AUTH_FAILED, /* likewise */
 };
 
+enum pdk__zk_event {
+    PDK__ZK_CHANGED,  /* its data, or something that is no reason to believe it gone */
+    PDK__ZK_DELETED,  /* the node; told to those who watch its children as well */
+    PDK__ZK_CHILDREN, /* a child came or went: for those who watch them alone */
+};
+
 /* What the driver gets. All strings and arrays are valid during the call only. */
 struct pdk__zk_sink {
     void (*reply)(void *driver, pdk__zk *zk, const struct pdk__reply *reply);
-    /* A watch on path fired; gone says that the node was deleted. */
-    void (*watch)(void *driver, pdk__zk *zk, const char *path, bool gone);
+    /* A watch on path fired. */
+    void (*watch)(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event);
     /* session_id and timeout_ms are what was negotiated, with CONNECTED. */
     void (*state)(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms);
     /* Any thread, under any lock of the client library: must not call back. level as pdk_log_level. */

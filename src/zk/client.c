@@ -2,7 +2,8 @@
  *
  * What the client library gets wrong, and how it is kept away from our users:
  *  - synchronous calls can hang for ever at expiry: only zoo_a* here;
- *  - every watch shares one function and context and is told apart by path: distinct contexts cost O(n^2) at a reconnect;
+ *  - every watch shares one function and context and is told apart by path and event: distinct contexts cost O(n^2) at a
+ *    reconnect. Thus a node's end is told once, though its data and its children may both be watched;
  *  - zookeeper_close forgets completions: each call stands in `calls` until answered, and close answers the rest;
  *  - with its default settings it resolves names in its IO loop and stops pinging meanwhile: only numeric addresses, and
  *    a resolution delay of -1;
@@ -49,7 +50,7 @@ struct call {
     uint64_t tag;
     enum pdk__op_kind kind;
     char *path, *data;
-    bool container;
+    bool container, named, watch;
     zoo_op_t op; /* BARRIER */
     zoo_op_result_t op_result;
 };
@@ -140,6 +141,11 @@ static void on_stat(int code, const struct Stat *stat, const void *data) {
     answer(call, code, &reply);
 }
 
+static void on_set(int code, const struct Stat *stat, const void *data) {
+    (void)stat;
+    on_void(code, data);
+}
+
 static void on_get(int code, const char *value, int length, const struct Stat *stat, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
@@ -166,6 +172,10 @@ static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
     }
 }
 
+static enum pdk__zk_event event_of(int type) {
+    return type == ZOO_DELETED_EVENT ? PDK__ZK_DELETED : type == ZOO_CHILD_EVENT ? PDK__ZK_CHILDREN : PDK__ZK_CHANGED;
+}
+
 /* The one watcher of every watch and of the session. May run before zookeeper_init has returned. */
 static void on_watch(zhandle_t *handle, int type, int state, const char *path, void *context) {
     pdk__zk *zk = context;
@@ -175,7 +185,7 @@ static void on_watch(zhandle_t *handle, int type, int state, const char *path, v
     if (type == ZOO_SESSION_EVENT)
         on_state(zk, handle, state);
     else if (type != ZOO_NOTWATCHING_EVENT)
-        zk->config.sink->watch(zk->config.driver, zk, path, type == ZOO_DELETED_EVENT);
+        zk->config.sink->watch(zk->config.driver, zk, path, event_of(type));
 }
 
 static int send_barrier(struct call *call, zhandle_t *handle) {
@@ -188,12 +198,14 @@ static int dispatch(struct call *call, zhandle_t *handle) {
     int length = call->data ? (int)strlen(call->data) : -1;
     switch (call->kind) {
     case PDK__OP_CREATE:
-        return zoo_acreate2(handle, call->path, call->data, length, acl, ZOO_EPHEMERAL_SEQUENTIAL, on_created, call);
+        return zoo_acreate2(handle, call->path, call->data, length, acl,
+                            call->named ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL, on_created, call);
     case PDK__OP_MKDIR:
-        return zoo_acreate(handle, call->path, NULL, -1, acl, call->container ? ZOO_CONTAINER : ZOO_PERSISTENT,
-                           on_made_dir, call);
+        return zoo_acreate(handle, call->path, call->data, length, acl,
+                           call->container ? ZOO_CONTAINER : ZOO_PERSISTENT, on_made_dir, call);
     case PDK__OP_LIST:
-        return zoo_aget_children(handle, call->path, 0, on_list, call);
+        return call->watch ? zoo_awget_children(handle, call->path, on_watch, call->zk, on_list, call)
+                           : zoo_aget_children(handle, call->path, 0, on_list, call);
     case PDK__OP_WATCH:
         return zoo_awget(handle, call->path, on_watch, call->zk, on_get, call);
     case PDK__OP_GET:
@@ -204,6 +216,8 @@ static int dispatch(struct call *call, zhandle_t *handle) {
         return send_barrier(call, handle);
     case PDK__OP_DELETE:
         return zoo_adelete(handle, call->path, -1, on_void, call);
+    case PDK__OP_SET:
+        return zoo_aset(handle, call->path, call->data, length, -1, on_set, call);
     }
     return ZBADARGUMENTS;
 }
@@ -235,6 +249,8 @@ static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
     call->path = g_strdup(request->path);
     call->data = g_strdup(request->data);
     call->container = request->container;
+    call->named = request->named;
+    call->watch = request->watch;
 
     pthread_mutex_lock(&zk->lock);
     bool room = g_hash_table_size(zk->calls) < OUTSTANDING_MAX;

@@ -87,22 +87,40 @@ static bool lose(struct backend *b, int slot, enum step_kind loss) {
     return true;
 }
 
+/* The directory at that level, or one above it. */
+static bool admin_directory(struct fake *f, enum admin_kind kind, int32_t level) {
+    struct ts_fake_tree *tree = &f->world.fake.tree;
+    bool it = tree->levels == f->world.names.levels && tree->levels == level;
+    if (kind == ADMIN_MKDIR && tree->levels == level - 1) {
+        tree->levels = level;
+    } else if (kind == ADMIN_DELETE && it && tree->count == 0) {
+        ts_fake_vanish(&f->world.fake);
+        tree->next_sequence = 0;
+    } else {
+        return kind == ADMIN_SET && it; /* nobody can tell */
+    }
+    return true;
+}
+
+static bool admin_node(struct fake *f, enum admin_kind kind, struct ts_fake_name name) {
+    if (kind == ADMIN_SET)
+        ts_fake_touch(&f->world.fake, name);
+    else if (kind == ADMIN_DELETE)
+        ts_fake_remove(&f->world.fake, name, NULL);
+    else
+        return false;
+    return true;
+}
+
 static bool admin(struct backend *b, const struct admin *what, const char *path) {
     struct fake *f = of(b);
     struct ts_fake_name name;
     int32_t level;
     if (!ts_fake_name_of_path(&f->world.names, path, &name, &level))
         return false;
-    if (what->kind == ADMIN_MKDIR && name.mark == 0 && f->world.fake.tree.levels == level - 1)
-        f->world.fake.tree.levels = level;
-    else if (what->kind == ADMIN_SET && name.mark != 0)
-        ts_fake_touch(&f->world.fake, name);
-    else if (what->kind == ADMIN_DELETE && name.mark != 0)
-        ts_fake_remove(&f->world.fake, name, NULL);
-    else
-        return false;
+    bool done = name.mark == 0 ? admin_directory(f, what->kind, level) : admin_node(f, what->kind, name);
     drain(f);
-    return true;
+    return done;
 }
 
 static void end(struct backend *b) { (void)b; }

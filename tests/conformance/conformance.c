@@ -202,15 +202,21 @@ static void check_seen(struct lane *lane) {
         if (lane->truth->pdata[i])
             trace_count(lane->truth->pdata[i], &seen);
     printf("%-14s", "seen");
-    for (int kind = 0; kind <= PDK__OP_DELETE; kind++) {
+    for (int kind = 0; kind <= PDK__OP_SET; kind++) {
         printf(" %s %u+%u,", op_name((enum pdk__op_kind)kind), seen.ok[kind], seen.failed[kind]);
         check(lane, seen.ok[kind] > 0 && seen.failed[kind] > 0, "every kind of request has succeeded and failed");
     }
-    printf("\n%-14s events: changed %u, deleted %u; sessions: connected %u, connecting %u, expired %u, again %u; "
-           "unknown %u, refused %u, not allowed %u, not sent %u\n",
-           "", seen.changed, seen.deleted, seen.connected, seen.connecting, seen.expired, seen.reconnected,
-           seen.results[PDK__UNKNOWN], seen.results[PDK__REFUSED], seen.results[PDK__NOT_ALLOWED], seen.not_sent);
-    check(lane, seen.changed > 0 && seen.deleted > 0, "watches have fired, both ways");
+    printf("\n%-14s named %u+%u, watching children %u+%u; events: changed %u, deleted %u, children %u; sessions: "
+           "connected %u, connecting %u, expired %u, again %u; unknown %u, refused %u, not allowed %u, not sent %u\n",
+           "", seen.named[1], seen.named[0], seen.watching[1], seen.watching[0], seen.events[PDK__ZK_CHANGED],
+           seen.events[PDK__ZK_DELETED], seen.events[PDK__ZK_CHILDREN], seen.connected, seen.connecting, seen.expired,
+           seen.reconnected, seen.results[PDK__UNKNOWN], seen.results[PDK__REFUSED], seen.results[PDK__NOT_ALLOWED],
+           seen.not_sent);
+    check(lane, seen.named[0] > 0 && seen.named[1] > 0 && seen.watching[0] > 0 && seen.watching[1] > 0,
+          "names were given, children watched, with and without success");
+    check(lane,
+          seen.events[PDK__ZK_CHANGED] > 0 && seen.events[PDK__ZK_DELETED] > 0 && seen.events[PDK__ZK_CHILDREN] > 0,
+          "watches have fired, in every way");
     check(lane, seen.expired > 0 && seen.reconnected > 0, "sessions have expired, and connected again");
     check(lane,
           seen.results[PDK__UNKNOWN] > 0 && seen.results[PDK__REFUSED] > 0 && seen.results[PDK__NOT_ALLOWED] > 0 &&

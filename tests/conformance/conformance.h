@@ -56,8 +56,8 @@ enum refusal { NO_READ = 1, NO_WRITE = 2, NO_CREATE = 4, NO_DELETE = 8 };
 struct ask {
     enum pdk__op_kind kind;
     char *path; /* as the script has it: below the script's own root */
-    char *data; /* CREATE; or NULL */
-    bool container;
+    char *data; /* CREATE, MKDIR, SET; or NULL */
+    bool container, named, watch;
 };
 
 struct admin {
@@ -128,7 +128,7 @@ struct backend *backend_fake(void);
 struct backend *backend_sim(int servers);
 
 /* A fake that is wrong on purpose, in one of so many ways; `about` says which. */
-#define WRONG_WAYS 13
+#define WRONG_WAYS 19
 struct backend *backend_wrong(int way);
 
 /* --- trace.c */
@@ -139,16 +139,17 @@ void trace_free(struct trace *trace);
 void trace_reply(struct trace *t, size_t step, const char *session, const struct ask *ask,
                  const struct pdk__reply *reply, const char *owner);
 void trace_not_sent(struct trace *t, size_t step, const char *session, const struct ask *ask);
-void trace_event(struct trace *t, size_t step, const char *session, const char *path, bool gone);
+void trace_event(struct trace *t, size_t step, const char *session, const char *path, enum pdk__zk_event event);
 void trace_state(struct trace *t, size_t step, const char *session, enum pdk__zk_state state);
 /* All of it as lines, step by step; only the fields in shows. */
 GPtrArray *trace_lines(const struct trace *t, unsigned shows);
 
 /* What was seen in all of some traces: a lane that did not see it all proves nothing. */
 struct seen {
-    unsigned ok[PDK__OP_DELETE + 1], failed[PDK__OP_DELETE + 1]; /* by kind of request */
+    unsigned ok[PDK__OP_SET + 1], failed[PDK__OP_SET + 1]; /* by kind of request */
+    unsigned named[2], watching[2];                        /* of creates and of lists: failed, ok */
     unsigned results[PDK__LIMITED + 1];
-    unsigned changed, deleted;               /* events */
+    unsigned events[PDK__ZK_CHILDREN + 1];
     unsigned connected, connecting, expired; /* states */
     unsigned not_sent, reconnected;          /* reconnected: connected after connecting */
 };

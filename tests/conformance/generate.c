@@ -120,23 +120,42 @@ static const char *some_node(struct draw *d, bool surely) {
 
 /* --- requests */
 
+static void draw_data(struct draw *d, int chance) {
+    if (d->wide && percent(d, chance))
+        g_string_append_printf(d->out, " =text%d", below(d, 10));
+}
+
+/* Of those that are named, some have a number that was there before, or is to come. */
 static void draw_create(struct draw *d, int slot, bool happens) {
     const char *directory = some_directory(d);
     const struct node *node = find(d, directory);
     char mark = (char)('x' + below(d, 3));
-    g_autofree char *path = g_strdup_printf("%s/%c-#%d", directory, mark, node ? node->counter : 0);
-    g_string_append_printf(d->out, "create %s/%c-", directory, mark);
-    if (d->wide && percent(d, 30))
-        g_string_append_printf(d->out, " =text%d", below(d, 10));
+    bool named = percent(d, 25);
+    int number = (node ? node->counter : 0) - (named ? below(d, 5) - 1 : 0);
+    g_autofree char *path = g_strdup_printf("%s/%c-#%d", directory, mark, MAX(number, 0));
+    if (named)
+        g_string_append_printf(d->out, "create %s named", path);
+    else
+        g_string_append_printf(d->out, "create %s/%c-", directory, mark);
+    draw_data(d, 30);
     if (happens)
         add(d, path, slot);
 }
 
+static bool is_about_directory(enum pdk__op_kind kind) { return kind == PDK__OP_MKDIR || kind == PDK__OP_LIST; }
+
+static char *draw_path(struct draw *d, enum pdk__op_kind kind) {
+    bool directory = is_about_directory(kind) || (kind == PDK__OP_SET && percent(d, 20)) ||
+                     (kind == PDK__OP_DELETE && percent(d, 5));
+    const char *path = directory ? some_directory(d) : some_node(d, false);
+    return g_strdup(path ? path : "/d/x-#77");
+}
+
 static void draw_ask(struct draw *d, int slot, bool happens) {
     static const enum pdk__op_kind kinds[] = {
-        PDK__OP_CREATE, PDK__OP_CREATE,  PDK__OP_CREATE, PDK__OP_LIST,   PDK__OP_LIST,
-        PDK__OP_WATCH,  PDK__OP_WATCH,   PDK__OP_WATCH,  PDK__OP_WATCH,  PDK__OP_GET,
-        PDK__OP_STAT,   PDK__OP_BARRIER, PDK__OP_DELETE, PDK__OP_DELETE, PDK__OP_MKDIR,
+        PDK__OP_CREATE, PDK__OP_CREATE, PDK__OP_CREATE, PDK__OP_LIST, PDK__OP_LIST, PDK__OP_WATCH,
+        PDK__OP_WATCH,  PDK__OP_WATCH,  PDK__OP_WATCH,  PDK__OP_GET,  PDK__OP_STAT, PDK__OP_BARRIER,
+        PDK__OP_DELETE, PDK__OP_DELETE, PDK__OP_MKDIR,  PDK__OP_LIST, PDK__OP_SET,  PDK__OP_SET,
     };
     enum pdk__op_kind kind = kinds[below(d, G_N_ELEMENTS(kinds))];
     if (d->nodes->len <= 2 && find(d, "/d") && percent(d, 60))
@@ -149,10 +168,13 @@ static void draw_ask(struct draw *d, int slot, bool happens) {
         draw_create(d, slot, happens);
         return;
     }
-    bool directory = kind == PDK__OP_MKDIR || kind == PDK__OP_LIST;
-    g_autofree char *path = g_strdup(directory ? some_directory(d) : some_node(d, false));
-    g_string_append_printf(d->out, "%s %s", op_name(kind), path ? path : "/d/x-#77");
-    if (!path || !happens)
+    g_autofree char *path = draw_path(d, kind);
+    g_string_append_printf(d->out, "%s %s", op_name(kind), path);
+    if (kind == PDK__OP_LIST && percent(d, 60))
+        g_string_append(d->out, " watch");
+    if (kind == PDK__OP_SET || kind == PDK__OP_MKDIR)
+        draw_data(d, 50);
+    if (!happens)
         return;
     if (kind == PDK__OP_MKDIR)
         add(d, path, -1);
@@ -215,7 +237,12 @@ static void draw_missed(struct draw *d, int slot) {
     g_autofree char *path = g_strdup(some_node(d, true));
     if (!path || ++d->watches[slot] > WATCHES_MOST)
         return;
-    g_string_append_printf(d->out, "%c watch %s\n", 'A' + slot, path);
+    g_autofree char *directory = g_path_get_dirname(path);
+    int what = g_str_equal(directory, "/") ? 0 : below(d, 3); /* the root is not the script's own */
+    if (what < 2)
+        g_string_append_printf(d->out, "%c watch %s\n", 'A' + slot, path);
+    if (what > 0)
+        g_string_append_printf(d->out, "%c list %s watch\n", 'A' + slot, directory);
     say(d, "cut", slot);
     for (int left = 1 + below(d, 2); left > 0 && find(d, path); left--)
         draw_change(d, path);

@@ -31,11 +31,11 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
     pthread_mutex_unlock(&p->lock);
 }
 
-static void on_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
+static void on_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
     struct session *s = driver;
     (void)zk;
     pthread_mutex_lock(&s->play->lock);
-    trace_event(s->play->trace, s->play->step, s->name, below_root(s->play, path), gone);
+    trace_event(s->play->trace, s->play->step, s->name, below_root(s->play, path), event);
     pthread_mutex_unlock(&s->play->lock);
 }
 

@@ -111,7 +111,12 @@ static bool request(struct play *p, const struct step *step) {
         const struct ask *ask = &step->asks[i];
         g_autofree char *path = g_strconcat(p->root, ask->path, NULL);
         submit(p, s, ask,
-               &(struct pdk__request){.kind = ask->kind, .path = path, .data = ask->data, .container = ask->container});
+               &(struct pdk__request){.kind = ask->kind,
+                                      .path = path,
+                                      .data = ask->data,
+                                      .container = ask->container,
+                                      .named = ask->named,
+                                      .watch = ask->watch});
     }
     return true;
 }

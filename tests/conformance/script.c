@@ -4,7 +4,10 @@
  *     needs CAPABILITY…                    see capability_names
  *     directory /d                         where most of it happens; this is the default
  *     open A B                             and likewise close, expire, cut, restore
- *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete
+ *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete set; those
+ *                                          that write data may have some
+ *     A create /d/x-#3 named               not numbered: this is its name
+ *     A list /d watch                      leaving a watch on the children
  *     A mkdir /d container
  *     lose reply A create /d/x-            executed, but the connection breaks before the answer; lose request: before it
  *                                          arrives; lose all: the events before the answer are lost as well
@@ -18,7 +21,8 @@
 
 const char *const capability_names[CAPABILITIES] = {"tree", "acl", "containers", "counter", "offline", "linger"};
 
-static const char *const op_names[] = {"create", "mkdir", "list", "watch", "get", "stat", "barrier", "delete", NULL};
+static const char *const op_names[] = {"create", "mkdir",   "list",   "watch", "get",
+                                       "stat",   "barrier", "delete", "set",   NULL};
 static const char *const slot_words[] = {"open", "close", "expire", "cut", "restore", NULL};
 static const char *const loss_words[] = {"request", "reply", "all", NULL};
 static const char *const admin_words[] = {"mkdir", "create", "set", "delete", "acl", "counter", "await-gone", NULL};
@@ -57,7 +61,9 @@ static bool read_slots(struct step *step, char **words) {
     return step->slots != 0;
 }
 
-/* OP PATH [=DATA] [container] */
+static bool has_data(int kind) { return kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_SET; }
+
+/* OP PATH [=DATA] [container] [named] [watch] */
 static bool read_ask(struct ask *ask, char **words) {
     int kind = position(words[0], op_names);
     if (kind < 0)
@@ -65,10 +71,14 @@ static bool read_ask(struct ask *ask, char **words) {
     ask->kind = (enum pdk__op_kind)kind;
     ask->path = path_of(words[1]);
     for (words += ask->path ? 2 : 1; *words; words++) {
-        if (words[0][0] == '=' && kind == PDK__OP_CREATE)
+        if (words[0][0] == '=' && has_data(kind) && !ask->data)
             ask->data = g_strdup(*words + 1);
         else if (kind == PDK__OP_MKDIR && g_str_equal(*words, "container"))
             ask->container = true;
+        else if (kind == PDK__OP_CREATE && g_str_equal(*words, "named"))
+            ask->named = true;
+        else if (kind == PDK__OP_LIST && g_str_equal(*words, "watch"))
+            ask->watch = true;
         else
             return false;
     }

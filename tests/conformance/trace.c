@@ -22,7 +22,7 @@ struct entry {
     int code;
     int64_t token; /* 0: none */
     char *owner, *name, *children, *data, *path;
-    bool gone;
+    enum pdk__zk_event event;
 };
 
 struct trace {
@@ -35,6 +35,8 @@ static const char *const result_names[] = {
     [PDK__UNKNOWN] = "UNKNOWN", [PDK__NOT_ALLOWED] = "NOT_ALLOWED", [PDK__NOT_NOW] = "NOT_NOW",
     [PDK__REFUSED] = "REFUSED", [PDK__LIMITED] = "LIMITED",
 };
+static const char *const event_names[] = {
+    [PDK__ZK_CHANGED] = "changed", [PDK__ZK_DELETED] = "deleted", [PDK__ZK_CHILDREN] = "has other children"};
 static const char *const state_names[] = {"connected", "connecting", "expired", "authentication failed"};
 
 static void entry_free(void *at) {
@@ -108,10 +110,10 @@ void trace_not_sent(struct trace *t, size_t step, const char *session, const str
     add(t, NOT_SENT, step, session)->ask = ask;
 }
 
-void trace_event(struct trace *t, size_t step, const char *session, const char *path, bool gone) {
+void trace_event(struct trace *t, size_t step, const char *session, const char *path, enum pdk__zk_event event) {
     struct entry *e = add(t, EVENT, step, session);
     e->path = g_strdup(path);
-    e->gone = gone;
+    e->event = event;
 }
 
 void trace_state(struct trace *t, size_t step, const char *session, enum pdk__zk_state state) {
@@ -174,7 +176,7 @@ static char *reply_line(const struct entry *e, const GArray *tokens, unsigned sh
 static char *entry_line(const struct entry *e, const GArray *tokens, unsigned shows) {
     switch (e->kind) {
     case EVENT:
-        return g_strdup_printf("%s event: %s %s", e->session, e->path, e->gone ? "deleted" : "changed");
+        return g_strdup_printf("%s event: %s %s", e->session, e->path, event_names[e->event]);
     case STATE:
         return g_strdup_printf("%s %s", e->session, state_names[e->state]);
     case REPLY:
@@ -242,13 +244,15 @@ void trace_count(const struct trace *t, struct seen *seen) {
         switch (e->kind) {
         case REPLY:
             (e->result == PDK__OK ? seen->ok : seen->failed)[e->ask->kind]++;
+            seen->named[e->result == PDK__OK] += e->ask->named;
+            seen->watching[e->result == PDK__OK] += e->ask->watch;
             seen->results[e->result]++;
             break;
         case NOT_SENT:
             seen->not_sent++;
             break;
         case EVENT:
-            e->gone ? seen->deleted++ : seen->changed++;
+            seen->events[e->event]++;
             break;
         case STATE:
             count_state(t, i, seen);

@@ -18,6 +18,12 @@ enum way {
     ANY_BARRIER,
     SURE_LOSS,
     LATE_EXPIRY,
+    NO_CHILDREN_WATCH,
+    DATA_FOR_CHILDREN,
+    CHILDREN_FOR_END,
+    CHILDREN_NOT_KEPT,
+    ALWAYS_NUMBERED,
+    QUIET_SET,
 };
 
 static const char *const ways[WRONG_WAYS] = {
@@ -34,6 +40,12 @@ static const char *const ways[WRONG_WAYS] = {
     [ANY_BARRIER] = "a barrier does not look at its node",
     [SURE_LOSS] = "a lost request is answered as refused, not as unknown",
     [LATE_EXPIRY] = "an expired session is connected once more before it hears of it",
+    [NO_CHILDREN_WATCH] = "a list leaves no watch on the children",
+    [DATA_FOR_CHILDREN] = "a change of children is told as one of data",
+    [CHILDREN_FOR_END] = "the end of a directory is told as a change of its children",
+    [CHILDREN_NOT_KEPT] = "watches on children are not set again after a reconnect",
+    [ALWAYS_NUMBERED] = "a name that was given gets a number as well",
+    [QUIET_SET] = "a write fires nobody's watch",
 };
 
 /* Between a session and who listens to it. */
@@ -45,7 +57,8 @@ struct ear {
     GHashTable *kinds; /* tag: kind of request */
     bool heard_event;
     char *held_path; /* LATE_EVENT */
-    bool held_gone;
+    enum pdk__zk_event held_event;
+    bool was_away; /* and no list since then has left a watch */
 };
 
 struct wrong {
@@ -53,6 +66,7 @@ struct wrong {
     struct backend *fake;
     enum way way;
     GPtrArray *ears;
+    char *directory; /* of the script */
 };
 
 static struct wrong *current;
@@ -62,7 +76,7 @@ static struct wrong *of(struct backend *b) { return (struct wrong *)b; }
 static void let_go(struct ear *ear) {
     g_autofree char *path = g_steal_pointer(&ear->held_path);
     if (path)
-        ear->sink->watch(ear->driver, ear->zk, path, ear->held_gone);
+        ear->sink->watch(ear->driver, ear->zk, path, ear->held_event);
 }
 
 /* The kind of request that always succeeds. */
@@ -96,46 +110,68 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
     let_go(ear);
 }
 
-static void on_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
+static enum pdk__zk_event wrong_event(const struct ear *ear, const char *path, enum pdk__zk_event event) {
+    if (ear->way == WRONG_EVENT && event == PDK__ZK_CHANGED)
+        return PDK__ZK_DELETED;
+    if (ear->way == DATA_FOR_CHILDREN && event == PDK__ZK_CHILDREN)
+        return PDK__ZK_CHANGED;
+    if (ear->way == CHILDREN_FOR_END && event == PDK__ZK_DELETED && g_str_equal(path, current->directory))
+        return PDK__ZK_CHILDREN;
+    return event;
+}
+
+static void on_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
     struct ear *ear = driver;
     bool first = !ear->heard_event;
     ear->heard_event = true;
     if (ear->way == FORGOTTEN_EVENT && first)
         return;
+    if (ear->way == CHILDREN_NOT_KEPT && ear->was_away && event == PDK__ZK_CHILDREN)
+        return;
     if (ear->way == LATE_EVENT) {
         let_go(ear);
         ear->held_path = g_strdup(path);
-        ear->held_gone = gone;
+        ear->held_event = event;
         return;
     }
-    ear->sink->watch(ear->driver, zk, path, gone || ear->way == WRONG_EVENT);
+    ear->sink->watch(ear->driver, zk, path, wrong_event(ear, path, event));
     if (ear->way == DOUBLE_EVENT)
-        ear->sink->watch(ear->driver, zk, path, gone);
+        ear->sink->watch(ear->driver, zk, path, event);
 }
 
 static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms) {
     struct ear *ear = driver;
     if (ear->way == LATE_EXPIRY && state == PDK__ZK_EXPIRED)
         ear->sink->state(ear->driver, zk, PDK__ZK_CONNECTED, session_id, timeout_ms);
+    ear->was_away = ear->was_away || state == PDK__ZK_CONNECTING;
     ear->sink->state(ear->driver, zk, state, session_id, timeout_ms);
 }
 
 static const struct pdk__zk_sink sink = {.reply = on_reply, .watch = on_watch, .state = on_state};
 
+static struct ear *ear_of(const pdk__zk *zk) {
+    for (guint i = 0; i < current->ears->len; i++)
+        if (((struct ear *)current->ears->pdata[i])->zk == zk)
+            return current->ears->pdata[i];
+    return NULL;
+}
+
 static bool submit(pdk__zk *zk, const struct pdk__request *request) {
-    for (guint i = 0; i < current->ears->len; i++) {
-        struct ear *ear = current->ears->pdata[i];
-        if (ear->zk == zk)
-            g_hash_table_insert(ear->kinds, GSIZE_TO_POINTER(request->tag), GINT_TO_POINTER((int)request->kind));
-    }
-    return current->fake->calls->submit(zk, request);
+    struct ear *ear = ear_of(zk);
+    struct pdk__request r = *request;
+    g_hash_table_insert(ear->kinds, GSIZE_TO_POINTER(r.tag), GINT_TO_POINTER((int)r.kind));
+    ear->was_away = ear->was_away && !r.watch;
+    r.watch = r.watch && ear->way != NO_CHILDREN_WATCH;
+    r.named = r.named && ear->way != ALWAYS_NUMBERED;
+    if (ear->way == QUIET_SET && r.kind == PDK__OP_SET)
+        r.kind = PDK__OP_BARRIER;
+    return current->fake->calls->submit(zk, &r);
 }
 
 static void close_session(pdk__zk *zk) {
+    struct ear *ear = ear_of(zk);
     current->fake->calls->close(zk);
-    for (guint i = 0; i < current->ears->len; i++)
-        if (((struct ear *)current->ears->pdata[i])->zk == zk)
-            ((struct ear *)current->ears->pdata[i])->zk = NULL;
+    ear->zk = NULL;
 }
 
 static const struct pdk__zk_calls calls = {NULL, submit, close_session};
@@ -160,7 +196,10 @@ static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_si
 
 static const char *begin(struct backend *b, const struct script *script) {
     current = of(b);
-    return current->fake->begin(current->fake, script);
+    const char *root = current->fake->begin(current->fake, script);
+    g_free(current->directory);
+    current->directory = g_strconcat(root, script->directory, NULL);
+    return root;
 }
 static bool step(struct backend *b) { return of(b)->fake->step(of(b)->fake); }
 static bool cut(struct backend *b, int slot) { return of(b)->fake->cut(of(b)->fake, slot); }
@@ -183,6 +222,7 @@ static void end(struct backend *b) {
 static void free_wrong(struct backend *b) {
     of(b)->fake->free(of(b)->fake);
     g_ptr_array_unref(of(b)->ears);
+    g_free(of(b)->directory);
     g_free(of(b));
 }
 

@@ -7,7 +7,8 @@
 
 #define MARK "_c_mine-lock-"
 
-static const char *const prefixes[] = {[WORLD_OURS] = MARK, [WORLD_OLDER] = MARK, [WORLD_OTHERS] = "_c_x-lock-"};
+static const char *const prefixes[] = {
+    [WORLD_OURS] = MARK, [WORLD_OLDER] = MARK, [WORLD_OTHERS] = "_c_x-lock-", [WORLD_EXCHANGED] = "_c_was-lock-"};
 
 static void name_of(const struct world *w, size_t i, char name[PDK__NAME_SIZE]) {
     snprintf(name, PDK__NAME_SIZE, "%s%010d", prefixes[w->nodes[i].owner], w->nodes[i].sequence);
@@ -35,12 +36,17 @@ static size_t first_of(const struct world *w, enum world_owner owner) {
 
 bool world_own(const struct world *w) { return first_of(w, WORLD_OURS) != WORLD_NODES; }
 
-static size_t add(struct world *w, enum world_owner owner) {
+static size_t put(struct world *w, enum world_owner owner, int32_t sequence) {
     size_t i = first_of(w, WORLD_FREE);
     if (i == WORLD_NODES)
         i = first_of(w, WORLD_OTHERS); /* somebody has to make room */
     w->nodes[i].owner = owner;
-    w->nodes[i].sequence = w->counter;
+    w->nodes[i].sequence = sequence;
+    return i;
+}
+
+static size_t add(struct world *w, enum world_owner owner) {
+    size_t i = put(w, owner, w->counter);
     w->counter = w->counter == INT32_MAX ? INT32_MIN : w->counter + 1;
     return i;
 }
@@ -52,6 +58,10 @@ void world_begin(struct world *w, uint8_t options) {
     w->counter = options & 4 ? INT32_MAX - (options >> 4) : 0;
     if (w->dir && options & 2)
         add(w, WORLD_OLDER);
+    w->named = w->c.named = options & 8;
+    w->place = w->counter;
+    if (w->named && w->dir)
+        add(w, WORLD_EXCHANGED);
 }
 
 void world_join(struct world *w) {
@@ -73,7 +83,7 @@ void world_expire(struct world *w) {
     w->expired = true;
     w->late_create = false;
     for (size_t i = 0; i < WORLD_NODES; i++)
-        if (w->nodes[i].owner == WORLD_OURS)
+        if (w->nodes[i].owner == WORLD_OURS || w->nodes[i].owner == WORLD_EXCHANGED)
             w->nodes[i].owner = WORLD_FREE;
 }
 
@@ -83,8 +93,10 @@ static enum pdk__result create(struct world *w, struct pdk__event *event) {
     static char name[PDK__NAME_SIZE];
     if (!w->dir)
         return PDK__NO_NODE;
+    if (w->named && world_own(w))
+        return PDK__NODE_EXISTS;
     FUZZ_REQUIRE(!world_own(w), "a second node");
-    size_t i = add(w, WORLD_OURS);
+    size_t i = w->named ? put(w, WORLD_OURS, w->place) : add(w, WORLD_OURS);
     name_of(w, i, name);
     event->name = name;
     event->token = w->own_token = (int64_t)w->nodes[i].sequence + (INT64_C(1) << 32);
@@ -103,6 +115,8 @@ static enum pdk__result list(struct world *w, uint8_t chance, struct pdk__event 
     char texts[WORLD_NODES][PDK__NAME_SIZE];
     const char *names[WORLD_NODES];
     size_t count = 0, own = first_of(w, WORLD_OURS);
+    size_t exchanged = w->named ? first_of(w, WORLD_EXCHANGED) : WORLD_NODES;
+    char earlier[PDK__NAME_SIZE] = "";
     bool ahead = false;
     if (!w->dir)
         return PDK__NO_NODE;
@@ -112,13 +126,16 @@ static enum pdk__result list(struct world *w, uint8_t chance, struct pdk__event 
         name_of(w, i, texts[count]);
         names[count] = texts[count];
         count++;
-        ahead = ahead || (own != WORLD_NODES && i != own &&
+        ahead = ahead || (own != WORLD_NODES && i != own && i != exchanged &&
                           (int32_t)((uint32_t)w->nodes[i].sequence - (uint32_t)w->nodes[own].sequence) < 0);
     }
-    pdk__view_make(view, names, count, w->c.mark, w->c.own, pdk__blocks_always);
+    if (w->named)
+        snprintf(earlier, sizeof earlier, "%s%010d", prefixes[WORLD_EXCHANGED], w->place);
+    pdk__view_make(view, names, count, &(struct pdk__viewer){w->c.mark, w->c.own, earlier, {pdk__blocks_always, 0}});
     event->fresh = !(chance & 1);
     event->hurry = chance & 2;
-    w->may_grant = event->fresh && own != WORLD_NODES && !ahead && find(w, w->c.own) == own;
+    w->may_grant = event->fresh && own != WORLD_NODES && !ahead && find(w, w->c.own) == own &&
+                   (!w->named || exchanged != WORLD_NODES);
     if ((chance & 12) == 12) {
         view->beyond_limits = w->refused = true;
         w->may_grant = false;

@@ -7,7 +7,13 @@
 
 enum { WORLD_NODES = 12 };
 
-enum world_owner { WORLD_FREE, WORLD_OURS, WORLD_OLDER /* of an earlier session, with our mark */, WORLD_OTHERS };
+enum world_owner {
+    WORLD_FREE,
+    WORLD_OURS,
+    WORLD_OLDER, /* of an earlier session, with our mark */
+    WORLD_OTHERS,
+    WORLD_EXCHANGED, /* ours from before, whose place in line the new one takes over */
+};
 
 enum world_fault {
     WORLD_HONEST,  /* executed, and the answer says so */
@@ -27,13 +33,16 @@ struct world {
     bool may_grant;   /* what is being told allows a grant */
     int64_t own_token;
     int32_t counter;
+    bool named; /* our node takes over this place in line, and its number is given */
+    int32_t place;
     struct {
         enum world_owner owner;
         int32_t sequence;
     } nodes[WORLD_NODES];
 };
 
-/* options: whether the directory and a node of an earlier session are there, and how far the counter is from its wrap. */
+/* options: whether the directory and a node of an earlier session are there, whether ours takes over the place of another one
+ * of ours, and how far the counter is from its wrap. */
 void world_begin(struct world *w, uint8_t options);
 /* Does a node of our session exist? */
 bool world_own(const struct world *w);

@@ -10,8 +10,14 @@ static const struct {
     const char *token;
     enum pdk__kind kind;
 } endings[] = {
-    {"latch-", PDK__LATCH},    {"__rlock__", PDK__READER}, {"__READ__", PDK__READER},
-    {"__WRIT__", PDK__WRITER}, {"__lock__", PDK__WRITER},  {"lock-", PDK__WRITER},
+    {"latch-", PDK__LATCH},    {"__rlock__", PDK__READER}, {"__READ__", PDK__READER}, {"__WRIT__", PDK__WRITER},
+    {"__lock__", PDK__WRITER}, {"lock-", PDK__WRITER},     {"lease-", PDK__LEASE},
+};
+
+/* What other clients take a node with each label for. */
+static const enum pdk__kind kinds[][5] = {
+    [PDK__CURATOR] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE},
+    [PDK__KAZOO] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__WRITER, PDK__FOREIGN},
 };
 
 /* Try every place where the number might begin: print it again, and look at what stands before it. */
@@ -48,15 +54,17 @@ static void check_order(int32_t a, int32_t b) {
     FUZZ_REQUIRE(pdk__sequence_compare(a, b) == apart, "%d and %d", a, b);
 }
 
-/* Whatever is taken for a UUID, the mark fits, and a node made of it is a contender's. */
-static void check_mark(enum pdk__profile profile, const char *uuid, int32_t sequence) {
+/* Whatever is taken for a UUID, the mark fits, and a node made of it is of the label's kind. */
+static void check_mark(enum pdk__profile profile, enum pdk__label label, const char *uuid, int32_t sequence) {
     char mark[PDK__MARK_SIZE];
     memset(mark, 'x', sizeof mark);
-    pdk__mark_make(profile, uuid, mark);
+    pdk__mark_make(profile, label, uuid, mark);
     FUZZ_REQUIRE(memchr(mark, '\0', sizeof mark), "the mark of \"%s\" does not fit", uuid);
     g_autofree char *node = g_strdup_printf("%s%010d", mark, sequence);
     struct pdk__name name;
-    FUZZ_REQUIRE(pdk__name_parse(node, &name) && name.kind == PDK__WRITER && name.sequence == sequence, "\"%s\"", node);
+    bool counted = pdk__name_parse(node, &name), wanted = kinds[profile][label] != PDK__FOREIGN;
+    FUZZ_REQUIRE(counted == wanted && name.kind == kinds[profile][label], "\"%s\": kind %d", node, name.kind);
+    FUZZ_REQUIRE(!wanted || name.sequence == sequence, "\"%s\": %d", node, name.sequence);
     check_parse(node);
 }
 
@@ -67,7 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check_parse(text);
     check_order(a, b);
     check_order(b, a);
-    check_mark(PDK__CURATOR, text, a);
-    check_mark(PDK__KAZOO, text, b);
+    for (enum pdk__label label = PDK__LABEL_LOCK; label <= PDK__LABEL_LEASE; label++) {
+        check_mark(PDK__CURATOR, label, text, a);
+        check_mark(PDK__KAZOO, label, text, b);
+    }
     return 0;
 }

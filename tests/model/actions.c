@@ -15,14 +15,14 @@ enum model_budget model_budget_of(enum model_action_kind kind) {
         [CUT] = LOSSES,           [LAPSE] = LAPSES,        [EXPIRE] = EXPIRIES, [CANCEL] = CANCELS,
         [OVERDUE] = CANCELS,      [REMOVE] = REMOVALS,     [TOUCH] = TOUCHES,   [SAY_NOT_NOW] = REFUSALS,
         [SAY_UNKNOWN] = REFUSALS, [DO_UNKNOWN] = REFUSALS, [RENEW] = RENEWALS,  [ABANDON] = ABANDONS,
-        [VANISH] = VANISHES,      [CLAIM] = CLAIMS,
+        [VANISH] = VANISHES,      [SQUAT] = SQUATS,        [CLAIM] = CLAIMS,    [DOWNGRADE] = DOWNGRADES,
     };
     return budgets[kind];
 }
 
 static bool affordable(const struct model_state *s, enum model_action_kind kind) {
     enum model_budget budget = model_budget_of(kind);
-    return budget == FAULTS || (s->budgets[budget] > 0 && (budget == CLAIMS || s->budgets[FAULTS] > 0));
+    return budget == FAULTS || (s->budgets[budget] > 0 && (budget >= CLAIMS || s->budgets[FAULTS] > 0));
 }
 
 /* As many of the kind as `wide` says, or none. */
@@ -34,11 +34,16 @@ static void add(struct list *l, enum model_action_kind kind, int32_t whose, int3
         l->enabled[l->count++] = model_act(kind, whose, i);
 }
 
-static bool may_settle(const struct model_client *k, const struct ts_fake_session *at) {
-    if (!k->has_place || !at || !at->link)
-        return false;
-    const struct model_place *p = &k->places[k->places_count - 1];
-    return p->c.phase == PDK__HELD && p->own_watch == MODEL_NONE;
+/* One, of this place. */
+static void add_of(struct list *l, enum model_action_kind kind, int32_t client, int32_t place) {
+    if (affordable(l->s, kind))
+        l->enabled[l->count++] = model_act(kind, client, place);
+}
+
+/* The line's, when its thread has not woken yet. */
+static bool is_granted(const struct model_client *k) {
+    int32_t place = model_right_of_line(k);
+    return place >= 0 && k->places[place].right.hold == MODEL_GRANTED;
 }
 
 /* ---- the ordinary course */
@@ -56,21 +61,32 @@ static void add_network(struct list *l, int32_t client) {
         add(l, DROP, client, 1);
     for (int32_t i = 0; i < k->places_count; i++)
         if (k->places[i].pausing)
-            l->enabled[l->count++] = model_act(PAUSED, client, i);
-    if (may_settle(k, at))
-        add(l, SETTLE, client, 1);
-    if (k->hold != MODEL_NO_HOLD && !k->valid)
+            add_of(l, PAUSED, client, i);
+    for (int32_t i = 0; i < k->places_count && at && at->link; i++)
+        if (k->places[i].c.phase == PDK__HELD && k->places[i].own_watch == MODEL_NONE)
+            add_of(l, SETTLE, client, i);
+    if (model_rights_lapsed(k))
         add(l, NOTICE, client, 1);
+}
+
+static bool may_downgrade(const struct list *l, int32_t client, const struct model_place *p) {
+    return l->m->config.roles[client] == MODEL_WRITES && p->owner == MODEL_LINE && p->right.valid &&
+           !p->right.downgraded;
 }
 
 static void add_threads(struct list *l, int32_t client) {
     const struct model_client *k = &l->s->clients[client];
-    if (k->hold == MODEL_GRANTED)
+    if (is_granted(k))
         add(l, RECEIVE, client, 1);
     for (int32_t i = 0; i < k->sleepers; i++)
-        l->enabled[l->count++] = model_act(RECEIVE, client, 1 + i);
-    if (k->hold == MODEL_TAKEN)
-        add(l, RELEASE, client, 1);
+        add_of(l, RECEIVE, client, 1 + i);
+    for (int32_t i = 0; i < k->places_count; i++) {
+        if (k->places[i].right.hold != MODEL_TAKEN)
+            continue;
+        add_of(l, RELEASE, client, i);
+        if (may_downgrade(l, client, &k->places[i]))
+            add_of(l, DOWNGRADE, client, i);
+    }
     add(l, CLAIM, client, 1);
 }
 
@@ -115,12 +131,21 @@ static void add_client_faults(struct list *l, int32_t client) {
         add(l, LAPSE, client, 1);
     if (k->queued != 0)
         add(l, CANCEL, client, 1);
-    if (k->hold == MODEL_GRANTED)
+    if (is_granted(k))
         add(l, OVERDUE, client, 1);
-    bool lapsed = k->hold != MODEL_NO_HOLD && !k->valid; /* the timer would find that first */
-    if (!k->renewing && !lapsed && l->s->fake.sessions[k->session].link && model_wants_renewal(k))
+    bool lapsed = model_rights_lapsed(k); /* the timer would find that first */
+    if (!k->renewing && !lapsed && l->s->fake.sessions[k->session].link && model_wants_renewal(k) >= 0)
         add(l, RENEW, client, 1);
     add(l, ABANDON, client, 1);
+}
+
+/* The name that a downgrade is about to use. Not one that it has used before: no server tells those two nodes apart. */
+static void add_stranger(struct list *l, int32_t client) {
+    const struct model_client *k = &l->s->clients[client];
+    int32_t place = model_place_with(k, MODEL_EXCHANGE);
+    if (place >= 0 && !k->places[place].robbed &&
+        !ts_fake_find(&l->s->fake, model_name_given(client, &k->places[place])))
+        add(l, SQUAT, client, 1);
 }
 
 size_t model_enabled(const struct model *m, const struct model_state *s, model_action enabled[MODEL_ENABLED]) {
@@ -137,6 +162,7 @@ size_t model_enabled(const struct model *m, const struct model_state *s, model_a
             continue;
         add_server_faults(&l, i);
         add_client_faults(&l, i);
+        add_stranger(&l, i);
     }
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
         if (s->fake.sessions[i].zombies != 0)

@@ -3,7 +3,7 @@
 
 static void connect_client(struct model *m, int32_t client, bool restore) {
     struct model_client *k = &m->now->clients[client];
-    if (!ts_fake_connect(&m->now->fake, k->session, restore)) {
+    if (!ts_fake_connect(&m->now->fake, &m->names, k->session, restore)) {
         m->seen.expiries++;
         model_session_over(m, client);
         return;
@@ -60,7 +60,7 @@ static void meddle(struct model *m, int32_t client, int32_t which, enum model_ac
 }
 
 static void vanish(struct model *m) {
-    m->now->fake.tree.levels = 0;
+    ts_fake_vanish(&m->now->fake);
     if (m->config.exact)
         m->now->fake.tree.next_sequence = m->config.first_sequence;
 }
@@ -68,7 +68,21 @@ static void vanish(struct model *m) {
 /* From this instant on it is over for everybody who asks; the timer finds out later. */
 static void lapse(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
-    k->lease = k->valid = false;
+    k->lease = false;
+    for (int32_t i = 0; i < k->places_count; i++)
+        k->places[i].right.valid = false;
+}
+
+/* A stranger's session that ends some time; the node goes with it. */
+static void squat(struct model *m, int32_t client) {
+    const struct model_client *k = &m->now->clients[client];
+    const struct model_place *p = &k->places[model_place_with(k, MODEL_EXCHANGE)];
+    struct ts_fake_request create = {
+        .kind = PDK__OP_CREATE, .name = model_name_given(client, p), .level = 1, .named = true};
+    struct ts_fake_reply reply;
+    int32_t stranger = ts_fake_open(&m->now->fake);
+    ts_fake_transact(&m->now->fake, stranger, &create, &m->names, &reply, NULL);
+    ts_fake_forget(&m->now->fake, stranger);
 }
 
 static void claim(struct model *m, int32_t client) {
@@ -125,6 +139,9 @@ static void apply_fault(struct model *m, model_action a) {
     case VANISH:
         vanish(m);
         break;
+    case SQUAT:
+        squat(m, client);
+        break;
     default:
         break;
     }
@@ -151,17 +168,20 @@ static void apply_ordinary(struct model *m, model_action a) {
         model_place_tell(m, client, which, PDK__PAUSED);
         break;
     case SETTLE:
-        model_place_settle(m, client, k->places_count - 1);
+        model_place_settle(m, client, which);
         break;
     case NOTICE:
         m->seen.late_notices++;
-        model_line_lose(m, client);
+        model_rights_lose(m, client, false);
         break;
     case RECEIVE:
         model_line_receive(m, client, which, true);
         break;
     case RELEASE:
-        model_line_release(m, client);
+        model_right_release(m, client, which);
+        break;
+    case DOWNGRADE:
+        model_right_downgrade(m, client);
         break;
     case CLAIM:
         claim(m, client);
@@ -177,7 +197,7 @@ void model_apply(struct model *m, struct model_state *s, model_action a) {
     m->now = s;
     if (budget != FAULTS) {
         s->budgets[budget]--;
-        s->budgets[FAULTS] -= budget != CLAIMS;
+        s->budgets[FAULTS] -= budget < CLAIMS;
     }
     if (model_kind(a) < ORDINARY)
         apply_ordinary(m, a);

@@ -18,22 +18,91 @@ static const struct ts_fake_node *own_node(const struct model *m, const struct m
     return p->c.own[0] == '\0' ? NULL : ts_fake_find(&m->now->fake, model_name(p->c.own));
 }
 
+/* ---- the order of the line, by what the recipes promise and not by what the core makes of it */
+
+static int32_t distance(struct ts_fake_name from, struct ts_fake_name to) {
+    return (int32_t)((uint32_t)to.sequence - (uint32_t)from.sequence);
+}
+
+/* Does the one have to wait for the other, when that is ahead? */
+static bool conflict(const struct model *m, struct ts_fake_name a, struct ts_fake_name b) {
+    return !model_is_shared(m, a.mark) || !model_is_shared(m, b.mark);
+}
+
+/* A reader's node that no right stands on yet is no place in line of its own: the writer's counts, while it is there. */
+static bool is_admitted(const struct model *m, const struct ts_fake_node *node) {
+    int32_t client = (node->name.mark - 1) / MODEL_MARKS;
+    const struct model_client *k = &m->now->clients[client];
+    for (int32_t i = 0; i < k->places_count; i++)
+        if (model_mark(client, k->places[i].mark) == node->name.mark)
+            return k->places[i].c.phase == PDK__HELD;
+    return false;
+}
+
+/* How many stand between it and its right, the one that it takes over from aside. */
+static int32_t blockers(const struct model *m, struct ts_fake_name me, struct ts_fake_name exchanged) {
+    const struct ts_fake_tree *tree = &m->now->fake.tree;
+    int32_t count = 0;
+    for (int32_t i = 0; i < tree->count; i++) {
+        const struct ts_fake_node *node = &tree->nodes[i];
+        bool own = ts_fake_name_equal(node->name, me) || ts_fake_name_equal(node->name, exchanged);
+        if (own || distance(node->name, me) < 0 || !conflict(m, node->name, me))
+            continue;
+        count += !model_is_down(m, node->name.mark) || is_admitted(m, node);
+    }
+    return count;
+}
+
+void model_check_outpaced(struct model *m, int32_t client, const struct model_place *p,
+                          const struct ts_fake_reply *list) {
+    struct ts_fake_name me = model_name(p->c.own);
+    int32_t count = 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        struct ts_fake_name other = list->children[i];
+        bool own = ts_fake_name_equal(other, me) || ts_fake_name_equal(other, p->exchanged);
+        count += !own && distance(other, me) >= 0 && conflict(m, other, me);
+    }
+    if (count <= model_rule(m, client).spare)
+        model_break(m, "nobody waits for nothing", "client %c is %s though nobody is in its way", 'A' + client,
+                    model_in_hurry(m, client) ? "refused" : "kept waiting");
+}
+
+/* Is one that it has to wait for nearer than the one that it watches? */
+static bool is_nearer(const struct model *m, struct ts_fake_name watched, struct ts_fake_name me) {
+    const struct ts_fake_tree *tree = &m->now->fake.tree;
+    for (int32_t i = 0; i < tree->count; i++) {
+        struct ts_fake_name other = tree->nodes[i].name;
+        if (distance(other, me) > 0 && distance(watched, other) > 0 && conflict(m, other, me))
+            return true;
+    }
+    return false;
+}
+
 /* ---- what the server did */
 
-/* How many places wait for this very node with their watch on it? One, at most: the next in line. */
+static bool is_woken(const struct model *m, const struct model_place *p, const struct ts_fake_node *gone) {
+    return p->c.phase == PDK__IN && !p->c.leaving && p->registered && own_node(m, p) &&
+           ts_fake_name_equal(model_name(p->c.watched), gone->name);
+}
+
+/* Who waits for this very node, with a watch on it? One at most, the next in line; but a writer's may let in many readers. */
 static void check_wake_ups(struct model *m, const struct ts_fake_node *node) {
-    int32_t woken = 0;
+    int32_t woken = 0, writers = 0;
     for (int32_t i = 0; i < m->config.clients; i++) {
         const struct model_client *k = &m->now->clients[i];
         if (k->session < 0 || !(node->watchers & 1u << k->session))
             continue;
         for (int32_t n = 0; n < k->places_count; n++) {
             const struct model_place *p = &k->places[n];
-            woken += p->c.phase == PDK__IN && !p->c.leaving && p->registered && own_node(m, p) &&
-                     ts_fake_name_equal(model_name(p->c.watched), node->name);
+            if (!is_woken(m, p, node))
+                continue;
+            woken++;
+            writers += !model_is_shared(m, model_mark(i, p->mark));
+            if (is_nearer(m, node->name, model_name(p->c.own)))
+                model_break(m, "each watches its nearest blocker", "client %c watched one farther ahead", 'A' + i);
         }
     }
-    if (woken > 1)
+    if (woken > 1 && writers > 0)
         model_break(m, "one wake-up per release", "%d contenders were woken by one deletion", woken);
 }
 
@@ -59,64 +128,102 @@ void model_check_effect(struct model *m, int32_t session, const struct ts_fake_e
 
 /* ---- grants */
 
-/* Compared as (token, hand-over), each grant is above the one before it. */
-static void check_token(struct model *m, int32_t client, int64_t token) {
-    int32_t handover = m->now->clients[client].handover;
-    bool above = handover == 0 ? token > m->now->last_token : token == m->now->last_token;
-    if (!above)
+/* Compared as (token, hand-over), each grant is above those before it that it could not have stood beside. */
+static void check_token(struct model *m, int32_t client, const struct model_place *p) {
+    struct model_state *s = m->now;
+    bool shared = m->config.roles[client] == MODEL_READS;
+    int32_t handover = p->right.handover;
+    int64_t token = p->c.token, before = shared ? s->last_exclusive : s->last_token;
+    bool above = handover == 0 ? token > before : token == before;
+    if (m->config.permits > 1 ? token == 0 : !above)
         model_break(m, "tokens increase", "client %c was granted (%lld, %d) after (%lld, …)", 'A' + client,
-                    (long long)token, handover, (long long)m->now->last_token);
-    if (token > m->now->last_token)
-        m->now->last_token = token;
+                    (long long)token, handover, (long long)before);
+    if (token > s->last_token)
+        s->last_token = token;
+    if (m->readers && !shared && token > s->last_exclusive)
+        s->last_exclusive = token;
 }
 
-void model_check_grant(struct model *m, int32_t client) {
-    struct model_client *k = &m->now->clients[client];
-    const struct model_place *p = &k->places[k->places_count - 1];
-    const struct ts_fake_tree *tree = &m->now->fake.tree;
+/* With a fresh lease and its own node, and with nobody ahead; false: an admin broke it. The token still protects, and the
+ * hold will hear of it. */
+static bool check_admitted(struct model *m, int32_t client, int32_t place) {
+    const struct model_client *k = &m->now->clients[client];
+    const struct model_place *p = &k->places[place];
     const struct ts_fake_node *node = own_node(m, p);
-    m->seen.grants++;
-    m->seen.contended += tree->count > 1;
     if (!k->lease)
         model_break(m, "no grant without a fresh lease", "client %c", 'A' + client);
-    if (p->robbed) { /* an admin broke it; the token still protects, and the hold will hear of it */
+    if (p->robbed) {
         m->seen.robbed_holds++;
-        return;
+        return false;
     }
     if (!node || node->session != k->session)
         model_break(m, "a grant has its node", "client %c was granted without a node of its own", 'A' + client);
-    else if (node != &tree->nodes[0])
+    else if (blockers(m, node->name, p->exchanged) > model_rule(m, client).spare)
         model_break(m, "a grant is the first in line", "client %c was granted with a node ahead", 'A' + client);
     else if (node->czxid != p->c.token)
         model_break(m, "the token is the czxid", "client %c", 'A' + client);
-    else
-        check_token(m, client, p->c.token);
+    return true;
+}
+
+void model_check_grant(struct model *m, int32_t client, int32_t place) {
+    m->seen.grants++;
+    m->seen.contended += m->now->fake.tree.count > 1;
+    if (check_admitted(m, client, place))
+        check_token(m, client, &m->now->clients[client].places[place]);
+}
+
+/* It keeps the token that it has. */
+void model_check_taken_over(struct model *m, int32_t client, int32_t place) {
+    if (check_admitted(m, client, place) && !m->now->clients[client].places[place].right.valid)
+        model_break(m, "what was lost is not taken over", "client %c", 'A' + client);
 }
 
 void model_check_handover(struct model *m, int32_t client, int32_t before) {
     const struct model_client *k = &m->now->clients[client];
+    int32_t place = model_right_of_line(k), number = place < 0 ? 0 : k->places[place].right.handover;
     m->seen.handovers++;
-    if (k->hold == MODEL_NO_HOLD)
+    if (place < 0)
         model_break(m, "a hand-over is to somebody", "client %c", 'A' + client);
-    else if (k->handover <= before)
-        model_break(m, "tokens increase", "client %c handed over as number %d after %d", 'A' + client, k->handover,
-                    before);
-    else if (k->handover > m->config.handovers)
+    else if (number <= before)
+        model_break(m, "tokens increase", "client %c handed over as number %d after %d", 'A' + client, number, before);
+    else if (number > m->config.handovers)
         model_break(m, "hand-overs are bounded", "client %c handed over %d times in a row, others waiting or not",
-                    'A' + client, k->handover);
+                    'A' + client, number);
 }
 
 /* ---- after every step */
 
-/* Who would be told, at this instant, that the lock is theirs? */
-static void check_exclusion(struct model *m) {
-    int32_t believers = 0;
-    for (int32_t i = 0; i < m->config.clients; i++) {
-        const struct model_client *k = &m->now->clients[i];
-        believers += k->hold != MODEL_NO_HOLD && k->valid && !k->places[k->places_count - 1].robbed;
+/* Who would be told, at this instant, that he may do what he wanted? */
+struct believers {
+    int32_t all, exclusive, downgraded;
+};
+
+static void count_believers(const struct model *m, int32_t client, struct believers *b) {
+    const struct model_client *k = &m->now->clients[client];
+    bool reads = m->config.roles[client] == MODEL_READS, leases = m->config.roles[client] == MODEL_LEASES;
+    for (int32_t n = 0; n < k->places_count; n++) {
+        const struct model_right *right = &k->places[n].right;
+        if (right->hold == MODEL_NO_HOLD || !right->valid || k->places[n].robbed)
+            continue;
+        b->all++;
+        b->exclusive += !reads && !leases && !right->downgraded;
+        b->downgraded += right->downgraded;
     }
-    if (believers > 1)
-        model_break(m, "mutual exclusion", "%d clients hold the lock, each with a lease", believers);
+}
+
+static void check_exclusion(struct model *m) {
+    struct believers b = {0, 0, 0};
+    for (int32_t i = 0; i < m->config.clients; i++)
+        count_believers(m, i, &b);
+    if (b.exclusive > 0 && b.all > 1)
+        model_break(m, "mutual exclusion", "%d clients hold the lock, each with a lease, %d of them for itself alone",
+                    b.all, b.exclusive);
+    if (m->config.permits != 0 && b.all > m->config.permits)
+        model_break(m, "no more holders than permits", "%d hold, each with a lease, of %d permits", b.all,
+                    m->config.permits);
+    m->seen.shared += b.all > 1;
+    m->seen.full += m->config.permits != 0 && b.all == m->config.permits;
+    m->seen.let_in += b.downgraded > 0 && b.all > b.downgraded;
 }
 
 /* One node for a place, none for one that is gone. */
@@ -161,8 +268,13 @@ static void check_quiet_place(struct model *m, int32_t client, const struct mode
         model_break(m, "a hold does not outlive its node", "client %c never hears of it", 'A' + client);
     else if (p->c.phase != PDK__HELD && (p->c.phase != PDK__IN || (!mine && !p->robbed)))
         model_break(m, "no waiter stuck", "client %c is not in line and does nothing about it", 'A' + client);
-    else if (p->c.phase == PDK__IN && (!ahead || (mine && ahead >= mine)))
+    else if (p->c.phase == PDK__IN && (!ahead || (mine && distance(ahead->name, mine->name) < 0)))
         model_break(m, "no waiter stuck", "client %c waits without a watch on a node ahead", 'A' + client);
+    else if (p->c.phase == PDK__IN && mine &&
+             (is_nearer(m, ahead->name, mine->name) || !conflict(m, ahead->name, mine->name)))
+        model_break(m, "each watches its nearest blocker", "client %c watches one farther ahead", 'A' + client);
+    else if (p->owner == MODEL_EXCHANGE || (p->right.downgraded && p->owner == MODEL_LINE))
+        model_break(m, "a downgrade comes to its end", "client %c keeps a writer's node", 'A' + client);
 }
 
 static void check_quiet(struct model *m) {
@@ -170,9 +282,9 @@ static void check_quiet(struct model *m) {
         const struct model_client *k = &m->now->clients[i];
         for (int32_t n = 0; n < k->places_count; n++)
             check_quiet_place(m, i, k, &k->places[n]);
-        if (k->queued != 0 && !k->has_place)
+        if (k->queued != 0 && model_place_with(k, MODEL_LINE) < 0)
             model_break(m, "no waiter stuck", "the threads of client %c have no place in line", 'A' + i);
-        if (k->hold != MODEL_NO_HOLD && !k->valid)
+        if (model_rights_lapsed(k))
             model_break(m, "a lost hold is told", "client %c never hears that its lease was over", 'A' + i);
     }
 }

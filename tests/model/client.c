@@ -10,11 +10,21 @@ void model_init(struct model *m, const struct model_config *config) {
     memset(m, 0, sizeof *m);
     m->config = *config;
     int32_t faults = 0;
+    for (int32_t i = 0; i < config->clients; i++)
+        m->readers = m->readers || config->roles[i] == MODEL_READS;
     for (int32_t i = FAULTS + 1; i < CLAIMS; i++)
         faults += config->budgets[i];
     if (config->budgets[FAULTS] == 0 || config->budgets[FAULTS] > faults)
         m->config.budgets[FAULTS] = faults;
     model_names_init(m);
+}
+
+/* What is shared is not handed over. */
+struct pdk__turns model_turns(const struct model *m, int32_t client) {
+    bool alone = m->config.roles[client] == MODEL_LOCKS || m->config.roles[client] == MODEL_WRITES;
+    struct pdk__turns turns;
+    pdk__turns_init(&turns, alone ? (uint32_t)m->config.handovers : 0, INT64_MAX);
+    return turns;
 }
 
 void model_begin(struct model *m, struct model_state *s) {
@@ -25,7 +35,7 @@ void model_begin(struct model *m, struct model_state *s) {
     for (int32_t i = 0; i < m->config.clients; i++) {
         struct model_client *k = &s->clients[i];
         k->session = ts_fake_open(&s->fake);
-        pdk__turns_init(&k->turns, (uint32_t)m->config.handovers, INT64_MAX);
+        k->turns = model_turns(m, i);
         for (int32_t n = 0; n < (m->config.threads[i] ? m->config.threads[i] : 1); n++)
             model_line_push(m, i, k->tickets++);
     }
@@ -35,6 +45,7 @@ void model_copy(struct model_state *to, const struct model_state *from) {
     ts_fake_copy(&to->fake, &from->fake);
     memcpy(to->budgets, from->budgets, sizeof to->budgets);
     to->last_token = from->last_token;
+    to->last_exclusive = from->last_exclusive;
     for (int32_t i = 0; i < MODEL_CLIENTS; i++) {
         const struct model_client *k = &from->clients[i];
         memcpy(&to->clients[i], k,
@@ -42,9 +53,7 @@ void model_copy(struct model_state *to, const struct model_state *from) {
     }
 }
 
-bool model_is_live(const struct model_client *k) {
-    return k->places_count != 0 || k->queued != 0 || k->sleepers != 0 || k->hold != MODEL_NO_HOLD;
-}
+bool model_is_live(const struct model_client *k) { return k->places_count != 0 || k->queued != 0 || k->sleepers != 0; }
 
 bool model_is_connected(const struct model *m, const struct model_client *k) {
     return k->session >= 0 && m->now->fake.sessions[k->session].link;
@@ -66,8 +75,7 @@ void model_link_down(struct model *m, int32_t client) {
  * place makes the line queue anew. */
 void model_session_over(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
-    if (k->hold != MODEL_NO_HOLD)
-        model_line_lose(m, client);
+    model_rights_lose(m, client, true);
     ts_fake_forget(&m->now->fake, k->session);
     if (m->config.same_mark) /* or the newest node of that mark may be of an older session */
         m->now->fake.sessions[k->session].zombies = 0;
@@ -86,8 +94,7 @@ static void committed(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
     if (k->lease || !m->now->fake.sessions[k->session].alive)
         return;
-    if (k->hold != MODEL_NO_HOLD && !k->valid)
-        model_line_lose(m, client);
+    model_rights_lose(m, client, false);
     k->lease = true;
     if (m->transcript)
         model_print_lease(m, client);
@@ -97,7 +104,8 @@ static void committed(struct model *m, int32_t client) {
 static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
     if (kind == PDK__OP_BARRIER)
         return result == PDK__OK || result == PDK__NO_NODE;
-    return result == PDK__OK && (kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_DELETE);
+    return result == PDK__OK &&
+           (kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_DELETE || kind == PDK__OP_SET);
 }
 
 void model_receive(struct model *m, int32_t client) {
@@ -106,7 +114,8 @@ void model_receive(struct model *m, int32_t client) {
     if (m->transcript)
         model_print_packet(m, client, &packet);
     if (packet.packet != TS_FAKE_REPLY) {
-        model_place_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED);
+        if (packet.packet != TS_FAKE_CHILDREN)
+            model_place_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED);
         return;
     }
     if (proves_quorum(packet.kind, packet.result))
@@ -140,7 +149,8 @@ void model_tidy(struct model *m, int32_t client) {
     for (int32_t i = 0; i < k->places_count; i++)
         if (becomes[i] >= 0 && becomes[i] != i)
             k->places[becomes[i]] = k->places[i];
-    assert(!k->has_place || becomes[k->places_count - 1] >= 0);
+        else
+            assert(becomes[i] >= 0 || k->places[i].owner == MODEL_REAPER);
     k->places_count = kept;
     if (k->session >= 0)
         renumber_tags(&m->now->fake.sessions[k->session], becomes);

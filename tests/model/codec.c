@@ -106,6 +106,12 @@ ALWAYS void code_tree(struct codec *c, struct ts_fake_tree *tree) {
     uint32_t first = (uint32_t)c->m->config.first_sequence;
     tree->levels = code_int(c, tree->levels, 1);
     tree->count = code_int(c, tree->count, 4);
+    if (code_bool(c, (tree->lookouts | tree->overlooked) != 0)) {
+        tree->lookouts = (uint16_t)code(c, tree->lookouts, TS_FAKE_SESSIONS);
+        tree->overlooked = (uint16_t)code(c, tree->overlooked, TS_FAKE_SESSIONS);
+    } else {
+        tree->lookouts = tree->overlooked = 0;
+    }
     if (c->writing)
         code(c, (uint32_t)c->numbers->sequences, 6);
     else
@@ -125,8 +131,12 @@ ALWAYS void code_request(struct codec *c, struct ts_fake_request *r) {
         memset(r, 0, sizeof *r);
     r->kind = (enum pdk__op_kind)code(c, r->kind, 4);
     r->tag = code(c, (uint32_t)r->tag, 7);
-    r->level = code_int(c, r->level, 1);
+    r->level = (int16_t)code_int(c, r->level, 1);
     if (r->kind == PDK__OP_CREATE)
+        r->named = code_bool(c, r->named);
+    if (r->kind == PDK__OP_LIST)
+        r->watch = code_bool(c, r->watch);
+    if (r->kind == PDK__OP_CREATE && !r->named)
         r->name.mark = code_mark(c, r->name.mark);
     else
         code_name(c, &r->name);
@@ -147,8 +157,10 @@ ALWAYS void code_reply(struct codec *c, struct ts_fake_reply *r) {
         r->token = code_token(c, r->token);
         r->owner = code_int(c, r->owner + 1, 4) - 1;
     }
-    if (r->packet == TS_FAKE_REPLY && r->kind == PDK__OP_LIST && r->result == PDK__OK)
-        r->count = code_int(c, r->count, 4);
+    if (r->packet == TS_FAKE_REPLY && r->kind == PDK__OP_LIST && r->result == PDK__OK) {
+        r->count = (int16_t)code_int(c, r->count, 4);
+        r->watch = code_bool(c, r->watch != 0);
+    }
     for (int32_t i = 0; i < r->count; i++)
         code_name(c, &r->children[i]);
 }
@@ -161,6 +173,7 @@ ALWAYS void code_session(struct codec *c, struct ts_fake_session *s) {
     if (!s->open && !s->alive)
         return;
     s->link = code_bool(c, s->link);
+    s->lookout = code_bool(c, s->lookout);
     s->zombies = code_int(c, s->zombies, 3);
     s->requests_count = code_int(c, s->requests_count, 4);
     s->replies_count = code_int(c, s->replies_count, 4);
@@ -182,6 +195,8 @@ _Static_assert(sizeof(struct pdk__contender) == 360, "code_contender knows every
 
 ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
     k->phase = (enum pdk__phase)code(c, k->phase, 3);
+    if (c->m->config.budgets[DOWNGRADES] != 0)
+        k->named = code_bool(c, k->named);
     k->doing = (enum pdk__command)code(c, k->doing, 4);
     k->failure = (pdk_status)code(c, (uint32_t)k->failure, 6);
     k->wanted = code_bool(c, k->wanted);
@@ -198,28 +213,11 @@ ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
     k->token = code_token(c, k->token);
 }
 
-ALWAYS void code_place(struct codec *c, struct model_place *p, int32_t client, int32_t place) {
-    const struct ts_fake_name nameless = {0, 0};
-    int32_t number = code_mark(c, model_mark(client, p->mark));
-    if (!c->writing) {
-        memset(p, 0, offsetof(struct model_place, c));
-        p->mark = (number - 1) % MODEL_MARKS;
-        pdk__contender_init(&p->c, c->m->names.mark[number - 1]);
-    }
-    p->pausing = code_bool(c, p->pausing);
-    p->robbed = code_bool(c, p->robbed);
-    p->registered = code_bool(c, p->registered);
-    if (model_in_hurry(c->m, client))
-        p->outpaced = code_bool(c, p->outpaced);
-    p->own_watch = (enum model_pending)code(c, p->own_watch, 2);
-    code_contender(c, &p->c);
-    code_text(c, p->c.own, c->writing ? c->numbers->used.own[client][place] : nameless);
-    code_text(c, p->c.watched, c->writing ? c->numbers->used.watched[client][place] : nameless);
-}
-
 /* How many of a client's claims drew an earlier ticket: the new number of this one. */
 static int32_t rank_of(const struct model_client *k, int32_t ticket) {
-    int32_t rank = k->hold != MODEL_NO_HOLD && k->holder < ticket;
+    int32_t rank = 0;
+    for (int32_t i = 0; i < k->places_count; i++)
+        rank += k->places[i].right.hold != MODEL_NO_HOLD && k->places[i].right.holder < ticket;
     for (int32_t i = 0; i < k->queued; i++)
         rank += k->queue[i] < ticket;
     for (int32_t i = 0; i < k->sleepers; i++)
@@ -232,22 +230,57 @@ ALWAYS int32_t code_ticket(struct codec *c, const struct model_client *k, int32_
     return c->writing ? ticket : anew;
 }
 
+ALWAYS void code_right(struct codec *c, struct model_right *right, const struct model_client *k) {
+    right->hold = (enum model_hold)code(c, right->hold, 2);
+    if (right->hold == MODEL_NO_HOLD)
+        return;
+    right->valid = code_bool(c, right->valid);
+    if (c->m->config.budgets[DOWNGRADES] != 0)
+        right->downgraded = code_bool(c, right->downgraded);
+    right->holder = code_ticket(c, k, right->holder);
+    right->handover = code_int(c, right->handover, 3);
+}
+
+ALWAYS void code_place(struct codec *c, struct model_client *k, int32_t client, int32_t place) {
+    struct model_place *p = &k->places[place];
+    const struct ts_fake_name nameless = {0, 0};
+    int32_t number = code_mark(c, model_mark(client, p->mark));
+    if (!c->writing) {
+        memset(p, 0, offsetof(struct model_place, c));
+        p->mark = (number - 1) % MODEL_MARKS;
+        pdk__contender_init(&p->c, c->m->names.mark[number - 1]);
+    }
+    p->owner = (enum model_owner)code(c, p->owner, 2);
+    if (p->owner != MODEL_REAPER)
+        code_right(c, &p->right, k);
+    p->pausing = code_bool(c, p->pausing);
+    p->robbed = code_bool(c, p->robbed);
+    p->registered = code_bool(c, p->registered);
+    if (model_in_hurry(c->m, client))
+        p->outpaced = code_bool(c, p->outpaced);
+    p->own_watch = (enum model_pending)code(c, p->own_watch, 2);
+    code_contender(c, &p->c);
+    if (p->c.named)
+        code_name(c, &p->exchanged);
+    code_text(c, p->c.own, c->writing ? c->numbers->used.own[client][place] : nameless);
+    code_text(c, p->c.watched, c->writing ? c->numbers->used.watched[client][place] : nameless);
+}
+
 ALWAYS void code_claims(struct codec *c, struct model_client *k) {
-    k->hold = (enum model_hold)code(c, k->hold, 2);
     k->queued = code_int(c, k->queued, 3);
     k->sleepers = code_int(c, k->sleepers, 3);
-    if (!c->writing)
-        k->tickets = k->queued + k->sleepers + (k->hold != MODEL_NO_HOLD);
     k->turns.handovers = code(c, k->turns.handovers, 3);
-    if (k->hold != MODEL_NO_HOLD) {
-        k->valid = code_bool(c, k->valid);
-        k->holder = code_ticket(c, k, k->holder);
-        k->handover = code_int(c, k->handover, 3);
-    }
     for (int32_t i = 0; i < k->queued; i++)
         k->queue[i] = code_ticket(c, k, k->queue[i]);
     for (int32_t i = 0; i < k->sleepers; i++)
         k->sleeper[i] = code_ticket(c, k, k->sleeper[i]);
+}
+
+static int32_t claims_of(const struct model_client *k) {
+    int32_t count = k->queued + k->sleepers;
+    for (int32_t i = 0; i < k->places_count; i++)
+        count += k->places[i].right.hold != MODEL_NO_HOLD;
+    return count;
 }
 
 ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client) {
@@ -256,22 +289,27 @@ ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client)
     k->session = code_int(c, k->session + 1, 4) - 1;
     k->lease = code_bool(c, k->lease);
     k->renewing = code_bool(c, k->renewing);
-    k->has_place = code_bool(c, k->has_place);
     if (!c->writing)
-        pdk__turns_init(&k->turns, (uint32_t)c->m->config.handovers, INT64_MAX);
+        k->turns = model_turns(c->m, client);
     code_claims(c, k);
     k->places_count = code_int(c, k->places_count, 3);
     for (int32_t i = 0; i < k->places_count; i++)
-        code_place(c, &k->places[i], client, i);
+        code_place(c, k, client, i);
+    if (!c->writing)
+        k->tickets = claims_of(k);
 }
 
 ALWAYS void code_state(struct codec *c, struct model_state *s) {
     for (int32_t i = 0; i < BUDGETS; i++) {
-        int32_t left = s->budgets[i] > s->budgets[FAULTS] && i != CLAIMS ? s->budgets[FAULTS] : s->budgets[i];
+        int32_t left = s->budgets[i] > s->budgets[FAULTS] && i < CLAIMS ? s->budgets[FAULTS] : s->budgets[i];
         left = code_int(c, c->writing ? left : 0, 4);
         s->budgets[i] = c->writing ? s->budgets[i] : left;
     }
     s->last_token = code_token(c, s->last_token);
+    if (c->m->readers)
+        s->last_exclusive = code_token(c, s->last_exclusive);
+    else if (!c->writing)
+        s->last_exclusive = 0;
     code_tree(c, &s->fake.tree);
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
         code_session(c, &s->fake.sessions[i]);
@@ -292,8 +330,11 @@ static void make_numbers(const struct model *m, const struct model_state *s, str
     assert(!n->used.beyond);
     n->token[0] = 0; /* none */
     n->tokens = number_anew(n->used.tokens, n->token, 1);
-    for (int32_t i = 0; i < MODEL_CLIENTS; i++)
-        number_anew(n->used.marks[i], n->mark[i], 0);
+    for (int32_t i = 0; i < MODEL_CLIENTS; i++) {
+        uint32_t down = m->config.roles[i] == MODEL_WRITES ? n->used.marks[i] >> MODEL_DOWN << MODEL_DOWN : 0;
+        number_anew(n->used.marks[i] & ~down, n->mark[i], 0);
+        number_anew(down, n->mark[i], MODEL_DOWN);
+    }
     n->sequences = number_anew(n->used.sequences, n->sequence, 0);
     if (!m->config.exact)
         return;

@@ -117,6 +117,8 @@ static void print_legend(struct model *m, FILE *out) {
         "Clients A to %c, one directory %s. A#0 is A's node with sequence 0, A' A's second contender in line, A1 A's\n"
         "first thread. ──► is sent, ◄── arrives; a session's requests are executed and answered in order.\n",
         'A' + m->config.clients - 1, MODEL_DIRECTORY);
+    if (m->config.budgets[DOWNGRADES] != 0)
+        fprintf(out, "A~#0 is the reader's node that takes over from A#0 when A only reads from then on.\n");
 }
 
 static void replay(struct explorer *x, uint64_t id, model_action last) {
@@ -134,7 +136,7 @@ static void replay(struct explorer *x, uint64_t id, model_action last) {
     model_begin(&m, &s);
     m.transcript = x->out;
     for (int32_t i = 0; i < MODEL_CLIENTS; i++)
-        m.told[i] = 1;
+        m.told[i][0] = 1;
     for (int i = 0; i < steps && !m.broken; i++) {
         int32_t before = s.fake.tree.count;
         model_print_action(&m, &s, i + 1, path[steps - 1 - i]);

@@ -1,7 +1,10 @@
-/* Where the threads of a client queue in front of its place, as src/line.c, claim.c and hold.c have it. The decision whose
- * turn is next is the real core/turns.
+/* Where the threads of a client queue in front of its place, as src/line.c and claim.c have it. The decision whose turn is
+ * next is the real core/turns.
  *
- *     queue:  t3 t4 t5        hold: none ─ granted to t2 ─ t2 wakes and takes it        sleepers: t1, whose grant lapsed
+ *     queue:  t3 t4 t5        place, with a right on it or none (right.c)        sleepers: t1, whose grant lapsed
+ *
+ * Readers have a line each in truth. Here those of a client stand behind each other, which takes nothing away from the order
+ * of their nodes, and they do not hand over.
  */
 #include "model.h"
 
@@ -10,7 +13,7 @@
 
 static struct model_client *client_of(struct model *m, int32_t client) { return &m->now->clients[client]; }
 
-static void say(struct model *m, int32_t client, int32_t ticket, const char *what) {
+void model_say(struct model *m, int32_t client, int32_t ticket, const char *what) {
     if (m->transcript)
         model_print_thread(m, client, ticket, what);
 }
@@ -32,56 +35,47 @@ static void insert(int32_t *list, int32_t *count, int32_t at, int32_t ticket) {
 
 /* Leave the place to the reaper. */
 static void drop_place(struct model *m, int32_t client) {
-    struct model_client *k = client_of(m, client);
-    if (!k->has_place)
-        return;
-    k->has_place = false;
-    model_place_leave(m, client, k->places_count - 1);
+    int32_t place = model_place_with(client_of(m, client), MODEL_LINE);
+    if (place >= 0)
+        model_place_leave(m, client, place);
 }
 
 static bool is_outpaced(const struct model_place *p) { return p->c.phase == PDK__IN && p->c.listed && p->outpaced; }
 
-static void grant_next(struct model *m, int32_t client) {
+static void grant_next(struct model *m, int32_t client, int32_t place) {
     struct model_client *k = client_of(m, client);
     if (k->queued == 0) {
         drop_place(m, client);
         return;
     }
-    k->holder = take(k->queue, &k->queued, 0);
+    int32_t holder = take(k->queue, &k->queued, 0);
     for (int32_t i = 0; i < k->queued; i++)
-        if (k->queue[i] < k->holder)
+        if (k->queue[i] < holder)
             model_break(m, "threads are served in their order", "client %c", 'A' + client);
-    k->hold = MODEL_GRANTED;
-    k->valid = k->lease;
-    k->handover = (int32_t)k->turns.handovers;
-    say(m, client, k->holder, "is granted the lock; it has yet to wake up");
-    model_check_grant(m, client);
+    k->places[place].right = (struct model_right){
+        .hold = MODEL_GRANTED, .valid = k->lease, .holder = holder, .handover = (int32_t)k->turns.handovers};
+    model_say(m, client, holder, "is granted what it wants; it has yet to wake up");
+    model_check_grant(m, client, place);
 }
 
 static void answer_all(struct model *m, int32_t client, const char *what) {
     struct model_client *k = client_of(m, client);
     while (k->queued != 0)
-        say(m, client, take(k->queue, &k->queued, 0), what);
+        model_say(m, client, take(k->queue, &k->queued, 0), what);
     drop_place(m, client);
 }
 
 void model_line_moved(struct model *m, int32_t client, int32_t place) {
     struct model_client *k = client_of(m, client);
     const struct pdk__contender *c = &k->places[place].c;
-    if (!k->has_place || place != k->places_count - 1 || m->broken)
-        return;
     if (c->failure != PDK_OK) {
         answer_all(m, client, "is told that this can never be granted");
     } else if (c->phase == PDK__GONE) {
-        if (k->hold != MODEL_NO_HOLD) {
-            model_line_lose(m, client);
-            return;
-        }
         drop_place(m, client);
         model_line_advance(m, client);
-    } else if (c->phase == PDK__HELD && k->hold == MODEL_NO_HOLD) {
+    } else if (c->phase == PDK__HELD) {
         pdk__turns_granted(&k->turns, 0);
-        grant_next(m, client);
+        grant_next(m, client, place);
     } else if (is_outpaced(&k->places[place])) {
         if (model_in_hurry(m, client)) /* somebody else is ahead: a try does not wait */
             answer_all(m, client, "does not want to wait");
@@ -89,24 +83,25 @@ void model_line_moved(struct model *m, int32_t client, int32_t place) {
 }
 
 void model_line_advance(struct model *m, int32_t client) {
-    struct model_client *k = client_of(m, client);
-    if (k->hold != MODEL_NO_HOLD || m->broken)
+    const struct model_client *k = client_of(m, client);
+    if (model_right_of_line(k) >= 0 || m->broken)
         return;
     if (k->queued == 0)
         drop_place(m, client);
-    else if (!k->has_place)
+    else if (model_place_with(k, MODEL_LINE) < 0)
         model_place_new(m, client);
 }
 
 /* One that comes back goes where it was. */
 void model_line_push(struct model *m, int32_t client, int32_t ticket) {
     struct model_client *k = client_of(m, client);
-    if (k->hold != MODEL_NO_HOLD && !k->valid)
-        model_line_lose(m, client);
-    bool behind =
-        k->queued != 0 || k->hold != MODEL_NO_HOLD || (k->has_place && is_outpaced(&k->places[k->places_count - 1]));
+    int32_t held = model_right_of_line(k);
+    if (held >= 0 && !k->places[held].right.valid)
+        model_right_lose(m, client, held);
+    int32_t place = model_place_with(k, MODEL_LINE);
+    bool behind = k->queued != 0 || model_right_of_line(k) >= 0 || (place >= 0 && is_outpaced(&k->places[place]));
     if (model_in_hurry(m, client) && behind) {
-        say(m, client, ticket, "does not want to wait");
+        model_say(m, client, ticket, "does not want to wait");
         return;
     }
     int32_t at = 0;
@@ -116,25 +111,20 @@ void model_line_push(struct model *m, int32_t client, int32_t ticket) {
     model_line_advance(m, client);
 }
 
-/* The hold ended. kept: it was given up while valid, so that the next thread may have it. */
-static void ended(struct model *m, int32_t client, bool kept) {
+void model_line_ended(struct model *m, int32_t client, int32_t place, bool kept, int32_t before) {
     struct model_client *k = client_of(m, client);
-    int32_t old = k->places_count - 1, before = k->handover;
-    k->hold = MODEL_NO_HOLD;
-    k->valid = false;
-    assert(k->has_place);
-    bool again = kept && k->places[old].c.phase == PDK__HELD && k->lease;
+    bool again = kept && k->places[place].c.phase == PDK__HELD && k->lease;
     bool waiting = k->queued != 0;
     switch (pdk__turns_next(&k->turns, 0, waiting, again)) {
     case PDK__TURN_HAND_OVER:
-        grant_next(m, client);
+        grant_next(m, client, place);
         model_check_handover(m, client, before);
         return;
     case PDK__TURN_REJOIN: /* queue anew before leaving */
         m->seen.rejoins++;
-        k->has_place = false;
+        k->places[place].owner = MODEL_REAPER;
         model_line_advance(m, client);
-        model_place_leave(m, client, old);
+        model_place_leave(m, client, place);
         if (!waiting)
             model_break(m, "no place without a thread", "client %c queues anew for nobody", 'A' + client);
         return;
@@ -144,35 +134,24 @@ static void ended(struct model *m, int32_t client, bool kept) {
     }
 }
 
-void model_line_lose(struct model *m, int32_t client) {
+void model_line_sleep(struct model *m, int32_t client, int32_t ticket) {
     struct model_client *k = client_of(m, client);
-    m->seen.lost_holds++;
-    say(m, client, k->holder,
-        k->hold == MODEL_TAKEN ? "is told that its hold is lost" : "has lost it before it woke up");
-    if (k->hold == MODEL_GRANTED)
-        insert(k->sleeper, &k->sleepers, k->sleepers, k->holder);
-    ended(m, client, false);
-}
-
-void model_line_release(struct model *m, int32_t client) {
-    struct model_client *k = client_of(m, client);
-    if (k->valid)
-        ended(m, client, true);
-    else
-        model_line_lose(m, client);
+    insert(k->sleeper, &k->sleepers, k->sleepers, ticket);
 }
 
 void model_line_receive(struct model *m, int32_t client, int32_t which, bool in_time) {
     struct model_client *k = client_of(m, client);
-    if (which == 0 && k->valid && in_time) {
-        k->hold = MODEL_TAKEN;
+    int32_t place = which == 0 ? model_right_of_line(k) : -1;
+    bool valid = place >= 0 && k->places[place].right.valid;
+    if (valid && in_time) {
+        k->places[place].right.hold = MODEL_TAKEN;
         return;
     }
-    int32_t ticket = which == 0 ? k->holder : take(k->sleeper, &k->sleepers, which - 1);
+    int32_t ticket = place >= 0 ? k->places[place].right.holder : take(k->sleeper, &k->sleepers, which - 1);
     m->seen.late_receipts += in_time;
-    say(m, client, ticket, in_time ? "finds that the grant has lapsed, and queues again" : "gives up");
-    if (which == 0)
-        ended(m, client, k->valid);
+    model_say(m, client, ticket, in_time ? "finds that the grant has lapsed, and queues again" : "gives up");
+    if (place >= 0)
+        model_right_end(m, client, place, valid);
     if (in_time)
         model_line_push(m, client, ticket);
 }

@@ -6,21 +6,23 @@
 #include <sys/resource.h>
 
 static const char *const budget_names[BUDGETS] = {
-    [FAULTS] = "faults",     [LOSSES] = "losses",     [LAPSES] = "lapses",     [EXPIRIES] = "expiries",
-    [CANCELS] = "cancels",   [REMOVALS] = "admin",    [TOUCHES] = "touches",   [REFUSALS] = "refusals",
-    [RENEWALS] = "renewals", [ABANDONS] = "abandons", [VANISHES] = "vanishes", [CLAIMS] = "claims",
+    [FAULTS] = "faults",     [LOSSES] = "losses",         [LAPSES] = "lapses",     [EXPIRIES] = "expiries",
+    [CANCELS] = "cancels",   [REMOVALS] = "admin",        [TOUCHES] = "touches",   [REFUSALS] = "refusals",
+    [RENEWALS] = "renewals", [ABANDONS] = "abandons",     [VANISHES] = "vanishes", [SQUATS] = "squats",
+    [CLAIMS] = "claims",     [DOWNGRADES] = "downgrades",
 };
 
 static int usage(void) {
     fprintf(
         stderr,
         "usage: model [--deep] [--clients 2|3] [--threads A,B,C] [--handovers N] [--tries CLIENTS] [--no-directory]\n"
-        "             [--same-mark] [--exact] [--first SEQUENCE] [--max STATES]");
+        "             [--same-mark] [--exact] [--first SEQUENCE] [--max STATES] [--rwlock wrr] [--semaphore PERMITS]");
     for (int i = 0; i < BUDGETS; i++)
         fprintf(stderr, "%s [--%s N]", i % 6 == 0 ? "\n            " : "", budget_names[i]);
     fprintf(stderr,
             "\n\nWalks every interleaving of that many clients, threads of each, and faults of each kind; --faults:\n"
-            "of all kinds together. --deep: three clients, two threads in the first, any two faults.\n"
+            "of all kinds together. --deep: three clients, two threads in the first, any two faults. --rwlock: who of\n"
+            "the clients writes, and who reads. --semaphore: all want one of that many leases, and none waits.\n"
             "Exit status 1: a promise is broken, and the shortest counter-example was printed.\n");
     return 2;
 }
@@ -60,6 +62,26 @@ static bool take_threads(struct model_config *config, const char *text) {
     return read >= 1 && read <= 3;
 }
 
+/* Who writes and who reads. */
+static bool take_roles(struct model_config *config, const char *text) {
+    size_t n = strlen(text);
+    if ((n != 2 && n != 3) || strspn(text, "rw") != n)
+        return false;
+    config->clients = (int32_t)n;
+    for (size_t i = 0; i < n; i++)
+        config->roles[i] = text[i] == 'w' ? MODEL_WRITES : MODEL_READS;
+    return true;
+}
+
+static bool take_permits(struct model_config *config, long long permits) {
+    if (permits < 1 || permits > MODEL_CLIENTS)
+        return false;
+    config->permits = (int32_t)permits;
+    for (int i = 0; i < MODEL_CLIENTS; i++)
+        config->roles[i] = MODEL_LEASES;
+    return true;
+}
+
 static bool take_budget(struct model_config *config, const char *name, long long value) {
     for (int i = 0; i < BUDGETS; i++)
         if (strcmp(name, budget_names[i]) == 0 && value >= 0 && value <= (i == FAULTS ? 15 : 5)) {
@@ -74,8 +96,12 @@ static bool take_number(struct model_config *config, const char *option, const c
     long long value = strtoll(text, &end, 10);
     if (strcmp(option, "--threads") == 0)
         return take_threads(config, text);
+    if (strcmp(option, "--rwlock") == 0)
+        return take_roles(config, text);
     if (end == text || *end != '\0')
         return false;
+    if (strcmp(option, "--semaphore") == 0)
+        return take_permits(config, value);
     if (strcmp(option, "--max") == 0 && value > 0)
         config->max_states = (uint64_t)value;
     else if (strcmp(option, "--first") == 0 && value >= INT32_MIN && value <= INT32_MAX)
@@ -99,7 +125,11 @@ static bool fits(const struct model_config *config) {
 }
 
 static void print_config(const struct model_config *config) {
-    printf("%d clients with", config->clients);
+    static const char *const words[] = {"lock", "write", "read", "take a permit"};
+    printf("%d clients that", config->clients);
+    for (int i = 0; i < config->clients; i++)
+        printf("%s %s", i == 0 ? "" : ",", words[config->roles[i]]);
+    printf(", with");
     for (int i = 0; i < config->clients; i++)
         printf("%s %d", i == 0 ? "" : ",", config->threads[i] ? config->threads[i] : 1);
     printf(" threads; hand-overs in a row: %d; at most:", config->handovers);
@@ -129,6 +159,11 @@ static void print_result(const struct model_result *r) {
            (unsigned long long)seen->late_receipts, (unsigned long long)seen->expiries,
            (unsigned long long)seen->abandons, (unsigned long long)seen->robbed_holds,
            (unsigned long long)seen->touched);
+    printf("several at a time %llu times; downgrades %llu, %llu taken over, %llu times somebody was let in; released "
+           "meanwhile %llu, the node gone %llu, its name taken %llu\n",
+           (unsigned long long)seen->shared, (unsigned long long)seen->downgrades, (unsigned long long)seen->taken_over,
+           (unsigned long long)seen->let_in, (unsigned long long)seen->given_back, (unsigned long long)seen->disowned,
+           (unsigned long long)seen->squatted);
     double n = (double)r->states;
     printf("states are known by 64-bit hashes: that any was taken for another has a probability of %.1g\n",
            n * n / 2 / 18446744073709551616.0);

@@ -6,12 +6,16 @@
  *     apply.c     doing it                                               checks.c   what must be true, always and at rest
  *     client.c    sessions and answers     as src/session has them       rest.c     ... and how a run ends
  *     place.c     drives a contender       as src/session/place.c does   transcript.c  a counter-example in words
- *     line.c      claims, holds, turns     as src/line.c, claim.c do     model.c, test_model.c  run it;  mutants
+ *     line.c      claims and turns         as src/line.c, claim.c do     model.c, test_*.c  run it;  mutants
+ *     right.c     rights and downgrades    as src/right.c, hold.c do
  *
  *     client ─► session          one at a time; the lease is one bit: "not yet over"
- *        ├────► places           one contender each: the line's, and those the reaper still has
  *        ├────► claims           a thread each, first come first served
- *        └────► hold             granted ─ the thread wakes ─► taken; valid until the lease it was granted on is over
+ *        └────► places           one contender each: the line's, a right's, one on its way to take over, and the reaper's
+ *                 └─► right      granted ─ the thread wakes ─► taken; valid until the lease it was granted on is over
+ *
+ * A client locks, writes, reads or takes a permit of a semaphore, always the same. Of the semaphore it is the leases alone,
+ * without the queue in front of them: everybody comes at any time. A writer that holds may downgrade, as src/right.c does.
  *
  * Faults come out of budgets, so that the space is finite. The lease is set when a committed request is acknowledged while
  * the server still has the session, cleared by the action that lets it lapse, and a session expires only after that. That
@@ -28,15 +32,16 @@
 #include <stdio.h>
 
 #define MODEL_CLIENTS 3
-#define MODEL_PLACES 6 /* of a client at a time */
+#define MODEL_PLACES 7 /* of a client at a time */
 #define MODEL_CLAIMS 5 /* likewise */
 #define MODEL_MARKS 16 /* likewise, of its places and of what they left behind */
+#define MODEL_DOWN 10  /* from here on they are of readers' nodes that take over from a writer's */
 #define MODEL_DIRECTORY "/lock"
 #define MODEL_PACKED 1024
 
 /* What may happen how often in one run. */
 enum model_budget {
-    FAULTS,   /* all those below together, but for claims */
+    FAULTS,   /* all those below together, but for claims and downgrades */
     LOSSES,   /* connections cut */
     LAPSES,   /* leases that end */
     EXPIRIES, /* sessions that end at the server, their lease gone */
@@ -47,12 +52,19 @@ enum model_budget {
     RENEWALS, /* a barrier on the own node out of turn */
     ABANDONS, /* a session given up by its client while the server keeps it */
     VANISHES, /* the empty directory removed */
+    SQUATS,   /* a node made by a stranger, with the name that a downgrade is about to use */
     CLAIMS,   /* another thread wants the lock, at any time */
+    DOWNGRADES,
     BUDGETS,
 };
 
+/* What a client wants. Locks are for all of them or none, and so are leases. */
+enum model_role { MODEL_LOCKS, MODEL_WRITES, MODEL_READS, MODEL_LEASES };
+
 struct model_config {
     int32_t clients;
+    enum model_role roles[MODEL_CLIENTS];
+    int32_t permits;                /* that there are leases of */
     int32_t threads[MODEL_CLIENTS]; /* that want the lock from the beginning; 0: one */
     int32_t handovers;              /* allowed in a row */
     int32_t budgets[BUDGETS];       /* FAULTS 0: what the others allow */
@@ -66,8 +78,24 @@ struct model_config {
 };
 
 enum model_pending { MODEL_NONE, MODEL_SENT, MODEL_ARMED };
+/* Whose a place is: nobody's who wants it, the line's, a right's that left the line, or on its way to take over from the
+ * line's. There is one of the line, and one on its way, at most. */
+enum model_owner { MODEL_REAPER, MODEL_LINE, MODEL_RIGHT, MODEL_EXCHANGE };
+enum model_hold { MODEL_NO_HOLD, MODEL_GRANTED, MODEL_TAKEN };
+
+/* What was granted: it stands on the line's place, or on one of its own. A thread is known by its ticket. */
+struct model_right {
+    enum model_hold hold;
+    bool valid;       /* the hold's word: once false, false for good */
+    bool downgraded;  /* its thread only reads by now */
+    int32_t holder;   /* ticket */
+    int32_t handover; /* the hold's number */
+};
 
 struct model_place {
+    enum model_owner owner;
+    struct model_right right;
+    struct ts_fake_name exchanged; /* of one whose name is given: whose place it takes over */
     bool pausing;
     bool robbed;                  /* an admin deleted its node */
     bool registered;              /* an event of the predecessor's node is for it */
@@ -77,18 +105,11 @@ struct model_place {
     struct pdk__contender c;
 };
 
-enum model_hold { MODEL_NO_HOLD, MODEL_GRANTED, MODEL_TAKEN };
-
-/* A thread is known by its ticket, drawn when it claims. */
+/* A thread draws its ticket when it claims. */
 struct model_client {
     int32_t session; /* −1: none */
     bool lease;
-    bool renewing;  /* a barrier is in flight */
-    bool has_place; /* the last of places is the line's; the others are the reaper's */
-    bool valid;     /* the hold's word: once false, false for good */
-    enum model_hold hold;
-    int32_t holder;   /* ticket */
-    int32_t handover; /* the hold's number */
+    bool renewing; /* a barrier is in flight */
     struct pdk__turns turns;
     int32_t tickets;               /* drawn so far */
     int32_t queued, sleepers;      /* how many of these */
@@ -101,7 +122,8 @@ struct model_client {
 struct model_state {
     struct ts_fake fake;
     int32_t budgets[BUDGETS];
-    int64_t last_token; /* the highest ever granted */
+    int64_t last_token;     /* the highest ever granted */
+    int64_t last_exclusive; /* likewise, not by a reader; kept where there are any */
     struct model_client clients[MODEL_CLIENTS];
 };
 
@@ -109,17 +131,19 @@ struct model_state {
 struct model_seen {
     uint64_t grants, contended, handovers, rejoins, losses, recovered_found, recovered_absent, expiries, abandons;
     uint64_t lost_holds, late_notices, late_receipts, robbed_holds, touched;
+    uint64_t shared, full, downgrades, taken_over, let_in, disowned, given_back, squatted;
 };
 
 struct model {
     struct model_config config;
     struct ts_fake_names names;
+    bool readers; /* there are clients that read */
     struct model_seen seen;
     struct model_state *now; /* that is being stepped */
     const char *broken;      /* the check that failed, and more about it */
     char detail[256];
-    FILE *transcript;            /* what happens is told here, when not NULL */
-    int32_t told[MODEL_CLIENTS]; /* there: how many marks, so that each contender has a name of its own */
+    FILE *transcript;               /* what happens is told here, when not NULL */
+    int32_t told[MODEL_CLIENTS][2]; /* there: how many marks, so that each contender has a name of its own */
 };
 
 enum model_action_kind {
@@ -134,9 +158,10 @@ enum model_action_kind {
     NETWORK, /* not an action: when none of those before is left, the network is quiet */
     RECEIVE, /* a thread wakes, and takes what it was granted, or finds it lapsed */
     RELEASE,
-    CLAIM,    /* another thread wants the lock */
-    TIME_OUT, /* an abandoned session expires */
-    ORDINARY, /* not an action: those before are */
+    CLAIM,     /* another thread wants the lock */
+    DOWNGRADE, /* a thread that writes only reads from now on */
+    TIME_OUT,  /* an abandoned session expires */
+    ORDINARY,  /* not an action: those before are */
     /* faults and chances */
     CONNECT_BARE, /* the client connects; its watches are lost */
     ZOMBIE,       /* a request of a broken connection is executed after all */
@@ -153,6 +178,7 @@ enum model_action_kind {
     RENEW,
     ABANDON,
     VANISH,
+    SQUAT,
     ACTION_KINDS,
 };
 
@@ -180,6 +206,7 @@ void model_apply(struct model *m, struct model_state *s, model_action a);
 /* --- client.c */
 void model_init(struct model *m, const struct model_config *config);
 void model_begin(struct model *m, struct model_state *s);
+struct pdk__turns model_turns(const struct model *m, int32_t client);
 void model_copy(struct model_state *to, const struct model_state *from);
 /* It has something to do. */
 bool model_is_live(const struct model_client *k);
@@ -215,7 +242,12 @@ static inline int32_t model_place_of(uint64_t tag) { return (int32_t)(tag >> 4) 
 static inline uint64_t model_tag(int32_t place, enum model_purpose purpose) {
     return (uint64_t)(place + 1) << 4 | (uint64_t)purpose;
 }
+/* A new one for the line, or one with the number of that which is held. */
 void model_place_new(struct model *m, int32_t client);
+void model_place_exchange(struct model *m, int32_t client, int32_t held);
+/* That of its node, where it is not the server who gives the sequence. */
+struct ts_fake_name model_name_given(int32_t client, const struct model_place *p);
+/* To the reaper. */
 void model_place_leave(struct model *m, int32_t client, int32_t place);
 void model_place_tell(struct model *m, int32_t client, int32_t place, enum pdk__event_type type);
 void model_places_tell(struct model *m, int32_t client, enum pdk__event_type type);
@@ -225,22 +257,41 @@ void model_place_watch_fired(struct model *m, int32_t client, struct ts_fake_nam
 void model_place_settle(struct model *m, int32_t client, int32_t place);
 /* A barrier, now. */
 void model_renew(struct model *m, int32_t client);
-/* The line's place is granted, or will be soon. */
-bool model_wants_renewal(const struct model_client *k);
+/* Of this client's, the first that is granted, or will be soon; −1: none. */
+int32_t model_wants_renewal(const struct model_client *k);
+/* The place with that owner, or −1. */
+int32_t model_place_with(const struct model_client *k, enum model_owner owner);
 
 /* --- line.c */
 void model_line_push(struct model *m, int32_t client, int32_t ticket);
 void model_line_moved(struct model *m, int32_t client, int32_t place);
 void model_line_advance(struct model *m, int32_t client);
-void model_line_lose(struct model *m, int32_t client);
-void model_line_release(struct model *m, int32_t client);
-/* The thread of the hold (which 0) or a sleeper (from 1 on) wakes. */
+/* The right on its place ended, as hand-over number `before`. kept: given up while valid, so that the next thread may have it. */
+void model_line_ended(struct model *m, int32_t client, int32_t place, bool kept, int32_t before);
+/* The thread of the granted hold (which 0) or a sleeper (from 1 on) wakes. */
 void model_line_receive(struct model *m, int32_t client, int32_t which, bool in_time);
 void model_line_cancel(struct model *m, int32_t client);
+/* Granted, but what it was granted is lost, and it still has to wake. */
+void model_line_sleep(struct model *m, int32_t client, int32_t ticket);
 /* All its claims are tries. */
 static inline bool model_in_hurry(const struct model *m, int32_t client) {
-    return client >= m->config.clients - m->config.tries;
+    return client >= m->config.clients - m->config.tries || m->config.roles[client] == MODEL_LEASES;
 }
+void model_say(struct model *m, int32_t client, int32_t ticket, const char *what);
+
+/* --- right.c */
+/* A place took a step: whom does it concern? */
+void model_moved(struct model *m, int32_t client, int32_t place);
+void model_right_end(struct model *m, int32_t client, int32_t place, bool kept);
+void model_right_lose(struct model *m, int32_t client, int32_t place);
+void model_right_release(struct model *m, int32_t client, int32_t place);
+void model_right_downgrade(struct model *m, int32_t client);
+/* Lose those that are not valid any more, or all of them. */
+void model_rights_lose(struct model *m, int32_t client, bool all);
+/* There is one that is lost and not told. */
+bool model_rights_lapsed(const struct model_client *k);
+/* The line's place with a right on it, or −1. */
+int32_t model_right_of_line(const struct model_client *k);
 
 /* --- names.c */
 /* What of the state's numbers occurs anywhere, a bit each. */
@@ -256,8 +307,13 @@ int32_t model_mark(int32_t client, int32_t mark);
 /* The name in a contender's text; mark 0 for "". */
 struct ts_fake_name model_name(const char *text);
 void model_use(const struct model *m, const struct model_state *s, struct model_used *used);
-/* A mark that no place of the client has, nor anything that they left behind. */
-int32_t model_new_mark(struct model *m, int32_t client);
+/* A mark that no place of the client has, nor anything that they left behind; down: of those for downgrades. */
+int32_t model_new_mark(struct model *m, int32_t client, bool down);
+/* The nodes of this mark: are they a reader's, and such as a writer leaves its own for? */
+bool model_is_shared(const struct model *m, int32_t mark);
+bool model_is_down(const struct model *m, int32_t mark);
+/* The rule of all its contenders. */
+struct pdk__rule model_rule(const struct model *m, int32_t client);
 static inline bool model_reply_has_name(const struct ts_fake_reply *r) {
     return r->packet != TS_FAKE_REPLY ||
            (r->result == PDK__OK && (r->kind == PDK__OP_CREATE || r->kind == PDK__OP_WATCH));
@@ -269,7 +325,12 @@ static inline bool model_reply_has_token(const struct ts_fake_reply *r) {
 /* --- checks.c */
 void model_break(struct model *m, const char *check, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void model_check_effect(struct model *m, int32_t session, const struct ts_fake_effect *effect, bool by_request);
-void model_check_grant(struct model *m, int32_t client);
+/* By this list it has to wait. */
+void model_check_outpaced(struct model *m, int32_t client, const struct model_place *p,
+                          const struct ts_fake_reply *list);
+void model_check_grant(struct model *m, int32_t client, int32_t place);
+/* A right stands on another node from now on. */
+void model_check_taken_over(struct model *m, int32_t client, int32_t place);
 void model_check_handover(struct model *m, int32_t client, int32_t before);
 void model_check_state(struct model *m);
 

@@ -16,7 +16,9 @@ static struct model_place *place_of(struct model *m, int32_t client, int32_t pla
 /* name: mark 0 for the directory, at level 1, or the root, at level 0. */
 static void submit(struct model *m, int32_t client, int32_t place, enum pdk__op_kind kind, struct ts_fake_name name,
                    int32_t level, enum model_purpose purpose) {
-    struct ts_fake_request request = {.kind = kind, .name = name, .level = level, .tag = model_tag(place, purpose)};
+    struct ts_fake_request request = {
+        .kind = kind, .name = name, .level = (int16_t)level, .tag = model_tag(place, purpose)};
+    request.named = kind == PDK__OP_CREATE && place_of(m, client, place)->c.named;
     if (m->transcript)
         model_print_request(m, client, &request);
     if (!model_is_connected(m, client_of(m, client)))
@@ -35,11 +37,25 @@ static void submit_own(struct model *m, int32_t client, int32_t place, enum pdk_
     submit(m, client, place, kind, model_name(place_of(m, client, place)->c.own), 0, purpose);
 }
 
-bool model_wants_renewal(const struct model_client *k) {
-    if (!k->has_place)
-        return false;
-    const struct pdk__contender *c = &k->places[k->places_count - 1].c;
-    return c->phase == PDK__HELD || pdk__contender_is_next(c) || (c->phase == PDK__IN && c->listed && c->ahead <= 1);
+int32_t model_place_with(const struct model_client *k, enum model_owner owner) {
+    int32_t i = k->places_count - 1;
+    while (i >= 0 && k->places[i].owner != owner)
+        i--;
+    return i;
+}
+
+static bool wants_renewal(const struct model_place *p) {
+    const struct pdk__contender *c = &p->c;
+    return p->owner != MODEL_REAPER &&
+           (c->phase == PDK__HELD || pdk__contender_is_next(c) || (c->phase == PDK__IN && c->listed && c->ahead <= 1));
+}
+
+/* The real driver takes turns among them. */
+int32_t model_wants_renewal(const struct model_client *k) {
+    for (int32_t i = 0; i < k->places_count; i++)
+        if (wants_renewal(&k->places[i]))
+            return i;
+    return -1;
 }
 
 /* The real driver may have several under way; one at a time is told of here, and another follows where it was in vain. */
@@ -48,8 +64,9 @@ void model_renew(struct model *m, int32_t client) {
     if (k->renewing || !model_is_connected(m, k))
         return;
     k->renewing = true;
-    if (model_wants_renewal(k))
-        submit_own(m, client, k->places_count - 1, PDK__OP_BARRIER, FOR_RENEWAL);
+    int32_t place = model_wants_renewal(k);
+    if (place >= 0)
+        submit_own(m, client, place, PDK__OP_BARRIER, FOR_RENEWAL);
     else
         submit(m, client, -1, PDK__OP_BARRIER, (struct ts_fake_name){0, 0}, 0, FOR_RENEWAL);
 }
@@ -76,6 +93,10 @@ static void check_one_command(struct model *m, int32_t client, int32_t place) {
         model_break(m, "one command in flight", "client %c", 'A' + client);
 }
 
+struct ts_fake_name model_name_given(int32_t client, const struct model_place *p) {
+    return (struct ts_fake_name){model_mark(client, p->mark), p->exchanged.sequence};
+}
+
 static void carry_out(struct model *m, int32_t client, int32_t place, enum pdk__command command) {
     struct model_place *p = place_of(m, client, place);
     if (command != PDK__DO_NOTHING)
@@ -84,7 +105,7 @@ static void carry_out(struct model *m, int32_t client, int32_t place, enum pdk__
     case PDK__DO_NOTHING:
         break;
     case PDK__DO_ENTER:
-        submit(m, client, place, PDK__OP_CREATE, (struct ts_fake_name){model_mark(client, p->mark), 0}, 0, FOR_CREATE);
+        submit(m, client, place, PDK__OP_CREATE, model_name_given(client, p), 0, FOR_CREATE);
         submit_directory(m, client, place, PDK__OP_LIST, FOR_ENTER_LIST);
         break;
     case PDK__DO_MKDIR:
@@ -124,7 +145,7 @@ static void observe(struct model *m, enum pdk__phase before, enum pdk__phase now
     m->seen.recovered_absent += before == PDK__UNSURE && now == PDK__OUT;
 }
 
-/* What changed is told to whom it concerns. The line may end the place from in here: it comes back here then. */
+/* What changed is told to whom it concerns. It may end the place from in here: it comes back here then. */
 static void after(struct model *m, int32_t client, int32_t place, enum pdk__phase before) {
     struct model_client *k = client_of(m, client);
     struct model_place *p = place_of(m, client, place);
@@ -133,7 +154,7 @@ static void after(struct model *m, int32_t client, int32_t place, enum pdk__phas
         p->own_watch = MODEL_NONE;
     if (pdk__contender_is_next(&p->c) && !k->lease)
         model_renew(m, client);
-    model_line_moved(m, client, place);
+    model_moved(m, client, place);
 }
 
 static void step(struct model *m, int32_t client, int32_t place, const struct pdk__event *event) {
@@ -170,22 +191,37 @@ void model_places_tell(struct model *m, int32_t client, enum pdk__event_type typ
             model_place_tell(m, client, i, type);
 }
 
-void model_place_new(struct model *m, int32_t client) {
+static int32_t make(struct model *m, int32_t client, enum model_owner owner) {
     struct model_client *k = client_of(m, client);
-    assert(!k->has_place && k->places_count < MODEL_PLACES);
-    int32_t mark = model_new_mark(m, client), place = k->places_count;
+    assert(model_place_with(k, owner) < 0 && k->places_count < MODEL_PLACES);
+    int32_t mark = model_new_mark(m, client, owner == MODEL_EXCHANGE), place = k->places_count;
     struct model_place *p = &k->places[place];
     memset(p, 0, sizeof *p);
+    p->owner = owner;
     p->mark = mark;
     pdk__contender_init(&p->c, m->names.mark[model_mark(client, mark) - 1]);
     k->places_count++;
-    k->has_place = true;
-    if (model_is_connected(m, k))
+    return place;
+}
+
+static void begin(struct model *m, int32_t client, int32_t place) {
+    if (model_is_connected(m, client_of(m, client)))
         model_place_tell(m, client, place, PDK__LINK_UP);
     model_place_tell(m, client, place, PDK__ENTER);
 }
 
+void model_place_new(struct model *m, int32_t client) { begin(m, client, make(m, client, MODEL_LINE)); }
+
+void model_place_exchange(struct model *m, int32_t client, int32_t held) {
+    int32_t place = make(m, client, MODEL_EXCHANGE);
+    struct model_place *p = place_of(m, client, place);
+    p->exchanged = model_name(place_of(m, client, held)->c.own);
+    p->c.named = true;
+    begin(m, client, place);
+}
+
 void model_place_leave(struct model *m, int32_t client, int32_t place) {
+    place_of(m, client, place)->owner = MODEL_REAPER;
     model_place_tell(m, client, place, PDK__LEAVE);
 }
 
@@ -208,43 +244,44 @@ void model_place_watch_fired(struct model *m, int32_t client, struct ts_fake_nam
 
 /* ---- answers */
 
-static bool is_line_s(const struct model_client *k, int32_t place) {
-    return k->has_place && place == k->places_count - 1;
-}
-
 /* Is it a node of this client's that nobody wants any more? */
 static bool gives_up(const struct model_client *k, const char *name) {
     for (int32_t i = 0; i < k->places_count; i++)
-        if (!is_line_s(k, i) && strcmp(k->places[i].c.own, name) == 0)
+        if (k->places[i].owner == MODEL_REAPER && strcmp(k->places[i].c.own, name) == 0)
             return true;
     return false;
 }
 
 static void on_listed(struct model *m, int32_t client, int32_t place, const struct ts_fake_reply *r) {
     struct model_place *p = place_of(m, client, place);
-    char texts[TS_FAKE_NODES][TS_FAKE_TEXT];
+    char texts[TS_FAKE_NODES][TS_FAKE_TEXT], exchanged[TS_FAKE_TEXT] = "";
     const char *children[TS_FAKE_NODES];
     struct pdk__view view;
     for (int32_t i = 0; i < r->count; i++) {
         ts_fake_name_text(&m->names, r->children[i], texts[i]);
         children[i] = texts[i];
     }
+    if (p->c.named)
+        ts_fake_name_text(&m->names, p->exchanged, exchanged);
     if (r->result == PDK__OK) {
-        pdk__view_make(&view, children, (size_t)r->count, p->c.mark, p->c.own, pdk__blocks_always);
-        p->outpaced = view.blocker[0] != '\0' && !gives_up(client_of(m, client), view.blocker);
+        struct pdk__rule rule = model_rule(m, client);
+        pdk__view_make(&view, children, (size_t)r->count, &(struct pdk__viewer){p->c.mark, p->c.own, exchanged, rule});
+        p->outpaced = view.blocker[0] != '\0' && (rule.spare > 0 || !gives_up(client_of(m, client), view.blocker));
+        if (view.blocker[0] != '\0')
+            model_check_outpaced(m, client, p, r);
     }
     step(m, client, place,
          &(struct pdk__event){.type = PDK__LISTED,
                               .result = r->result,
                               .view = &view,
                               .fresh = client_of(m, client)->lease,
-                              .hurry =
-                                  p->outpaced && is_line_s(client_of(m, client), place) && model_in_hurry(m, client)});
+                              .hurry = p->outpaced && p->owner == MODEL_LINE && model_in_hurry(m, client)});
 }
 
 static void on_result(struct model *m, int32_t client, int32_t place, enum pdk__event_type type,
                       const struct ts_fake_reply *r) {
     char name[TS_FAKE_TEXT] = "";
+    m->seen.squatted += type == PDK__CREATED && r->result == PDK__NODE_EXISTS;
     if (type == PDK__CREATED && r->result == PDK__OK)
         ts_fake_name_text(&m->names, r->name, name);
     step(m, client, place,
@@ -274,8 +311,9 @@ static void on_renewed(struct model *m, int32_t client, int32_t place, enum pdk_
     k->renewing = false;
     if (result == PDK__NO_NODE && place >= 0)
         model_place_tell(m, client, place, PDK__NODE_LOST);
-    if (!k->lease && k->has_place && pdk__contender_is_next(&k->places[k->places_count - 1].c))
-        model_renew(m, client); /* the timer comes round to it */
+    for (int32_t i = 0; i < k->places_count && !k->lease; i++)
+        if (k->places[i].owner != MODEL_REAPER && pdk__contender_is_next(&k->places[i].c))
+            model_renew(m, client); /* the timer comes round to it */
 }
 
 void model_place_answer(struct model *m, int32_t client, const struct ts_fake_reply *r) {

@@ -39,6 +39,13 @@ void model_check_converges(struct model *m, const struct model_state *s) {
     m->now = before;
 }
 
+static int32_t readers(const struct model *m) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < m->config.clients; i++)
+        count += m->config.roles[i] == MODEL_READS;
+    return count;
+}
+
 const char *model_vacuous(const struct model *m) {
     const struct model_seen *seen = &m->seen;
     const int32_t *budgets = m->config.budgets;
@@ -48,6 +55,14 @@ const char *model_vacuous(const struct model *m) {
         const char *missing;
     } rules[] = {
         {true, seen->contended, "no contended grant"},
+        {readers(m) > 1, seen->shared, "no two readers at the same time"},
+        {m->config.permits > 0, seen->full, "no moment with all permits taken"},
+        {m->config.permits > 1, seen->shared, "no two permits taken at the same time"},
+        {budgets[DOWNGRADES] != 0, seen->taken_over, "no reader's node that took over from a writer's"},
+        {budgets[DOWNGRADES] != 0, seen->given_back, "no release in the middle of a downgrade"},
+        {budgets[DOWNGRADES] != 0 && m->readers, seen->let_in, "no reader let in by a downgrade"},
+        {budgets[DOWNGRADES] != 0 && budgets[REMOVALS] != 0, seen->disowned, "no downgrade of a node that is gone"},
+        {budgets[SQUATS] != 0, seen->squatted, "no name that was taken"},
         {m->config.threads[0] > 1 && m->config.handovers > 0, seen->handovers, "no hand-over"},
         {m->config.threads[0] > m->config.handovers + 1, seen->rejoins, "no queueing anew for other threads"},
         {budgets[LOSSES] != 0, seen->losses, "no loss"},

@@ -1,39 +1,6 @@
-/* Every interleaving of two and three clients and their threads with every fault, as many as there is time for in an everyday
- * run; and that the checks which no broken core reaches first can fail as well (for the others see mutants). */
-#include "model.h"
-#include "ts_check.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* How many states there is time for; 0: all of them. */
-#if defined(__SANITIZE_THREAD__)
-#define SLOW 30000
-#elif defined(__SANITIZE_ADDRESS__)
-#define SLOW 120000
-#else
-#define SLOW 0
-#endif
-
-/* Of each kind one. */
-#define MAIN_FAULTS                                                                                                    \
-    [LOSSES] = 1, [LAPSES] = 1, [EXPIRIES] = 1, [CANCELS] = 1, [REMOVALS] = 1, [TOUCHES] = 1, [ABANDONS] = 1
-
-static uint64_t explored; /* in all */
-
-/* Explore all of it, or under a sanitizer as much as is left in the time. */
-static void keeps_promises(struct model_config config, uint64_t at_least) {
-    config.max_states = SLOW;
-    struct model_result r = model_explore(&config, stdout);
-    printf("        %llu states, %llu transitions, depth %u, %.1f s%s\n", (unsigned long long)r.states,
-           (unsigned long long)r.transitions, r.depth, r.seconds, r.complete ? "" : ", not all");
-    explored += r.states;
-    if (SLOW && r.broken && strcmp(r.broken, "not vacuous") == 0)
-        return; /* breadth first: what is cut off may be what was to be seen */
-    ck_assert_msg(!r.broken, "%s: %s", r.broken, r.detail);
-    ck_assert(r.complete || SLOW);
-    ck_assert_uint_ge(r.states, SLOW ? 10000 : at_least);
-}
+/* The lock: every interleaving of two and three clients and their threads with every fault, as many as there is time for in an
+ * everyday run; and that the checks which no broken core reaches first can fail as well (for the others see mutants). */
+#include "model_bench.h"
 
 START_TEST(two_clients_any_two_faults) {
     keeps_promises((struct model_config){.clients = 2,
@@ -126,39 +93,19 @@ START_TEST(one_waits_and_one_only_tries) {
 }
 END_TEST
 
-START_TEST(two_million_states_in_all) {
-    printf("        %llu states in all\n", (unsigned long long)explored);
-    ck_assert_uint_ge(explored, SLOW ? 100000 : 2000000);
-}
+START_TEST(two_million_states_in_all) { explored_in_all(2000000); }
 END_TEST
 
 /* ---- the checks themselves */
 
-static struct model m;
-static struct model_state s;
-
 static void begin(int32_t threads) {
-    model_init(&m, &(struct model_config){.clients = 2, .threads = {threads}, .handovers = 1});
-    model_begin(&m, &s);
-}
-
-static void go(enum model_action_kind kind, int32_t client) {
-    model_apply(&m, &s, model_act(kind, client, 0));
-    ck_assert_msg(!m.broken, "%s: %s", m.broken, m.detail);
-}
-
-/* Connect, create, list, and hear of it. */
-static void be_granted(int32_t client) {
-    go(CONNECT, client);
-    for (int i = 0; i < 4; i++)
-        go(i < 2 ? EXECUTE : DELIVER, client);
-    ck_assert_int_eq(s.clients[client].hold, MODEL_GRANTED);
+    begin_with((struct model_config){.clients = 2, .threads = {threads}, .handovers = 1});
 }
 
 START_TEST(two_believers_are_noticed) {
     begin(1);
-    s.clients[0].hold = s.clients[1].hold = MODEL_TAKEN;
-    s.clients[0].valid = s.clients[1].valid = true;
+    believe(0);
+    believe(1);
     model_check_state(&m);
     ck_assert_str_eq(m.broken, "mutual exclusion");
 }
@@ -200,11 +147,11 @@ START_TEST(a_lapse_counts_at_once_and_is_found_on_waking) {
     be_granted(0);
     s.budgets[LAPSES] = s.budgets[FAULTS] = 1;
     go(LAPSE, 0);
-    ck_assert(!s.clients[0].valid); /* whoever asks now is told so */
+    ck_assert(!s.clients[0].places[0].right.valid); /* whoever asks now is told so */
     ck_assert_int_eq(s.clients[0].places[0].c.phase, PDK__HELD);
     ck_assert_int_eq(s.clients[0].queue[0], 1);
     go(RECEIVE, 0); /* too late: back to the head of the line, in front of a new place */
-    ck_assert_int_eq(s.clients[0].hold, MODEL_NO_HOLD);
+    ck_assert_int_lt(model_right_of_line(&s.clients[0]), 0);
     ck_assert_int_eq(s.clients[0].queued, 2);
     ck_assert_int_eq(s.clients[0].queue[0], 0);
     ck_assert_int_eq(s.clients[0].places_count, 2);
@@ -220,14 +167,10 @@ START_TEST(a_run_that_shows_nothing_fails) {
 END_TEST
 
 START_TEST(a_state_survives_its_coding) {
-    uint8_t once[MODEL_PACKED], again[MODEL_PACKED];
     struct model_state back;
     begin(2);
     be_granted(0);
-    size_t size = model_pack(&m, &s, once);
-    model_unpack(&m, &back, once, size);
-    ck_assert_uint_eq(model_pack(&m, &back, again), size);
-    ck_assert_mem_eq(once, again, size);
+    check_coding(&back);
     ck_assert_str_eq(back.clients[0].places[0].c.own, s.clients[0].places[0].c.own);
     ck_assert_int_eq(back.clients[0].places[0].c.phase, PDK__HELD);
     ck_assert_int_eq(back.clients[0].queued, 1);

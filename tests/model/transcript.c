@@ -1,6 +1,6 @@
 /* A counter-example in words, for somebody who knows ZooKeeper: who sends what, what the server does, what arrives, and what
  * each client makes of it. Nodes are called A#0: of client A, with sequence 0; A'#1 is the node of its second contender, A',
- * which queued anew. A1 is client A's first thread. */
+ * which queued anew, and A~#0 that of a contender that takes over from A#0. A1 is client A's first thread. */
 #include "model.h"
 
 #include <string.h>
@@ -16,39 +16,54 @@ static const char *const phases[] = {
     "cannot delete its node",
     "is gone",
 };
-static const char *const ops[] = {"create", "mkdir", "list", "get and watch", "get", "stat", "barrier", "delete"};
+static const char *const ops[] = {"create", "mkdir",   "list",   "get and watch", "get",
+                                  "stat",   "barrier", "delete", "write to"};
+static const char *const events[] = {
+    [TS_FAKE_DELETED] = "was deleted", [TS_FAKE_CHANGED] = "was changed", [TS_FAKE_CHILDREN] = "has other children"};
 static const char *const results[] = {"OK",          "no such node",   "node exists", "UNKNOWN (connection loss)",
                                       "not allowed", "not now, later", "refused"};
 
-static const char *name_text(struct ts_fake_name name, char text[NAME]) {
-    int32_t client = (name.mark - 1) / MODEL_MARKS, mark = (name.mark - 1) % MODEL_MARKS;
+/* A, A', A'' …, and A~, A~' … for those that take over. */
+static const char *contender_text(const struct model *m, int32_t mark, char text[NAME]) {
+    bool down = model_is_down(m, mark);
+    int32_t number = (mark - 1) % MODEL_MARKS - (down ? MODEL_DOWN : 0);
+    snprintf(text, NAME, "%c%s%.*s", 'A' + (mark - 1) / MODEL_MARKS, down ? "~" : "", (int)number, "''''''''''''''''");
+    return text;
+}
+
+static const char *name_text(const struct model *m, struct ts_fake_name name, char text[NAME]) {
+    char contender[NAME];
     if (name.mark == 0)
         snprintf(text, NAME, "%s", MODEL_DIRECTORY);
     else
-        snprintf(text, NAME, "%c%.*s#%d", 'A' + client, (int)mark, "''''''''''''''''", name.sequence);
+        snprintf(text, NAME, "%.18s#%d", contender_text(m, name.mark, contender), name.sequence);
     return text;
 }
 
 /* How things stand with a contender. */
-static void print_contender(FILE *out, const struct pdk__contender *c) {
+static void print_contender(const struct model *m, const struct pdk__contender *c) {
+    FILE *out = m->transcript;
     char name[NAME];
     fprintf(out, "%s", phases[c->phase]);
     if (c->own[0] != '\0')
-        fprintf(out, ", own node %s", name_text(model_name(c->own), name));
+        fprintf(out, ", own node %s", name_text(m, model_name(c->own), name));
     if (c->watched[0] != '\0' && c->phase == PDK__IN)
-        fprintf(out, ", behind %s", name_text(model_name(c->watched), name));
+        fprintf(out, ", behind %s", name_text(m, model_name(c->watched), name));
     if (c->leaving && c->phase != PDK__GONE)
         fprintf(out, ", and leaves");
 }
 
-static const char *request_text(const struct ts_fake_request *r, char text[2 * NAME]) {
+static const char *request_text(const struct model *m, const struct ts_fake_request *r, char text[2 * NAME]) {
     char name[NAME];
-    if (r->kind == PDK__OP_CREATE)
+    if (r->kind == PDK__OP_CREATE && r->named)
+        snprintf(text, 2 * NAME, "create %s, ephemeral", name_text(m, r->name, name));
+    else if (r->kind == PDK__OP_CREATE)
         snprintf(text, 2 * NAME, "create an ephemeral sequential node");
     else if (r->name.mark == 0 && r->level == 0)
         snprintf(text, 2 * NAME, "%s on /", ops[r->kind]);
     else
-        snprintf(text, 2 * NAME, "%s %s", ops[r->kind], name_text(r->name, name));
+        snprintf(text, 2 * NAME, "%s %s%s", ops[r->kind], name_text(m, r->name, name),
+                 r->watch ? ", watching its children" : "");
     return text;
 }
 
@@ -61,29 +76,37 @@ static void print_server(struct model *m, const struct model_state *s, model_act
     char request[2 * NAME];
     if (kind == ZOMBIE) {
         fprintf(m->transcript, "the server executes, late, from a broken connection of session %d: %s\n",
-                model_whose(a) + 1, request_text(&s->fake.sessions[model_whose(a)].late[0], request));
+                model_whose(a) + 1, request_text(m, &s->fake.sessions[model_whose(a)].late[0], request));
         return;
     }
     int32_t which = kind == SAY_NOT_NOW ? 1 : kind == SAY_UNKNOWN ? 2 : kind == DO_UNKNOWN ? 3 : 0;
     const struct ts_fake_request *r = &s->fake.sessions[s->clients[model_whose(a)].session].requests[0];
-    fprintf(m->transcript, "the server %s for %c: %s\n", how[which], 'A' + model_whose(a), request_text(r, request));
+    fprintf(m->transcript, "the server %s for %c: %s\n", how[which], 'A' + model_whose(a), request_text(m, r, request));
 }
 
 static void print_thread_action(struct model *m, const struct model_state *s, model_action a) {
     const struct model_client *k = &s->clients[model_whose(a)];
-    int32_t which = model_which(a), ticket = k->holder;
-    const char *what = "releases the lock";
-    if (model_kind(a) == RECEIVE) {
-        ticket = which == 0 ? k->holder : k->sleeper[which - 1];
-        what = which == 0 && k->valid ? "wakes up and takes the lock" : "wakes up, too late: its lease is over";
-    } else if (model_kind(a) == CLAIM) {
+    enum model_action_kind kind = model_kind(a);
+    int32_t which = model_which(a), line = model_right_of_line(k);
+    const struct model_right *right = kind == RELEASE ? &k->places[which].right
+                                      : line >= 0     ? &k->places[line].right
+                                                      : NULL;
+    int32_t ticket = right ? right->holder : 0;
+    const char *what = "releases what it holds";
+    if (kind == RECEIVE) {
+        bool valid = which == 0 && right && right->valid;
+        ticket = which == 0 ? ticket : k->sleeper[which - 1];
+        what = valid ? "wakes up and takes what it was granted" : "wakes up, too late: its lease is over";
+    } else if (kind == CLAIM) {
         ticket = k->tickets;
-        what = "comes and wants the lock too";
-    } else if (model_kind(a) == CANCEL) {
+        what = "comes and wants it too";
+    } else if (kind == CANCEL) {
         ticket = k->queue[k->queued - 1];
         what = "gives up waiting";
-    } else if (model_kind(a) == OVERDUE) {
+    } else if (kind == OVERDUE) {
         what = "wakes up after its deadline";
+    } else if (kind == DOWNGRADE) {
+        what = "only reads from now on";
     }
     fprintf(m->transcript, "thread %c%d %s\n", 'A' + model_whose(a), ticket + 1, what);
 }
@@ -96,7 +119,7 @@ static void print_meddling(struct model *m, const struct model_state *s, model_a
     while (tree->nodes[i].session != s->clients[model_whose(a)].session || which-- > 0)
         i++;
     fprintf(m->transcript, "somebody %s %s\n", model_kind(a) == TOUCH ? "writes to" : "deletes",
-            name_text(tree->nodes[i].name, name));
+            name_text(m, tree->nodes[i].name, name));
 }
 
 void model_print_action(struct model *m, const struct model_state *s, int step, model_action a) {
@@ -106,19 +129,21 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
         [DELIVER] = "receives",
         [DROP] = "is hung up on: its session has expired",
         [PAUSED] = "has waited the moment it was asked to",
-        [SETTLE] = "has held the lock for a while: it watches its own node",
+        [SETTLE] = "has held its right for a while: it watches its own node",
         [NOTICE] = "notices that its lease was over",
         [CUT] = "loses its connection, and all that was on it",
         [LAPSE] = "sleeps until its lease has run out, and does not know it yet",
         [EXPIRE] = "has its session expired by the server, its lease being over",
         [RENEW] = "renews, out of turn",
         [ABANDON] = "gives its session up; the server keeps it for now",
+        [SQUAT] = "is too late: a stranger makes a node with the name that it wants to use",
     };
     enum model_action_kind kind = model_kind(a);
     fprintf(m->transcript, "%4d. ", step);
     if (kind == EXECUTE || kind == ZOMBIE || kind == SAY_NOT_NOW || kind == SAY_UNKNOWN || kind == DO_UNKNOWN)
         print_server(m, s, a);
-    else if (kind == RECEIVE || kind == RELEASE || kind == CLAIM || kind == CANCEL || kind == OVERDUE)
+    else if (kind == RECEIVE || kind == RELEASE || kind == CLAIM || kind == CANCEL || kind == OVERDUE ||
+             kind == DOWNGRADE)
         print_thread_action(m, s, a);
     else if (kind == REMOVE || kind == TOUCH)
         print_meddling(m, s, a);
@@ -136,7 +161,7 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
 
 void model_print_request(struct model *m, int32_t client, const struct ts_fake_request *request) {
     char text[2 * NAME];
-    fprintf(m->transcript, "          %c ──► %s%s\n", 'A' + client, request_text(request, text),
+    fprintf(m->transcript, "          %c ──► %s%s\n", 'A' + client, request_text(m, request, text),
             model_purpose(request->tag) == FOR_RENEWAL ? ", to renew its lease" : "");
 }
 
@@ -145,23 +170,23 @@ void model_print_packet(struct model *m, int32_t client, const struct ts_fake_re
     FILE *out = m->transcript;
     fprintf(out, "          %c ◄── ", 'A' + client);
     if (r->packet != TS_FAKE_REPLY) {
-        fprintf(out, "event: %s was %s\n", name_text(r->name, name),
-                r->packet == TS_FAKE_DELETED ? "deleted" : "changed");
+        fprintf(out, "event: %s %s\n", name_text(m, r->name, name), events[r->packet]);
         return;
     }
     fprintf(out, "%s: %s", ops[r->kind], results[r->result]);
     if (r->result == PDK__OK && r->kind == PDK__OP_CREATE)
-        fprintf(out, ", %s with czxid %lld", name_text(r->name, name), (long long)r->token);
+        fprintf(out, ", %s with czxid %lld", name_text(m, r->name, name), (long long)r->token);
     if (r->result == PDK__OK && r->kind == PDK__OP_STAT)
         fprintf(out, ", owned by session %d", r->owner + 1);
     for (int32_t i = r->count; i-- > 0;)
-        fprintf(out, " %s", name_text(r->children[i], name));
+        fprintf(out, " %s", name_text(m, r->children[i], name));
     fprintf(out, "%s\n",
             model_place_of(r->tag) < 0 && model_purpose(r->tag) != FOR_RENEWAL ? ", for nobody any more" : "");
 }
 
-static void print_place(FILE *out, int32_t client, int32_t mark) {
-    fprintf(out, "          %c%.*s ", 'A' + client, (int)mark, "''''''''''''''''");
+static void print_place(const struct model *m, int32_t client, int32_t mark) {
+    char name[NAME];
+    fprintf(m->transcript, "          %s ", contender_text(m, model_mark(client, mark), name));
 }
 
 void model_print_moved(struct model *m, int32_t client, int32_t place, const struct pdk__contender *before) {
@@ -170,8 +195,8 @@ void model_print_moved(struct model *m, int32_t client, int32_t place, const str
     if (c->phase == before->phase && strcmp(c->own, before->own) == 0 && strcmp(c->watched, before->watched) == 0 &&
         c->leaving == before->leaving)
         return;
-    print_place(m->transcript, client, p->mark);
-    print_contender(m->transcript, c);
+    print_place(m, client, p->mark);
+    print_contender(m, c);
     fprintf(m->transcript, "\n");
 }
 
@@ -189,9 +214,16 @@ void model_print_directory(struct model *m, const struct model_state *s) {
     char name[NAME];
     fprintf(m->transcript, "          %s:", MODEL_DIRECTORY);
     for (int32_t i = 0; i < s->fake.tree.count; i++)
-        fprintf(m->transcript, " %s (czxid %lld)", name_text(s->fake.tree.nodes[i].name, name),
+        fprintf(m->transcript, " %s (czxid %lld)", name_text(m, s->fake.tree.nodes[i].name, name),
                 (long long)s->fake.tree.nodes[i].czxid);
     fprintf(m->transcript, "%s\n", s->fake.tree.count == 0 ? " empty" : "");
+}
+
+static void print_right(FILE *out, int32_t client, const struct model_right *right) {
+    if (right->hold != MODEL_NO_HOLD)
+        fprintf(out, "; thread %c%d %s%s, hand-over %d, %s", 'A' + client, right->holder + 1,
+                right->hold == MODEL_TAKEN ? "holds" : "was granted", right->downgraded ? ", but only reads" : "",
+                right->handover, right->valid ? "valid" : "lapsed");
 }
 
 static void print_client(FILE *out, const struct model_state *s, int32_t client) {
@@ -203,10 +235,6 @@ static void print_client(FILE *out, const struct model_state *s, int32_t client)
                 at->alive ? "" : ", expired at the server");
     else
         fprintf(out, "no session");
-    if (k->hold != MODEL_NO_HOLD)
-        fprintf(out, "; thread %c%d %s, hand-over %d, %s", 'A' + client, k->holder + 1,
-                k->hold == MODEL_TAKEN ? "holds the lock" : "was granted the lock", k->handover,
-                k->valid ? "valid" : "lapsed");
     for (int32_t i = 0; i < k->queued; i++)
         fprintf(out, "%s%c%d", i == 0 ? "; waiting: " : " ", 'A' + client, k->queue[i] + 1);
     for (int32_t i = 0; i < k->sleepers; i++)
@@ -223,8 +251,9 @@ void model_print_state(struct model *m, const struct model_state *s) {
         print_client(m->transcript, s, i);
         for (int32_t n = 0; n < s->clients[i].places_count; n++) {
             const struct model_place *p = &s->clients[i].places[n];
-            print_place(m->transcript, i, p->mark);
-            print_contender(m->transcript, &p->c);
+            print_place(m, i, p->mark);
+            print_contender(m, &p->c);
+            print_right(m->transcript, i, &p->right);
             fprintf(m->transcript, "; in flight: %s\n", commands[p->c.doing]);
         }
     }

@@ -15,6 +15,17 @@ MINUS = "model --losses 1 --claims 1 --first -4 --exact"
 LONG = "model --losses 1 --claims 1 --first -2000000000 --exact"
 OLD = "model --losses 1 --abandons 1 --same-mark"
 TURNS = "model --threads 3 --handovers 1"
+READ = "model --rwlock wrr"
+DOWN = "model --rwlock wr --downgrades 1 --losses 1"
+AWAY = "model --rwlock ww --downgrades 1 --admin 1"
+SQUAT = "model --rwlock wr --downgrades 1 --squats 1"
+ROOM = "model --semaphore 2 --clients 3 --claims 1"
+
+NEAREST = "is_later(other->sequence, b->nearest, view->blocker[0] != '\\0')"
+FARTHEST = "(view->blocker[0] == '\\0' || !is_later(other->sequence, b->nearest, true))"
+SHARED = "return theirs != PDK__READER || mine != PDK__READER;"
+HURRY = "view->blocker[0] != '\\0' && e->hurry))\n        "
+TAKEN = "c->phase = PDK__UNSURE;\n        else"
 
 MUTANTS = {
     "no barrier before recovery": ("src/core/contender.c", LOSS + " --claims 1", [
@@ -51,7 +62,7 @@ MUTANTS = {
     "granted whoever is ahead": ("src/core/contender.c", LOSS, [
         ("if (view->blocker[0] == '\\0' && e->fresh", "if (e->fresh")]),
     "a try forgets its node": ("src/core/contender.c", LOSS + " --tries 1", [
-        ("c->leaving = true; /* at once", "c->phase = PDK__GONE; /* at once")]),
+        (HURRY + "c->leaving = true;", HURRY + "c->phase = PDK__GONE;")]),
     "a try waits": ("src/core/contender.c", LOSS + " --tries 1", [
         ("view->blocker[0] != '\\0' && e->hurry", "false")]),
     "the wrong token": ("src/core/contender.c", LOSS, [
@@ -104,14 +115,62 @@ MUTANTS = {
     "leaves though its own threads wait": ("src/core/turns.c", TURNS, [
         ("return PDK__TURN_REJOIN;", "return PDK__TURN_LEAVE;")]),
     "string order of the names": ("src/core/view.c", LOSS, [
-        ("pdk__sequence_compare(other.sequence, me.sequence) > 0", "strcmp(names[i], own) > 0")]),
+        ("pdk__sequence_compare(other.sequence, b.me.sequence) <= 0", "strcmp(names[i], viewer->own) <= 0")]),
     "a minus is a dash": ("src/core/names.c", MINUS, [
         ("if (negative)\n        value = -value;", "")]),
     "a long negative number belongs to nobody": ("src/core/names.c", LONG, [
         ("{{11, true, -1000000000}, {10, true, -1}", "{{10, true, -1}")]),
     "everybody watches the first": ("src/core/view.c", THREE, [
-        ("is_later(other.sequence, blocker, view->blocker[0] != '\\0')",
-         "(view->blocker[0] == '\\0' || !is_later(other.sequence, blocker, true))")]),
+        (NEAREST, FARTHEST)]),
     "everybody watches the one behind": ("src/core/view.c", LOSS, [
-        ("me.sequence) > 0)\n            continue;", "me.sequence) < 0)\n            continue;")]),
+        ("b.me.sequence) <= 0)", "b.me.sequence) >= 0)")]),
+    "a reader overtakes writers": ("src/core/view.c", READ, [
+        (SHARED, "return mine != PDK__READER;")]),
+    "a writer overtakes readers": ("src/core/view.c", READ, [
+        (SHARED, "return theirs != PDK__READER;")]),
+    "a writer overtakes writers": ("src/core/view.c", "model --rwlock wwr", [
+        (SHARED, "return theirs != mine;")]),
+    "readers wait for each other": ("src/core/view.c", READ, [
+        (SHARED, "return true;")]),
+    "a reader watches the first writer": ("src/core/view.c", "model --rwlock wwr", [
+        (NEAREST, FARTHEST)]),
+    "readers and writers have a line each": ("src/core/names.c", READ, [
+        ("return a == b || (a_locks && b_locks);", "return a == b;")]),
+    "one permit more than there are": ("src/core/view.c", ROOM, [
+        ("b.count <= b.rule.spare", "b.count <= b.rule.spare + 1")]),
+    "one permit less than there are": ("src/core/view.c", ROOM, [
+        ("b.count <= b.rule.spare", "b.count < b.rule.spare")]),
+    "the permits of a lock": ("src/core/view.c", "model --semaphore 1 --clients 3", [
+        ("b.count <= b.rule.spare", "b.count <= 1")]),
+    "a lease is nobody's": ("src/core/names.c", ROOM, [
+        ('{"lease-", PDK__LEASE},', '{"leases-", PDK__LEASE},')]),
+    "who finds no room waits": ("src/core/contender.c", ROOM, [
+        ("view->blocker[0] != '\\0' && e->hurry", "false")]),
+    "who finds no room forgets its node": ("src/core/contender.c", ROOM, [
+        (HURRY + "c->leaving = true;", HURRY + "c->phase = PDK__GONE;")]),
+    "what was given away is taken over": ("src/core/contender.c", AWAY, [
+        ("if (view->disowned || ", "if (")]),
+    "what was given away is kept": ("src/core/view.c", AWAY, [
+        ("view->disowned = viewer->exchanged[0] != '\\0';", "view->disowned = false;")]),
+    "a place that is taken over is given away": ("src/core/view.c", DOWN, [
+        ("view->disowned = false;\n            continue;", "continue;")]),
+    "the node that it takes over from is ahead": ("src/core/view.c", DOWN, [
+        ("view->disowned = false;\n            continue;", "view->disowned = false;")]),
+    "the node that it takes over from may be anybody's": ("src/core/view.c", AWAY, [
+        ("strcmp(names[i], viewer->exchanged) == 0",
+         "pdk__sequence_compare(other.sequence, b.me.sequence) >= 0")]),
+    "a name that is taken is a right": ("src/core/contender.c", SQUAT, [
+        (TAKEN, "c->phase = PDK__HELD;\n        else")]),
+    "a name that is taken is a counter at its end": ("src/core/contender.c", SQUAT, [
+        ("if (c->named) /* our own", "if (false) /* our own")]),
+    "a name that is taken is ours, whoever took it": ("src/core/contender.c", SQUAT, [
+        ("e->result == PDK__OK && e->ours", "e->result == PDK__OK")]),
+    "a lost create of a given name was not executed": ("src/core/contender.c", DOWN, [
+        ("c->phase = PDK__UNSURE;\n        break;", "break;")]),
+    "the writer's node goes before the reader's is admitted": ("tests/model/right.c", AWAY, [
+        ("if (c->phase == PDK__HELD) {", "if (c->phase == PDK__IN) {")]),
+    "the writer's node stays": ("tests/model/right.c", DOWN, [
+        ("model_place_leave(m, client, old);", "k->places[old].owner = MODEL_REAPER;")]),
+    "the reader's node stays when the right ends first": ("tests/model/right.c", DOWN, [
+        ("        drop_exchange(m, client);\n", "")]),
 }

@@ -1,5 +1,5 @@
 /* The promises about claims and sessions: one answer each, in time, the right one, and silence after the end. */
-#include "history.h"
+#include "checker.h"
 
 #include <paddock/session.h>
 
@@ -10,8 +10,10 @@ static void claimed(struct checker *c, const struct history_event *e) {
         .due = e->a,
         .deadline = e->extra,
         .session = e->number,
+        .count = e->count,
         .process = e->process,
         .path = e->path,
+        .mode = e->mode,
         .known = true,
         .is_try = e->b != 0,
     };
@@ -33,6 +35,8 @@ static const char *wrong_status(const struct checker *c, const struct checker_cl
         return e->clock >= claim->deadline ? NULL : "there is time left";
     case PDK_CANCELED:
         return claim->cancel_may ? NULL : "nobody cancelled it";
+    case PDK_MISMATCH:
+        return claim->mode == MODE_PERMIT ? NULL : "it is no semaphore"; /* check_mismatch */
     case PDK_CLOSED:
         return session->closed || session->closing ? NULL : "the session is open";
     default:
@@ -43,7 +47,9 @@ static const char *wrong_status(const struct checker *c, const struct checker_cl
 static void delivered(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
     struct checker_hold *hold = e->b >= 0 && e->b < c->holds_count ? &c->holds[e->b] : NULL;
     c->evaluated[CHECK_DELIVERY]++;
-    if (!hold || !hold->known || hold->received || hold->path != claim->path || hold->process != claim->process)
+    bool asked_for = hold && hold->known && hold->path == claim->path && hold->process == claim->process &&
+                     hold->mode == claim->mode && hold->count == claim->count && hold->nodes_count == hold->count;
+    if (!asked_for || hold->received)
         checker_break(c, CHECK_DELIVERY, e, "claim %d of p%d gets a hold that is not one", e->id, claim->process);
     else if (!checker_is_valid(hold, e->at) || e->clock >= claim->deadline)
         checker_break(c, CHECK_DELIVERY, e, "claim %d of p%d gets token %llx, %s", e->id, claim->process,
@@ -52,6 +58,16 @@ static void delivered(struct checker *c, const struct checker_claim *claim, cons
         hold->received = true;
         hold->wants_lost = e->extra != 0;
     }
+}
+
+/* The number of permits is the same for all, unless the plan says otherwise. */
+static void check_mismatch(struct checker *c, const struct checker_claim *claim, const struct history_event *e) {
+    if (claim->mode != MODE_PERMIT)
+        return;
+    c->evaluated[CHECK_MISMATCH]++;
+    c->met[MET_MISMATCHED] += e->a == PDK_MISMATCH;
+    if (e->a == PDK_MISMATCH && !c->disagree)
+        checker_break(c, CHECK_MISMATCH, e, "claim %d of p%d on path %d", e->id, claim->process, claim->path);
 }
 
 static void answered(struct checker *c, const struct history_event *e) {
@@ -70,6 +86,7 @@ static void answered(struct checker *c, const struct history_event *e) {
     if (wrong)
         checker_break(c, CHECK_STATUS, e, "claim %d of p%d: %s; %s", e->id, claim->process,
                       pdk_status_name((pdk_status)e->a), wrong);
+    check_mismatch(c, claim, e);
     c->evaluated[CHECK_DEADLINE]++;
     if (e->at > checker_latest(c, claim->process, claim->due))
         checker_break(c, CHECK_DEADLINE, e, "claim %d of p%d, by %.3f ms", e->id, claim->process,

@@ -1,11 +1,12 @@
-/* The promises about holds: exclusion, tokens, the end of each, and what a resource sees of it.
+/* The promises about holds, from the grant on (checks_grants.c): the end of each, and what a resource sees of it.
  *
  *     GRANT ──► valid ── until passes, or ENDED ──► over ── LOST, once ──► RELEASED
  *                 │  EXTEND: only while it is valid
  *                 └── RELEASED ──► over, and never LOST
  */
-#include "history.h"
+#include "checker.h"
 
+#include <paddock/hold.h>
 #include <string.h>
 
 #define STATUS_OK 0
@@ -13,123 +14,88 @@
 
 bool checker_is_valid(const struct checker_hold *hold, int64_t at) { return !hold->ended && hold->until > at; }
 
-static bool is_robbed(struct checker *c, struct checker_hold *hold) {
-    if (hold->robbed)
-        return true;
-    const struct checker_node *node = checker_node_of(c, hold->token);
-    hold->robbed = node && node->robbed;
+bool checker_stands_on(const struct checker_hold *hold, int64_t czxid) {
+    for (int32_t i = 0; i < hold->nodes_count; i++)
+        if (hold->nodes[i] == czxid)
+            return true;
+    return false;
+}
+
+/* The first of its nodes that an admin took away, or NULL. */
+static const struct checker_node *robbed_node(struct checker *c, const struct checker_hold *hold) {
+    const struct checker_node *found = NULL;
+    for (int32_t i = 0; i < hold->nodes_count; i++) {
+        const struct checker_node *node = checker_node_of(c, hold->nodes[i]);
+        if (node && node->robbed && (!found || node->gone_at < found->gone_at))
+            found = node;
+    }
+    return found;
+}
+
+bool checker_is_robbed(struct checker *c, struct checker_hold *hold) {
+    const struct checker_node *node = hold->robbed ? NULL : robbed_node(c, hold);
+    if (node) {
+        hold->robbed = true;
+        hold->robbed_at = node->gone_at;
+    }
     return hold->robbed;
 }
 
-/* When it was over: what the word said, or the moment that it named. */
-static int64_t over_at(const struct checker_hold *hold) {
+int64_t checker_over_at(const struct checker_hold *hold) {
     return hold->ended && hold->ended_at < hold->until ? hold->ended_at : hold->until;
 }
 
-/* What nobody can tell from a valid hold is over in true time: so the ones before it must be. */
-static void check_exclusion(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    c->evaluated[CHECK_EXCLUSION]++;
-    int32_t kept = 0;
-    for (int32_t i = 0; i < c->valid_count; i++) {
-        struct checker_hold *other = &c->holds[c->valid[i]];
-        if (!checker_is_valid(other, e->at))
-            continue;
-        c->valid[kept++] = c->valid[i];
-        if (other != hold && other->path == hold->path && !is_robbed(c, other) && !is_robbed(c, hold))
-            checker_break(c, CHECK_EXCLUSION, e,
-                          "p%d is granted token %llx/%u while p%d's %llx/%u is valid for another %.3f ms",
-                          hold->process, (unsigned long long)hold->token, hold->handover, other->process,
-                          (unsigned long long)other->token, other->handover, (double)(other->until - e->at) / 1e6);
-    }
-    c->valid_count = kept;
-}
-
-static void check_node(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    const struct checker_node *node = checker_node_of(c, hold->token);
-    c->evaluated[CHECK_NODE]++;
-    bool expected = node && node->robbed && e->at <= node->gone_at + 2 * c->timeout; /* nobody has told it yet */
-    if (!node || (node->gone && !expected) || node->path != hold->path)
-        checker_break(c, CHECK_NODE, e, "p%d is granted token %llx; its node %s", hold->process,
-                      (unsigned long long)hold->token, node ? "is gone" : "never was");
-    if (!node || node->gone)
+/* Its node was deleted by an admin: it hears of that by its watch or a renewal, or loses its lease. */
+static void check_gone(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
+    if (!checker_is_robbed(c, hold))
         return;
-    c->evaluated[CHECK_ORDER]++;
-    for (int32_t i = 0; i < c->live_count; i++) {
-        const struct checker_node *other = &c->nodes[c->live[i]];
-        int32_t order = (int32_t)((uint32_t)other->sequence - (uint32_t)node->sequence);
-        if (other->path == node->path && (order < 0 || (order == 0 && other->czxid < node->czxid)))
-            checker_break(c, CHECK_ORDER, e, "p%d is granted number %d while %d is in line", hold->process,
-                          node->sequence, other->sequence);
-    }
+    int64_t gone_at = hold->robbed_at;
+    c->evaluated[CHECK_GONE]++;
+    if (e->at >
+        checker_latest(c, hold->process, (gone_at > hold->granted_at ? gone_at : hold->granted_at) + c->timeout))
+        checker_break(c, CHECK_GONE, e, "p%d's hold of %llx goes on for %.3f ms", hold->process,
+                      (unsigned long long)hold->token, (double)(e->at - gone_at) / 1e6);
 }
 
-static void check_tokens(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    struct checker_path *path = &c->paths[hold->path];
-    bool larger = hold->token > path->token || (hold->token == path->token && hold->handover > path->handover);
-    c->evaluated[CHECK_TOKENS]++;
-    if (!larger && path->token != 0 && !is_robbed(c, hold))
-        checker_break(c, CHECK_TOKENS, e, "p%d is granted %llx/%u after %llx/%u", hold->process,
-                      (unsigned long long)hold->token, hold->handover, (unsigned long long)path->token, path->handover);
-    if (larger) {
-        path->token = hold->token;
-        path->handover = hold->handover;
+/* On one more node, or on another one. */
+static void stands(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
+    checker_is_robbed(c, hold);
+    if (c->paths[hold->path].recipe == PLAN_RECIPE_SEMAPHORE) {
+        checker_permit_stands(c, hold, e->a, e);
+        if (hold->nodes_count < PLAN_COUNT_MOST)
+            hold->nodes[hold->nodes_count++] = e->a;
+    } else {
+        checker_exchanged(c, hold, e);
+        hold->nodes[0] = e->a;
     }
-}
-
-static void check_turns(struct checker *c, const struct checker_hold *hold, const struct history_event *e) {
-    struct checker_path *path = &c->paths[hold->path];
-    if (hold->handover == 0) {
-        path->granted_token = hold->token;
-        path->granted_clock = e->clock;
-        return;
-    }
-    c->evaluated[CHECK_TURNS]++;
-    int64_t since = path->granted_token == hold->token ? (e->clock - path->granted_clock) / 1000000 : 0;
-    if (hold->handover > (uint32_t)c->max_handovers || since >= c->max_handover_ms)
-        checker_break(c, CHECK_TURNS, e, "hand-over %u of %d, %lld of %d ms after the first grant", hold->handover,
-                      c->max_handovers, (long long)since, c->max_handover_ms);
-}
-
-static void granted(struct checker *c, const struct history_event *e) {
-    struct checker_hold *hold = &c->holds[e->id];
-    while (c->holds_count <= e->id)
-        c->holds[c->holds_count++].known = false;
-    *hold = (struct checker_hold){
-        .token = e->a,
-        .granted_at = e->at,
-        .until = e->b,
-        .handover = (uint32_t)e->extra,
-        .session = e->number,
-        .process = e->process,
-        .path = e->path,
-        .known = true,
-    };
-    check_exclusion(c, hold, e);
-    check_node(c, hold, e);
-    check_tokens(c, hold, e);
-    check_turns(c, hold, e);
-    c->evaluated[CHECK_LOCAL_ORDER]++;
-    if (e->passed > 0)
-        checker_break(c, CHECK_LOCAL_ORDER, e, "p%d's grant of %llx/%u passes %d who came before", hold->process,
-                      (unsigned long long)hold->token, hold->handover, e->passed);
-    c->valid[c->valid_count++] = e->id;
 }
 
 static void extended(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     c->evaluated[CHECK_REVIVED]++;
     if (e->a > e->at && !checker_is_valid(hold, e->at))
         checker_break(c, CHECK_REVIVED, e, "p%d's hold of %llx was over %.3f ms ago", hold->process,
-                      (unsigned long long)hold->token, (double)(e->at - over_at(hold)) / 1e6);
+                      (unsigned long long)hold->token, (double)(e->at - checker_over_at(hold)) / 1e6);
     hold->until = e->a;
+    if (checker_is_valid(hold, e->at))
+        check_gone(c, hold, e);
 }
 
 static void check_late(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    int64_t latest = checker_latest(c, hold->process, over_at(hold));
+    int64_t latest = checker_latest(c, hold->process, checker_over_at(hold));
     c->evaluated[CHECK_LOST_LATE]++;
     if (e->at > latest)
         checker_break(c, CHECK_LOST_LATE, e, "p%d's hold of %llx was over %.3f ms ago, and its owner %s", hold->process,
-                      (unsigned long long)hold->token, (double)(e->at - over_at(hold)) / 1e6,
+                      (unsigned long long)hold->token, (double)(e->at - checker_over_at(hold)) / 1e6,
                       hold->lost ? "is told now" : "has not been told");
+}
+
+/* Nobody but an admin, or a server that lies, takes a node away. */
+static void check_reason(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
+    const struct checker_node *node = checker_node_of(c, hold->token);
+    c->evaluated[CHECK_REASON]++;
+    if (e->a == PDK_REASON_NODE_GONE && !checker_is_robbed(c, hold) && !(node && checker_was_lied_to(c, node->session)))
+        checker_break(c, CHECK_REASON, e, "p%d's hold of %llx: NODE_GONE, and nobody has taken it", hold->process,
+                      (unsigned long long)hold->token);
 }
 
 static void lost(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
@@ -149,6 +115,14 @@ static void lost(struct checker *c, struct checker_hold *hold, const struct hist
         checker_break(c, CHECK_SILENCE, e, "LOST for p%d, token %llx", hold->process, (unsigned long long)hold->token);
     else
         check_late(c, hold, e);
+    check_reason(c, hold, e);
+}
+
+static void note_freed(struct checker *c, const struct checker_hold *hold, const struct history_event *e) {
+    if (hold->mode != MODE_PERMIT || hold->ended)
+        return;
+    c->paths[hold->path].freed_at = e->at;
+    c->paths[hold->path].freed = hold->count;
 }
 
 static void released(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
@@ -159,10 +133,13 @@ static void released(struct checker *c, struct checker_hold *hold, const struct 
                       (unsigned long long)hold->token, (long long)e->a, valid ? "valid" : "over");
     if (!valid && hold->wants_lost && !hold->lost && !c->sessions[hold->session].closed)
         check_late(c, hold, e);
+    if (valid)
+        check_gone(c, hold, e);
+    note_freed(c, hold, e);
     hold->released = true;
     hold->dropped = !valid && e->b; /* it is lost, and who is to be told may have been on the way */
     if (valid) {
-        hold->ended = true;
+        hold->returned = hold->ended = true;
         hold->ended_at = e->at;
     }
 }
@@ -176,17 +153,17 @@ static void written(struct checker *c, struct checker_hold *hold, const struct h
         checker_break(c, CHECK_STALE, e, "token %llx/%u %s, the largest seen is %llx/%u", (unsigned long long)e->a,
                       handover, e->b ? "accepted" : "refused", (unsigned long long)path->largest_token,
                       path->largest_handover);
-    if (fresh) {
+    if (fresh && e->mode != MODE_SHARED) { /* who reads leaves no trace */
         path->largest_token = e->a;
         path->largest_handover = handover;
     }
-    if (!checker_is_valid(hold, e->at) || is_robbed(c, hold))
+    if (!checker_is_valid(hold, e->at) || checker_is_robbed(c, hold))
         return;
     c->evaluated[CHECK_HOLDERS_WRITE]++;
     if (!e->b)
-        checker_break(c, CHECK_HOLDERS_WRITE, e, "p%d writes with %llx/%u and holds it; %llx/%u wrote before",
-                      hold->process, (unsigned long long)e->a, handover, (unsigned long long)path->largest_token,
-                      path->largest_handover);
+        checker_break(c, CHECK_HOLDERS_WRITE, e, "p%d %s with %llx/%u and holds it; %llx/%u wrote before",
+                      hold->process, e->mode == MODE_SHARED ? "reads" : "writes", (unsigned long long)e->a, handover,
+                      (unsigned long long)path->largest_token, path->largest_handover);
 }
 
 static void killed(struct checker *c, int8_t process, int64_t at) {
@@ -219,18 +196,6 @@ static void leased(struct checker *c, const struct history_event *e) {
                       (double)(e->a - e->b) / 1e6);
 }
 
-/* Its node was deleted by an admin: it hears of that by its watch or a renewal, or loses its lease. */
-static void check_gone(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    if (!is_robbed(c, hold))
-        return;
-    int64_t gone_at = checker_node_of(c, hold->token)->gone_at;
-    c->evaluated[CHECK_GONE]++;
-    if (e->at >
-        checker_latest(c, hold->process, (gone_at > hold->granted_at ? gone_at : hold->granted_at) + c->timeout))
-        checker_break(c, CHECK_GONE, e, "p%d's hold of %llx goes on for %.3f ms", hold->process,
-                      (unsigned long long)hold->token, (double)(e->at - gone_at) / 1e6);
-}
-
 void checker_hold_event(struct checker *c, const struct history_event *e) {
     if (e->kind == HISTORY_LEASED) {
         leased(c, e);
@@ -244,17 +209,18 @@ void checker_hold_event(struct checker *c, const struct history_event *e) {
         killed(c, (int8_t)e->id, e->at);
         return;
     }
-    if (e->kind == HISTORY_GRANT) {
-        granted(c, e);
-        return;
-    }
     struct checker_hold *hold = &c->holds[e->id];
     if (e->id >= c->holds_count || !hold->known) {
         checker_break(c, CHECK_NODE, e, "hold %d was never granted", e->id);
         return;
     }
+    checker_exchange_late(c, hold, e);
     if (e->kind == HISTORY_EXTEND) {
         extended(c, hold, e);
+    } else if (e->kind == HISTORY_STANDS) {
+        stands(c, hold, e);
+    } else if (e->kind == HISTORY_DOWNGRADED) {
+        checker_downgraded(c, hold, e);
     } else if (e->kind == HISTORY_LOST) {
         lost(c, hold, e);
     } else if (e->kind == HISTORY_RELEASED) {
@@ -263,6 +229,7 @@ void checker_hold_event(struct checker *c, const struct history_event *e) {
         written(c, hold, e);
     } else if (!hold->ended) {
         check_gone(c, hold, e);
+        note_freed(c, hold, e);
         hold->ended = true;
         hold->ended_at = e->at;
     }

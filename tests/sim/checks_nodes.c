@@ -1,5 +1,5 @@
 /* The promises about nodes: whose they are, how many, whom their end wakes, and that none is left. */
-#include "history.h"
+#include "checker.h"
 
 #include <string.h>
 
@@ -11,28 +11,75 @@ struct checker_node *checker_node_of(struct checker *c, int64_t czxid) {
     return NULL;
 }
 
-static bool was_lied_to(const struct checker *c, int64_t session) {
+bool checker_was_lied_to(const struct checker *c, int64_t session) {
     for (int32_t i = 0; i < c->lies_count; i++)
         if (c->lies[i] == session)
             return true;
     return false;
 }
 
+static bool same_line(const struct checker_node *a, const struct checker_node *b) {
+    return a->path == b->path && (a->mode == MODE_PERMIT) == (b->mode == MODE_PERMIT);
+}
+
+bool checker_is_ahead(const struct checker_node *other, const struct checker_node *node) {
+    int32_t order = (int32_t)((uint32_t)other->sequence - (uint32_t)node->sequence);
+    return same_line(other, node) && (order < 0 || (order == 0 && other->czxid < node->czxid));
+}
+
+const struct checker_node *checker_first(const struct checker *c, int8_t path) {
+    const struct checker_node *first = NULL;
+    for (int32_t i = 0; i < c->live_count; i++) {
+        const struct checker_node *node = &c->nodes[c->live[i]];
+        if (node->path == path && node->mode != MODE_PERMIT && (!first || checker_is_ahead(node, first)))
+            first = node;
+    }
+    return first;
+}
+
+static void note_first(struct checker *c, int8_t path) {
+    struct checker_node *first = (struct checker_node *)checker_first(c, path);
+    if (first)
+        first->was_first = true;
+}
+
+/* Was the node whose place it takes, with its number, taken away before? */
+static bool is_stray(const struct checker *c, const struct checker_node *node) {
+    for (int32_t i = c->nodes_count - 1; i >= 0 && node->mode == MODE_SHARED; i--) {
+        const struct checker_node *other = &c->nodes[i];
+        if (same_line(other, node) && other->sequence == node->sequence && other->session == node->session &&
+            other->mode == MODE_EXCLUSIVE)
+            return other->gone && other->robbed;
+    }
+    return false;
+}
+
 static void created(struct checker *c, const struct history_event *e) {
-    bool behind = false;
+    struct checker_node node = {
+        .czxid = e->a,
+        .session = e->extra,
+        .place = e->b,
+        .created_at = e->at,
+        .sequence = e->id,
+        .identity = e->number,
+        .path = e->path,
+        .mode = e->mode,
+    };
     c->evaluated[CHECK_ONE_NODE]++;
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
-        behind = behind || other->path == e->path;
-        if (other->place == e->b && other->path == e->path && !was_lied_to(c, other->session))
+        node.behind = node.behind || same_line(other, &node);
+        if (other->place == e->b && other->path == e->path && !checker_was_lied_to(c, other->session))
             checker_break(c, CHECK_ONE_NODE, e, "numbers %d and %d of session %llx", other->sequence, e->id,
                           (unsigned long long)other->session);
     }
+    checker_candidate_created(c, e);
     if (c->nodes_count == HISTORY_NODES)
         return;
+    node.stray = is_stray(c, &node);
     c->live[c->live_count++] = c->nodes_count;
-    c->nodes[c->nodes_count++] = (struct checker_node){
-        .czxid = e->a, .session = e->extra, .place = e->b, .sequence = e->id, .path = e->path, .behind = behind};
+    c->nodes[c->nodes_count++] = node;
+    note_first(c, e->path);
 }
 
 static void forget_live(struct checker *c, const struct checker_node *node) {
@@ -49,7 +96,7 @@ static void check_lease(struct checker *c, const struct checker_node *node, cons
     c->evaluated[CHECK_LEASE]++;
     for (int32_t i = 0; i < c->valid_count; i++) {
         const struct checker_hold *hold = &c->holds[c->valid[i]];
-        if (hold->token == node->czxid && checker_is_valid(hold, e->at))
+        if (checker_stands_on(hold, node->czxid) && checker_is_valid(hold, e->at))
             checker_break(c, CHECK_LEASE, e, "number %d %s; p%d's hold of it is valid for another %.3f ms",
                           node->sequence, e->extra ? "expired with its session" : "was deleted", hold->process,
                           (double)(hold->until - e->at) / 1e6);
@@ -71,17 +118,22 @@ static void deleted(struct checker *c, const struct history_event *e) {
     node->gone = true;
     node->gone_at = e->at;
     forget_live(c, node);
+    note_first(c, node->path);
 }
 
+/* Readers may wait for the same writer. */
 static void woken(struct checker *c, const struct history_event *e) {
     struct checker_node *node = checker_node_of(c, e->a);
     if (!node)
         return;
     c->evaluated[CHECK_ONE_WAKE_UP]++;
-    if (node->woken == 0)
+    bool readers = e->mode == MODE_SHARED && node->woken_mode == MODE_SHARED && node->mode != MODE_SHARED;
+    if (node->woken == 0) {
         node->woken = e->b;
-    else if (node->woken != e->b)
+        node->woken_mode = e->mode;
+    } else if (node->woken != e->b && !readers) {
         checker_break(c, CHECK_ONE_WAKE_UP, e, "the end of number %d", node->sequence);
+    }
 }
 
 void checker_node_event(struct checker *c, const struct history_event *e) {

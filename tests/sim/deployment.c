@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-#define STEPS_MOST 100000
-/* How late a thread is at most, and how many of them stand behind one answer. */
-#define LATE_LEAST (60 * SIM_MS)
+/* How many threads stand behind one answer. */
 #define LATE_TIMES 40
 
 struct deployment *deployment_new(void) {
@@ -41,7 +39,7 @@ struct history_event *note(struct deployment *d, enum history_kind kind, int32_t
 
 /* ---- processes */
 
-static int64_t lateness(const struct player *player) { return LATE_LEAST + LATE_TIMES * player->slow; }
+static int64_t lateness(const struct player *player) { return DEPLOYMENT_LATE_LEAST + LATE_TIMES * player->slow; }
 
 void player_start(struct player *player) {
     struct deployment *d = player->d;
@@ -98,8 +96,8 @@ static void let_pass(struct deployment *d, int64_t ns) {
         ;
 }
 
-static void make_directory(struct deployment *d, int32_t path) {
-    char *slash, *name = sim_text(&d->agenda, plan_path(path));
+static void make_directory(struct deployment *d, const char *path, bool container) {
+    char *slash, *name = sim_text(&d->agenda, path);
     for (slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         struct sim_packet parent = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = sim_text(&d->agenda, name)};
@@ -108,11 +106,19 @@ static void make_directory(struct deployment *d, int32_t path) {
         let_pass(d, 20 * SIM_MS);
     }
     struct sim_packet directory = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = name, .data = ""};
-    directory.mode = d->plan->containers && !(d->plan->kazoo & 1 << path) ? SIM_CONTAINER : SIM_PERSISTENT;
+    directory.mode = container ? SIM_CONTAINER : SIM_PERSISTENT;
     sim_admin(d->ensemble, &directory);
     let_pass(d, 20 * SIM_MS);
     sim_admin_set(d->ensemble, name, SIM_SET_COUNTER, d->plan->first);
     let_pass(d, 20 * SIM_MS);
+}
+
+/* Those of a path, with counters that have begun elsewhere. */
+static void make_directories(struct deployment *d, int32_t path) {
+    bool container = d->plan->containers && !(d->plan->kazoo & 1 << path);
+    make_directory(d, plan_line(d->plan, path), container);
+    if (plan_leases(d->plan, path))
+        make_directory(d, plan_leases(d->plan, path), container);
 }
 
 static void begin_ensemble(struct deployment *d) {
@@ -142,7 +148,7 @@ static void begin_ensemble(struct deployment *d) {
     while (!(sim_leader(d->ensemble) >= 0 && sim_settled(d->ensemble)) && sim_step(&d->agenda, 600000 * SIM_MS))
         ;
     for (int32_t i = 0; plan->first != 0 && i < PLAN_PATHS; i++)
-        make_directory(d, i);
+        make_directories(d, i);
 }
 
 static void act(void *subject, void *what) {
@@ -163,7 +169,8 @@ static void begin(struct deployment *d, const struct plan *plan) {
     d->plan = plan;
     d->history.count = 0;
     d->history.full = d->healed = d->refused = false;
-    d->lives_count = d->claims_count = d->holds_count = d->unanswered = d->holding = 0;
+    d->lives_count = d->claims_count = d->holds_count = d->candidates_count = d->observers_count = 0;
+    d->unanswered = d->holding = d->offices = 0;
     memset(d->resources, 0, sizeof d->resources);
     memset(d->naive, 0, sizeof d->naive);
     memset(&d->tally, 0, sizeof d->tally);
@@ -185,89 +192,6 @@ static void begin(struct deployment *d, const struct plan *plan) {
 
 /* ---- the end */
 
-static bool is_alive(const pdk_session *s) {
-    return s->link == PDK__LINK_CONNECTED && s->restored && s->places.length == 0;
-}
-
-static bool is_done(const struct deployment *d) {
-    if (d->unanswered > 0 || d->holding > 0 || d->checker.live_count > 0)
-        return false;
-    for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct life *life = d->players[i].life;
-        if (!life || life->process->dead)
-            continue;
-        if (life->closed ? life->reopens : !is_alive(life->s))
-            return false;
-    }
-    return sim_settled(d->ensemble);
-}
-
-/* By then whoever waits has been served: dead sessions expire, a leader is elected, clients come back, those in line take
- * their turns. */
-static int64_t time_to_converge(const struct deployment *d) {
-    const struct plan *plan = d->plan;
-    int64_t timeout = plan_timeout(plan) * SIM_MS;
-    int64_t slow = plan->slow * INT64_C(1000), latency = plan->latency_most * INT64_C(1000);
-    int64_t ns = 6 * timeout + 20 * plan->tick * SIM_MS + 2 * plan->election_most * SIM_MS + 10 * LATE_LEAST;
-    ns += 2 * plan->sync_limit * plan->tick * SIM_MS;
-    for (int32_t i = 0; i < d->plan->processes; i++)
-        for (const struct life *life = d->players[i].life; life; life = life->older)
-            for (const struct claiming *claim = life->claims; claim; claim = claim->next)
-                ns += 2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
-    return ns;
-}
-
-static void note_end(struct deployment *d, bool in_time) {
-    for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct life *life = d->players[i].life;
-        if (!life || !life->s || life->process->dead)
-            continue;
-        struct history_event *event = note(d, HISTORY_ALIVE, life->number, life);
-        if (event)
-            event->a = life->s->link == PDK__LINK_CONNECTED && life->s->restored;
-    }
-    struct history_event *event = note(d, HISTORY_END, 0, NULL);
-    if (event)
-        event->a = in_time;
-    observe(d);
-}
-
-static uint64_t events_of(const struct deployment *d) { return d->agenda.steps - d->agenda.idle_steps; }
-
-static void watch_pass(struct deployment *d, int64_t ns) {
-    int64_t until = d->agenda.now + ns;
-    while (sim_step(&d->agenda, until) && observe(d))
-        ;
-}
-
-/* Nothing is held, wanted or left: heart-beats are all that may go on, and a write of each session every T/4, or T/10, which is so many
- * events: from the process to its server, to the leader, to all servers, and back. */
-static void look_at_rest(struct deployment *d) {
-    int64_t timeout = plan_timeout(d->plan) * SIM_MS;
-    watch_pass(d, timeout); /* what was slow under way still arrives, or is given up */
-    uint64_t before = events_of(d);
-    watch_pass(d, timeout / 2);
-    struct history_event *event = note(d, HISTORY_STEPS, 0, NULL);
-    if (!event)
-        return;
-    event->a = 40 + d->plan->processes * 6 * (10 + 3 * d->plan->servers);
-    event->b = (int64_t)(events_of(d) - before);
-    observe(d);
-}
-
-static bool goes_on(const struct deployment *d) { return d->agenda.steps < STEPS_MOST && !d->history.full; }
-
-static bool run_until_healed(struct deployment *d, uint64_t first) {
-    uint64_t enough = first + (uint64_t)d->plan->enough;
-    while (goes_on(d) && sim_step(&d->agenda, d->horizon)) {
-        if (!observe(d))
-            return false;
-        if (d->plan->enough && events_of(d) >= enough)
-            break;
-    }
-    return goes_on(d);
-}
-
 static void heal(struct deployment *d) {
     d->healed = true;
     note(d, HISTORY_HEALED, 0, NULL);
@@ -277,24 +201,15 @@ static void heal(struct deployment *d) {
     observe(d);
 }
 
-static void converge(struct deployment *d) {
-    int64_t until = d->agenda.now + time_to_converge(d);
-    bool done = false;
-    while (!(done = is_done(d)) && goes_on(d) && sim_step(&d->agenda, until))
-        if (!observe(d))
-            return;
-    note_end(d, done);
-    /* Made-up answers that nobody has asked for yet would still disturb it. */
-    if (done && d->plan->rest && !d->checker.broken && d->tally.faults[PLAN_ANSWER] == 0)
-        look_at_rest(d);
-}
-
 /* A lease bears one stall of a server or of a link, however long. Two that come close together it does not promise to bear
  * (README, what it rests on). */
 static bool is_excused(const struct deployment *d) {
     static const bool of_the_lease[CHECK_COUNT] = {
-        [CHECK_EXCLUSION] = true, [CHECK_PROMISED] = true, [CHECK_LEASE] = true,         [CHECK_NODE] = true,
-        [CHECK_ORDER] = true,     [CHECK_TOKENS] = true,   [CHECK_HOLDERS_WRITE] = true,
+        [CHECK_EXCLUSION] = true,     [CHECK_PROMISED] = true,     [CHECK_LEASE] = true,
+        [CHECK_NODE] = true,          [CHECK_ORDER] = true,        [CHECK_TOKENS] = true,
+        [CHECK_HOLDERS_WRITE] = true, [CHECK_WRITER_ALONE] = true, [CHECK_READER_ORDER] = true,
+        [CHECK_WRITER_TOKENS] = true, [CHECK_EXCHANGE] = true,     [CHECK_PERMITS] = true,
+        [CHECK_PERMIT_NODES] = true,  [CHECK_PERMIT_ORDER] = true,
     };
     const struct checker *c = &d->checker;
     int64_t timeout = plan_timeout(d->plan) * SIM_MS;
@@ -304,12 +219,17 @@ static bool is_excused(const struct deployment *d) {
     return c->broken && of_the_lease[c->check] && count >= 2;
 }
 
+static void count_recipes(struct deployment *d) {
+    for (int32_t i = 0; i < PLAN_PATHS; i++)
+        d->tally.recipes[plan_recipe(d->plan, i)] = 1;
+}
+
 static struct verdict judge(struct deployment *d, uint64_t first) {
     struct verdict v = {.broken = d->checker.broken, .check = d->checker.check, .hash = history_hash(&d->history)};
-    uint64_t events = events_of(d) - first;
+    uint64_t events = run_events(d) - first;
     v.at = (double)(d->checker.at - d->started) / 1e9;
     g_strlcpy(v.detail, d->checker.detail, sizeof v.detail);
-    if (!v.broken && !goes_on(d)) {
+    if (!v.broken && !run_goes_on(d)) {
         v.broken = true;
         v.check = CHECK_ENDLESS;
         g_snprintf(v.detail, sizeof v.detail, "after %llu events", (unsigned long long)events);
@@ -319,18 +239,20 @@ static struct verdict judge(struct deployment *d, uint64_t first) {
     v.broken = v.broken && !v.excused;
     d->tally.excused = v.excused;
     d->tally.schedules = 1;
+    count_recipes(d);
     d->tally.counted = v.counted;
     d->tally.events = events;
     d->tally.steps = d->agenda.steps;
     d->tally.sim_ms = (uint64_t)(d->agenda.now / SIM_MS);
     memcpy(d->tally.checks, d->checker.evaluated, sizeof d->tally.checks);
+    memcpy(d->tally.met, d->checker.met, sizeof d->tally.met);
     return v;
 }
 
 struct verdict deployment_run(struct deployment *d, const struct plan *plan, FILE *out) {
     d->story = out ? story_new(d, out) : NULL;
     begin(d, plan);
-    uint64_t first = events_of(d);
+    uint64_t first = run_events(d);
     if (run_until_healed(d, first)) {
         heal(d);
         converge(d);

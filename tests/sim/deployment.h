@@ -1,34 +1,42 @@
 /* One run of a schedule: a whole deployment in simulated time, with the production driver and recipes in its processes.
  *
- *     plan ──► deployment.c  begins all, lets the time pass, heals, waits until nothing is left, buries
+ *     plan ──► deployment.c  begins all, lets the time pass, heals, judges, buries
+ *                 ├─ converge.c    after the healing: waits until nothing is left to be done
  *                 ├─ faults.c      what is done to servers, links and nodes
  *                 ├─ lives.c       what becomes of processes and their sessions
- *                 ├─ workload.c    what they do: claims, holds, writes
+ *                 ├─ workload.c    what they do: claims,
+ *                 │    ├─ holdings.c    holds, writes, downgrades,
+ *                 │    └─ candidates.c  candidacies, terms of office, observers
  *                 ├─ resource.c    what the holds protect: a fenced resource, and a naive one
- *                 ├─ observe.c ──► history.h: what happened, and the promises
+ *                 ├─ observe*.c ─► history.h, checker.h: what happened, and the promises
  *                 └─ story.c       the same in words, where somebody reads
  */
 #ifndef DEPLOYMENT_H
 #define DEPLOYMENT_H
 
-#include "history.h"
+#include "checker.h"
 #include "plan.h"
 #include "sim_client.h"
 #include "sim_ensemble.h"
 #include "sim_net.h"
 #include "sim_process.h"
 
+#include <paddock/election.h>
 #include <paddock/lock.h>
+#include <paddock/rwlock.h>
+#include <paddock/semaphore.h>
 
 /* What a run has seen; a sum over runs has the same form. All uint64_t: see tally_add. */
 struct tally {
     uint64_t schedules, counted, excused, events, steps, sim_ms;
-    uint64_t claims, grants, contended, handovers, lost, stale_refused, stale_harmful, writes, extends, wake_ups;
+    uint64_t claims, grants, contended, handovers, lost, stale_refused, stale_harmful, writes, extends, wake_ups, reads;
     uint64_t answers[CHECKER_STATUSES];
     uint64_t reasons[5];
     uint64_t session_events[7];
     uint64_t faults[PLAN_KIND_COUNT];
     uint64_t checks[CHECK_COUNT];
+    uint64_t met[MET_COUNT];
+    uint64_t recipes[PLAN_RECIPES]; /* schedules that have one */
 };
 void tally_add(struct tally *sum, const struct tally *one);
 
@@ -36,12 +44,16 @@ void tally_add(struct tally *sum, const struct tally *one);
 struct holding {
     struct holding *next; /* of the life */
     struct life *life;
-    pdk_hold *hold; /* NULL once given back */
-    int32_t id, path, writes, late, fd;
+    struct candidate *candidate; /* whose term it is; NULL: claimed */
+    pdk_hold *hold;              /* NULL once given back */
+    const int32_t *value;        /* of the action */
+    int32_t id, lock, path, fd;
+    uint32_t made; /* which of the objects that there were */
     int64_t token;
     uint32_t handover;
-    int32_t hold_ms, end;
-    bool wants_lost;
+    int32_t end;
+    bool shared;   /* what it does is reading */
+    bool released; /* of a term: it resigned, or left */
 };
 
 struct claiming {
@@ -51,6 +63,32 @@ struct claiming {
     pdk_claim *claim;
     int32_t id, lock;
     bool answered, closes; /* closes the session in its callback */
+};
+
+/* From join to leave. */
+struct candidate {
+    struct life *life;
+    const struct plan_action *action;
+    struct holding *term;       /* elected, and not deposed since */
+    struct observing *watching; /* or NULL */
+    int32_t id, lock;
+    bool left;
+};
+
+struct observing {
+    struct observing *next; /* of the life */
+    struct life *life;
+    pdk_observer *observer; /* NULL: a candidate's, or stopped */
+    int32_t id;
+};
+
+/* A recipe object: which, says the path. */
+union object {
+    pdk_lock *lock;
+    pdk_rwlock *rwlock;
+    pdk_semaphore *semaphore;
+    pdk_election *election;
+    void *any; /* NULL: there is none */
 };
 
 /* One session object in one process, from its opening to its end. */
@@ -64,9 +102,12 @@ struct life {
     int64_t leased;      /* the end of its lease, as last seen */
     bool reopens;        /* closed: another one follows */
     bool closed;         /* nothing may be called any more but what gives back */
-    pdk_lock *locks[PLAN_LOCKS];
+    union object objects[PLAN_LOCKS];
+    uint32_t made[PLAN_LOCKS]; /* how many there were */
+    struct candidate *candidates[PLAN_LOCKS];
     struct claiming *claims;
     struct holding *holdings;
+    struct observing *observers;
     int32_t unanswered;
 };
 
@@ -85,7 +126,8 @@ struct player {
 struct believed {
     const pdk_hold *hold;
     int64_t token, until; /* until: the word itself */
-    int32_t id, sequence;
+    int64_t node;         /* czxid of the one it stands on; of several, the first */
+    int32_t id;
     struct life *life;
     uint32_t handover;
     bool seen, ended;
@@ -96,14 +138,23 @@ struct stall {
     int64_t from, to;
 };
 
+/* Whose turn it is in the queue of a semaphore, or was last. */
+struct observed_turn {
+    const struct pdk__line *line;
+    int32_t sequence;
+};
+
 struct resource {
     int64_t token;
     uint32_t handover;
 };
 
 struct story;
+struct pdk__line;
 
 #define DEPLOYMENT_BELIEVED 256
+/* How late a thread is at most, beside what its process's slowness adds. */
+#define DEPLOYMENT_LATE_LEAST (60 * SIM_MS)
 
 struct deployment {
     struct sim_agenda agenda; /* kept from run to run */
@@ -112,11 +163,14 @@ struct deployment {
     const struct plan *plan;
     struct story *story; /* NULL: nobody reads */
     struct player players[PLAN_PROCESSES];
-    int32_t lives_count, claims_count, holds_count, unanswered, holding;
-    bool healed, refused;     /* refused: an access list forbade something, once */
-    int64_t started, horizon; /* the plan's time 0, and its end */
+    int32_t lives_count, claims_count, holds_count, candidates_count, observers_count;
+    int32_t unanswered, holding, offices; /* how many of each there are now */
+    bool healed, refused;                 /* refused: an access list forbade something, once */
+    int64_t started, horizon;             /* the plan's time 0, and its end */
     struct believed believed[DEPLOYMENT_BELIEVED];
     int32_t believed_count;
+    struct observed_turn turns[64];
+    int32_t turns_count;
     struct resource resources[PLAN_PATHS], naive[PLAN_PATHS];
     int64_t expired[64]; /* sessions that an admin ended */
     int32_t expired_count;
@@ -160,18 +214,55 @@ void life_open(struct player *player);
 void taint(struct deployment *d, const struct life *life, pdk_status status);
 /* As the action says. */
 void life_close(struct life *life, const struct plan_action *action);
-/* Give back the session alone; and all: holds, claims, locks and the session. */
+/* Give back the session alone; and all: holds, claims, objects and the session. */
 void life_leave(struct life *life);
 void life_give_back(struct life *life);
 
 /* --- workload.c, all in the process */
 void workload_claim(struct life *life, const struct plan_action *action, int32_t lock, int32_t timeout, bool closes);
-/* Holds, claims and locks. */
+/* The path's object; false: there is none to be had. */
+bool workload_object(struct life *life, int32_t lock);
+/* Holds, claims and objects. */
 void workload_give_back(struct life *life);
 /* Of a player, what an action says. */
 void workload_acquire(void *player, void *action);
 void workload_cancel(void *player, void *action);
 void workload_drop(void *player, void *action);
+
+/* --- holdings.c, all in the process */
+struct holding *holding_begin(struct life *life, pdk_hold *hold, const struct plan_action *action, int32_t lock,
+                              struct candidate *candidate);
+/* It is known now, as an answer or a term: who has it wants to hear of its loss, and writes. */
+void holding_use(struct holding *h);
+/* Go on with it for the time that the action names. */
+void holding_keep(struct holding *h);
+void holding_give_back(struct holding *h);
+/* A term is over: the reference alone. */
+void holding_unref(struct holding *h);
+void holding_note_released(struct holding *h, pdk_status status, bool dropped);
+
+/* --- candidates.c, all in the process */
+void candidates_join(void *player, void *action);
+void candidates_leave(void *player, void *action);
+void candidates_resign(void *player, void *action);
+void candidates_observe(void *player, void *action);
+/* All leave. */
+void candidates_leave_all(void *player, void *nothing);
+/* What its nodes are called; one object has one candidate. */
+int32_t candidate_identity(const struct life *life, int32_t lock);
+/* The time of its term is over. */
+void candidate_term_over(struct candidate *candidate);
+/* The object is about to be dropped. */
+void candidate_drop(struct life *life, int32_t lock);
+void candidates_stop_observers(struct life *life);
+
+/* --- converge.c */
+/* false: a promise is broken, or it went on for too long. */
+bool run_until_healed(struct deployment *d, uint64_t first);
+void converge(struct deployment *d);
+bool run_goes_on(const struct deployment *d);
+/* All but those that only keep time. */
+uint64_t run_events(const struct deployment *d);
 
 /* --- faults.c */
 bool faults_do(struct deployment *d, const struct plan_action *action);
@@ -187,6 +278,8 @@ bool observe(struct deployment *d);
 void observe_killed(struct deployment *d, const struct player *player);
 /* The id under which a hold is known. */
 int32_t observe_hold(struct deployment *d, struct life *life, const pdk_hold *hold);
+/* The number in a candidate's identity, or what else it is. */
+int32_t observe_identity(const char *text);
 /* The name of the node in line at that place, oldest first, or NULL. */
 const char *observe_contender(const struct deployment *d, int32_t path, int32_t place);
 
@@ -196,7 +289,7 @@ void story_free(struct story *story);
 void story_tell(struct deployment *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void story_action(struct deployment *d, const struct plan_action *action, bool done);
 void story_txn(struct deployment *d, const struct sim_txn *txn);
-void story_fired(struct deployment *d, int64_t session, const char *path, bool deleted);
+void story_fired(struct deployment *d, int64_t session, const char *path, enum sim_event event);
 /* After every event: what servers and processes believe now, where it has changed. */
 void story_look(struct deployment *d);
 struct pdk__world;

@@ -35,7 +35,7 @@ void explore_print(const struct tally *tally, double seconds, int32_t jobs, FILE
 /* What must have happened for the run to prove anything and did not; NULL: nothing is missing. */
 const char *explore_vacuous(const struct tally *tally);
 
-/* shrink.c: the smallest plan found that ends in the same finding. Says on out how it goes. */
-void plan_shrink(struct plan *plan, struct finding *finding, FILE *out);
+/* shrink.c: the smallest plan found, in so many runs, that ends in the same finding. Says on out how it goes. */
+void plan_shrink(struct plan *plan, struct finding *finding, int32_t runs_most, FILE *out);
 
 #endif

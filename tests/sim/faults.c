@@ -196,7 +196,9 @@ static bool request(struct deployment *d, enum sim_op op, const char *path) {
 }
 
 static bool refuse(struct deployment *d, int32_t path, int32_t place, int32_t bits, int32_t ms) {
-    const char *node = place < 0 ? plan_path(path) : observe_contender(d, path, place);
+    const char *node = place >= 0                                                 ? observe_contender(d, path, place)
+                       : place == PLAN_PLACE_LEASES && plan_leases(d->plan, path) ? plan_leases(d->plan, path)
+                                                                                  : plan_line(d->plan, path);
     if (!node || !sim_tree_find(sim_truth(d->ensemble), node) || !sim_admin_set(d->ensemble, node, SIM_SET_ACL, bits))
         return false;
     d->refused = true;
@@ -212,15 +214,20 @@ static bool refuse(struct deployment *d, int32_t path, int32_t place, int32_t bi
 static bool foreign(struct deployment *d, int32_t path, int32_t name) {
     static const char *const names[] = {"README",          "0000000000", "lock-1",       "_c_x-lock-",
                                         "note-0000000001", "\xc3\xbc",   "x__lock__123", "lock--00000000001"};
-    char *text = g_strconcat(plan_path(path), "/", names[(uint32_t)name % G_N_ELEMENTS(names)], NULL);
+    const char *dir = name % 2 && plan_leases(d->plan, path) ? plan_leases(d->plan, path) : plan_line(d->plan, path);
+    char *text = g_strconcat(dir, "/", names[(uint32_t)name % G_N_ELEMENTS(names)], NULL);
     bool done = request(d, SIM_OP_CREATE, sim_text(&d->agenda, text));
     g_free(text);
     return done;
 }
 
+static bool remove_empty(struct deployment *d, const char *path) {
+    const struct sim_node *node = path ? sim_tree_find(sim_truth(d->ensemble), path) : NULL;
+    return node && node->stat.children == 0 && request(d, SIM_OP_DELETE, path);
+}
+
 static bool remove_directory(struct deployment *d, int32_t path) {
-    const struct sim_node *node = sim_tree_find(sim_truth(d->ensemble), plan_path(path));
-    return node && node->stat.children == 0 && request(d, SIM_OP_DELETE, plan_path(path));
+    return remove_empty(d, plan_leases(d->plan, path)) || remove_empty(d, plan_line(d->plan, path));
 }
 
 static bool expire(struct deployment *d, struct player *player) {
@@ -278,9 +285,10 @@ void faults_heal(struct deployment *d) {
         sim_server_lag(d->ensemble, i, 0);
         sim_server_start(d->ensemble, i);
     }
-    for (int32_t i = 0; i < PLAN_PATHS; i++) {
+    for (int32_t i = 0; i < 2 * PLAN_PATHS; i++) {
         struct undo *undo = sim_alloc(&d->agenda, sizeof *undo);
-        *undo = (struct undo){.d = d, .path = plan_path(i)};
-        sim_at(&d->agenda, d->agenda.now, permit, undo, NULL);
+        *undo = (struct undo){.d = d, .path = i % 2 ? plan_leases(d->plan, i / 2) : plan_line(d->plan, i / 2)};
+        if (undo->path)
+            sim_at(&d->agenda, d->agenda.now, permit, undo, NULL);
     }
 }

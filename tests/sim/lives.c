@@ -129,8 +129,11 @@ static void begin_close_in(void *subject, void *what) {
     struct life *life = player->life;
     if (!life || life->closed || !life->s || player->d->healed)
         return;
-    if (action->value[1] == PLAN_CLOSE_CALLBACK)
-        workload_claim(life, action, 0, 0, true);
+    int32_t lock = 0;
+    while (lock < PLAN_LOCKS && plan_recipe(player->d->plan, lock / 2) == PLAN_RECIPE_ELECTION)
+        lock += 2;
+    if (action->value[1] == PLAN_CLOSE_CALLBACK && lock < PLAN_LOCKS)
+        workload_claim(life, action, lock, 0, true);
     else
         life_close(life, action);
 }
@@ -195,24 +198,37 @@ void lives_heal(struct deployment *d) {
 
 /* ---- the plan's actions */
 
-static bool in_process(struct player *player, sim_event_fn fn, const struct plan_action *action) {
-    sim_run_in(player->process, player->d->agenda.now, true, fn, player, (void *)action);
-    return true;
+/* What a program does with a recipe: in its process, where the path has that recipe. */
+static sim_event_fn workload_of(const struct deployment *d, const struct plan_action *action) {
+    bool elects = plan_recipe(d->plan, action->value[PLAN_LOCK] / 2 % PLAN_PATHS) == PLAN_RECIPE_ELECTION;
+    switch (action->kind) {
+    case PLAN_ACQUIRE:
+        return elects ? NULL : workload_acquire;
+    case PLAN_JOIN:
+        return elects ? candidates_join : NULL;
+    case PLAN_LEAVE:
+        return elects ? candidates_leave : NULL;
+    case PLAN_RESIGN:
+        return elects ? candidates_resign : NULL;
+    case PLAN_OBSERVE:
+        return elects ? candidates_observe : NULL;
+    case PLAN_CANCEL:
+        return workload_cancel;
+    case PLAN_DROP:
+        return workload_drop;
+    case PLAN_CLOSE:
+        return begin_close_in;
+    default:
+        return NULL;
+    }
 }
 
 bool lives_do(struct deployment *d, const struct plan_action *action) {
     struct player *player = &d->players[action->value[0] % PLAN_PROCESSES];
     if (action->kind > PLAN_CUT || action->value[0] >= d->plan->processes || !player->process)
         return false;
+    sim_event_fn workload = workload_of(d, action);
     switch (action->kind) {
-    case PLAN_ACQUIRE:
-        return in_process(player, workload_acquire, action);
-    case PLAN_CANCEL:
-        return in_process(player, workload_cancel, action);
-    case PLAN_DROP:
-        return in_process(player, workload_drop, action);
-    case PLAN_CLOSE:
-        return in_process(player, begin_close_in, action);
     case PLAN_KILL:
         kill_player(player);
         player->restarts = action->value[1] >= 0;
@@ -227,6 +243,8 @@ bool lives_do(struct deployment *d, const struct plan_action *action) {
         sim_client_cut(player->process);
         return true;
     default:
-        return false;
+        if (workload)
+            sim_run_in(player->process, d->agenda.now, true, workload, player, (void *)action);
+        return workload != NULL;
     }
 }

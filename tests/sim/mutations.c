@@ -84,7 +84,7 @@ static bool second_node(struct history *h, struct sim_random *chance) {
 
 /* Somebody with a smaller number is in line when a grant comes. */
 static bool is_first_grant(const struct history *h, int32_t at) {
-    if (!is_kind(h, at, HISTORY_GRANT) || h->events[at].extra != 0)
+    if (!is_kind(h, at, HISTORY_GRANT) || h->events[at].extra != 0 || h->events[at].mode == MODE_PERMIT)
         return false;
     for (int32_t i = 0; i < at; i++) /* of one whose node is there */
         if (is_kind(h, i, HISTORY_DELETED) && h->events[i].a == h->events[at].a)
@@ -114,6 +114,7 @@ static bool second_wake_up(struct history *h, struct sim_random *chance) {
         return false;
     struct history_event other = h->events[at];
     other.b ^= 2;
+    other.mode = MODE_EXCLUSIVE;
     return mutation_insert(h, at + 1, other);
 }
 
@@ -305,5 +306,30 @@ const struct mutation mutations[] = {
     {"a dead session", dead_session},
     {"a busy loop", busy_loop},
     {"no end", endless},
+    {"a loss for another reason", spoil_loss_reason},
+    {"a reader is a writer", spoil_reader_writes},
+    {"another answer to a downgrade", spoil_downgrade},
+    {"a downgrade dropped", spoil_dropped_downgrade},
+    {"exchanged for another number", spoil_exchange},
+    {"never exchanged", spoil_never_exchanged},
+    {"a permit too many", spoil_permits},
+    {"two permits on one node", spoil_permit_node},
+    {"a smaller number in the queue", spoil_queue},
+    {"a MISMATCH", spoil_mismatch},
+    {"elected when it is over", spoil_elected_over},
+    {"an election doubled", spoil_elected_twice},
+    {"a term that does not end", spoil_dropped_deposed},
+    {"a term ends twice", spoil_deposed_twice},
+    {"a term ends for another reason", spoil_deposed_reason},
+    {"a term ends late", spoil_deposed_late},
+    {"another answer to a resignation", spoil_resigned},
+    {"in line again while in office", spoil_requeued},
+    {"told after the stop", spoil_told_after_stop},
+    {"nobody leads", spoil_leaderless},
+    {"a leader nobody knows", spoil_unknown_leader},
+    {"told twice", spoil_told_twice},
+    {"an observer misses the newest", spoil_missed_leader},
+    {"freed twice", spoil_freed_twice},
 };
+const struct plan *mutations_plan;
 const size_t mutations_count = sizeof mutations / sizeof mutations[0];

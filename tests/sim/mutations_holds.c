@@ -1,6 +1,8 @@
 /* Spoiling what a history says of holds. */
 #include "mutations.h"
 
+#include <paddock/hold.h>
+
 #define HOUR (3600 * INT64_C(1000000000))
 #define STATUS_OK 0
 #define STATUS_LOST 4
@@ -8,26 +10,27 @@
 static bool is_grant(const struct history *h, int32_t at) { return h->events[at].kind == HISTORY_GRANT; }
 
 /* Was its node taken away by an admin? Then little is promised. */
-static bool is_robbed(const struct history *h, int64_t token) {
+bool mutation_is_robbed(const struct history *h, int64_t token) {
     for (int32_t i = 0; i < h->count; i++)
         if (h->events[i].kind == HISTORY_DELETED && h->events[i].a == token)
             return h->events[i].b == 0;
     return true;
 }
 
-/* The next grant of the same path with another token. */
+/* The next grant of the same path with another token, to somebody else who wants to be alone. */
 static int32_t next_grant(const struct history *h, int32_t at) {
     for (int32_t i = at + 1; i < h->count; i++)
-        if (is_grant(h, i) && h->events[i].path == h->events[at].path && h->events[i].a != h->events[at].a)
+        if (is_grant(h, i) && h->events[i].mode == MODE_EXCLUSIVE && h->events[i].path == h->events[at].path &&
+            h->events[i].a != h->events[at].a)
             return i;
     return -1;
 }
 
 static bool is_grant_before_another(const struct history *h, int32_t at) {
-    if (!is_grant(h, at) || is_robbed(h, h->events[at].a))
+    if (!is_grant(h, at) || h->events[at].mode != MODE_EXCLUSIVE || mutation_is_robbed(h, h->events[at].a))
         return false;
     int32_t next = next_grant(h, at);
-    return next >= 0 && !is_robbed(h, h->events[next].a);
+    return next >= 0 && !mutation_is_robbed(h, h->events[next].a);
 }
 
 bool spoil_swapped_grants(struct history *h, struct sim_random *chance) {
@@ -84,7 +87,7 @@ bool spoil_dropped_release(struct history *h, struct sim_random *chance) {
 }
 
 static bool is_grant_of_living(const struct history *h, int32_t at) {
-    if (!is_grant(h, at) || is_robbed(h, h->events[at].a))
+    if (!is_grant(h, at) || mutation_is_robbed(h, h->events[at].a))
         return false;
     for (int32_t i = at; i < h->count; i++)
         if (h->events[i].kind == HISTORY_KILLED && h->events[i].id == h->events[at].process)
@@ -195,6 +198,23 @@ bool spoil_release_status(struct history *h, struct sim_random *chance) {
     return at >= 0;
 }
 
+static bool is_lost_otherwise(const struct history *h, int32_t at) {
+    for (int32_t i = 0; i < at; i++)
+        if (h->events[i].kind == HISTORY_LIED)
+            return false;
+    const struct history_event *grant = is_lost(h, at) ? mutation_grant(h, h->events[at].id) : NULL;
+    return grant && grant->count == 1 && !mutation_is_robbed(h, grant->a) && h->events[at].a != PDK_REASON_NODE_GONE &&
+           mutation_next(h, -1, HISTORY_STANDS, h->events[at].id) < 0;
+}
+
+/* As if somebody had taken its node away. */
+bool spoil_loss_reason(struct history *h, struct sim_random *chance) {
+    int32_t at = mutation_pick(h, chance, is_lost_otherwise);
+    if (at >= 0)
+        h->events[at].a = PDK_REASON_NODE_GONE;
+    return at >= 0;
+}
+
 /* ---- writes */
 
 static bool is_refused(const struct history *h, int32_t at) {
@@ -222,7 +242,7 @@ bool spoil_fresh_refused(struct history *h, struct sim_random *chance) {
 static bool is_answered_valid(const struct history *h, int32_t at) {
     const struct history_event *e = &h->events[at];
     return e->kind == HISTORY_ANSWER && e->a == STATUS_OK && mutation_grant(h, (int32_t)e->b) &&
-           !is_robbed(h, mutation_grant(h, (int32_t)e->b)->a);
+           !mutation_is_robbed(h, mutation_grant(h, (int32_t)e->b)->a);
 }
 
 /* Somebody wrote with a token from the future; then the holder comes. */
@@ -238,6 +258,7 @@ bool spoil_holder_refused(struct history *h, struct sim_random *chance) {
     struct history_event future = write;
     future.a = INT64_MAX;
     future.b = 1;
+    future.mode = MODE_EXCLUSIVE;
     return mutation_insert(h, at + 1, write) && mutation_insert(h, at + 1, future);
 }
 
@@ -253,7 +274,7 @@ bool spoil_hand_overs(struct history *h, struct sim_random *chance) {
 }
 
 static bool is_handed_over_and_safe(const struct history *h, int32_t at) {
-    return is_handed_over(h, at) && !is_robbed(h, h->events[at].a);
+    return is_handed_over(h, at) && !mutation_is_robbed(h, h->events[at].a);
 }
 
 /* Two owners that a resource cannot tell from each other. */
@@ -296,7 +317,7 @@ static bool is_ended_unreleased(const struct history *h, int32_t at) {
         if (e->kind == HISTORY_KILLED && e->id == h->events[at].process)
             return false;
     }
-    return !is_robbed(h, mutation_grant(h, h->events[at].id)->a);
+    return !mutation_is_robbed(h, mutation_grant(h, h->events[at].id)->a);
 }
 
 /* An admin takes its node away as soon as it is granted, and it ends an hour later. */

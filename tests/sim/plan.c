@@ -34,10 +34,35 @@ int32_t *plan_setting(struct plan *plan, size_t index, int32_t *standard) {
 
 const char *plan_kind_name(enum plan_kind kind) { return kinds[kind].name; }
 
+#define PATHS(below)                                                                                                   \
+    { "/locks/orders" below, "/stock" below, "/locks/deep/mail" below }
+
 const char *plan_path(int32_t path) {
-    static const char *const paths[PLAN_PATHS] = {"/locks/orders", "/stock", "/locks/deep/mail"};
+    static const char *const paths[PLAN_PATHS] = PATHS("");
     return paths[path];
 }
+
+const char *plan_line(const struct plan *plan, int32_t path) {
+    static const char *const queues[PLAN_PATHS] = PATHS("/locks");
+    return plan_recipe(plan, path) == PLAN_RECIPE_SEMAPHORE ? queues[path] : plan_path(path);
+}
+
+const char *plan_leases(const struct plan *plan, int32_t path) {
+    static const char *const leases[PLAN_PATHS] = PATHS("/leases");
+    return plan_recipe(plan, path) == PLAN_RECIPE_SEMAPHORE ? leases[path] : NULL;
+}
+
+enum plan_recipe plan_recipe(const struct plan *plan, int32_t path) {
+    const int32_t recipes[PLAN_PATHS] = {plan->recipe0, plan->recipe1, plan->recipe2};
+    return (enum plan_recipe)recipes[path];
+}
+
+int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process) {
+    const int32_t permits[PLAN_PATHS] = {plan->permits0, plan->permits1, plan->permits2};
+    return permits[path] + (plan->disagree && process % 2);
+}
+
+int32_t plan_permits_most(const struct plan *plan, int32_t path) { return plan_permits(plan, path, 1); }
 
 int64_t plan_timeout(const struct plan *plan) {
     int64_t least = plan->session_least ? plan->session_least : 2 * plan->tick;
@@ -83,19 +108,38 @@ static void print_host(int32_t host, FILE *out) {
         fprintf(out, "%c%d", host < SIM_SERVERS ? 's' : 'p', host < SIM_SERVERS ? host : host - SIM_SERVERS);
 }
 
+/* The name of a value, and what its last character says of it. */
+struct value_name {
+    const char *text;
+    int length;
+    bool is_host, optional;
+};
+
+/* The first of the names; the rest follows. false: there is none. */
+static bool next_name(const char **names, struct value_name *name) {
+    int length = (int)strcspn(*names, " ");
+    if (length == 0)
+        return false;
+    char last = (*names)[length - 1];
+    *name = (struct value_name){*names, length, last == '@', last == '?'};
+    name->length -= name->is_host || name->optional;
+    *names += length;
+    *names += **names == ' ';
+    return true;
+}
+
 void plan_print_action(const struct plan_action *action, FILE *out) {
     fprintf(out, "at %d %s", action->at, kinds[action->kind].name);
-    const char *values = kinds[action->kind].values;
-    for (int32_t i = 0; *values; i++) {
-        int length = (int)strcspn(values, " ");
-        bool is_host = values[length - 1] == '@';
-        fprintf(out, " %.*s=", is_host ? length - 1 : length, values);
-        if (is_host)
+    const char *names = kinds[action->kind].values;
+    struct value_name name;
+    for (int32_t i = 0; next_name(&names, &name); i++) {
+        if (name.optional && action->value[i] == 0)
+            continue;
+        fprintf(out, " %.*s=", name.length, name.text);
+        if (name.is_host)
             print_host(action->value[i], out);
         else
             fprintf(out, "%d", action->value[i]);
-        values += length;
-        values += *values == ' ';
     }
 }
 
@@ -163,19 +207,16 @@ static bool read_value(struct plan_action *action, char *word) {
     long long number;
     if (!text)
         return false;
-    size_t given = (size_t)(text++ - word);
-    const char *values = kinds[action->kind].values;
-    for (int32_t i = 0; *values; i++) {
-        size_t length = strcspn(values, " ");
-        bool is_host = values[length - 1] == '@';
-        if (length - is_host == given && strncmp(values, word, given) == 0) {
-            if (is_host)
-                return read_host(text, &action->value[i]);
-            action->value[i] = read_number(text, &number) ? (int32_t)number : 0;
-            return read_number(text, &number);
-        }
-        values += length;
-        values += *values == ' ';
+    int given = (int)(text++ - word);
+    const char *names = kinds[action->kind].values;
+    struct value_name name;
+    for (int32_t i = 0; next_name(&names, &name); i++) {
+        if (name.length != given || strncmp(name.text, word, (size_t)given) != 0)
+            continue;
+        if (name.is_host)
+            return read_host(text, &action->value[i]);
+        action->value[i] = read_number(text, &number) ? (int32_t)number : 0;
+        return read_number(text, &number);
     }
     return false;
 }
@@ -200,8 +241,13 @@ static bool is_sound(const struct plan_action *action) {
     switch (action->kind) {
     case PLAN_ACQUIRE:
         return v[PLAN_PROCESS] >= 0 && v[PLAN_PROCESS] < PLAN_PROCESSES && v[PLAN_LOCK] >= 0 &&
-               v[PLAN_LOCK] < PLAN_LOCKS && v[PLAN_TIMEOUT] >= -1;
+               v[PLAN_LOCK] < PLAN_LOCKS && v[PLAN_TIMEOUT] >= -1 && v[PLAN_COUNT] >= 0 &&
+               v[PLAN_COUNT] <= PLAN_COUNT_MOST;
     case PLAN_DROP:
+    case PLAN_JOIN:
+    case PLAN_LEAVE:
+    case PLAN_RESIGN:
+    case PLAN_OBSERVE:
         return v[0] >= 0 && v[0] < PLAN_PROCESSES && v[1] >= 0 && v[1] < PLAN_LOCKS;
     case PLAN_ADMIN_DELETE:
     case PLAN_ADMIN_WRITE:

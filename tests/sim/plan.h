@@ -18,9 +18,10 @@
 
 #define PLAN_PROCESSES 8
 #define PLAN_PATHS 3
-#define PLAN_LOCKS (2 * PLAN_PATHS) /* two objects of each path in each process: lock / 2 is the path */
+#define PLAN_LOCKS (2 * PLAN_PATHS) /* two recipe objects of each path in each process: lock / 2 is the path */
 #define PLAN_ACTIONS 512
-#define PLAN_VALUES 8
+#define PLAN_VALUES 11
+#define PLAN_COUNT_MOST 4 /* permits asked for at once */
 
 /* X(name, default, least, most) */
 #define PLAN_SETTINGS(X)                                                                                               \
@@ -46,16 +47,28 @@
     X(handover_ms, 100, 0, 1000000)       /* max_handover_ms */                                                        \
     X(first, 0, INT32_MIN, INT32_MAX)     /* each directory's counter at the beginning; 0: no directory yet */         \
     X(kazoo, 0, 0, (1 << PLAN_PATHS) - 1) /* a bit for each path with kazoo's names */                                 \
-    X(logs, 0, 0, 1)                      /* the sessions log */                                                       \
-    X(horizon, 5000, 0, 1000000)          /* when all is healed, ms */                                                 \
-    X(enough, 0, 0, 1000000)              /* or as soon as that many events have happened; 0: not before */            \
-    X(rest, 0, 0, 1)                      /* look whether it comes to rest afterwards */
+    X(recipe0, 0, 0, PLAN_RECIPES - 1)    /* of each path: a plan_recipe */                                            \
+    X(recipe1, 0, 0, PLAN_RECIPES - 1)                                                                                 \
+    X(recipe2, 0, 0, PLAN_RECIPES - 1)                                                                                 \
+    X(permits0, 2, 1, 100) /* of each path, where it is a semaphore */                                                 \
+    X(permits1, 2, 1, 100)                                                                                             \
+    X(permits2, 2, 1, 100)                                                                                             \
+    X(disagree, 0, 0, 1)         /* processes with an odd number think that there is one permit more */                \
+    X(logs, 0, 0, 1)             /* the sessions log */                                                                \
+    X(horizon, 5000, 0, 1000000) /* when all is healed, ms */                                                          \
+    X(enough, 0, 0, 1000000)     /* or as soon as that many events have happened; 0: not before */                     \
+    X(rest, 0, 0, 1)             /* look whether it comes to rest afterwards */
 
-/* X(CONSTANT, "name", values…): a value ends in '@' when it is a host: s0, p3, leader, follower, other, of-p3. */
+/* X(CONSTANT, "name", values…): a value ends in '@' when it is a host: s0, p3, leader, follower, other, of-p3; in '?' when it
+ * is left out where it is 0. */
 #define PLAN_KINDS(X)                                                                                                  \
-    X(ACQUIRE, "acquire", "process lock timeout hold writes late lost end")                                            \
+    X(ACQUIRE, "acquire", "process lock timeout hold writes late lost end shared? downgrade? count?")                  \
     X(CANCEL, "cancel", "process")                                                                                     \
     X(DROP, "drop", "process lock")                                                                                    \
+    X(JOIN, "join", "process lock watches hold writes late lost end pause")                                            \
+    X(LEAVE, "leave", "process lock")                                                                                  \
+    X(RESIGN, "resign", "process lock")                                                                                \
+    X(OBSERVE, "observe", "process lock for")                                                                          \
     X(CLOSE, "close", "process how pause")                                                                             \
     X(KILL, "kill", "process pause")                                                                                   \
     X(PAUSE, "pause", "process for")                                                                                   \
@@ -86,12 +99,24 @@ enum plan_kind {
 /* Hosts: a number of the network's, or by what they are at the moment. */
 enum { PLAN_HOST_LEADER = 100, PLAN_HOST_FOLLOWER, PLAN_HOST_OTHER, PLAN_HOST_OF = 200 };
 
-/* Indices of values. */
+enum plan_recipe { PLAN_RECIPE_LOCK, PLAN_RECIPE_RWLOCK, PLAN_RECIPE_SEMAPHORE, PLAN_RECIPE_ELECTION, PLAN_RECIPES };
+
+/* Indices of values, of ACQUIRE and, but for the timeout, of JOIN. */
 enum { PLAN_PROCESS, PLAN_LOCK, PLAN_TIMEOUT, PLAN_HOLD, PLAN_WRITES, PLAN_LATE, PLAN_LOST, PLAN_END };
+/* Of ACQUIRE: of a read/write lock, that it reads; when a writer becomes a reader, ms, 0: never; of a semaphore, how many permits,
+ * 0: one. */
+enum { PLAN_SHARED = PLAN_END + 1, PLAN_DOWNGRADE, PLAN_COUNT };
+/* Of JOIN: it hears of every leader, too; after how long it joins again when it has left, ms, 0: never. */
+enum { PLAN_WATCHES = PLAN_TIMEOUT, PLAN_AGAIN = PLAN_END + 1 };
 /* PLAN_LOST: bits. */
 enum { PLAN_LOST_TOLD = 1, PLAN_LOST_FD = 2 };
 /* PLAN_END: how a hold is given back. */
 enum { PLAN_END_RELEASE, PLAN_END_UNREF, PLAN_END_AT_ONCE };
+/* And a term of office: never by itself; it resigns, or leaves, after PLAN_HOLD, where that is 0 inside the callback; it leaves
+ * when it is told that the term is over. */
+enum { PLAN_TERM_STAY, PLAN_TERM_RESIGN, PLAN_TERM_LEAVE, PLAN_TERM_LEAVE_AFTER };
+/* ACL's place, where it is not a node's: a directory. */
+enum { PLAN_PLACE_LINE = -1, PLAN_PLACE_LEASES = -2 };
 /* PLAN_CLOSE's how. */
 enum { PLAN_CLOSE_CALL, PLAN_CLOSE_UNREF, PLAN_CLOSE_CALLBACK };
 
@@ -124,6 +149,13 @@ bool plan_read(struct plan *plan, FILE *in, const char *name);
 
 const char *plan_kind_name(enum plan_kind kind);
 const char *plan_path(int32_t path);
+enum plan_recipe plan_recipe(const struct plan *plan, int32_t path);
+/* The directory in which its contenders stand, and that of a semaphore's leases: NULL elsewhere. */
+const char *plan_line(const struct plan *plan, int32_t path);
+const char *plan_leases(const struct plan *plan, int32_t path);
+/* How many permits a process thinks that the path has; and the most that any does. */
+int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process);
+int32_t plan_permits_most(const struct plan *plan, int32_t path);
 /* The timeout that the servers will negotiate, ms. */
 int64_t plan_timeout(const struct plan *plan);
 

@@ -6,18 +6,16 @@
 
 #include <string.h>
 
-#define RUNS_MOST 4000
-
 struct shrinking {
     struct plan *best;
     struct plan trial;
     struct finding *finding;
-    int32_t runs;
+    int32_t runs, runs_most;
 };
 
 /* The trial becomes the best when it fails alike. */
 static bool still_fails(struct shrinking *s) {
-    if (s->runs++ >= RUNS_MOST || s->trial.servers % 2 == 0)
+    if (s->runs++ >= s->runs_most || s->trial.servers % 2 == 0)
         return false;
     struct finding finding = explore_one(&s->trial, NULL);
     if (!finding.broken || strcmp(finding.what, s->finding->what) != 0)
@@ -117,13 +115,14 @@ static bool simplify_actions(struct shrinking *s) {
     return any;
 }
 
-void plan_shrink(struct plan *plan, struct finding *finding, FILE *out) {
+void plan_shrink(struct plan *plan, struct finding *finding, int32_t runs_most, FILE *out) {
     struct shrinking *s = g_new0(struct shrinking, 1);
     int32_t before = plan->count;
     s->best = plan;
     s->finding = finding;
+    s->runs_most = runs_most;
     fix_the_end(s);
-    for (bool any = true; any && s->runs < RUNS_MOST;) {
+    for (bool any = true; any && s->runs < runs_most;) {
         any = drop_actions(s);
         any |= merge_processes(s);
         any |= simplify_settings(s);

@@ -112,7 +112,7 @@ static void show(struct finding *finding) {
     static struct plan plan;
     uint64_t seed = finding->seed;
     plan_draw(&plan, seed);
-    plan_shrink(&plan, finding, stdout);
+    plan_shrink(&plan, finding, 4000, stdout);
     plan_print(&plan, stdout);
     save(&plan, seed);
     fflush(stdout);

@@ -63,11 +63,11 @@ const char *story_path(const char *path) {
     char *text = texts[turn++ % 8];
     const char *name = path ? strrchr(path, '/') : NULL;
     name = name ? name + 1 : path;
-    const char *lock = name ? strstr(name, "lock") : NULL;
-    if (!name || !lock || lock - name < 32)
+    size_t uuid = name && name[0] == '_' ? 39 : 32; /* of a contender: what stands before its kind and number */
+    if (!name || strlen(name) < uuid + 8)
         g_snprintf(text, 160, "%s", path ? path : "?");
     else
-        g_snprintf(text, 160, "%.*s%.7s..%s", (int)(name - path), path, name, lock - 1 - (lock[-2] == '_'));
+        g_snprintf(text, 160, "%.*s%.7s..%s", (int)(name - path), path, name, name + uuid);
     return text;
 }
 
@@ -135,8 +135,9 @@ static const char *owner(const struct deployment *d, int64_t session) {
 /* ---- the tapped calls */
 
 static const char *const op_names[] = {
-    [PDK__OP_CREATE] = "create", [PDK__OP_MKDIR] = "mkdir", [PDK__OP_LIST] = "list",     [PDK__OP_WATCH] = "watch",
-    [PDK__OP_GET] = "get",       [PDK__OP_STAT] = "stat",   [PDK__OP_BARRIER] = "check", [PDK__OP_DELETE] = "delete",
+    [PDK__OP_CREATE] = "create", [PDK__OP_MKDIR] = "mkdir",   [PDK__OP_LIST] = "list",
+    [PDK__OP_WATCH] = "watch",   [PDK__OP_GET] = "get",       [PDK__OP_STAT] = "stat",
+    [PDK__OP_BARRIER] = "check", [PDK__OP_DELETE] = "delete", [PDK__OP_SET] = "set",
 };
 
 /* A handle's tap is found by the handle: a short list is enough. */
@@ -168,10 +169,11 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
     tap->sink->reply(tap->driver, zk, reply);
 }
 
-static void on_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
+static void on_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
+    static const char *const words[] = {"changed", "deleted", "has other children"};
     struct tap *tap = driver;
-    say(told_now, process_name(tap->process), "<- event: %s %s", story_path(path), gone ? "deleted" : "changed");
-    tap->sink->watch(tap->driver, zk, path, gone);
+    say(told_now, process_name(tap->process), "<- event: %s %s", story_path(path), words[event]);
+    tap->sink->watch(tap->driver, zk, path, event);
 }
 
 static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session, int32_t timeout_ms) {
@@ -207,17 +209,23 @@ static pdk_status tapped_open(const struct pdk__zk_config *config, pdk__zk **out
     return status;
 }
 
+static const char *particulars(const struct pdk__request *request) {
+    if (request->kind == PDK__OP_CREATE)
+        return request->named ? " (ephemeral)" : " (ephemeral, sequential)";
+    if (request->kind == PDK__OP_MKDIR && request->container)
+        return " (container)";
+    if (request->kind == PDK__OP_LIST && request->watch)
+        return " (and watch its children)";
+    if (request->kind == PDK__OP_BARRIER)
+        return " (a transaction of its own: only a quorum can answer)";
+    return "";
+}
+
 static bool tapped_submit(pdk__zk *zk, const struct pdk__request *request) {
     struct tap *tap = tap_of(zk);
     bool sent = sim_client_calls.submit(zk, request);
-    const char *who = process_name(tap->process),
-               *what = request->kind == PDK__OP_CREATE ? " (ephemeral, sequential)" : "";
-    if (request->kind == PDK__OP_MKDIR && request->container)
-        what = " (container)";
-    if (request->kind == PDK__OP_BARRIER)
-        what = " (a transaction of its own: only a quorum can answer)";
-    say(told_now, who, "-> %s %s%s%s", op_names[request->kind], story_path(request->path), what,
-        sent ? "" : ": NOT SENT");
+    say(told_now, process_name(tap->process), "-> %s %s%s%s", op_names[request->kind], story_path(request->path),
+        particulars(request), sent ? "" : ": NOT SENT");
     if (!sent)
         return false;
     struct pending *pending = &tap->pending[tap->asked++ % PENDING];
@@ -253,9 +261,10 @@ void story_txn(struct deployment *d, const struct sim_txn *txn) {
         say(story, "zk", "%s %s %s, for %s", zxid, kinds[txn->kind], story_path(txn->path), whose);
 }
 
-void story_fired(struct deployment *d, int64_t session, const char *path, bool deleted) {
-    say(d->story, "zk", "the watch of %s on %s fires: %s", owner(d, session), story_path(path),
-        deleted ? "deleted" : "changed");
+void story_fired(struct deployment *d, int64_t session, const char *path, enum sim_event event) {
+    static const char *const words[] = {
+        [SIM_CHANGED] = "changed", [SIM_DELETED] = "deleted", [SIM_CHILDREN] = "children"};
+    say(d->story, "zk", "the watch of %s on %s fires: %s", owner(d, session), story_path(path), words[event]);
 }
 
 static void look_at_servers(struct story *story) {

@@ -1,20 +1,10 @@
 /* Drawing a schedule. Each seed first draws what kind of schedule it is: how big, how fast, how wild, and which few faults it
  * has a taste for; then its actions. Schedules that differ in kind meet more than ones that all do a little of everything. */
-#include "plan.h"
+#include "swarm.h"
 
 #include "sim_ensemble.h"
 
 #include <string.h>
-
-struct swarm {
-    struct sim_random chance;
-    struct plan *plan;
-    int32_t weights[PLAN_KIND_COUNT]; /* of faults, and of workloads besides claims */
-    int32_t weight;                   /* their sum */
-    int32_t timeout;                  /* that the servers will negotiate */
-    int32_t hold;                     /* typical, ms */
-    int32_t favourite;                /* the path that most want */
-};
 
 static int32_t draw(struct swarm *s, int32_t least, int32_t most) {
     return (int32_t)sim_random_between(&s->chance, least, most);
@@ -140,6 +130,7 @@ static void draw_acquire(struct swarm *s, int32_t at) {
     a->value[PLAN_LATE] = one_in(s, 3) ? draw(s, 0, 2 * s->timeout) : draw(s, 0, 20);
     a->value[PLAN_LOST] = (one_in(s, 12) ? 0 : PLAN_LOST_TOLD) | (one_in(s, 64) ? PLAN_LOST_FD : 0);
     a->value[PLAN_END] = one_in(s, 12) ? PLAN_END_UNREF : one_in(s, 24) ? PLAN_END_AT_ONCE : PLAN_END_RELEASE;
+    swarm_draw_claim(s, a);
 }
 
 static void fill_process_fault(struct swarm *s, struct plan_action *a) {
@@ -197,7 +188,7 @@ static void fill_admin(struct swarm *s, struct plan_action *a) {
         a->value[1] = draw(s, 0, 7);
     if (a->kind != PLAN_ACL)
         return;
-    a->value[1] = -1; /* a node's own would keep events from those who wait for it */
+    a->value[1] = swarm_draw_directory(s, a->value[0]); /* a node's own would keep events from those who wait for it */
     a->value[2] = bits[draw(s, 0, 3)];
     a->value[3] = any_time(s);
 }
@@ -321,12 +312,15 @@ static void draw_stall(struct swarm *s) {
 void plan_draw(struct plan *plan, uint64_t seed) {
     struct swarm s = {.plan = plan};
     sim_random_begin(&s.chance, seed ^ UINT64_C(0x737761726d));
+    sim_random_begin(&s.recipes, seed ^ UINT64_C(0x72656369706573));
     plan_begin(plan, seed);
     draw_servers(&s);
     draw_processes(&s);
+    swarm_draw_recipes(&s);
     if (one_in(&s, 4))
         draw_stall(&s);
     else
         draw_anything(&s);
+    swarm_draw_elections(&s);
     plan_sort(plan);
 }

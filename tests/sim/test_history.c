@@ -69,6 +69,7 @@ START_TEST(spoiled_ones_do_not) {
     bool broken[CHECK_COUNT] = {false};
     struct sim_random chance;
     sim_random_begin(&chance, 1);
+    mutations_plan = &plan;
     ck_assert_uint_le(mutations_count, 64);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         record(seed);

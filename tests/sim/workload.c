@@ -1,107 +1,24 @@
-/* What the processes do with locks: they claim, hold, write, and give back, as any program would. */
+/* What the processes do: they claim, cancel and drop, as any program would. What they do with a hold is holdings.c's. */
 #include "deployment.h"
 
 #include <glib.h>
-#include <poll.h>
-
-/* ---- the end of a hold */
-
-static void given_back(struct holding *h, pdk_status status, bool dropped) {
-    struct deployment *d = h->life->player->d;
-    h->hold = NULL;
-    d->holding--;
-    if (h->life->process->dead)
-        return;
-    struct history_event *event = note(d, HISTORY_RELEASED, h->id, h->life);
-    if (event) {
-        event->a = status;
-        event->b = dropped;
-    }
-}
-
-static void give_hold_back(struct holding *h) {
-    pdk_hold *hold = h->hold;
-    if (!hold)
-        return;
-    if (h->end == PLAN_END_UNREF) {
-        pdk_status status = pdk_hold_valid(hold) ? PDK_OK : PDK_LOST;
-        pdk_hold_unref(hold);
-        given_back(h, status, true);
-    } else {
-        given_back(h, pdk_hold_release(hold), false);
-    }
-}
-
-static void release_in(void *subject, void *what) {
-    (void)what;
-    give_hold_back(subject);
-}
-
-static void write_in(void *subject, void *what) {
-    struct holding *h = subject;
-    struct deployment *d = h->life->player->d;
-    (void)what;
-    if (h->hold && pdk_hold_valid(h->hold))
-        resource_write(h, sim_random_between(&d->agenda.chance, 0, h->late * SIM_MS));
-}
-
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    struct holding *h = user;
-    struct deployment *d = h->life->player->d;
-    struct history_event *event = note(d, HISTORY_LOST, h->id, h->life);
-    d->tally.lost++;
-    d->tally.reasons[reason]++;
-    struct pollfd readable = {.fd = h->fd, .events = POLLIN};
-    bool silent = h->fd >= 0 && poll(&readable, 1, 0) != 1;
-    if (event) {
-        event->a = reason;
-        event->b = pdk_hold_valid(hold) || pdk_hold_remaining_ms(hold) > 0 || silent;
-    }
-    if (h->id % 2)
-        give_hold_back(h);
-}
 
 /* ---- claims */
 
 static void received(struct claiming *claim, pdk_hold *hold) {
     struct life *life = claim->life;
     struct deployment *d = life->player->d;
-    const int32_t *value = claim->action->value;
-    struct holding *h = sim_alloc(&d->agenda, sizeof *h);
-    *h = (struct holding){
-        .next = life->holdings,
-        .life = life,
-        .hold = hold,
-        .id = observe_hold(d, life, hold),
-        .path = claim->lock / 2,
-        .late = value[PLAN_LATE],
-        .fd = -1,
-        .token = pdk_hold_token(hold),
-        .handover = pdk_hold_handover(hold),
-        .end = value[PLAN_END],
-        .wants_lost = value[PLAN_LOST] & PLAN_LOST_TOLD,
-    };
-    life->holdings = h;
-    d->holding++;
+    struct holding *h = holding_begin(life, hold, claim->action, claim->lock, NULL);
     struct history_event *event = note(d, HISTORY_ANSWER, claim->id, life);
     if (event) {
         event->b = h->id;
-        event->extra = h->wants_lost;
+        event->extra = (h->value[PLAN_LOST] & PLAN_LOST_TOLD) != 0;
     }
-    if (h->wants_lost)
-        pdk_hold_on_lost(hold, on_lost, h, NULL);
-    if (value[PLAN_LOST] & PLAN_LOST_FD)
-        h->fd = pdk_hold_fd(hold);
-    if (value[PLAN_WRITES] > 0)
-        write_in(h, NULL);
-    if (h->end == PLAN_END_AT_ONCE || life->closed) {
-        give_hold_back(h);
-        return;
-    }
-    int64_t now = d->agenda.now, last = now + value[PLAN_HOLD] * SIM_MS;
-    for (int32_t i = 1; i < value[PLAN_WRITES]; i++)
-        sim_run_in(life->process, now + (last - now) * i / value[PLAN_WRITES], true, write_in, h, NULL);
-    sim_run_in(life->process, last, true, release_in, h, NULL);
+    holding_use(h);
+    if (h->end == PLAN_END_AT_ONCE || life->closed)
+        holding_give_back(h);
+    else
+        holding_keep(h);
 }
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
@@ -129,23 +46,125 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
         life_leave(life);
 }
 
-static pdk_lock *lock_of(struct life *life, int32_t lock) {
-    const struct plan *plan = life->player->d->plan;
-    if (life->locks[lock])
-        return life->locks[lock];
+/* ---- the objects */
+
+static pdk_status make_lock(struct life *life, int32_t lock, int32_t naming) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    options.max_handovers = life->player->d->plan->handovers;
+    options.max_handover_ms = life->player->d->plan->handover_ms;
+    options.naming = naming;
+    return pdk_lock_new(life->s, plan_path(lock / 2), &options, &life->objects[lock].lock);
+}
+
+static pdk_status make_rwlock(struct life *life, int32_t lock, int32_t naming) {
+    pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
+    options.max_handovers = life->player->d->plan->handovers;
+    options.max_handover_ms = life->player->d->plan->handover_ms;
+    options.naming = naming;
+    return pdk_rwlock_new(life->s, plan_path(lock / 2), &options, &life->objects[lock].rwlock);
+}
+
+static pdk_status make_semaphore(struct life *life, int32_t lock) {
+    const struct plan *plan = life->player->d->plan;
+    pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
     options.max_handovers = plan->handovers;
     options.max_handover_ms = plan->handover_ms;
-    options.naming = plan->kazoo & 1 << lock / 2 ? PDK_NAMING_KAZOO : PDK_NAMING_CURATOR;
-    if (pdk_lock_new(life->s, plan_path(lock / 2), &options, &life->locks[lock]) != PDK_OK)
-        return NULL;
-    return life->locks[lock];
+    return pdk_semaphore_new(life->s, plan_path(lock / 2), plan_permits(plan, lock / 2, life->player->number), &options,
+                             &life->objects[lock].semaphore);
+}
+
+/* Its candidates are known by a number. */
+static pdk_status make_election(struct life *life, int32_t lock, int32_t naming) {
+    char identity[16];
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    g_snprintf(identity, sizeof identity, "c%d", candidate_identity(life, lock));
+    options.identity = identity;
+    options.naming = naming;
+    return pdk_election_new(life->s, plan_path(lock / 2), &options, &life->objects[lock].election);
+}
+
+bool workload_object(struct life *life, int32_t lock) {
+    const struct plan *plan = life->player->d->plan;
+    int32_t naming = plan->kazoo & 1 << lock / 2 ? PDK_NAMING_KAZOO : PDK_NAMING_CURATOR;
+    if (life->objects[lock].any)
+        return true;
+    life->made[lock]++;
+    switch (plan_recipe(plan, lock / 2)) {
+    case PLAN_RECIPE_RWLOCK:
+        return make_rwlock(life, lock, naming) == PDK_OK;
+    case PLAN_RECIPE_SEMAPHORE:
+        return make_semaphore(life, lock) == PDK_OK;
+    case PLAN_RECIPE_ELECTION:
+        return make_election(life, lock, naming) == PDK_OK;
+    default:
+        return make_lock(life, lock, naming) == PDK_OK;
+    }
+}
+
+static void unref_object(struct life *life, int32_t lock) {
+    union object object = life->objects[lock];
+    life->objects[lock].any = NULL;
+    switch (plan_recipe(life->player->d->plan, lock / 2)) {
+    case PLAN_RECIPE_RWLOCK:
+        pdk_rwlock_unref(object.rwlock);
+        break;
+    case PLAN_RECIPE_SEMAPHORE:
+        pdk_semaphore_unref(object.semaphore);
+        break;
+    case PLAN_RECIPE_ELECTION:
+        pdk_election_unref(object.election);
+        break;
+    default:
+        pdk_lock_unref(object.lock);
+        break;
+    }
+}
+
+/* ---- claims */
+
+/* As many as it may ask for. */
+static int32_t permits_of(const struct life *life, const struct plan_action *action, int32_t lock) {
+    int32_t most = plan_permits(life->player->d->plan, lock / 2, life->player->number);
+    return CLAMP(action->value[PLAN_COUNT], 1, most);
+}
+
+static pdk_status start(struct claiming *claim, const struct history_event *asked, int32_t timeout) {
+    union object object = claim->life->objects[claim->lock];
+    switch (plan_recipe(claim->life->player->d->plan, claim->lock / 2)) {
+    case PLAN_RECIPE_RWLOCK:
+        return (asked->mode == MODE_SHARED ? pdk_rwlock_read_async : pdk_rwlock_write_async)(
+            object.rwlock, timeout, on_acquired, claim, &claim->claim);
+    case PLAN_RECIPE_SEMAPHORE:
+        return pdk_semaphore_acquire_async(object.semaphore, asked->count, timeout, on_acquired, claim, &claim->claim);
+    default:
+        return pdk_lock_acquire_async(object.lock, timeout, on_acquired, claim, &claim->claim);
+    }
+}
+
+static void note_claim(const struct claiming *claim, int32_t timeout, struct history_event *asked) {
+    const struct life *life = claim->life;
+    struct deployment *d = life->player->d;
+    int64_t ms = timeout == 0 ? d->plan->request : timeout;
+    enum plan_recipe recipe = plan_recipe(d->plan, claim->lock / 2);
+    struct history_event *event = note(d, HISTORY_CLAIM, claim->id, life);
+    asked->mode = recipe == PLAN_RECIPE_SEMAPHORE                                     ? MODE_PERMIT
+                  : recipe == PLAN_RECIPE_RWLOCK && claim->action->value[PLAN_SHARED] ? MODE_SHARED
+                                                                                      : MODE_EXCLUSIVE;
+    asked->count = recipe == PLAN_RECIPE_SEMAPHORE ? (int16_t)permits_of(life, claim->action, claim->lock) : 1;
+    if (!event)
+        return;
+    event->path = (int8_t)(claim->lock / 2);
+    event->extra = ms < 0 ? INT64_MAX : event->clock + ms * SIM_MS;
+    event->a = ms < 0 ? INT64_MAX : sim_process_when(life->process, event->extra);
+    event->b = timeout == 0;
+    event->mode = asked->mode;
+    event->count = asked->count;
 }
 
 void workload_claim(struct life *life, const struct plan_action *action, int32_t number, int32_t timeout, bool closes) {
     struct deployment *d = life->player->d;
-    pdk_lock *lock = lock_of(life, number);
-    if (!lock || d->claims_count == HISTORY_CLAIMS)
+    struct history_event asked;
+    if (d->claims_count == HISTORY_CLAIMS || !workload_object(life, number))
         return;
     struct claiming *claim = sim_alloc(&d->agenda, sizeof *claim);
     *claim = (struct claiming){.next = life->claims,
@@ -155,18 +174,11 @@ void workload_claim(struct life *life, const struct plan_action *action, int32_t
                                .lock = number,
                                .closes = closes};
     life->claims = claim;
-    int64_t ms = timeout == 0 ? d->plan->request : timeout;
-    struct history_event *event = note(d, HISTORY_CLAIM, claim->id, life);
-    if (event) {
-        event->path = (int8_t)(number / 2);
-        event->extra = ms < 0 ? INT64_MAX : event->clock + ms * SIM_MS;
-        event->a = ms < 0 ? INT64_MAX : sim_process_when(life->process, event->extra);
-        event->b = timeout == 0;
-    }
+    note_claim(claim, timeout, &asked);
     life->unanswered++;
     d->unanswered++;
     d->tally.claims++;
-    pdk_status status = pdk_lock_acquire_async(lock, timeout, on_acquired, claim, &claim->claim);
+    pdk_status status = start(claim, &asked, timeout);
     if (status != PDK_OK)
         on_acquired(status, NULL, claim);
 }
@@ -198,30 +210,35 @@ void workload_cancel(void *subject, void *what) {
         event->a = 1;
 }
 
-/* ---- the end of a lock object, and of all */
+/* ---- the end of an object, and of all */
 
-static void drop_lock(struct life *life, int32_t lock) {
-    if (!life->locks[lock])
+static void drop_object(struct life *life, int32_t lock) {
+    if (!life->objects[lock].any)
         return;
     for (struct claiming *claim = life->claims; claim; claim = claim->next)
         if (claim->lock == lock && !claim->answered && !life->process->dead)
             note(life->player->d, HISTORY_CANCEL, claim->id, life);
-    pdk_lock_unref(life->locks[lock]);
-    life->locks[lock] = NULL;
+    candidate_drop(life, lock);
+    unref_object(life, lock);
 }
 
 void workload_drop(void *subject, void *what) {
     struct player *player = subject;
     const struct plan_action *action = what;
     if (player->life && !player->life->closed)
-        drop_lock(player->life, action->value[1]);
+        drop_object(player->life, action->value[1]);
 }
 
 void workload_give_back(struct life *life) {
     for (int32_t i = 0; i < PLAN_LOCKS; i++)
-        drop_lock(life, i);
-    for (struct holding *h = life->holdings; h; h = h->next)
-        give_hold_back(h);
+        drop_object(life, i);
+    candidates_stop_observers(life);
+    for (struct holding *h = life->holdings; h; h = h->next) {
+        if (h->candidate)
+            holding_unref(h);
+        else
+            holding_give_back(h);
+    }
     for (struct claiming *claim = life->claims; claim; claim = claim->next) {
         pdk_claim_unref(claim->claim);
         claim->claim = NULL;

@@ -5,12 +5,19 @@
 
 static void deliver_event(const struct ts_fake_names *names, const struct ts_fake_reply *event,
                           const struct pdk__zk_sink *sink, void *driver, pdk__zk *zk) {
+    static const enum pdk__zk_event events[] = {
+        [TS_FAKE_DELETED] = PDK__ZK_DELETED,
+        [TS_FAKE_CHANGED] = PDK__ZK_CHANGED,
+        [TS_FAKE_CHILDREN] = PDK__ZK_CHILDREN,
+    };
     char path[2 * TS_FAKE_TEXT];
     size_t n = strlen(names->directory);
-    memcpy(path, names->directory, n);
-    path[n] = '/';
-    ts_fake_name_text(names, event->name, path + n + 1);
-    sink->watch(driver, zk, path, event->packet == TS_FAKE_DELETED);
+    memcpy(path, names->directory, n + 1);
+    if (event->name.mark != 0) {
+        path[n] = '/';
+        ts_fake_name_text(names, event->name, path + n + 1);
+    }
+    sink->watch(driver, zk, path, events[event->packet]);
 }
 
 static void deliver_reply(const struct ts_fake_names *names, const struct ts_fake_reply *r,

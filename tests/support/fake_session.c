@@ -29,9 +29,17 @@ static struct ts_fake_node *find(struct ts_fake *fake, struct ts_fake_name name)
     return NULL;
 }
 
+/* At the server. */
 static void forget_watches(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < fake->tree.count; i++)
         fake->tree.nodes[i].watchers &= ~(1u << session);
+    fake->tree.lookouts &= (uint16_t) ~(1u << session);
+}
+
+static void forget_missed(struct ts_fake *fake, int32_t session) {
+    for (int32_t i = 0; i < fake->tree.count; i++)
+        fake->tree.nodes[i].missed &= ~(1u << session);
+    fake->tree.overlooked &= (uint16_t) ~(1u << session);
 }
 
 void ts_fake_forget(struct ts_fake *fake, int32_t session) {
@@ -39,8 +47,8 @@ void ts_fake_forget(struct ts_fake *fake, int32_t session) {
     ts_fake_cut(fake, session);
     s->open = false;
     s->replies_count = s->watches_count = 0;
-    for (int32_t i = 0; i < fake->tree.count; i++)
-        fake->tree.nodes[i].missed &= ~(1u << session);
+    s->lookout = false;
+    forget_missed(fake, session);
 }
 
 bool ts_fake_enqueue(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request) {
@@ -53,13 +61,17 @@ bool ts_fake_enqueue(struct ts_fake *fake, int32_t session, const struct ts_fake
 
 bool ts_fake_submit(struct ts_fake *fake, struct ts_fake_names *names, int32_t session,
                     const struct pdk__request *request) {
-    struct ts_fake_request r = {.tag = request->tag, .kind = request->kind};
-    if (request->kind == PDK__OP_CREATE) {
+    struct ts_fake_request r = {.tag = request->tag, .kind = request->kind, .watch = request->watch};
+    bool create = request->kind == PDK__OP_CREATE;
+    int32_t level = 0;
+    r.named = create && request->named;
+    if (create && !r.named) {
         size_t n = strlen(names->directory) + 1;
         r.name.mark = ts_fake_mark(names, request->path + n);
-    } else if (!ts_fake_name_of_path(names, request->path, &r.name, &r.level)) {
+    } else if (!ts_fake_name_of_path(names, request->path, &r.name, &level) || (r.named && r.name.mark == 0)) {
         return false;
     }
+    r.level = (int16_t)level;
     return ts_fake_enqueue(fake, session, &r);
 }
 
@@ -76,7 +88,8 @@ static void answer(struct ts_fake_session *s, const struct ts_fake_reply *reply)
 }
 
 static bool is_write(enum pdk__op_kind kind) {
-    return kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_BARRIER || kind == PDK__OP_DELETE;
+    return kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_BARRIER || kind == PDK__OP_DELETE ||
+           kind == PDK__OP_SET;
 }
 
 bool ts_fake_can_execute(const struct ts_fake *fake, int32_t session) {
@@ -112,7 +125,7 @@ void ts_fake_execute_unknown(struct ts_fake *fake, const struct ts_fake_names *n
 
 /* Remember a write that was on its way. */
 static void linger(struct ts_fake_session *s, const struct ts_fake_request *r) {
-    if (!s->alive || (r->kind != PDK__OP_CREATE && r->kind != PDK__OP_DELETE))
+    if (!s->alive || (r->kind != PDK__OP_CREATE && r->kind != PDK__OP_DELETE && r->kind != PDK__OP_SET))
         return;
     assert(s->zombies < TS_FAKE_ZOMBIES);
     s->late[s->zombies++] = *r;
@@ -137,15 +150,24 @@ void ts_fake_execute_zombie(struct ts_fake *fake, const struct ts_fake_names *na
     ts_fake_transact(fake, session, &r, names, &lost, effect);
 }
 
+/* An event is lost on its way. */
+static void miss(struct ts_fake *fake, int32_t session, struct ts_fake_name name) {
+    const struct ts_fake_session *s = &fake->sessions[session];
+    struct ts_fake_node *node = find(fake, name); /* of a deleted one: another of its name */
+    if (node && ts_fake_watches(s, name))
+        node->missed |= 1u << session;
+    if (name.mark == 0 && s->lookout)
+        fake->tree.overlooked |= (uint16_t)(1u << session);
+}
+
 void ts_fake_cut(struct ts_fake *fake, int32_t session) {
     struct ts_fake_session *s = &fake->sessions[session];
     int32_t kept = 0;
     for (int32_t i = 0; i < s->replies_count; i++) {
         struct ts_fake_reply lost = s->replies[i];
-        struct ts_fake_node *node = lost.packet == TS_FAKE_CHANGED ? find(fake, lost.name) : NULL;
-        if (node && ts_fake_watches(s, lost.name))
-            node->missed |= 1u << session;
-        if (lost.packet == TS_FAKE_REPLY)
+        if (lost.packet != TS_FAKE_REPLY)
+            miss(fake, session, lost.name);
+        else
             s->replies[kept++] = (struct ts_fake_reply){.kind = lost.kind, .tag = lost.tag, .result = PDK__UNKNOWN};
     }
     s->replies_count = kept;
@@ -159,14 +181,25 @@ void ts_fake_cut(struct ts_fake *fake, int32_t session) {
     forget_watches(fake, session);
 }
 
-bool ts_fake_connect(struct ts_fake *fake, int32_t session, bool restore) {
+static void restore_lookout(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session) {
+    struct ts_fake_tree *tree = &fake->tree;
+    bool there = tree->levels == names->levels;
+    if (there && !(tree->overlooked & 1u << session))
+        tree->lookouts |= (uint16_t)(1u << session);
+    else
+        answer(&fake->sessions[session], &(struct ts_fake_reply){.packet = there ? TS_FAKE_CHILDREN : TS_FAKE_DELETED});
+}
+
+bool ts_fake_connect(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session, bool restore) {
     struct ts_fake_session *s = &fake->sessions[session];
     assert(s->replies_count == 0);
     if (!s->alive)
         return false;
     s->link = true;
-    if (!restore)
+    if (!restore) {
         s->watches_count = 0;
+        s->lookout = false;
+    }
     for (int32_t i = 0; i < s->watches_count; i++) {
         struct ts_fake_node *node = find(fake, s->watches[i]);
         struct ts_fake_reply missed = {.packet = node ? TS_FAKE_CHANGED : TS_FAKE_DELETED, .name = s->watches[i]};
@@ -175,8 +208,9 @@ bool ts_fake_connect(struct ts_fake *fake, int32_t session, bool restore) {
         else
             answer(s, &missed);
     }
-    for (int32_t i = 0; i < fake->tree.count; i++)
-        fake->tree.nodes[i].missed &= ~(1u << session);
+    if (s->lookout)
+        restore_lookout(fake, names, session);
+    forget_missed(fake, session);
     return true;
 }
 
@@ -201,8 +235,12 @@ void ts_fake_take(struct ts_fake *fake, int32_t session, struct ts_fake_reply *p
     *packet = s->replies[0];
     s->replies_count--;
     memmove(&s->replies[0], &s->replies[1], (size_t)s->replies_count * sizeof *packet);
-    if (packet->packet != TS_FAKE_REPLY)
+    if (packet->packet != TS_FAKE_REPLY && packet->name.mark == 0)
+        s->lookout = false;
+    else if (packet->packet != TS_FAKE_REPLY)
         drop_watch(s, packet->name);
+    else if (packet->watch)
+        s->lookout = true;
     else if (packet->kind == PDK__OP_WATCH && packet->result == PDK__OK)
         keep_watch(s, packet->name);
 }

@@ -43,17 +43,43 @@ const struct ts_fake_node *ts_fake_find(const struct ts_fake *fake, struct ts_fa
     return NULL;
 }
 
-/* Tell everybody who watches, once. */
-static void fire(struct ts_fake *fake, struct ts_fake_node *node, enum ts_fake_packet packet) {
+/* ---- events */
+
+static void tell(struct ts_fake *fake, uint32_t watchers, enum ts_fake_packet packet, struct ts_fake_name name) {
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++) {
         struct ts_fake_session *s = &fake->sessions[i];
-        if (!(node->watchers & 1u << i))
+        if (!(watchers & 1u << i))
             continue;
         assert(s->replies_count < TS_FAKE_QUEUE);
-        s->replies[s->replies_count++] = (struct ts_fake_reply){.packet = packet, .name = node->name};
+        s->replies[s->replies_count++] = (struct ts_fake_reply){.packet = packet, .name = name};
     }
+}
+
+/* Tell everybody who watches, once. */
+static void fire(struct ts_fake *fake, struct ts_fake_node *node, enum ts_fake_packet packet) {
+    tell(fake, node->watchers, packet, node->name);
     node->watchers = 0;
 }
+
+static bool is_away(const struct ts_fake_session *s) { return s->open && s->alive && !s->link; }
+
+/* Who has a data watch on the node, but no connection, is told of the change on return. */
+static void miss(const struct ts_fake *fake, struct ts_fake_node *node) {
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
+        if (is_away(&fake->sessions[i]) && ts_fake_watches(&fake->sessions[i], node->name))
+            node->missed |= 1u << i;
+}
+
+/* The directory's children changed, or it is gone itself. */
+static void fire_children(struct ts_fake *fake, enum ts_fake_packet packet) {
+    tell(fake, fake->tree.lookouts, packet, (struct ts_fake_name){0, 0});
+    fake->tree.lookouts = 0;
+    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
+        if (is_away(&fake->sessions[i]) && fake->sessions[i].lookout)
+            fake->tree.overlooked |= (uint16_t)(1u << i);
+}
+
+/* ---- writes */
 
 static void note(struct ts_fake_effect *effect, const struct ts_fake_node *node) {
     if (effect)
@@ -67,6 +93,7 @@ static void drop(struct ts_fake *fake, struct ts_fake_node *node, struct ts_fake
     size_t after = (size_t)(&tree->nodes[tree->count] - (node + 1));
     memmove(node, node + 1, after * sizeof *node);
     tree->count--;
+    fire_children(fake, TS_FAKE_CHILDREN);
 }
 
 void ts_fake_remove(struct ts_fake *fake, struct ts_fake_name name, struct ts_fake_effect *effect) {
@@ -76,17 +103,23 @@ void ts_fake_remove(struct ts_fake *fake, struct ts_fake_name name, struct ts_fa
         drop(fake, node, effect);
 }
 
+static void touch(struct ts_fake *fake, struct ts_fake_node *node) {
+    fire(fake, node, TS_FAKE_CHANGED);
+    miss(fake, node);
+}
+
 void ts_fake_touch(struct ts_fake *fake, struct ts_fake_name name) {
     struct ts_fake_node *node = find(&fake->tree, name);
     fake->tree.zxid++;
-    if (!node)
-        return;
-    fire(fake, node, TS_FAKE_CHANGED);
-    for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++) {
-        const struct ts_fake_session *s = &fake->sessions[i];
-        if (s->open && s->alive && !s->link && ts_fake_watches(s, node->name))
-            node->missed |= 1u << i;
-    }
+    if (node)
+        touch(fake, node);
+}
+
+void ts_fake_vanish(struct ts_fake *fake) {
+    assert(fake->tree.count == 0 && fake->tree.levels > 0);
+    fake->tree.zxid++;
+    fake->tree.levels--;
+    fire_children(fake, TS_FAKE_DELETED);
 }
 
 void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect *effect) {
@@ -94,6 +127,8 @@ void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect
     fake->sessions[session].alive = false;
     fake->sessions[session].zombies = 0;
     tree->zxid++;
+    tree->lookouts &= (uint16_t) ~(1u << session);
+    tree->overlooked &= (uint16_t) ~(1u << session);
     for (int32_t i = 0; i < tree->count; i++) {
         tree->nodes[i].watchers &= ~(1u << session);
         tree->nodes[i].missed &= ~(1u << session);
@@ -103,17 +138,52 @@ void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect
             drop(fake, &tree->nodes[i], effect);
 }
 
-static void create(struct ts_fake *fake, int32_t session, int32_t mark, struct ts_fake_reply *reply,
+/* Children are counted, whatever their names. */
+static void create(struct ts_fake *fake, int32_t session, struct ts_fake_name name, struct ts_fake_reply *reply,
                    struct ts_fake_effect *effect) {
     struct ts_fake_tree *tree = &fake->tree;
     assert(tree->count < TS_FAKE_NODES);
     struct ts_fake_node *node = &tree->nodes[tree->count++];
-    *node = (struct ts_fake_node){{mark, tree->next_sequence}, session, 0, 0, tree->zxid};
+    *node = (struct ts_fake_node){name, session, 0, 0, tree->zxid};
     tree->next_sequence = (int32_t)((uint32_t)tree->next_sequence + 1);
+    miss(fake, node); /* there was one of this name before */
+    fire_children(fake, TS_FAKE_CHILDREN);
     reply->name = node->name;
     reply->token = node->czxid;
     if (effect)
         effect->created = true;
+}
+
+static void create_in(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request, bool directory,
+                      struct ts_fake_reply *reply, struct ts_fake_effect *effect) {
+    struct ts_fake_name name = request->name;
+    if (!request->named)
+        name.sequence = fake->tree.next_sequence;
+    fake->tree.zxid++;
+    if (!directory)
+        reply->result = PDK__NO_NODE;
+    else if (find(&fake->tree, name)) /* a number of its own does not help against a name that was given */
+        reply->result = PDK__NODE_EXISTS;
+    else
+        create(fake, session, name, reply, effect);
+}
+
+/* A node, or the directory. */
+static void delete_it(struct ts_fake *fake, const struct ts_fake_request *request, struct ts_fake_reply *reply,
+                      struct ts_fake_effect *effect) {
+    struct ts_fake_tree *tree = &fake->tree;
+    struct ts_fake_node *node = find(tree, request->name);
+    tree->zxid++;
+    if (node) {
+        drop(fake, node, effect);
+    } else if (request->name.mark != 0 || tree->levels < request->level) {
+        reply->result = PDK__NO_NODE;
+    } else if (tree->count != 0 || tree->levels > request->level) {
+        reply->result = PDK__REFUSED;
+    } else {
+        ts_fake_vanish(fake);
+        tree->next_sequence = 0;
+    }
 }
 
 static void read_node(const struct ts_fake *fake, struct ts_fake_name name, int32_t levels,
@@ -149,10 +219,7 @@ void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fak
     *reply = (struct ts_fake_reply){.kind = request->kind, .tag = request->tag, .result = PDK__OK};
     switch (request->kind) {
     case PDK__OP_CREATE:
-        tree->zxid++;
-        reply->result = directory ? PDK__OK : PDK__NO_NODE;
-        if (directory)
-            create(fake, session, request->name.mark, reply, effect);
+        create_in(fake, session, request, directory, reply, effect);
         break;
     case PDK__OP_MKDIR:
         tree->zxid++;
@@ -161,6 +228,9 @@ void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fak
     case PDK__OP_LIST:
         reply->result = directory ? PDK__OK : PDK__NO_NODE;
         list(tree, reply);
+        reply->watch = directory && request->watch;
+        if (reply->watch)
+            tree->lookouts |= (uint16_t)(1u << session);
         break;
     case PDK__OP_WATCH:
     case PDK__OP_GET:
@@ -173,10 +243,13 @@ void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fak
             node->watchers |= 1u << session;
         break;
     case PDK__OP_DELETE:
+        delete_it(fake, request, reply, effect);
+        break;
+    case PDK__OP_SET:
+        read_node(fake, request->name, request->level, reply);
         tree->zxid++;
-        reply->result = node ? PDK__OK : PDK__NO_NODE;
         if (node)
-            drop(fake, node, effect);
+            touch(fake, node);
         break;
     }
 }

@@ -92,7 +92,7 @@ static bool step(struct ts_fake_world *world, struct ts_fake_handle *h) {
         deliver(h);
     else if (s->link)
         return false;
-    else if (ts_fake_connect(fake, h->session, true))
+    else if (ts_fake_connect(fake, &world->names, h->session, true))
         tell(h, PDK__ZK_CONNECTED);
     else {
         h->dead = true;

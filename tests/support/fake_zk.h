@@ -8,12 +8,14 @@
  *  - one order of transactions, counted by zxid; a directory with a counter that names its sequential children;
  *  - requests of a connection are executed and answered in order; a watch event never overtakes the reply of the read that
  *    set it, nor does a read show a change before the event (one FIFO of replies and events);
- *  - data watches fire once; they are the connection's, and the client library sets them again after a reconnect;
+ *  - data watches of nodes and the children watch of the directory fire once; they are the connection's, and the client
+ *    library sets them again after a reconnect;
  *  - a cut loses the requests that were not executed and the replies that were not delivered, and the client cannot tell
  *    which: each is answered UNKNOWN. Lost writes may still be executed (the zombies), in their order, until a later write
  *    of their session is;
  *  - a session's end deletes its nodes in one transaction.
- * Left out: followers that lag, sequence exhaustion, access control, data. One directory only.
+ * Left out: followers that lag, sequence exhaustion, access control, data (a node can be written to, to no effect but the
+ * event), names without a sequence. One directory only, whose data nobody watches.
  */
 #ifndef TS_FAKE_ZK_H
 #define TS_FAKE_ZK_H
@@ -27,7 +29,7 @@
 #define TS_FAKE_NODES 12
 #define TS_FAKE_QUEUE 10
 #define TS_FAKE_WATCHES 8
-#define TS_FAKE_ZOMBIES 4
+#define TS_FAKE_ZOMBIES 7
 #define TS_FAKE_MARKS 256
 #define TS_FAKE_TEXT 128
 
@@ -57,18 +59,22 @@ struct ts_fake_tree {
     int64_t zxid;
     int32_t levels; /* of the directory that exist */
     int32_t next_sequence;
+    uint16_t lookouts;   /* who watches the directory's children: a bit for each session */
+    uint16_t overlooked; /* likewise, of who does and was away when one came or went */
     int32_t count;
     struct ts_fake_node nodes[TS_FAKE_NODES]; /* in order of creation */
 };
 
 struct ts_fake_request {
     uint64_t tag;
-    struct ts_fake_name name; /* of a CREATE: its mark only */
+    struct ts_fake_name name; /* of a CREATE that is not named: its mark only */
     enum pdk__op_kind kind;
-    int32_t level; /* MKDIR: of which level of the directory */
+    int16_t level; /* of the directory, where it is about that */
+    bool named;    /* CREATE */
+    bool watch;    /* LIST */
 };
 
-enum ts_fake_packet { TS_FAKE_REPLY, TS_FAKE_DELETED, TS_FAKE_CHANGED };
+enum ts_fake_packet { TS_FAKE_REPLY, TS_FAKE_DELETED, TS_FAKE_CHANGED, TS_FAKE_CHILDREN };
 
 struct ts_fake_reply {
     enum ts_fake_packet packet;
@@ -78,7 +84,8 @@ struct ts_fake_reply {
     uint64_t tag;
     int64_t token;
     struct ts_fake_name name; /* created, read, or watched */
-    int32_t count;
+    int16_t count;
+    int16_t watch; /* LIST: it has left one */
     struct ts_fake_name children[TS_FAKE_NODES];
 };
 
@@ -86,10 +93,11 @@ struct ts_fake_session {
     bool open;  /* in use by a client */
     bool alive; /* at the server */
     bool link;
+    bool lookout; /* the client library knows a watch on the directory's children to be set */
     int32_t requests_count, replies_count, watches_count;
     int32_t zombies; /* writes that may still be executed, in this order */
     struct ts_fake_request late[TS_FAKE_ZOMBIES];
-    struct ts_fake_name watches[TS_FAKE_WATCHES]; /* that the client library knows to be set */
+    struct ts_fake_name watches[TS_FAKE_WATCHES]; /* data watches that it knows to be set */
     struct ts_fake_request requests[TS_FAKE_QUEUE];
     struct ts_fake_reply replies[TS_FAKE_QUEUE];
 };
@@ -129,6 +137,8 @@ void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fak
 /* The hand of an admin. */
 void ts_fake_remove(struct ts_fake *fake, struct ts_fake_name name, struct ts_fake_effect *effect);
 void ts_fake_touch(struct ts_fake *fake, struct ts_fake_name name);
+/* The directory goes, which is empty. Numbers go on: counting anew is the caller's. */
+void ts_fake_vanish(struct ts_fake *fake);
 /* The session ended at the server: its nodes go. The client hears of it when it connects again. */
 void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect *effect);
 
@@ -141,7 +151,7 @@ bool ts_fake_submit(struct ts_fake *fake, struct ts_fake_names *names, int32_t s
                     const struct pdk__request *request);
 /* The same, in numbers. */
 bool ts_fake_enqueue(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request);
-/* The client library believes this watch to be set. */
+/* The client library believes this data watch to be set. */
 bool ts_fake_watches(const struct ts_fake_session *s, struct ts_fake_name name);
 bool ts_fake_can_execute(const struct ts_fake *fake, int32_t session);
 void ts_fake_execute(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session,
@@ -159,7 +169,7 @@ void ts_fake_take(struct ts_fake *fake, int32_t session, struct ts_fake_reply *p
 /* The connection breaks. The UNKNOWN answers are queued for delivery; deliver them before connecting again. */
 void ts_fake_cut(struct ts_fake *fake, int32_t session);
 /* false: the session has expired. restore: the client library sets its watches again, and misses nothing. */
-bool ts_fake_connect(struct ts_fake *fake, int32_t session, bool restore);
+bool ts_fake_connect(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session, bool restore);
 
 /* --- fake_deliver.c: a packet as the driver's sink gets it */
 void ts_fake_deliver(const struct ts_fake_names *names, const struct ts_fake_reply *packet,

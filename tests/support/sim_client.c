@@ -64,6 +64,7 @@ static void set_result(struct pdk__reply *reply, enum pdk__op_kind kind, const s
     case PDK__OP_MKDIR:
     case PDK__OP_BARRIER:
     case PDK__OP_DELETE:
+    case PDK__OP_SET:
         break;
     }
 }
@@ -101,7 +102,7 @@ static void bring(struct sim_handle *h, struct sim_call *call) {
         }
         break;
     case SIM_WORD_WATCH:
-        h->sink->watch(h->driver, h->zk, call->path, call->deleted);
+        h->sink->watch(h->driver, h->zk, call->path, call->event);
         break;
     case SIM_WORD_STATE:
         if (call->state == PDK__ZK_CONNECTED)
@@ -188,6 +189,8 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     call->path = sim_text(agenda, request->path);
     call->data = sim_text(agenda, request->data);
     call->container = request->container;
+    call->named = request->named;
+    call->watch = request->watch;
     h->outstanding++;
     enqueue(h, call);
     return true;

@@ -22,8 +22,9 @@ struct sim_call {
     struct sim_call *next;
     enum sim_word word;
     enum pdk__op_kind kind;
-    bool container, deleted;
+    bool container, named, watch;
     enum pdk__zk_state state;
+    enum pdk__zk_event event;
     int32_t code;
     uint64_t driver_tag, tag; /* the driver's; ours, which counts up */
     const char *path, *data;
@@ -32,6 +33,12 @@ struct sim_call {
 
 struct sim_calls {
     struct sim_call *first, *last;
+};
+
+/* Paths of which the server will tell. */
+struct sim_watched {
+    const char **paths;
+    size_t count, room;
 };
 
 struct sim_arrived {
@@ -71,8 +78,7 @@ struct sim_handle {
     uint64_t tags;
     size_t outstanding; /* calls that the driver has not been answered */
 
-    const char **watches; /* paths of which the server will tell */
-    size_t watches_count, watches_room;
+    struct sim_watched data, children;
 };
 
 struct pdk__zk {

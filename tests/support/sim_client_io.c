@@ -69,13 +69,19 @@ static void lose(struct sim_handle *h, int32_t code) {
 
 /* ---- what arrives */
 
+static const char *const *copy_paths(struct sim_handle *h, const struct sim_watched *watched) {
+    size_t size = watched->count * sizeof watched->paths[0];
+    return size == 0 ? NULL : memcpy(sim_alloc(h->process->agenda, size), watched->paths, size);
+}
+
 static void send_watches(struct sim_handle *h) {
-    if (h->watches_count == 0)
+    if (h->data.count + h->children.count == 0)
         return;
     struct sim_packet *packet = packet_new(h, SIM_SET_WATCHES);
-    size_t size = h->watches_count * sizeof h->watches[0];
-    packet->paths = memcpy(sim_alloc(h->process->agenda, size), h->watches, size);
-    packet->count = h->watches_count;
+    packet->paths = copy_paths(h, &h->data);
+    packet->count = h->data.count;
+    packet->parents = copy_paths(h, &h->children);
+    packet->parents_count = h->children.count;
     packet->zxid = h->zxid;
     send_packet(h, packet);
 }
@@ -94,31 +100,43 @@ static void on_connected(struct sim_handle *h, const struct sim_packet *packet) 
     sim_tell_state(h, PDK__ZK_CONNECTED);
 }
 
-static void add_watch(struct sim_handle *h, const char *path) {
-    for (size_t i = 0; i < h->watches_count; i++)
-        if (strcmp(h->watches[i], path) == 0)
+static void add_watch(struct sim_handle *h, struct sim_watched *watched, const char *path) {
+    for (size_t i = 0; i < watched->count; i++)
+        if (strcmp(watched->paths[i], path) == 0)
             return;
-    if (h->watches_count == h->watches_room) {
-        h->watches_room = h->watches_room * 2 + 4;
-        const char **more = sim_alloc(h->process->agenda, h->watches_room * sizeof more[0]);
-        if (h->watches_count > 0)
-            memcpy(more, h->watches, h->watches_count * sizeof more[0]);
-        h->watches = more;
+    if (watched->count == watched->room) {
+        watched->room = watched->room * 2 + 4;
+        const char **more = sim_alloc(h->process->agenda, watched->room * sizeof more[0]);
+        if (watched->count > 0)
+            memcpy(more, watched->paths, watched->count * sizeof more[0]);
+        watched->paths = more;
     }
-    h->watches[h->watches_count++] = path;
+    watched->paths[watched->count++] = path;
 }
 
+/* false: it was not watched. */
+static bool remove_watch(struct sim_watched *watched, const char *path) {
+    for (size_t i = 0; i < watched->count; i++) {
+        if (strcmp(watched->paths[i], path) != 0)
+            continue;
+        watched->paths[i] = watched->paths[--watched->count];
+        return true;
+    }
+    return false;
+}
+
+/* A deletion is for both kinds of watches, and told once. */
 static void on_event(struct sim_handle *h, const struct sim_packet *packet) {
-    size_t i = 0;
-    while (i < h->watches_count && strcmp(h->watches[i], packet->path) != 0)
-        i++;
-    if (i == h->watches_count)
+    static const enum pdk__zk_event events[] = {
+        [SIM_CHANGED] = PDK__ZK_CHANGED, [SIM_DELETED] = PDK__ZK_DELETED, [SIM_CHILDREN] = PDK__ZK_CHILDREN};
+    bool data = packet->event != SIM_CHILDREN && remove_watch(&h->data, packet->path);
+    bool children = packet->event != SIM_CHANGED && remove_watch(&h->children, packet->path);
+    if (!data && !children)
         return; /* nobody's any more */
-    h->watches[i] = h->watches[--h->watches_count];
     struct sim_call *call = sim_alloc(h->process->agenda, sizeof *call);
     call->word = SIM_WORD_WATCH;
     call->path = packet->path;
-    call->deleted = packet->deleted;
+    call->event = events[packet->event];
     sim_tell(h, call);
 }
 
@@ -132,7 +150,9 @@ static void on_reply(struct sim_handle *h, const struct sim_packet *packet) {
     if (packet->zxid > 0)
         h->zxid = packet->zxid;
     if (call->kind == PDK__OP_WATCH && packet->code == ZOK)
-        add_watch(h, call->path);
+        add_watch(h, &h->data, call->path);
+    if (call->kind == PDK__OP_LIST && call->watch && packet->code == ZOK)
+        add_watch(h, &h->children, call->path);
     call->code = packet->code;
     call->reply = packet;
     sim_tell(h, call);
@@ -179,16 +199,16 @@ static void send_call(struct sim_handle *h, const struct sim_call *call) {
     static const enum sim_op ops[] = {
         [PDK__OP_CREATE] = SIM_OP_CREATE,       [PDK__OP_MKDIR] = SIM_OP_CREATE,  [PDK__OP_LIST] = SIM_OP_LIST,
         [PDK__OP_WATCH] = SIM_OP_GET,           [PDK__OP_GET] = SIM_OP_GET,       [PDK__OP_STAT] = SIM_OP_EXISTS,
-        [PDK__OP_BARRIER] = SIM_OP_MULTI_CHECK, [PDK__OP_DELETE] = SIM_OP_DELETE,
+        [PDK__OP_BARRIER] = SIM_OP_MULTI_CHECK, [PDK__OP_DELETE] = SIM_OP_DELETE, [PDK__OP_SET] = SIM_OP_SET,
     };
     struct sim_packet *packet = packet_new(h, SIM_REQUEST);
     packet->op = ops[call->kind];
     packet->tag = call->tag;
     packet->path = call->path;
     packet->data = call->data;
-    packet->watch = call->kind == PDK__OP_WATCH;
+    packet->watch = call->kind == PDK__OP_WATCH || (call->kind == PDK__OP_LIST && call->watch);
     if (call->kind == PDK__OP_CREATE)
-        packet->mode = SIM_EPHEMERAL_SEQUENTIAL;
+        packet->mode = call->named ? SIM_EPHEMERAL : SIM_EPHEMERAL_SEQUENTIAL;
     else if (call->kind == PDK__OP_MKDIR)
         packet->mode = call->container ? SIM_CONTAINER : SIM_PERSISTENT;
     send_packet(h, packet);

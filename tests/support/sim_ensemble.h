@@ -8,8 +8,9 @@
  *  - writes: forwarded to the leader, prepared in its order (zxid), logged and acknowledged by a majority, committed and
  *    applied in order. Failed writes consume a zxid as well. A server may apply late: its reads are stale until then;
  *  - reads are answered by the server the client is connected to, in the session's order, behind its own writes;
- *  - a data watch fires once, when its server applies the change, ahead of any answer that shows it. It belongs to the
- *    connection; SET_WATCHES sets it again, and fires at once what was missed since the client's last zxid;
+ *  - a watch, of a node's data or of its children, fires once, when its server applies the change, ahead of any answer that
+ *    shows it. It belongs to the connection; SET_WATCHES sets it again, and fires at once what was missed since the client's
+ *    last zxid;
  *  - the leader expires sessions: at the tick after touch + timeout. It is touched directly by its own clients; a follower
  *    notes touches, pings included, and reports them with its answer to the leader's ping, every half tick. A forwarded
  *    write touches nothing. A new leader gives every session a full timeout;
@@ -79,12 +80,12 @@ enum sim_packet_kind {
     SIM_CONNECT, /* session (0: a new one), timeout, zxid: the last one seen */
     SIM_REQUEST, /* op, path, data, mode */
     SIM_PING,
-    SIM_SET_WATCHES, /* paths, zxid: the last one seen */
+    SIM_SET_WATCHES, /* paths, parents, zxid: the last one seen */
     SIM_CLOSE,
     /* server to client */
     SIM_CONNECTED, /* session (0: it has expired, and the server hangs up), timeout */
     SIM_REPLY,     /* to a REQUEST: tag, code, zxid, and what was asked for */
-    SIM_EVENT,     /* path, deleted */
+    SIM_EVENT,     /* path, event */
     SIM_PONG,
     SIM_WATCHES_SET, /* after the events that were missed; zxid */
     SIM_CLOSED,      /* the session has ended, as asked; then the server hangs up */
@@ -94,11 +95,17 @@ enum sim_op {
     SIM_OP_CREATE, /* mode */
     SIM_OP_DELETE,
     SIM_OP_EXISTS,
-    SIM_OP_GET, /* watch */
-    SIM_OP_LIST,
+    SIM_OP_GET,         /* watch */
+    SIM_OP_LIST,        /* watch */
     SIM_OP_MULTI_CHECK, /* a transaction of one check */
     SIM_OP_SET,         /* of data */
     SIM_OP_SYNC,
+};
+
+enum sim_event {
+    SIM_CHANGED,  /* its data */
+    SIM_DELETED,  /* told once to who watches both its data and its children */
+    SIM_CHILDREN, /* one came or went */
 };
 
 /* All that it points to is the agenda's memory, and not touched again once it is sent. */
@@ -108,10 +115,13 @@ struct sim_packet {
     int64_t session, timeout, zxid;
     uint64_t tag;
     int32_t code, mode;
-    bool watch, deleted;
+    bool watch;
+    enum sim_event event;
     const char *path, *data;
-    const char *const *paths; /* SET_WATCHES; REPLY to LIST: names of children */
+    const char *const *paths; /* SET_WATCHES: whose data are watched; REPLY to LIST: names of children */
     size_t count;
+    const char *const *parents; /* SET_WATCHES: whose children are watched */
+    size_t parents_count;
     struct sim_stat stat;
 };
 
@@ -166,7 +176,7 @@ const struct sim_tree *sim_truth(const struct sim_ensemble *e);
 typedef void (*sim_committed_fn)(void *user, const struct sim_txn *txn);
 /* Called when a server fires a watch: whose, on what. A change that is missed on a lost connection may be told twice: by the
  * server that had the watch, and by the one where it is set again. */
-typedef void (*sim_fired_fn)(void *user, int64_t session, const char *path, bool deleted);
+typedef void (*sim_fired_fn)(void *user, int64_t session, const char *path, enum sim_event event);
 /* Neither may call into the ensemble, but for the truth. */
 void sim_observe(struct sim_ensemble *e, sim_committed_fn committed, sim_fired_fn fired, void *user);
 /* When the clock of the leader that the majority follows ends the session, as it stands now, or has ended it. It moves only

@@ -45,9 +45,10 @@ struct applying {
 
 static void on_touched(void *user, const struct sim_node *node, bool deleted) {
     const struct applying *applying = user;
+    bool created = applying->txn->kind == SIM_TXN_CREATE;
     bool changed = applying->txn->kind == SIM_TXN_SET && applying->txn->mode == SIM_SET_DATA;
-    if (deleted || changed)
-        sim_watches_fire(applying->server, node, deleted);
+    if (created || deleted || changed)
+        sim_watches_fire(applying->server, node, created, deleted);
 }
 
 static void answer_syncs(struct sim_server *s) {

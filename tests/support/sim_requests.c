@@ -42,8 +42,10 @@ static void read_node(struct sim_request *r, struct sim_packet *reply) {
     if (asked->op == SIM_OP_GET) {
         reply->data = node->data;
         if (asked->watch)
-            sim_watch_add(r->connection, node->path);
+            sim_watch_add(r->connection, node->path, false);
     } else if (asked->op == SIM_OP_LIST) {
+        if (asked->watch)
+            sim_watch_add(r->connection, node->path, true);
         reply->paths = sim_tree_children(tree, asked->path, &reply->count);
     }
 }

@@ -21,7 +21,8 @@ struct sim_server;
 
 struct sim_watch {
     const char *path;
-    size_t length;
+    size_t length; /* of "/" as if it were empty, as that of nodes */
+    bool children; /* not data */
 };
 
 struct sim_held {
@@ -242,9 +243,9 @@ void sim_request_take(struct sim_connection *c, const struct sim_packet *packet)
 void sim_request_done(struct sim_request *r, const struct sim_txn *txn);
 
 /* --- sim_watches.c */
-void sim_watch_add(struct sim_connection *c, const char *path);
-/* All watches of the server on a node. */
-void sim_watches_fire(struct sim_server *s, const struct sim_node *node, bool deleted);
+void sim_watch_add(struct sim_connection *c, const char *path, bool children);
+/* All watches of the server that a change of a node concerns; created: it is new. */
+void sim_watches_fire(struct sim_server *s, const struct sim_node *node, bool created, bool deleted);
 /* Set them again; those that missed something fire. */
 void sim_watches_set(struct sim_connection *c, const struct sim_packet *packet);
 

@@ -8,10 +8,13 @@
 
 #include <paddock/paddock.h>
 
+#include "ts_answer.h"
 #include "ts_proxy.h"
 
 /* Closes every session, joins every thread and frees every witness there is. For teardown; not from a callback. */
 void ts_paddock_clear(void);
+/* Have it free this as well, once the sessions are closed and the threads joined. */
+void ts_paddock_keep(void *what, void (*free_fn)(void *what));
 
 /* `ms`, or as much more as CK_TIMEOUT_MULTIPLIER says: for how long to wait at the most. */
 int64_t ts_patience(int64_t ms);
@@ -43,28 +46,9 @@ bool ts_wait_event(const ts_client *client, pdk_session_event event, int count, 
 pdk_lock *ts_lock(const ts_client *client, const char *path);
 pdk_lock *ts_lock_with(const ts_client *client, const char *path, const pdk_lock_options *options);
 
-/* ---- the witness of one acquisition ---- */
-
-typedef struct ts_answer ts_answer;
-
-/* Asynchronously; and with a blocking call on a thread of its own. */
+/* The witness of one acquisition of it. */
 ts_answer *ts_acquire_async(pdk_lock *lock, int64_t timeout_ms);
 ts_answer *ts_acquire_thread(pdk_lock *lock, int64_t timeout_ms);
-
-bool ts_answer_wait(ts_answer *answer, int64_t timeout_ms);
-/* How often it has been answered; its status, PDK_SYSTEM before that; when. */
-int ts_answer_count(ts_answer *answer);
-pdk_status ts_answer_status(ts_answer *answer);
-int64_t ts_answer_at_ns(ts_answer *answer);
-/* Its hold, still the witness's: it is given back by ts_answer_release, or at the end. */
-pdk_hold *ts_answer_hold(ts_answer *answer);
-/* The hold becomes the caller's. */
-pdk_hold *ts_answer_take(ts_answer *answer);
-pdk_status ts_answer_release(ts_answer *answer);
-/* Waits for the end of the thread of a blocking one. */
-void ts_answer_join(ts_answer *answer);
-/* Of an asynchronous one. */
-pdk_claim *ts_answer_claim(ts_answer *answer);
 
 /* ---- the witness of a loss ---- */
 

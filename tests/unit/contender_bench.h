@@ -25,7 +25,11 @@ static inline enum pdk__command answer(enum pdk__event_type type, enum pdk__resu
 static inline enum pdk__command list(const char *first, const char *second, bool fresh) {
     const char *names[] = {first, second};
     struct pdk__view view;
-    pdk__view_make(&view, names, second ? 2 : first ? 1 : 0, MARK, c.own, pdk__blocks_always);
+    pdk__view_make(&view, names,
+                   second  ? 2
+                   : first ? 1
+                           : 0,
+                   &(struct pdk__viewer){MARK, c.own, "", {pdk__blocks_always, 0}});
     return pdk__contender_step(&c, &(struct pdk__event){.type = PDK__LISTED, .view = &view, .fresh = fresh});
 }
 

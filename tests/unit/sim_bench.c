@@ -132,6 +132,8 @@ static void hear_connected(struct sim_player *p, const struct sim_packet *packet
 static void hear_packet(void *receiver, void *what) {
     struct sim_player *p = receiver;
     const struct sim_packet *packet = what;
+    static const char *const events[] = {
+        [SIM_CHANGED] = "changed", [SIM_DELETED] = "deleted", [SIM_CHILDREN] = "children"};
     char word[256];
     p->heard_at = sim_agenda.now;
     if (!packet) {
@@ -151,7 +153,7 @@ static void hear_packet(void *receiver, void *what) {
     else if (packet->kind == SIM_PONG)
         p->pongs++;
     else if (packet->kind == SIM_EVENT) {
-        snprintf(word, sizeof word, "%s:%s", packet->deleted ? "deleted" : "changed", packet->path);
+        snprintf(word, sizeof word, "%s:%s", events[packet->event], packet->path);
         hear(p, word);
     } else {
         hear(p, packet->kind == SIM_CLOSED ? "closed" : "watching");
@@ -214,6 +216,11 @@ void sim_player_create(struct sim_player *p, uint64_t tag, const char *path, enu
 void sim_player_watch(struct sim_player *p, uint64_t tag, const char *path) {
     sim_player_send(
         p, &(struct sim_packet){.kind = SIM_REQUEST, .tag = tag, .op = SIM_OP_GET, .path = path, .watch = true});
+}
+
+void sim_player_watch_children(struct sim_player *p, uint64_t tag, const char *path) {
+    sim_player_send(
+        p, &(struct sim_packet){.kind = SIM_REQUEST, .tag = tag, .op = SIM_OP_LIST, .path = path, .watch = true});
 }
 
 void sim_bench_create(const char *path, enum sim_mode mode) {

@@ -4,7 +4,8 @@
  *     4=0 4=-101 4=0:/a/x-0000000003         the answer to request 4; CREATE: the path
  *     4=0,x,y                                LIST, sorted
  *     4=0"text"                              GET
- *     changed:/a deleted:/a watching closed  events, SET_WATCHES done, CLOSE done
+ *     changed:/a deleted:/a children:/a      events
+ *     watching closed                        SET_WATCHES done, CLOSE done
  */
 #ifndef UNIT_SIM_BENCH_H
 #define UNIT_SIM_BENCH_H
@@ -62,6 +63,7 @@ void sim_player_send(struct sim_player *p, const struct sim_packet *packet);
 void sim_player_ask(struct sim_player *p, uint64_t tag, enum sim_op op, const char *path);
 void sim_player_create(struct sim_player *p, uint64_t tag, const char *path, enum sim_mode mode);
 void sim_player_watch(struct sim_player *p, uint64_t tag, const char *path);
+void sim_player_watch_children(struct sim_player *p, uint64_t tag, const char *path);
 /* What it has heard since the last time. */
 void sim_player_check(struct sim_player *p, const char *text);
 

@@ -47,10 +47,11 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
     hear(c, text);
 }
 
-static void on_watch(void *driver, pdk__zk *zk, const char *path, bool gone) {
+static void on_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
+    static const char *const words[] = {"changed", "gone", "children"};
     char text[256];
     (void)zk;
-    snprintf(text, sizeof text, "%s:%s", gone ? "gone" : "changed", path);
+    snprintf(text, sizeof text, "%s:%s", words[event], path);
     hear(driver, text);
 }
 
@@ -142,13 +143,20 @@ void client_open(struct bench_client *c) {
 
 void client_close(struct bench_client *c) { call(c, close_in, NULL); }
 
-bool client_try(struct bench_client *c, uint64_t tag, enum pdk__op_kind kind, const char *path) {
-    struct pdk__request request = {.kind = kind, .tag = tag, .path = path, .container = true};
-    if (kind == PDK__OP_CREATE)
-        request.data = "me";
+static bool try_request(struct bench_client *c, struct pdk__request request) {
+    uint64_t tag = request.tag;
     call(c, submit_in, &request);
     return request.tag == tag;
 }
+
+bool client_try(struct bench_client *c, uint64_t tag, enum pdk__op_kind kind, const char *path) {
+    return try_request(
+        c,
+        (struct pdk__request){
+            .kind = kind, .tag = tag, .path = path, .container = true, .data = kind == PDK__OP_CREATE ? "me" : NULL});
+}
+
+void client_request(struct bench_client *c, struct pdk__request request) { ck_assert(try_request(c, request)); }
 
 void client_submit(struct bench_client *c, uint64_t tag, enum pdk__op_kind kind, const char *path) {
     ck_assert(client_try(c, tag, kind, path));

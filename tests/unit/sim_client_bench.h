@@ -4,7 +4,7 @@
  *     connected connecting expired auth                     states
  *     4=ok 4=none 4=exists 4=no 4=later 4=unknown           the answer to request 4
  *     4=ok:x-0000000003  4=ok,x,y  4=ok"text"               of a create, a list, a read
- *     gone:/a changed:/a                                    watches
+ *     gone:/a changed:/a children:/a                        watches
  */
 #ifndef UNIT_SIM_CLIENT_BENCH_H
 #define UNIT_SIM_CLIENT_BENCH_H
@@ -52,6 +52,8 @@ void client_close(struct bench_client *c);
 /* false: refused. */
 bool client_try(struct bench_client *c, uint64_t tag, enum pdk__op_kind kind, const char *path);
 void client_submit(struct bench_client *c, uint64_t tag, enum pdk__op_kind kind, const char *path);
+/* Whatever it is. */
+void client_request(struct bench_client *c, struct pdk__request request);
 /* What it has heard since the last time. */
 void client_heard(struct bench_client *c, const char *text);
 /* Until it hears something, at most for ns. */

@@ -106,9 +106,9 @@ END_TEST
 /* 36 characters without a dash: a kazoo mark has room for 32, and still ends in its token. */
 START_TEST(a_mark_has_room_for_32_digits) {
     char mark[PDK__MARK_SIZE];
-    pdk__mark_make(PDK__KAZOO, "0123456789abcdef0123456789abcdefFFFF", mark);
+    pdk__mark_make(PDK__KAZOO, PDK__LABEL_LOCK, "0123456789abcdef0123456789abcdefFFFF", mark);
     ck_assert_str_eq(mark, "0123456789abcdef0123456789abcdef__lock__");
-    pdk__mark_make(PDK__KAZOO, "", mark);
+    pdk__mark_make(PDK__KAZOO, PDK__LABEL_LOCK, "", mark);
     ck_assert_str_eq(mark, "__lock__");
 }
 END_TEST
@@ -117,7 +117,7 @@ END_TEST
 START_TEST(an_own_name_that_is_no_contenders_is_not_in_line) {
     const char *names[] = {"a-lock-0000000001", "own", MARK "0000000002"};
     struct pdk__view view;
-    pdk__view_make(&view, names, 3, MARK, "own", pdk__blocks_always);
+    pdk__view_make(&view, names, 3, &(struct pdk__viewer){MARK, "own", "", {pdk__blocks_always, 0}});
     ck_assert(!view.listed);
     ck_assert_int_eq(view.ahead, 0);
     ck_assert_str_eq(view.blocker, "");

@@ -30,6 +30,8 @@ START_TEST(names_of_all_libraries_are_read) {
     check_is("_c_" UUID "-__READ__0000000010", PDK__READER, 10);
     check_is("_c_" UUID "-latch-0000000011", PDK__LATCH, 11);
     check_is("x-72057594037927936-lock-0000000012", PDK__WRITER, 12);
+    check_is("_c_" UUID "-lease-0000000013", PDK__LEASE, 13);
+    check_is("lease--2147483648", PDK__LEASE, INT32_MIN);
 }
 END_TEST
 
@@ -68,7 +70,15 @@ START_TEST(everything_else_is_foreign) {
         "Lock-0000000001",
         "lock_0000000001",
         "lock0000000001",
-        "lease-0000000001",
+        "leases-0000000001",
+        "lease_0000000001",
+        "lease-000000001",
+        "Lease-0000000001",
+        UUID "__lease__0000000001",
+        "__READ_0000000001",
+        "__read__0000000001",
+        "__rlock_0000000001",
+        "latch_0000000001",
         "leases",
         "locks",
         "__lock_0000000001",
@@ -85,7 +95,7 @@ END_TEST
 
 /* Whatever the bytes, it ends, and says foreign or gives a name that prints to the same end. */
 START_TEST(any_bytes_will_do) {
-    static const char alphabet[] = "lock-_READrWIT0123456789-\x01\xff";
+    static const char alphabet[] = "lock-_READrWITeas0123456789-\x01\xff";
     uint32_t random = 12345;
     unsigned accepted = 0;
     for (int round = 0; round < 200000; round++) {
@@ -137,16 +147,56 @@ START_TEST(order_is_serial) {
 }
 END_TEST
 
+#define HEX "0f0e0d0c0b0a49088706050403020100"
+
+/* What a recipe writes is what the library it shares a path with writes, and reads as. */
 START_TEST(marks_are_what_the_others_write) {
+    static const struct {
+        enum pdk__profile profile;
+        enum pdk__label label;
+        const char *mark;
+        enum pdk__kind kind;
+    } marks[] = {
+        {PDK__CURATOR, PDK__LABEL_LOCK, "_c_" UUID "-lock-", PDK__WRITER},
+        {PDK__CURATOR, PDK__LABEL_WRITE, "_c_" UUID "-__WRIT__", PDK__WRITER},
+        {PDK__CURATOR, PDK__LABEL_READ, "_c_" UUID "-__READ__", PDK__READER},
+        {PDK__CURATOR, PDK__LABEL_LATCH, "_c_" UUID "-latch-", PDK__LATCH},
+        {PDK__CURATOR, PDK__LABEL_LEASE, "_c_" UUID "-lease-", PDK__LEASE},
+        {PDK__KAZOO, PDK__LABEL_LOCK, HEX "__lock__", PDK__WRITER},
+        {PDK__KAZOO, PDK__LABEL_WRITE, HEX "__lock__", PDK__WRITER},
+        {PDK__KAZOO, PDK__LABEL_READ, HEX "__rlock__", PDK__READER},
+        {PDK__KAZOO, PDK__LABEL_LATCH, HEX "__lock__", PDK__WRITER}, /* kazoo elects by its lock */
+    };
+    static const int32_t sequences[] = {0, 3, INT32_MAX, INT32_MIN, -1};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        char mark[PDK__MARK_SIZE], name[PDK__NAME_SIZE];
+        memset(mark, 'x', sizeof mark);
+        pdk__mark_make(marks[i].profile, marks[i].label, UUID, mark);
+        ck_assert_str_eq(mark, marks[i].mark);
+        for (size_t n = 0; n < sizeof sequences / sizeof sequences[0]; n++) {
+            ck_assert_int_lt(snprintf(name, sizeof name, "%s%010d", mark, (int)sequences[n]), 60);
+            check_is(name, marks[i].kind, sequences[n]);
+        }
+    }
+}
+END_TEST
+
+/* Kazoo's semaphore is another one altogether: nothing that anybody counts may look like a lease of it. */
+START_TEST(kazoo_has_no_leases) {
     char mark[PDK__MARK_SIZE], name[PDK__NAME_SIZE];
-    pdk__mark_make(PDK__CURATOR, UUID, mark);
-    ck_assert_str_eq(mark, "_c_" UUID "-lock-");
-    ck_assert_int_lt(snprintf(name, sizeof name, "%s%010d", mark, INT32_MIN), 59);
-    check_is(name, PDK__WRITER, INT32_MIN);
-    pdk__mark_make(PDK__KAZOO, UUID, mark);
-    ck_assert_str_eq(mark, "0f0e0d0c0b0a49088706050403020100__lock__");
+    pdk__mark_make(PDK__KAZOO, PDK__LABEL_LEASE, UUID, mark);
     snprintf(name, sizeof name, "%s%010d", mark, 3);
-    check_is(name, PDK__WRITER, 3);
+    check_foreign(name);
+}
+END_TEST
+
+/* Readers and writers queue together; candidates, and leases, among themselves. */
+START_TEST(lines_are_locks_candidates_and_leases) {
+    static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
+    static const bool same[4][4] = {{true, true}, {true, true}, {[2] = true}, {[3] = true}};
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++)
+            ck_assert_msg(pdk__kind_same_line(kinds[a], kinds[b]) == same[a][b], "%d and %d", kinds[a], kinds[b]);
 }
 END_TEST
 
@@ -160,6 +210,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_number_has_one_spelling);
     tcase_add_test(cases, order_is_serial);
     tcase_add_test(cases, marks_are_what_the_others_write);
+    tcase_add_test(cases, kazoo_has_no_leases);
+    tcase_add_test(cases, lines_are_locks_candidates_and_leases);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -12,7 +12,63 @@ START_TEST(a_sequencer_is_taken_apart) {
     ck_assert(pdk__sequencer_parse("pdk1 /locks/a/_c_x-lock-0000000007 exclusive 4294967301 3", &s));
     ck_assert_str_eq(s.node, "/locks/a/_c_x-lock-0000000007");
     ck_assert_int_eq(s.token, INT64_C(4294967301));
+    ck_assert_int_eq(s.czxid, s.token);
     ck_assert_uint_eq(s.handover, 3);
+}
+END_TEST
+
+/* A right that was downgraded stands on another node than the one its token is from. */
+START_TEST(every_mode_is_read) {
+    static const struct {
+        const char *mode;
+        int64_t czxid;
+    } modes[] = {
+        {"exclusive", 12},    {"shared", 12},      {"leader", 12},
+        {"permit", 12},       {"shared/123", 123}, {"shared/1", 1},
+        {"shared/0123", 123}, {"shared/12", 12},   {"shared/9223372036854775807", INT64_MAX},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
+        char *text = g_strdup_printf("pdk1 " NODE " %s 12 3", modes[i].mode);
+        struct pdk__sequencer s;
+        ck_assert_msg(pdk__sequencer_parse(text, &s), "\"%s\"", text);
+        ck_assert_str_eq(s.node, NODE);
+        ck_assert_int_eq(s.token, 12);
+        ck_assert_int_eq(s.czxid, modes[i].czxid);
+        ck_assert_uint_eq(s.handover, 3);
+        g_free(text);
+    }
+}
+END_TEST
+
+START_TEST(nothing_else_is_a_mode) {
+    static const char *const wrong[] = {
+        "",          "exclusiv",   "exclusive ", "exclusive/5", "leader/5",
+        "permit/5",  "share",      "sharedd",    "shared/",     "shared/0",
+        "shared/-1", "shared/+1",  "shared/1/2", "shared/1x",   "shared/0x1",
+        "shared/ 1", "shared /1",  "shared//1",  "Shared/1",    "shared/99999999999999999999",
+        "/1",        "shared\\1",  "latch",      "lease",       "shared/9223372036854775808",
+        "1",         "shared/1.5", "reader",     "shared/one",  "exclusive shared/1 exclusive",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        char *text = g_strdup_printf("pdk1 " NODE " %s 12 3", wrong[i]);
+        struct pdk__sequencer s;
+        ck_assert_msg(!pdk__sequencer_parse(text, &s), "accepted: \"%s\"", text);
+        g_free(text);
+    }
+}
+END_TEST
+
+/* The nodes of every recipe, by the names each library writes. */
+START_TEST(every_recipes_node_is_one) {
+    static const char *const names[] = {"_c_x-lock-0000000007",  "_c_x-__WRIT__0000000007", "_c_x-__READ__0000000007",
+                                        "_c_x-latch-0000000007", "_c_x-lease-0000000007",   "x__lock__0000000007",
+                                        "x__rlock__0000000007"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        char *text = g_strdup_printf("pdk1 /d/%s shared/9 1 0", names[i]);
+        struct pdk__sequencer s;
+        ck_assert_msg(pdk__sequencer_parse(text, &s), "\"%s\"", text);
+        g_free(text);
+    }
 }
 END_TEST
 
@@ -110,22 +166,30 @@ START_TEST(overlong_text_is_refused) {
 END_TEST
 
 /* Every way to damage one byte of a good sequencer: refused, or read as what it says. */
-START_TEST(damaged_text_is_no_danger) {
-    static const char good[] = "pdk1 /locks/a b/_c_x-lock-0000000007 exclusive 12 3";
-    for (size_t at = 0; at + 1 < sizeof good; at++) {
+static void damage(const char *good) {
+    size_t size = strlen(good) + 1;
+    bool exchanged = strstr(good, "shared/");
+    for (size_t at = 0; at + 1 < size; at++) {
         for (int c = 1; c < 256; c++) {
-            char text[sizeof good];
+            char *text = g_strdup(good);
             struct pdk__sequencer s;
-            memcpy(text, good, sizeof good);
             text[at] = (char)c;
-            if (!pdk__sequencer_parse(text, &s))
-                continue;
-            char *again = g_strdup_printf("pdk1 %s exclusive %" G_GINT64_FORMAT " %u", s.node, s.token, s.handover);
-            if (strcmp(again, text) != 0) /* leading zeros are all that may differ */
-                ck_assert_msg(c == '0', "\"%s\" was read as \"%s\"", text, again);
-            g_free(again);
+            if (pdk__sequencer_parse(text, &s)) {
+                char *mode = exchanged ? g_strdup_printf("shared/%" G_GINT64_FORMAT, s.czxid) : g_strdup("exclusive");
+                char *again = g_strdup_printf("pdk1 %s %s %" G_GINT64_FORMAT " %u", s.node, mode, s.token, s.handover);
+                if (strcmp(again, text) != 0) /* leading zeros are all that may differ */
+                    ck_assert_msg(c == '0', "\"%s\" was read as \"%s\"", text, again);
+                g_free(again);
+                g_free(mode);
+            }
+            g_free(text);
         }
     }
+}
+
+START_TEST(damaged_text_is_no_danger) {
+    damage("pdk1 /locks/a b/_c_x-lock-0000000007 exclusive 12 3");
+    damage("pdk1 /locks/a b/_c_x-__READ__0000000007 shared/45 12 3");
 }
 END_TEST
 
@@ -133,6 +197,9 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("sequencer");
     TCase *cases = tcase_create("sequencer");
     tcase_add_test(cases, a_sequencer_is_taken_apart);
+    tcase_add_test(cases, every_mode_is_read);
+    tcase_add_test(cases, nothing_else_is_a_mode);
+    tcase_add_test(cases, every_recipes_node_is_one);
     tcase_add_test(cases, the_node_may_contain_spaces_and_words_like_ours);
     tcase_add_test(cases, the_extremes_are_sequencers);
     tcase_add_test(cases, nothing_else_is_a_sequencer);

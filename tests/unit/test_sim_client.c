@@ -70,6 +70,40 @@ START_TEST(a_code_is_the_servers) {
 }
 END_TEST
 
+START_TEST(a_name_is_given_once) {
+    const struct pdk__request create = {.kind = PDK__OP_CREATE, .tag = 1, .path = "/me", .data = "A", .named = true};
+    client_open(&client_a);
+    client_open(&client_b);
+    client_request(&client_a, create);
+    bench_settle();
+    client_request(&client_b, create);
+    client_submit(&client_b, 2, PDK__OP_GET, "/me");
+    bench_settle();
+    client_heard(&client_a, "1=ok:me");
+    client_heard(&client_b, "1=exists 2=ok\"A\"");
+    ck_assert_int_eq(sim_tree_find(sim_truth(bench_ensemble), "/me")->stat.owner, client_a.session);
+    ck_assert_int_eq(client_b.token, client_a.token);
+}
+END_TEST
+
+START_TEST(data_are_written_and_read) {
+    clients_and_a_node();
+    client_request(&client_a, (struct pdk__request){.kind = PDK__OP_MKDIR, .tag = 1, .path = "/d", .data = "seven"});
+    client_submit(&client_a, 2, PDK__OP_GET, "/d");
+    client_request(&client_a, (struct pdk__request){.kind = PDK__OP_SET, .tag = 3, .path = "/d", .data = "eight"});
+    client_submit(&client_a, 4, PDK__OP_GET, "/d");
+    client_submit(&client_a, 5, PDK__OP_SET, "/d");
+    client_submit(&client_a, 6, PDK__OP_GET, "/d");
+    client_submit(&client_a, 7, PDK__OP_SET, "/e");
+    client_submit(&client_a, 8, PDK__OP_WATCH, "/l/x-0000000000");
+    bench_settle();
+    client_heard(&client_a, "1=ok 2=ok\"seven\" 3=ok 4=ok\"eight\" 5=ok 6=ok 7=none 8=ok\"me\"");
+    client_submit(&client_b, 3, PDK__OP_SET, "/l/x-0000000000");
+    bench_settle();
+    client_heard(&client_a, "changed:/l/x-0000000000");
+}
+END_TEST
+
 /* ---- watches */
 
 START_TEST(a_watch_fires_once_and_ahead_of_the_answer_that_shows_it) {
@@ -134,6 +168,85 @@ START_TEST(a_deletion_that_was_missed_is_told_on_return) {
 }
 END_TEST
 
+static void watch_children(struct bench_client *c, uint64_t tag, const char *path) {
+    client_request(c, (struct pdk__request){.kind = PDK__OP_LIST, .tag = tag, .path = path, .watch = true});
+}
+
+START_TEST(children_are_watched_until_they_change) {
+    clients_and_a_node();
+    watch_children(&client_a, 1, "/l");
+    watch_children(&client_a, 2, "/m");
+    bench_settle();
+    client_submit(&client_b, 3, PDK__OP_MKDIR, "/m");
+    client_submit(&client_b, 4, PDK__OP_CREATE, "/m/x-");
+    client_submit(&client_b, 5, PDK__OP_CREATE, "/l/x-");
+    client_submit(&client_b, 6, PDK__OP_CREATE, "/l/x-");
+    bench_settle();
+    client_heard(&client_a, "1=ok,x-0000000000 2=none children:/l");
+}
+END_TEST
+
+/* One kind of watch fires without the other; a deletion is for both, and told once. */
+START_TEST(watches_of_data_and_of_children_are_two) {
+    client_open(&client_a);
+    client_open(&client_b);
+    client_submit(&client_b, 1, PDK__OP_MKDIR, "/l");
+    bench_settle();
+    watch_children(&client_a, 1, "/l");
+    client_submit(&client_a, 2, PDK__OP_WATCH, "/l");
+    bench_settle();
+    client_submit(&client_b, 2, PDK__OP_SET, "/l");
+    bench_settle();
+    client_heard(&client_a, "1=ok 2=ok changed:/l");
+    client_submit(&client_a, 3, PDK__OP_WATCH, "/l");
+    bench_settle();
+    client_submit(&client_b, 3, PDK__OP_DELETE, "/l");
+    client_submit(&client_b, 4, PDK__OP_MKDIR, "/l");
+    client_submit(&client_b, 5, PDK__OP_CREATE, "/l/x-");
+    client_submit(&client_b, 6, PDK__OP_SET, "/l");
+    bench_settle();
+    client_heard(&client_a, "3=ok gone:/l");
+}
+END_TEST
+
+START_TEST(watches_of_children_are_set_again_elsewhere) {
+    clients_and_a_node();
+    watch_children(&client_a, 1, "/l");
+    client_submit(&client_a, 2, PDK__OP_WATCH, "/l/x-0000000000");
+    bench_settle();
+    int32_t server = sim_client_server(&client_a.process);
+    sim_client_cut(&client_a.process);
+    bench_settle();
+    client_heard(&client_a, "1=ok,x-0000000000 2=ok\"me\" connecting connected");
+    ck_assert_int_ne(sim_client_server(&client_a.process), server);
+    client_submit(&client_b, 3, PDK__OP_DELETE, "/l/x-0000000000");
+    bench_settle();
+    client_heard(&client_a, "gone:/l/x-0000000000 children:/l");
+    sim_client_cut(&client_a.process);
+    bench_settle();
+    client_heard(&client_a, "connecting connected");
+}
+END_TEST
+
+START_TEST(a_change_of_children_that_was_missed_is_told_on_return) {
+    clients_and_a_node();
+    watch_children(&client_a, 1, "/l");
+    watch_children(&client_a, 2, "/");
+    bench_settle();
+    client_heard(&client_a, "1=ok,x-0000000000 2=ok,l");
+    bench_block(&client_a, true, true, true);
+    sim_client_cut(&client_a.process);
+    client_submit(&client_b, 3, PDK__OP_DELETE, "/l/x-0000000000");
+    bench_settle();
+    bench_block(&client_a, true, true, false);
+    bench_settle();
+    client_heard(&client_a, "connecting connected children:/l");
+    client_submit(&client_b, 4, PDK__OP_MKDIR, "/m");
+    bench_settle();
+    client_heard(&client_a, "children:/");
+}
+END_TEST
+
 /* ---- processes */
 
 static int64_t rang_at, rang;
@@ -176,10 +289,16 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, every_operation_says_what_it_found);
     tcase_add_test(cases, a_server_without_containers_gets_a_plain_directory);
     tcase_add_test(cases, a_code_is_the_servers);
+    tcase_add_test(cases, a_name_is_given_once);
+    tcase_add_test(cases, data_are_written_and_read);
     tcase_add_test(cases, a_watch_fires_once_and_ahead_of_the_answer_that_shows_it);
     tcase_add_test(cases, watches_are_set_again_elsewhere);
     tcase_add_test(cases, but_not_those_that_have_fired_or_were_refused);
     tcase_add_test(cases, a_deletion_that_was_missed_is_told_on_return);
+    tcase_add_test(cases, children_are_watched_until_they_change);
+    tcase_add_test(cases, watches_of_data_and_of_children_are_two);
+    tcase_add_test(cases, watches_of_children_are_set_again_elsewhere);
+    tcase_add_test(cases, a_change_of_children_that_was_missed_is_told_on_return);
     tcase_add_test(cases, a_process_has_a_clock_and_late_threads_of_its_own);
     suite_add_tcase(suite, cases);
     return suite;

@@ -179,9 +179,9 @@ START_TEST(a_paused_process_hears_it_all_later) {
 }
 END_TEST
 
-static void count_fired(void *user, int64_t session, const char *path, bool deleted) {
+static void count_fired(void *user, int64_t session, const char *path, enum sim_event event) {
     (void)path;
-    (void)deleted;
+    (void)event;
     if (session == client_b.session)
         ++*(uint32_t *)user;
 }

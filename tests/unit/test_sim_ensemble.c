@@ -263,10 +263,10 @@ static void on_committed(void *user, const struct sim_txn *txn) {
     seen->committed++;
 }
 
-static void on_fired(void *user, int64_t session, const char *path, bool deleted) {
+static void on_fired(void *user, int64_t session, const char *path, enum sim_event event) {
     struct seen *seen = user;
     ck_assert_str_eq(path, "/a");
-    ck_assert(deleted);
+    ck_assert_int_eq(event, SIM_DELETED);
     seen->fired++;
     seen->fired_session = session;
 }

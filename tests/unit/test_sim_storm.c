@@ -26,11 +26,11 @@ static void on_committed(void *user, const struct sim_txn *txn) {
     times.errors += txn->kind == SIM_TXN_ERROR;
 }
 
-static void on_fired(void *user, int64_t session, const char *path, bool deleted) {
+static void on_fired(void *user, int64_t session, const char *path, enum sim_event event) {
     (void)user;
     (void)session;
     (void)path;
-    (void)deleted;
+    (void)event;
     times.fired++;
 }
 

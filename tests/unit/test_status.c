@@ -33,7 +33,9 @@ START_TEST(the_values_never_change) {
     ck_assert_int_eq(PDK_CLOSED, 16);
     ck_assert_int_eq(PDK_FORKED, 17);
     ck_assert_int_eq(PDK_SYSTEM, 18);
-    ck_assert_uint_eq(G_N_ELEMENTS(all), 19);
+    ck_assert_int_eq(PDK_UPGRADE, 19);
+    ck_assert_int_eq(PDK_MISMATCH, 20);
+    ck_assert_uint_eq(G_N_ELEMENTS(all), 21);
 }
 END_TEST
 
@@ -52,7 +54,7 @@ START_TEST(every_status_has_a_name_and_a_text_of_its_own) {
 END_TEST
 
 START_TEST(values_that_do_not_exist_have_words_too) {
-    static const int strange[] = {-1, 19, 1000, INT32_MAX, INT32_MIN};
+    static const int strange[] = {-1, 21, 1000, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < G_N_ELEMENTS(strange); i++) {
         pdk_status status;
         memcpy(&status, &strange[i], sizeof status);
@@ -73,7 +75,8 @@ static bool among(pdk_status status, const pdk_status *list, size_t count) {
 START_TEST(the_predicates_say_what_the_header_says) {
     static const pdk_status retriable[] = {PDK_TIMEOUT, PDK_BUSY, PDK_UNAVAILABLE, PDK_RESOLVE, PDK_SYSTEM};
     static const pdk_status lost[] = {PDK_LOST, PDK_CLOSED};
-    static const pdk_status usage[] = {PDK_NOT_HELD, PDK_DEADLOCK, PDK_WRONG_THREAD, PDK_INVALID, PDK_FORKED};
+    static const pdk_status usage[] = {PDK_NOT_HELD, PDK_DEADLOCK, PDK_WRONG_THREAD, PDK_INVALID,
+                                       PDK_FORKED,   PDK_UPGRADE,  PDK_MISMATCH};
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
         const char *name = pdk_status_name(all[i]);
         ck_assert_msg(pdk_status_is_retriable(all[i]) == among(all[i], retriable, G_N_ELEMENTS(retriable)), "%s", name);

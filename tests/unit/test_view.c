@@ -12,11 +12,14 @@ static struct pdk__view view;
 
 static void look(const char *const *names, size_t count, const char *own, pdk__blocks_fn blocks) {
     memset(&view, 0xff, sizeof view);
-    pdk__view_make(&view, names, count, MINE, own, blocks);
+    pdk__view_make(&view, names, count, &(struct pdk__viewer){MINE, own, "", {blocks, 0}});
 }
 
-static bool writers_block(enum pdk__kind theirs, enum pdk__kind mine) {
-    return theirs == PDK__WRITER || mine == PDK__WRITER;
+/* With a rule of its own, and an earlier node whose place `own` takes over. */
+static void look_with(const char *const *names, size_t count, const char *own, const char *exchanged,
+                      struct pdk__rule rule) {
+    memset(&view, 0xff, sizeof view);
+    pdk__view_make(&view, names, count, &(struct pdk__viewer){MINE, own, exchanged, rule});
 }
 
 START_TEST(alone) {
@@ -83,6 +86,30 @@ START_TEST(candidates_of_an_election_are_in_another_line) {
 }
 END_TEST
 
+/* What shares a directory with them does not stand in their way, of whatever recipe. */
+START_TEST(each_recipe_has_a_line_of_its_own) {
+    const char *names[] = {"_c_a-lock-0000000001",  "_c_b-__READ__0000000002", "_c_c-latch-0000000003",
+                           "_c_d-lease-0000000004", "_c_e-__WRIT__0000000005", "_c_f-lease-0000000006",
+                           "_c_g-latch-0000000007", "_c_h-__READ__0000000008", "_c_i-lock-0000000009"};
+    static const struct {
+        const char *own, *blocker;
+        int32_t ahead;
+    } seen[] = {
+        {"_c_f-lease-0000000006", "_c_d-lease-0000000004", 1},
+        {"_c_d-lease-0000000004", "", 0},
+        {"_c_g-latch-0000000007", "_c_c-latch-0000000003", 1},
+        {"_c_c-latch-0000000003", "", 0},
+        {"_c_h-__READ__0000000008", "_c_e-__WRIT__0000000005", 3},
+        {"_c_i-lock-0000000009", "_c_h-__READ__0000000008", 4},
+    };
+    for (size_t i = 0; i < SIZE(seen); i++) {
+        look(names, SIZE(names), seen[i].own, pdk__blocks_unless_shared);
+        ck_assert_msg(view.ahead == seen[i].ahead, "%s: %d ahead", seen[i].own, view.ahead);
+        ck_assert_str_eq(view.blocker, seen[i].blocker);
+    }
+}
+END_TEST
+
 START_TEST(without_its_node_nothing_is_listed) {
     const char *names[] = {"a-lock-0000000002", MINE "0000000006"};
     look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
@@ -109,15 +136,160 @@ END_TEST
 START_TEST(a_recipe_says_who_blocks) {
     const char *names[] = {"_c_a-__WRIT__0000000001", "_c_b-__READ__0000000002", "_c_mine-__READ__0000000003",
                            "_c_mine-__WRIT__0000000004"};
-    look(names, SIZE(names), "_c_mine-__READ__0000000003", writers_block);
+    look(names, SIZE(names), "_c_mine-__READ__0000000003", pdk__blocks_unless_shared);
     ck_assert_int_eq(view.ahead, 2);
     ck_assert_str_eq(view.blocker, "_c_a-__WRIT__0000000001");
-    look(names, SIZE(names), "_c_mine-__WRIT__0000000004", writers_block);
+    look(names, SIZE(names), "_c_mine-__WRIT__0000000004", pdk__blocks_unless_shared);
     ck_assert_int_eq(view.ahead, 3);
     ck_assert_str_eq(view.blocker, "_c_mine-__READ__0000000003");
-    look(names + 1, 2, "_c_mine-__READ__0000000003", writers_block);
+    look(names + 1, 2, "_c_mine-__READ__0000000003", pdk__blocks_unless_shared);
     ck_assert_int_eq(view.ahead, 1);
     ck_assert_str_eq(view.blocker, "");
+}
+END_TEST
+
+/* Nobody but a reader is let past, and only by a reader. */
+START_TEST(the_rules_of_the_locks) {
+    static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) {
+            bool both_read = kinds[a] == PDK__READER && kinds[b] == PDK__READER;
+            ck_assert(pdk__blocks_always(kinds[a], kinds[b]));
+            ck_assert(pdk__blocks_unless_shared(kinds[a], kinds[b]) == !both_read);
+        }
+}
+END_TEST
+
+/* The nearest writer, not the first, whatever readers stand in between and however the line is listed. */
+START_TEST(a_reader_waits_for_the_nearest_writer) {
+    const char *names[] = {"a__lock__0000000001",     "b__rlock__0000000002",       "_c_c-__WRIT__0000000003",
+                           "_c_d-__READ__0000000004", "_c_mine-__READ__0000000005", "_c_e-__WRIT__0000000006"};
+    for (size_t turn = 0; turn < SIZE(names); turn++) {
+        look(names, SIZE(names), "_c_mine-__READ__0000000005", pdk__blocks_unless_shared);
+        ck_assert_int_eq(view.ahead, 4);
+        ck_assert_str_eq(view.blocker, "_c_c-__WRIT__0000000003");
+        look(names, SIZE(names), "_c_e-__WRIT__0000000006", pdk__blocks_unless_shared);
+        ck_assert_str_eq(view.blocker, "_c_mine-__READ__0000000005");
+        look(names, SIZE(names), "b__rlock__0000000002", pdk__blocks_unless_shared);
+        ck_assert_str_eq(view.blocker, "a__lock__0000000001");
+        const char *first = names[0];
+        memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
+        names[SIZE(names) - 1] = first;
+    }
+}
+END_TEST
+
+/* ---- some to spare */
+
+START_TEST(so_many_may_be_ahead) {
+    const char *names[] = {"_c_d-lease-0000000004", "_c_b-lease-0000000002", "_c_mine-lease-0000000005",
+                           "_c_a-lease-0000000001", "_c_c-lease-0000000003", "_c_e-lease-0000000006"};
+    static const char *const own = "_c_mine-lease-0000000005";
+    for (int32_t spare = 0; spare < 7; spare++) {
+        look_with(names, SIZE(names), own, "", (struct pdk__rule){pdk__blocks_always, spare});
+        ck_assert(view.listed);
+        ck_assert_int_eq(view.ahead, 4);
+        ck_assert_str_eq(view.blocker, spare < 4 ? "_c_d-lease-0000000004" : "");
+    }
+    look_with(names, SIZE(names), own, "", (struct pdk__rule){pdk__blocks_always, INT32_MAX});
+    ck_assert_str_eq(view.blocker, "");
+    look_with(names, SIZE(names), "_c_a-lease-0000000001", "", (struct pdk__rule){pdk__blocks_always, 0});
+    ck_assert_str_eq(view.blocker, ""); /* none ahead, and none to spare */
+}
+END_TEST
+
+/* Whoever does not block does not use up what is to spare. */
+START_TEST(only_blockers_use_up_what_is_to_spare) {
+    const char *names[] = {"_c_a-__WRIT__0000000001", "_c_b-__READ__0000000002", "_c_c-__READ__0000000003",
+                           "_c_d-__WRIT__0000000004", "_c_mine-__READ__0000000005"};
+    look_with(names, SIZE(names), "_c_mine-__READ__0000000005", "", (struct pdk__rule){pdk__blocks_unless_shared, 2});
+    ck_assert_int_eq(view.ahead, 4);
+    ck_assert_str_eq(view.blocker, "");
+    look_with(names, SIZE(names), "_c_mine-__READ__0000000005", "", (struct pdk__rule){pdk__blocks_unless_shared, 1});
+    ck_assert_str_eq(view.blocker, "_c_d-__WRIT__0000000004");
+}
+END_TEST
+
+/* Nor do an equal number's, a stray's and our own nodes count for less than anybody's. */
+START_TEST(an_equal_one_and_a_stray_use_up_what_is_to_spare) {
+    const char *names[] = {MINE "0000000005", "a-lock-0000000005", MINE "0000000003"};
+    look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 1});
+    ck_assert_str_eq(view.blocker, "a-lock-0000000005");
+    ck_assert_str_eq(view.marked, MINE "0000000003");
+    look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 2});
+    ck_assert_str_eq(view.blocker, "");
+}
+END_TEST
+
+/* One whose name cannot be handled might be one too many. */
+START_TEST(limits_are_limits_with_some_to_spare) {
+    char name[PDK__NAME_SIZE + 20];
+    memset(name, 'n', sizeof name);
+    memcpy(name + PDK__NAME_SIZE - 1 - 15, "nlock-0000000001", 17);
+    const char *names[] = {name, MINE "0000000005"};
+    look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 5});
+    ck_assert(view.beyond_limits);
+}
+END_TEST
+
+/* ---- one node takes over from another */
+
+#define READS "_c_mine-__READ__0000000005"
+#define WRITES "_c_was-__WRIT__0000000005"
+
+static const struct pdk__rule shared = {pdk__blocks_unless_shared, 0};
+
+START_TEST(the_earlier_node_is_not_in_the_way) {
+    const char *names[] = {WRITES, "_c_a-__WRIT__0000000006", READS, "_c_b-__READ__0000000007"};
+    for (size_t turn = 0; turn < SIZE(names); turn++) {
+        look_with(names, SIZE(names), READS, WRITES, shared);
+        ck_assert(view.listed && !view.disowned);
+        ck_assert_int_eq(view.ahead, 0);
+        ck_assert_str_eq(view.blocker, "");
+        const char *first = names[0];
+        memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
+        names[SIZE(names) - 1] = first;
+    }
+    look_with(names, SIZE(names), READS, "", shared); /* whose is it, if not ours? ahead of us */
+    ck_assert(!view.disowned);
+    ck_assert_int_eq(view.ahead, 1);
+    ck_assert_str_eq(view.blocker, WRITES);
+}
+END_TEST
+
+START_TEST(without_the_earlier_node_the_place_is_nobodys) {
+    const char *names[] = {READS, "_c_a-__WRIT__0000000006", "_c_was-__WRIT__0000000004"};
+    look_with(names, 2, READS, WRITES, shared);
+    ck_assert(view.listed && view.disowned);
+    ck_assert_str_eq(view.blocker, "");
+    look_with(names, SIZE(names), READS, WRITES, shared); /* of the same mark, but another number */
+    ck_assert(view.disowned);
+    ck_assert_str_eq(view.blocker, "_c_was-__WRIT__0000000004");
+    look_with(NULL, 0, READS, WRITES, shared);
+    ck_assert(!view.listed && view.disowned);
+    look_with(names, 1, "", WRITES, shared);
+    ck_assert(!view.listed && view.disowned);
+    look_with(names, 1, READS, READS, shared); /* listed as our own: of another node nothing is known */
+    ck_assert(view.listed && view.disowned);
+}
+END_TEST
+
+START_TEST(everybody_elses_equal_is_still_ahead) {
+    const char *names[] = {WRITES, READS, "_c_a-__WRIT__0000000005", "_c_b-__READ__0000000005"};
+    look_with(names, SIZE(names), READS, WRITES, shared);
+    ck_assert(view.listed && !view.disowned);
+    ck_assert_int_eq(view.ahead, 2);
+    ck_assert_str_eq(view.blocker, "_c_a-__WRIT__0000000005");
+}
+END_TEST
+
+/* It is known: neither a stray of ours, nor a name too long for anything. */
+START_TEST(the_earlier_node_is_no_stray) {
+    const char *names[] = {MINE "0000000005", "_c_mine-lock-0000000004", "_c_mine-lock-0000000003"};
+    look_with(names, SIZE(names), MINE "0000000005", MINE "0000000004", shared);
+    ck_assert(!view.disowned);
+    ck_assert_str_eq(view.marked, MINE "0000000003");
+    ck_assert_str_eq(view.blocker, MINE "0000000003");
 }
 END_TEST
 
@@ -165,9 +337,20 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, order_goes_across_the_wrap);
     tcase_add_test(cases, foreign_children_are_ignored);
     tcase_add_test(cases, candidates_of_an_election_are_in_another_line);
+    tcase_add_test(cases, each_recipe_has_a_line_of_its_own);
     tcase_add_test(cases, without_its_node_nothing_is_listed);
     tcase_add_test(cases, the_newest_node_with_the_mark_is_found);
     tcase_add_test(cases, a_recipe_says_who_blocks);
+    tcase_add_test(cases, the_rules_of_the_locks);
+    tcase_add_test(cases, a_reader_waits_for_the_nearest_writer);
+    tcase_add_test(cases, so_many_may_be_ahead);
+    tcase_add_test(cases, only_blockers_use_up_what_is_to_spare);
+    tcase_add_test(cases, an_equal_one_and_a_stray_use_up_what_is_to_spare);
+    tcase_add_test(cases, limits_are_limits_with_some_to_spare);
+    tcase_add_test(cases, the_earlier_node_is_not_in_the_way);
+    tcase_add_test(cases, without_the_earlier_node_the_place_is_nobodys);
+    tcase_add_test(cases, everybody_elses_equal_is_still_ahead);
+    tcase_add_test(cases, the_earlier_node_is_no_stray);
     tcase_add_test(cases, an_equal_sequence_counts_as_ahead);
     tcase_add_test(cases, limits);
     suite_add_tcase(suite, cases);

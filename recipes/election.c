@@ -1,0 +1,162 @@
+/* The election.
+ *
+ *     /services/planner                     a line of nodes, the lowest sequence first
+ *        ├─ _c_…-latch-0000000012   leads                     data: the candidate's identity
+ *        ├─ _c_…-latch-0000000013   waits    watches …12
+ *        └─ _c_…-latch-0000000014   waits    watches …13
+ *
+ * Rule: everybody ahead blocks; whoever is first leads. Candidates with callbacks are in election_candidate.c, functions that
+ * run while we lead in election_service.c, and those who only want to know in election_observer.c.
+ */
+#include "election.h"
+
+#include "contenders.h"
+#include "fork.h"
+#include "recipe.h"
+#include "session/options.h"
+#include "text.h"
+
+#include <string.h>
+
+/* The sizes of the first versions of the structs. Never change. */
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_election_options, identity) + sizeof(char *))
+#define CALLBACKS_FIRST_SIZE (offsetof(pdk_election_callbacks, user) + sizeof(void *))
+#define IDENTITY_MAX 1024
+
+static pdk_status read_options(const pdk_election_options *given, pdk_election_options *o) {
+    pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_naming(o->naming);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_reserved(o->reserved);
+    if (status == PDK_OK && o->identity &&
+        (o->identity[0] == '\0' || strlen(o->identity) > IDENTITY_MAX || !g_utf8_validate(o->identity, -1, NULL)))
+        status = pdk__fail(PDK_INVALID, "options: identity is empty, longer than %d bytes, or not UTF-8", IDENTITY_MAX);
+    return status;
+}
+
+static void on_ended(struct pdk__line *line, pdk_reason reason) {
+    pdk_election *election = line->user;
+    if (election && election->candidacy)
+        pdk__candidacy_ended(election->candidacy, reason);
+    else if (election && election->service)
+        pdk__service_ended(election->service);
+}
+
+pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_election_options *options,
+                            pdk_election **out) {
+    pdk_election_options o = PDK_ELECTION_OPTIONS_INIT;
+    pdk_status status = pdk__recipe_check(session, path, out, "pdk_election_new");
+    if (status == PDK_OK)
+        status = read_options(options, &o);
+    if (status != PDK_OK)
+        return status;
+    struct pdk__line_kind kind = {
+        .place = {pdk__recipe_profile(o.naming), PDK__LABEL_LATCH, {pdk__blocks_always, 0}},
+        .mode = "leader",
+    };
+    struct pdk__turns turns;
+    pdk__turns_init(&turns, 0, 0);
+    pdk_election *election = g_new0(pdk_election, 1);
+    atomic_init(&election->refs, 1);
+    election->kind = kind.place.profile == PDK__KAZOO ? PDK__WRITER : PDK__LATCH;
+    election->line = pdk__line_new(session, path, &kind, turns);
+    election->line->data = g_strdup(o.identity);
+    election->line->ended = on_ended;
+    election->line->user = election;
+    *out = election;
+    return PDK_OK;
+}
+
+static bool is_ours(const pdk_election *election) { return election->line->s->forks == pdk__forks(); }
+
+static pdk_status check(const pdk_election *election, const char *call) {
+    if (!election)
+        return pdk__fail(PDK_INVALID, "%s: election: NULL", call);
+    if (!is_ours(election))
+        return pdk__fail(PDK_FORKED, "%s: the election belongs to the parent process", call);
+    return PDK_OK;
+}
+
+pdk_election *pdk_election_ref(pdk_election *election) {
+    if (election)
+        atomic_fetch_add(&election->refs, 1);
+    return election;
+}
+
+void pdk_election_unref(pdk_election *election) {
+    if (!election || !is_ours(election) || atomic_fetch_sub(&election->refs, 1) != 1)
+        return;
+    pdk_session *s = election->line->s;
+    pdk__candidacy_leave(election);
+    pdk__lock(s);
+    election->line->user = NULL;
+    pdk__unlock(s);
+    pdk__line_unref(election->line);
+    g_free(election);
+}
+
+pdk_status pdk__election_may_join(const pdk_election *election, const char *call) {
+    pdk_status status = pdk__session_usable(election->line->s, call);
+    if (status == PDK_OK && (election->candidacy || election->service))
+        status = pdk__fail(PDK_INVALID, "%s: %s: a candidate already; leave first, or use another pdk_election", call,
+                           election->line->dir);
+    return status;
+}
+
+pdk_status pdk_election_join(pdk_election *election, const pdk_election_callbacks *callbacks) {
+    pdk_election_callbacks calls = PDK_ELECTION_CALLBACKS_INIT;
+    pdk_status status = check(election, "pdk_election_join");
+    if (status == PDK_OK)
+        status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
+    return status == PDK_OK ? pdk__candidacy_begin(election, &calls) : status;
+}
+
+pdk_status pdk_election_leave(pdk_election *election) {
+    pdk_status status = check(election, "pdk_election_leave");
+    if (status == PDK_OK && (status = pdk__candidacy_leave(election)) != PDK_OK)
+        pdk__fail(status, "pdk_election_leave: %s: not a candidate", election->line->dir);
+    return status;
+}
+
+pdk_status pdk_election_resign(pdk_election *election) {
+    pdk_status status = check(election, "pdk_election_resign");
+    if (status == PDK_OK && (status = pdk__candidacy_resign(election)) != PDK_OK)
+        pdk__fail(status, "pdk_election_resign: %s: not the leader", election->line->dir);
+    return status;
+}
+
+pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out) {
+    static const char call[] = "pdk_election_await";
+    pdk_status status = check(election, call);
+    if (status == PDK_OK && !out)
+        status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
+    if (status == PDK_OK)
+        status = pdk__may_block(election->line->s, call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__candidacy_await(election, timeout_ms, out);
+    if (status != PDK_OK)
+        pdk__fail(status, "%s: %s: %s", call, election->line->dir,
+                  status == PDK_NOT_HELD ? "not a candidate" : pdk_status_text(status));
+    return status;
+}
+
+static pdk_status query(pdk_election *election, int64_t timeout_ms, const char *call, bool leader,
+                        pdk_contenders **out) {
+    pdk_status status = check(election, call);
+    if (status != PDK_OK)
+        return status;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
+    const struct pdk__line *line = election->line;
+    return pdk__contenders_query(line->s, line->dir, election->kind, timeout_ms, call, leader, out);
+}
+
+pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
+    return query(election, timeout_ms, "pdk_election_leader", true, out);
+}
+
+pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
+    return query(election, timeout_ms, "pdk_election_candidates", false, out);
+}

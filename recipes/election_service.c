@@ -1,0 +1,292 @@
+/* A function that runs only while we lead.
+ *
+ *     candidate ──granted──► [started] fn [stopped] ──► release ──► candidate …        stop: the end, from either
+ *                               │   ▲
+ *                               ▼   │ signalled: lost, resigned, stopped; drain_ms later: keep waiting, or abort
+ *
+ * Two threads: the usher stands in line with a blocking claim, waits for the function to return, and only then gives the office
+ * away; each term has a thread of its own that runs the function.
+ */
+#include "claim.h"
+#include "election.h"
+#include "fork.h"
+#include "hold.h"
+#include "session/options.h"
+#include "text.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* The size of the first version of the struct. Never changes. */
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_service_options, failed) + sizeof(void (*)(void)))
+/* Before another try to begin a thread. */
+#define NO_THREAD_MS 100
+
+struct pdk_term {
+    pdk_service *service;
+    pdk_hold *hold;
+    atomic_bool ending;
+    int fd;
+    /* under the monitor */
+    int64_t bound; /* when it has to have returned; INT64_MAX: nobody has signalled */
+    bool returned, warned;
+    uint64_t thread;
+};
+
+struct pdk_service {
+    atomic_uint refs;       /* the user's, and the usher's */
+    pdk_election *election; /* a reference */
+    pdk_service_fn fn;
+    void *user;
+    pdk_service_options options;
+    pthread_cond_t changed;
+    /* under the monitor */
+    struct pdk_term *term; /* NULL between terms */
+    uint64_t usher;        /* its thread */
+    bool stopping, done;
+};
+
+static pdk_session *session_of(const pdk_service *service) { return service->election->line->s; }
+
+static void unref(pdk_service *service) {
+    if (atomic_fetch_sub(&service->refs, 1) != 1)
+        return;
+    pthread_cond_destroy(&service->changed);
+    pdk_election_unref(service->election);
+    g_free(service);
+}
+
+/* All signals blocked, as in every thread of the library. */
+static bool begin_thread(void *(*main)(void *), void *user) {
+    pthread_t thread;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    bool begun = pthread_create(&thread, NULL, main, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (begun)
+        pthread_detach(thread);
+    return begun;
+}
+
+/* ---- a term */
+
+/* Under the monitor: the function must return. */
+static void signal_end(pdk_service *service) {
+    struct pdk_term *term = service->term;
+    pthread_cond_broadcast(&service->changed);
+    if (!term || atomic_exchange(&term->ending, true))
+        return;
+    term->bound = pdk__now(session_of(service)) + service->options.drain_ms * PDK__MS;
+    if (term->fd >= 0)
+        eventfd_write(term->fd, 1);
+}
+
+void pdk__service_ended(pdk_service *service) { signal_end(service); }
+
+static void *term_main(void *user) {
+    struct pdk_term *term = user;
+    pdk_service *service = term->service;
+    pdk_session *s = session_of(service);
+    const pdk_service_options *o = &service->options;
+    int64_t token = pdk_hold_token(term->hold);
+    pdk__lock(s);
+    term->thread = pdk__this_thread();
+    pdk__unlock(s);
+    if (o->started)
+        o->started(token, service->user);
+    service->fn(term, service->user);
+    pdk_reason reason = pdk_hold_reason(term->hold);
+    if (o->stopped)
+        o->stopped(token, reason, service->user);
+    pdk__lock(s);
+    term->returned = true;
+    pthread_cond_broadcast(&service->changed);
+    pdk__unlock(s);
+    return NULL;
+}
+
+/* Under the monitor: wait for its return. The office stays ours meanwhile, where it still is. */
+static void await_return(pdk_service *service, struct pdk_term *term) {
+    pdk_session *s = session_of(service);
+    while (!term->returned) {
+        if (pdk__wait(s, &service->changed, term->warned ? INT64_MAX : term->bound) || term->returned)
+            continue;
+        if (service->options.drain == PDK_DRAIN_ABORT)
+            abort();
+        term->warned = true;
+        pdk__log(s, PDK_LOG_ERROR, "%s: the leader's function has not returned within drain_ms (%d): waiting on",
+                 service->election->line->dir, service->options.drain_ms);
+    }
+}
+
+static void serve(pdk_service *service, pdk_hold *hold) {
+    pdk_session *s = session_of(service);
+    struct pdk_term *term = g_new0(struct pdk_term, 1);
+    *term = (struct pdk_term){.service = service, .hold = hold, .bound = INT64_MAX};
+    term->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pdk_hold_detach_thread(hold);
+    pdk__lock(s);
+    bool wanted = !service->stopping && pdk_hold_valid(hold); /* still, since it was granted */
+    if (wanted)
+        service->term = term;
+    if (wanted && begin_thread(term_main, term))
+        await_return(service, term);
+    else if (wanted)
+        pdk__wait(s, &service->changed, pdk__deadline(s, NO_THREAD_MS));
+    service->term = NULL;
+    pdk__unlock(s);
+    pdk_hold_release(hold);
+    if (term->fd >= 0)
+        close(term->fd);
+    g_free(term);
+}
+
+/* ---- the usher */
+
+static void *usher_main(void *user) {
+    pdk_service *service = user;
+    pdk_session *s = session_of(service);
+    struct pdk__line *line = service->election->line;
+    pdk_status status = PDK_OK;
+    bool stopping = false;
+    pdk__lock(s);
+    service->usher = pdk__this_thread();
+    pdk__unlock(s);
+    while (status == PDK_OK && !stopping) {
+        pdk_hold *hold = NULL;
+        status = pdk__claim_wait(line, 1, PDK_FOREVER, "pdk_election_run", &hold);
+        if (status == PDK_OK)
+            serve(service, hold);
+        pdk__lock(s);
+        stopping = service->stopping;
+        pdk__unlock(s);
+    }
+    if (!stopping && service->options.failed)
+        service->options.failed(status, service->user);
+    pdk__lock(s);
+    service->done = true;
+    service->election->service = NULL;
+    line->shut = false; /* for the next candidate */
+    pthread_cond_broadcast(&service->changed);
+    pdk__unlock(s);
+    unref(service);
+    return NULL;
+}
+
+/* ---- the calls */
+
+pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *user, const pdk_service_options *options,
+                            pdk_service **out) {
+    static const char call[] = "pdk_election_run";
+    pdk_service_options o = PDK_SERVICE_OPTIONS_INIT;
+    if (!election || !fn || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, !election ? "election" : !fn ? "fn" : "out");
+    pdk_status status = pdk__check_call(election->line->s, call, 0);
+    if (status == PDK_OK)
+        status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
+    if (status == PDK_OK && (o.drain_ms < 1 || (o.drain != PDK_DRAIN_KEEP && o.drain != PDK_DRAIN_ABORT)))
+        status = pdk__fail(PDK_INVALID, "options: drain_ms is %d, drain is %d; 1 or more, and a pdk_drain", o.drain_ms,
+                           o.drain);
+    if (status != PDK_OK)
+        return status;
+    pdk_session *s = election->line->s;
+    pdk_service *service = g_new0(pdk_service, 1);
+    atomic_init(&service->refs, 1);
+    service->election = pdk_election_ref(election);
+    service->fn = fn;
+    service->user = user;
+    service->options = o;
+    pdk__cond_init(&service->changed);
+    pdk__lock(s);
+    status = pdk__election_may_join(election, call);
+    if (status == PDK_OK && !begin_thread(usher_main, service))
+        status = pdk__fail(PDK_SYSTEM, "%s: pthread_create: no thread to be had", call);
+    if (status == PDK_OK) {
+        atomic_fetch_add(&service->refs, 1); /* the usher's, who waits for the monitor */
+        election->service = service;
+        *out = service; /* the function may want it before this call returns */
+    }
+    pdk__unlock(s);
+    if (status != PDK_OK)
+        unref(service);
+    return status;
+}
+
+pdk_hold *pdk_term_hold(const pdk_term *term) { return term ? term->hold : NULL; }
+
+bool pdk_term_is_ending(const pdk_term *term) {
+    return !term || atomic_load(&term->ending) || !pdk_hold_valid(term->hold);
+}
+
+int pdk_term_fd(const pdk_term *term) {
+    if (!term)
+        pdk__fail(PDK_INVALID, "pdk_term_fd: term: NULL");
+    else if (term->fd < 0)
+        pdk__fail(PDK_SYSTEM, "pdk_term_fd: eventfd: no descriptor was to be had");
+    return term ? term->fd : -1;
+}
+
+static pdk_status check(const pdk_service *service, const char *call) {
+    if (!service)
+        return pdk__fail(PDK_INVALID, "%s: service: NULL", call);
+    return pdk__check_call(session_of(service), call, 0);
+}
+
+pdk_status pdk_service_resign(pdk_service *service) {
+    pdk_status status = check(service, "pdk_service_resign");
+    if (status != PDK_OK)
+        return status;
+    pdk__lock(session_of(service));
+    if (service->term && !service->term->returned)
+        signal_end(service);
+    else
+        status = pdk__fail(PDK_NOT_HELD, "pdk_service_resign: the function does not run");
+    pdk__unlock(session_of(service));
+    return status;
+}
+
+/* Under the monitor. */
+static void stop(pdk_service *service) {
+    service->stopping = true;
+    if (service->term)
+        signal_end(service);
+    if (!service->done)
+        pdk__line_cancel(service->election->line, "the service was stopped");
+}
+
+pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms) {
+    static const char call[] = "pdk_service_stop";
+    pdk_status status = check(service, call);
+    if (status == PDK_OK)
+        status = pdk__may_block(session_of(service), call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    pdk_session *s = session_of(service);
+    int64_t deadline = pdk__deadline(s, timeout_ms);
+    pdk__lock(s);
+    uint64_t self = pdk__this_thread();
+    if (service->usher == self || (service->term && service->term->thread == self)) {
+        status = pdk__fail(PDK_WRONG_THREAD, "%s: this is the function that would have to return: return", call);
+    } else {
+        stop(service);
+        while (!service->done && pdk__wait(s, &service->changed, deadline))
+            ;
+        if (!service->done)
+            status = pdk__fail(PDK_TIMEOUT, "%s: the function has not returned within timeout_ms (%lld)", call,
+                               (long long)timeout_ms);
+    }
+    pdk__unlock(s);
+    return status;
+}
+
+void pdk_service_unref(pdk_service *service) {
+    if (!service || session_of(service)->forks != pdk__forks())
+        return;
+    pdk__lock(session_of(service));
+    stop(service);
+    pdk__unlock(session_of(service));
+    unref(service);
+}

@@ -1,0 +1,160 @@
+/* The read/write lock.
+ *
+ *     /locks/table                          a line of nodes, the lowest sequence first
+ *        ├─ _c_…-__READ__0000000007   holds    ┐ together
+ *        ├─ _c_…-__READ__0000000008   holds    ┘
+ *        ├─ _c_…-__WRIT__0000000009   waits    watches …8, whoever is right ahead
+ *        └─ _c_…-__READ__0000000010   waits    watches …9, the nearest writer
+ *
+ * Rule: two readers do not block each other, all else does. The writers of this object share the line's znode, as threads of a
+ * lock do; each reader is a side line with a znode of its own: one that joined a node already in line would be ahead of
+ * writers who came before it. A downgraded writer stands on a reader's node with the writer's own number (right.c).
+ */
+#include "claim.h"
+#include "contenders.h"
+#include "fork.h"
+#include "hold.h"
+#include "recipe.h"
+#include "session/options.h"
+#include "text.h"
+
+#include <paddock/rwlock.h>
+
+/* The size of the first version of the struct. Never changes. */
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_rwlock_options, reserved) + sizeof(int32_t))
+
+struct pdk_rwlock {
+    atomic_uint refs;
+    struct pdk__line *writers;
+    struct pdk__line_kind reader;
+};
+
+static struct pdk__line_kind kind_of(int32_t naming, bool shared) {
+    return (struct pdk__line_kind){
+        .place = {pdk__recipe_profile(naming),
+                  shared ? PDK__LABEL_READ : PDK__LABEL_WRITE,
+                  {pdk__blocks_unless_shared, 0}},
+        .mode = shared ? "shared" : "exclusive",
+        .shared = shared,
+    };
+}
+
+pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlock_options *options, pdk_rwlock **out) {
+    pdk_rwlock_options o = PDK_RWLOCK_OPTIONS_INIT;
+    struct pdk__turns turns;
+    pdk_status status = pdk__recipe_check(session, path, out, "pdk_rwlock_new");
+    if (status == PDK_OK)
+        status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_naming(o.naming);
+    if (status == PDK_OK)
+        status = pdk__recipe_turns(o.max_handovers, o.max_handover_ms, &turns);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_reserved(o.reserved);
+    if (status != PDK_OK)
+        return status;
+    pdk_rwlock *lock = g_new0(pdk_rwlock, 1);
+    struct pdk__line_kind writer = kind_of(o.naming, false);
+    atomic_init(&lock->refs, 1);
+    lock->reader = kind_of(o.naming, true);
+    lock->writers = pdk__line_new(session, path, &writer, turns);
+    *out = lock;
+    return PDK_OK;
+}
+
+pdk_rwlock *pdk_rwlock_ref(pdk_rwlock *lock) {
+    if (lock)
+        atomic_fetch_add(&lock->refs, 1);
+    return lock;
+}
+
+void pdk_rwlock_unref(pdk_rwlock *lock) {
+    if (!lock || lock->writers->s->forks != pdk__forks() || atomic_fetch_sub(&lock->refs, 1) != 1)
+        return;
+    pdk__lock(lock->writers->s);
+    pdk__line_cancel(lock->writers, "the read/write lock was dropped");
+    pdk__unlock(lock->writers->s);
+    pdk__line_unref(lock->writers);
+    g_free(lock);
+}
+
+static pdk_status acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, const char *call, pdk_hold **out) {
+    if (!lock || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, lock ? "out" : "lock");
+    if (!shared)
+        return pdk__claim_wait(lock->writers, 1, timeout_ms, call, out);
+    pdk_status status = pdk__check_call(lock->writers->s, call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    struct pdk__line *line = pdk__line_side(lock->writers, &lock->reader);
+    status = pdk__claim_wait(line, 1, timeout_ms, call, out);
+    pdk__line_unref(line);
+    return status;
+}
+
+static pdk_status acquire_async(pdk_rwlock *lock, bool shared, int64_t timeout_ms, const char *call, pdk_acquired_fn fn,
+                                void *user, pdk_claim **out) {
+    if (!lock || !fn)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, lock ? "fn" : "lock");
+    if (!shared)
+        return pdk__claim_start(lock->writers, 1, timeout_ms, call, fn, user, out);
+    pdk_status status = pdk__check_call(lock->writers->s, call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    struct pdk__line *line = pdk__line_side(lock->writers, &lock->reader);
+    status = pdk__claim_start(line, 1, timeout_ms, call, fn, user, out);
+    pdk__line_unref(line);
+    return status;
+}
+
+pdk_status pdk_rwlock_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
+    return acquire(lock, true, timeout_ms, "pdk_rwlock_read", out);
+}
+
+pdk_status pdk_rwlock_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
+    return acquire(lock, false, timeout_ms, "pdk_rwlock_write", out);
+}
+
+pdk_status pdk_rwlock_read_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
+                                 pdk_claim **out) {
+    return acquire_async(lock, true, timeout_ms, "pdk_rwlock_read_async", fn, user, out);
+}
+
+pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
+                                  pdk_claim **out) {
+    return acquire_async(lock, false, timeout_ms, "pdk_rwlock_write_async", fn, user, out);
+}
+
+/* Under the monitor. */
+static pdk_status downgrade(pdk_rwlock *lock, pdk_hold *hold) {
+    static const char call[] = "pdk_rwlock_downgrade";
+    if (hold->line->main != lock->writers)
+        return pdk__fail(PDK_INVALID, "%s: hold: not one of this lock", call);
+    if (hold->released)
+        return pdk__fail(PDK_NOT_HELD, "%s: %s: released", call, hold->node);
+    if (!pdk_hold_valid(hold))
+        return pdk__fail(PDK_LOST, "%s: %s: lost", call, hold->node);
+    if (hold->right->shared)
+        return pdk__fail(PDK_INVALID, "%s: %s: it is shared already", call, hold->node);
+    if (pdk__right_downgrade(hold->right, &lock->reader.place) != PDK_OK)
+        return pdk__fail(PDK_LIMIT, "%s: %s: this session has too many nodes; it stays exclusive", call, hold->node);
+    return PDK_OK;
+}
+
+pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold) {
+    if (!lock || !hold)
+        return pdk__fail(PDK_INVALID, "pdk_rwlock_downgrade: %s: NULL", lock ? "hold" : "lock");
+    if (hold->s->forks != pdk__forks() || lock->writers->s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "pdk_rwlock_downgrade: the hold belongs to the parent process");
+    pdk__lock(hold->s);
+    pdk_status status = downgrade(lock, hold);
+    pdk__unlock(hold->s);
+    return status;
+}
+
+pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out) {
+    if (!lock || !out)
+        return pdk__fail(PDK_INVALID, "pdk_rwlock_contenders: %s: NULL", lock ? "out" : "lock");
+    struct pdk__line *line = lock->writers;
+    return pdk__contenders_query(line->s, line->dir, PDK__WRITER, timeout_ms, "pdk_rwlock_contenders", false, out);
+}

@@ -1,0 +1,137 @@
+/* The semaphore, a composition: a queue, and the leases that are counted.
+ *
+ *     <path>/locks                                <path>/leases                 (data: the number of permits, here 2)
+ *        ├─ _c_…-lock-0000000041  its turn: ───────► watches the children (semaphore_turn.c)
+ *        ├─ _c_…-lock-0000000042  watches …41        ├─ _c_…-lease-0000000107   held
+ *        └─ _c_…-lock-0000000043  watches …42        └─ _c_…-lease-0000000108   held
+ *
+ * Rules: in the queue everybody ahead blocks; a lease is admitted with fewer than `permits` ahead of it. The second alone keeps
+ * the number of holders down, whatever happens to the queue; the first makes it fair, and lets one alone wait for the leases.
+ */
+#include "claim.h"
+#include "contenders.h"
+#include "core/paths.h"
+#include "fork.h"
+#include "recipe.h"
+#include "semaphore_turn.h"
+#include "session/options.h"
+#include "text.h"
+
+#include <paddock/semaphore.h>
+#include <string.h>
+
+/* The size of the first version of the struct. Never changes. */
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_semaphore_options, max_handover_ms) + sizeof(int32_t))
+
+#define LOCKS "/locks"
+#define LEASES "/leases"
+
+struct pdk_semaphore {
+    atomic_uint refs;
+    struct pdk__line *queue;
+};
+
+static struct pdk__permits *permits_of(const pdk_semaphore *semaphore) { return semaphore->queue->user; }
+
+static void permits_free(void *user) {
+    struct pdk__permits *permits = user;
+    g_free(permits->leases);
+    g_free(permits);
+}
+
+static struct pdk__line *make_queue(pdk_session *session, const char *path, int32_t count, struct pdk__turns turns) {
+    static const struct pdk__line_kind kind = {
+        .place = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .mode = "permit",
+        .shared = true,
+        .again = PDK__AGAIN_QUEUES,
+    };
+    char *locks = g_strconcat(path, LOCKS, NULL);
+    struct pdk__line *queue = pdk__line_new(session, locks, &kind, turns);
+    struct pdk__permits *permits = g_new0(struct pdk__permits, 1);
+    permits->permits = count;
+    permits->leases = g_strconcat(session->hosts->chroot, path, LEASES, NULL);
+    queue->gate = &pdk__permits_gate;
+    queue->user = permits;
+    queue->user_free = permits_free;
+    g_free(locks);
+    return queue;
+}
+
+/* Its directories are paths as any. */
+static pdk_status check_room(const pdk_session *session, const char *path) {
+    size_t room = PDK__PATH_MAX - strlen(LEASES);
+    if (strlen(session->hosts->chroot) + strlen(path) <= room)
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "path: is longer than %zu bytes, chroot included: the leases stand below it", room);
+}
+
+pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t permits,
+                             const pdk_semaphore_options *options, pdk_semaphore **out) {
+    pdk_semaphore_options o = PDK_SEMAPHORE_OPTIONS_INIT;
+    struct pdk__turns turns;
+    pdk_status status = pdk__recipe_check(session, path, out, "pdk_semaphore_new");
+    if (status == PDK_OK)
+        status = check_room(session, path);
+    if (status == PDK_OK && (permits < 1 || permits > PDK_SEMAPHORE_PERMITS_MAX))
+        status = pdk__fail(PDK_INVALID, "pdk_semaphore_new: permits is %d; from 1 to %d", permits,
+                           PDK_SEMAPHORE_PERMITS_MAX);
+    if (status == PDK_OK)
+        status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
+    if (status == PDK_OK)
+        status = pdk__recipe_turns(o.max_handovers, o.max_handover_ms, &turns);
+    if (status != PDK_OK)
+        return status;
+    pdk_semaphore *semaphore = g_new0(pdk_semaphore, 1);
+    atomic_init(&semaphore->refs, 1);
+    semaphore->queue = make_queue(session, path, permits, turns);
+    *out = semaphore;
+    return PDK_OK;
+}
+
+pdk_semaphore *pdk_semaphore_ref(pdk_semaphore *semaphore) {
+    if (semaphore)
+        atomic_fetch_add(&semaphore->refs, 1);
+    return semaphore;
+}
+
+void pdk_semaphore_unref(pdk_semaphore *semaphore) {
+    if (!semaphore || semaphore->queue->s->forks != pdk__forks() || atomic_fetch_sub(&semaphore->refs, 1) != 1)
+        return;
+    pdk__lock(semaphore->queue->s);
+    pdk__line_cancel(semaphore->queue, "the semaphore was dropped");
+    pdk__unlock(semaphore->queue->s);
+    pdk__line_unref(semaphore->queue);
+    g_free(semaphore);
+}
+
+static pdk_status check_count(const pdk_semaphore *semaphore, int32_t count, const char *call) {
+    int32_t permits = permits_of(semaphore)->permits;
+    if (count >= 1 && count <= permits && count <= PDK_SEMAPHORE_COUNT_MAX)
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "%s: count is %d; from 1 to %d", call, count, MIN(permits, PDK_SEMAPHORE_COUNT_MAX));
+}
+
+pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count, int64_t timeout_ms, pdk_hold **out) {
+    static const char call[] = "pdk_semaphore_acquire";
+    if (!semaphore || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, semaphore ? "out" : "semaphore");
+    pdk_status status = check_count(semaphore, count, call);
+    return status == PDK_OK ? pdk__claim_wait(semaphore->queue, count, timeout_ms, call, out) : status;
+}
+
+pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count, int64_t timeout_ms, pdk_acquired_fn fn,
+                                       void *user, pdk_claim **out) {
+    static const char call[] = "pdk_semaphore_acquire_async";
+    if (!semaphore || !fn)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, semaphore ? "fn" : "semaphore");
+    pdk_status status = check_count(semaphore, count, call);
+    return status == PDK_OK ? pdk__claim_start(semaphore->queue, count, timeout_ms, call, fn, user, out) : status;
+}
+
+pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeout_ms, pdk_contenders **out) {
+    if (!semaphore || !out)
+        return pdk__fail(PDK_INVALID, "pdk_semaphore_holders: %s: NULL", semaphore ? "out" : "semaphore");
+    return pdk__contenders_query(semaphore->queue->s, permits_of(semaphore)->leases, PDK__LEASE, timeout_ms,
+                                 "pdk_semaphore_holders", false, out);
+}

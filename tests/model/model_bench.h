@@ -1,0 +1,85 @@
+/* What the tests of the model share: exploring a configuration in the time there is, and single steps by hand. */
+#ifndef MODEL_BENCH_H
+#define MODEL_BENCH_H
+
+#include "model.h"
+#include "ts_check.h"
+
+#include <string.h>
+
+/* How many states there is time for; 0: all of them. */
+#if defined(__SANITIZE_THREAD__)
+#define SLOW 30000
+#elif defined(__SANITIZE_ADDRESS__)
+#define SLOW 120000
+#else
+#define SLOW 0
+#endif
+
+/* Of each kind one. */
+#define MAIN_FAULTS                                                                                                    \
+    [LOSSES] = 1, [LAPSES] = 1, [EXPIRIES] = 1, [CANCELS] = 1, [REMOVALS] = 1, [TOUCHES] = 1, [ABANDONS] = 1
+
+static uint64_t explored; /* in all */
+
+/* Explore all of it, or under a sanitizer as much as is left in the time. */
+static inline void keeps_promises(struct model_config config, uint64_t at_least) {
+    config.max_states = SLOW;
+    struct model_result r = model_explore(&config, stdout);
+    printf("        %llu states, %llu transitions, depth %u, %.1f s%s\n", (unsigned long long)r.states,
+           (unsigned long long)r.transitions, r.depth, r.seconds, r.complete ? "" : ", not all");
+    explored += r.states;
+    if (SLOW && r.broken && strcmp(r.broken, "not vacuous") == 0)
+        return; /* breadth first: what is cut off may be what was to be seen */
+    ck_assert_msg(!r.broken, "%s: %s", r.broken, r.detail);
+    ck_assert(r.complete || SLOW);
+    ck_assert_uint_ge(r.states, SLOW ? 10000 : at_least);
+}
+
+static inline void explored_in_all(uint64_t at_least) {
+    printf("        %llu states in all\n", (unsigned long long)explored);
+    ck_assert_uint_ge(explored, SLOW ? 30000 : at_least);
+}
+
+/* ---- by hand */
+
+static struct model m;
+static struct model_state s;
+
+static inline void begin_with(struct model_config config) {
+    model_init(&m, &config);
+    model_begin(&m, &s);
+}
+
+static inline void go(enum model_action_kind kind, int32_t client) {
+    model_apply(&m, &s, model_act(kind, client, 0));
+    ck_assert_msg(!m.broken, "%s: %s", m.broken, m.detail);
+}
+
+/* Two requests are executed, and their answers arrive. */
+static inline void ask_two(int32_t client) {
+    for (int i = 0; i < 4; i++)
+        go(i < 2 ? EXECUTE : DELIVER, client);
+}
+
+/* Connect, create, list, and hear of it. */
+static inline void be_granted(int32_t client) {
+    go(CONNECT, client);
+    ask_two(client);
+    ck_assert_int_eq(s.clients[client].places[0].right.hold, MODEL_GRANTED);
+}
+
+/* Whatever the core says: the client has been granted what it wants, and took it. */
+static inline void believe(int32_t client) {
+    s.clients[client].places[0].right = (struct model_right){.hold = MODEL_TAKEN, .valid = true};
+}
+
+static inline void check_coding(struct model_state *back) {
+    uint8_t once[MODEL_PACKED], again[MODEL_PACKED];
+    size_t size = model_pack(&m, &s, once);
+    model_unpack(&m, back, once, size);
+    ck_assert_uint_eq(model_pack(&m, back, again), size);
+    ck_assert_mem_eq(once, again, size);
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* The read/write lock: every interleaving of readers and writers, and of a writer that downgrades, with every fault. */
+#include "model_bench.h"
+
+#define WRITER_AND_READER .clients = 2, .roles = {MODEL_WRITES, MODEL_READS}
+#define TWO_WRITERS .clients = 2, .roles = {MODEL_WRITES, MODEL_WRITES}
+#define WRITER_AND_READERS .clients = 3, .roles = {MODEL_WRITES, MODEL_READS, MODEL_READS}
+
+START_TEST(a_writer_and_two_readers_any_fault) {
+    keeps_promises((struct model_config){WRITER_AND_READERS, .budgets = {[LOSSES] = 1, [LAPSES] = 1, [FAULTS] = 1}},
+                   500000);
+}
+END_TEST
+
+START_TEST(two_writers_and_a_reader) {
+    keeps_promises(
+        (struct model_config){
+            .clients = 3, .roles = {MODEL_WRITES, MODEL_READS, MODEL_WRITES}, .threads = {2}, .handovers = 1},
+        28000);
+}
+END_TEST
+
+START_TEST(a_writer_and_a_reader_any_two_faults) {
+    keeps_promises((struct model_config){WRITER_AND_READER, .budgets = {MAIN_FAULTS, [FAULTS] = 2}}, 450000);
+}
+END_TEST
+
+/* ---- the downgrade */
+
+START_TEST(readers_are_let_in) {
+    keeps_promises((struct model_config){WRITER_AND_READERS, .budgets = {[DOWNGRADES] = 1}}, 600000);
+}
+END_TEST
+
+START_TEST(a_downgrade_any_fault) {
+    keeps_promises(
+        (struct model_config){
+            WRITER_AND_READER, .threads = {2}, .handovers = 1,
+            .budgets = {MAIN_FAULTS, [REFUSALS] = 1, [RENEWALS] = 1, [SQUATS] = 1, [DOWNGRADES] = 1, [FAULTS] = 1}},
+        1900000);
+}
+END_TEST
+
+START_TEST(a_downgrade_before_a_writer_any_fault) {
+    keeps_promises((struct model_config){TWO_WRITERS, .budgets = {MAIN_FAULTS, [DOWNGRADES] = 1, [FAULTS] = 1}},
+                   380000);
+}
+END_TEST
+
+/* The second writer of this process is handed the node of the first, which has begun to downgrade, and does so too. */
+START_TEST(two_downgrades_of_one_process) {
+    keeps_promises((struct model_config){TWO_WRITERS, .threads = {2}, .handovers = 1, .budgets = {[DOWNGRADES] = 2}},
+                   70000);
+}
+END_TEST
+
+START_TEST(a_downgrade_while_the_nodes_are_deleted) {
+    keeps_promises((struct model_config){TWO_WRITERS, .budgets = {[REMOVALS] = 2, [DOWNGRADES] = 1}}, 400000);
+}
+END_TEST
+
+START_TEST(a_downgrade_and_its_directory_vanishes) {
+    keeps_promises((struct model_config){WRITER_AND_READER, .exact = true,
+                                         .budgets = {[REMOVALS] = 1, [VANISHES] = 1, [DOWNGRADES] = 1}},
+                   220000);
+}
+END_TEST
+
+START_TEST(a_downgrade_at_the_end_of_the_counter) {
+    keeps_promises((struct model_config){WRITER_AND_READER, .exact = true, .first_sequence = INT32_MAX - 2,
+                                         .budgets = {[CLAIMS] = 1, [DOWNGRADES] = 1}},
+                   50000);
+}
+END_TEST
+
+START_TEST(two_million_states_in_all) { explored_in_all(2000000); }
+END_TEST
+
+/* ---- the checks themselves */
+
+START_TEST(readers_may_hold_together_and_nobody_beside_a_writer) {
+    begin_with((struct model_config){WRITER_AND_READERS});
+    believe(1);
+    believe(2);
+    model_check_state(&m);
+    ck_assert_ptr_null(m.broken);
+    believe(0);
+    model_check_state(&m);
+    ck_assert_str_eq(m.broken, "mutual exclusion");
+}
+END_TEST
+
+START_TEST(who_has_downgraded_only_reads) {
+    begin_with((struct model_config){WRITER_AND_READER});
+    believe(0);
+    believe(1);
+    s.clients[0].places[0].right.downgraded = true;
+    model_check_state(&m);
+    ck_assert_ptr_null(m.broken);
+    begin_with((struct model_config){TWO_WRITERS});
+    believe(0);
+    believe(1);
+    s.clients[0].places[0].right.downgraded = true;
+    model_check_state(&m);
+    ck_assert_str_eq(m.broken, "mutual exclusion");
+}
+END_TEST
+
+/* Those of other readers may be larger than its own. */
+START_TEST(a_readers_token_is_above_the_last_writers) {
+    begin_with((struct model_config){WRITER_AND_READER});
+    s.last_token = 1000;
+    be_granted(1);
+    begin_with((struct model_config){WRITER_AND_READER});
+    go(CONNECT, 1);
+    for (int i = 0; i < 3; i++)
+        go(i < 2 ? EXECUTE : DELIVER, 1);
+    s.last_token = s.last_exclusive = 1000;
+    model_apply(&m, &s, model_act(DELIVER, 1, 0));
+    ck_assert_str_eq(m.broken, "tokens increase");
+}
+END_TEST
+
+START_TEST(what_was_lost_is_not_taken_over) {
+    begin_with((struct model_config){WRITER_AND_READER});
+    be_granted(0);
+    model_check_taken_over(&m, 0, 0);
+    ck_assert_ptr_null(m.broken);
+    s.clients[0].places[0].right.valid = false;
+    model_check_taken_over(&m, 0, 0);
+    ck_assert_str_eq(m.broken, "what was lost is not taken over");
+}
+END_TEST
+
+/* The right moves from the one node to the other, and the line is free. */
+START_TEST(a_downgrade_step_by_step) {
+    struct model_state back;
+    begin_with((struct model_config){WRITER_AND_READER, .budgets = {[DOWNGRADES] = 1}});
+    const struct model_client *k = &s.clients[0];
+    be_granted(0);
+    go(RECEIVE, 0);
+    go(DOWNGRADE, 0);
+    ck_assert_int_eq(k->places[1].owner, MODEL_EXCHANGE);
+    ck_assert(k->places[1].c.named);
+    check_coding(&back);
+    ck_assert(back.clients[0].places[1].c.named);
+    ck_assert(ts_fake_name_equal(back.clients[0].places[1].exchanged, k->places[1].exchanged));
+    ask_two(0);
+    ck_assert_int_eq(k->places[1].owner, MODEL_RIGHT);
+    ck_assert_int_eq(k->places[1].right.hold, MODEL_TAKEN);
+    ck_assert(k->places[1].right.valid);
+    ck_assert_int_eq(k->places[0].owner, MODEL_REAPER);
+    ck_assert_int_eq(s.fake.tree.count, 2);
+    go(EXECUTE, 0);
+    ck_assert_int_eq(s.fake.tree.count, 1);
+    ck_assert_int_eq(s.fake.tree.nodes[0].name.sequence, 0);
+    ck_assert(model_is_shared(&m, s.fake.tree.nodes[0].name.mark));
+    check_coding(&back);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("rwlock_model");
+    TCase *all = tcase_create("every interleaving"), *checks = tcase_create("the checks");
+    tcase_add_test(all, a_writer_and_two_readers_any_fault);
+    tcase_add_test(all, two_writers_and_a_reader);
+    tcase_add_test(all, a_writer_and_a_reader_any_two_faults);
+    tcase_add_test(all, readers_are_let_in);
+    tcase_add_test(all, a_downgrade_any_fault);
+    tcase_add_test(all, a_downgrade_before_a_writer_any_fault);
+    tcase_add_test(all, two_downgrades_of_one_process);
+    tcase_add_test(all, a_downgrade_while_the_nodes_are_deleted);
+    tcase_add_test(all, a_downgrade_and_its_directory_vanishes);
+    tcase_add_test(all, a_downgrade_at_the_end_of_the_counter);
+    tcase_add_test(all, two_million_states_in_all);
+    tcase_add_test(checks, readers_may_hold_together_and_nobody_beside_a_writer);
+    tcase_add_test(checks, who_has_downgraded_only_reads);
+    tcase_add_test(checks, a_readers_token_is_above_the_last_writers);
+    tcase_add_test(checks, what_was_lost_is_not_taken_over);
+    tcase_add_test(checks, a_downgrade_step_by_step);
+    suite_add_tcase(suite, all);
+    suite_add_tcase(suite, checks);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,132 @@
+/* The promises about a grant: who else has a valid hold at that moment, who is in line before it, and its token. */
+#include "checker.h"
+
+/* Of one who takes part in a count, how much; of the others, whether they go together. */
+static int32_t meets(struct checker *c, const struct checker_hold *hold, const struct checker_hold *other,
+                     const struct history_event *e) {
+    switch (c->paths[hold->path].recipe) {
+    case PLAN_RECIPE_SEMAPHORE:
+        return other->count;
+    case PLAN_RECIPE_RWLOCK:
+        checker_writer_meets(c, hold, other, e);
+        return 0;
+    default:
+        checker_break(c, CHECK_EXCLUSION, e,
+                      "p%d is granted token %llx/%u while p%d's %llx/%u is valid for another %.3f ms", hold->process,
+                      (unsigned long long)hold->token, hold->handover, other->process, (unsigned long long)other->token,
+                      other->handover, (double)(other->until - e->at) / 1e6);
+        return 0;
+    }
+}
+
+/* What nobody can tell from a valid hold is over in true time: so the ones before it must be. The permits that others have. */
+static int32_t check_exclusion(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
+    int32_t kept = 0, taken = 0;
+    c->evaluated[CHECK_EXCLUSION]++;
+    for (int32_t i = 0; i < c->valid_count; i++) {
+        struct checker_hold *other = &c->holds[c->valid[i]];
+        if (!checker_is_valid(other, e->at))
+            continue;
+        c->valid[kept++] = c->valid[i];
+        if (other != hold && other->path == hold->path && !checker_is_robbed(c, other) && !checker_is_robbed(c, hold))
+            taken += meets(c, hold, other, e);
+    }
+    c->valid_count = kept;
+    return taken;
+}
+
+/* The node it was granted for, where that is still there. */
+static const struct checker_node *check_node(struct checker *c, const struct checker_hold *hold,
+                                             const struct history_event *e) {
+    struct checker_node *node = checker_node_of(c, hold->token);
+    c->evaluated[CHECK_NODE]++;
+    bool expected = node && node->robbed && e->at <= node->gone_at + 2 * c->timeout; /* nobody has told it yet */
+    if (!node || (node->gone && !expected) || node->path != hold->path || node->mode != hold->mode)
+        checker_break(c, CHECK_NODE, e, "p%d is granted token %llx; its node %s", hold->process,
+                      (unsigned long long)hold->token,
+                      !node        ? "never was"
+                      : node->gone ? "is gone"
+                                   : "is of another kind");
+    return node && !node->gone ? node : NULL;
+}
+
+static void check_order(struct checker *c, const struct checker_hold *hold, const struct checker_node *node,
+                        const struct history_event *e) {
+    c->evaluated[CHECK_ORDER]++;
+    for (int32_t i = 0; i < c->live_count; i++) {
+        const struct checker_node *other = &c->nodes[c->live[i]];
+        if (checker_is_ahead(other, node))
+            checker_break(c, CHECK_ORDER, e, "p%d is granted number %d while %d is in line", hold->process,
+                          node->sequence, other->sequence);
+    }
+}
+
+static void check_tokens(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
+    struct checker_path *path = &c->paths[hold->path];
+    bool larger = hold->token > path->token || (hold->token == path->token && hold->handover > path->handover);
+    c->evaluated[CHECK_TOKENS]++;
+    if (!larger && path->token != 0 && !checker_is_robbed(c, hold))
+        checker_break(c, CHECK_TOKENS, e, "p%d is granted %llx/%u after %llx/%u", hold->process,
+                      (unsigned long long)hold->token, hold->handover, (unsigned long long)path->token, path->handover);
+    if (larger) {
+        path->token = hold->token;
+        path->handover = hold->handover;
+    }
+}
+
+static void check_turns(struct checker *c, const struct checker_hold *hold, const struct history_event *e) {
+    struct checker_path *path = &c->paths[hold->path];
+    if (hold->handover == 0) {
+        path->granted_token = hold->token;
+        path->granted_clock = e->clock;
+        return;
+    }
+    c->evaluated[CHECK_TURNS]++;
+    int64_t since = path->granted_token == hold->token ? (e->clock - path->granted_clock) / 1000000 : 0;
+    if (hold->handover > (uint32_t)c->max_handovers || since >= c->max_handover_ms)
+        checker_break(c, CHECK_TURNS, e, "hand-over %u of %d, %lld of %d ms after the first grant", hold->handover,
+                      c->max_handovers, (long long)since, c->max_handover_ms);
+}
+
+/* One at a time: a lock's, an office. */
+static void check_single(struct checker *c, struct checker_hold *hold, const struct checker_node *node,
+                         const struct history_event *e) {
+    if (node)
+        check_order(c, hold, node, e);
+    check_tokens(c, hold, e);
+}
+
+void checker_granted(struct checker *c, const struct history_event *e) {
+    struct checker_hold *hold = &c->holds[e->id];
+    while (c->holds_count <= e->id)
+        c->holds[c->holds_count++].known = false;
+    *hold = (struct checker_hold){
+        .token = e->a,
+        .nodes = {e->a},
+        .nodes_count = 1,
+        .granted_at = e->at,
+        .until = e->b,
+        .handover = (uint32_t)e->extra,
+        .session = e->number,
+        .count = e->count,
+        .process = e->process,
+        .path = e->path,
+        .mode = e->mode,
+        .known = true,
+    };
+    int32_t taken = check_exclusion(c, hold, e);
+    const struct checker_node *node = check_node(c, hold, e);
+    if (c->paths[hold->path].recipe == PLAN_RECIPE_SEMAPHORE)
+        checker_permits_granted(c, hold, taken, e);
+    else if (c->paths[hold->path].recipe == PLAN_RECIPE_RWLOCK)
+        checker_rwlock_granted(c, hold, node, e);
+    else
+        check_single(c, hold, node, e);
+    if (hold->mode == MODE_EXCLUSIVE)
+        check_turns(c, hold, e);
+    c->evaluated[CHECK_LOCAL_ORDER]++;
+    if (e->passed > 0)
+        checker_break(c, CHECK_LOCAL_ORDER, e, "p%d's grant of %llx/%u passes %d who came before", hold->process,
+                      (unsigned long long)hold->token, hold->handover, e->passed);
+    c->valid[c->valid_count++] = e->id;
+}

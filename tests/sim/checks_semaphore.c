@@ -1,0 +1,77 @@
+/* The promises about permits: never more than there are, each with a node of its own, and in the order of the queue. */
+#include "checker.h"
+
+void checker_permit_stands(struct checker *c, const struct checker_hold *hold, int64_t czxid,
+                           const struct history_event *e) {
+    struct checker_node *node = checker_node_of(c, czxid);
+    const char *wrong = !node                         ? "never was there"
+                        : node->path != hold->path    ? "is somewhere else"
+                        : node->mode != MODE_PERMIT   ? "is none of a permit"
+                        : node->gone && !node->robbed ? "is gone"
+                        : node->held                  ? "is somebody's already"
+                                                      : NULL;
+    c->evaluated[CHECK_PERMIT_NODES]++;
+    if (wrong)
+        checker_break(c, CHECK_PERMIT_NODES, e, "p%d's node %llx %s", hold->process, (unsigned long long)czxid, wrong);
+    if (node)
+        node->held = true;
+}
+
+/* The newest of that number: the queue's node for whose turn it is. */
+static const struct checker_node *queued(const struct checker *c, int8_t path, int32_t sequence) {
+    for (int32_t i = c->nodes_count - 1; i >= 0; i--)
+        if (c->nodes[i].path == path && c->nodes[i].mode == MODE_EXCLUSIVE && c->nodes[i].sequence == sequence)
+            return &c->nodes[i];
+    return NULL;
+}
+
+/* A turn may be handed over as a lock may. */
+static void check_turns(struct checker *c, const struct checker_hold *hold, const struct checker_node *turn,
+                        const struct history_event *e) {
+    struct checker_path *path = &c->paths[hold->path];
+    path->turns = path->turn == turn->czxid ? path->turns + 1 : 0;
+    path->turn = turn->czxid;
+    c->evaluated[CHECK_TURNS]++;
+    c->met[MET_SAME_TURN] += path->turns > 0;
+    if (path->turns > c->max_handovers)
+        checker_break(c, CHECK_TURNS, e, "hand-over %d of %d, of a turn", path->turns, c->max_handovers);
+}
+
+/* Its turn had come, and there was no room before the last ones were given back. */
+static bool was_awaited(const struct checker *c, const struct checker_hold *hold, const struct checker_node *turn,
+                        int32_t taken) {
+    const struct checker_path *path = &c->paths[hold->path];
+    return turn->created_at < path->freed_at && taken + path->freed + hold->count > path->permits;
+}
+
+static void check_order(struct checker *c, const struct checker_hold *hold, int32_t taken,
+                        const struct history_event *e) {
+    const struct checker_node *turn = queued(c, hold->path, e->sequence);
+    c->evaluated[CHECK_PERMIT_ORDER]++;
+    if (!turn)
+        checker_break(c, CHECK_PERMIT_ORDER, e, "p%d has number %d, which never was", hold->process, e->sequence);
+    if (!turn || turn->gone) /* and nobody has told it yet */
+        return;
+    check_turns(c, hold, turn, e);
+    c->met[MET_AWAITED] += was_awaited(c, hold, turn, taken);
+    for (int32_t i = 0; i < c->live_count; i++) {
+        const struct checker_node *other = &c->nodes[c->live[i]];
+        if (checker_is_ahead(other, turn))
+            checker_break(c, CHECK_PERMIT_ORDER, e, "p%d gets permits by number %d while %d is in the queue",
+                          hold->process, turn->sequence, other->sequence);
+    }
+}
+
+void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32_t taken,
+                             const struct history_event *e) {
+    int32_t permits = c->paths[hold->path].permits;
+    c->evaluated[CHECK_PERMITS]++;
+    c->met[MET_PERMITS] += (uint64_t)hold->count;
+    c->met[MET_SEVERAL] += hold->count > 1;
+    c->met[MET_FULL] += taken + hold->count == permits;
+    if (taken + hold->count > permits && !checker_is_robbed(c, hold))
+        checker_break(c, CHECK_PERMITS, e, "p%d is granted %d while %d of %d are valid", hold->process, hold->count,
+                      taken, permits);
+    checker_permit_stands(c, hold, hold->token, e);
+    check_order(c, hold, taken, e);
+}

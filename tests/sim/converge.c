@@ -1,0 +1,139 @@
+/* After the healing: everybody who waits is served, then candidates leave, and nothing is left to be done. */
+#include "deployment.h"
+
+#include "session/session.h"
+
+#define STEPS_MOST 100000
+/* Of a poll of an observer's, in events. */
+#define POLL_STEPS 24
+
+uint64_t run_events(const struct deployment *d) { return d->agenda.steps - d->agenda.idle_steps; }
+
+bool run_goes_on(const struct deployment *d) { return d->agenda.steps < STEPS_MOST && !d->history.full; }
+
+bool run_until_healed(struct deployment *d, uint64_t first) {
+    uint64_t enough = first + (uint64_t)d->plan->enough;
+    while (run_goes_on(d) && sim_step(&d->agenda, d->horizon)) {
+        if (!observe(d))
+            return false;
+        if (d->plan->enough && run_events(d) >= enough)
+            break;
+    }
+    return run_goes_on(d);
+}
+
+/* ---- is there still something to be waited for? */
+
+static bool is_connected(const pdk_session *s) { return s->link == PDK__LINK_CONNECTED && s->restored; }
+
+static bool has_left(const pdk_session *s) { return is_connected(s) && s->places.length == 0; }
+
+static bool all_lives(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
+    for (int32_t i = 0; i < d->plan->processes; i++) {
+        const struct life *life = d->players[i].life;
+        if (life && !life->process->dead && (life->closed ? life->reopens : !is_good(life->s)))
+            return false;
+    }
+    return sim_settled(d->ensemble);
+}
+
+/* But for candidates, who have a leader, of whom all observers know. */
+static bool is_served(const struct deployment *d) {
+    return d->unanswered == 0 && d->holding == 0 && all_lives(d, is_connected) &&
+           checker_is_settled(&d->checker, d->agenda.now);
+}
+
+static bool is_done(const struct deployment *d) {
+    return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->checker.live_count == 0 &&
+           all_lives(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
+}
+
+/* By then whoever waits has been served: dead sessions expire, a leader is elected, clients come back, those in line take
+ * their turns. */
+static int64_t time_to_converge(const struct deployment *d) {
+    const struct plan *plan = d->plan;
+    int64_t timeout = plan_timeout(plan) * SIM_MS;
+    int64_t slow = plan->slow * INT64_C(1000), latency = plan->latency_most * INT64_C(1000);
+    int64_t ns = 6 * timeout + 20 * plan->tick * SIM_MS + 2 * plan->election_most * SIM_MS + 10 * DEPLOYMENT_LATE_LEAST;
+    ns += 2 * plan->sync_limit * plan->tick * SIM_MS;
+    for (int32_t i = 0; i < d->plan->processes; i++)
+        for (const struct life *life = d->players[i].life; life; life = life->older)
+            for (const struct claiming *claim = life->claims; claim; claim = claim->next)
+                ns += 2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
+    return ns;
+}
+
+static void note_in_time(struct deployment *d, enum history_kind kind, bool in_time) {
+    struct history_event *event = note(d, kind, 0, NULL);
+    if (event)
+        event->a = in_time;
+    observe(d);
+}
+
+static void note_end(struct deployment *d, bool in_time) {
+    for (int32_t i = 0; i < d->plan->processes; i++) {
+        const struct life *life = d->players[i].life;
+        if (!life || !life->s || life->process->dead)
+            continue;
+        struct history_event *event = note(d, HISTORY_ALIVE, life->number, life);
+        if (event)
+            event->a = is_connected(life->s);
+    }
+    note_in_time(d, HISTORY_END, in_time);
+}
+
+static void watch_pass(struct deployment *d, int64_t ns) {
+    int64_t until = d->agenda.now + ns;
+    while (sim_step(&d->agenda, until) && observe(d))
+        ;
+}
+
+/* Nothing is held, wanted or left: heart-beats are all that may go on, and a write of each session every T/4, or T/10, which is so many
+ * events: from the process to its server, to the leader, to all servers, and back. Observers look now and then. */
+static void look_at_rest(struct deployment *d) {
+    int64_t timeout = plan_timeout(d->plan) * SIM_MS;
+    watch_pass(d, timeout); /* what was slow under way still arrives, or is given up */
+    uint64_t before = run_events(d);
+    watch_pass(d, timeout / 2);
+    struct history_event *event = note(d, HISTORY_STEPS, 0, NULL);
+    if (!event)
+        return;
+    event->a = 40 + d->plan->processes * 6 * (10 + 3 * d->plan->servers) +
+               d->observers_count * (3 + timeout / (500 * SIM_MS)) * POLL_STEPS;
+    event->b = (int64_t)(run_events(d) - before);
+    observe(d);
+}
+
+/* false: a promise is broken. */
+static bool wait_for(struct deployment *d, bool (*is_good)(const struct deployment *d), bool *in_time) {
+    int64_t until = d->agenda.now + time_to_converge(d);
+    while (!(*in_time = is_good(d)) && run_goes_on(d) && sim_step(&d->agenda, until))
+        if (!observe(d))
+            return false;
+    return true;
+}
+
+/* Candidates would go on for ever. */
+static bool end_elections(struct deployment *d) {
+    bool in_time;
+    if (!wait_for(d, is_served, &in_time))
+        return false;
+    note_in_time(d, HISTORY_SETTLED, in_time);
+    story_tell(d, "ALL CANDIDATES LEAVE");
+    for (int32_t i = 0; i < d->plan->processes; i++)
+        if (d->players[i].process)
+            sim_run_in(d->players[i].process, d->agenda.now, true, candidates_leave_all, &d->players[i], NULL);
+    return !d->checker.broken;
+}
+
+void converge(struct deployment *d) {
+    bool done;
+    if ((d->candidates_count > 0 || d->observers_count > 0) && !end_elections(d))
+        return;
+    if (!wait_for(d, is_done, &done))
+        return;
+    note_end(d, done);
+    /* Made-up answers that nobody has asked for yet would still disturb it. */
+    if (done && d->plan->rest && !d->checker.broken && d->tally.faults[PLAN_ANSWER] == 0)
+        look_at_rest(d);
+}

@@ -1,0 +1,146 @@
+/* What is done with a hold, claimed or of an office: writing, being told of its loss, becoming a reader, giving it back. */
+#include "deployment.h"
+
+#include <glib.h>
+#include <poll.h>
+
+/* ---- its end */
+
+void holding_note_released(struct holding *h, pdk_status status, bool dropped) {
+    h->released = true;
+    if (h->life->process->dead)
+        return;
+    struct history_event *event = note(h->life->player->d, HISTORY_RELEASED, h->id, h->life);
+    if (event) {
+        event->a = status;
+        event->b = dropped;
+    }
+}
+
+void holding_unref(struct holding *h) {
+    if (!h->hold)
+        return;
+    pdk_hold_unref(g_steal_pointer(&h->hold));
+    h->life->player->d->offices--;
+}
+
+void holding_give_back(struct holding *h) {
+    pdk_hold *hold = h->hold;
+    if (!hold)
+        return;
+    if (h->candidate) {
+        candidate_term_over(h->candidate);
+        return;
+    }
+    h->hold = NULL;
+    h->life->player->d->holding--;
+    if (h->end == PLAN_END_UNREF) {
+        pdk_status status = pdk_hold_valid(hold) ? PDK_OK : PDK_LOST;
+        pdk_hold_unref(hold);
+        holding_note_released(h, status, true);
+    } else {
+        holding_note_released(h, pdk_hold_release(hold), false);
+    }
+}
+
+static void end_in(void *subject, void *what) {
+    (void)what;
+    holding_give_back(subject);
+}
+
+/* ---- its use */
+
+static void write_in(void *subject, void *what) {
+    struct holding *h = subject;
+    struct deployment *d = h->life->player->d;
+    (void)what;
+    if (h->hold && pdk_hold_valid(h->hold))
+        resource_write(h, sim_random_between(&d->agenda.chance, 0, h->value[PLAN_LATE] * SIM_MS));
+}
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    struct holding *h = user;
+    struct deployment *d = h->life->player->d;
+    struct history_event *event = note(d, HISTORY_LOST, h->id, h->life);
+    d->tally.lost++;
+    d->tally.reasons[reason]++;
+    struct pollfd readable = {.fd = h->fd, .events = POLLIN};
+    bool silent = h->fd >= 0 && poll(&readable, 1, 0) != 1;
+    if (event) {
+        event->a = reason;
+        event->b = pdk_hold_valid(hold) || pdk_hold_remaining_ms(hold) > 0 || silent;
+    }
+    if (h->id % 2)
+        holding_give_back(h);
+}
+
+static pdk_status downgrade(struct holding *h) {
+    pdk_status status = pdk_rwlock_downgrade(h->life->objects[h->lock].rwlock, h->hold);
+    struct history_event *event = note(h->life->player->d, HISTORY_DOWNGRADED, h->id, h->life);
+    if (event)
+        event->a = status;
+    return status;
+}
+
+/* With the object that granted it: another one does not know it. */
+static void downgrade_in(void *subject, void *what) {
+    struct holding *h = subject;
+    (void)what;
+    if (!h->hold || !h->life->objects[h->lock].any || h->life->made[h->lock] != h->made)
+        return;
+    h->shared = downgrade(h) == PDK_OK;
+    if (h->shared && h->id % 4 == 0)
+        downgrade(h);
+}
+
+/* ---- its beginning */
+
+struct holding *holding_begin(struct life *life, pdk_hold *hold, const struct plan_action *action, int32_t lock,
+                              struct candidate *candidate) {
+    struct deployment *d = life->player->d;
+    struct holding *h = sim_alloc(&d->agenda, sizeof *h);
+    *h = (struct holding){
+        .next = life->holdings,
+        .life = life,
+        .candidate = candidate,
+        .hold = hold,
+        .value = action->value,
+        .id = observe_hold(d, life, hold),
+        .lock = lock,
+        .path = lock / 2,
+        .fd = -1,
+        .made = life->made[lock],
+        .token = pdk_hold_token(hold),
+        .handover = pdk_hold_handover(hold),
+        .end = action->value[PLAN_END],
+        .shared = action->value[PLAN_SHARED] && plan_recipe(d->plan, lock / 2) == PLAN_RECIPE_RWLOCK,
+    };
+    life->holdings = h;
+    *(candidate ? &d->offices : &d->holding) += 1;
+    return h;
+}
+
+/* Nobody orders what the holders of permits write. */
+static bool writes(const struct holding *h) {
+    return plan_recipe(h->life->player->d->plan, h->path) != PLAN_RECIPE_SEMAPHORE;
+}
+
+void holding_use(struct holding *h) {
+    if (h->value[PLAN_LOST] & PLAN_LOST_TOLD)
+        pdk_hold_on_lost(h->hold, on_lost, h, NULL);
+    if (h->value[PLAN_LOST] & PLAN_LOST_FD)
+        h->fd = pdk_hold_fd(h->hold);
+    if (h->value[PLAN_WRITES] > 0 && writes(h))
+        write_in(h, NULL);
+}
+
+void holding_keep(struct holding *h) {
+    const int32_t *value = h->value;
+    int64_t now = h->life->player->d->agenda.now, last = now + value[PLAN_HOLD] * SIM_MS;
+    for (int32_t i = 1; i < value[PLAN_WRITES] && writes(h); i++)
+        sim_run_in(h->life->process, now + (last - now) * i / value[PLAN_WRITES], true, write_in, h, NULL);
+    sim_run_in(h->life->process, last, true, end_in, h, NULL);
+    if (!h->candidate && value[PLAN_DOWNGRADE] > 0 && !h->shared &&
+        plan_recipe(h->life->player->d->plan, h->path) == PLAN_RECIPE_RWLOCK)
+        sim_run_in(h->life->process, now + value[PLAN_DOWNGRADE] * SIM_MS, true, downgrade_in, h, NULL);
+}

@@ -1,0 +1,281 @@
+/* What the ensemble commits and fires, noted: nodes that come and go, and whom that wakes. */
+#include "observe.h"
+
+#include "session/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names */
+
+/* "_c_", a UUID, one of the first and a number; or 32 digits, one of the others and a number. */
+static const struct {
+    const char *token;
+    enum history_mode mode;
+} curators[] = {{"-lock-", MODE_EXCLUSIVE},
+                {"-__WRIT__", MODE_EXCLUSIVE},
+                {"-__READ__", MODE_SHARED},
+                {"-latch-", MODE_EXCLUSIVE},
+                {"-lease-", MODE_PERMIT}},
+  kazoos[] = {{"__lock__", MODE_EXCLUSIVE}, {"__rlock__", MODE_SHARED}};
+
+static const char *number_of(const char *name, enum history_mode *mode) {
+    for (size_t i = 0; name[0] == '_' && i < sizeof curators / sizeof curators[0]; i++) {
+        const char *token = strstr(name, curators[i].token);
+        *mode = curators[i].mode;
+        if (token)
+            return token + strlen(curators[i].token);
+    }
+    for (size_t i = 0; i < sizeof kazoos / sizeof kazoos[0]; i++) {
+        const char *token = strstr(name, kazoos[i].token);
+        *mode = kazoos[i].mode;
+        if (token && token - name == 32)
+            return token + strlen(kazoos[i].token);
+    }
+    return NULL;
+}
+
+bool observe_name(const char *name, struct observed_name *out) {
+    const char *number = number_of(name, &out->mode);
+    if (!number || strlen(number) < 10 ||
+        strspn(number + (number[0] == '-'), "0123456789") != strlen(number + (number[0] == '-')))
+        return false;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; name < number; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    out->place = (int64_t)(hash | 1);
+    out->sequence = (int32_t)strtol(number, NULL, 10);
+    return true;
+}
+
+static bool lies_in(const char *path, const char *dir, const char **name) {
+    size_t length = dir ? strlen(dir) : 0;
+    if (!dir || strncmp(path, dir, length) != 0 || (path[length] != '/' && path[length] != '\0'))
+        return false;
+    *name = path + length + (path[length] == '/');
+    return true;
+}
+
+int32_t observe_path(const struct plan *plan, const char *path, const char **name) {
+    for (int32_t i = 0; i < PLAN_PATHS; i++)
+        if (lies_in(path, plan_line(plan, i), name) || lies_in(path, plan_leases(plan, i), name) ||
+            lies_in(path, plan_path(i), name))
+            return i;
+    return -1;
+}
+
+/* ---- nodes */
+
+/* The record of a node that is there. */
+static const struct checker_node *live_node(const struct deployment *d, int32_t path,
+                                            const struct observed_name *name) {
+    const struct checker *c = &d->checker;
+    for (int32_t i = 0; i < c->live_count; i++) {
+        const struct checker_node *node = &c->nodes[c->live[i]];
+        if (node->path == path && node->sequence == name->sequence && node->place == name->place)
+            return node;
+    }
+    return NULL;
+}
+
+/* Dead or alive: its number may have come back in a new directory, so the newest counts. */
+static const struct checker_node *any_node(const struct deployment *d, int32_t path, const struct observed_name *name) {
+    const struct checker *c = &d->checker;
+    for (int32_t i = c->nodes_count - 1; i >= 0; i--)
+        if (c->nodes[i].path == path && c->nodes[i].sequence == name->sequence && c->nodes[i].place == name->place)
+            return &c->nodes[i];
+    return NULL;
+}
+
+static bool expired_by_hand(const struct deployment *d, int64_t session) {
+    for (int32_t i = 0; i < d->expired_count; i++)
+        if (d->expired[i] == session)
+            return true;
+    return false;
+}
+
+void observe_look_on(struct deployment *d) {
+    for (; d->looked < d->history.count; d->looked++)
+        checker_look(&d->checker, &d->history.events[d->looked]);
+}
+
+static void note_deleted(struct deployment *d, const struct checker_node *node, int64_t by, bool expired) {
+    struct history_event *event = note(d, HISTORY_DELETED, node->sequence, NULL);
+    if (!event)
+        return;
+    event->path = node->path;
+    event->mode = node->mode;
+    event->a = node->czxid;
+    event->b = by;
+    event->extra = expired;
+}
+
+/* "c" and a number, of one of ours. */
+int32_t observe_identity(const char *text) {
+    char *end = NULL;
+    long number = text && text[0] == 'c' ? strtol(text + 1, &end, 10) : 0;
+    if (end && end != text + 1 && *end == '\0')
+        return (int32_t)number;
+    if (text && text[0] == '\0')
+        return IDENTITY_UNREADABLE;
+    return text && strcmp(text, "by hand") == 0 ? IDENTITY_BY_HAND : IDENTITY_FOREIGN;
+}
+
+static void on_created(struct deployment *d, const struct sim_txn *txn) {
+    const char *text;
+    struct observed_name name;
+    int32_t path = observe_path(d->plan, txn->path, &text);
+    if (path < 0 || !observe_name(text, &name) || txn->session == 0)
+        return;
+    struct history_event *event = note(d, HISTORY_CREATED, name.sequence, NULL);
+    if (!event)
+        return;
+    event->path = (int8_t)path;
+    event->mode = (int8_t)name.mode;
+    event->a = txn->zxid;
+    event->b = name.place;
+    event->extra = txn->session;
+    if (plan_recipe(d->plan, path) == PLAN_RECIPE_ELECTION)
+        event->number = observe_identity(txn->data);
+}
+
+static void note_meddled(struct deployment *d, int64_t session) {
+    struct history_event *event = session ? note(d, HISTORY_MEDDLED, 0, NULL) : NULL;
+    if (event)
+        event->a = session;
+}
+
+static void on_deleted(struct deployment *d, const struct sim_txn *txn) {
+    const char *text;
+    struct observed_name name;
+    int32_t path = observe_path(d->plan, txn->path, &text);
+    if (path >= 0 && observe_name(text, &name)) {
+        const struct checker_node *node = live_node(d, path, &name);
+        if (node)
+            note_deleted(d, node, txn->session, false);
+    } else if (path >= 0 && text[0] == '\0' && (txn->session == 0 || d->plan->first > 1000000)) {
+        struct history_event *event = note(d, HISTORY_RMDIR, 0, NULL);
+        if (event)
+            event->path = (int8_t)path;
+    } else {
+        note_meddled(d, txn->session);
+    }
+}
+
+/* The number of permits may be noted where it is not. */
+static void on_set(struct deployment *d, const struct sim_txn *txn) {
+    const char *ignored;
+    int32_t path = observe_path(d->plan, txn->path, &ignored);
+    const char *leases = path >= 0 ? plan_leases(d->plan, path) : NULL;
+    long number = txn->data ? strtol(txn->data, NULL, 10) : 0;
+    bool noted = leases && strcmp(txn->path, leases) == 0 && txn->mode == SIM_SET_DATA &&
+                 (number == plan_permits(d->plan, path, 0) || number == plan_permits(d->plan, path, 1));
+    if (!noted)
+        note_meddled(d, txn->session);
+}
+
+static void on_closed(struct deployment *d, const struct sim_txn *txn) {
+    struct checker *c = &d->checker;
+    int64_t by = expired_by_hand(d, txn->session) ? 0 : txn->session;
+    for (int32_t i = c->live_count - 1; i >= 0; i--)
+        if (c->nodes[c->live[i]].session == txn->session)
+            note_deleted(d, &c->nodes[c->live[i]], by, txn->expired);
+}
+
+static void on_committed(void *user, const struct sim_txn *txn) {
+    struct deployment *d = user;
+    observe_look_on(d);
+    switch (txn->kind) {
+    case SIM_TXN_CREATE:
+        on_created(d, txn);
+        break;
+    case SIM_TXN_DELETE:
+        on_deleted(d, txn);
+        break;
+    case SIM_TXN_CLOSE:
+        on_closed(d, txn);
+        break;
+    case SIM_TXN_SET:
+        on_set(d, txn);
+        break;
+    default:
+        break;
+    }
+    observe_look_on(d);
+    if (d->story)
+        story_txn(d, txn);
+}
+
+/* ---- wake-ups: a place that waits for that node, and has one of its own */
+
+bool observe_is_read(const struct life *life) { return life && life->s && !life->process->dead; }
+
+static bool waits_for(const struct pdk__place *place, const char *path) {
+    const char *name = strrchr(path, '/') + 1;
+    size_t length = (size_t)(name - 1 - path);
+    return place->c.phase == PDK__IN && !place->c.leaving && strcmp(place->c.watched, name) == 0 &&
+           strncmp(place->dir, path, length) == 0 && place->dir[length] == '\0';
+}
+
+static void note_woken(struct deployment *d, const pdk_session *s, const char *path, const struct checker_node *gone) {
+    for (const GList *link = s->places.head; link; link = link->next) {
+        const struct pdk__place *place = link->data;
+        struct observed_name own;
+        if (!waits_for(place, path) || !observe_name(place->c.own, &own) || !live_node(d, gone->path, &own))
+            continue;
+        struct history_event *event = note(d, HISTORY_WOKEN, 0, NULL);
+        d->tally.wake_ups++;
+        if (event) {
+            event->a = gone->czxid;
+            event->b = own.place;
+            event->mode = (int8_t)own.mode;
+        }
+    }
+}
+
+static void on_fired(void *user, int64_t session, const char *path, enum sim_event event) {
+    struct deployment *d = user;
+    const char *text;
+    struct observed_name name;
+    int32_t in = observe_path(d->plan, path, &text);
+    if (in < 0)
+        return;
+    observe_look_on(d);
+    const struct checker_node *gone = event == SIM_DELETED && observe_name(text, &name) ? any_node(d, in, &name) : NULL;
+    for (int32_t i = 0; gone && i < d->plan->processes; i++) {
+        const struct life *life = d->players[i].life;
+        if (observe_is_read(life) && life->s->id == session)
+            note_woken(d, life->s, path, gone);
+    }
+    if (d->story)
+        story_fired(d, session, path, event);
+}
+
+void observe_begin(struct deployment *d) {
+    d->believed_count = d->turns_count = 0;
+    d->expired_count = d->stalls_count = 0;
+    d->looked = 0;
+    sim_observe(d->ensemble, on_committed, on_fired, d);
+}
+
+const char *observe_contender(const struct deployment *d, int32_t path, int32_t place) {
+    const struct sim_tree *truth = sim_truth(d->ensemble);
+    const char *found = NULL;
+    for (int64_t after = INT64_MIN; place >= 0; place--) {
+        int64_t least = INT64_MAX;
+        for (size_t i = 0; i < truth->count; i++) {
+            const char *text;
+            struct observed_name name;
+            int64_t czxid = truth->nodes[i].stat.czxid;
+            if (czxid > after && czxid < least && observe_path(d->plan, truth->nodes[i].path, &text) == path &&
+                observe_name(text, &name)) {
+                least = czxid;
+                found = truth->nodes[i].path;
+            }
+        }
+        if (least == INT64_MAX)
+            return NULL;
+        after = least;
+    }
+    return found;
+}

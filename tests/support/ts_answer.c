@@ -1,0 +1,125 @@
+/* See ts_answer.h. */
+#include "ts_answer.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "ts_clock.h"
+#include "ts_witness.h"
+
+struct ts_answer {
+    ts_block_fn block;
+    void *recipe;
+    int64_t timeout_ms;
+    pthread_t thread;
+    bool threaded;
+    pdk_claim *claim;
+    int count;
+    int status; /* a pdk_status */
+    pdk_hold *hold;
+    int64_t at_ns;
+};
+
+static GPtrArray *answers;
+
+static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+    ts_answer *a = user;
+
+    ts_witness_lock();
+    a->count++;
+    a->status = status;
+    a->hold = hold;
+    a->at_ns = ts_now_ns();
+    ts_witness_unlock();
+}
+
+static void *block_main(void *user) {
+    ts_answer *a = user;
+    pdk_hold *hold = NULL;
+    const pdk_status status = a->block(a->recipe, a->timeout_ms, &hold);
+
+    on_acquired(status, hold, a);
+    return NULL;
+}
+
+static ts_answer *answer_new(void) {
+    ts_answer *a = g_new0(ts_answer, 1);
+
+    a->status = PDK_SYSTEM;
+    ts_witness_keep(&answers, a);
+    return a;
+}
+
+ts_answer *ts_answer_start(ts_start_fn start, void *recipe, int64_t timeout_ms) {
+    ts_answer *a = answer_new();
+    const pdk_status status = start(recipe, timeout_ms, on_acquired, a, &a->claim);
+
+    if (status != PDK_OK) {
+        on_acquired(status, NULL, a);
+    }
+    return a;
+}
+
+ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) {
+    ts_answer *a = answer_new();
+
+    a->block = block;
+    a->recipe = recipe;
+    a->timeout_ms = timeout_ms;
+    if (pthread_create(&a->thread, NULL, block_main, a) != 0) {
+        abort();
+    }
+    a->threaded = true;
+    return a;
+}
+
+bool ts_answer_wait(ts_answer *a, int64_t timeout_ms) { return ts_witness_reaches(&a->count, 1, timeout_ms); }
+int ts_answer_count(ts_answer *a) { return ts_witness_count(&a->count); }
+int64_t ts_answer_at_ns(ts_answer *a) { return ts_witness_number(&a->at_ns); }
+pdk_claim *ts_answer_claim(ts_answer *a) { return a->claim; }
+
+pdk_status ts_answer_status(ts_answer *a) { return (pdk_status)ts_witness_count(&a->status); }
+
+pdk_hold *ts_answer_hold(ts_answer *a) {
+    pdk_hold *hold;
+
+    ts_witness_lock();
+    hold = a->hold;
+    ts_witness_unlock();
+    return hold;
+}
+
+pdk_hold *ts_answer_take(ts_answer *a) {
+    pdk_hold *hold;
+
+    ts_witness_lock();
+    hold = g_steal_pointer(&a->hold);
+    ts_witness_unlock();
+    return hold;
+}
+
+pdk_status ts_answer_release(ts_answer *a) { return pdk_hold_release(ts_answer_take(a)); }
+
+void ts_answer_join(ts_answer *a) {
+    if (a->threaded) {
+        pthread_join(a->thread, NULL);
+    }
+    a->threaded = false;
+}
+
+static void answer_end(gpointer data, gpointer user) {
+    ts_answer *a = data;
+
+    (void)user;
+    ts_answer_join(a);
+    pdk_hold_unref(ts_answer_take(a));
+    pdk_claim_unref(a->claim);
+}
+
+static void answer_free(gpointer data, gpointer user) {
+    (void)user;
+    g_free(data);
+}
+
+void ts_answers_end(void) { ts_witness_each(answers, answer_end); }
+void ts_answers_free(void) { ts_witness_free_all(&answers, answer_free); }

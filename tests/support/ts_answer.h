@@ -1,0 +1,36 @@
+/* The witness of one acquisition, of whatever recipe. Like all that the support makes it lives until ts_paddock_clear. */
+#ifndef TS_ANSWER_H
+#define TS_ANSWER_H
+
+#include <paddock/paddock.h>
+
+typedef struct ts_answer ts_answer;
+
+/* How a recipe is acquired: one of its calls with all but the object and the timeout filled in. */
+typedef pdk_status (*ts_start_fn)(void *recipe, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out);
+typedef pdk_status (*ts_block_fn)(void *recipe, int64_t timeout_ms, pdk_hold **out);
+
+/* Asynchronously; and with a blocking call on a thread of its own. */
+ts_answer *ts_answer_start(ts_start_fn start, void *recipe, int64_t timeout_ms);
+ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms);
+
+bool ts_answer_wait(ts_answer *answer, int64_t timeout_ms);
+/* How often it has been answered; its status, PDK_SYSTEM before that; when. */
+int ts_answer_count(ts_answer *answer);
+pdk_status ts_answer_status(ts_answer *answer);
+int64_t ts_answer_at_ns(ts_answer *answer);
+/* Its hold, still the witness's: it is given back by ts_answer_release, or at the end. */
+pdk_hold *ts_answer_hold(ts_answer *answer);
+/* The hold becomes the caller's. */
+pdk_hold *ts_answer_take(ts_answer *answer);
+pdk_status ts_answer_release(ts_answer *answer);
+/* Waits for the end of the thread of a blocking one. */
+void ts_answer_join(ts_answer *answer);
+/* Of an asynchronous one. */
+pdk_claim *ts_answer_claim(ts_answer *answer);
+
+/* For ts_paddock_clear: joins the threads and gives back holds and claims; and frees, once the sessions are gone. */
+void ts_answers_end(void);
+void ts_answers_free(void);
+
+#endif
