@@ -25,7 +25,8 @@ static struct {
     struct journal journal;
     pdk_session *session, *manual;
     pdk_lock *lock, *other;
-    pdk_hold *hold;
+    pdk_rwlock *rwlock;
+    pdk_hold *hold, *writer;
     pdk_claim *claim;
     pdk_contenders *list;
     char *sequencer;
@@ -62,6 +63,8 @@ static void set_up(void) {
     ck_assert_int_eq(pdk_lock_acquire_async(parent.other, PDK_FOREVER, on_acquired, NULL, &parent.claim), PDK_OK);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/fork/lock", 2, 5000));
     parent.sequencer = g_strdup(pdk_hold_sequencer(parent.hold));
+    ck_assert_int_eq(pdk_rwlock_new(parent.session, "/fork/rwlock", NULL, &parent.rwlock), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write(parent.rwlock, 5000, &parent.writer), PDK_OK);
 }
 
 static void tear_down(void) {
@@ -69,6 +72,8 @@ static void tear_down(void) {
     pdk_contenders_free(parent.list);
     pdk_lock_unref(parent.lock);
     pdk_lock_unref(parent.other);
+    pdk_hold_unref(parent.writer);
+    pdk_rwlock_unref(parent.rwlock);
     pdk_session_close(parent.session, 5000);
     pdk_session_close(parent.manual, 5000);
     pdk_session_unref(parent.session);
@@ -151,6 +156,24 @@ static void use_lock(GString *wrong) {
     pdk_lock_unref(parent.lock);
 }
 
+static void use_rwlock(GString *wrong) {
+    pdk_rwlock *rwlock = NULL;
+    pdk_hold *hold = NULL;
+    pdk_claim *claim = NULL;
+    pdk_contenders *list = NULL;
+    forked(wrong, "pdk_rwlock_new", pdk_rwlock_new(parent.session, "/fork/new", NULL, &rwlock));
+    forked(wrong, "pdk_rwlock_read", pdk_rwlock_read(parent.rwlock, 1000, &hold));
+    forked(wrong, "pdk_rwlock_write for a try", pdk_rwlock_write(parent.rwlock, 0, &hold));
+    forked(wrong, "pdk_rwlock_read_async", pdk_rwlock_read_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
+    forked(wrong, "pdk_rwlock_write_async", pdk_rwlock_write_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
+    forked(wrong, "pdk_rwlock_contenders", pdk_rwlock_contenders(parent.rwlock, 1000, &list));
+    forked(wrong, "pdk_rwlock_downgrade", pdk_rwlock_downgrade(parent.rwlock, parent.writer));
+    expect(wrong, "an output was touched", !rwlock && !hold && !claim && !list);
+    expect(wrong, "the writer's hold is valid", !pdk_hold_valid(parent.writer));
+    pdk_rwlock_unref(pdk_rwlock_ref(parent.rwlock));
+    pdk_rwlock_unref(parent.rwlock);
+}
+
 static void use_hold(GString *wrong) {
     expect(wrong, "the hold is valid", !pdk_hold_valid(parent.hold));
     expect(wrong, "time remains", pdk_hold_remaining_ms(parent.hold) == 0);
@@ -227,6 +250,19 @@ START_TEST(the_lock_is_refused_in_the_child) {
 }
 END_TEST
 
+START_TEST(the_rwlock_is_refused_in_the_child) {
+    pdk_hold *other = NULL;
+    in_child(use_rwlock);
+    ck_assert(pdk_hold_valid(parent.writer));
+    ck_assert_int_eq(pdk_rwlock_downgrade(parent.rwlock, parent.writer), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_read(parent.rwlock, 1000, &other), PDK_DEADLOCK);
+    ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&parent.writer)), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_read(parent.rwlock, 5000, &other), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
+    check_parent_unharmed();
+}
+END_TEST
+
 START_TEST(the_hold_is_refused_in_the_child) {
     in_child(use_hold);
     check_parent_unharmed();
@@ -246,6 +282,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, the_session_is_refused_in_the_child);
     tcase_add_test(cases, the_lock_is_refused_in_the_child);
+    tcase_add_test(cases, the_rwlock_is_refused_in_the_child);
     tcase_add_test(cases, the_hold_is_refused_in_the_child);
 #ifndef __SANITIZE_THREAD__ /* which cannot follow threads that are started after a fork */
     tcase_add_test(cases, the_child_opens_a_session_of_its_own);

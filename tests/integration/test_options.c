@@ -59,6 +59,7 @@ START_TEST(the_macro_holds_the_documented_defaults) {
     ck_assert_int_eq(lock.naming, PDK_NAMING_CURATOR);
     ck_assert_int_eq(lock.max_handovers, 256);
     ck_assert_int_eq(lock.max_handover_ms, 100);
+    ck_assert_int_eq(lock.reentrant, 0);
 }
 END_TEST
 
@@ -169,7 +170,8 @@ START_TEST(lock_options) {
         {{sizeof(pdk_lock_options), 2, 0, 0, 0}, "naming"},
         {{sizeof(pdk_lock_options), 0, -1, 0, 0}, "max_handovers"},
         {{sizeof(pdk_lock_options), 0, 0, -1, 0}, "max_handover_ms"},
-        {{sizeof(pdk_lock_options), 0, 0, 0, 1}, "reserved"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 2}, "reentrant"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, -1}, "reentrant"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
         refused(pdk_lock_new(s, "/o/l", &wrong[i].options, &out), PDK_INVALID, wrong[i].name);

@@ -1,9 +1,8 @@
 /* The lock's directory: how it comes into being and goes, what the nodes are called, and who else may live there. */
 #include <glib.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "sweeper.h"
 #include "ts_check.h"
 #include "ts_stage.h"
 #include "ts_support.h"
@@ -112,33 +111,14 @@ START_TEST(a_waiter_whose_node_is_deleted_queues_again) {
 }
 END_TEST
 
-typedef struct {
-    const char *path;
-    atomic_bool stop;
-    int deleted;
-} sweeper;
-
-static void *sweeper_main(void *user) {
-    sweeper *s = user;
-    ts_observer *o = ts_observer_open(server());
-
-    while (o != NULL && !atomic_load(&s->stop)) {
-        s->deleted += ts_observer_delete(o, s->path) == 0;
-        ts_sleep_ms(1); /* lest it never be there */
-    }
-    ts_observer_close(o);
-    return NULL;
-}
-
 /* Somebody removes the directory whenever it is empty, as the server does with containers, only much more often. */
 START_TEST(a_directory_that_vanishes_all_the_time) {
-    sweeper s = {.path = ts_fresh_path()};
-    pdk_lock *locks[2] = {ts_lock(a, s.path), ts_lock(b, s.path)};
+    const char *path = ts_fresh_path();
+    pdk_lock *locks[2] = {ts_lock(a, path), ts_lock(b, path)};
     const int64_t end = ts_now_ms() + 1500;
     int failures = 0, grants = 0;
-    pthread_t thread;
+    sweeper *s = sweeper_start(path, NULL);
 
-    ck_assert_int_eq(pthread_create(&thread, NULL, sweeper_main, &s), 0);
     for (; ts_now_ms() < end && failures == 0; grants++) {
         pdk_hold *hold = NULL;
 
@@ -148,12 +128,10 @@ START_TEST(a_directory_that_vanishes_all_the_time) {
             ts_sleep_ms(1);
         }
     }
-    atomic_store(&s.stop, true);
-    pthread_join(thread, NULL);
+    ck_assert_int_gt(sweeper_stop(s), 10);
     ck_assert_int_eq(failures, 0);
-    ck_assert_int_gt(s.deleted, 10);
     ck_assert_int_gt(grants, 20);
-    ck_assert(ts_wait_children(server(), s.path, 0, 2000));
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
 }
 END_TEST
 

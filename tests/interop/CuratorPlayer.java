@@ -1,4 +1,4 @@
-/* The Java player: Curator's InterProcessMutex, driven by the contract in README.md. */
+/* The Java player: Curator's InterProcessMutex, or LeaderLatch, driven by the contract in README.md. */
 
 import java.io.BufferedReader;
 import java.io.FileOutputStream;
@@ -16,6 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryOneTime;
 
@@ -23,10 +25,68 @@ public final class CuratorPlayer {
     private static final int SESSION_MS = 20_000;
     private static final int CONNECT_MS = 10_000;
 
+    private interface Turns {
+        void take() throws Exception;
+
+        void give() throws Exception;
+
+        void list() throws Exception;
+    }
+
+    private final class Mutex implements Turns {
+        private final InterProcessMutex mutex = new InterProcessMutex(client, options.get("--path"));
+
+        @Override
+        public void take() throws Exception {
+            mutex.acquire();
+        }
+
+        @Override
+        public void give() throws Exception {
+            mutex.release();
+        }
+
+        @Override
+        public void list() throws Exception {
+            for (String node : mutex.getParticipantNodes()) {
+                String data = new String(client.getData().forPath(node), StandardCharsets.UTF_8);
+                System.out.println("contender\t" + node.substring(node.lastIndexOf('/') + 1) + "\t" + data);
+            }
+        }
+    }
+
+    /* A latch leads once; each turn has its own. */
+    private final class Latch implements Turns {
+        private LeaderLatch latch = make();
+
+        private LeaderLatch make() {
+            return new LeaderLatch(client, options.get("--path"), identity);
+        }
+
+        @Override
+        public void take() throws Exception {
+            latch.start();
+            latch.await();
+        }
+
+        @Override
+        public void give() throws Exception {
+            latch.close();
+            latch = make();
+        }
+
+        @Override
+        public void list() throws Exception {
+            for (Participant participant : latch.getParticipants()) {
+                System.out.println("contender\t-\t" + participant.getId());
+            }
+        }
+    }
+
     private final Map<String, String> options;
     private final String identity;
     private final CuratorFramework client;
-    private final InterProcessMutex mutex;
+    private final Turns turns;
     private final BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
     private volatile boolean stop;
     private long acquisitions;
@@ -37,12 +97,13 @@ public final class CuratorPlayer {
         identity = options.get("--identity");
         client = CuratorFrameworkFactory.newClient(
                 options.get("--hosts"), SESSION_MS, CONNECT_MS, new RetryOneTime(100));
-        mutex = new InterProcessMutex(client, options.get("--path"));
+        turns = options.get("--recipe").equals("election") ? new Latch() : new Mutex();
     }
 
     private static Map<String, String> parse(String[] args) {
         Map<String, String> options = new HashMap<>();
         options.put("--hold-us", "1000");
+        options.put("--recipe", "lock");
         for (int i = 0; i + 1 < args.length; i += 2) {
             options.put(args[i], args[i + 1]);
         }
@@ -84,7 +145,7 @@ public final class CuratorPlayer {
         long holdNanos = TimeUnit.MICROSECONDS.toNanos(Long.parseLong(options.get("--hold-us")));
         try (FileOutputStream log = new FileOutputStream(options.get("--log"), true)) {
             while (!stop) {
-                mutex.acquire();
+                turns.take();
                 boolean mine = enter(witness);
                 acquisitions++;
                 log.write((identity + " " + acquisitions + " -\n").getBytes(StandardCharsets.UTF_8));
@@ -92,24 +153,17 @@ public final class CuratorPlayer {
                 if (mine) {
                     Files.delete(witness);
                 }
-                mutex.release();
+                turns.give();
             }
         }
     }
 
     private void hold() throws Exception {
-        mutex.acquire();
+        turns.take();
         acquisitions++;
         System.out.println("held");
         waitForEnd();
-        mutex.release();
-    }
-
-    private void list() throws Exception {
-        for (String node : mutex.getParticipantNodes()) {
-            String data = new String(client.getData().forPath(node), StandardCharsets.UTF_8);
-            System.out.println("contender\t" + node.substring(node.lastIndexOf('/') + 1) + "\t" + data);
-        }
+        turns.give();
     }
 
     private void play() throws Exception {
@@ -124,7 +178,7 @@ public final class CuratorPlayer {
         } else if ("hold".equals(command)) {
             hold();
         } else if ("list".equals(command)) {
-            list();
+            turns.list();
         } else if (command != null) {
             throw new IllegalArgumentException("unknown command " + command);
         }

@@ -1,7 +1,7 @@
 """A contest: players of several kinds take turns on one path, and what they left behind is judged.
 
-Three witnesses that know nothing of ZooKeeper: the O_EXCL file (two inside at once), the log that is appended to while
-holding (who, in which order), and the fencing tokens in it.
+Three witnesses that know nothing of ZooKeeper: the files of those who are in (two at once that must not be), the log that is
+appended to while holding (who, in which order), and the fencing tokens in it.
 """
 import time
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ class Row:
     kind: str
     acquisitions: int = 0
     overlaps: int = 0
+    together: int = 0
     longest_wait: int = 0
 
 
@@ -36,6 +37,10 @@ class Result:
     @property
     def overlaps(self):
         return sum(row.overlaps for row in self.rows)
+
+    @property
+    def together(self):
+        return sum(row.together for row in self.rows)
 
 
 def lines_of(log):
@@ -65,12 +70,13 @@ def play(stage, path, cast, target, patience):
 
 
 def finish(row, player):
-    """The last line: done <identity> acquisitions=N overlaps=K."""
+    """The last line: done <identity> acquisitions=N overlaps=K together=M."""
     words = player.expect("done", DONE_S)[-1].split()
     if player.wait(DONE_S) != 0:
         raise Broken(f"{row.identity} failed: {player.complaint()}")
     numbers = dict(word.split("=") for word in words[2:])
     row.acquisitions, row.overlaps = int(numbers["acquisitions"]), int(numbers["overlaps"])
+    row.together = int(numbers.get("together", 0))
 
 
 def read_log(result, log):
@@ -106,8 +112,8 @@ def judge(stage, zk, path, result, target, foreign=()):
     for row in result.rows:
         if row.acquisitions < least:
             faults.append(f"{row.identity} got {row.acquisitions} turns, fewer than {least}")
-    if (stage.work / (path.strip("/") + ".witness")).exists():
-        faults.append("the witness file is still there")
+    for file in stage.work.glob(path.strip("/") + ".witness*"):
+        faults.append(f"{file.name} is still there")
     result.left_over = settle(zk, path, foreign)
     if result.left_over:
         faults.append(f"children of {path} at the end: {', '.join(result.left_over)}")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""The Python player: kazoo's Lock, driven by the contract in README.md.
+"""The Python player: kazoo's Lock, Election, ReadLock or WriteLock, driven by the contract in README.md.
 
 --mode stock    kazoo's Lock as it is: contends with Paddock's kazoo profile
 --mode curator  the two-line subclass that meets Curator and Paddock's Curator profile
@@ -12,7 +12,10 @@ import threading
 import time
 
 from kazoo.client import KazooClient
-from kazoo.recipe.lock import Lock
+from kazoo.recipe.election import Election
+from kazoo.recipe.lock import ForceRetryError, Lock, ReadLock, WriteLock
+
+from witness import Witness
 
 
 class CuratorLock(Lock):
@@ -20,7 +23,19 @@ class CuratorLock(Lock):
     _EXCLUDE_NAMES = ["-lock-"]
 
 
+class LaterReadLock(ReadLock):
+    """As in kazoo 2.9. Before, a reader waited for writers that came after it as well, while they waited for the reader."""
+
+    def _get_predecessor(self, node):
+        children = self.client.get_children(self.path)
+        if node not in children:
+            raise ForceRetryError()
+        ahead = [name for name in children if self._contenders_re.search(name) and name[-10:] < node[-10:]]
+        return max(ahead, key=lambda name: name[-10:], default=None)
+
+
 LOCKS = {"stock": Lock, "curator": CuratorLock}
+RECIPES = {"read": LaterReadLock, "write": WriteLock}
 
 
 def parse():
@@ -28,6 +43,7 @@ def parse():
     for name in ("hosts", "path", "witness", "log", "identity"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--mode", choices=sorted(LOCKS), required=True)
+    parser.add_argument("--recipe", choices=("lock", "election", *RECIPES), default="lock")
     parser.add_argument("--hold-us", type=int, default=1000)
     return parser.parse_args()
 
@@ -45,18 +61,24 @@ def say(text):
 class Player:
     def __init__(self, options, client):
         self.options = options
-        self.lock = LOCKS[options.mode](client, options.path, options.identity)
+        lock = RECIPES.get(options.recipe, LOCKS[options.mode])
+        self.lock = lock(client, options.path, options.identity)
+        self.election = None
+        if options.recipe == "election":
+            self.election = Election(client, options.path, options.identity)
+            self.election.lock = self.lock  # which knows the mode, and is all there is to an election
         self.acquisitions = 0
-        self.overlaps = 0
+        self.witness = Witness(options.witness, options.identity, shared=options.recipe == "read")
         self.stop = threading.Event()
 
-    def enter(self):
-        try:
-            os.close(os.open(self.options.witness, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            return True
-        except FileExistsError:
-            self.overlaps += 1
-            return False
+    def have(self, turn):
+        """Call turn while it is ours."""
+        if self.election:
+            self.election.run(turn)
+            return
+        self.lock.acquire()
+        turn()
+        self.lock.release()
 
     def go(self):
         def watch_input():
@@ -66,25 +88,26 @@ class Player:
         threading.Thread(target=watch_input, daemon=True).start()
         log = os.open(self.options.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         while not self.stop.is_set():
-            self.lock.acquire()
-            mine = self.enter()
-            self.acquisitions += 1
-            os.write(log, f"{self.options.identity} {self.acquisitions} -\n".encode())
-            time.sleep(random.uniform(0, self.options.hold_us / 1e6))
-            if mine:
-                os.unlink(self.options.witness)
-            self.lock.release()
+            self.have(lambda: self.turn(log))
         os.close(log)
 
-    def hold(self):
-        self.lock.acquire()
+    def turn(self, log):
+        mine = self.witness.enter()
         self.acquisitions += 1
-        say("held")
-        wait_for_end()
-        self.lock.release()
+        os.write(log, f"{self.options.identity} {self.acquisitions} -\n".encode())
+        time.sleep(random.uniform(0, self.options.hold_us / 1e6))
+        self.witness.leave(mine)
+
+    def hold(self):
+        def turn():
+            self.acquisitions += 1
+            say("held")
+            wait_for_end()
+
+        self.have(turn)
 
     def list(self):
-        for identity in self.lock.contenders():
+        for identity in (self.election or self.lock).contenders():
             say(f"contender\t-\t{identity}")
 
 
@@ -99,7 +122,8 @@ def main():
     actions[command]()
     client.stop()
     client.close()
-    say(f"done {options.identity} acquisitions={player.acquisitions} overlaps={player.overlaps}")
+    say(f"done {options.identity} acquisitions={player.acquisitions} overlaps={player.witness.overlaps} "
+        f"together={player.witness.together}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,14 @@ class Broken(Exception):
     """The run cannot go on, or what it would show is worth nothing."""
 
 
+def build_directory():
+    named = os.environ.get("PDK_BUILD")
+    for folder in [Path(named)] if named else [HERE.parents[1] / "build/release", HERE.parents[1] / "build/dev"]:
+        if folder.is_dir():
+            return folder
+    raise Broken("no build directory: build first, or name it with PDK_BUILD")
+
+
 def die_with_parent():
     """In the child, before exec: a player that waits for a lock must not outlive a run that was killed."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -88,67 +96,63 @@ class Process:
             raise Broken(f"{self.name} did not end within {timeout} s") from None
 
     def kill(self):
-        self.end_input()
         if self.child.poll() is None:
-            self.child.kill()
+            self.child.kill()  # before its input ends, of which it would make a good end
         self.child.wait()
+        self.end_input()
         self.reader.join()
         self.child.stdout.close()
 
 
 class Stage:
-    """What all contests of a run share: the server, the programs, a directory for logs."""
+    """What all scenes of a run share: the server, the programs, a directory for logs."""
 
-    def __init__(self, build, work, turns, hosts=None):
-        self.build, self.work, self.turns = Path(build), Path(work), turns
+    def __init__(self, build, work, hosts=None):
+        self.build, self.work = Path(build), Path(work)
         self.server, self.hosts = None, hosts
         self.started = []
 
     def find(self, program):
-        for folder in ("tests/interop", "tests/programs", "bin", "."):
+        for folder in ("tests/interop", "tests/trials", "tests/programs", "bin", "."):
             path = self.build / folder / program
             if path.is_file() and os.access(path, os.X_OK):
                 return path
         raise Broken(f"there is no {program} in {self.build}: build first")
 
-    def raise_server(self):
-        if self.hosts is None:
-            # Once the server has removed an empty container kazoo does not create it again: none is removed here.
-            self.server = Process(
-                "the server", [self.find("zk"), "--property", "znode.container.checkIntervalMs=3600000"],
-                self.work / "server.err",
-            )
-            self.hosts = self.server.expect("hosts", 60)[-1].split()[1]
+    def raise_server(self, *arguments):
+        """Unless there is one. What it said before it told where it serves, a list of lines."""
+        if self.hosts is not None:
+            return []
+        # Once the server has removed an empty container kazoo does not create it again: none is removed here.
+        self.server = Process(
+            "the server", [self.find("zk"), "--property", "znode.container.checkIntervalMs=3600000", *arguments],
+            self.work / "server.err",
+        )
+        *said, hosts = self.server.expect("hosts", 60)
+        self.hosts = hosts.split()[1]
+        return said
 
-    def compile_java(self):
-        source, classes = HERE / "CuratorPlayer.java", self.build / "interop-classes"
-        target = classes / "CuratorPlayer.class"
-        if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+    def java(self, source):
+        """The command that runs the class of this source, compiled when it, or one beside it, has changed."""
+        classes = self.build / "java-classes"
+        target = classes / (source.stem + ".class")
+        newest = max(one.stat().st_mtime for one in source.parent.glob("*.java"))
+        if not target.exists() or target.stat().st_mtime < newest:
             classes.mkdir(parents=True, exist_ok=True)
             subprocess.run(
-                ["javac", "-Xlint:all,-path", "-Werror", "-cp", CLASSPATH, "-d", classes, source], check=True
+                ["javac", "-Xlint:all,-path", "-Werror", "-cp", CLASSPATH, "-sourcepath", source.parent,
+                 "-d", classes, source], check=True
             )
-        return classes
+        return ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{classes}:{CLASSPATH}",
+                source.stem]
 
-    def command(self, kind):
-        if kind == "curator":
-            return ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-                    f"{self.compile_java()}:{CLASSPATH}", "CuratorPlayer"]
-        client, mode = kind.split("-")
-        program = {"kazoo": HERE / "player_kazoo.py", "paddock": None}[client] or self.find("player_paddock")
-        return [program, "--mode", mode]
-
-    def player(self, kind, identity, path, *more):
-        argv = self.command(kind) + [
-            "--hosts", self.hosts, "--path", path, "--witness", self.work / (path.strip("/") + ".witness"),
-            "--log", self.work / (path.strip("/") + ".log"), "--identity", identity, *more,
-        ]
-        process = Process(identity, argv, self.work / f"{path.strip('/')}.{identity}.err", die_with_parent)
+    def enlist(self, process):
+        """It ends with the stage."""
         self.started.append(process)
         return process
 
     def clear(self):
-        """Nothing that a contest started survives it."""
+        """Nothing that was started survives it, but the server."""
         for process in self.started:
             process.kill()
         self.started = []
@@ -161,3 +165,26 @@ class Stage:
                 self.server.wait(10)
             finally:
                 self.server.kill()
+
+
+class Cast(Stage):
+    """The stage of contests, whose players take turns on a lock."""
+
+    def __init__(self, build, work, turns, hosts=None):
+        super().__init__(build, work, hosts)
+        self.turns = turns
+
+    def command(self, kind):
+        if kind == "curator":
+            return self.java(HERE / "CuratorPlayer.java")
+        client, mode = kind.split("-")
+        program = {"kazoo": HERE / "player_kazoo.py", "paddock": None}[client] or self.find("player_paddock")
+        return [program, "--mode", mode]
+
+    def player(self, kind, identity, path, *more):
+        argv = self.command(kind) + [
+            "--hosts", self.hosts, "--path", path, "--witness", self.work / (path.strip("/") + ".witness"),
+            "--log", self.work / (path.strip("/") + ".log"), "--identity", identity, *more,
+        ]
+        errors = self.work / f"{path.strip('/')}.{identity}.err"
+        return self.enlist(Process(identity, argv, errors, die_with_parent))

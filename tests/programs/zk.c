@@ -1,19 +1,97 @@
 /*
- * A throw-away ZooKeeper for scripts: zk [--nodes 1|3] [--tick MS] [--property NAME=VALUE…]. Prints "hosts ip:port,…"
- * once it serves, and stops when its standard input ends, which also happens when whoever started it dies.
+ * A throw-away ZooKeeper for scripts: zk [--nodes 1|3] [--tick MS] [--property NAME=VALUE…] [--link NAME…]. Prints
+ * "hosts ip:port,…" once it serves, and stops when its standard input ends, which also happens when whoever started it dies.
+ *
+ * A link is a client's own way to every server, printed as "link NAME ip:port,…". Lines of standard input act on it, each
+ * answered "ok": "cut NAME" silences it, so that packets vanish and connections stay, "heal NAME" lets through again.
  */
 #include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <ts_ensemble.h>
+
+enum { MOST_NODES = 3 };
+
+struct link {
+    const char *name;
+    ts_proxy *way[MOST_NODES];
+    int ways;
+};
+
+static void stop_link(gpointer data) {
+    struct link *link = data;
+    for (int i = 0; i < link->ways; i++)
+        ts_proxy_stop(link->way[i]);
+    g_free(link);
+}
+
+/* NULL when it cannot be. */
+static struct link *start_link(const ts_ensemble *ensemble, const char *name) {
+    struct link *link = g_new0(struct link, 1);
+    g_autoptr(GString) hosts = g_string_new(NULL);
+    link->name = name;
+    for (int i = 0; i < ts_ensemble_size(ensemble); i++) {
+        link->way[i] = ts_proxy_start(ts_ensemble_host(ensemble, i));
+        if (!link->way[i]) {
+            stop_link(link);
+            return NULL;
+        }
+        link->ways = i + 1;
+        g_string_append_printf(hosts, "%s%s", i ? "," : "", ts_proxy_address(link->way[i]));
+    }
+    printf("link %s %s\n", name, hosts->str);
+    return link;
+}
+
+/* The array, which owns the links, even when not all of them could be started. */
+static GPtrArray *start_links(const ts_ensemble *ensemble, char **names, bool *all) {
+    GPtrArray *links = g_ptr_array_new_with_free_func(stop_link);
+    *all = true;
+    for (; names && *names && *all; names++) {
+        struct link *link = start_link(ensemble, *names);
+        *all = link != NULL;
+        if (link)
+            g_ptr_array_add(links, link);
+    }
+    return links;
+}
+
+static bool obey(const GPtrArray *links, const char *line) {
+    g_auto(GStrv) words = g_strsplit(line, " ", 2);
+    if (g_strv_length(words) != 2 || (strcmp(words[0], "cut") != 0 && strcmp(words[0], "heal") != 0))
+        return false;
+    for (guint i = 0; i < links->len; i++) {
+        const struct link *link = g_ptr_array_index(links, i);
+        if (strcmp(link->name, words[1]) != 0)
+            continue;
+        for (int way = 0; way < link->ways; way++)
+            ts_proxy_set_mode(link->way[way], words[0][0] == 'c' ? TS_BLACKHOLE : TS_PASS);
+        return true;
+    }
+    return false;
+}
+
+/* Until standard input ends. Without links nobody is answered. */
+static void serve(const GPtrArray *links) {
+    char line[256];
+    while (fgets(line, sizeof line, stdin)) {
+        if (links->len == 0)
+            continue;
+        g_strchomp(line);
+        puts(obey(links, line) ? "ok" : "no such order, or no such link");
+        fflush(stdout);
+    }
+}
 
 int main(int argc, char **argv) {
     int nodes = 1, tick_ms = 0;
-    g_auto(GStrv) properties = NULL;
+    g_auto(GStrv) properties = NULL, names = NULL;
     const GOptionEntry entries[] = {
         {"nodes", 0, 0, G_OPTION_ARG_INT, &nodes, "servers, 1 or 3", "N"},
         {"tick", 0, 0, G_OPTION_ARG_INT, &tick_ms, "tickTime", "MS"},
         {"property", 0, 0, G_OPTION_ARG_STRING_ARRAY, &properties, "a system property of the servers", "NAME=VALUE"},
+        {"link", 0, 0, G_OPTION_ARG_STRING_ARRAY, &names, "a client's own way to the servers", "NAME"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
@@ -28,10 +106,14 @@ int main(int argc, char **argv) {
     ts_ensemble *ensemble = ts_ensemble_start(&options);
     if (!ensemble)
         return EXIT_FAILURE;
-    printf("hosts %s\n", ts_ensemble_hosts(ensemble));
-    fflush(stdout);
-    while (getchar() != EOF)
-        continue;
+    bool all;
+    g_autoptr(GPtrArray) links = start_links(ensemble, names, &all);
+    if (all) {
+        printf("hosts %s\n", ts_ensemble_hosts(ensemble));
+        fflush(stdout);
+        serve(links);
+    }
+    g_ptr_array_set_size(links, 0); /* before the servers they lead to */
     ts_ensemble_stop(ensemble);
-    return EXIT_SUCCESS;
+    return all ? EXIT_SUCCESS : EXIT_FAILURE;
 }

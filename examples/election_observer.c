@@ -1,0 +1,72 @@
+/*
+ * Instances of a program that all know which of them leads.
+ *
+ *     election_observer [NAME] HOSTS        such as anna 127.0.0.1:2181; start several
+ *
+ * Each is a candidate, with callbacks, and watches the election besides, so that it can send its work to the leader. A line
+ * of input makes it leave, the next one join again; the end of input is the end.
+ */
+#include <paddock/paddock.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check(const char *what, pdk_status status) {
+    if (status != PDK_OK) {
+        fprintf(stderr, "election_observer: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        exit(EXIT_FAILURE);
+    }
+}
+
+/* Others wrote the name: it does not go to a terminal as it is. */
+static void leader(const char *identity, int64_t token, void *user) {
+    (void)user;
+    if (!identity) {
+        printf("nobody leads\n");
+        return;
+    }
+    for (const char *c = identity; *c; c++)
+        putchar(*c < ' ' || *c > '~' ? '?' : *c);
+    printf(" leads, token %lld\n", (long long)token);
+}
+
+/* What begins here ends in deposed, which comes exactly once; we do not stand in line again before that has returned. */
+static void elected(pdk_hold *hold, void *user) {
+    (void)user;
+    printf("we lead, for %lld ms at the least\n", (long long)pdk_hold_remaining_ms(hold));
+}
+
+static void deposed(pdk_reason reason, void *user) {
+    (void)user;
+    printf("we do not lead any more (%s)\n", pdk_reason_name(reason));
+}
+
+static void failed(pdk_status status, void *user) {
+    (void)user;
+    printf("we are no candidate any more: %s\n", pdk_status_text(status));
+}
+
+int main(int argc, char **argv) {
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
+    pdk_session *session;
+    pdk_election *election;
+    pdk_observer *observer;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    options.identity = argc > 2 ? argv[1] : NULL; /* NULL: host:pid */
+    callbacks.elected = elected;
+    callbacks.deposed = deposed;
+    callbacks.failed = failed;
+    check("open", pdk_session_open(argc > 1 ? argv[argc - 1] : "127.0.0.1:2181", NULL, &session));
+    check("election", pdk_election_new(session, "/examples/leader", &options, &election));
+    check("observe", pdk_election_observe(election, leader, NULL, NULL, &observer));
+    check("join", pdk_election_join(election, &callbacks));
+    while (getchar() != EOF)
+        if (pdk_election_leave(election) != PDK_OK) /* NOT_HELD: we had left */
+            check("join", pdk_election_join(election, &callbacks));
+
+    pdk_observer_stop(observer);
+    pdk_election_unref(election);                     /* leaves */
+    check("close", pdk_session_close(session, 2000)); /* runs what is due: deposed, where we led */
+    pdk_session_unref(session);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,80 @@
+/*
+ * A scheduler of which one instance works at a time, wherever it runs.
+ *
+ *     election_service HOSTS        such as 127.0.0.1:2181; start two, kill one; Ctrl-C ends it in order
+ *
+ * The function runs while we lead. A job is begun only where the lease covers it, and takes the token along: whoever
+ * stores its effect refuses a smaller one. Lost, the function returns, and we queue again; told to end, we hand over.
+ */
+#include <paddock/paddock.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { JOB_NS = 50000000, ENOUGH_MS = 100, PAUSE_MS = 20 };
+
+static void check(const char *what, pdk_status status) {
+    if (status != PDK_OK) {
+        fprintf(stderr, "election_service: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        exit(EXIT_FAILURE);
+    }
+}
+
+static void do_job(int64_t token) {
+    const struct timespec duration = {0, JOB_NS};
+    (void)token; /* goes with whatever it writes */
+    nanosleep(&duration, NULL);
+}
+
+static void schedule(pdk_term *term, void *user) {
+    struct pollfd end = {.fd = pdk_term_fd(term), .events = POLLIN};
+    pdk_hold *hold = pdk_term_hold(term);
+    int *jobs = user;
+    while (!pdk_term_is_ending(term)) {
+        if (pdk_hold_remaining_ms(hold) > ENOUGH_MS) { /* cut off, it shrinks: nothing is begun at the end of it */
+            do_job(pdk_hold_token(hold));
+            ++*jobs;
+        }
+        poll(&end, 1, PAUSE_MS); /* or until we are told to return */
+    }
+}
+
+static void started(int64_t token, void *user) {
+    *(int *)user = 0;
+    printf("leading, token %lld\n", (long long)token);
+}
+
+static void stopped(int64_t token, pdk_reason reason, void *user) {
+    (void)token;
+    printf("not leading any more (%s), after %d jobs\n", pdk_reason_name(reason), *(int *)user);
+}
+
+int main(int argc, char **argv) {
+    pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
+    pdk_session *session;
+    pdk_election *election;
+    pdk_service *service;
+    int jobs = 0, number;
+    sigset_t end; /* the library's threads take no signals: they come to this one, when it asks */
+    sigemptyset(&end);
+    sigaddset(&end, SIGINT);
+    sigaddset(&end, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &end, NULL);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    options.started = started;
+    options.stopped = stopped;
+    options.drain = PDK_DRAIN_ABORT; /* better dead than two at work: a supervisor starts us again */
+    check("open", pdk_session_open(argc > 1 ? argv[1] : "127.0.0.1:2181", NULL, &session));
+    check("election", pdk_election_new(session, "/examples/scheduler", NULL, &election));
+    check("run", pdk_election_run(election, schedule, &jobs, &options, &service));
+    sigwait(&end, &number);
+    check("stop", pdk_service_stop(service, PDK_FOREVER));
+    pdk_service_unref(service);
+    pdk_election_unref(election);
+    check("close", pdk_session_close(session, 2000));
+    pdk_session_unref(session);
+    printf("done\n");
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,188 @@
+/* See exits.h. */
+#include "exits.h"
+
+#include <glib.h>
+
+#include "ts_support.h"
+
+enum { CASES_MAX = 8 * EXIT_WAYS };
+
+const char *const exit_way_names[] = {"timeout", "cancel", "unref", "try"};
+const char *const exit_failure_names[] = {"reset", "silence, late delivery", "silence, loss", "long silence"};
+
+static struct {
+    const exit_recipe *recipe;
+    exit_case all[CASES_MAX];
+    int count;
+} batch;
+
+/* ---- the steps ---- */
+
+static void set_up(exit_case *c, ts_client *keeper) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+
+    options.session_timeout_ms = EXITS_SESSION_MS;
+    options.request_timeout_ms = EXITS_CLAIM_MS;
+    options.dispatch = c->at->granted ? PDK_DISPATCH_MANUAL : PDK_DISPATCH_THREAD;
+    c->path = ts_fresh_path();
+    c->client = ts_client_open_with(ts_stage_server(), NULL, &options);
+    assert_exit(c, c->client != NULL);
+    batch.recipe->set_up(c, keeper);
+}
+
+static ts_proxy_mode mode_of(const exit_case *c) { return c->failure == EXIT_RESET ? TS_CUT : TS_BLACKHOLE; }
+
+/* Until the claim is in line, or decided. */
+static void await_position(exit_case *c, pdk_status wanted) {
+    const int64_t end = ts_now_ms() + EXITS_CLAIM_MS;
+    int32_t ahead;
+
+    while (pdk_claim_position(ts_answer_claim(c->answer), &ahead) != wanted) {
+        assert_exit(c, ts_now_ms() < end);
+        ts_sleep_ms(1);
+    }
+}
+
+/* Until nothing it has asked for is unanswered. */
+static void await_silence(exit_case *c) {
+    const int64_t end = ts_now_ms() + ts_patience(EXITS_CLAIM_MS);
+    ts_proxy_counters counters;
+
+    do {
+        assert_exit(c, ts_now_ms() < end);
+        ts_sleep_ms(10);
+        ts_proxy_read(c->client->proxy, &counters);
+    } while (counters.requests != counters.replies);
+}
+
+/* Brings the claim into its state, and the link down. */
+static void enter(exit_case *c) {
+    ts_proxy *proxy = c->client->proxy;
+
+    if (c->at->opcode != 0 && !c->at->poked) {
+        ts_proxy_arm(proxy, c->at->opcode, c->at->loss, c->at->second ? TS_CUT : mode_of(c));
+    }
+    c->began = ts_now_ms();
+    c->answer = batch.recipe->claim(c, c->way == EXIT_BY_TRY ? 0 : c->way == EXIT_BY_TIMEOUT ? EXITS_CLAIM_MS : 60000);
+    if (c->at->poked) {
+        await_position(c, PDK_OK);
+        await_silence(c);
+        ts_proxy_arm(proxy, c->at->opcode, c->at->loss, c->at->second ? TS_CUT : mode_of(c));
+        batch.recipe->poke(c);
+    }
+    if (c->at->opcode != 0) {
+        assert_exit(c, ts_proxy_wait_fired(proxy, ts_patience(2000)));
+    } else {
+        await_position(c, c->at->granted ? PDK_NOT_HELD : PDK_OK);
+        ts_proxy_set_mode(proxy, mode_of(c));
+    }
+    if (c->at->second) {
+        ts_proxy_arm(proxy, c->at->second, TS_LOSE_REPLY, mode_of(c));
+        ts_proxy_heal(proxy);
+        assert_exit(c, ts_proxy_wait_fired(proxy, ts_patience(2000)));
+    }
+}
+
+static void leave(exit_case *c) {
+    const pdk_status expected = c->at->granted ? PDK_NOT_HELD : PDK_OK;
+
+    if (c->way == EXIT_BY_CANCEL) {
+        assert_exit(c, pdk_claim_cancel(ts_answer_claim(c->answer)) == expected);
+    } else if (c->way == EXIT_BY_UNREF) {
+        batch.recipe->unref(g_steal_pointer(&c->object));
+    } else if (c->at->granted) {
+        ts_sleep_ms(c->began + EXITS_CLAIM_MS + 1 - ts_now_ms());
+    }
+    if (c->at->granted) {
+        pdk_session_dispatch(c->client->session, NULL);
+    }
+    assert_exit(c, ts_answer_wait(c->answer, EXITS_CLAIM_MS + ts_patience(500)));
+}
+
+static bool is_expected(const exit_case *c, pdk_status status) {
+    if (c->way == EXIT_BY_CANCEL || c->way == EXIT_BY_UNREF) {
+        return status == (c->at->granted ? PDK_OK : PDK_CANCELED); /* too late, and the hold is ours to release */
+    }
+    if (c->way == EXIT_BY_TRY) {
+        return status == PDK_UNAVAILABLE || (c->at->granted && status == PDK_TIMEOUT);
+    }
+    return status == (c->at->behind || c->at->in_line || c->at->granted ? PDK_TIMEOUT : PDK_UNAVAILABLE);
+}
+
+static void check_answer(exit_case *c) {
+    const pdk_status status = ts_answer_status(c->answer);
+
+    ck_assert_msg(is_expected(c, status), "%s / %s / %s: %s", c->at->name, exit_failure_names[c->failure],
+                  exit_way_names[c->way], pdk_status_name(status));
+    assert_exit(c, (ts_answer_hold(c->answer) != NULL) == (status == PDK_OK));
+    if (status == PDK_OK) {
+        const pdk_status released = ts_answer_release(c->answer);
+        assert_exit(c, released == PDK_OK || (released == PDK_LOST && c->failure == EXIT_SILENT_LONG));
+    }
+}
+
+static void heal(exit_case *c) {
+    if (c->failure == EXIT_SILENT_LOST) {
+        ts_proxy_heal_discard(c->client->proxy);
+    } else {
+        ts_proxy_heal(c->client->proxy);
+    }
+}
+
+/* Who was ahead has noticed nothing, and goes. */
+static void check_clean(exit_case *c, int64_t until) {
+    for (size_t i = 0; i < G_N_ELEMENTS(c->ahead); i++) {
+        assert_exit(c, c->ahead[i] == NULL || pdk_hold_valid(c->ahead[i]));
+    }
+    batch.recipe->check_clean(c, until);
+    assert_exit(c, ts_answer_count(c->answer) == 1);
+}
+
+void exits_run(const exit_recipe *recipe) {
+    ts_client *keeper = ts_stage_client(4 * EXITS_SESSION_MS);
+    int64_t longest = 0;
+
+    batch.recipe = recipe;
+    for (int i = 0; i < batch.count; i++) {
+        set_up(&batch.all[i], keeper);
+    }
+    for (int i = 0; i < batch.count; i++) {
+        enter(&batch.all[i]);
+        if (batch.all[i].failure == EXIT_SILENT_LONG) {
+            longest = ts_now_ms() + EXITS_SESSION_MS + 500;
+        }
+    }
+    for (int i = 0; i < batch.count; i++) {
+        leave(&batch.all[i]);
+    }
+    for (int i = 0; i < batch.count; i++) {
+        check_answer(&batch.all[i]);
+    }
+    ts_sleep_ms(MAX(longest - ts_now_ms(), 0));
+    for (int i = 0; i < batch.count; i++) {
+        heal(&batch.all[i]);
+    }
+    const int64_t until = ts_now_ms() + EXITS_CLEAN_MS;
+    for (int i = 0; i < batch.count; i++) {
+        check_clean(&batch.all[i], until);
+    }
+}
+
+void exits_clear(void) {
+    for (int i = 0; i < batch.count; i++) {
+        if (batch.all[i].object != NULL) {
+            batch.recipe->unref(g_steal_pointer(&batch.all[i].object));
+        }
+    }
+    batch.count = 0;
+}
+
+void exits_add(const exit_state *at, enum exit_failure failure) {
+    for (int way = 0; way < EXIT_WAYS; way++) {
+        if (way == EXIT_BY_TRY && at->behind) {
+            continue; /* a try does not wait behind anybody */
+        }
+        g_assert_cmpint(batch.count, <, CASES_MAX);
+        batch.all[batch.count++] = (exit_case){.at = at, .way = (enum exit_way)way, .failure = failure};
+    }
+}

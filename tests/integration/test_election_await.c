@@ -1,0 +1,377 @@
+/* Waiting for the office without callbacks: pdk_election_await before, during and after, from several threads, with nobody
+ * who dispatches, and how it ends when we never lead. */
+#include <string.h>
+
+#include "elections.h"
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000, SOON_MS = 2000 };
+
+static const char *server(void) { return ts_stage_server(); }
+
+static struct {
+    const char *path;
+    ts_client *client;
+    pdk_election *election;
+    record *r;
+} it;
+
+static void make_it_with(ts_client *client) {
+    it.path = ts_fresh_path();
+    it.client = client;
+    it.election = election_on(client, it.path, NULL);
+    it.r = NULL;
+}
+
+static void make_it(void) { make_it_with(ts_stage_client(SESSION_MS)); }
+static void make_it_manual(void) { make_it_with(manual_client(SESSION_MS)); }
+
+static pdk_status block(void *election, int64_t timeout_ms, pdk_hold **out) {
+    return pdk_election_await(election, timeout_ms, out);
+}
+
+static ts_answer *await_it(void) { return ts_answer_block(block, it.election, PDK_FOREVER); }
+
+/* Waits in vain as yet. */
+static ts_answer *await_it_in_vain(void) {
+    ts_answer *answer = await_it();
+
+    ck_assert(!ts_answer_wait(answer, 100));
+    return answer;
+}
+
+static void assert_answer(ts_answer *answer, pdk_status wanted) {
+    ck_assert(ts_answer_wait(answer, ts_patience(5000)));
+    ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(wanted));
+    ck_assert_int_eq(ts_answer_hold(answer) != NULL, wanted == PDK_OK);
+}
+
+/* Somebody else leads. */
+static pdk_election *occupy(void) {
+    pdk_election *other = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
+
+    candidate_elected(other);
+    return other;
+}
+
+/* ---- led, before, during and after */
+
+START_TEST(before_during_and_after) {
+    pdk_hold *hold = NULL;
+
+    make_it();
+    pdk_election *other = occupy();
+    it.r = candidate_join(it.election);
+    ts_answer *early = await_it_in_vain(), *another = await_it_in_vain();
+    ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    assert_answer(early, PDK_OK);
+    assert_answer(another, PDK_OK);
+    assert_told(it.r, ELECTED, 1);
+    ck_assert(pdk_hold_valid(ts_answer_hold(early)));
+    for (int i = 0; i < 2; i++) {
+        const int64_t before = ts_now_ms();
+
+        ck_assert_int_eq(pdk_election_await(it.election, i == 0 ? 0 : 5000, &hold), PDK_OK);
+        ck_assert_int_le(ts_now_ms() - before, ts_patience(200));
+        ck_assert_ptr_eq(hold, record_hold(it.r)); /* one and the same for all */
+        pdk_hold_unref(hold);
+    }
+    ck_assert_ptr_eq(ts_answer_hold(early), ts_answer_hold(another));
+    ck_assert(pdk_hold_valid(record_hold(it.r))); /* unref is not release */
+}
+END_TEST
+
+/* Every term has its own hold. */
+START_TEST(term_after_term) {
+    int64_t last = 0;
+
+    make_it();
+    ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_OK); /* nobody listens */
+    for (int i = 0; i < 4; i++) {
+        pdk_hold *hold = NULL;
+
+        ck_assert_int_eq(pdk_election_await(it.election, 5000, &hold), PDK_OK);
+        ck_assert(pdk_hold_valid(hold));
+        ck_assert_int_gt(pdk_hold_token(hold), last);
+        last = pdk_hold_token(hold);
+        if (i % 2 == 0) {
+            ck_assert_int_eq(pdk_election_resign(it.election), PDK_OK);
+        } else {
+            delete_node_of(hold);
+            ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(SOON_MS)));
+        }
+        pdk_hold_unref(hold);
+    }
+}
+END_TEST
+
+/* ---- not led */
+
+START_TEST(the_deadline_is_kept) {
+    pdk_hold *hold = NULL;
+
+    make_it();
+    occupy();
+    it.r = candidate_join(it.election);
+    for (int64_t timeout_ms = 0; timeout_ms <= 300; timeout_ms += 300) {
+        const int64_t before = ts_now_ms();
+
+        refused(pdk_election_await(it.election, timeout_ms, &hold), PDK_TIMEOUT, it.path);
+        ck_assert_int_ge(ts_now_ms() - before, timeout_ms);
+        ck_assert_int_le(ts_now_ms() - before, timeout_ms + ts_patience(250));
+    }
+    ck_assert_ptr_null(hold);
+    ck_assert(ts_wait_children(server(), it.path, 2, 2000)); /* it is a candidate all the same */
+}
+END_TEST
+
+START_TEST(who_is_no_candidate) {
+    pdk_hold *hold = NULL;
+
+    make_it();
+    refused(pdk_election_await(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
+    candidate_elected(it.election);
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
+    refused(pdk_election_await(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
+    ck_assert_ptr_null(hold);
+}
+END_TEST
+
+START_TEST(left_meanwhile) {
+    make_it();
+    occupy();
+    candidate_join(it.election);
+    ts_answer *one = await_it_in_vain(), *two = await_it_in_vain();
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
+    if (_i == 1) { /* and joined again at once: that is another candidacy, and not what they waited for */
+        candidate_join(it.election);
+    }
+    assert_answer(one, PDK_NOT_HELD);
+    assert_answer(two, PDK_NOT_HELD);
+}
+END_TEST
+
+START_TEST(the_session_closed_meanwhile) {
+    pdk_hold *hold = NULL;
+
+    make_it();
+    occupy();
+    candidate_join(it.election);
+    ts_answer *one = await_it_in_vain(), *two = await_it_in_vain();
+    ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
+    assert_answer(one, PDK_CLOSED);
+    assert_answer(two, PDK_CLOSED);
+    refused(pdk_election_await(it.election, 1000, &hold), PDK_CLOSED, "pdk_election_await");
+}
+END_TEST
+
+/* Nobody may be a candidate below a node that nobody may create in. It is known at once, also where nobody dispatches. */
+START_TEST(it_cannot_be_a_candidate) {
+    pdk_hold *hold = NULL;
+
+    if (_i == 0) {
+        make_it();
+    } else {
+        make_it_manual();
+    }
+    ts_observer *admin = ts_observer_open(server());
+    ck_assert_int_eq(ts_create(server(), it.path, "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_READ, "world", "anyone"), 0);
+    ts_observer_close(admin);
+    it.r = candidate_join(it.election);
+    assert_answer(await_it(), PDK_NOT_HELD);
+    refused(pdk_election_await(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
+    if (_i == 1) {
+        ck_assert_int_eq(record_count(it.r, FAILED), 0);
+        ck_assert(manual_wait(it.client, it.r, FAILED, 1, 5000));
+    }
+    assert_told(it.r, FAILED, 1);
+    assert_story(it.r, "failed:NO_PERMISSION");
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
+}
+END_TEST
+
+/* ---- where nobody dispatches */
+
+START_TEST(with_nobody_who_dispatches) {
+    pdk_hold *hold = NULL;
+
+    make_it_manual();
+    pdk_election *other = _i == 0 ? NULL : occupy();
+    it.r = candidate_join(it.election);
+    ts_answer *answer = await_it();
+    if (other != NULL) {
+        ck_assert(!ts_answer_wait(answer, 100));
+        ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    }
+    assert_answer(answer, PDK_OK);
+    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert_int_eq(pdk_election_await(it.election, 0, &hold), PDK_OK);
+    ck_assert_ptr_eq(hold, ts_answer_hold(answer));
+    pdk_hold_unref(hold);
+    assert_story(it.r, "");
+    ck_assert(manual_wait(it.client, it.r, ELECTED, 1, 5000));
+    ck_assert_ptr_eq(record_hold(it.r), hold);
+    ts_sleep_ms(100);
+    pdk_session_dispatch(it.client->session, NULL);
+    assert_story(it.r, "elected");
+    ck_assert(pdk_hold_valid(hold));
+}
+END_TEST
+
+/* What was accepted before `elected` was told, and lost, left or resigned since: both are told, in order, once; where it was
+ * left, nothing of it is. */
+START_TEST(accepted_and_gone_before_it_is_told) {
+    static const char *const stories[] = {"elected deposed:NODE_GONE", "elected deposed:NONE", "",
+                                          "elected deposed:EXPIRED"};
+
+    make_it_manual();
+    it.r = candidate_join(it.election);
+    ts_answer *answer = await_it();
+    assert_answer(answer, PDK_OK);
+    pdk_hold *hold = ts_answer_hold(answer);
+    ts_lost *lost = ts_lost_watch(hold);
+    switch (_i) {
+    case 0:
+        delete_node_of(hold);
+        break;
+    case 1:
+        ck_assert_int_eq(pdk_election_resign(it.election), PDK_OK);
+        break;
+    case 2:
+        ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
+        break;
+    default:
+        ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
+    }
+    const int64_t end = ts_now_ms() + ts_patience(5000);
+    while (pdk_hold_valid(hold)) {
+        ck_assert_int_lt(ts_now_ms(), end);
+        ts_sleep_ms(5);
+    }
+    assert_story(it.r, "");
+    if (_i != 2) {
+        ck_assert(manual_wait(it.client, it.r, DEPOSED, 1, 5000));
+    }
+    while (ts_fd_readable(pdk_session_fd(it.client->session), 100) && record_count(it.r, ELECTED) < 2) {
+        ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
+    }
+    g_autofree char *story = record_story(it.r);
+    ck_assert_msg(g_str_has_prefix(story, stories[_i]), "%s", story);
+    ck_assert_int_eq(record_count(it.r, DEPOSED), _i != 2);
+    ck_assert_int_eq(ts_lost_count(lost), _i == 0 || _i == 3);
+    if (_i == 2) {
+        ck_assert_str_eq(story, "");
+        ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
+        ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
+    } else {
+        ck_assert(manual_wait(it.client, it.r, ELECTED, 2, 5000));
+    }
+}
+END_TEST
+
+/* ---- the loss of what was awaited */
+
+START_TEST(an_awaited_hold_tells_its_loss_once) {
+    make_it();
+    ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_OK);
+    ts_answer *answer = await_it();
+    assert_answer(answer, PDK_OK);
+    pdk_hold *hold = ts_answer_hold(answer);
+    ts_lost *lost = ts_lost_watch(hold);
+    ck_assert_ptr_nonnull(lost);
+    ck_assert_ptr_null(ts_lost_watch(hold));
+    if (_i == 0) {
+        delete_node_of(hold);
+        ck_assert(ts_lost_wait(lost, ts_patience(SOON_MS)));
+        ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_NODE_GONE);
+    } else if (_i == 1) {
+        ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
+        ck_assert(ts_lost_wait(lost, ts_patience(SOON_MS)));
+        ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_EXPIRED);
+    } else { /* what was given up was not lost */
+        ck_assert_int_eq(_i == 2 ? pdk_election_resign(it.election) : pdk_election_leave(it.election), PDK_OK);
+        ck_assert(!pdk_hold_valid(hold));
+    }
+    ts_sleep_ms(200);
+    ck_assert_int_eq(ts_lost_count(lost), _i < 2);
+    ck_assert_int_eq(pdk_hold_reason(hold) == PDK_REASON_NONE, _i >= 2);
+    ck_assert_int_eq(ts_answer_release(answer), _i < 2 ? PDK_LOST : PDK_NOT_HELD);
+    ck_assert(ts_lost_wait_freed(lost, ts_patience(SOON_MS)));
+    ck_assert_int_eq(ts_lost_freed(lost), 1);
+}
+END_TEST
+
+/* ---- many threads, and an election that comes and goes */
+
+static volatile gint going;
+
+static void *await_main(void *election) {
+    int led = 0;
+
+    while (g_atomic_int_get(&going)) {
+        pdk_hold *hold = NULL;
+        const pdk_status status = pdk_election_await(election, 20, &hold);
+
+        if (status == PDK_OK) {
+            led++;
+            g_assert(pdk_hold_token(hold) > 0);
+            pdk_hold_unref(hold);
+        } else {
+            g_assert(hold == NULL && (status == PDK_TIMEOUT || status == PDK_NOT_HELD));
+            g_usleep(500);
+        }
+    }
+    return GINT_TO_POINTER(led);
+}
+
+START_TEST(awaited_while_it_is_joined_and_left) {
+    enum { THREADS = 3 };
+    GThread *threads[THREADS];
+
+    make_it();
+    g_atomic_int_set(&going, 1);
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] = g_thread_new("await", await_main, it.election);
+    }
+    const int64_t end = ts_now_ms() + 2000;
+    for (int i = 0; ts_now_ms() < end; i++) {
+        record *r = candidate_join(it.election);
+        if (i % 4 < 2) {
+            assert_told(r, ELECTED, 1);
+        }
+        if (i % 4 == 1) {
+            ck_assert_int_eq(pdk_election_resign(it.election), PDK_OK);
+        }
+        ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
+    }
+    g_atomic_int_set(&going, 0);
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_gt(GPOINTER_TO_INT(g_thread_join(threads[i])), 0);
+    }
+    ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("election_await");
+    TCase *tcase = ts_stage_case(suite, "election_await");
+
+    tcase_add_test(tcase, before_during_and_after);
+    tcase_add_test(tcase, term_after_term);
+    tcase_add_test(tcase, the_deadline_is_kept);
+    tcase_add_test(tcase, who_is_no_candidate);
+    tcase_add_loop_test(tcase, left_meanwhile, 0, 2);
+    tcase_add_test(tcase, the_session_closed_meanwhile);
+    tcase_add_loop_test(tcase, it_cannot_be_a_candidate, 0, 2);
+    tcase_add_loop_test(tcase, with_nobody_who_dispatches, 0, 2);
+    tcase_add_loop_test(tcase, accepted_and_gone_before_it_is_told, 0, 4);
+    tcase_add_loop_test(tcase, an_awaited_hold_tells_its_loss_once, 0, 4);
+    tcase_add_test(tcase, awaited_while_it_is_joined_and_left);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,382 @@
+/* Leaving an election, in every state and from everywhere: nothing is told that is not due, and no node is left. And joining
+ * again, twice, or beside a service. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "elections.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000, SOON_MS = 2000 };
+
+static const char *server(void) { return ts_stage_server(); }
+
+static struct {
+    const char *path;
+    ts_client *client;
+    pdk_election *election;
+    record *r;
+} it;
+
+static void make_it_with(ts_client *client) {
+    it.path = ts_fresh_path();
+    it.client = client;
+    it.election = election_on(client, it.path, NULL);
+    it.r = NULL;
+}
+
+static void make_it(void) { make_it_with(ts_stage_client(SESSION_MS)); }
+
+static void elect_it(void) {
+    make_it();
+    it.r = candidate_elected(it.election);
+}
+
+static void leave_it(void) { ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK); }
+
+/* Gone from the line, and in order: it can be a candidate again, and leads. */
+static void assert_clean(void) {
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
+    ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
+    pdk_election *next = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
+    candidate_elected(next);
+    ck_assert_int_eq(pdk_election_leave(next), PDK_OK);
+}
+
+/* ---- in every state */
+
+START_TEST(before_it_is_in_line) {
+    make_it();
+    if (_i > 0) { /* the directory, or the node, is there, and we do not know */
+        ts_proxy_arm(it.client->proxy, _i == 1 ? TS_OP_CREATE_CONTAINER : TS_OP_CREATE2, TS_LOSE_REPLY, TS_BLACKHOLE);
+    }
+    it.r = candidate_join(it.election);
+    if (_i > 0) {
+        ck_assert(ts_proxy_wait_fired(it.client->proxy, ts_patience(5000)));
+    }
+    leave_it();
+    record_silence(it.r);
+    ts_proxy_heal_discard(it.client->proxy);
+    assert_clean();
+    ck_assert_int_eq(record_late(it.r), 0);
+    assert_story(it.r, "");
+}
+END_TEST
+
+START_TEST(while_waiting) {
+    elect_it();
+    pdk_election *second = election_on(it.client, it.path, NULL);
+    record *waiting = candidate_join(second);
+
+    ck_assert(ts_wait_children(server(), it.path, 2, 5000));
+    ck_assert_int_eq(pdk_election_leave(second), PDK_OK);
+    record_silence(waiting);
+    ck_assert(ts_wait_children(server(), it.path, 1, SOON_MS));
+    ck_assert(pdk_hold_valid(record_hold(it.r)));
+    leave_it();
+    assert_clean();
+    ck_assert_int_eq(record_late(waiting), 0);
+}
+END_TEST
+
+START_TEST(while_leading) {
+    elect_it();
+    pdk_hold *hold = record_hold(it.r);
+
+    leave_it();
+    ck_assert(!pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
+    assert_told(it.r, DEPOSED, 1);
+    assert_clean();
+    assert_story(it.r, "elected deposed:NONE");
+}
+END_TEST
+
+/* The link is down: leaving does not wait for it, and the node goes when it is up. */
+START_TEST(while_cut_off) {
+    elect_it();
+    ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
+    const int64_t before = ts_now_ms();
+    leave_it();
+    ck_assert_int_le(ts_now_ms() - before, ts_patience(200));
+    assert_told(it.r, DEPOSED, 1);
+    ck_assert_int_eq(ts_child_count(server(), it.path), 1);
+    ts_proxy_heal(it.client->proxy);
+    assert_clean();
+    assert_story(it.r, "elected deposed:NONE");
+}
+END_TEST
+
+/* ---- granted, and not delivered */
+
+/* The grant has been decided: its callback is due, and nobody runs it. */
+static void decide_it(void) {
+    make_it_with(manual_client(SESSION_MS));
+    it.r = candidate_join(it.election);
+    ck_assert(ts_wait_children(server(), it.path, 1, 5000));
+    ck_assert(ts_fd_readable(pdk_session_fd(it.client->session), ts_patience(5000)));
+    ts_sleep_ms(100); /* behind the session's own events */
+}
+
+static void dispatch_it(void) { ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK); }
+
+/* Before anybody dispatches, if ever, the office is free. */
+START_TEST(while_the_grant_is_on_its_way) {
+    decide_it();
+    leave_it();
+    record_silence(it.r);
+    ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
+    ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
+    dispatch_it();
+    assert_clean();
+    ck_assert_int_eq(record_late(it.r), 0);
+}
+END_TEST
+
+/* And what was granted is gone before: it is not queued for again. */
+START_TEST(while_a_lost_grant_is_on_its_way) {
+    decide_it();
+    g_auto(GStrv) children = ts_children(server(), it.path, NULL);
+    g_autofree char *node = g_strdup_printf("%s/%s", it.path, children[0]);
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    ts_sleep_ms(200);
+    leave_it();
+    record_silence(it.r);
+    const uint64_t creates = ts_proxy_count(it.client->proxy, TS_OP_CREATE2);
+    dispatch_it();
+    ts_sleep_ms(300);
+    ck_assert_uint_eq(ts_proxy_count(it.client->proxy, TS_OP_CREATE2), creates);
+    dispatch_it();
+    assert_clean();
+    ck_assert_int_eq(record_late(it.r), 0);
+}
+END_TEST
+
+/* `deposed` is due, and nobody runs it: it comes all the same, and nobody queues again. */
+START_TEST(while_deposed_is_due) {
+    decide_it();
+    ck_assert(manual_wait(it.client, it.r, ELECTED, 1, 5000));
+    delete_node_of(record_hold(it.r));
+    ck_assert(ts_fd_readable(pdk_session_fd(it.client->session), ts_patience(5000)));
+    leave_it();
+    dispatch_it();
+    assert_story(it.r, "elected deposed:NODE_GONE");
+    assert_clean();
+}
+END_TEST
+
+/* ---- from within callbacks */
+
+static atomic_int left; /* the status of leaving, from inside */
+
+static void leave_within(record *r, void *election) {
+    (void)r;
+    atomic_store(&left, pdk_election_leave(election));
+}
+
+static void unref_within(record *r, void *election) {
+    (void)r;
+    atomic_store(&left, PDK_OK);
+    pdk_election_unref(election);
+}
+
+/* The election that is left by unref is not the support's. */
+static void join_to_leave_in(enum told where, bool by_unref, void (*act)(record *r, void *election)) {
+    pdk_election_callbacks callbacks;
+
+    it.path = ts_fresh_path();
+    it.client = ts_stage_client(SESSION_MS);
+    it.r = record_new();
+    ck_assert_int_eq(pdk_election_new(it.client->session, it.path, NULL, &it.election), PDK_OK);
+    record_callbacks(it.r, &callbacks);
+    callbacks.leader = where == LEADER ? record_leader : NULL;
+    record_act(it.r, where, act != NULL ? act : by_unref ? unref_within : leave_within, it.election);
+    atomic_store(&left, -1);
+    ck_assert_int_eq(pdk_election_join(it.election, &callbacks), PDK_OK);
+}
+
+static void assert_left_within(const char *story, bool by_unref) {
+    ts_sleep_ms(200);
+    ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
+    ck_assert_int_le(ts_child_count(server(), it.path), 0); /* there may be no directory */
+    assert_story(it.r, story);
+    ck_assert_int_eq(atomic_load(&left), PDK_OK);
+    if (!by_unref) {
+        ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
+        pdk_election_unref(it.election);
+    }
+}
+
+START_TEST(from_within_elected) {
+    join_to_leave_in(ELECTED, _i, NULL);
+    assert_told(it.r, DEPOSED, 1);
+    assert_left_within("elected deposed:NONE", _i);
+}
+END_TEST
+
+START_TEST(from_within_deposed) {
+    join_to_leave_in(DEPOSED, _i, NULL);
+    assert_told(it.r, ELECTED, 1);
+    ck_assert_int_eq(pdk_election_resign(it.election), PDK_OK);
+    assert_told(it.r, DEPOSED, 1);
+    assert_left_within("elected deposed:NONE", _i);
+}
+END_TEST
+
+static void leave_once_led(record *r, void *election) {
+    if (record_leader_token(r) != 0) {
+        leave_within(r, election);
+    }
+}
+
+/* At the first word, which is that nobody leads; or once it has heard of itself, elected or about to be. */
+START_TEST(from_within_leader) {
+    join_to_leave_in(LEADER, _i == 1, _i == 2 ? leave_once_led : NULL);
+    assert_told(it.r, LEADER, _i == 2 ? 2 : 1);
+    ts_sleep_ms(200);
+    ck_assert_int_eq(record_count(it.r, ELECTED), record_count(it.r, DEPOSED));
+    ck_assert_int_eq(record_count(it.r, LEADER), _i == 2 ? 2 : 1);
+    g_autofree char *story = record_story(it.r);
+    assert_left_within(story, _i == 1);
+}
+END_TEST
+
+/* Closing the session ends the candidate: there is nothing to leave then. */
+START_TEST(from_within_failed) {
+    elect_it();
+    record_act(it.r, FAILED, leave_within, it.election);
+    ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
+    assert_story(it.r, "elected deposed:CLOSED failed:CLOSED");
+    ck_assert_int_eq(atomic_load(&left), PDK_NOT_HELD);
+}
+END_TEST
+
+static void close_within(record *r, void *session) {
+    (void)r;
+    pdk_session_close(session, 5000);
+}
+
+START_TEST(the_session_closed_from_within_elected) {
+    make_it();
+    pdk_election_callbacks callbacks;
+    record *r = record_new();
+
+    record_callbacks(r, &callbacks);
+    record_act(r, ELECTED, close_within, it.client->session);
+    ck_assert_int_eq(pdk_election_join(it.election, &callbacks), PDK_OK);
+    assert_told(r, ELECTED, 1);
+    ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
+    ts_sleep_ms(100);
+    assert_story(r, "elected");                                /* what was due is dropped */
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK); /* as far as it knows it never failed */
+}
+END_TEST
+
+/* ---- from another thread while a callback runs */
+
+START_TEST(while_a_callback_runs_elsewhere) {
+    const enum told where = _i == 0 ? ELECTED : DEPOSED;
+    door *d = door_new();
+    pdk_election_callbacks callbacks;
+
+    make_it();
+    it.r = record_new();
+    record_callbacks(it.r, &callbacks);
+    record_act(it.r, where, at_door, d);
+    ck_assert_int_eq(pdk_election_join(it.election, &callbacks), PDK_OK);
+    assert_told(it.r, ELECTED, 1);
+    if (where == DEPOSED) {
+        ck_assert_int_eq(pdk_election_resign(it.election), PDK_OK);
+        assert_told(it.r, DEPOSED, 1);
+    }
+    ck_assert(record_running(it.r));
+    leave_it(); /* does not wait for it */
+    ck_assert(record_running(it.r));
+    ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
+    door_open(d);
+    assert_told(it.r, DEPOSED, 1);
+    assert_clean();
+    assert_story(it.r, "elected deposed:NONE");
+}
+END_TEST
+
+/* ---- by unref, and again */
+
+START_TEST(the_last_unref_leaves) {
+    pdk_election *election = NULL;
+    elect_it(); /* somebody to wait behind */
+    ts_client *c = _i == 0 ? it.client : ts_stage_client(SESSION_MS);
+    const char *path = _i == 0 ? it.path : ts_fresh_path();
+
+    ck_assert_int_eq(pdk_election_new(c->session, path, NULL, &election), PDK_OK);
+    record *r = candidate_join(election);
+    ck_assert(ts_wait_children(server(), path, _i == 0 ? 2 : 1, 5000));
+    if (_i == 1) {
+        assert_told(r, ELECTED, 1);
+    }
+    ck_assert_ptr_eq(pdk_election_ref(election), election);
+    pdk_election_unref(election);
+    ts_sleep_ms(100);
+    ck_assert_int_eq(ts_child_count(server(), path), _i == 0 ? 2 : 1);
+    pdk_election_unref(election);
+    ck_assert(ts_wait_children(server(), path, _i == 0 ? 1 : 0, SOON_MS));
+    if (_i == 1) {
+        assert_told(r, DEPOSED, 1);
+    }
+    assert_story(r, _i == 0 ? "" : "elected deposed:NONE");
+}
+END_TEST
+
+static void run_nothing(pdk_term *term, void *user) {
+    (void)term;
+    (void)user;
+}
+
+START_TEST(twice_is_refused_and_after_leaving_it_is_not) {
+    pdk_service *service = NULL;
+
+    elect_it();
+    ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_INVALID);
+    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "candidate already"));
+    ck_assert_int_eq(pdk_election_run(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
+    ck_assert_ptr_null(service);
+    ck_assert(pdk_hold_valid(record_hold(it.r)));
+    for (int i = 0; i < 30; i++) { /* at once: the old node is on its way out */
+        leave_it();
+        ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
+        record *r = candidate_join(it.election);
+        if (i % 3 == 0) {
+            assert_told(r, ELECTED, 1);
+        }
+        it.r = r;
+    }
+    leave_it();
+    assert_clean();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("election_leave");
+    TCase *tcase = ts_stage_case(suite, "election_leave");
+
+    tcase_add_loop_test(tcase, before_it_is_in_line, 0, 3);
+    tcase_add_test(tcase, while_waiting);
+    tcase_add_test(tcase, while_leading);
+    tcase_add_test(tcase, while_cut_off);
+    tcase_add_test(tcase, while_the_grant_is_on_its_way);
+    tcase_add_test(tcase, while_a_lost_grant_is_on_its_way);
+    tcase_add_test(tcase, while_deposed_is_due);
+    tcase_add_loop_test(tcase, from_within_elected, 0, 2);
+    tcase_add_loop_test(tcase, from_within_deposed, 0, 2);
+    tcase_add_loop_test(tcase, from_within_leader, 0, 3);
+    tcase_add_test(tcase, from_within_failed);
+    tcase_add_test(tcase, the_session_closed_from_within_elected);
+    tcase_add_loop_test(tcase, while_a_callback_runs_elsewhere, 0, 2);
+    tcase_add_loop_test(tcase, the_last_unref_leaves, 0, 2);
+    tcase_add_test(tcase, twice_is_refused_and_after_leaving_it_is_not);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,359 @@
+/* A lock that its holder may acquire again: each acquisition a hold of its own, of one right, which ends with the last of them
+ * and is lost for all of them. */
+#include <glib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000, SHORT_MS = 200, LEVELS = 3 };
+
+static ts_client *a, *b;
+static const char *path;
+static pdk_lock *lock; /* of a, reentrant */
+
+static const char *server(void) { return ts_stage_server(); }
+
+static pdk_lock *reentrant(const ts_client *client, int max_handovers) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+
+    options.reentrant = 1;
+    options.max_handovers = max_handovers;
+    options.max_handover_ms = 60000;
+    return ts_lock_with(client, path, &options);
+}
+
+static void set_up(void) {
+    path = ts_fresh_path();
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+    lock = reentrant(a, 256);
+}
+
+static void nest(pdk_hold *holds[LEVELS]) {
+    for (int i = 0; i < LEVELS; i++) {
+        holds[i] = ts_stage_acquire(lock, 5000);
+    }
+}
+
+/* ---- one right ---- */
+
+START_TEST(each_acquisition_is_a_hold_of_one_right) {
+    pdk_hold *holds[LEVELS];
+
+    nest(holds);
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    for (int i = 1; i < LEVELS; i++) {
+        ck_assert_ptr_ne(holds[i], holds[i - 1]);
+        ck_assert_int_eq(pdk_hold_token(holds[i]), pdk_hold_token(holds[0]));
+        ck_assert_uint_eq(pdk_hold_handover(holds[i]), 0);
+        ck_assert_str_eq(pdk_hold_sequencer(holds[i]), pdk_hold_sequencer(holds[0]));
+        ck_assert(pdk_hold_valid(holds[i]));
+    }
+    ck_assert_int_ne(pdk_hold_fd(holds[0]), pdk_hold_fd(holds[1]));
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_int_eq(pdk_hold_ensure(holds[i], 500), PDK_OK);
+        ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
+    }
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+static const int orders[][LEVELS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+START_TEST(it_ends_with_the_last_in_whatever_order) {
+    pdk_hold *holds[LEVELS];
+
+    nest(holds);
+    ts_answer *theirs = ts_acquire_async(ts_lock(b, path), 20000);
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert(!ts_answer_wait(theirs, 100));
+        for (int left = i; left < LEVELS; left++) {
+            ck_assert(pdk_hold_valid(holds[orders[_i][left]]));
+        }
+        pdk_hold *kept = pdk_hold_ref(holds[orders[_i][i]]);
+        ck_assert_int_eq(pdk_hold_release(kept), PDK_OK);
+        ck_assert(!pdk_hold_valid(kept));
+        refused(pdk_hold_release(kept), PDK_NOT_HELD, "released");
+    }
+    ck_assert(ts_answer_wait(theirs, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(theirs), PDK_OK);
+}
+END_TEST
+
+/* The thread may go on acquiring as long as it has one of them, and is like any other when it has none. */
+START_TEST(levels_come_and_go) {
+    pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = NULL;
+    const int64_t token = pdk_hold_token(outer);
+
+    for (int i = 0; i < 100; i++) {
+        inner = ts_stage_acquire(lock, 5000);
+        ck_assert_int_eq(pdk_hold_token(inner), token);
+        ck_assert_int_eq(pdk_hold_release(i % 2 ? inner : outer), PDK_OK);
+        outer = i % 2 ? outer : inner;
+    }
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    outer = ts_stage_acquire(lock, 5000);
+    ck_assert_int_gt(pdk_hold_token(outer), token);
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+}
+END_TEST
+
+START_TEST(the_last_unref_ends_its_level_only) {
+    pdk_hold *holds[LEVELS];
+
+    nest(holds);
+    pdk_hold_unref(holds[1]);
+    ck_assert(pdk_hold_valid(holds[0]) && pdk_hold_valid(holds[2]));
+    pdk_hold_unref(holds[0]);
+    ck_assert(pdk_hold_valid(holds[2]));
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    pdk_hold_unref(holds[2]);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+START_TEST(levels_outlive_the_object) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    pdk_lock *own = NULL;
+
+    options.reentrant = 1;
+    ck_assert_int_eq(pdk_lock_new(a->session, path, &options, &own), PDK_OK);
+    pdk_hold *outer = ts_stage_acquire(own, 5000), *inner = ts_stage_acquire(own, 5000);
+    pdk_lock_unref(own);
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+    ck_assert(pdk_hold_valid(inner));
+    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+START_TEST(very_many_levels) {
+    enum { MANY = 100000 };
+    g_autofree pdk_hold **holds = g_new0(pdk_hold *, MANY);
+
+    for (int i = 0; i < MANY; i++) {
+        holds[i] = ts_stage_acquire(lock, 5000);
+    }
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    if (_i == 0) { /* all are lost at once, and none is told twice */
+        g_autofree char *node = ts_hold_node(holds[0]);
+        ck_assert_int_eq(ts_delete(server(), node), 0);
+        ck_assert(ts_fd_readable(pdk_hold_fd(holds[0]), ts_patience(3000)));
+    }
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_int_eq(pdk_hold_release(holds[i]), _i == 0 ? PDK_LOST : PDK_OK);
+    }
+    ck_assert(ts_wait_children(server(), path, 0, 2000));
+}
+END_TEST
+
+/* ---- everybody else waits ---- */
+
+START_TEST(other_threads_and_objects_wait_for_the_last) {
+    pdk_hold *outer = ts_stage_acquire(lock, 5000), *other = NULL;
+    ts_answer *thread = ts_acquire_thread(lock, 20000);
+    pdk_hold *inner = ts_stage_acquire(lock, 5000); /* past the thread that waits: it would wait for us for ever */
+
+    ck_assert_int_eq(pdk_lock_acquire(reentrant(a, 256), SHORT_MS, &other), PDK_TIMEOUT); /* its own object's only */
+    ck_assert_int_eq(pdk_lock_acquire(reentrant(b, 256), 0, &other), PDK_BUSY);
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+    ck_assert(!ts_answer_wait(thread, SHORT_MS));
+    const int64_t token = pdk_hold_token(inner);
+    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
+    ck_assert(ts_answer_wait(thread, ts_patience(2000))); /* handed over */
+    ck_assert_int_eq(ts_answer_status(thread), PDK_OK);
+    ck_assert_int_eq(pdk_hold_token(ts_answer_hold(thread)), token);
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(thread)), 1);
+}
+END_TEST
+
+/* A level of a right that was handed over is of the same hand-over; without hand-overs the next one queues anew. */
+START_TEST(levels_and_hand_overs) {
+    pdk_lock *it = _i ? reentrant(a, 0) : lock;
+    ts_answer *async = ts_acquire_async(it, 5000);
+    ck_assert(ts_answer_wait(async, ts_patience(5000)));
+    const int64_t token = pdk_hold_token(ts_answer_hold(async));
+    ts_answer *next = ts_acquire_async(it, 20000);
+    pdk_hold *outer = NULL;
+
+    ck_assert_int_eq(ts_answer_release(async), PDK_OK);
+    ck_assert(ts_answer_wait(next, ts_patience(5000)));
+    ck_assert_int_eq(ts_answer_release(next), PDK_OK);
+    outer = ts_stage_acquire(it, 5000);
+    ts_answer *waiting = ts_acquire_async(it, 20000);
+    pdk_hold *inner = ts_stage_acquire(it, 5000);
+    ck_assert_int_eq(pdk_hold_token(inner), pdk_hold_token(outer));
+    ck_assert_uint_eq(pdk_hold_handover(inner), pdk_hold_handover(outer));
+    const int64_t last = pdk_hold_token(outer);
+    ck_assert_int_gt(last, token);
+    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
+    ck_assert(!ts_answer_wait(waiting, SHORT_MS));
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+    ck_assert(ts_answer_wait(waiting, ts_patience(5000)));
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(waiting)), _i ? 0 : 1);
+    ck_assert_int_eq(pdk_hold_token(ts_answer_hold(waiting)) == last, _i == 0);
+}
+END_TEST
+
+/* ---- what nests and what does not ---- */
+
+/* At once and without a server, as long as the lease lasts; with others in line, too. */
+START_TEST(a_level_needs_no_server) {
+    pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = NULL, *tried = NULL;
+    ts_answer *theirs = ts_acquire_async(ts_lock(b, path), 20000);
+
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(pdk_lock_acquire(lock, PDK_FOREVER, &inner), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &tried), PDK_OK); /* a try is not busy with itself */
+    ck_assert(pdk_hold_valid(inner) && pdk_hold_valid(tried));
+    ck_assert_int_le(pdk_hold_remaining_ms(inner), pdk_hold_remaining_ms(outer) + 1);
+    ts_proxy_heal(a->proxy);
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(tried), PDK_OK);
+    ck_assert(!ts_answer_wait(theirs, SHORT_MS));
+    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
+    ck_assert(ts_answer_wait(theirs, ts_patience(2000)));
+}
+END_TEST
+
+START_TEST(asynchronous_claims_never_nest) {
+    pdk_hold *outer = ts_stage_acquire(lock, 5000), *again = NULL;
+    ts_answer *tried = ts_acquire_async(lock, 0), *async = ts_acquire_async(lock, 20000);
+
+    ck_assert(ts_answer_wait(tried, ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(tried), PDK_BUSY);
+    ck_assert(!ts_answer_wait(async, SHORT_MS));
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+    ck_assert(ts_answer_wait(async, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(async), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* and belongs to nobody */
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &again), PDK_BUSY);
+    ck_assert_int_eq(ts_answer_release(async), PDK_OK);
+}
+END_TEST
+
+START_TEST(a_level_that_is_given_away) {
+    pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = ts_stage_acquire(lock, 5000), *again = NULL;
+
+    pdk_hold_detach_thread(outer);
+    again = ts_stage_acquire(lock, 5000); /* by the other one */
+    pdk_hold_detach_thread(inner);
+    ck_assert_int_eq(pdk_hold_release(again), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* none is this thread's */
+    ck_assert(pdk_hold_valid(outer) && pdk_hold_valid(inner));
+    ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &again), PDK_BUSY);
+    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(ts_stage_acquire(lock, 5000)), PDK_OK);
+}
+END_TEST
+
+START_TEST(without_the_option_it_is_a_deadlock) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    pdk_hold *again = NULL;
+    pdk_lock *out = NULL;
+    static const int32_t wrong[] = {2, -1, INT32_MAX, INT32_MIN};
+
+    ck_assert_int_eq(options.reentrant, 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        options.reentrant = wrong[i];
+        refused(pdk_lock_new(a->session, path, &options, &out), PDK_INVALID, "reentrant");
+        ck_assert_ptr_null(out);
+    }
+    pdk_lock *plain = ts_lock(a, path);
+    pdk_hold *hold = ts_stage_acquire(plain, 5000);
+    refused(pdk_lock_acquire(plain, 5000, &again), PDK_DEADLOCK, path);
+    refused(pdk_lock_acquire(plain, 0, &again), PDK_DEADLOCK, path);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+/* ---- threads at work ---- */
+
+static struct {
+    pdk_lock *locks[2];
+    atomic_int inside, faults; /* the number of the thread inside, 0: none */
+} work;
+
+static void go_deeper(pdk_lock *it, int me, int depth) {
+    pdk_hold *hold = NULL;
+    int none = 0;
+
+    if (pdk_lock_acquire(it, 60000, &hold) != PDK_OK) {
+        atomic_fetch_add(&work.faults, 1);
+        return;
+    }
+    if (!atomic_compare_exchange_strong(&work.inside, &none, me) && none != me) {
+        atomic_fetch_add(&work.faults, 1);
+    }
+    if (depth > 0) {
+        go_deeper(it, me, depth - 1);
+    }
+    const bool outermost = none == 0;
+    if (outermost) {
+        atomic_store(&work.inside, 0);
+    }
+    if (pdk_hold_release(hold) != PDK_OK) {
+        atomic_fetch_add(&work.faults, 1);
+    }
+}
+
+static void *work_main(void *number) {
+    const int me = GPOINTER_TO_INT(number);
+
+    for (int i = 0; i < 60; i++) {
+        go_deeper(work.locks[me % 2], me, (i + me) % 4);
+    }
+    return NULL;
+}
+
+START_TEST(threads_nest_one_at_a_time) {
+    enum { THREADS = 6 };
+    pthread_t threads[THREADS];
+
+    memset(&work, 0, sizeof work);
+    work.locks[0] = lock;
+    work.locks[1] = reentrant(b, 4);
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, work_main, GINT_TO_POINTER(i + 1)), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    ck_assert_int_eq(atomic_load(&work.faults), 0);
+    ck_assert(ts_wait_children(server(), path, 0, ts_patience(2000)));
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("reentrant");
+    TCase *tcase = ts_stage_case(suite, "reentrant");
+
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_test(tcase, each_acquisition_is_a_hold_of_one_right);
+    tcase_add_loop_test(tcase, it_ends_with_the_last_in_whatever_order, 0, G_N_ELEMENTS(orders));
+    tcase_add_test(tcase, levels_come_and_go);
+    tcase_add_test(tcase, the_last_unref_ends_its_level_only);
+    tcase_add_test(tcase, levels_outlive_the_object);
+    tcase_add_loop_test(tcase, very_many_levels, 0, 2);
+    tcase_add_test(tcase, other_threads_and_objects_wait_for_the_last);
+    tcase_add_loop_test(tcase, levels_and_hand_overs, 0, 2);
+    tcase_add_test(tcase, a_level_needs_no_server);
+    tcase_add_test(tcase, asynchronous_claims_never_nest);
+    tcase_add_test(tcase, a_level_that_is_given_away);
+    tcase_add_test(tcase, without_the_option_it_is_a_deadlock);
+    tcase_add_test(tcase, threads_nest_one_at_a_time);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,236 @@
+/* The loss of a right that one thread holds several times: told to each hold once, whatever else happens to the others. */
+#include <glib.h>
+#include <string.h>
+
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000, LEVELS = 4, QUIET = 2 /* this one has no callback */ };
+
+static const char *server(void) { return ts_stage_server(); }
+
+static struct {
+    const char *path;
+    ts_client *client, *other;
+    pdk_lock *lock;
+    pdk_hold *holds[LEVELS];
+    ts_lost *lost[LEVELS];
+    ts_answer *theirs; /* of another session */
+    int64_t token;
+} it;
+
+static void set_up(void) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+
+    it.path = ts_fresh_path();
+    it.client = ts_stage_client(SESSION_MS);
+    it.other = ts_stage_client(4 * SESSION_MS);
+    options.reentrant = 1;
+    it.lock = ts_lock_with(it.client, it.path, &options);
+    for (int i = 0; i < LEVELS; i++) {
+        it.holds[i] = ts_stage_acquire(it.lock, 5000);
+        it.lost[i] = i == QUIET ? NULL : ts_lost_watch(it.holds[i]);
+    }
+    it.token = pdk_hold_token(it.holds[0]);
+    it.theirs = ts_acquire_async(ts_lock(it.other, it.path), 60000);
+    ck_assert(ts_wait_children(server(), it.path, 2, 5000));
+}
+
+static void tear_down(void) {
+    for (int i = 0; i < LEVELS; i++) { /* of a test that failed */
+        pdk_hold_unref(g_steal_pointer(&it.holds[i]));
+    }
+}
+
+static pdk_status release(int i) { return pdk_hold_release(g_steal_pointer(&it.holds[i])); }
+
+enum { EXPIRED, NODE_GONE, LEASE, CLOSED, WAYS };
+
+static const pdk_reason reasons[] = {PDK_REASON_EXPIRED, PDK_REASON_NODE_GONE, PDK_REASON_LEASE, PDK_REASON_CLOSED};
+
+static void lose(int way) {
+    g_autofree char *node = ts_hold_node(it.holds[LEVELS - 1]);
+
+    if (way == EXPIRED) {
+        ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
+    } else if (way == NODE_GONE) {
+        ck_assert_int_eq(ts_delete(server(), node), 0);
+    } else if (way == LEASE) {
+        ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
+    } else {
+        ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
+    }
+    ck_assert(ts_fd_readable(pdk_hold_fd(it.holds[LEVELS - 1]), SESSION_MS + ts_patience(1000)));
+}
+
+START_TEST(each_hold_is_told_once) {
+    lose(_i);
+    for (int i = LEVELS - 1; i >= 0; i--) {
+        ck_assert(!pdk_hold_valid(it.holds[i]));
+        ck_assert_int_eq(pdk_hold_remaining_ms(it.holds[i]), 0);
+        ck_assert_str_eq(pdk_reason_name(pdk_hold_reason(it.holds[i])), pdk_reason_name(reasons[_i]));
+        ck_assert(ts_fd_readable(pdk_hold_fd(it.holds[i]), 0));
+        ck_assert_int_eq(pdk_hold_token(it.holds[i]), it.token);
+        refused(pdk_hold_ensure(it.holds[i], 0), PDK_LOST, "lost");
+        if (i != QUIET) {
+            ck_assert(ts_lost_wait(it.lost[i], ts_patience(1000)));
+            ck_assert_int_eq(ts_lost_reason(it.lost[i]), reasons[_i]);
+        }
+    }
+    ts_proxy_heal_discard(it.client->proxy);
+    ck_assert(ts_answer_wait(it.theirs, ts_patience(SESSION_MS + 2000)));
+    ck_assert_int_eq(ts_answer_status(it.theirs), PDK_OK);
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_int_eq(release(i), PDK_LOST);
+        ck_assert(i == QUIET || ts_lost_wait_freed(it.lost[i], ts_patience(1000)));
+        ck_assert_int_eq(i == QUIET ? 1 : ts_lost_count(it.lost[i]), 1);
+        ck_assert_int_eq(i == QUIET ? 1 : ts_lost_freed(it.lost[i]), 1);
+    }
+    ck_assert(pdk_hold_valid(ts_answer_hold(it.theirs))); /* what was released was not theirs */
+    ck_assert(ts_wait_children(server(), it.path, 1, ts_patience(2000)));
+}
+END_TEST
+
+/* The thread has lost it: it queues like anybody, also before it has given the old holds back. */
+START_TEST(what_was_lost_is_not_nested_on) {
+    pdk_hold *next = NULL;
+
+    if (_i == CLOSED) {
+        lose(_i);
+        ck_assert_int_eq(pdk_lock_acquire(it.lock, 1000, &next), PDK_CLOSED);
+        return;
+    }
+    lose(_i);
+    ts_proxy_heal_discard(it.client->proxy);
+    ck_assert(ts_answer_wait(it.theirs, ts_patience(SESSION_MS + 2000)));
+    const pdk_status status = pdk_lock_acquire(it.lock, 100, &next);
+    ck_assert_msg(status == PDK_TIMEOUT || (status == PDK_UNAVAILABLE && _i != NODE_GONE), "%s",
+                  pdk_status_name(status)); /* a new session may not be there yet */
+    ck_assert_int_eq(ts_answer_release(it.theirs), PDK_OK);
+    next = ts_stage_acquire(it.lock, 10000);
+    ck_assert_int_gt(pdk_hold_token(next), it.token);
+    pdk_hold *inner = ts_stage_acquire(it.lock, 1000);
+    ck_assert_int_eq(pdk_hold_token(inner), pdk_hold_token(next));
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_int_eq(release(i), PDK_LOST);
+    }
+    ck_assert(pdk_hold_valid(next) && pdk_hold_valid(inner));
+    ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
+    ck_assert(pdk_hold_valid(inner));
+    ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
+}
+END_TEST
+
+/* The clock ends all of them at the same moment, before anybody has looked. */
+START_TEST(they_lapse_together) {
+    pdk_hold *next = NULL;
+
+    ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
+    ts_sleep_ms(SESSION_MS / 4);
+    pdk_hold *late = ts_stage_acquire(it.lock, 0); /* of the same right, so not a moment longer */
+    while (pdk_hold_valid(it.holds[0])) {
+    }
+    ck_assert(!pdk_hold_valid(late));
+    ck_assert_int_eq(pdk_lock_acquire(it.lock, 100, &next), PDK_UNAVAILABLE);
+    for (int i = 1; i < LEVELS; i++) {
+        ck_assert(!pdk_hold_valid(it.holds[i]));
+    }
+    ck_assert_int_eq(pdk_hold_release(late), PDK_LOST);
+    ck_assert_str_eq(pdk_reason_name(pdk_hold_reason(it.holds[3])), "LEASE");
+    ts_proxy_heal_discard(it.client->proxy);
+}
+END_TEST
+
+/* ---- the callbacks of one meet the others ---- */
+
+static void release_the_others(pdk_hold *hold, void *user) {
+    (void)hold;
+    (void)user;
+    for (int i = 1; i < LEVELS; i++) {
+        release(i);
+    }
+}
+
+/* The first one's callback gives the others back: none of theirs is taken up after that. */
+START_TEST(a_callback_gives_the_others_back) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_lock_options reentrant = PDK_LOCK_OPTIONS_INIT;
+    const int64_t end = ts_now_ms() + ts_patience(3000);
+
+    tear_down();
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    options.session_timeout_ms = SESSION_MS;
+    it.client = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(it.client);
+    it.path = ts_fresh_path();
+    reentrant.reentrant = 1;
+    it.lock = ts_lock_with(it.client, it.path, &reentrant);
+    for (int i = 0; i < LEVELS; i++) {
+        it.holds[i] = ts_stage_acquire(it.lock, 5000);
+        it.lost[i] = i ? ts_lost_watch(it.holds[i]) : ts_lost_watch_with(it.holds[0], release_the_others, NULL);
+    }
+    g_autofree char *node = ts_hold_node(it.holds[0]);
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    while (ts_lost_count(it.lost[0]) == 0 && ts_now_ms() < end) {
+        ts_fd_readable(pdk_session_fd(it.client->session), 100);
+        ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
+    }
+    ts_sleep_ms(100);
+    ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
+    ck_assert_int_eq(ts_lost_count(it.lost[0]), 1);
+    for (int i = 1; i < LEVELS; i++) {
+        ck_assert_int_eq(ts_lost_count(it.lost[i]), 0);
+        ck_assert_int_eq(ts_lost_freed(it.lost[i]), 1);
+    }
+    ck_assert_int_eq(release(0), PDK_LOST);
+}
+END_TEST
+
+/* Some are given back before: nothing is told of those, and the rest are lost as ever. */
+START_TEST(released_ones_are_not_lost) {
+    ck_assert_int_eq(release(0), PDK_OK);
+    ck_assert_int_eq(release(3), PDK_OK);
+    g_autofree char *node = ts_hold_node(it.holds[1]);
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    ck_assert(ts_lost_wait(it.lost[1], ts_patience(2000)));
+    ck_assert(ts_fd_readable(pdk_hold_fd(it.holds[QUIET]), ts_patience(1000)));
+    ck_assert_int_eq(release(1), PDK_LOST);
+    ck_assert_int_eq(release(QUIET), PDK_LOST);
+    ck_assert_int_eq(ts_lost_count(it.lost[0]), 0);
+    ck_assert_int_eq(ts_lost_count(it.lost[3]), 0);
+    ck_assert_int_eq(ts_lost_count(it.lost[1]), 1);
+    ck_assert_int_eq(ts_lost_freed(it.lost[0]), 1);
+}
+END_TEST
+
+/* Local waiters do not go down with it: they queue anew. */
+START_TEST(local_waiters_survive_the_loss) {
+    ts_answer *local = ts_acquire_async(it.lock, 20000);
+
+    lose(NODE_GONE);
+    ck_assert(ts_answer_wait(it.theirs, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_release(it.theirs), PDK_OK);
+    ck_assert(ts_answer_wait(local, ts_patience(2000)));
+    ck_assert_int_eq(ts_answer_status(local), PDK_OK);
+    ck_assert_int_gt(pdk_hold_token(ts_answer_hold(local)), it.token);
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(local)), 0);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("reentrant_loss");
+    TCase *tcase = ts_stage_case(suite, "reentrant_loss");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_loop_test(tcase, each_hold_is_told_once, 0, WAYS);
+    tcase_add_loop_test(tcase, what_was_lost_is_not_nested_on, 0, WAYS);
+    tcase_add_test(tcase, they_lapse_together);
+    tcase_add_test(tcase, a_callback_gives_the_others_back);
+    tcase_add_test(tcase, released_ones_are_not_lost);
+    tcase_add_test(tcase, local_waiters_survive_the_loss);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

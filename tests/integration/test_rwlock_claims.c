@@ -1,0 +1,369 @@
+/* Claims of a read/write lock: threads and what they may ask for, writers that share a node, tries, deadlines, cancelling,
+ * and the end of the object. */
+#include <glib.h>
+#include <pthread.h>
+
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_rwlock.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000, SHORT_MS = 300, SCHEDULING_MS = 250 };
+
+static ts_client *a, *b;
+
+static void two_sessions(void) {
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+}
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* ---- what one thread may ask for ---- */
+
+START_TEST(a_thread_never_waits_for_itself) {
+    static const int64_t timeouts[] = {PDK_FOREVER, 0, 5000};
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = ts_rwlock(a, path);
+    pdk_hold *again = NULL;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(timeouts); i++) {
+        const int64_t timeout_ms = timeouts[i];
+        pdk_hold *hold = ts_stage_read(lock, 5000);
+        refused(pdk_rwlock_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
+        refused(pdk_rwlock_write(lock, timeout_ms, &again), PDK_UPGRADE, path);
+        ck_assert(pdk_hold_valid(hold));
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        hold = ts_stage_write(lock, 5000);
+        refused(pdk_rwlock_write(lock, timeout_ms, &again), PDK_DEADLOCK, path);
+        refused(pdk_rwlock_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
+        ck_assert(pdk_hold_valid(hold));
+        ck_assert_int_eq(ts_child_count(server(), path), 1);
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    }
+    ck_assert_ptr_null(again);
+}
+END_TEST
+
+/* Refused where there is no server to ask, too. */
+START_TEST(an_upgrade_is_refused_without_a_server) {
+    pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
+    pdk_hold *hold = ts_stage_read(lock, 5000), *again = NULL;
+    const int64_t before = ts_now_ms();
+
+    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(pdk_rwlock_write(lock, 5000, &again), PDK_UPGRADE);
+    ck_assert_int_eq(pdk_rwlock_read(lock, 5000, &again), PDK_DEADLOCK);
+    ck_assert_int_lt(ts_now_ms() - before, ts_patience(SCHEDULING_MS));
+    ts_proxy_heal(a->proxy);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+START_TEST(what_was_given_up_is_no_deadlock) {
+    pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
+    pdk_hold *first = ts_stage_read(lock, 5000), *writer = NULL;
+
+    pdk_hold_detach_thread(first);
+    pdk_hold *second = ts_stage_read(lock, 5000);
+    ck_assert_int_ne(pdk_hold_token(first), pdk_hold_token(second)); /* each of its own */
+    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_UPGRADE);
+    pdk_hold_detach_thread(second);
+    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_TIMEOUT); /* it waits now, and for itself */
+    ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write(lock, 0, &writer), PDK_BUSY);
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
+    writer = ts_stage_write(lock, 5000);
+    pdk_hold_detach_thread(writer);
+    ck_assert_int_eq(pdk_rwlock_read(lock, 100, &first), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &first), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_hold_release(writer), PDK_OK);
+}
+END_TEST
+
+/* Holds of other threads, of callbacks, and of other objects are somebody else's. */
+START_TEST(only_the_threads_own_holds_count) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = ts_rwlock(a, path), *other = ts_rwlock(a, path);
+    ts_answer *threaded = ts_read_thread(lock, 5000), *async = ts_read_async(lock, 5000);
+    pdk_hold *writer = NULL;
+
+    ts_assert_granted(threaded);
+    ts_assert_granted(async);
+    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_TIMEOUT);
+    pdk_hold *mine = ts_stage_read(lock, 5000), *second = ts_stage_read(other, 5000);
+    ck_assert_int_eq(pdk_rwlock_write(other, 0, &writer), PDK_UPGRADE);
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write(other, 100, &writer), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_hold_release(mine), PDK_OK);
+    ck_assert_int_eq(ts_answer_release(threaded), PDK_OK);
+    ck_assert_int_eq(ts_answer_release(async), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(ts_stage_write(lock, 5000)), PDK_OK);
+}
+END_TEST
+
+/* What is lost is not held, released or not. */
+START_TEST(a_lost_hold_is_no_deadlock) {
+    pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
+
+    for (int i = 0; i < 4; i++) {
+        pdk_hold *hold = i % 2 ? ts_stage_write(lock, 5000) : ts_stage_read(lock, 5000);
+        g_autofree char *node = ts_hold_node(hold);
+
+        ck_assert_int_eq(ts_delete(server(), node), 0);
+        ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(2000)));
+        pdk_hold *next = i < 2 ? ts_stage_write(lock, 5000) : ts_stage_read(lock, 5000);
+        ck_assert_int_gt(pdk_hold_token(next), pdk_hold_token(hold));
+        ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    }
+}
+END_TEST
+
+/* ---- writers of one object share a node ---- */
+
+START_TEST(writers_hand_over_and_readers_do_not) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = ts_rwlock(a, path);
+    pdk_hold *hold = ts_stage_write(lock, 5000);
+    ts_answer *reader = ts_read_async(lock, 20000);
+    ts_await_in_line(reader);
+    ts_answer *next = ts_write_async(lock, 20000), *last = ts_write_thread(lock, 20000);
+    const int64_t token = pdk_hold_token(hold);
+
+    ck_assert_int_eq(ts_child_count(server(), path), 2);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ts_assert_granted(next);
+    ck_assert_int_eq(pdk_hold_token(ts_answer_hold(next)), token);
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(next)), 1);
+    ck_assert_int_eq(ts_answer_count(reader), 0);
+    ck_assert_int_eq(ts_answer_release(next), PDK_OK);
+    ts_assert_granted(last);
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(last)), 2);
+    ck_assert_int_eq(ts_answer_count(reader), 0);
+    ck_assert_int_eq(ts_answer_release(last), PDK_OK);
+    ts_assert_granted(reader);
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(reader)), 0);
+}
+END_TEST
+
+/* Without hand-overs the reader that came first is first, in the same process, too. */
+START_TEST(without_hand_overs_local_writers_queue_anew) {
+    pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
+    options.max_handovers = 0;
+    pdk_rwlock *lock = ts_rwlock_with(a, ts_fresh_path(), &options);
+    pdk_hold *hold = ts_stage_write(lock, 5000);
+    ts_answer *reader = ts_read_async(lock, 20000);
+    ts_await_in_line(reader);
+    ts_answer *writer = ts_write_async(lock, 20000);
+    const int64_t token = pdk_hold_token(hold);
+
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ts_assert_granted(reader);
+    ts_assert_waits(writer, SHORT_MS);
+    ck_assert_int_eq(ts_answer_release(reader), PDK_OK);
+    ts_assert_granted(writer);
+    ck_assert_int_gt(pdk_hold_token(ts_answer_hold(writer)), token);
+    ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(writer)), 0);
+}
+END_TEST
+
+/* ---- tries ---- */
+
+START_TEST(a_try_takes_what_can_be_had) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *mine = ts_rwlock(a, path), *theirs = ts_rwlock(b, path);
+    pdk_hold *hold = NULL, *other = NULL;
+
+    ck_assert_int_eq(pdk_rwlock_read(mine, 0, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_read(theirs, 0, &other), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write(mine, 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write(mine, 0, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write(theirs, 0, &other), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_read(theirs, 0, &other), PDK_BUSY);
+    ts_answer *local[] = {ts_read_async(mine, 0), ts_write_async(mine, 0)};
+    for (size_t i = 0; i < G_N_ELEMENTS(local); i++) {
+        ck_assert(ts_answer_wait(local[i], ts_patience(1000)));
+        ck_assert_int_eq(ts_answer_status(local[i]), PDK_BUSY);
+    }
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+/* A waiting writer is ahead of a reader that tries, though a reader holds. */
+START_TEST(a_try_does_not_overtake_a_waiting_writer) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_read(ts_rwlock(a, path), 5000), *hold = NULL;
+    ts_answer *writer = ts_write_async(ts_rwlock(b, path), 20000);
+
+    ts_await_in_line(writer);
+    ck_assert_int_eq(pdk_rwlock_read(ts_rwlock(a, path), 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_write(ts_rwlock(b, path), 0, &hold), PDK_BUSY);
+    ck_assert_ptr_null(hold);
+    ck_assert_int_eq(ts_answer_count(writer), 0);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    ts_assert_granted(writer);
+}
+END_TEST
+
+/* ---- deadlines ---- */
+
+typedef pdk_status (*acquire_fn)(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
+
+static void check_deadline(acquire_fn acquire, pdk_rwlock *lock, pdk_status expected) {
+    const int64_t before = ts_now_ms();
+    pdk_hold *hold = NULL;
+
+    ck_assert_int_eq(acquire(lock, SHORT_MS, &hold), expected);
+    ck_assert_int_ge(ts_now_ms() - before, SHORT_MS);
+    ck_assert_int_le(ts_now_ms() - before, SHORT_MS + ts_patience(SCHEDULING_MS));
+    ck_assert_ptr_null(hold);
+}
+
+START_TEST(deadlines_are_kept) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = ts_stage_write(ts_rwlock(a, path), 5000);
+    pdk_rwlock *lock = ts_rwlock(b, path);
+
+    check_deadline(pdk_rwlock_read, lock, PDK_TIMEOUT);
+    check_deadline(pdk_rwlock_write, lock, PDK_TIMEOUT);
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ts_proxy_set_mode(b->proxy, TS_BLACKHOLE);
+    check_deadline(pdk_rwlock_read, lock, PDK_UNAVAILABLE);
+    check_deadline(pdk_rwlock_write, lock, PDK_UNAVAILABLE);
+    ts_proxy_heal(b->proxy);
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ck_assert(pdk_hold_valid(held));
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+}
+END_TEST
+
+/* ---- a writer that gives up lets the readers behind it in ---- */
+
+enum { BY_CANCEL, BY_TIMEOUT, BY_EXPIRY, BY_CLOSE, GIVE_UPS };
+
+START_TEST(readers_pass_a_writer_that_gave_up) {
+    const char *path = ts_fresh_path();
+    ts_client *c = ts_stage_client(SESSION_MS);
+    pdk_hold *held = ts_stage_read(ts_rwlock(a, path), 5000);
+    ts_answer *writer = ts_write_async(ts_rwlock(c, path), _i == BY_TIMEOUT ? 1000 : 20000);
+    ts_await_in_line(writer);
+    ts_answer *readers[] = {ts_read_async(ts_rwlock(b, path), 20000), ts_read_async(ts_rwlock(a, path), 20000)};
+    ts_await_in_line(readers[0]);
+    ts_await_in_line(readers[1]);
+
+    if (_i == BY_CANCEL) {
+        ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(writer)), PDK_OK);
+    } else if (_i == BY_EXPIRY) {
+        ck_assert_int_eq(ts_expire(c->proxy, server()), 0); /* the writer queues again, behind them */
+    } else if (_i == BY_CLOSE) {
+        ck_assert_int_eq(pdk_session_close(c->session, 5000), PDK_OK);
+    }
+    ts_assert_granted(readers[0]);
+    ts_assert_granted(readers[1]);
+    ck_assert(pdk_hold_valid(held));
+    if (_i == BY_EXPIRY) {
+        ts_assert_waits(writer, SHORT_MS);
+    } else {
+        const pdk_status expected = _i == BY_CANCEL ? PDK_CANCELED : _i == BY_CLOSE ? PDK_CLOSED : PDK_TIMEOUT;
+
+        ck_assert(ts_answer_wait(writer, ts_patience(2000)));
+        ck_assert_str_eq(pdk_status_name(ts_answer_status(writer)), pdk_status_name(expected));
+    }
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+}
+END_TEST
+
+START_TEST(a_cancelled_reader_leaves_nothing) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = ts_rwlock(b, path);
+    pdk_hold *held = ts_stage_write(ts_rwlock(a, path), 5000);
+    ts_answer *reader = ts_read_async(lock, 20000);
+    int32_t ahead = -1;
+
+    ts_await_in_line(reader);
+    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(reader), &ahead), PDK_OK);
+    ck_assert_int_eq(ahead, 1);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(reader)), PDK_OK);
+    ck_assert(ts_answer_wait(reader, ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(reader), PDK_CANCELED);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(reader)), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(reader), &ahead), PDK_NOT_HELD);
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(ts_stage_read(lock, 5000)), PDK_OK);
+    ck_assert_int_eq(ts_answer_count(reader), 1);
+}
+END_TEST
+
+/* ---- the end of the object ---- */
+
+START_TEST(the_last_unref_cancels_reads_and_writes) {
+    const char *path = ts_fresh_path();
+    pdk_hold *ahead = ts_stage_write(ts_rwlock(b, path), 5000);
+    pdk_rwlock *lock = NULL;
+
+    ck_assert_int_eq(pdk_rwlock_new(a->session, path, NULL, &lock), PDK_OK);
+    ts_answer *claims[] = {ts_read_async(lock, PDK_FOREVER), ts_write_async(lock, PDK_FOREVER),
+                           ts_read_thread(lock, PDK_FOREVER), ts_write_thread(lock, PDK_FOREVER)};
+    ck_assert(ts_wait_children(server(), path, 4, 5000));
+    ts_sleep_ms(100); /* until both threads are in line: their writers share a node */
+    ck_assert_ptr_eq(pdk_rwlock_ref(lock), lock);
+    pdk_rwlock_unref(lock);
+    ts_assert_waits(claims[0], 100);
+    pdk_rwlock_unref(lock);
+    for (size_t i = 0; i < G_N_ELEMENTS(claims); i++) {
+        ck_assert(ts_answer_wait(claims[i], ts_patience(1000)));
+        ck_assert_int_eq(ts_answer_status(claims[i]), PDK_CANCELED);
+    }
+    ck_assert(ts_wait_children(server(), path, 1, 2000));
+    ck_assert_int_eq(pdk_hold_release(ahead), PDK_OK);
+}
+END_TEST
+
+START_TEST(holds_outlive_the_object) {
+    const char *path = ts_fresh_path();
+
+    for (int shared = 0; shared < 2; shared++) {
+        pdk_rwlock *lock = NULL;
+        ck_assert_int_eq(pdk_rwlock_new(a->session, path, NULL, &lock), PDK_OK);
+        pdk_hold *hold = shared ? ts_stage_read(lock, 5000) : ts_stage_write(lock, 5000);
+        pdk_rwlock_unref(lock);
+        ts_sleep_ms(50);
+        ck_assert(pdk_hold_valid(hold));
+        ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
+        ck_assert_int_eq(ts_child_count(server(), path), 1);
+        pdk_hold_unref(hold); /* the last one releases */
+        ck_assert(ts_wait_children(server(), path, 0, 2000));
+    }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("rwlock_claims");
+    TCase *tcase = ts_stage_case(suite, "rwlock_claims");
+
+    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, a_thread_never_waits_for_itself);
+    tcase_add_test(tcase, an_upgrade_is_refused_without_a_server);
+    tcase_add_test(tcase, what_was_given_up_is_no_deadlock);
+    tcase_add_test(tcase, only_the_threads_own_holds_count);
+    tcase_add_test(tcase, a_lost_hold_is_no_deadlock);
+    tcase_add_test(tcase, writers_hand_over_and_readers_do_not);
+    tcase_add_test(tcase, without_hand_overs_local_writers_queue_anew);
+    tcase_add_test(tcase, a_try_takes_what_can_be_had);
+    tcase_add_test(tcase, a_try_does_not_overtake_a_waiting_writer);
+    tcase_add_test(tcase, deadlines_are_kept);
+    tcase_add_loop_test(tcase, readers_pass_a_writer_that_gave_up, 0, GIVE_UPS);
+    tcase_add_test(tcase, a_cancelled_reader_leaves_nothing);
+    tcase_add_test(tcase, the_last_unref_cancels_reads_and_writes);
+    tcase_add_test(tcase, holds_outlive_the_object);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

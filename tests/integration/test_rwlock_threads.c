@@ -1,0 +1,214 @@
+/* Threads and sessions that read, write and downgrade one read/write lock as fast as they can. */
+#include <glib.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ts_check.h"
+#include "ts_rwlock.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000, TURNS = 50, THREADS = 6, OBJECTS = 3 };
+
+static const char *server(void) { return ts_stage_server(); }
+
+static struct {
+    pdk_rwlock *locks[OBJECTS];
+    atomic_int readers, writers;     /* inside now */
+    atomic_int faults, failed;       /* both at once, or two writers; a call that said no */
+    atomic_int together, downgraded; /* readers met readers; so often */
+    _Atomic int64_t newest_writer;
+} work;
+
+static void fault_if(bool fault) { atomic_fetch_add(&work.faults, fault); }
+
+/* The largest token of a writer there was; writers come in its order, and a reader is newer. */
+static void rank(const pdk_hold *hold, bool writes) {
+    const int64_t token = pdk_hold_token(hold);
+
+    fault_if(atomic_load(&work.newest_writer) > token);
+    if (writes) {
+        atomic_store(&work.newest_writer, token);
+    }
+}
+
+static void write_and_perhaps_read(pdk_rwlock *lock, pdk_hold *hold, bool downgrades) {
+    fault_if(atomic_fetch_add(&work.writers, 1) != 0);
+    fault_if(atomic_load(&work.readers) != 0);
+    rank(hold, true);
+    ts_sleep_ms(1);
+    fault_if(atomic_load(&work.readers) != 0);
+    if (downgrades) {
+        atomic_fetch_add(&work.readers, 1); /* from here on as one who reads */
+        atomic_fetch_sub(&work.writers, 1);
+        atomic_fetch_add(&work.failed, pdk_rwlock_downgrade(lock, hold) != PDK_OK);
+        atomic_fetch_add(&work.downgraded, 1);
+        for (int i = 0; i < 4; i++) {
+            fault_if(pdk_hold_sequencer(hold) == NULL || pdk_hold_sequencer(hold)[0] == '\0');
+            fault_if(atomic_load(&work.writers) != 0);
+            ts_sleep_ms(1);
+        }
+        atomic_fetch_sub(&work.readers, 1);
+    } else {
+        atomic_fetch_sub(&work.writers, 1);
+    }
+}
+
+static void read_on(pdk_hold *hold) {
+    atomic_fetch_add(&work.together, atomic_fetch_add(&work.readers, 1) > 0);
+    fault_if(atomic_load(&work.writers) != 0);
+    rank(hold, false);
+    ts_sleep_ms(1);
+    fault_if(atomic_load(&work.writers) != 0);
+    atomic_fetch_sub(&work.readers, 1);
+}
+
+static void *work_main(void *number) {
+    const int me = GPOINTER_TO_INT(number);
+    pdk_rwlock *lock = work.locks[me % OBJECTS];
+
+    for (int i = 0; i < TURNS; i++) {
+        const bool writes = (i + me) % 3 == 0, downgrades = (i + me) % 2;
+        pdk_hold *hold = NULL;
+
+        if ((writes ? pdk_rwlock_write : pdk_rwlock_read)(lock, 60000, &hold) != PDK_OK) {
+            atomic_fetch_add(&work.failed, 1);
+            break;
+        }
+        if (writes) {
+            write_and_perhaps_read(lock, hold, downgrades);
+        } else {
+            read_on(hold);
+        }
+        atomic_fetch_add(&work.failed, pdk_hold_release(hold) != PDK_OK);
+    }
+    return NULL;
+}
+
+START_TEST(readers_and_writers_never_meet) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
+    pthread_t threads[THREADS];
+
+    memset(&work, 0, sizeof work);
+    options.max_handovers = _i ? 0 : 256;
+    for (int i = 0; i < OBJECTS; i++) { /* two in one session */
+        static ts_client *client;
+        client = i == 2 ? client : ts_stage_client(SESSION_MS);
+        work.locks[i] = ts_rwlock_with(client, path, &options);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, work_main, GINT_TO_POINTER(i)), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    ck_assert_int_eq(atomic_load(&work.faults), 0);
+    ck_assert_int_eq(atomic_load(&work.failed), 0);
+    ck_assert_int_gt(atomic_load(&work.together), 0);
+    ck_assert_int_gt(atomic_load(&work.downgraded), 0);
+    ck_assert(ts_wait_children(server(), path, 0, ts_patience(2000)));
+}
+END_TEST
+
+static bool either_is_granted(void *user) {
+    ts_answer **answers = user;
+
+    return ts_answer_count(answers[0]) + ts_answer_count(answers[1]) > 0;
+}
+
+static void take_and_release(ts_answer *answer) {
+    ts_assert_granted(answer);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+}
+
+/* Released at any moment of the exchange: whoever is next is next, and nothing is left. */
+START_TEST(released_before_it_is_done) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = ts_rwlock(ts_stage_client(SESSION_MS), path);
+    pdk_rwlock *theirs = ts_rwlock(ts_stage_client(SESSION_MS), path);
+
+    for (int round = 0; round < 40; round++) {
+        pdk_hold *hold = ts_stage_write(lock, 5000);
+        ts_answer *reader = ts_read_async(theirs, 20000);
+        ts_await_in_line(reader);
+        ts_answer *local = round % 4 < 2 ? ts_write_async(lock, 20000) : NULL;
+
+        ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
+        if (round % 2) {
+            ts_sleep_ms(round % 5);
+        }
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        if (local) { /* it was handed the writer's node, or came to the end of the line */
+            ts_answer *both[] = {reader, local};
+            ck_assert(ts_wait_until(either_is_granted, both, ts_patience(5000)));
+            if (ts_answer_count(local)) {
+                take_and_release(local);
+                local = NULL;
+            }
+        }
+        take_and_release(reader);
+        if (local) {
+            take_and_release(local);
+        }
+    }
+    ck_assert(ts_wait_children(server(), path, 0, ts_patience(2000)));
+}
+END_TEST
+
+typedef struct {
+    pdk_hold *hold;
+    atomic_bool stop;
+    atomic_int asked, wrong;
+} asker;
+
+static void *ask_main(void *user) {
+    asker *it = user;
+
+    while (!atomic_load(&it->stop)) {
+        const char *text = pdk_hold_sequencer(it->hold);
+        atomic_fetch_add(&it->wrong, text == NULL || !g_str_has_prefix(text, "pdk1 /"));
+        atomic_fetch_add(&it->asked, 1);
+    }
+    return NULL;
+}
+
+/* The text changes while another thread asks for it. */
+START_TEST(asked_for_the_sequencer_meanwhile) {
+    pdk_rwlock *lock = ts_rwlock(ts_stage_client(SESSION_MS), ts_fresh_path());
+
+    for (int round = 0; round < 50; round++) {
+        asker it = {.hold = ts_stage_write(lock, 5000)};
+        pthread_t thread;
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, ask_main, &it), 0);
+        while (atomic_load(&it.asked) == 0) {
+            sched_yield();
+        }
+        const pdk_status status = pdk_rwlock_downgrade(lock, it.hold);
+        const int64_t end = ts_now_ms() + ts_patience(3000);
+        while (status == PDK_OK && !strstr(pdk_hold_sequencer(it.hold), "shared/") && ts_now_ms() < end) {
+            ts_sleep_ms(1);
+        }
+        atomic_store(&it.stop, true);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(status, PDK_OK);
+        ck_assert_int_eq(atomic_load(&it.wrong), 0);
+        ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("rwlock_threads");
+    TCase *tcase = ts_stage_case(suite, "rwlock_threads");
+
+    tcase_add_loop_test(tcase, readers_and_writers_never_meet, 0, 2);
+    tcase_add_test(tcase, released_before_it_is_done);
+    tcase_add_test(tcase, asked_for_the_sequencer_meanwhile);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

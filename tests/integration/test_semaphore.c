@@ -1,0 +1,393 @@
+/* The semaphore between sessions, on a real server: how many, in which order, several at once, who is woken. */
+#include <glib.h>
+#include <string.h>
+
+#include "permits.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000 };
+
+static ts_client *a, *b;
+
+static void two_sessions(void) {
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+}
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* ---- the essence ---- */
+
+START_TEST(acquire_and_release) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore = permits_at(a, path, 3);
+
+    for (int i = 0; i < 3; i++) {
+        pdk_hold *hold = permits_take(semaphore, 1);
+
+        ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
+        ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
+        ck_assert_int_eq(permits_taken(path), 1);
+        ck_assert(permits_wait_queued(path, 0)); /* the turn is over once the permit is taken */
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+        ck_assert_int_eq(permits_taken(path), 0);
+    }
+}
+END_TEST
+
+START_TEST(so_many_and_no_more) {
+    enum { PERMITS = 3 };
+    const char *path = ts_fresh_path();
+    ts_client *c = ts_stage_client(SESSION_MS);
+    pdk_hold *holds[PERMITS] = {permits_take(permits_at(a, path, PERMITS), 1),
+                                permits_take(permits_at(b, path, PERMITS), 1),
+                                permits_take(permits_at(c, path, PERMITS), 1)};
+    ts_answer *async = permits_async(permits_at(a, path, PERMITS), 1, 20000);
+    permits_await_ahead(async, 0);
+    ts_answer *blocked = permits_thread(permits_at(c, path, PERMITS), 1, 20000);
+
+    ck_assert(permits_wait_queued(path, 2));
+    ts_sleep_ms(300);
+    ck_assert_int_eq(ts_answer_count(async), 0);
+    ck_assert_int_eq(permits_taken(path), PERMITS);
+    for (int i = 0; i < PERMITS; i++) {
+        ck_assert(pdk_hold_valid(holds[i]));
+    }
+    ck_assert_int_eq(pdk_hold_release(holds[1]), PDK_OK);
+    permits_await_grant(async);
+    ck_assert(!ts_answer_wait(blocked, 200));
+    ck_assert_int_eq(ts_answer_release(async), PDK_OK);
+    permits_await_grant(blocked);
+    ck_assert_int_eq(permits_taken(path), PERMITS);
+    ck_assert_int_eq(ts_answer_release(blocked), PDK_OK);
+    pdk_hold_release(holds[0]);
+    pdk_hold_release(holds[2]);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* Two semaphore objects of one session count the same permits; a thread may hold several of them. */
+START_TEST(one_thread_and_two_objects) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *one = permits_at(a, path, 3), *two = permits_at(a, path, 3);
+    pdk_hold *holds[3] = {permits_take(one, 1), permits_take(one, 1), permits_take(two, 1)}, *more = NULL;
+
+    ck_assert_int_eq(pdk_semaphore_acquire(one, 1, 200, &more), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_semaphore_acquire(two, 1, 200, &more), PDK_TIMEOUT);
+    ck_assert_ptr_null(more);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(pdk_hold_valid(holds[i]));
+        ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
+    }
+    permits_assert_none(path);
+}
+END_TEST
+
+/* One permit is a lock, and its tokens are a lock's. */
+START_TEST(one_permit_is_a_lock) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphores[2] = {permits_at(a, path, 1), permits_at(b, path, 1)};
+    int64_t last = 0;
+
+    for (int i = 0; i < 8; i++) {
+        pdk_hold *hold = permits_take(semaphores[i % 2], 1), *other = NULL;
+
+        ck_assert_int_eq(pdk_semaphore_acquire(semaphores[(i + 1) % 2], 1, i % 4 < 2 ? 0 : 50, &other),
+                         i % 4 < 2 ? PDK_BUSY : PDK_TIMEOUT);
+        ck_assert_int_gt(pdk_hold_token(hold), last);
+        last = pdk_hold_token(hold);
+        ck_assert(pdk_hold_valid(hold));
+        pdk_hold_release(hold);
+    }
+    permits_assert_none(path);
+}
+END_TEST
+
+START_TEST(a_hundred_at_once) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *all = permits_at(a, path, PDK_SEMAPHORE_COUNT_MAX + 1);
+    pdk_hold *hold = permits_take(all, PDK_SEMAPHORE_COUNT_MAX), *one = NULL, *none = NULL;
+
+    ck_assert_int_eq(permits_taken(path), PDK_SEMAPHORE_COUNT_MAX);
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(b, path, PDK_SEMAPHORE_COUNT_MAX + 1), 1, 0, &one), PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(b, path, PDK_SEMAPHORE_COUNT_MAX + 1), 1, 0, &none), PDK_BUSY);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    ck_assert_int_eq(permits_taken(path), 1);
+    pdk_hold_release(one);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* ---- order ---- */
+
+/* Whoever asks first is granted first, whatever session or call it used. */
+START_TEST(order_is_that_of_arrival) {
+    enum { PERMITS = 2, WAITERS = 6 };
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = permits_take(permits_at(a, path, PERMITS), PERMITS);
+    ts_answer *waiters[WAITERS];
+
+    for (int i = 0; i < WAITERS; i++) {
+        ts_client *client = i % 3 == 2 ? ts_stage_client(SESSION_MS) : i % 3 == 1 ? a : b;
+
+        waiters[i] = i % 2 ? permits_thread(permits_at(client, path, PERMITS), 1, 20000)
+                           : permits_async(permits_at(client, path, PERMITS), 1, PDK_FOREVER);
+        ck_assert(permits_wait_queued(path, i + 1));
+    }
+    ck_assert_int_eq(permits_taken(path), PERMITS); /* who waits has taken nothing yet */
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    permits_await_grant(waiters[0]);
+    for (int i = 1; i < WAITERS; i++) {
+        permits_await_grant(waiters[i]);
+        for (int later = i + 1; later < WAITERS; later++) {
+            ck_assert_int_eq(ts_answer_count(waiters[later]), 0);
+        }
+        ck_assert_int_gt(ts_answer_at_ns(waiters[i]), ts_answer_at_ns(waiters[i - 1]));
+        ck_assert_int_le(permits_taken(path), PERMITS);
+        ck_assert_int_eq(ts_answer_release(waiters[i - 1]), PDK_OK);
+    }
+    ck_assert_int_eq(ts_answer_release(waiters[WAITERS - 1]), PDK_OK);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* All or none: nothing is taken until there is enough, and nobody behind gets ahead meanwhile. */
+START_TEST(who_asks_for_many_is_not_overtaken) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
+    options.max_handovers = 0; /* else b's next one gets b's turn */
+    pdk_semaphore *semaphore = permits_at(a, path, 4), *theirs = permits_with(b, path, 4, &options);
+    pdk_hold *first = permits_take(semaphore, 1), *second = permits_take(semaphore, 2), *none = NULL;
+    ts_answer *many = permits_async(theirs, 3, 20000);
+    permits_await_ahead(many, 0);
+    ts_answer *few = permits_async(semaphore, 1, 20000), *local = permits_async(theirs, 1, 20000);
+
+    permits_await_ahead(few, 1);
+    permits_await_ahead(local, 1);
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 4), 1, 0, &none), PDK_BUSY); /* one is free */
+    ts_sleep_ms(200);
+    ck_assert_int_eq(ts_answer_count(many) + ts_answer_count(few) + ts_answer_count(local), 0);
+    ck_assert_int_eq(permits_taken(path), 3);
+    ck_assert_int_eq(pdk_hold_release(first), PDK_OK); /* two are free */
+    ts_sleep_ms(200);
+    ck_assert_int_eq(ts_answer_count(many) + ts_answer_count(few) + ts_answer_count(local), 0);
+    ck_assert_int_eq(permits_taken(path), 2);
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
+    permits_await_grant(many);
+    permits_await_grant(few);
+    permits_await_ahead(local, 0);
+    ck_assert_int_eq(permits_taken(path), 4);
+    ck_assert_int_eq(ts_answer_count(local), 0);
+    ck_assert_int_eq(ts_answer_release(many), PDK_OK);
+    permits_await_grant(local);
+    ck_assert(pdk_hold_valid(ts_answer_hold(few)));
+}
+END_TEST
+
+/* ---- threads in front of one node ---- */
+
+static uint64_t creates(const ts_client *client) { return ts_proxy_count(client->proxy, TS_OP_CREATE2); }
+
+/* The turn goes from thread to thread: the queue sees one node, the leases one for each permit. */
+START_TEST(threads_share_a_turn) {
+    enum { THREADS = 6 };
+    const char *path = ts_fresh_path();
+    ts_answer *answers[THREADS];
+
+    for (int handing_over = 0; handing_over < 2; handing_over++) {
+        pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
+
+        options.max_handovers = handing_over ? 256 : 0;
+        options.max_handover_ms = 60000;
+        pdk_semaphore *semaphore = permits_with(a, path, THREADS, &options);
+        pdk_hold *all = permits_take(permits_at(b, path, THREADS), THREADS);
+        ts_proxy_zero(a->proxy);
+        for (int i = 0; i < THREADS; i++) {
+            answers[i] = permits_async(semaphore, 1, 20000);
+            permits_await_ahead(answers[i], i);
+        }
+        ck_assert_int_eq(pdk_hold_release(all), PDK_OK);
+        for (int i = 0; i < THREADS; i++) {
+            permits_await_grant(answers[i]);
+            ck_assert(i == 0 || ts_answer_at_ns(answers[i]) > ts_answer_at_ns(answers[i - 1]));
+            ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(answers[i])), 0); /* its node is its own */
+        }
+        ck_assert_uint_eq(creates(a), (handing_over ? 1 : THREADS) + THREADS);
+        for (int i = 0; i < THREADS; i++) {
+            ck_assert_int_eq(ts_answer_release(answers[i]), PDK_OK);
+        }
+        permits_assert_none(path);
+    }
+}
+END_TEST
+
+/* Waits until one of the two is granted; is it the first? */
+static bool is_granted_before(ts_answer *one, ts_answer *other) {
+    const int64_t end = ts_now_ms() + ts_patience(5000);
+
+    while (ts_answer_count(one) == 0 && ts_answer_count(other) == 0) {
+        ck_assert_int_lt(ts_now_ms(), end);
+        ts_sleep_ms(1);
+    }
+    return ts_answer_count(one) > 0;
+}
+
+/* Another session's turn comes after a bounded number of turns of ours. */
+START_TEST(a_turn_is_handed_over_so_often) {
+    enum { LOCAL = 8, HANDOVERS = 2 };
+    pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+    ts_answer *local[LOCAL];
+    int before = 0;
+
+    options.max_handovers = HANDOVERS;
+    options.max_handover_ms = 60000;
+    pdk_semaphore *semaphore = permits_with(a, path, 1, &options);
+    pdk_hold *hold = permits_take(permits_at(b, path, 1), 1);
+    for (int i = 0; i < LOCAL; i++) {
+        local[i] = permits_async(semaphore, 1, 20000);
+        permits_await_ahead(local[i], i);
+    }
+    ts_answer *other = permits_async(permits_at(b, path, 1), 1, 20000);
+    permits_await_ahead(other, 1);
+    pdk_hold_release(hold);
+    while (is_granted_before(local[before], other)) {
+        ck_assert_int_eq(ts_answer_release(local[before++]), PDK_OK);
+        ck_assert_int_lt(before, LOCAL);
+    }
+    ck_assert_int_eq(before, 1 + HANDOVERS);
+    permits_await_grant(other);
+    ck_assert_int_eq(ts_answer_release(other), PDK_OK);
+    for (; before < LOCAL; before++) {
+        permits_await_grant(local[before]);
+        ck_assert_int_eq(ts_answer_release(local[before]), PDK_OK);
+    }
+    permits_assert_none(path);
+}
+END_TEST
+
+/* ---- waking ---- */
+
+/* Each in a session of its own, in this order: the holder of all permits, and who waits. */
+enum { WAITERS = 6 };
+
+static struct {
+    const char *path;
+    ts_client *clients[WAITERS];
+    ts_answer *waiters[WAITERS];
+    pdk_hold *held[2];
+} row;
+
+static void make_row(void) {
+    row.path = ts_fresh_path();
+    for (int i = 0; i < 2; i++) {
+        row.held[i] = permits_take(permits_at(a, row.path, 2), 1);
+    }
+    for (int i = 0; i < WAITERS; i++) {
+        row.clients[i] = ts_stage_client(SESSION_MS);
+        row.waiters[i] = permits_async(permits_at(row.clients[i], row.path, 2), 1, 30000);
+        permits_await_ahead(row.waiters[i], i);
+    }
+    ts_sleep_ms(100); /* every watch is set */
+}
+
+/* Watches on children: the four-letter words that tell of paths know only those on nodes. */
+static int64_t watched_directories(void) {
+    g_autofree char *wchs = ts_fourletter(server(), "wchs");
+    const char *total = strstr(wchs, "Total watches:");
+
+    ck_assert_ptr_nonnull(total);
+    return ts_watch_count(server()) - g_ascii_strtoll(total + strlen("Total watches:"), NULL, 10);
+}
+
+/* Whoever is next watches the leases, the others whom they stand behind. */
+START_TEST(each_watches_one_thing) {
+    make_row();
+    g_autofree char *wchp = ts_fourletter(server(), "wchp");
+
+    ck_assert_int_eq(watched_directories(), 1);
+    for (unsigned i = 0; i < WAITERS; i++) {
+        g_autofree char *node = permits_node(row.path, "locks", i);
+        ck_assert_msg((strstr(wchp, node) != NULL) == (i + 1 < WAITERS), "%s:\n%s", node, wchp);
+    }
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(row.waiters[0])), PDK_OK);
+    permits_await_ahead(row.waiters[1], 0);
+    ts_sleep_ms(100);
+    ck_assert_int_eq(watched_directories(), 2); /* one more for each that gave up, until there is news */
+    pdk_hold_release(row.held[0]);
+    pdk_hold_release(row.held[1]);
+}
+END_TEST
+
+/* What a waiter heard and asked, but for what keeps its session alive. */
+static uint64_t disturbances(const ts_client *client) {
+    ts_proxy_counters counters;
+
+    ts_proxy_read(client->proxy, &counters);
+    return counters.notifications + counters.requests - ts_proxy_count(client->proxy, TS_OP_MULTI);
+}
+
+START_TEST(one_release_wakes_the_head_alone) {
+    make_row();
+    for (int i = 0; i < WAITERS; i++) {
+        ts_proxy_zero(row.clients[i]->proxy);
+    }
+    ck_assert_int_eq(pdk_hold_release(row.held[0]), PDK_OK);
+    permits_await_grant(row.waiters[0]);
+    permits_await_ahead(row.waiters[1], 0);
+    ts_sleep_ms(200);
+    ck_assert_int_eq(ts_answer_count(row.waiters[1]), 0);
+    ck_assert_uint_eq(creates(row.clients[0]), 1);
+    ck_assert_uint_eq(ts_proxy_count(row.clients[1]->proxy, TS_OP_GET_CHILDREN), 2); /* the line, and the leases */
+    ck_assert_uint_eq(creates(row.clients[1]), 0);
+    for (int i = 2; i < WAITERS; i++) {
+        ck_assert_msg(disturbances(row.clients[i]) == 0, "waiter %d was woken", i);
+    }
+    pdk_hold_release(row.held[1]);
+}
+END_TEST
+
+/* What one permit costs when nobody is in the way: its turn, a look, its node; and nothing is watched afterwards. */
+START_TEST(the_cost_of_a_permit) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore = permits_at(a, path, 2);
+
+    pdk_hold_release(permits_take(semaphore, 1)); /* makes the directories */
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    ts_proxy_zero(a->proxy);
+    pdk_hold_release(permits_take(semaphore, 1));
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    ck_assert_uint_eq(creates(a), 2);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_DELETE), 2);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_GET_CHILDREN), 3);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_GET_DATA), 1);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_SET_DATA), 0);
+    ts_sleep_ms(100);
+    ck_assert_int_eq(ts_watch_count(server()), 0);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("semaphore");
+    TCase *tcase = ts_stage_case(suite, "semaphore");
+
+    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, acquire_and_release);
+    tcase_add_test(tcase, so_many_and_no_more);
+    tcase_add_test(tcase, one_thread_and_two_objects);
+    tcase_add_test(tcase, one_permit_is_a_lock);
+    tcase_add_test(tcase, a_hundred_at_once);
+    tcase_add_test(tcase, order_is_that_of_arrival);
+    tcase_add_test(tcase, who_asks_for_many_is_not_overtaken);
+    tcase_add_test(tcase, threads_share_a_turn);
+    tcase_add_test(tcase, a_turn_is_handed_over_so_often);
+    tcase_add_test(tcase, each_watches_one_thing);
+    tcase_add_test(tcase, one_release_wakes_the_head_alone);
+    tcase_add_test(tcase, the_cost_of_a_permit);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,381 @@
+/* The number of permits, which all clients of a path must agree on, and the directory that says it. */
+#include <glib.h>
+#include <string.h>
+
+#include "permits.h"
+#include "refused.h"
+#include "sweeper.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000, SHORT_MS = 2000 };
+
+static ts_client *a, *b;
+
+static void two_sessions(void) {
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+}
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* What <path>/leases says (g_free). */
+static char *number_at(const char *path) {
+    g_autofree char *leases = permits_leases(path);
+    char *number = NULL;
+
+    ck_assert_int_eq(ts_get(server(), leases, &number, NULL, NULL), 0);
+    return number;
+}
+
+static void assert_number(const char *path, const char *expected) {
+    g_autofree char *number = number_at(path);
+
+    ck_assert_str_eq(number, expected);
+}
+
+static void write_number(const char *path, const char *number) {
+    g_autofree char *leases = permits_leases(path);
+
+    ck_assert_int_eq(ts_exists(server(), leases, NULL) == 0 ? ts_set(server(), leases, number)
+                                                            : ts_create(server(), leases, number, TS_PERSISTENT, NULL),
+                     0);
+}
+
+static pdk_status acquire(pdk_semaphore *semaphore, int32_t count, int64_t timeout_ms) {
+    pdk_hold *hold = (pdk_hold *)&a;
+    const pdk_status status = pdk_semaphore_acquire(semaphore, count, timeout_ms, &hold);
+
+    ck_assert(status == PDK_OK || hold == (pdk_hold *)&a);
+    if (status == PDK_OK) {
+        pdk_hold_release(hold);
+    }
+    return status;
+}
+
+/* ---- it is recorded ---- */
+
+START_TEST(the_first_one_records_it) {
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path);
+
+    pdk_hold_release(permits_take(permits_at(a, path, 12), 1));
+    assert_number(path, "12");
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 2);
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_SET_DATA), 0);
+    pdk_hold_release(permits_take(permits_at(b, path, 12), 12));
+    ck_assert_uint_eq(ts_proxy_count(b->proxy, TS_OP_SET_DATA), 0);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* Whoever made the directory did not know of it, as Curator does not. */
+START_TEST(a_directory_without_a_number_gets_one) {
+    const char *path = ts_fresh_path();
+    pdk_hold *hold;
+
+    write_number(path, "");
+    if (_i == 0) {
+        hold = permits_take(permits_at(a, path, 7), 3);
+    } else {
+        ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 7), 3, 0, &hold), PDK_OK);
+    }
+    ck_assert_int_eq(permits_taken(path), 3);
+    assert_number(path, "7");
+    ck_assert_int_eq(acquire(permits_at(b, path, 8), 1, 5000), PDK_MISMATCH);
+    ck_assert_int_eq(acquire(permits_at(b, path, 7), 4, 5000), PDK_OK);
+    ck_assert(pdk_hold_valid(hold));
+    pdk_hold_release(hold);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* Many begin at once where there is nothing yet: they agree all the same, and so many are granted. */
+START_TEST(all_begin_at_once) {
+    enum { ALL = 6, PERMITS = 4 };
+    ts_client *clients[ALL];
+
+    for (int i = 0; i < ALL; i++) {
+        clients[i] = ts_stage_client(SESSION_MS);
+    }
+    for (int round = 0; round < 10; round++) {
+        const char *path = ts_fresh_path();
+        ts_answer *answers[ALL];
+        int granted = 0;
+
+        for (int i = 0; i < ALL; i++) {
+            answers[i] = permits_async(permits_at(clients[i], path, PERMITS), 1, 20000);
+        }
+        ck_assert(permits_wait_taken(path, PERMITS));
+        ck_assert(permits_wait_queued(path, ALL - PERMITS));
+        for (int i = 0; i < ALL; i++) {
+            granted += ts_answer_wait(answers[i], 20);
+        }
+        ck_assert_int_eq(granted, PERMITS);
+        assert_number(path, "4");
+        for (int i = 0; i < ALL; i++) { /* those who wait come after those who do not */
+            const int first = (i + round) % ALL;
+            if (ts_answer_count(answers[first]) > 0 && ts_answer_hold(answers[first]) != NULL) {
+                ck_assert_int_eq(ts_answer_release(answers[first]), PDK_OK);
+            }
+        }
+        for (int i = 0; i < ALL; i++) {
+            ck_assert(ts_answer_wait(answers[i], ts_patience(5000)));
+            ck_assert_int_eq(ts_answer_status(answers[i]), PDK_OK);
+            pdk_hold_unref(ts_answer_take(answers[i]));
+        }
+        permits_assert_none(path);
+    }
+}
+END_TEST
+
+/* Both directories are removed whenever they are empty: that costs time, and neither the number nor a permit. */
+START_TEST(directories_that_vanish_all_the_time) {
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path), *locks = g_strconcat(path, "/locks", NULL);
+    pdk_semaphore *semaphores[2] = {permits_at(a, path, 3), permits_at(b, path, 3)};
+    const int64_t end = ts_now_ms() + 2000;
+    sweeper *s = sweeper_start(locks, leases);
+    int failures = 0, grants = 0, wrong = 0, stale = 0;
+
+    for (; ts_now_ms() < end && failures == 0; grants++) {
+        pdk_hold *hold = NULL;
+        char *number = NULL;
+
+        failures += pdk_semaphore_acquire(semaphores[grants % 2], 1 + grants % 3, 5000, &hold) != PDK_OK;
+        wrong += ts_get(server(), leases, &number, NULL, NULL) != 0 || g_strcmp0(number, "3") != 0;
+        stale += pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000) != PDK_OK;
+        failures += hold == NULL || pdk_hold_release(hold) != PDK_OK;
+        g_free(number);
+        ts_sleep_ms(grants % 8 == 0 ? 2 : 0);
+    }
+    ck_assert_int_gt(sweeper_stop(s), 10);
+    ck_assert_int_eq(failures, 0);
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_int_eq(stale, 0);
+    ck_assert_int_gt(grants, 20);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* ---- it is another one ---- */
+
+/* Blocking, asynchronous, and a try: MISMATCH, nothing left, and nobody harmed. */
+START_TEST(another_number_is_a_mismatch) {
+    static const int32_t wrong[] = {1, 2, 4, 30, PDK_SEMAPHORE_PERMITS_MAX};
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path);
+    pdk_hold *held = permits_take(permits_at(a, path, 3), 2);
+
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        pdk_semaphore *semaphore = permits_at(i % 2 ? a : b, path, wrong[i]);
+
+        refused(acquire(semaphore, 1, 5000), PDK_MISMATCH, leases);
+        refused(acquire(semaphore, 1, PDK_FOREVER), PDK_MISMATCH, "\"3\"");
+        refused(acquire(semaphore, 1, 0), PDK_MISMATCH, "permits");
+        permits_await_status(permits_async(semaphore, 1, 5000), PDK_MISMATCH);
+        permits_await_status(permits_async(semaphore, 1, 0), PDK_MISMATCH);
+        ck_assert(pdk_hold_valid(held));
+        ck_assert(permits_wait_queued(path, 0));
+        ck_assert_int_eq(permits_taken(path), 2);
+    }
+    assert_number(path, "3");
+    ck_assert_int_eq(acquire(permits_at(b, path, 3), 1, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    permits_assert_none(path);
+    ck_assert_int_eq(acquire(permits_at(b, path, 2), 1, 5000), PDK_MISMATCH); /* nobody holds it, but it is there */
+}
+END_TEST
+
+/* Every thread behind the object with the wrong number gets its answer; those with the right one wait on. */
+START_TEST(a_mismatch_is_everybodys) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *wrong = permits_at(b, path, 2);
+    pdk_hold *held = permits_take(permits_at(a, path, 3), 3);
+    ts_answer *first = permits_async(permits_at(a, path, 3), 1, 20000);
+    permits_await_ahead(first, 0);
+    ts_answer *async = permits_async(wrong, 1, 20000), *blocked = permits_thread(wrong, 2, 20000);
+    permits_await_ahead(async, 1);
+    ts_answer *last = permits_async(permits_at(a, path, 3), 2, 20000);
+    permits_await_ahead(last, 2);
+
+    ck_assert(!ts_answer_wait(async, 100)); /* it is told when its turn comes */
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    permits_await_grant(first);
+    permits_await_status(async, PDK_MISMATCH);
+    permits_await_status(blocked, PDK_MISMATCH);
+    permits_await_grant(last);
+    ck_assert_int_eq(permits_taken(path), 3);
+    ck_assert(permits_wait_queued(path, 0));
+}
+END_TEST
+
+/* It is forgotten when the directory is removed, as the server does with empty containers. */
+START_TEST(a_removed_directory_forgets) {
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path);
+    pdk_semaphore *three = permits_at(a, path, 3), *two = permits_at(b, path, 2);
+
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(acquire(i % 2 ? two : three, 1, 5000), PDK_OK);
+        ck_assert_int_eq(acquire(i % 2 ? three : two, 1, 5000), PDK_MISMATCH);
+        permits_assert_none(path);
+        ck_assert_int_eq(ts_delete(server(), leases), 0);
+    }
+}
+END_TEST
+
+/* It is changed under one who waits. */
+START_TEST(the_number_changes) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = permits_take(permits_at(a, path, 2), 2);
+    ts_answer *waiter = permits_async(permits_at(b, path, 2), 1, 20000);
+
+    permits_await_ahead(waiter, 0);
+    write_number(path, "3");
+    ck_assert(!ts_answer_wait(waiter, 200)); /* nobody watches that */
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    permits_await_status(waiter, PDK_MISMATCH);
+    ck_assert_int_eq(acquire(permits_at(b, path, 3), 3, 5000), PDK_OK);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* ---- it is none ---- */
+
+START_TEST(what_is_no_number_is_a_mismatch) {
+    static const char *const garbage[] = {"02", "2 ", " 2", "+2", "2\n", "two", "-1", "2147483648", "\x1b[2J\xff"};
+    const char *path = ts_fresh_path();
+    g_autofree char *longest = g_strnfill(2000, '2');
+
+    for (size_t i = 0; i <= G_N_ELEMENTS(garbage); i++) {
+        const char *data = i < G_N_ELEMENTS(garbage) ? garbage[i] : longest;
+
+        write_number(path, data);
+        refused(acquire(permits_at(a, path, 2), 1, 5000), PDK_MISMATCH, path);
+        ck_assert_int_eq(acquire(permits_at(a, path, 2), 1, 0), PDK_MISMATCH);
+        for (const char *c = pdk_error_text(); *c; c++) { /* anybody may have written it */
+            ck_assert(g_ascii_isprint(*c));
+        }
+        ck_assert_uint_gt(strlen(pdk_error_text()), strlen(path));
+        permits_assert_none(path);
+        assert_number(path, data);
+    }
+    write_number(path, "2");
+    ck_assert_int_eq(acquire(permits_at(a, path, 2), 2, 5000), PDK_OK);
+}
+END_TEST
+
+/* ---- permissions ---- */
+
+static void set_permissions(const char *path, int permissions) {
+    ts_observer *o = ts_observer_open(server());
+
+    ck_assert_ptr_nonnull(o);
+    const int rc = ts_observer_set_acl(o, path, permissions, "world", "anyone");
+    ts_observer_close(o);
+    ck_assert_int_eq(rc, 0);
+}
+
+/* The leases may not be read, or nobody may add to them, or they may not be made: said at once, and nothing is left. */
+START_TEST(permissions_that_are_missing) {
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path), *locks = g_strconcat(path, "/locks", NULL);
+    pdk_semaphore *semaphore = permits_at(a, path, 2);
+    pdk_contenders *list = NULL;
+    const char *closed = _i == 2 ? path : leases;
+
+    ck_assert_int_eq(ts_create(server(), locks, "", TS_PERSISTENT, NULL), 0);
+    if (_i < 2) {
+        write_number(path, "2");
+    }
+    set_permissions(closed, TS_PERM_ALL & ~(_i == 0 ? TS_PERM_READ : TS_PERM_CREATE));
+    refused(acquire(semaphore, 1, 5000), PDK_NO_PERMISSION, path);
+    refused(acquire(semaphore, 2, 5000), PDK_NO_PERMISSION, path);
+    refused(acquire(semaphore, 1, 0), PDK_NO_PERMISSION, path);
+    permits_await_status(permits_async(semaphore, 1, 5000), PDK_NO_PERMISSION);
+    ck_assert(permits_wait_queued(path, 0));
+    if (_i == 0) {
+        refused(pdk_semaphore_holders(semaphore, 1000, &list), PDK_NO_PERMISSION, leases);
+    }
+    set_permissions(closed, TS_PERM_ALL);
+    ck_assert_int_eq(acquire(semaphore, 2, 5000), PDK_OK);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* A number that may not be written is nobody's obstacle, and one that is there is heeded. */
+START_TEST(a_number_that_may_not_be_written) {
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path);
+
+    write_number(path, "");
+    set_permissions(leases, TS_PERM_ALL & ~TS_PERM_WRITE);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(acquire(permits_at(a, path, 2), 2, 5000), PDK_OK);
+    }
+    assert_number(path, "");
+    permits_assert_none(path);
+}
+END_TEST
+
+/* Reading is forbidden for a moment, and the server keeps the news of the release back: who waits asks again in time. */
+START_TEST(a_wake_up_that_is_kept_back) {
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path);
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+
+    options.session_timeout_ms = SHORT_MS;
+    ts_client *c = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(c);
+    pdk_hold *held = permits_take(permits_at(a, path, 2), 2);
+    ts_answer *waiter = permits_async(permits_at(c, path, 2), 2, 20000);
+    permits_await_ahead(waiter, 0);
+    ts_sleep_ms(50);
+    set_permissions(leases, TS_PERM_ALL & ~TS_PERM_READ);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    set_permissions(leases, TS_PERM_ALL);
+    ck_assert(ts_answer_wait(waiter, SHORT_MS + ts_patience(1000)));
+    ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
+}
+END_TEST
+
+/* The permissions go while one waits. */
+START_TEST(permissions_that_are_taken_away) {
+    const char *path = ts_fresh_path();
+    g_autofree char *leases = permits_leases(path);
+    pdk_hold *held = permits_take(permits_at(a, path, 2), 2);
+    ts_answer *waiter = permits_async(permits_at(b, path, 2), 2, 20000);
+
+    permits_await_ahead(waiter, 0);
+    ts_sleep_ms(50);
+    set_permissions(leases, TS_PERM_ALL & ~TS_PERM_CREATE);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    permits_await_status(waiter, PDK_NO_PERMISSION);
+    permits_assert_none(path);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("semaphore_number");
+    TCase *tcase = ts_stage_case(suite, "semaphore_number");
+
+    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, the_first_one_records_it);
+    tcase_add_loop_test(tcase, a_directory_without_a_number_gets_one, 0, 2);
+    tcase_add_test(tcase, all_begin_at_once);
+    tcase_add_test(tcase, directories_that_vanish_all_the_time);
+    tcase_add_test(tcase, another_number_is_a_mismatch);
+    tcase_add_test(tcase, a_mismatch_is_everybodys);
+    tcase_add_test(tcase, a_removed_directory_forgets);
+    tcase_add_test(tcase, the_number_changes);
+    tcase_add_test(tcase, what_is_no_number_is_a_mismatch);
+    tcase_add_loop_test(tcase, permissions_that_are_missing, 0, 3);
+    tcase_add_test(tcase, a_number_that_may_not_be_written);
+    tcase_add_test(tcase, a_wake_up_that_is_kept_back);
+    tcase_add_test(tcase, permissions_that_are_taken_away);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

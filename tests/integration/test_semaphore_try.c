@@ -1,0 +1,272 @@
+/* The semaphore and time: tries, deadlines in each stage, positions, and who holds what. */
+#include <glib.h>
+#include <string.h>
+
+#include "permits.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000, SCHEDULING_MS = 250 };
+
+static ts_client *a, *b;
+
+static void two_sessions(void) {
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+}
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* ---- tries ---- */
+
+START_TEST(a_try_takes_what_is_free) {
+    const char *path = ts_fresh_path();
+    pdk_hold *one = NULL, *two = NULL, *none = NULL;
+
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 1, 0, &one), PDK_OK); /* makes the directories */
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(b, path, 3), 2, 0, &two), PDK_OK);
+    ck_assert(pdk_hold_valid(one) && pdk_hold_valid(two));
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 1, 0, &none), PDK_BUSY);
+    ck_assert_ptr_null(none);
+    ck_assert_int_eq(permits_taken(path), 3);
+    ck_assert_int_eq(pdk_hold_release(two), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 3, 0, &none), PDK_BUSY); /* two are free */
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 2, 0, &two), PDK_OK);
+    pdk_hold_release(one);
+    pdk_hold_release(two);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* What was just released by this session is free for it, without a flush. */
+START_TEST(a_try_finds_what_was_just_released) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore = permits_at(a, path, 2);
+    pdk_hold *hold = permits_take(semaphore, 2);
+
+    for (int round = 0; round < 20; round++) {
+        pdk_hold_release(hold);
+        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_error_text());
+    }
+    pdk_hold_release(hold);
+    for (int round = 0; round < 20; round++) { /* and what was on its way to a claim that was given up */
+        ts_answer *given_up = permits_async(semaphore, 2, 20000);
+
+        ts_sleep_ms(round % 4);
+        if (pdk_claim_cancel(ts_answer_claim(given_up)) != PDK_OK) {
+            permits_await_grant(given_up);
+            ck_assert_int_eq(ts_answer_release(given_up), PDK_OK);
+        }
+        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_error_text());
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    }
+    permits_assert_none(path);
+}
+END_TEST
+
+/* BUSY at once, for too few and for somebody ahead, blocking or not; and nothing stays behind, not even a watch. */
+START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
+    const char *path = ts_fresh_path();
+    pdk_hold *held = permits_take(permits_at(a, path, 2), 1), *none = NULL;
+    pdk_semaphore *semaphore = permits_at(b, path, 2);
+    const int64_t before = ts_now_ms();
+
+    ts_sleep_ms(100);
+    const int64_t watches = ts_watch_count(server());
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 2, 0, &none), PDK_BUSY);
+    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "too few"));
+    permits_await_status(permits_async(semaphore, 2, 0), PDK_BUSY);
+    ck_assert_int_lt(ts_now_ms() - before, ts_patience(1000));
+    ck_assert(permits_wait_queued(path, 0));
+    ck_assert_int_eq(permits_taken(path), 1);
+    ck_assert_int_eq(ts_watch_count(server()), watches);
+    ts_answer *waiter = permits_async(semaphore, 2, 20000);
+    permits_await_ahead(waiter, 0);
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 2), 1, 0, &none), PDK_BUSY); /* one is free, but: */
+    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "somebody is ahead"));
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 0, &none), PDK_BUSY);
+    ck_assert_ptr_null(none);
+    ck_assert(permits_wait_queued(path, 1));
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    permits_await_grant(waiter);
+}
+END_TEST
+
+START_TEST(a_try_without_a_server_is_unavailable_in_time) {
+    const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_CUT};
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = NULL;
+
+    options.session_timeout_ms = SESSION_MS;
+    options.request_timeout_ms = 400;
+    ts_client *c = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(c);
+    pdk_semaphore *semaphore = permits_at(c, path, 2);
+    for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
+        ts_proxy_set_mode(c->proxy, modes[i]);
+        const int64_t before = ts_now_ms();
+        ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 0, &hold), PDK_UNAVAILABLE);
+        ck_assert_int_ge(ts_now_ms() - before, 400);
+        ck_assert_int_le(ts_now_ms() - before, 400 + ts_patience(SCHEDULING_MS));
+        ts_proxy_heal_discard(c->proxy);
+    }
+    permits_assert_none(path);
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 2, 5000, &hold), PDK_OK);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+/* ---- deadlines ---- */
+
+/* Whoever waits for the turn, for permits, or behind a thread of its own process is answered in time. */
+START_TEST(deadlines_are_kept) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore = permits_at(b, path, 3);
+    pdk_hold *held = permits_take(permits_at(a, path, 3), 2);
+    const int64_t before = ts_now_ms();
+    ts_answer *next = permits_thread(semaphore, 2, 300);
+    ck_assert(permits_wait_queued(path, 1));
+    ts_answer *local = permits_thread(semaphore, 1, 150), *behind = permits_thread(permits_at(a, path, 3), 1, 200);
+    ts_answer *all[] = {local, behind, next};
+    const int64_t deadlines[] = {150, 200, 300};
+
+    for (int i = 0; i < 3; i++) {
+        permits_await_status(all[i], PDK_TIMEOUT);
+        const int64_t passed = ts_answer_at_ns(all[i]) / 1000000 - before;
+        ck_assert_int_ge(passed, deadlines[i]);
+        ck_assert_int_le(passed, deadlines[i] + ts_patience(SCHEDULING_MS));
+    }
+    ck_assert(permits_wait_queued(path, 0));
+    ck_assert_int_eq(permits_taken(path), 2);
+    ck_assert(pdk_hold_valid(held));
+    pdk_hold_release(permits_take(semaphore, 1));
+    pdk_hold_release(held);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* Whoever is next gives up: the next one's turn comes, with what is free. */
+START_TEST(who_asked_for_too_much_makes_room) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore = permits_at(b, path, 3);
+    pdk_hold *held = permits_take(permits_at(a, path, 3), 1);
+    ts_answer *many = permits_async(semaphore, 3, _i == 0 ? 400 : 20000);
+    permits_await_ahead(many, 0);
+    ts_answer *local = permits_async(semaphore, 1, 20000), *other = permits_async(permits_at(a, path, 3), 1, 20000);
+
+    permits_await_ahead(local, 1);
+    permits_await_ahead(other, 1);
+    if (_i == 1) {
+        ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(many)), PDK_OK);
+        ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(many)), PDK_NOT_HELD);
+    }
+    permits_await_status(many, _i == 0 ? PDK_TIMEOUT : PDK_CANCELED);
+    permits_await_grant(local);
+    permits_await_grant(other);
+    ck_assert_int_eq(permits_taken(path), 3);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+}
+END_TEST
+
+START_TEST(cut_off_the_deadline_is_kept) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore = permits_at(a, path, 2);
+    pdk_hold *hold = NULL;
+
+    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
+    const int64_t before = ts_now_ms();
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 300, &hold), PDK_UNAVAILABLE);
+    ck_assert_int_ge(ts_now_ms() - before, 300);
+    ck_assert_int_le(ts_now_ms() - before, 300 + ts_patience(SCHEDULING_MS));
+    ts_proxy_heal(a->proxy);
+    permits_assert_none(path);
+}
+END_TEST
+
+/* A release that falls on any moment of the waiter's way is not missed. */
+START_TEST(a_release_at_any_moment) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore_a = permits_at(a, path, 2), *semaphore_b = permits_at(b, path, 2);
+
+    pdk_hold_release(permits_take(semaphore_b, 2));
+    ts_proxy_set_delay(b->proxy, 8000, 8000);
+    for (int i = 0; i < 30; i++) {
+        pdk_hold *held = permits_take(semaphore_a, 1);
+        ts_answer *waiter = permits_async(semaphore_b, 2, 10000);
+
+        ts_sleep_ms(i * 3);
+        ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+        ck_assert_msg(ts_answer_wait(waiter, ts_patience(2500)), "not granted, offset %d ms", i * 3);
+        ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
+        ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK);
+    }
+    permits_assert_none(path);
+}
+END_TEST
+
+/* ---- who holds ---- */
+
+static void assert_holder(const pdk_contenders *list, size_t i, const ts_client *client) {
+    g_autofree char *name = g_strdup(pdk_contenders_node(list, i));
+
+    ck_assert(g_str_has_prefix(name, "_c_") && strstr(name, "-lease-") != NULL);
+    ck_assert_int_eq(pdk_contenders_session(list, i), pdk_session_id(client->session));
+    ck_assert_str_eq(pdk_contenders_identity(list, i), pdk_session_identity(client->session));
+    ck_assert_int_gt(pdk_contenders_since_ms(list, i), INT64_C(1600000000000));
+    ck_assert(!pdk_contenders_is_shared(list, i));
+    ck_assert(i == 0 || pdk_contenders_token(list, i) > pdk_contenders_token(list, i - 1));
+}
+
+START_TEST(holders_are_listed_by_permit) {
+    const char *path = ts_fresh_path();
+    pdk_semaphore *semaphore = permits_at(a, path, 4);
+    pdk_contenders *list = NULL;
+
+    ck_assert_int_eq(pdk_semaphore_holders(semaphore, 5000, &list), PDK_OK); /* not even the directory exists */
+    ck_assert_uint_eq(pdk_contenders_count(list), 0);
+    pdk_contenders_free(list);
+    pdk_hold *one = permits_take(semaphore, 1), *two = permits_take(permits_at(b, path, 4), 2);
+    ts_answer *waiter = permits_async(semaphore, 2, 20000); /* which holds nothing yet */
+    permits_await_ahead(waiter, 0);
+    ck_assert_int_eq(pdk_semaphore_holders(permits_at(b, path, 4), 5000, &list), PDK_OK);
+    ck_assert_uint_eq(pdk_contenders_count(list), 3);
+    ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(one));
+    ck_assert_int_eq(pdk_contenders_token(list, 1), pdk_hold_token(two));
+    assert_holder(list, 0, a);
+    assert_holder(list, 1, b);
+    assert_holder(list, 2, b);
+    pdk_contenders_free(list);
+    ts_proxy_set_mode(b->proxy, TS_BLACKHOLE);
+    list = NULL;
+    const int64_t before = ts_now_ms();
+    ck_assert_int_eq(pdk_semaphore_holders(permits_at(b, path, 4), 200, &list), PDK_UNAVAILABLE);
+    ck_assert_int_le(ts_now_ms() - before, 200 + ts_patience(SCHEDULING_MS));
+    ck_assert_ptr_null(list);
+    ts_proxy_heal(b->proxy);
+    pdk_hold_release(one);
+    permits_await_grant(waiter);
+    ck_assert_int_eq(pdk_hold_release(two), PDK_OK);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("semaphore_try");
+    TCase *tcase = ts_stage_case(suite, "semaphore_try");
+
+    tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, a_try_takes_what_is_free);
+    tcase_add_test(tcase, a_try_finds_what_was_just_released);
+    tcase_add_test(tcase, a_try_tells_busy_at_once_and_leaves_nothing);
+    tcase_add_test(tcase, a_try_without_a_server_is_unavailable_in_time);
+    tcase_add_test(tcase, deadlines_are_kept);
+    tcase_add_loop_test(tcase, who_asked_for_too_much_makes_room, 0, 2);
+    tcase_add_test(tcase, cut_off_the_deadline_is_kept);
+    tcase_add_test(tcase, a_release_at_any_moment);
+    tcase_add_test(tcase, holders_are_listed_by_permit);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

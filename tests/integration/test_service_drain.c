@@ -1,0 +1,286 @@
+/* A function that does not return in time: with PDK_DRAIN_KEEP the office is not given away, and the log says so; with
+ * PDK_DRAIN_ABORT the process ends. That process is this program, run again as: test_service_drain HOSTS PATH HOW. */
+#include <glib.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "journal.h"
+#include "services.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000, SOON_MS = 2000, DRAIN_MS = 400 };
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* ---- the process */
+
+static void say(const char *word, int64_t number) {
+    printf("%s %" PRId64 "\n", word, number);
+    fflush(stdout);
+}
+
+/* How: "never" returns, "late" but within the bound. Says when it was told to return. */
+static void run_on(pdk_term *term, void *how) {
+    say("running", pdk_hold_token(pdk_term_hold(term)));
+    while (!pdk_term_is_ending(term)) {
+        ts_fd_readable(pdk_term_fd(term), 1000);
+    }
+    say("ending", ts_now_ms());
+    if (strcmp(how, "late") == 0) {
+        ts_sleep_ms(DRAIN_MS / 2);
+        return;
+    }
+    for (;;) {
+        pause();
+    }
+}
+
+/* The order to stop is a signal. */
+static volatile sig_atomic_t stop_ordered;
+
+static void on_order(int number) {
+    (void)number;
+    stop_ordered = 1;
+}
+
+static int play(const char *hosts, const char *path, char *how) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_service_options service_options = PDK_SERVICE_OPTIONS_INIT;
+    const struct rlimit no_core = {0, 0};
+    pdk_session *session;
+    pdk_election *election;
+    pdk_service *service;
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(SIGUSR1, on_order);
+    options.session_timeout_ms = SESSION_MS;
+    service_options.drain_ms = DRAIN_MS;
+    service_options.drain = PDK_DRAIN_ABORT;
+    if (pdk_session_open(hosts, &options, &session) != PDK_OK ||
+        pdk_election_new(session, path, NULL, &election) != PDK_OK ||
+        pdk_election_run(election, run_on, how, &service_options, &service) != PDK_OK) {
+        fprintf(stderr, "%s\n", pdk_error_text());
+        return EXIT_FAILURE;
+    }
+    while (!stop_ordered) {
+        ts_sleep_ms(5);
+    }
+    const pdk_status status = pdk_service_stop(service, strcmp(how, "late") == 0 ? 10000 : DRAIN_MS / 4);
+    say("stopped", status);
+    if (status != PDK_OK) {
+        pause();
+    }
+    pdk_service_unref(service);
+    pdk_election_unref(election);
+    pdk_session_close(session, 5000);
+    pdk_session_unref(session);
+    return EXIT_SUCCESS;
+}
+
+/* ---- and what is done to it */
+
+static struct {
+    const char *path;
+    ts_proxy *proxy;
+    pid_t pid;
+    FILE *from;
+} process;
+
+static void start_process(const char *how) {
+    process.path = ts_fresh_path();
+    process.proxy = ts_proxy_start(server());
+    const char *const argv[] = {"/proc/self/exe", ts_proxy_address(process.proxy), process.path, how, NULL};
+    int fd = -1;
+
+    process.pid = ts_spawn(argv, &fd);
+    ck_assert_int_gt(process.pid, 0);
+    process.from = fdopen(fd, "r");
+    setvbuf(process.from, NULL, _IONBF, 0);
+}
+
+static void end_process(void) {
+    if (process.pid > 0) {
+        ts_kill(process.pid);
+    }
+    if (process.from != NULL) {
+        fclose(process.from);
+    }
+    ts_proxy_stop(process.proxy);
+    memset(&process, 0, sizeof process);
+}
+
+/* The number of the next line, which must begin with that word. */
+static int64_t hear(const char *word) {
+    char line[128] = "";
+
+    ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
+    ck_assert_msg(fgets(line, sizeof line, process.from) != NULL, "the process has ended, before saying %s", word);
+    ck_assert_msg(g_str_has_prefix(line, word), "not %s but %s", word, line);
+    return g_ascii_strtoll(line + strlen(word) + 1, NULL, 10);
+}
+
+static int await_process(void) {
+    const int status = ts_wait(process.pid, ts_patience(10000));
+
+    process.pid = 0;
+    return status;
+}
+
+static void delete_its_node(void) {
+    g_auto(GStrv) children = ts_children(server(), process.path, NULL);
+    g_autofree char *node = g_strdup_printf("%s/%s", process.path, children[0]);
+
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+}
+
+enum cause { A_STOP, AN_ADMIN, A_CUT, CAUSES };
+
+/* It ends by SIGABRT, at the bound: not before, and not much later. */
+START_TEST(it_aborts_at_the_bound) {
+    start_process("never");
+    hear("running");
+    if (_i == A_STOP) {
+        ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
+    } else if (_i == AN_ADMIN) {
+        delete_its_node();
+    } else {
+        ts_proxy_set_mode(process.proxy, TS_BLACKHOLE);
+    }
+    const int64_t told = hear("ending");
+    if (_i == A_STOP) {
+        ck_assert_int_eq(hear("stopped"), PDK_TIMEOUT); /* which was asked for less than the bound */
+    }
+    ck_assert_int_eq(await_process(), 128 + SIGABRT);
+    ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS - 20);
+    ck_assert_int_lt(ts_now_ms() - told, DRAIN_MS + ts_patience(1000));
+}
+END_TEST
+
+START_TEST(it_does_not_abort_within_the_bound) {
+    start_process("late");
+    hear("running");
+    delete_its_node();
+    hear("ending");
+    hear("running"); /* elected again */
+    ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
+    hear("ending");
+    ck_assert_int_eq(hear("stopped"), PDK_OK);
+    ck_assert_int_eq(await_process(), EXIT_SUCCESS);
+}
+END_TEST
+
+/* ---- kept */
+
+static struct journal journal;
+
+static void journal_end(void *j) { journal_clear(j); }
+
+static ts_client *client_with_journal(void) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+
+    journal_init(&journal);
+    ts_paddock_keep(&journal, journal_end); /* until the session is closed */
+    journal_attach(&journal, &options);
+    options.session_timeout_ms = SESSION_MS;
+    ts_client *client = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(client);
+    return client;
+}
+
+#define WARNING "has not returned within drain_ms"
+
+START_TEST(kept_past_the_bound) {
+    const pdk_service_options defaults = PDK_SERVICE_OPTIONS_INIT;
+    pdk_service_options options = defaults;
+    const char *path = ts_fresh_path();
+    ts_client *client = client_with_journal();
+
+    ck_assert_int_eq(defaults.drain, PDK_DRAIN_KEEP);
+    options.drain_ms = DRAIN_MS;
+    servant *s = servant_run(election_on(client, path, NULL), STUBBORN, &options, NULL);
+    ck_assert(servant_wait_runs(s, 1, ts_patience(5000)));
+    record *next = candidate_join(election_on(ts_stage_client(SESSION_MS), path, NULL));
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    const int64_t told = ts_now_ms();
+    if (_i == 0) {
+        ck_assert_int_eq(pdk_service_resign(servant_service(s)), PDK_OK);
+    } else {
+        ck_assert_int_eq(pdk_service_stop(servant_service(s), 10), PDK_TIMEOUT);
+    }
+    ck_assert_int_eq(journal_lines_with(&journal, WARNING), 0);
+    ck_assert(journal_wait_line(&journal, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
+    ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS);
+    ts_sleep_ms(2 * DRAIN_MS);
+    ck_assert_int_eq(journal_lines_with(&journal, WARNING), 1);
+    ck_assert(pdk_hold_valid(servant_hold(s)));
+    ck_assert_int_eq(record_count(next, ELECTED), 0);
+    servant_let_go(s);
+    assert_told(next, ELECTED, 1);
+    ck_assert_int_eq(pdk_service_stop(servant_service(s), ts_patience(5000)), PDK_OK);
+    assert_service(s, "started stopped:NONE");
+}
+END_TEST
+
+/* The office was lost: somebody else has it, and ours runs on at its own risk; it is not begun again meanwhile. */
+START_TEST(lost_and_past_the_bound) {
+    pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
+    const char *path = ts_fresh_path();
+    ts_client *client = client_with_journal();
+
+    options.drain_ms = DRAIN_MS;
+    servant *s = servant_run(election_on(client, path, NULL), STUBBORN, &options, NULL);
+    ck_assert(servant_wait_runs(s, 1, ts_patience(5000)));
+    pdk_election *other = election_on(ts_stage_client(SESSION_MS), path, NULL);
+    record *next = candidate_join(other);
+    ck_assert(ts_wait_children(server(), path, 2, 5000));
+    delete_node_of(servant_hold(s));
+    assert_told(next, ELECTED, 1);
+    ck_assert(journal_wait_line(&journal, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
+    ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
+    ck_assert(ts_wait_children(server(), path, 0, ts_patience(SOON_MS)));
+    assert_service(s, "started");
+    servant_let_go(s);
+    ck_assert(servant_wait_runs(s, 2, ts_patience(5000)));
+    assert_service(s, "started stopped:NODE_GONE started");
+    ck_assert_int_eq(pdk_service_stop(servant_service(s), ts_patience(5000)), PDK_OK);
+}
+END_TEST
+
+/* One that returns in time is not complained of. */
+START_TEST(within_the_bound) {
+    pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
+
+    options.drain_ms = (int32_t)ts_patience(DRAIN_MS);
+    servant *s = servant_run(election_on(client_with_journal(), ts_fresh_path(), NULL), STUBBORN, &options, NULL);
+    ck_assert(servant_wait_runs(s, 1, ts_patience(5000)));
+    ts_sleep_ms(2 * options.drain_ms); /* nobody has told it to return: nothing is due */
+    ck_assert_int_eq(pdk_service_resign(servant_service(s)), PDK_OK);
+    ck_assert(servant_wait_end(s, ts_patience(SOON_MS)));
+    servant_let_go(s);
+    ck_assert(servant_wait_runs(s, 2, ts_patience(5000)));
+    ck_assert_int_eq(pdk_service_stop(servant_service(s), ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(journal_lines_with(&journal, WARNING), 0);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("service_drain");
+    TCase *aborted = ts_stage_case(suite, "abort"), *kept = ts_stage_case(suite, "keep");
+
+    tcase_add_checked_fixture(aborted, NULL, end_process);
+    tcase_add_loop_test(aborted, it_aborts_at_the_bound, 0, CAUSES);
+    tcase_add_test(aborted, it_does_not_abort_within_the_bound);
+    tcase_add_loop_test(kept, kept_past_the_bound, 0, 2);
+    tcase_add_test(kept, lost_and_past_the_bound);
+    tcase_add_test(kept, within_the_bound);
+    return suite;
+}
+
+int main(int argc, char **argv) { return argc == 4 ? play(argv[1], argv[2], argv[3]) : ts_run_suite(make_suite()); }

@@ -1,0 +1,103 @@
+#include "player.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SESSION_MS = 4000, CLOSE_MS = 5000, CONNECT_MS = 20000 };
+
+void player_fail(player *p, const char *what, const char *why) {
+    fprintf(stderr, "%s: %s: %s\n", p->identity ? p->identity : "player", what, why);
+    atomic_store(&p->failed, true);
+}
+
+bool player_check(player *p, const char *what, pdk_status status) {
+    if (status == PDK_OK)
+        return true;
+    g_autofree char *why = g_strdup_printf("%s (%s)", pdk_status_name(status), pdk_error_text());
+    player_fail(p, what, why);
+    return false;
+}
+
+static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
+    static const char *const names[] = {"-", "CONNECTED", "SUSPENDED", "RESTORED", "EXPIRED", "REOPENED", "CLOSED"};
+    player *p = user;
+    const char *name = (size_t)event < G_N_ELEMENTS(names) ? names[event] : "?";
+    diary_note(p->diary, "session event=%s left=%" G_GINT64_FORMAT, name, (gint64)left_ms);
+}
+
+static void on_log(pdk_log_level level, const char *text, void *user) {
+    const player *p = user;
+    fprintf(stderr, "%s: log %d: %s\n", p->identity, (int)level, text);
+}
+
+static bool parse(player *p, int argc, char **argv, const GOptionEntry *more) {
+    const GOptionEntry entries[] = {
+        {"hosts", 0, 0, G_OPTION_ARG_STRING, &p->hosts, "host:port,…", NULL},
+        {"path", 0, 0, G_OPTION_ARG_STRING, &p->path, "the recipe's path", NULL},
+        {"identity", 0, 0, G_OPTION_ARG_STRING, &p->identity, "this player's name", NULL},
+        {"log", 0, 0, G_OPTION_ARG_FILENAME, &p->log, "the diary", NULL},
+        {"session", 0, 0, G_OPTION_ARG_INT, &p->session_ms, "session timeout (4000)", "MS"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    g_autoptr(GError) error = NULL;
+    p->session_ms = SESSION_MS;
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (more)
+        g_option_context_add_main_entries(context, more, NULL);
+    if (!g_option_context_parse(context, &argc, &argv, &error)) {
+        player_fail(p, "arguments", error->message);
+        return false;
+    }
+    if (!p->hosts || !p->path || !p->identity || !p->log)
+        player_fail(p, "arguments", "hosts, path, identity and log are needed");
+    return !p->failed;
+}
+
+bool player_open(player *p, int argc, char **argv, const GOptionEntry *more) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!parse(p, argc, argv, more))
+        return false;
+    p->diary = diary_open(p->log);
+    if (!p->diary) {
+        player_fail(p, "log", "cannot be written");
+        return false;
+    }
+    p->watchman = watchman_new(p->diary);
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = p->session_ms;
+    options.connect_timeout_ms = CONNECT_MS;
+    options.label = p->identity;
+    options.on_event = on_event;
+    options.on_event_user = p;
+    options.on_log = on_log;
+    options.on_log_user = p;
+    options.log_level = PDK_LOG_WARN;
+    if (!player_check(p, "open", pdk_session_open(p->hosts, &options, &p->session)))
+        return false;
+    puts("ready");
+    return true;
+}
+
+char *player_order(void) {
+    char line[256];
+    return fgets(line, sizeof line, stdin) ? g_strdup(g_strchomp(line)) : NULL;
+}
+
+int player_close(player *p) {
+    if (p->session) {
+        player_check(p, "close", pdk_session_close(p->session, CLOSE_MS));
+        watchman_stop(p->watchman);
+        pdk_session_unref(p->session);
+    } else {
+        watchman_stop(p->watchman);
+    }
+    diary_close(p->diary);
+    if (!p->failed)
+        puts("done");
+    g_free(p->hosts);
+    g_free(p->path);
+    g_free(p->identity);
+    g_free(p->log);
+    return p->failed ? 2 : EXIT_SUCCESS;
+}

@@ -1,0 +1,82 @@
+"""From when until when a player believed that its right was valid, and where two did at once that must not."""
+import bisect
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Span:
+    who: str
+    kind: str
+    token: int
+    handover: int
+    first: int  # ns; both inclusive, instants at which it was asked and valid
+    last: int
+    fields: dict = field(default_factory=dict)
+    cut_short: bool = False  # its player was killed: valid at the most until then
+
+    @property
+    def right(self):
+        return self.token, self.handover
+
+
+def spans(logbook):
+    """Every span that was noted. One whose player was killed counts until it was certainly dead, or stopped."""
+    found, open_grants = [], {}
+    end_of = last_instants(logbook)
+    for event in logbook.named("granted", "valid"):
+        key = event.who, event["token"], event.get("handover")
+        if event.what == "granted":
+            open_grants.setdefault(key, event)
+            continue
+        open_grants.pop(key, None)
+        if event.number("first"):
+            found.append(span(event, event.number("first"), event.number("last")))
+    for (who, *_), event in open_grants.items():
+        if who in end_of:
+            found.append(span(event, event.ns, max(event.ns, end_of[who]), cut_short=True))
+    return sorted(found, key=lambda one: one.first)
+
+
+def unclosed(logbook):
+    """Grants without the end of their validity, of players that were not killed: a hole in the log."""
+    open_grants = {}
+    for event in logbook.named("granted", "valid"):
+        key = event.who, event["token"], event.get("handover")
+        if event.what == "granted":
+            open_grants[key] = event
+        else:
+            open_grants.pop(key, None)
+    killed = last_instants(logbook)
+    return [event for event in open_grants.values() if event.who not in killed]
+
+
+def span(event, first, last, cut_short=False):
+    return Span(event.who, event.get("kind", ""), event.number("token"), int(event.get("handover", "0")), first, last,
+                event.fields, cut_short)
+
+
+def last_instants(logbook):
+    """Until when those that were killed can have believed anything: killed while stopped, until they were stopped."""
+    stopped, until = {}, {}
+    for event in logbook.named("stopped", "resuming", "killed"):
+        who = event["who"]
+        if event.what == "stopped":
+            stopped[who] = event.ns
+        elif event.what == "resuming":
+            stopped.pop(who, None)
+        else:
+            until[who] = stopped.get(who, event.ns)
+    return until
+
+
+def overlaps(found, conflict=lambda a, b: True):
+    """Pairs of different rights that conflict and were both valid at some instant."""
+    found = sorted(found, key=lambda one: one.first)
+    longest = max((one.last - one.first for one in found), default=0)
+    starts = [one.first for one in found]
+    pairs = []
+    for index, one in enumerate(found):
+        for other in found[index + 1:bisect.bisect_right(starts, min(one.last, one.first + longest))]:
+            if (one.who, one.right) != (other.who, other.right) and conflict(one, other):
+                pairs.append((one, other))
+    return pairs
