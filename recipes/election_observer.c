@@ -34,6 +34,7 @@ struct seer {
     int64_t token;
     bool told, telling;   /* at least once; the callback runs */
     bool listing_watched; /* the list under way leaves a watch */
+    bool reading_watched; /* and so does the reading */
 };
 
 struct pdk_observer {
@@ -131,7 +132,7 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
     }
     seer->lookout.again = seer->lookout.again || result == PDK__NO_NODE; /* gone by now: who is first then? */
     pdk__lookout_done(&seer->lookout, result != PDK__UNKNOWN && result != PDK__NOT_NOW);
-    if (result == PDK__NOT_ALLOWED)
+    if (result == PDK__NOT_ALLOWED || !seer->reading_watched)
         look_later(seer);
     pdk__lookout_unref(&seer->lookout);
 }
@@ -159,17 +160,29 @@ static bool read_first(struct seer *seer, const char *name) {
         pdk__lookout_unwatch(&seer->lookout, seer->first);
     g_free(seer->first);
     seer->first = path;
-    return pdk__lookout_watch(&seer->lookout, path) &&
-           send(seer, (struct pdk__request){.kind = PDK__OP_WATCH, .path = path}, on_read);
+    seer->reading_watched = pdk__lookout_watch(&seer->lookout, path); /* else the session has too many watches */
+    enum pdk__op_kind kind = seer->reading_watched ? PDK__OP_WATCH : PDK__OP_GET;
+    return send(seer, (struct pdk__request){.kind = kind, .path = path}, on_read);
+}
+
+static bool watch_children(struct seer *seer, bool watch) {
+    char *key = pdk__watches_children_key(seer->dir);
+    bool room = watch && pdk__lookout_watch(&seer->lookout, key);
+    if (!watch)
+        pdk__lookout_unset(&seer->lookout, key);
+    g_free(key);
+    return room;
 }
 
 static void found_nobody(struct seer *seer) {
-    bool watched = seer->listing_watched;
-    if (!watched && list(seer, true)) /* somebody may have come since the list, and now this one tells */
+    bool watched = seer->listing_watched, room = watched || watch_children(seer, true);
+    if (!watched && room && list(seer, true)) /* somebody may have come since the list, and now this one tells */
         return;
-    if (watched)
+    if (watched || !room)
         tell(seer, NULL, 0);
-    pdk__lookout_done(&seer->lookout, watched);
+    pdk__lookout_done(&seer->lookout, watched || !room);
+    if (!room)
+        look_later(seer);
 }
 
 static void found_nothing(struct seer *seer) {
@@ -183,11 +196,8 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     (void)s;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
     const char *first = result == PDK__OK ? first_of(seer, reply) : NULL;
-    if (result != PDK__OK && seer->listing_watched) {
-        char *key = pdk__watches_children_key(seer->dir);
-        pdk__lookout_unset(&seer->lookout, key);
-        g_free(key);
-    }
+    if (result != PDK__OK && seer->listing_watched)
+        watch_children(seer, false);
     if (seer->lookout.stopped)
         pdk__lookout_done(&seer->lookout, true);
     else if (first && !read_first(seer, first))
@@ -202,12 +212,8 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
 }
 
 static bool list(struct seer *seer, bool watch) {
-    char *key = pdk__watches_children_key(seer->dir);
-    bool room = !watch || pdk__lookout_watch(&seer->lookout, key);
-    g_free(key);
     seer->listing_watched = watch;
-    return room &&
-           send(seer, (struct pdk__request){.kind = PDK__OP_LIST, .path = seer->dir, .watch = watch}, on_listed);
+    return send(seer, (struct pdk__request){.kind = PDK__OP_LIST, .path = seer->dir, .watch = watch}, on_listed);
 }
 
 static bool ask(struct pdk__lookout *lookout) { return list((struct seer *)lookout, false); }

@@ -23,6 +23,7 @@ struct turn {
     const struct pdk_claim *claim;
     struct pdk__place **leases; /* claim->count references, while TAKE; else NULLs */
     bool taking;
+    bool watching;          /* the list under way leaves a watch */
     enum pdk__result known; /* of the number of permits */
     char *number;
 };
@@ -159,6 +160,8 @@ static void count(struct turn *turn, const struct pdk__reply *reply) {
         take(turn);
     else if (turn->claim->is_try)
         refuse(turn, PDK_BUSY, "too few permits are free");
+    else if (!turn->watching)
+        refuse(turn, PDK_LIMIT, "the watches of this session have paths of 900 kB together; use more sessions");
 }
 
 /* Nothing was asked that goes on by itself: tell the lookout what came of it. */
@@ -195,11 +198,10 @@ static bool ask(struct pdk__lookout *lookout) {
         pdk__lookout_done(lookout, true);
         return true;
     }
-    bool watch = !turn->claim->is_try; /* which is answered now, or takes */
-    if (watch && !pdk__lookout_watch(lookout, turn->key))
-        return false;
+    /* A try is answered now, or takes. */
+    turn->watching = !turn->claim->is_try && pdk__lookout_watch(lookout, turn->key);
     bool sent = send(turn, (struct pdk__request){.kind = PDK__OP_GET}, on_number) &&
-                send(turn, (struct pdk__request){.kind = PDK__OP_LIST, .watch = watch}, on_leases);
+                send(turn, (struct pdk__request){.kind = PDK__OP_LIST, .watch = turn->watching}, on_leases);
     if (!sent)
         pdk__lookout_unset(lookout, turn->key);
     return sent;

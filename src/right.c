@@ -77,7 +77,8 @@ static void end(struct pdk__right *right, bool kept, pdk_reason reason) {
     pdk__place_drop(right->exchange);
     if (line->right == right) {
         line->right = NULL;
-        pdk__line_ended(line, right->places[0], kept);
+        /* What was downgraded goes to whoever is behind, not to the next writer here. */
+        pdk__line_ended(line, right->places[0], kept && right->shared == line->kind.shared);
     } else {
         for (guint i = 0; i < right->count; i++)
             pdk__place_drop(right->places[i]);

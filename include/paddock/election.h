@@ -85,7 +85,7 @@ typedef struct pdk_observer pdk_observer;
 typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
 
 /* Hear of every new leader without being a candidate, the present one first; at once, but where the directory does not exist
- * yet within a second. user_free, if not NULL, is called once with user
+ * yet within a second. Of a directory that may not be listed nothing is told. user_free, if not NULL, is called once with user
  * when fn can no longer run. INVALID, CLOSED, AUTH, FORKED; on an error user_free is not called. */
 PDK_API pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn, void *user,
                                         void (*user_free)(void *user), pdk_observer **out);
@@ -129,7 +129,8 @@ typedef struct pdk_service_options {
 
 typedef struct pdk_service pdk_service;
 
-/* Be a candidate, and run fn on a thread of its own while we lead; user goes to fn and to the callbacks. After a loss the
+/* Be a candidate, and run fn on a thread of its own while we lead; user goes to fn and to the callbacks, which run on threads of
+ * the service: closing the session does not wait for them, pdk_service_stop does. After a loss the
  * candidate queues again when fn has returned, not before. Does not wait. INVALID: it is a candidate already.
  * CLOSED, AUTH, FORKED, SYSTEM (no thread). */
 PDK_API pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *user,

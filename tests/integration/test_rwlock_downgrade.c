@@ -149,6 +149,26 @@ static const struct {
     const char *writer, *reader;
 } names[] = {{PDK_NAMING_CURATOR, "-__WRIT__", "-__READ__"}, {PDK_NAMING_KAZOO, "__lock__", "__rlock__"}};
 
+/* Released before a server has confirmed the exchange: readers behind were promised that no writer comes in between. */
+START_TEST(local_writers_queue_anew_after_a_short_reading) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = ts_rwlock(a, path);
+    pdk_hold *hold = ts_stage_write(lock, 5000);
+    ts_answer *local = ts_write_async(lock, 20000);
+    ts_answer *reader = ts_read_async(ts_rwlock(b, path), 20000);
+
+    ts_await_in_line(local);
+    ts_await_in_line(reader);
+    downgrade(lock, hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ts_assert_granted(reader);
+    ts_assert_waits(local, SHORT_MS);
+    ck_assert_int_eq(ts_answer_release(reader), PDK_OK);
+    ts_assert_granted(local);
+    ck_assert_int_gt(pdk_hold_token(ts_answer_hold(local)), pdk_hold_token(ts_answer_hold(reader)));
+}
+END_TEST
+
 START_TEST(a_readers_node_has_the_writers_number) {
     const char *path = ts_fresh_path();
     pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
@@ -329,6 +349,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, it_wakes_those_that_watched);
     tcase_add_test(tcase, tries_afterwards);
     tcase_add_test(tcase, local_writers_queue_anew);
+    tcase_add_test(tcase, local_writers_queue_anew_after_a_short_reading);
     tcase_add_loop_test(tcase, a_readers_node_has_the_writers_number, 0, G_N_ELEMENTS(names));
     tcase_add_test(tcase, it_stays_the_same_hold);
     tcase_add_test(tcase, the_sequencer_of_before_is_worth_nothing);

@@ -23,11 +23,12 @@ static void drop_exchange(struct model *m, int32_t client) {
 void model_right_end(struct model *m, int32_t client, int32_t place, bool kept) {
     struct model_place *p = &client_of(m, client)->places[place];
     int32_t before = p->right.handover;
+    bool downgraded = p->right.downgraded; /* it goes to whoever is behind, not to the next thread here */
     m->seen.given_back += kept && p->right.downgraded && p->owner == MODEL_LINE;
     p->right = (struct model_right){.hold = MODEL_NO_HOLD};
     if (p->owner == MODEL_LINE) {
         drop_exchange(m, client);
-        model_line_ended(m, client, place, kept, before);
+        model_line_ended(m, client, place, kept && !downgraded, before);
     } else {
         model_place_leave(m, client, place);
     }

@@ -49,7 +49,7 @@ END_TEST
 /* The second writer of this process is handed the node of the first, which has begun to downgrade, and does so too. */
 START_TEST(two_downgrades_of_one_process) {
     keeps_promises((struct model_config){TWO_WRITERS, .threads = {2}, .handovers = 1, .budgets = {[DOWNGRADES] = 2}},
-                   70000);
+                   50000);
 }
 END_TEST
 
