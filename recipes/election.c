@@ -21,7 +21,6 @@
 /* The sizes of the first versions of the structs. Never change. */
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_election_options, identity) + sizeof(char *))
 #define CALLBACKS_FIRST_SIZE (offsetof(pdk_election_callbacks, user) + sizeof(void *))
-#define IDENTITY_MAX 1024
 
 static pdk_status read_options(const pdk_election_options *given, pdk_election_options *o) {
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
@@ -30,8 +29,9 @@ static pdk_status read_options(const pdk_election_options *given, pdk_election_o
     if (status == PDK_OK)
         status = pdk__recipe_check_reserved(o->reserved);
     if (status == PDK_OK && o->identity &&
-        (o->identity[0] == '\0' || strlen(o->identity) > IDENTITY_MAX || !g_utf8_validate(o->identity, -1, NULL)))
-        status = pdk__fail(PDK_INVALID, "options: identity is empty, longer than %d bytes, or not UTF-8", IDENTITY_MAX);
+        (o->identity[0] == '\0' || strlen(o->identity) > PDK__IDENTITY_MAX || !g_utf8_validate(o->identity, -1, NULL)))
+        status =
+            pdk__fail(PDK_INVALID, "options: identity is empty, longer than %d bytes, or not UTF-8", PDK__IDENTITY_MAX);
     return status;
 }
 

@@ -41,16 +41,33 @@ static struct pdk__candidacy *ref(struct pdk__candidacy *c) {
 /* What is to be given back outside of the monitor. */
 struct remains {
     pdk_claim *claim;
-    pdk_hold *hold; /* to be released */
+    pdk_hold *hold;                /* released */
+    void (*user_free)(void *user); /* of its callback */
 };
 
 static void depose(struct pdk__candidacy *c, pdk_reason reason);
 
+/* Under the monitor. */
+static pdk_status release(struct remains *remains, pdk_hold *hold) {
+    remains->hold = pdk_hold_ref(hold);
+    return pdk__hold_release(hold, &remains->user_free);
+}
+
+/* Not under the monitor. */
+static void drop(struct remains *remains) {
+    if (remains->user_free)
+        remains->user_free(remains->hold->user);
+    pdk_hold_unref(remains->hold);
+    pdk_claim_unref(remains->claim);
+}
+
 /* Under the monitor: nobody wants what the claim gets, or has got and its callback has yet to bring. */
-static pdk_hold *abandon(pdk_claim *claim) {
+static void abandon(struct remains *remains, pdk_claim *claim) {
     pdk_hold *hold = pdk__claim_cancel(claim) ? NULL : pdk__claim_accept(claim);
     claim->deadline = 0; /* a grant that has lapsed is not queued for again */
-    return pdk_hold_ref(hold);
+    remains->claim = claim;
+    if (hold)
+        release(remains, hold);
 }
 
 /* Under the monitor: do we lead? A term that has lapsed, before the timer came round to it, is lost first. */
@@ -69,10 +86,10 @@ static bool step_down(struct pdk__candidacy *c, struct remains *remains) {
     c->election = NULL;
     *remains = (struct remains){.claim = g_steal_pointer(&c->claim)};
     if (leading) {
-        remains->hold = pdk_hold_ref(c->hold);
         depose(c, PDK_REASON_NONE);
+        release(remains, c->hold);
     } else if (remains->claim) {
-        remains->hold = abandon(remains->claim);
+        abandon(remains, remains->claim);
     }
     pthread_cond_broadcast(&c->line->s->changed);
     return true;
@@ -80,9 +97,7 @@ static bool step_down(struct pdk__candidacy *c, struct remains *remains) {
 
 /* Not under the monitor, after step_down. */
 static void clean_up(struct pdk__candidacy *c, struct remains *remains) {
-    if (remains->hold)
-        pdk_hold_release(remains->hold);
-    pdk_claim_unref(remains->claim);
+    drop(remains);
     pdk_observer_stop(g_steal_pointer(&c->observer));
     unref(c); /* the election's */
 }
@@ -105,8 +120,8 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user);
 /* Stand in line, again. Not under the monitor. */
 static pdk_status stand(struct pdk__candidacy *c) {
     pdk_session *s = c->line->s;
-    pdk_claim *claim, *old;
-    pdk_hold *hold = NULL;
+    pdk_claim *claim;
+    struct remains remains = {0};
     pdk_status status = pdk__claim_start(c->line, 1, PDK_FOREVER, "pdk_election_join", on_acquired, ref(c), &claim);
     if (status != PDK_OK) {
         atomic_fetch_sub(&c->refs, 1); /* not the last: the caller has one */
@@ -114,17 +129,13 @@ static pdk_status stand(struct pdk__candidacy *c) {
     }
     pdk__lock(s);
     claim->user_free = unref;
-    old = c->claim;
+    remains.claim = c->claim;
     c->claim = c->election ? claim : NULL;
-    if (!c->election) { /* left meanwhile */
-        hold = abandon(claim);
-        old = claim;
-    }
+    if (!c->election) /* left meanwhile */
+        abandon(&remains, claim);
     pthread_cond_broadcast(&s->changed);
     pdk__unlock(s);
-    if (hold)
-        pdk_hold_release(hold);
-    pdk_claim_unref(old);
+    drop(&remains);
     return PDK_OK;
 }
 
@@ -268,11 +279,13 @@ pdk_status pdk__candidacy_leave(pdk_election *election) {
 
 pdk_status pdk__candidacy_resign(pdk_election *election) {
     pdk_session *s = election->line->s;
+    struct remains remains = {0};
     pdk__lock(s);
     const struct pdk__candidacy *c = election->candidacy;
-    pdk_hold *hold = c && leads(c) ? pdk_hold_ref(c->hold) : NULL;
+    pdk_status status = c && leads(c) ? release(&remains, c->hold) : PDK_NOT_HELD;
     pdk__unlock(s);
-    return hold && pdk_hold_release(hold) == PDK_OK ? PDK_OK : PDK_NOT_HELD;
+    drop(&remains);
+    return status == PDK_OK ? PDK_OK : PDK_NOT_HELD;
 }
 
 /* Under the monitor: the hold, if we lead; *old is to be dropped outside. */

@@ -18,8 +18,6 @@
 /* A directory that does not exist cannot be watched, nor a node that may not be read, so they are looked for; once per session
  * timeout, or this often. */
 #define UNWATCHED_NS (1000 * PDK__MS)
-/* What others wrote is bounded. */
-#define IDENTITY_MAX 1024
 
 /* Lives until no answer and no callback of it is due any more. Under the monitor. */
 struct seer {
@@ -109,8 +107,7 @@ static bool send(struct seer *seer, struct pdk__request request, pdk__done_fn do
 
 /* Nothing is watched: look again before long. */
 static void look_later(struct seer *seer) {
-    pdk_session *s = seer->lookout.s;
-    pdk__alarm_set(s, &seer->lookout.alarm, pdk__now(s) + MIN(s->lease.timeout, UNWATCHED_NS));
+    pdk__lookout_look_within(&seer->lookout, MIN(seer->lookout.s->lease.timeout, UNWATCHED_NS));
 }
 
 static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -124,13 +121,14 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
         return;
     }
     if (result == PDK__OK) {
-        char *identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, IDENTITY_MAX));
+        char *identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, PDK__IDENTITY_MAX));
         tell(seer, identity, reply->token);
         g_free(identity);
     } else if (result == PDK__NOT_ALLOWED) {
         tell(seer, "", 0); /* somebody leads, and it is not who did before */
     }
-    seer->lookout.again = seer->lookout.again || result == PDK__NO_NODE; /* gone by now: who is first then? */
+    if (result == PDK__NO_NODE) /* gone by now: who is first then? */
+        pdk__lookout_again(&seer->lookout);
     pdk__lookout_done(&seer->lookout, result != PDK__UNKNOWN && result != PDK__NOT_NOW);
     if (result == PDK__NOT_ALLOWED || !seer->reading_watched)
         look_later(seer);

@@ -14,7 +14,6 @@
 #include "session/options.h"
 #include "text.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -56,19 +55,6 @@ static void unref(pdk_service *service) {
     pthread_cond_destroy(&service->changed);
     pdk_election_unref(service->election);
     g_free(service);
-}
-
-/* All signals blocked, as in every thread of the library. */
-static bool begin_thread(void *(*main)(void *), void *user) {
-    pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
-    bool begun = pthread_create(&thread, NULL, main, user) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (begun)
-        pthread_detach(thread);
-    return begun;
 }
 
 /* ---- a term */
@@ -132,7 +118,7 @@ static void serve(pdk_service *service, pdk_hold *hold) {
     bool wanted = !service->stopping && pdk_hold_valid(hold); /* still, since it was granted */
     if (wanted)
         service->term = term;
-    if (wanted && begin_thread(term_main, term))
+    if (wanted && pdk__thread_begin(term_main, term))
         await_return(service, term);
     else if (wanted)
         pdk__wait(s, &service->changed, pdk__deadline(s, NO_THREAD_MS));
@@ -202,7 +188,7 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
     pdk__cond_init(&service->changed);
     pdk__lock(s);
     status = pdk__election_may_join(election, call);
-    if (status == PDK_OK && !begin_thread(usher_main, service))
+    if (status == PDK_OK && !pdk__thread_begin(usher_main, service))
         status = pdk__fail(PDK_SYSTEM, "%s: pthread_create: no thread to be had", call);
     if (status == PDK_OK) {
         atomic_fetch_add(&service->refs, 1); /* the usher's, who waits for the monitor */

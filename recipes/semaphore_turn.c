@@ -51,7 +51,9 @@ static void moved(struct pdk__owner *owner, struct pdk__place *place) {
     struct turn *turn = turn_of(owner);
     int32_t admitted = 0;
     if (place->c.failure != PDK_OK) {
-        refuse(turn, place->c.failure, pdk_status_text(place->c.failure));
+        char *why = pdk__place_failure(place);
+        refuse(turn, place->c.failure, why);
+        g_free(why);
         return;
     }
     /* Where the directory has gone, the number comes first in the new one. */
@@ -83,7 +85,7 @@ static void take(struct turn *turn) {
     for (int32_t i = 0; i < turn->claim->count && turn->taking && status == PDK_OK; i++)
         status = pdk__place_new(s, &turn->owner, turn->all->leases, &kind, NULL, &turn->leases[i]);
     if (status != PDK_OK)
-        refuse(turn, status, "the nodes of this session have paths of 512 KiB together; use more sessions");
+        refuse(turn, status, PDK__NODES_LIMIT);
 }
 
 /* ---- ASK */
@@ -108,7 +110,7 @@ static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) 
     if (refused && !turn->lookout.stopped)
         refuse(turn, reply->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
                "the directory of the leases cannot be created");
-    turn->lookout.again = true; /* there is something to list now, or may be */
+    pdk__lookout_again(&turn->lookout); /* there is something to list now, or may be */
     answered(turn, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
 }
 
@@ -150,12 +152,12 @@ static bool agrees(struct turn *turn) {
 
 static void count(struct turn *turn, const struct pdk__reply *reply) {
     int32_t taken = 0;
+    if (turn->taking || !agrees(turn))
+        return;
     for (size_t i = 0; i < reply->children_count; i++) {
         struct pdk__name name;
         taken += pdk__name_parse(reply->children[i], &name) && name.kind == PDK__LEASE;
     }
-    if (turn->taking || !agrees(turn))
-        return;
     if (turn->all->permits - taken >= turn->claim->count)
         take(turn);
     else if (turn->claim->is_try)
@@ -171,7 +173,6 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
     (void)s;
     if (reply && result != PDK__OK)
         pdk__lookout_unset(&turn->lookout, turn->key);
-    char *number = NULL;
     bool fine = result == PDK__OK && turn->known == PDK__OK;
     if (turn->lookout.stopped) {
         fine = true;
@@ -180,7 +181,7 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
     } else if (result == PDK__NOT_ALLOWED || turn->known == PDK__NOT_ALLOWED) {
         refuse(turn, PDK_NO_PERMISSION, "the leases may not be read");
     } else if (result == PDK__NO_NODE) {
-        number = g_strdup_printf("%d", turn->all->permits);
+        char *number = g_strdup_printf("%d", turn->all->permits);
         bool sent =
             send(turn, (struct pdk__request){.kind = PDK__OP_MKDIR, .data = number, .container = true}, on_made);
         g_free(number);

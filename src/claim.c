@@ -158,9 +158,11 @@ static struct pdk_hold *mine(const struct pdk__line *line, uint64_t thread) {
 static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
     struct pdk__line *line = claim->line;
     struct pdk_hold *own;
+    if (line->kind.again == PDK__AGAIN_QUEUES)
+        return PDK_OK;
     while ((own = mine(line, claim->thread)) && !pdk_hold_valid(own))
         pdk__hold_lose(own, PDK_REASON_LEASE); /* before the timer came round to it */
-    if (!own || line->kind.again == PDK__AGAIN_QUEUES)
+    if (!own)
         return PDK_OK;
     if (line->kind.again == PDK__AGAIN_NESTS)
         *nested = pdk__hold_new(own->right, claim);
@@ -168,8 +170,8 @@ static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk
         return pdk__fail(PDK_UPGRADE, "%s: %s: this thread holds it shared; release that first, and look again", call,
                          line->dir);
     else
-        return pdk__fail(PDK_DEADLOCK, "%s: %s: this thread holds it; release it first, or pdk_hold_detach_thread",
-                         call, line->dir);
+        return pdk__fail(PDK_DEADLOCK, "%s: %s: this thread holds it; %s it first, or pdk_hold_detach_thread", call,
+                         line->dir, line->kind.shared && !own->right->shared ? "downgrade or release" : "release");
     return PDK_OK;
 }
 

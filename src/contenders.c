@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-/* What others wrote is bounded. */
-#define IDENTITY_MAX 1024
 /* So many nodes are read at the most; a longer line is refused. */
 #define CONTENDERS_MAX 5000
 
@@ -60,7 +58,7 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
     (void)s;
     if (reply && reply->result == PDK__OK) {
         c->found = true;
-        c->identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, IDENTITY_MAX));
+        c->identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, PDK__IDENTITY_MAX));
         c->session = reply->owner;
         c->token = reply->token;
         c->since_ms = reply->ctime_ms;

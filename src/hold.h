@@ -45,6 +45,9 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__place *place, 
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
 /* Have on_lost called if it is lost and was not told. */
 void pdk__hold_tell(struct pdk_hold *hold);
+/* End it for its owner, as pdk_hold_release does, but for the reference. The user data of a callback that can no longer run is
+ * to be freed outside with *user_free, where that is set. OK, LOST, NOT_HELD. */
+pdk_status pdk__hold_release(struct pdk_hold *hold, void (**user_free)(void *user));
 /* It was granted and never received: end it without a word. */
 void pdk__hold_discard(struct pdk_hold *hold);
 

@@ -172,8 +172,7 @@ void pdk_hold_detach_thread(pdk_hold *hold) {
     pdk__unlock(hold->s);
 }
 
-/* Under the monitor: end the right. The user data of a callback that can no longer run goes to *user_free. */
-static pdk_status release(pdk_hold *hold, void (**user_free)(void *)) {
+pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
     if (hold->released)
         return PDK_NOT_HELD;
     bool kept = pdk_hold_valid(hold);
@@ -208,7 +207,7 @@ void pdk_hold_unref(pdk_hold *hold) {
     pdk__lock(hold->s);
     bool last = atomic_fetch_sub(&hold->refs, 1) == 1;
     if (last)
-        release(hold, &user_free);
+        pdk__hold_release(hold, &user_free);
     pdk__unlock(hold->s);
     if (!last)
         return;
@@ -230,7 +229,7 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
         return status;
     void (*user_free)(void *) = NULL;
     pdk__lock(hold->s);
-    status = release(hold, &user_free);
+    status = pdk__hold_release(hold, &user_free);
     if (status == PDK_NOT_HELD)
         pdk__fail(status, "pdk_hold_release: %s: already released", hold->node);
     else if (status == PDK_LOST)

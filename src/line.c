@@ -2,7 +2,6 @@
 
 #include "claim.h"
 #include "hold.h"
-#include "zk/errors.h"
 
 static struct pdk__line *of(struct pdk__owner *owner) { return (struct pdk__line *)owner; }
 
@@ -112,9 +111,7 @@ void pdk__line_fail(struct pdk__line *line, pdk_status status, const char *why) 
 }
 
 static void fail_place(struct pdk__line *line, struct pdk__place *place) {
-    char *why = place->failure_code ? g_strdup_printf("%s: %s", pdk_status_text(place->c.failure),
-                                                      pdk__zk_code_name(place->failure_code))
-                                    : g_strdup(pdk_status_text(place->c.failure));
+    char *why = pdk__place_failure(place);
     pdk__line_fail(line, place->c.failure, why);
     g_free(why);
     drop_place(line);
@@ -153,8 +150,7 @@ void pdk__line_advance(struct pdk__line *line) {
         drop_place(line);
     else if (!line->place &&
              pdk__place_new(line->s, &line->owner, line->dir, &line->kind.place, line->data, &line->place) != PDK_OK)
-        pdk__line_fail(line, PDK_LIMIT,
-                       "the nodes of this session have paths of 512 KiB together; use shorter paths, or more sessions");
+        pdk__line_fail(line, PDK_LIMIT, PDK__NODES_LIMIT);
 }
 
 void pdk__line_check(struct pdk__line *line) {

@@ -26,8 +26,8 @@ typedef struct pdk_election_options {
     size_t size;
     int32_t naming;   /* a pdk_naming */
     int32_t reserved; /* 0 */
-    const char
-        *identity; /* what others see of this candidate, at most 1024 bytes of UTF-8; NULL: the session's. Copied */
+    /* What others see of this candidate, at most 1024 bytes of UTF-8; NULL: the session's identity. Copied. */
+    const char *identity;
 } pdk_election_options;
 
 #define PDK_ELECTION_OPTIONS_INIT                                                                                      \
@@ -53,7 +53,7 @@ typedef struct pdk_election_callbacks {
 #define PDK_ELECTION_CALLBACKS_INIT                                                                                    \
     { sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL }
 
-/* The election at path. Touches no server. INVALID, CLOSED, FORKED. */
+/* The election at path. Touches no server. INVALID, CLOSED, AUTH, FORKED. */
 PDK_API pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_election_options *options,
                                     pdk_election **out);
 PDK_API pdk_election *pdk_election_ref(pdk_election *election);
@@ -70,8 +70,8 @@ PDK_API pdk_status pdk_election_leave(pdk_election *election);
  * lead. */
 PDK_API pdk_status pdk_election_resign(pdk_election *election);
 
-/* Wait until we lead; blocks, and does not depend on callbacks being run. On PDK_OK the hold, with a reference to be given back with pdk_hold_unref; it may be lost at
- * any moment, as always. TIMEOUT, NOT_HELD (it is no candidate, or left meanwhile, or what `failed` told), WRONG_THREAD,
+/* Wait until we lead; blocks, and does not depend on callbacks being run. On PDK_OK the hold, with a reference to be given back
+ * with pdk_hold_unref; it may be lost at any moment, as always. TIMEOUT, NOT_HELD (it is no candidate, or left meanwhile, or what `failed` told), WRONG_THREAD,
  * CLOSED, AUTH, FORKED, INVALID. */
 PDK_API pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
 

@@ -42,8 +42,8 @@ PDK_API bool pdk_hold_valid(const pdk_hold *hold);
 /* Milliseconds for which it stays valid whatever happens; 0 when it is not. */
 PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 /* Make sure that at least ms remain, waiting for a renewal if need be; blocks, at most the session's request_timeout_ms.
- * LOST, NOT_HELD, WRONG_THREAD, FORKED, UNAVAILABLE (could not be renewed in time; may still be valid), INVALID (ms negative, or more than the
- * session timeout can ever give). */
+ * LOST, NOT_HELD, WRONG_THREAD, FORKED, UNAVAILABLE (could not be renewed in time; may still be valid), INVALID (ms negative,
+ * or more than the session timeout can ever give). */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 
 /* Runs where callbacks run, exactly once per hold that is lost before it is released. None is taken up after

@@ -35,7 +35,7 @@ typedef struct pdk_lock_options {
 
 /* The lock at path, below the session's chroot. Touches no server.
  *   path  absolute, printable UTF-8, no empty, "." or ".." segment, not /zookeeper, at most 512 bytes with the chroot.
- * INVALID, CLOSED, FORKED. */
+ * INVALID, CLOSED, AUTH, FORKED. */
 PDK_API pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_options *options,
                                 pdk_lock **out);
 PDK_API pdk_lock *pdk_lock_ref(pdk_lock *lock);
@@ -47,9 +47,8 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *               session's request_timeout_ms.
  *   out         on PDK_OK the hold, with one reference that pdk_hold_release gives back.
  * BUSY (try: somebody is ahead), TIMEOUT (in line when the deadline passed), UNAVAILABLE (no server confirmed a place in
- * line by then), DEADLOCK (this thread holds this lock object), WRONG_THREAD, NO_PERMISSION, UNSUPPORTED (the parent is ephemeral, or a quota
- * is used up), EXHAUSTED, LIMIT, CANCELED
- * (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
+ * line by then), DEADLOCK (this thread holds this lock object), WRONG_THREAD, NO_PERMISSION, UNSUPPORTED (the parent is
+ * ephemeral, or a quota is used up), EXHAUSTED, LIMIT, CANCELED (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
 PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
 
 /* The same without waiting: an error return means that fn is never called. It belongs to no thread: a hold got this way

@@ -19,8 +19,9 @@ typedef bool (*pdk__blocks_fn)(enum pdk__kind theirs, enum pdk__kind mine);
 
 struct pdk__rule {
     pdk__blocks_fn blocks;
-    int32_t
-        spare; /* blockers ahead that do not matter: n - 1 where n may hold together. Then nobody waits for one node */
+    /* Blockers ahead that do not matter: n - 1 where n may hold together. The nearest one's going may change nothing then, so
+     * whoever sends such contenders is in a hurry (session/place.h), and sends others when there is room. */
+    int32_t spare;
 };
 
 /* Who looks. */

@@ -61,7 +61,9 @@ void pdk__lookout_init(struct pdk__lookout *l, pdk_session *s, const struct pdk_
     g_queue_push_tail_link(&s->lookouts, &l->link);
 }
 
-static void look_after(struct pdk__lookout *l, int64_t ns) {
+void pdk__lookout_again(struct pdk__lookout *l) { l->again = true; }
+
+void pdk__lookout_look_within(struct pdk__lookout *l, int64_t ns) {
     if (!l->stopped)
         pdk__alarm_set(l->s, &l->alarm, pdk__now(l->s) + ns);
 }
@@ -75,7 +77,7 @@ void pdk__lookout_look(struct pdk__lookout *l) {
     l->asking = true;
     if (!l->calls->ask(l)) {
         l->asking = false;
-        look_after(l, ASK_AGAIN_NS);
+        pdk__lookout_look_within(l, ASK_AGAIN_NS);
     }
 }
 
@@ -83,11 +85,11 @@ void pdk__lookout_done(struct pdk__lookout *l, bool answered) {
     bool again = l->again;
     l->asking = l->again = false;
     if (!answered)
-        look_after(l, ASK_AGAIN_NS);
+        pdk__lookout_look_within(l, ASK_AGAIN_NS);
     else if (again)
         pdk__lookout_look(l);
     else
-        look_after(l, l->s->lease.timeout); /* in case an event was lost */
+        pdk__lookout_look_within(l, l->s->lease.timeout); /* in case an event was lost */
 }
 
 void pdk__lookout_stop(struct pdk__lookout *l) {

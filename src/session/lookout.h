@@ -38,6 +38,10 @@ struct pdk__lookout {
 /* With one reference. It does not look yet. */
 void pdk__lookout_init(struct pdk__lookout *l, pdk_session *s, const struct pdk__lookout_calls *calls);
 void pdk__lookout_look(struct pdk__lookout *l);
+/* While asking: ask once more, whatever the answer. */
+void pdk__lookout_again(struct pdk__lookout *l);
+/* While idle: look after so long at the latest. */
+void pdk__lookout_look_within(struct pdk__lookout *l, int64_t ns);
 /* The answer is in: OK, or whatever need not be asked again, or it must be asked again. */
 void pdk__lookout_done(struct pdk__lookout *l, bool answered);
 /* It will leave a watch: under this key of watches.h. false: the session has too many. */

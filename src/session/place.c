@@ -2,6 +2,7 @@
 
 #include "session/commands.h"
 #include "session/reap.h"
+#include "zk/errors.h"
 
 #include <string.h>
 
@@ -150,6 +151,11 @@ void pdk__place_drop(struct pdk__place *place) {
         return;
     pdk__place_leave(place);
     pdk__place_unref(place);
+}
+
+char *pdk__place_failure(const struct pdk__place *place) {
+    const char *why = pdk_status_text(place->c.failure);
+    return place->failure_code ? g_strdup_printf("%s: %s", why, pdk__zk_code_name(place->failure_code)) : g_strdup(why);
 }
 
 bool pdk__place_is_outpaced(const struct pdk__place *place) {

@@ -10,6 +10,9 @@
 #include "core/contender.h"
 #include "session/watches.h"
 
+/* Why there can be no new place. */
+#define PDK__NODES_LIMIT "the nodes of this session have paths of 512 KiB together; use shorter paths, or more sessions"
+
 struct pdk__place;
 
 /* Whom its news concerns: embedded first in who has it. */
@@ -76,6 +79,8 @@ void pdk__place_tell(struct pdk__place *place, enum pdk__event_type type);
 void pdk__place_leave(struct pdk__place *place);
 /* The same, and the owner's reference with it. NULL is no place. */
 void pdk__place_drop(struct pdk__place *place);
+/* Why it failed, in words, to be freed. */
+char *pdk__place_failure(const struct pdk__place *place);
 /* In line behind somebody, as of the last list, other than a node of ours on its way out. */
 bool pdk__place_is_outpaced(const struct pdk__place *place);
 #endif

@@ -25,6 +25,9 @@
 /* Past 1 MiB of watched paths the client library reconnects for ever. */
 #define PDK__WATCHED_BYTES_MAX ((size_t)900 * 1000)
 
+/* What others wrote about themselves is read so far, and no further written. */
+#define PDK__IDENTITY_MAX 1024
+
 enum pdk__link { PDK__LINK_NONE, PDK__LINK_OPENING, PDK__LINK_CONNECTED, PDK__LINK_SUSPENDED };
 
 struct pdk_session {
@@ -116,6 +119,9 @@ void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed);
 /* --- open.c: begin a session in a world, without waiting for its first lease. Errors as pdk_session_open's. */
 pdk_status pdk__session_begin(const char *hosts, const pdk_session_options *options, const struct pdk__world *world,
                               pdk_session **out);
+
+/* --- threads.c: a thread of the library's: detached, with every signal blocked. false: none is to be had. */
+bool pdk__thread_begin(void *(*main)(void *user), void *user);
 
 /* --- close.c */
 void pdk__session_free(pdk_session *s);

@@ -105,19 +105,22 @@ static void *dispatcher_main(void *user) {
     return NULL;
 }
 
-static bool start_thread(pdk_session *s, void *(*main)(void *)) {
+bool pdk__thread_begin(void *(*main)(void *user), void *user) {
     pthread_t thread;
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
-    threads_of(s)->running++;
-    bool started = pthread_create(&thread, NULL, main, s) == 0;
-    if (started)
+    bool begun = pthread_create(&thread, NULL, main, user) == 0;
+    if (begun)
         pthread_detach(thread);
-    else
-        threads_of(s)->running--;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return started;
+    return begun;
+}
+
+static bool start_thread(pdk_session *s, void *(*main)(void *)) {
+    bool begun = pdk__thread_begin(main, s); /* under the monitor: it ends no sooner than it is counted */
+    threads_of(s)->running += begun;
+    return begun;
 }
 
 static pdk_status real_start(pdk_session *s) {

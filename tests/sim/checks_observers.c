@@ -1,6 +1,8 @@
 /* The promises to observers: each is told of those who led, of none that is older than the last, and never misses the newest. */
 #include "checker.h"
 
+#include "core/names.h"
+
 static void began(struct checker *c, const struct history_event *e) {
     while (c->observers_count <= e->id)
         c->observers[c->observers_count++].known = false;
@@ -8,12 +10,15 @@ static void began(struct checker *c, const struct history_event *e) {
         .session = e->number, .process = e->process, .path = e->path, .known = true, .frees = e->a != 0};
 }
 
+/* Of numbers that occur twice nobody can tell whose was first, and none of them is ever granted. */
+static bool is_stuck(const struct checker_node *node) { return pdk__sequence_is_stuck(node->sequence); }
+
 /* It was first in line, and is called what its node says. An admin may have written there. */
 static void check_who(struct checker *c, const struct checker_observer *observer, const struct checker_node *node,
                       const struct history_event *e) {
     const char *wrong = !node                                                ? "never was there"
                         : node->path != observer->path                       ? "is somewhere else"
-                        : !node->was_first                                   ? "never was first"
+                        : !node->was_first && !is_stuck(node)                ? "never was first"
                         : node->identity != e->b && e->b != IDENTITY_BY_HAND ? "is called otherwise"
                                                                              : NULL;
     c->evaluated[CHECK_OBSERVED]++;
@@ -26,7 +31,7 @@ static void check_who(struct checker *c, const struct checker_observer *observer
 static void check_order(struct checker *c, struct checker_observer *observer, const struct checker_node *node,
                         const struct history_event *e) {
     bool again = observer->told && observer->token == e->a && observer->identity == (int32_t)e->b;
-    bool in_line = node && !node->gone;
+    bool in_line = node && !node->gone && !is_stuck(node);
     c->evaluated[CHECK_OBSERVER_ORDER]++;
     if (again || (in_line && e->a < observer->live_token))
         checker_break(c, CHECK_OBSERVER_ORDER, e, "p%d's observer %d of %llx after %llx", observer->process, e->id,
