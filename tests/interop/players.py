@@ -133,14 +133,15 @@ class Stage:
         return said
 
     def java(self, source):
-        """The command that runs the class of this source, compiled when it, or one beside it, has changed."""
+        """The command that runs the class of this source, compiled when it, or one beside it or here, has changed."""
         classes = self.build / "java-classes"
         target = classes / (source.stem + ".class")
-        newest = max(one.stat().st_mtime for one in source.parent.glob("*.java"))
+        folders = (source.parent, HERE)  # the latter for what players share
+        newest = max(one.stat().st_mtime for folder in folders for one in folder.glob("*.java"))
         if not target.exists() or target.stat().st_mtime < newest:
             classes.mkdir(parents=True, exist_ok=True)
             subprocess.run(
-                ["javac", "-Xlint:all,-path", "-Werror", "-cp", CLASSPATH, "-sourcepath", source.parent,
+                ["javac", "-Xlint:all,-path", "-Werror", "-cp", CLASSPATH, "-sourcepath", ":".join(map(str, folders)),
                  "-d", classes, source], check=True
             )
         return ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{classes}:{CLASSPATH}",

@@ -27,7 +27,24 @@ static gpointer work(gpointer data) {
     return NULL;
 }
 
-void crew_play(player *p, int threads, int think_us, crew_turn_fn turn, void *user) {
+/* Passes orders on until the one to rest. True: it was said, and not just that the input has ended. */
+static bool hear_orders(struct crew *crew, crew_order_fn on_order) {
+    g_autofree char *order = player_order();
+    while (order && strcmp(order, "rest") != 0) {
+        if (on_order)
+            on_order(crew->player, order, crew->user);
+        else
+            player_fail(crew->player, "unknown order", order);
+        g_free(order);
+        order = player_order();
+    }
+    atomic_store(&crew->stop, true);
+    if (on_order)
+        on_order(crew->player, "rest", crew->user);
+    return order != NULL;
+}
+
+void crew_play(player *p, int threads, int think_us, crew_turn_fn turn, crew_order_fn on_order, void *user) {
     g_autofree char *order = player_order();
     if (!order)
         return;
@@ -39,8 +56,7 @@ void crew_play(player *p, int threads, int think_us, crew_turn_fn turn, void *us
     g_autoptr(GPtrArray) started = g_ptr_array_new();
     for (int i = 0; i < threads; i++)
         g_ptr_array_add(started, g_thread_new("player", work, &crew));
-    g_autofree char *rest = player_order();
-    atomic_store(&crew.stop, true);
+    bool rest = hear_orders(&crew, on_order);
     for (guint i = 0; i < started->len; i++)
         g_thread_join(g_ptr_array_index(started, i));
     if (!rest)

@@ -17,6 +17,7 @@
 typedef struct player {
     char *hosts, *path, *identity, *log;
     int session_ms;
+    bool patient; /* if set before player_open: see there */
     pdk_session *session;
     diary *diary;
     watchman *watchman;
@@ -24,7 +25,8 @@ typedef struct player {
 } player;
 
 /* Reads the options, and those in more, up to an entry of zeros, when that is not NULL; opens everything; says "ready". False
- * when it could not, with the reason on standard error; player_close is due all the same. */
+ * when it could not, with the reason on standard error; player_close is due all the same. The patient say "ready" before they
+ * wait for a server, as long as it takes, and do not mind if none answers when they close. */
 bool player_open(player *p, int argc, char **argv, const GOptionEntry *more);
 
 /* The next order, free with g_free; NULL at the end. */

@@ -193,7 +193,7 @@ static void play(player *p, stage *s) {
     if (s->fd < 0)
         player_fail(p, "ledger", g_strerror(errno));
     else if (player_check(p, "rwlock", pdk_rwlock_new(p->session, p->path, &lock, &s->lock)))
-        crew_play(p, o->threads, o->think_us, turn, s);
+        crew_play(p, o->threads, o->think_us, turn, NULL, s);
     pdk_rwlock_unref(s->lock);
     if (o->peek)
         diary_note(p->diary, "peeked looks=%ld torn=%ld", s->looks, s->torn);

@@ -155,7 +155,7 @@ static void play(player *p, stage *s) {
     if (o->all_at_once)
         all_at_once(p, s);
     else
-        crew_play(p, o->threads, o->think_us, o->wrong ? wrong_turn : turn, s);
+        crew_play(p, o->threads, o->think_us, o->wrong ? wrong_turn : turn, NULL, s);
     pdk_semaphore_unref(s->semaphore);
     diary_note(p->diary, "turns taken=%ld gave-up=%ld lost=%ld", s->taken, s->gave_up, s->lost);
 }

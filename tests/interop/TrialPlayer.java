@@ -36,6 +36,22 @@ abstract class TrialPlayer {
 
     abstract void ended() throws Exception;
 
+    /** Of the session's connection, as the listener is told. */
+    void changed(ConnectionState state) {
+        if (isTrouble(state)) {
+            suspended = now();
+        }
+    }
+
+    static boolean isTrouble(ConnectionState state) {
+        return state == ConnectionState.SUSPENDED || state == ConnectionState.LOST;
+    }
+
+    /** Not started. */
+    CuratorFramework newClient(String hosts, int sessionMs) {
+        return CuratorFrameworkFactory.newClient(hosts, sessionMs, CONNECT_MS, new RetryNTimes(100, 100));
+    }
+
     final String option(String name) {
         String value = options.get("--" + name);
         if (value == null) {
@@ -81,19 +97,21 @@ abstract class TrialPlayer {
         return suspended <= then;
     }
 
+    /** False when that took too long. */
+    boolean awaitConnection() throws InterruptedException {
+        return client.blockUntilConnected(CONNECT_MS, TimeUnit.MILLISECONDS);
+    }
+
     private void open() throws Exception {
         clock = Long.parseLong(option("clock"));
         log = new FileOutputStream(option("log"), true);
-        client = CuratorFrameworkFactory.newClient(
-                option("hosts"), number("session", 0), CONNECT_MS, new RetryNTimes(100, 100));
+        client = newClient(option("hosts"), number("session", 0));
         client.getConnectionStateListenable().addListener((which, state) -> {
-            if (state == ConnectionState.SUSPENDED || state == ConnectionState.LOST) {
-                suspended = now();
-            }
+            changed(state);
             note("session event=" + state);
         });
         client.start();
-        if (!client.blockUntilConnected(CONNECT_MS, TimeUnit.MILLISECONDS)) {
+        if (!awaitConnection()) {
             throw new IOException("no connection to " + option("hosts"));
         }
         opened();

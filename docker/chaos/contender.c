@@ -1,0 +1,113 @@
+#include "contender.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FAILED = 2 };
+
+void contender_wait(contender *c, int64_t ms) {
+    if (ms == PDK_FOREVER) {
+        pthread_cond_wait(&c->changed, &c->mutex);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + ms * 1000000;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(&c->changed, &c->mutex, &until);
+}
+
+void contender_fail(contender *c, const char *what, const char *why) {
+    player_fail(&c->player, what, why);
+    _exit(FAILED);
+}
+
+void contender_expect(contender *c, const char *what, pdk_status status, pdk_status also) {
+    if (status != also && !player_check(&c->player, what, status))
+        _exit(FAILED);
+}
+
+static void on_order(player *p, const char *order, void *user) {
+    contender *c = user;
+    pthread_mutex_lock(&c->mutex);
+    if (strcmp(order, "rest") == 0)
+        c->resting = true;
+    else if (strcmp(order, "yield") == 0)
+        c->yields++;
+    else
+        player_fail(p, "unknown order", order);
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->mutex);
+}
+
+static bool check_options(contender *c) {
+    contender_options *o = &c->options;
+    if (!o->recipe || !o->role || !o->folder || o->threads < 1) {
+        player_fail(&c->player, "arguments", "recipe, role, resource and at least one thread are needed");
+        return false;
+    }
+    c->keeps = strcmp(o->role, "keep") == 0;
+    if (!c->keeps && strcmp(o->role, "turns") != 0)
+        player_fail(&c->player, "no such role", o->role);
+    c->resource = resource_open(o->folder, c->player.path);
+    if (!c->resource)
+        player_fail(&c->player, o->folder, g_strerror(errno));
+    return !c->player.failed;
+}
+
+static void play(contender *c) {
+    const contender_options *o = &c->options;
+    diary_note(c->player.diary, "opened");
+    if (strcmp(o->recipe, "election") == 0) {
+        election_open(c);
+        crew_play(&c->player, o->threads, o->think_us, election_turn, on_order, c);
+    } else {
+        claims_open(c);
+        crew_play(&c->player, o->threads, o->think_us, claims_turn, on_order, c);
+        claims_close(c);
+    }
+}
+
+static void init(contender *c) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&c->mutex, NULL);
+    c->bids = g_ptr_array_new_with_free_func(g_free);
+}
+
+static int finish(contender *c) {
+    int status = player_close(&c->player);
+    election_close(c);
+    resource_close(c->resource);
+    g_ptr_array_unref(c->bids);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->mutex);
+    g_free(c->options.recipe);
+    g_free(c->options.role);
+    g_free(c->options.folder);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    contender c = {.player.patient = true, .options = {.threads = 1, .hold_us = 20000, .think_us = 20000}};
+    contender_options *o = &c.options;
+    const GOptionEntry entries[] = {
+        {"recipe", 0, 0, G_OPTION_ARG_STRING, &o->recipe, "lock, election, rwlock or semaphore", NULL},
+        {"role", 0, 0, G_OPTION_ARG_STRING, &o->role, "turns or keep", NULL},
+        {"resource", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "where the files are that the right protects", NULL},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &o->threads, "that share the recipe (1)", NULL},
+        {"hold-us", 0, 0, G_OPTION_ARG_INT, &o->hold_us, "at most between a look and its use (20000)", NULL},
+        {"think-us", 0, 0, G_OPTION_ARG_INT, &o->think_us, "at most before the next claim (20000)", NULL},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
+    };
+    init(&c);
+    if (player_open(&c.player, argc, argv, entries) && check_options(&c))
+        play(&c);
+    return finish(&c);
+}

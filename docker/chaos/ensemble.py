@@ -1,0 +1,142 @@
+"""The ensemble in Docker: its front door from Python, what its servers say, and the sites, in which contenders run."""
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+for folder in ("tests/interop", "tests/trials"):
+    sys.path.insert(0, str(ROOT / folder))
+
+from players import Broken  # noqa: E402
+
+NODES = (1, 2, 3)
+CLIENT_PORT = 2181
+LABEL = "paddock.ensemble"
+ORDER_S, WORD_S = 120, 0.5
+NO_ENGINE = 3
+AS_USER = ("--user", f"{os.getuid()}:{os.getgid()}")
+
+
+class NoEngine(Exception):
+    """There is no Docker engine; what was said about it stands on standard error."""
+
+
+def command(*argv, seconds=ORDER_S, check=True):
+    """What it printed; a failure is told in its own words."""
+    try:
+        done = subprocess.run([str(one) for one in argv], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise Broken(f"{' '.join(map(str, argv))}: no end after {seconds} s") from None
+    if check and done.returncode:
+        raise Broken(f"{' '.join(map(str, argv))}: {(done.stderr or done.stdout).strip()[-600:]}")
+    return done.stdout.strip()
+
+
+class Ensemble:
+    def __init__(self, ticks):
+        self.ticks, self.name = ticks, os.environ.get("PDK_ENSEMBLE", "paddock")
+        self.addresses = {}
+
+    def order(self, verb, *more):
+        return command(ROOT / "docker/ensemble", verb, *more)
+
+    def up(self):
+        # Its own words: the first time, images are built, which takes minutes.
+        status = subprocess.run([ROOT / "docker/ensemble", "up", "--ticks", self.ticks], stdin=subprocess.DEVNULL,
+                                stdout=sys.stderr, check=False).returncode
+        if status == NO_ENGINE:
+            raise NoEngine
+        if status:
+            raise Broken(f"docker/ensemble up ended with {status}")
+        lines = [line.split() for line in self.order("addresses").splitlines()]
+        self.addresses = {int(node): address for node, address in lines}
+
+    def down(self):
+        subprocess.run([ROOT / "docker/ensemble", "down"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       check=False)
+
+    @property
+    def hosts(self):
+        return ",".join(f"{address}:{CLIENT_PORT}" for address in self.addresses.values())
+
+    def host(self, node):
+        return f"{self.addresses[node]}:{CLIENT_PORT}"
+
+    def node_at(self, address):
+        return next((node for node, its in self.addresses.items() if its == address), None)
+
+    def mode(self, node):
+        """leader, follower, or None from a server that does not serve."""
+        try:
+            with socket.create_connection((self.addresses[node], CLIENT_PORT), WORD_S) as link:
+                link.settimeout(WORD_S)
+                link.sendall(b"srvr")
+                said = b""
+                while more := link.recv(4096):
+                    said += more
+        except OSError:
+            return None
+        found = re.search(rb"^Mode: (\w+)", said, re.M)
+        return found and found.group(1).decode()
+
+    def leader(self):
+        return next((node for node in NODES if self.mode(node) == "leader"), None)
+
+    def whole(self):
+        return sorted(str(self.mode(node)) for node in NODES) == ["follower", "follower", "leader"]
+
+
+class Site:
+    """A container on the ensemble's network, with an address and rules of its own for whatever runs in it."""
+
+    # Returns once every thread is really stopped, which may be a while after the signal.
+    STOP = ('kill -STOP "$1" && while grep -hs ^State: /proc/"$1"/task/*/status | grep -qv "[TtZX] ("; do :; done')
+
+    def __init__(self, ensemble, number, mounts):
+        self.number, self.name = number, f"{ensemble.name}-site{number}"
+        self.frozen = self.harmed = False
+        volumes = [word for source, mode in mounts for word in ("--volume", f"{source}:{source}:{mode}")]
+        command("docker", "run", "--detach", "--init", "--name", self.name, "--hostname", f"site{number}",
+                "--label", f"{LABEL}={ensemble.name}", "--network", f"{ensemble.name}_default",
+                "--cap-add", "NET_ADMIN", *volumes, "paddock/contender", "sleep", "infinity")
+
+    def run(self, *argv, check=True):
+        """As whoever runs this, so that files belong to them, and their processes can be seen and stopped."""
+        return command("docker", "exec", *AS_USER, self.name, *argv, check=check)
+
+    def wire(self, *words):
+        self.harmed = words != ("heal",)
+        command("docker", "exec", self.name, "wire", *words)
+
+    def stop(self, pid):
+        self.run("timeout", "10", "sh", "-c", self.STOP, "sh", pid)
+
+    def signal(self, name, pid):
+        self.run("kill", f"-{name}", pid)
+
+    def freeze(self):
+        command("docker", "pause", self.name)
+        self.frozen = True
+
+    def thaw(self):
+        command("docker", "unpause", self.name)
+        self.frozen = False
+
+    def heal(self):
+        if self.frozen:
+            self.thaw()
+        if self.harmed:
+            self.wire("heal")
+
+    def connections(self):
+        """The address of the server that each process here talks to; nothing of a site that cannot be asked."""
+        if self.frozen:
+            return {}
+        lines = self.run("ss", "-Htnp", "state", "established", "dport", "=", f":{CLIENT_PORT}", check=False)
+        found = re.findall(rf" ([\d.]+):{CLIENT_PORT}\s.*?pid=(\d+)", lines)
+        return {int(pid): address for address, pid in found}

@@ -1,0 +1,103 @@
+"""Faults of contenders and of their links. A link is a site's: whoever else runs there is hit as well."""
+from faults import Fault, Missed, Target
+
+LOSS_PERCENT, SLOW_MS, JITTER_MS = 30, 150, 100
+
+
+class ClientFault(Fault):
+    lane = "client"
+
+    def aim(self, scene, random):
+        victim = scene.victim(random)
+        return victim and Target(victim.name, [victim], victim)
+
+
+class Killed(ClientFault):
+    def strike(self, scene, target):
+        for player in target.players:
+            if player.alive:  # else it ended by itself, which is looked after elsewhere
+                scene.cast.kill(player)
+
+    def undo(self, scene, target):
+        for player in target.players:
+            if player.doomed:
+                scene.cast.replace(player)
+
+
+class Restarted(Killed):
+    """All that play on one path."""
+
+    def aim(self, scene, random):
+        path = random.choice(scene.cast.paths)
+        return Target(path, scene.cast.of(path=path))
+
+
+class Paused(ClientFault):
+    def strike(self, scene, target):
+        if not target.what.alive:
+            raise Missed("it ended by itself")
+        scene.cast.stop(target.what)
+
+    def undo(self, scene, target):
+        if target.what.alive:
+            scene.cast.resume(target.what)
+
+
+class Overslept(Paused):
+    """If possible, one that holds something exclusive for long: it is likely to be using what it then no longer has."""
+
+    def aim(self, scene, random):
+        keepers = [player for player in scene.holding() if player.slot.role == "keep" and player.slot.recipe != "semaphore"]
+        victim = scene.choose(random, keepers) or scene.victim(random)
+        return victim and Target(victim.name, [victim], victim)
+
+
+class SiteFault(ClientFault):
+    """A rule for all that leaves or reaches the victim's site."""
+
+    def __init__(self, name, rows, words, span, rule, severs=False):
+        super().__init__(name, rows, words, span)
+        self.rule, self.severs = rule, severs
+
+    def aim(self, scene, random):
+        victim = scene.victim(random)
+        if victim is None:
+            return None
+        return Target(f"{victim.site.name},{victim.name}", scene.cast.of(site=victim.slot.site), victim)
+
+    def strike(self, scene, target):
+        target.what.site.wire(*self.rule.format(target.what.path).split())
+
+    def undo(self, scene, target):
+        target.what.site.heal()
+
+
+class Frozen(SiteFault):
+    def strike(self, scene, target):
+        scene.cast.freeze(target.what.site)
+
+    def undo(self, scene, target):
+        scene.cast.thaw(target.what.site)
+
+
+NOW, BRIEF, USUAL, LONG = (0, 0.2), (0.05, 0.5), (0.3, 1.2), (1.2, 2.0)
+FAULTS = [
+    Killed("client-killed", [5, 7], "a contender is killed (SIGKILL), often the holder, and replaced", NOW),
+    Restarted("clients-restarted", [47, 5], "all contenders of a path are killed and replaced at once", NOW),
+    Overslept("client-paused", [18, 5], "a contender is stopped (SIGSTOP) for longer than its session lives", LONG),
+    Paused("client-paused-briefly", [19, 28], "a contender is stopped for less than that", BRIEF),
+    Frozen("site-frozen", [18], "all contenders at a site are frozen together", (0.1, 1.5), ""),
+    SiteFault("client-cut", [15, 5], "a site is cut off from all servers in silence", (0.5, 2.0), "cut clients",
+              severs=True),
+    SiteFault("client-cut-in", [15, 2], "likewise, one way: it hears nothing of the servers", USUAL, "cut clients --in",
+              severs=True),
+    SiteFault("client-cut-out", [15], "likewise: the servers hear nothing of it", USUAL, "cut clients --out", severs=True),
+    SiteFault("client-reset", [15], "a site's connections to servers are refused", BRIEF, "reset clients", severs=True),
+    SiteFault("connections-killed", [1], "a site's connections are destroyed, once: requests get lost on the way", NOW,
+              "kill clients"),
+    SiteFault("client-lossy", [16], f"{LOSS_PERCENT} % of a site's packets are lost", USUAL, f"loss {LOSS_PERCENT} clients"),
+    SiteFault("client-slow", [17], f"{SLOW_MS} ms and up to {JITTER_MS} more on every packet of a site", USUAL,
+              f"slow {SLOW_MS} {JITTER_MS}"),
+    SiteFault("answer-lost", [2, 30], "a site hears no answer that names a node of one path, though the request was done",
+              USUAL, "mute {}/"),
+]

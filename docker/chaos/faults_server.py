@@ -1,0 +1,107 @@
+"""Faults of servers and of the links between them, done by docker/ensemble. One at a time: two of three have to be well."""
+from ensemble import NODES
+from faults import Fault, Target
+
+LOSS_PERCENT, SLOW_MS, JITTER_MS = 30, 150, 100
+FLAP_S = 0.5
+
+
+class ServerFault(Fault):
+    """orders: what docker/ensemble is told, {0} {1} {2} being the servers that were chosen."""
+    lane = "server"
+
+    def __init__(self, name, rows, words, span, orders, at="leader", pinned=False, silent=False):
+        super().__init__(name, rows, words, span)
+        self.orders, self.at, self.pinned, self.silent = orders, at, pinned, silent
+
+    def aim(self, scene, random):
+        leader = scene.ensemble.leader()
+        if leader is None:
+            return None
+        followers = random.sample([node for node in NODES if node != leader], 2)
+        if self.at == "followed":
+            followers.sort(key=self.crowd(scene).count, reverse=True)
+        nodes = {"leader": [leader, *followers], "any": random.sample(NODES, 3)}.get(self.at, [*followers, leader])
+        return self.at_nodes(scene, nodes)
+
+    def crowd(self, scene):
+        """For each that holds a right, the server it is connected to."""
+        holders = {player.name for player in scene.holding()}
+        return [node for player, node in scene.cast.connected().items() if player.name in holders]
+
+    def at_nodes(self, scene, nodes):
+        told = [node for place, node in enumerate(nodes) if any(f"{{{place}}}" in order for order in self.orders)]
+        return Target(",".join(f"server{node}" for node in told or nodes[:1]), [], nodes)
+
+    def strike(self, scene, target):
+        for order in self.orders:
+            scene.ensemble.order(*order.format(*target.what).split())
+
+    def undo(self, scene, target):
+        """Returns when all of them serve."""
+        scene.ensemble.order("heal")
+
+
+class Flapping(ServerFault):
+    def last(self, scene, target, seconds):
+        for _ in range(int(seconds / FLAP_S / 2)):
+            scene.pause(FLAP_S)
+            scene.ensemble.order("heal", target.what[0])
+            scene.pause(FLAP_S)
+            self.strike(scene, target)
+
+
+class Rolling(ServerFault):
+    """Each of them restarted in turn, once those before it serve again."""
+
+    def strike(self, scene, target):
+        for node in target.what:
+            scene.ensemble.order("restart", node)
+            for _ in range(300):
+                if scene.ensemble.whole() or scene.stopping.is_set():
+                    break
+                scene.pause(0.1)
+
+
+BRIEF, USUAL, LONG = (0.1, 0.6), (0.5, 1.5), (1.2, 2.2)
+FAULTS = [
+    ServerFault("leader-killed", [10], "the leader is killed (SIGKILL) and started again", USUAL, ["kill {0}"]),
+    ServerFault("leader-paused", [11], "the leader is frozen for longer than a session lives", LONG, ["pause {0}"],
+                silent=True),
+    ServerFault("leader-cut", [12], "the leader is cut off from its followers in silence; its clients are not", LONG,
+                ["cut {0} peers"], pinned=True, silent=True),
+    ServerFault("leader-deposed", [12], "likewise, but the followers notice at once, and elect another", LONG,
+                ["depose"], pinned=True),
+    ServerFault("leader-isolated", [12, 15], "the leader is cut off from followers and clients", LONG, ["isolate {0}"],
+                silent=True),
+    ServerFault("follower-killed", [4], "a follower is killed (SIGKILL) and started again", USUAL, ["kill {0}"],
+                at="follower"),
+    ServerFault("follower-paused", [4], "a follower is frozen: it lags, and its clients hear nothing", USUAL,
+                ["pause {0}"], at="followed"),
+    ServerFault("follower-cut", [13, 4], "the follower that most holders are connected to is cut off from its peers in "
+                "silence; its clients stay connected", LONG, ["cut {0} peers"], at="followed", pinned=True),
+    ServerFault("follower-cut-in", [13], "likewise, one way: it hears nothing of its peers", LONG,
+                ["cut {0} peers --in"], at="followed", pinned=True),
+    ServerFault("follower-cut-out", [13], "likewise: its peers hear nothing of it", LONG, ["cut {0} peers --out"],
+                at="followed", pinned=True),
+    ServerFault("follower-reset", [13], "a follower's links to its peers are refused", USUAL, ["reset {0} peers"],
+                at="followed"),
+    ServerFault("peers-lossy", [16], f"a follower's links to its peers lose {LOSS_PERCENT} % of the packets", USUAL,
+                [f"loss {{0}} {LOSS_PERCENT} peers"], at="follower"),
+    ServerFault("peers-slow", [17], f"{SLOW_MS} ms and up to {JITTER_MS} more on every packet of a server, which reorders",
+                USUAL, [f"slow {{0}} {SLOW_MS} {JITTER_MS}"], at="any"),
+    ServerFault("server-slow", [43], "a server gets hardly any processor time, as behind a slow disk", USUAL,
+                ["stall {0}"], at="any"),
+    ServerFault("server-reset", [15, 1], "a server's clients are refused", USUAL, ["reset {0} clients"], at="any"),
+    ServerFault("server-clients-cut", [15], "a server is cut off from its clients in silence, not from its peers", USUAL,
+                ["cut {0} clients"], at="any"),
+    Flapping("flapping", [16], f"a server's links to its peers fail and work again every {FLAP_S} s", USUAL,
+             ["cut {0} peers"], at="any"),
+    ServerFault("ensemble-restarted", [14, 47], "all three are killed, and started again", BRIEF,
+                ["kill {0}", "kill {1}", "kill {2}"], at="any"),
+    Rolling("rolling-restart", [10], "each of them is restarted, one after the other", (0, 0), ["restart {0} {1} {2}"],
+            at="any"),
+    ServerFault("disk-full", [42], "the leader's disk is full", USUAL, ["disk-full {0}"]),
+    ServerFault("quorum-lost", [14, 36], "two of three are killed: the third lets clients read, if they ask for that", LONG,
+                ["kill {0}", "kill {1}"], at="any"),
+]

@@ -1,0 +1,113 @@
+"""What the judge counts in the log of judge_cases, for the tables."""
+import contextlib
+import io
+from types import SimpleNamespace
+
+import judge
+import report
+from judge_cases import GOOD, KEEP, LOCK, PEER, both, line, right, until
+from judge_liveness import bound
+from judge_recovery import outage
+from judge_resources import chances, naive_damage
+from logbook import MS, Event
+from tamper import add, change, drop, logbook_of
+
+
+def costs():
+    judgement = judge.judge(logbook_of(GOOD))
+    ours, _ = judgement.findings
+    cut, paused, killed = (ours.costs[name] for name in ("client-cut", "client-paused", "leader-killed"))
+    yield "the cut was known after 2800 ms", cut.detection == [2800 * MS]
+    yield "the pause after 2 ms of running", paused.detection == [2 * MS]
+    yield "the cut cost the keeper its lock", (cut.kept, cut.keepers, cut.losses) == (0, 1, 1)
+    yield "the leader's death did not", (killed.kept, killed.keepers, killed.losses) == (1, 1, 0)
+    yield "the pause was no matter of the keeper's", (paused.kept, paused.keepers, paused.losses) == (0, 0, 1)
+    yield "the next keeper was granted 3600 ms after the cut", cut.outage == [3600 * MS]
+    yield "what was deleted was by hand", ours.costs["node-deleted"].losses == 1 and None not in ours.costs
+    cause, everybody = judgement.record.cause, judgement.record.of("paddock")
+    yield "for 4 s after its end a fault is a cause", cause(everybody, 38004 * MS, True).name == "node-deleted"
+    yield "and then no more", cause(everybody, 38005 * MS, True) is None
+    yield "the youngest is", cause(everybody, 30500 * MS, False).name == "leader-killed"
+    yield "of those that hit anybody concerned", cause(judgement.record.of("curator"), 29000 * MS, False) is None
+    yield "five claims waited for the calm", ours.progress.judged == 5
+    yield "8 s and 200 ms for each that waits", bound(judgement.record, "lock", 5) == 9000 * MS
+    both_paths = SimpleNamespace(lane="client", target="-", who={"a", "k"})
+    yield "a fault hits every path of its players", [judgement.record.touches(both_paths, path)
+                                                     for path in (LOCK, KEEP, PEER)] == [True, True, False]
+    yielded = both(drop("l", "lost n="), line("l", "ended n=1", "how=lost", "how=released"))
+    cost = judge.judge(logbook_of(yielded(GOOD))).findings[0].costs["client-cut"]
+    yield "who gives back has kept", (cost.kept, cost.keepers, cost.losses) == (1, 1, 0)
+    soon = both(until("k", 2, 31800), add(31801, "k", "lost n=2 token=112 handover=0 reason=LEASE"),
+                line("k", "ended n=2", "how=released", "how=lost"))
+    cost = judge.judge(logbook_of(soon(GOOD))).findings[0].costs["leader-killed"]
+    yield "who loses it soon after the end has not", (cost.kept, cost.keepers, cost.losses) == (0, 1, 1)
+
+
+def outages():
+    fault = SimpleNamespace(begin=1000, healed=2000)
+    record = SimpleNamespace(settings=SimpleNamespace(session_ns=3000), play_end=100000, until=lambda one: one.healed)
+    for grants, longest in (([900, 1500, 4000, 9000, 20000], 5000), ([900, 1100, 5001, 90000], 3901), ([900], 99000),
+                            ([900, 4500, 4600, 4800], 95200), ([100, 3900, 6000], 2900)):
+        yield f"no grant for {longest} with grants at {grants}", outage(record, fault, grants) == longest
+    fault.begin = 100001
+    yield "nor for any time at rest", outage(record, fault, [900]) == 0
+
+
+def tables():
+    judgement = judge.judge(logbook_of(GOOD))
+    ours, peer = judgement.findings
+    yield "ours do not overlap but by an administrator", [one.taken for one in ours.overlaps] == [True]
+    yield "a peer overlaps for a second", [one.ns for one in peer.overlaps] == [1000 * MS]
+    yield "of which nobody was told", len(report.untold(peer.overlaps)) == 1
+    yield "a peer leaves something", peer.left == {PEER: ["x"]}
+    yield "one write undone, one refused", (ours.damage.naive, ours.damage.refused, ours.damage.uses) == (1, 1, 4)
+    rows = [report.client_row(judgement.record, found)[:-2] for found in judgement.findings]
+    yield f"the rows of the clients: {rows}", rows == [("paddock", 15, 0, "0", "0", 1, 0, 3, 0, 0, 0, "1 of 2"),
+                                                      ("curator", 2, 1, "1000", "1000", 0, "-", 0, 1, 0, 1, "0 of 0")]
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        report.print_report(judgement)
+    yield "every fault is named, and none", all(name in told.getvalue() for name in (
+        "client-cut", "client-paused", "leader-killed", "node-deleted", report.UNEXPLAINED))
+
+
+def stale_writes():
+    def uses(*numbers):
+        return [(Event(0, "a", "used", {"naive": number}), None) for number in numbers]
+
+    yield "who repeats after a stale write is its victim", naive_damage(uses(0, 1, 2, 3, 4, 1, 2, 3, 4, 5)) == 1
+    yield "two that read one number", naive_damage(uses(0, 1, 1, 2)) == 1
+    yield "noted late, and nothing undone", naive_damage(uses(0, 2, 1, 3)) == 0
+    record = judge.judge(logbook_of(GOOD)).record
+    yield "one slept for longer than its session, in a use", chances(record, "paddock") == 1
+    briefly = both(*[drop("driver", f"{what} who=a") for what in ("resuming", "resumed")],
+                   *[add(4900, "driver", f"{what} who=a") for what in ("resuming", "resumed")])
+    yield "none for less", chances(judge.judge(logbook_of(briefly(GOOD))).record, "paddock") == 0
+    named = both(change("driver", "faults=all", "faults=client-paused"), drop("a", "used"))
+    yield "of few that slept none need be about to write", judge.judge(logbook_of(named(GOOD))).faults == []
+
+
+def weakened():
+    """A writer that goes on as a reader is valid until that is over."""
+    more = [9750, "r", f"valid token=131 handover=0 first={9701 * MS} last={9740 * MS} kind=read n=2"]
+    record = judge.judge(logbook_of([*GOOD, more])).record
+    yield "of two spans the last one counts", record.claims["r", "2"].hold.last == 9740 * MS
+
+
+def pauses():
+    """A stopped process does not believe. Where it may have run or not, that is decided against ours."""
+    stop = both(*[add(ms, "driver", f"{what} who={who}") for who in "ck" for ms, what in
+                  ((5500, "stopped"), (5600, "resuming"), (5700, "resumed"))])
+    rival = both(lambda lines: [*lines, *right("l", 9, 90, 890, 5000, 6000)], drop("a", ""), stop)
+    ours, peer = judge.judge(logbook_of(rival(GOOD))).findings
+    yield "ours does not from stopped to resuming", [one.ns for one in ours.overlaps[:2]] == [500 * MS, 400 * MS]
+    yield "a peer does not from stopped to resumed", [one.ns for one in peer.overlaps] == [500 * MS, 300 * MS]
+
+
+def checks():
+    yield from costs()
+    yield from outages()
+    yield from tables()
+    yield from pauses()
+    yield from stale_writes()
+    yield from weakened()

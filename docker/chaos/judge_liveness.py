@@ -1,0 +1,95 @@
+"""When everything is whole again everybody who waits is served; and when all have gone nothing is left behind."""
+import bisect
+from dataclasses import dataclass, field
+
+from logbook import MS, S
+from tables import few
+
+# What a turn may take beside its use: threads of a process hand it to each other for as long as this, see lock.h.
+HANDOVERS_NS = 100 * MS
+
+
+@dataclass
+class Calm:
+    """What one calm has to show on one path."""
+    path: str
+    begin: int
+    end: int
+    waiting: list = field(default_factory=list)  # claims, when it began
+    limit: int = 0
+
+
+@dataclass
+class Progress:
+    judged: int = 0  # claims that waited when a calm began, and were answered in it or could have been
+    stuck: list = field(default_factory=list)
+    unserved: list = field(default_factory=list)  # texts
+
+
+def bound(record, recipe, waiting):
+    turn = record.settings.hold_us[recipe] * 1000 + HANDOVERS_NS
+    return waiting * turn + 2 * record.settings.session_ns + 2 * S
+
+
+def calms_of(record, client):
+    """By path, all calms in their order."""
+    recipes = {player.path: player.recipe for player in record.of(client)}
+    found = {path: [Calm(path, *calm) for calm in record.calms] for path in recipes}
+    begins = [begin for begin, _ in record.calms]
+    for claim in record.claims.values():
+        if claim.player.client != client:
+            continue
+        gone = min(claim.answered, claim.player.killed)
+        for index in range(bisect.bisect_right(begins, claim.asked), bisect.bisect_left(begins, gone)):
+            found[claim.player.path][index].waiting.append(claim)
+    for path, calms in found.items():
+        for calm in calms:
+            calm.limit = calm.begin + bound(record, recipes[path], len(calm.waiting))
+    return found
+
+
+def judge_claims(progress, calm):
+    for claim in calm.waiting:
+        if claim.answered <= min(calm.limit, calm.end):
+            progress.judged += 1
+        elif calm.end >= calm.limit:
+            progress.judged += 1
+            progress.stuck.append(claim)
+
+
+def served(calm, holds, grants):
+    """Somebody was granted it; or goes on holding it, where nobody else wants it."""
+    index = bisect.bisect_left(grants, calm.begin)
+    if index < len(grants) and grants[index] <= calm.limit:
+        return True
+    return not calm.waiting and any(hold.granted < calm.begin and hold.last > calm.end for hold in holds)
+
+
+def progress_of(record, client):
+    progress, by_path = Progress(), record.holds_by_path(client)
+    keep = set(record.paths(client, "keep"))
+    for path, calms in calms_of(record, client).items():
+        holds = by_path[path]
+        grants = sorted(hold.granted for hold in holds)
+        for calm in calms:
+            judge_claims(progress, calm)
+            whole = calm.end >= calm.limit
+            if whole and not served(calm, holds if path in keep else [], grants):
+                progress.unserved.append(f"{path}: nobody was served in the calm that began after "
+                                         f"{(calm.begin - record.begin) / S:.1f} s")
+    return progress
+
+
+def left(record, client):
+    return {path: record.left[path] for path in record.paths(client) if record.left.get(path)}
+
+
+def judge(record, client, progress):
+    faults = few([f"{claim.player.who} (n={claim.n}) waited on, on {claim.player.path}, with everything whole again"
+                  for claim in progress.stuck])
+    faults += few(progress.unserved)
+    if not progress.judged:
+        faults.append("vacuous: no claim waited when a calm began, or no calm was long enough")
+    faults += [f"left behind on {path}: {', '.join(nodes)}" for path, nodes in left(record, client).items()]
+    faults += [f"nobody looked at what is left on {path}" for path in record.paths(client) if path not in record.left]
+    return faults

@@ -1,0 +1,284 @@
+"""A run, read once from its logs: who played, what was asked and granted and how that ended, what was done, and when."""
+import bisect
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/trials"))
+
+from logbook import MS, S  # noqa: E402
+from spans import spans  # noqa: E402
+
+OURS = "paddock"
+DRIVER = "driver"
+NEVER = 1 << 62
+# Callbacks and lines of a log wait for a processor, which servers, players and whatever else runs here share.
+SLACK_NS = 1 * S
+
+
+@dataclass
+class Settings:
+    session_ms: int
+    tick_ms: int
+    clients: list
+    recipes: list
+    seed: int
+    permits: int
+    hold_us: dict  # of a recipe, the longest use of what was granted
+    faults: list  # by name, or "all"
+
+    @classmethod
+    def of(cls, logbook):
+        """From the first line of the driver's log, so that a folder of logs can be judged by itself."""
+        told = next(event for event in logbook.named("settings") if event.who == DRIVER)
+        holds = dict(pair.split(":") for pair in told["hold_us"].split(","))
+        return cls(told.number("session"), told.number("tick"), told["clients"].split(","), told["recipes"].split(","),
+                   told.number("seed"), told.number("permits"), {recipe: int(us) for recipe, us in holds.items()},
+                   told["faults"].split(","))
+
+    @property
+    def session_ns(self):
+        return self.session_ms * MS
+
+    @property
+    def everything(self):
+        return self.faults == ["all"]
+
+
+@dataclass
+class Player:
+    who: str
+    client: str
+    recipe: str
+    role: str
+    path: str
+    stops: list = field(default_factory=list)  # [stopped, resuming, resumed]
+    killed: int = NEVER
+    died: bool = False  # by itself
+
+    @property
+    def ours(self):
+        return self.client == OURS
+
+    def pauses(self):
+        """When it certainly did not run; where that is in doubt, against us: ours may run from `resuming` on."""
+        return [(stopped, resuming if self.ours else resumed) for stopped, resuming, resumed in self.stops]
+
+    def running(self, begin, end):
+        """For how much of that time it ran."""
+        return end - begin - sum(max(0, min(end, until) - max(begin, since)) for since, _, until in self.stops)
+
+
+@dataclass
+class Hold:
+    claim: object
+    granted: int
+    token: int
+    handover: int
+    fields: dict
+    spans: list = field(default_factory=list)
+    lost: list = field(default_factory=list)  # ns of each time it was told
+    ended: list = field(default_factory=list)  # (ns, how), when it was released and nothing more can be told
+    untold: bool = False  # lost so late that its release came first
+    node_gone: bool = False  # somebody deleted its node
+
+    @property
+    def player(self):
+        return self.claim.player
+
+    @property
+    def right(self):
+        return self.token, self.handover
+
+    @property
+    def last(self):
+        """The last instant at which it was seen valid; 0: never."""
+        return max((span.last for span in self.spans), default=0)
+
+    def over(self):
+        """When its player knew of its end, by LOST or by its own release."""
+        return min([*self.lost, *(ns for ns, _ in self.ended)], default=NEVER)
+
+    def was_lost(self):
+        return bool(self.lost) or any(how == "lost" for _, how in self.ended)
+
+    def cut_short(self):
+        """Its player was killed while it held."""
+        return any(span.cut_short for span in self.spans)
+
+    def tell(self):
+        return f"{self.player.who} (n={self.claim.n}, token {self.token}.{self.handover})"
+
+
+@dataclass
+class Claim:
+    player: Player
+    n: str
+    kind: str
+    asked: int
+    answered: int = NEVER
+    status: str = None  # why nothing was granted
+    hold: Hold = None
+
+
+@dataclass
+class Fault:
+    id: str
+    name: str
+    lane: str
+    target: str
+    who: set
+    holders: list  # (path, who) of those who believed when it began
+    severed: bool  # those in who reach no server at all
+    takes: bool  # an administrator deletes nodes by which rights are held
+    begin: int
+    struck: int = NEVER
+    healing: int = NEVER
+    healed: int = NEVER
+    missed: bool = False  # could not be done, or not to the end
+
+    def hits(self, player):
+        return self.lane == "server" or player.who in self.who or player.path == self.target
+
+
+def listed(text):
+    return [] if text in (None, "-", "") else text.split(",")
+
+
+class Record:
+    def __init__(self, logbook):
+        self.settings = Settings.of(logbook)
+        self.players, self.calms, self.left = {}, [], {}
+        self.faults, self.takers = [], {}  # takers: by path, also those that were not done to the end
+        self.claims, self.uses = {}, {}
+        self.stray = []  # lines that make no sense
+        self.begin, self.end = logbook.events[0].ns, logbook.events[-1].ns
+        self.play_end = next((event.ns for event in logbook.named("resting")), self.end)
+        self._read_driver(logbook.of(DRIVER))
+        for event in logbook.events:
+            if event.who == DRIVER:
+                continue
+            if event.who in self.players:
+                self._read_player(event, self.players[event.who])
+            else:
+                self.stray.append(event)
+        for span in spans(logbook):
+            claim = self.claims.get((span.who, span.fields.get("n")))
+            if claim and claim.hold:
+                claim.hold.spans.append(span)
+        self.holds = [claim.hold for claim in self.claims.values() if claim.hold]
+
+    # ---- reading
+
+    def _read_driver(self, events):
+        faults = {}
+        for event in events:
+            if event.what == "started" and event.get("client"):
+                self.players[event["who"]] = Player(event["who"], event["client"], event["recipe"], event["role"],
+                                                    event["path"])
+            elif event.what == "fault":
+                faults[event["id"]] = self._fault(event)
+            elif event.what == "missed":
+                faults[event["id"]].missed = True
+            elif event.what in ("struck", "healing", "healed") and event["id"] in faults:
+                setattr(faults[event["id"]], event.what, event.ns)
+            elif event.what == "calm":
+                self.calms.append([event.ns, self.end])
+            elif event.what == "calm-over":
+                self.calms[-1][1] = event.ns
+            elif event.what == "left":
+                self.left.setdefault(event["path"], []).extend(listed(event["nodes"]))
+            elif event.what in ("stopped", "resuming", "resumed", "killed", "died"):
+                self._read_harm(event, self.players[event["who"]])
+        in_order = sorted(faults.values(), key=lambda one: one.begin)
+        self.faults = [fault for fault in in_order if not fault.missed]
+        self.begins = [fault.begin for fault in self.faults]
+        for fault in in_order:
+            if fault.takes:
+                self.takers.setdefault(fault.target, []).append(fault)
+
+    def _fault(self, event):
+        holders = [tuple(pair.rsplit(":", 1)) for pair in listed(event.get("holder"))]
+        return Fault(event["id"], event["name"], event["lane"], event.get("target", "-"), set(listed(event.get("who"))),
+                     holders, event.get("severed") == "1", event.get("takes") == "1", event.ns)
+
+    def _read_harm(self, event, player):
+        if event.what in ("killed", "died"):
+            player.killed, player.died = event.ns, event.what == "died"
+        elif event.what == "stopped":
+            player.stops.append([event.ns, NEVER, NEVER])
+        elif event.what == "resuming":
+            player.stops[-1][1] = event.ns
+        else:
+            player.stops[-1][2] = event.ns
+
+    def _read_player(self, event, player):
+        key = event.who, event.get("n")
+        if event.what == "claim":
+            self.claims[key] = Claim(player, event["n"], event["kind"], event.ns)
+            return
+        claim = self.claims.get(key)
+        if event.what in ("granted", "failed"):
+            if not claim or claim.answered != NEVER:
+                self.stray.append(event)
+                return
+        elif event.what in ("used", "lost", "ended", "valid"):
+            if not claim or not claim.hold:
+                self.stray.append(event)
+                return
+        if event.what == "used":
+            self.uses.setdefault(player.path, []).append((event, claim.hold))
+        elif event.what == "granted":
+            claim.answered = event.ns
+            claim.hold = Hold(claim, event.ns, event.number("token"), int(event.get("handover", "0")), event.fields)
+        elif event.what == "failed":
+            claim.answered, claim.status = event.ns, event["status"]
+        elif event.what == "lost":
+            claim.hold.lost.append(event.ns)
+            claim.hold.node_gone = event["reason"] == "NODE_GONE"
+        elif event.what == "ended":
+            claim.hold.ended.append((event.ns, event["how"]))
+            claim.hold.untold = event.get("told") == "0"
+
+    # ---- asking
+
+    def of(self, client):
+        return [player for player in self.players.values() if player.client == client]
+
+    def paths(self, client, role=None):
+        return sorted({player.path for player in self.of(client) if role in (None, player.role)})
+
+    def holds_by_path(self, client):
+        found = {path: [] for path in self.paths(client)}
+        for hold in self.holds:
+            if hold.player.client == client:
+                found[hold.player.path].append(hold)
+        return found
+
+    def touches(self, fault, path):
+        """Whether it hits anybody on that path."""
+        return fault.lane == "server" or path == fault.target or any(
+            self.players[who].path == path for who in fault.who if who in self.players)
+
+    def until(self, fault):
+        """Until when it lasted."""
+        return min(fault.healed, self.end)
+
+    def aftermath(self, fault):
+        """Until when it may be the cause of something."""
+        return self.until(fault) + self.settings.session_ns + SLACK_NS
+
+    def taken(self, path, ns):
+        """Whether an administrator had just taken rights on this path: the next one is granted them at once, and who had
+        them believes on until word comes, at the longest until the lease ends."""
+        return any(fault.begin <= ns <= self.aftermath(fault) for fault in self.takers.get(path, ()))
+
+    def cause(self, players, ns, by_hand):
+        """The youngest fault that hits one of them and was not over for longer than a session timeout; or None. by_hand: of
+        those that delete nodes, else of those that strike servers and clients."""
+        if by_hand:
+            those = [fault for one in players for fault in self.takers.get(one.path, ()) if fault.begin <= ns]
+        else:
+            those = [fault for fault in self.faults[:bisect.bisect_right(self.begins, ns)] if fault.lane != "data"
+                     and any(fault.hits(one) for one in players)]
+        return max((fault for fault in those if ns <= self.aftermath(fault)), key=lambda one: one.begin, default=None)

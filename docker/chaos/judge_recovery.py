@@ -1,0 +1,111 @@
+"""What a fault costs: who lost what, when they knew, how long nobody was served, and whether the keepers kept."""
+import bisect
+from dataclasses import dataclass, field
+
+from logbook import S
+from judge_record import NEVER
+
+KEPT_NS = 1 * S  # after the end of a fault, when a keeper that kept still has what it had
+
+
+@dataclass
+class Cost:
+    """Of all faults of one name, to one client."""
+    times: int = 0
+    losses: int = 0
+    kept: int = 0
+    keepers: int = 0
+    detection: list = field(default_factory=list)  # ns
+    outage: list = field(default_factory=list)  # ns, at the most one for each fault
+    overlaps: list = field(default_factory=list)
+
+
+def outage(record, fault, grants):
+    """The longest stretch without a grant that begins in the fault or within a session timeout after it. Of one that had
+    begun before, what comes after the beginning of the fault."""
+    begin, end = fault.begin, record.until(fault) + record.settings.session_ns
+    if begin >= record.play_end:
+        return 0
+    index = bisect.bisect_right(grants, begin)
+    marks, over = [begin], False
+    while not over:
+        at = grants[index] if index < len(grants) else record.play_end
+        marks.append(min(at, record.play_end))
+        over = at > end or index >= len(grants)
+        index += 1
+    return max(after - before for before, after in zip(marks, marks[1:]))
+
+
+def kept(record, hold, fault):
+    """It has the very right still, or gave it back."""
+    then = record.until(fault) + KEPT_NS
+    if hold.last >= min(then, record.end):
+        return True
+    return any(how == "released" and ns <= then for ns, how in hold.ended)
+
+
+def keepers(record, fault, client, by_who):
+    """The rights with which those it hits held the keep paths when it began."""
+    for path, who in fault.holders:
+        player = record.players.get(who)
+        if not player or player.client != client or player.role != "keep" or not fault.hits(player):
+            continue
+        index = bisect.bisect_right(by_who[who][0], fault.begin) - 1
+        if index >= 0:
+            yield by_who[who][1][index]
+
+
+def grants_by_who(record, client):
+    """Of each player the instants of its grants, and the holds, in order."""
+    found = {player.who: [] for player in record.of(client)}
+    for hold in record.holds:
+        if hold.player.client == client:
+            found[hold.player.who].append(hold)
+    for who, holds in found.items():
+        holds.sort(key=lambda one: one.granted)
+        found[who] = [hold.granted for hold in holds], holds
+    return found
+
+
+def told(hold):
+    """When its player was told by callback of its loss, or by the answer to its release."""
+    return min([*hold.lost, *(ns for ns, how in hold.ended if how == "lost")], default=NEVER)
+
+
+def next_grant(record, fault, grants):
+    index = bisect.bisect_right(grants, fault.begin)
+    return (grants[index] if index < len(grants) else record.play_end) - fault.begin
+
+
+def costs(record, client, overlaps):
+    """By name of the fault; None: what no fault explains."""
+    found, by_who = {}, grants_by_who(record, client)
+    holds = record.holds_by_path(client)
+    grants = {path: sorted(hold.granted for hold in those) for path, those in holds.items()}
+    turns = record.paths(client, "turns")
+    for fault in record.faults:
+        if not any(record.touches(fault, path) for path in grants):
+            continue
+        cost = found.setdefault(fault.name, Cost())
+        cost.times += 1
+        stretches, held = [outage(record, fault, grants[path]) for path in turns if record.touches(fault, path)], {}
+        for hold in keepers(record, fault, client, by_who):
+            held.setdefault(hold.player.path, []).append(kept(record, hold, fault))
+        for path, those in held.items():
+            cost.keepers += len(those)
+            cost.kept += sum(those)
+            if not any(those):
+                stretches.append(next_grant(record, fault, grants[path]))
+        if stretches:
+            cost.outage.append(max(stretches))
+    for hold in (hold for those in holds.values() for hold in those if hold.was_lost()):
+        ns = told(hold)
+        fault = record.cause([hold.player], ns, hold.node_gone)
+        cost = found.setdefault(fault and fault.name, Cost())
+        cost.losses += 1
+        if fault:
+            cost.detection.append(hold.player.running(fault.begin, ns))
+    for overlap in overlaps:
+        fault = record.cause([hold.player for hold in overlap.holds], overlap.begin, overlap.taken)
+        found.setdefault(fault and fault.name, Cost()).overlaps.append(overlap)
+    return found

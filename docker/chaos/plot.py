@@ -1,0 +1,178 @@
+#!/usr/bin/python3 -B
+"""A picture of a run of chaos, from its logs: who believed when to hold what, and what was done meanwhile.
+
+    plot.py --logs FOLDER --svg FILE [--from S] [--to S] [--path P]
+
+A row is a process and those that replaced it. The darker a spot, the larger the part of its time in which the right was held:
+a hold of a millisecond is a shade where a pixel is a tenth of a second. Times are seconds since the run began. Without --from
+and --to: all of a short run, else the two minutes in which most happens. gnuplot draws it.
+"""
+import argparse
+import math
+import sys
+from pathlib import Path
+
+from ensemble import Broken  # first: it knows where the libraries are
+from logbook import Logbook
+from plot_canvas import INK, UNIT, WIDTH, Canvas, faded
+from plot_picture import LANES, Picture
+
+THICK, SHADES, LEVELS = 11, 6, 6  # of a row: pixels, steps from hardly ever to always; rows of names above, per lane
+HALF = THICK / UNIT / 2
+BLANK, STOPPED, OVERLAP, LOST, CALM = "#e9ecef", "#6c757d", "#ff0000", "#c2185b", "#74c68a"
+HELD = {"lock": "#1f6fb4", "leader": "#2a8a57", "write": "#24356e", "read": "#4fb0d8", "downgraded": "#3a86c8",
+        "permit": "#6a4fa3"}
+BANDS = dict(zip(LANES, ("#e4572e", "#f0a202", "#8d6e63")))
+HATCHED = f"fs transparent pattern 5 noborder lc rgb '{STOPPED}'"
+
+
+def solid(color, opacity=1.0):
+    return f"fs solid noborder lc rgb '{faded(color, opacity)}'"
+
+
+def shades(held, begin, pixel):
+    """The stretches [x, until] of each shade: by the share of each pixel's time in which something was held."""
+    share = {}
+    for one in held:
+        first, last = max(one.begin - begin, 0) / pixel, min((one.end - begin) / pixel, WIDTH)
+        for column in range(int(first), math.ceil(last)):
+            share[column] = share.get(column, 0) + min(last, column + 1) - max(first, column)
+    found, before = {}, None
+    for column in sorted(share):
+        shade = max(1, min(math.ceil(share[column] * SHADES - 1e-6), SHADES))
+        x = begin + column * pixel
+        if before == (column - 1, shade):
+            found[shade][-1][1] = x + pixel
+        else:
+            found.setdefault(shade, []).append([x, x + pixel])
+        before = column, shade
+    return found
+
+
+def levels(canvas, faults):
+    """Where their names find room: (fault, level, whether there is any)."""
+    taken, placed = [], []
+    for fault in sorted(faults, key=lambda one: one.begin):
+        first, last = canvas.reach(fault.begin, fault.name)
+        level = next((n for n, until in enumerate(taken) if until <= min(first, max(fault.begin, canvas.begin))),
+                     len(taken))
+        fits = level < LEVELS
+        if fits:
+            taken[level:level + 1] = [max(fault.end, last)]
+        placed.append((fault, level if fits else 0, fits))
+    return placed
+
+
+def draw_calms(canvas, calms):
+    canvas.boxes([(calm.begin, calm.end, -1, 0) for calm in calms], solid(CALM, 0.5))
+    for calm in calms:
+        if calm.within(canvas.begin, canvas.end):
+            canvas.text(calm.begin, -0.5, "calm")
+
+
+def draw_faults(canvas, picture, places, bottom):
+    """Names above the rows, lane by lane, and bands across the rows of those they strike. Returns where the top is."""
+    top = -1
+    for lane in reversed(LANES):
+        shown = [fault for fault in picture.faults[lane] if fault.within(canvas.begin, canvas.end)]
+        boxes, bands = [], []
+        placed = levels(canvas, shown)
+        for fault, level, fits in placed:
+            boxes.append((fault.begin, fault.end, top - level - 0.94, top - level - 0.06))
+            if fault.rows is None:
+                bands.append((fault.begin, fault.end, 0, bottom))
+            else:
+                bands += [(fault.begin, fault.end, y - 0.5, y + 0.5) for y, row in places if row.name in fault.rows]
+            if fits:
+                canvas.text(fault.begin, top - level - 0.5, fault.name)
+        canvas.boxes(bands, solid(BANDS[lane], 0.22))
+        canvas.boxes(boxes, solid(BANDS[lane], 0.6))
+        if placed:
+            canvas.tick(top - 0.5, f"{lane} faults")
+        top -= max((level for _, level, _ in placed), default=-1) + 1
+    return top
+
+
+def draw_held(canvas, places):
+    for kind, color in HELD.items():
+        found = {}
+        for y, row in places:
+            held = [one for one in row.held if one.name == kind and one.within(canvas.begin, canvas.end)]
+            for shade, stretches in shades(held, canvas.begin, canvas.pixel).items():
+                found.setdefault(shade, []).extend((x, until, y) for x, until in stretches)
+        for shade, strokes in sorted(found.items()):
+            canvas.strokes(strokes, THICK, faded(color, 0.15 + 0.85 * shade / SHADES))
+        if found:
+            canvas.key("with boxes " + solid(color), kind)
+
+
+def draw_marks(canvas, places, overlaps):
+    canvas.boxes([(one.begin, one.end, y - HALF, y + HALF) for y, row in places for one in row.stopped], HATCHED)
+    at = {row.name: y for y, row in places}
+    canvas.boxes([(one.begin, one.end, at[row.name] - HALF, at[row.name] + HALF)
+                  for one, rows in overlaps for row in rows], solid(OVERLAP))
+    canvas.marks([(x, y) for y, row in places for x in row.lost], 11, 0.75, LOST)
+    canvas.marks([(x, y) for y, row in places for x in row.killed], 2, 0.7, INK)
+    canvas.key("with boxes " + HATCHED, "stopped")
+    canvas.key(f"with points pt 11 ps 0.75 lc rgb '{LOST}'", "LOST")
+    canvas.key(f"with points pt 2 ps 0.7 lc rgb '{INK}'", "killed")
+    if overlaps:
+        canvas.key("with boxes " + solid(OVERLAP), "too many at once")
+
+
+def heading(path, rows, canvas):
+    """What is to be seen of a path, in numbers."""
+    held = sum(one.within(canvas.begin, canvas.end) for row in rows for one in row.held)
+    lost = sum(canvas.begin <= at <= canvas.end for row in rows for at in row.lost)
+    too_many = sum(one.within(canvas.begin, canvas.end) for one, _ in path.overlaps)
+    return f"{path.name}    held {held}, lost {lost}" + (f", too many at once {too_many}" if too_many else "")
+
+
+def plot(logbook, svg, begin=None, end=None, path=None):
+    """begin and end are seconds since the run began."""
+    picture = Picture(logbook)
+    if begin is None and end is None:
+        begin, end = picture.window()
+    begin, end = begin or 0.0, picture.length if end is None else end
+    if begin >= end or begin >= picture.length:
+        raise Broken(f"there is nothing between {begin:.0f} s and {end:.0f} s of a run of {picture.length:.0f} s")
+    canvas, places, overlaps, bottom = Canvas(begin, end), [], [], 0.0
+    for one in picture.paths.values():
+        rows = [row for row in sorted(one.rows.values(), key=lambda row: row.name)
+                if any(life.within(begin, end) for life in row.lives)]
+        if rows and path in (None, one.name):
+            canvas.text(begin, bottom + 0.6, heading(one, rows, canvas), heading=True)
+            places += [(bottom + 1.5 + n, row) for n, row in enumerate(rows)]
+            overlaps += one.overlaps
+            bottom += len(rows) + 1.3
+    if not places:
+        raise Broken(f"nobody plays on {path}")
+    for y, row in places:
+        canvas.tick(y, row.name.rpartition("-")[2])
+    canvas.strokes([(life.begin, life.end, y) for y, row in places for life in row.lives], THICK, BLANK)
+    draw_calms(canvas, picture.calms)
+    top = draw_faults(canvas, picture, places, bottom)
+    draw_held(canvas, places)
+    draw_marks(canvas, places, overlaps)
+    canvas.draw(svg, f"Who held when: {begin:.0f} s to {end:.0f} s of a run of {picture.length:.0f} s", top, bottom)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--logs", required=True, metavar="FOLDER", type=Path)
+    parser.add_argument("--svg", required=True, metavar="FILE")
+    parser.add_argument("--from", dest="begin", type=float, metavar="S")
+    parser.add_argument("--to", dest="end", type=float, metavar="S")
+    parser.add_argument("--path", metavar="P", help="only this one")
+    options = parser.parse_args()
+    logbook = Logbook(options.logs)
+    if not logbook.poll():
+        parser.error(f"there are no logs in {options.logs}")
+    try:
+        plot(logbook, options.svg, options.begin, options.end, options.path)
+    except Broken as broken:
+        sys.exit(f"plot: {broken}")
+
+
+if __name__ == "__main__":
+    main()

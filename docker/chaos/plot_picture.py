@@ -1,0 +1,102 @@
+"""What a plot shows of a run: rows in which rights are held, grouped by path, and what was done meanwhile."""
+from dataclasses import dataclass, field
+
+from judge_record import NEVER, Record, S
+from judge_exclusion import overlaps
+
+LANES = ("server", "client", "data")
+WHOLE_S, PART_S = 150, 120  # a run is shown whole up to the one, else the other of it
+
+
+@dataclass
+class Stretch:
+    """Seconds since the run began."""
+    begin: float
+    end: float
+    name: str = ""  # what was held or done
+    rows: set = None  # of a fault: the names of those it strikes; None: everybody
+
+    def within(self, begin, end):
+        return self.begin < end and self.end > begin
+
+
+@dataclass
+class Row:
+    """A place on a path at a site: the processes there succeed each other."""
+    name: str
+    lives: list = field(default_factory=list)  # stretches, as those that follow
+    held: list = field(default_factory=list)
+    stopped: list = field(default_factory=list)
+    killed: list = field(default_factory=list)  # moments
+    lost: list = field(default_factory=list)
+
+
+@dataclass
+class Path:
+    name: str
+    rows: dict = field(default_factory=dict)
+    overlaps: list = field(default_factory=list)  # (stretch, the rows of those who believed)
+
+
+def place(player):
+    """What the identities of all that succeed each other begin with."""
+    return player.who.rpartition(".")[0]
+
+
+class Picture:
+    def __init__(self, logbook):
+        self.record = record = Record(logbook)
+        self.zero, self.length = record.begin, (record.end - record.begin) / S
+        self.paths = {path: Path(path) for path in sorted({player.path for player in record.players.values()})}
+        self.calms = [self.stretch(*calm) for calm in record.calms]
+        self.faults = {lane: [self.fault(one) for one in record.faults if one.lane == lane] for lane in LANES}
+        self.read_players(logbook)
+        self.read_holds()
+
+    def seconds(self, ns):
+        return (min(ns, self.record.end) - self.zero) / S
+
+    def stretch(self, begin, end, *more):
+        return Stretch(self.seconds(begin), self.seconds(end), *more)
+
+    def fault(self, fault):
+        players = self.record.players.values()
+        struck = None if fault.lane == "server" else {place(player) for player in players if fault.hits(player)}
+        return self.stretch(fault.begin, self.record.until(fault), fault.name, struck)
+
+    def row(self, player):
+        return self.paths[player.path].rows.setdefault(place(player), Row(place(player)))
+
+    def read_players(self, logbook):
+        born = {}
+        for event in logbook.events:
+            born.setdefault(event.who, event.ns)
+        for player in self.record.players.values():
+            row = self.row(player)
+            row.lives.append(self.stretch(born.get(player.who, self.record.end), player.killed))
+            row.stopped += [self.stretch(stopped, min(resumed, player.killed)) for stopped, _, resumed in player.stops]
+            if player.killed != NEVER:
+                row.killed.append(self.seconds(player.killed))
+
+    def read_holds(self):
+        for hold in self.record.holds:
+            row = self.row(hold.player)
+            row.held += [self.stretch(span.first, span.last, span.kind) for span in hold.spans]
+            row.lost += [self.seconds(ns) for ns in hold.lost]
+        for client in self.record.settings.clients:
+            for one in overlaps(self.record, client):
+                if not one.taken:
+                    self.paths[one.path].overlaps.append(
+                        (self.stretch(one.begin, one.end), [self.row(hold.player) for hold in one.holds]))
+
+    def window(self):
+        """The whole run if it is short; else the part in which most happens."""
+        if self.length <= WHOLE_S:
+            return 0.0, self.length
+        moments = [fault.begin for faults in self.faults.values() for fault in faults]
+        moments += [at for path in self.paths.values() for row in path.rows.values() for at in row.lost]
+
+        def happens(begin):
+            return sum(begin <= at < begin + PART_S for at in moments)
+        begin = max((min(max(at - 1, 0), self.length - PART_S) for at in moments), key=happens, default=0.0)
+        return begin, begin + PART_S

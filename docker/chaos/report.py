@@ -1,0 +1,78 @@
+"""The tables of a chaos run. What each column means stands in docs/chaos.md."""
+from judge_record import NEVER, OURS
+from tables import median_max, table
+
+UNEXPLAINED = "no fault"
+
+
+def milliseconds(overlaps):
+    return f"{sum(overlap.ns for overlap in overlaps) / 1e6:.0f}" if overlaps else "0"
+
+
+def fault_rows(record, found):
+    lanes = {fault.name: fault.lane for fault in record.faults}
+    for name, cost in sorted(found.costs.items(), key=lambda item: (lanes.get(item[0], "~"), item[0] or "~")):
+        kept = f"{cost.kept} of {cost.keepers}" if cost.keepers else "-"
+        yield (name or UNEXPLAINED, lanes.get(name, "-"), cost.times or "-", cost.losses, kept, median_max(cost.detection),
+               median_max(cost.outage), milliseconds(cost.overlaps))
+
+
+def print_faults(record, found):
+    print(f"{found.client}, by fault (ms: median / longest)")
+    print(table(("fault", "lane", "times", "losses", "kept", "knew after, ms", "no grant for, ms", "overlap, ms"),
+                fault_rows(record, found)))
+
+
+def untold(overlaps):
+    """Those of which nobody in them was ever told, though nobody died."""
+    return [overlap for overlap in overlaps if not any(hold.lost or hold.cut_short() for hold in overlap.holds)]
+
+
+def client_row(record, found):
+    overlaps = [overlap for overlap in found.overlaps if not overlap.taken]
+    longest = max((overlap.ns for overlap in overlaps), default=0)
+    fenced = len(found.damage.backwards) if found.client == OURS else "-"
+    holds = [hold for hold in record.holds if hold.player.client == found.client]
+    told = sum(bool(hold.lost) for hold in holds)
+    stuck = {id(claim) for claim in found.progress.stuck} | {
+        id(claim) for claim in record.claims.values() if claim.player.client == found.client
+        and claim.answered == NEVER and claim.player.killed == NEVER}
+    costs = found.costs.values()
+    return (found.client, len(holds), len(overlaps), milliseconds(overlaps), f"{longest / 1e6:.0f}", found.damage.naive,
+            fenced, told, len(untold(overlaps)), len(stuck), sum(map(len, found.left.values())),
+            f"{sum(cost.kept for cost in costs)} of {sum(cost.keepers for cost in costs)}",
+            median_max([ns for cost in costs for ns in cost.detection]),
+            median_max([ns for cost in costs for ns in cost.outage]))
+
+
+def print_clients(judgement):
+    print("head to head (ms: median / longest)")
+    print(table(("client", "grants", "overlaps", "sum, ms", "longest, ms", "stale writes: naive", "fenced", "told", "untold",
+                 "stuck", "orphans", "kept", "knew after, ms", "no grant for, ms"),
+                [client_row(judgement.record, found) for found in judgement.findings]))
+    for found in judgement.findings:
+        taken = [overlap for overlap in found.overlaps if overlap.taken]
+        if taken:
+            print(f"  {found.client}: {len(taken)} times, {milliseconds(taken)} ms, a holder had yet to hear that an "
+                  "administrator had deleted its node")
+
+
+def print_totals(judgement):
+    record, settings = judgement.record, judgement.record.settings
+    lanes = [fault.lane for fault in record.faults]
+    by_lane = ", ".join(f"{lanes.count(lane)} {lane}" for lane in sorted(set(lanes)))
+    print(f"  seed {settings.seed}, session timeout {settings.session_ms} ms, tick {settings.tick_ms} ms: "
+          f"{(record.end - record.begin) / 6e10:.1f} minutes, {len(lanes)} faults ({by_lane}), {len(record.calms)} calms, "
+          f"{len(record.players)} processes")
+    for found in judgement.findings:
+        print(f"  {found.client}: {found.holds} grants, {found.damage.uses} uses, of which the fenced resource refused "
+              f"{found.damage.refused}; {found.progress.judged} claims waited when a calm began, "
+              f"{len(found.progress.stuck)} of them in vain")
+
+
+def print_report(judgement):
+    for found in judgement.findings:
+        print_faults(judgement.record, found)
+        print()
+    print_clients(judgement)
+    print_totals(judgement)

@@ -1,0 +1,234 @@
+/* What a player of the chaos claims, Curator's recipes in the same words. One thread's own. */
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.utils.CloseableUtils;
+
+abstract class ChaosRecipe {
+    static final long FOREVER = -1;
+    private static final int PERMITS = 3;
+    private static final int WRITE_PERCENT = 40;
+
+    final CuratorFramework client;
+    final String path;
+
+    private ChaosRecipe(CuratorFramework client, String path) {
+        this.client = client;
+        this.path = path;
+    }
+
+    static ChaosRecipe of(String name, CuratorFramework client, String path, String identity) {
+        switch (name) {
+            case "lock":
+                return new Mutex(client, path);
+            case "rwlock":
+                return new ReadWrite(client, path);
+            case "semaphore":
+                return new Permit(client, path);
+            case "election":
+                return new Latch(client, path, identity);
+            default:
+                throw new IllegalArgumentException("no recipe " + name);
+        }
+    }
+
+    /** What the next claim is for, as the log says it. */
+    abstract String choose();
+
+    /** Is what was chosen a right to change what is protected? */
+    boolean isExclusive() {
+        return true;
+    }
+
+    /** False when it took longer. */
+    abstract boolean claim(long patienceMs) throws Exception;
+
+    /** Does the recipe itself say that it is still ours? */
+    boolean confirms() {
+        return true;
+    }
+
+    /** Gives back what was claimed; lost: it had ended before. */
+    abstract void release(boolean lost) throws Exception;
+
+    /** Nothing is known of what became of it: begins anew. */
+    void renew() {}
+
+    /** Nothing is held any more. */
+    void close() {}
+
+    private static boolean acquire(InterProcessMutex mutex, long patienceMs) throws Exception {
+        if (patienceMs != FOREVER) {
+            return mutex.acquire(patienceMs, TimeUnit.MILLISECONDS);
+        }
+        mutex.acquire();
+        return true;
+    }
+
+    private static final class Mutex extends ChaosRecipe {
+        private InterProcessMutex mutex;
+
+        Mutex(CuratorFramework client, String path) {
+            super(client, path);
+            renew();
+        }
+
+        @Override
+        String choose() {
+            return "lock";
+        }
+
+        @Override
+        boolean claim(long patienceMs) throws Exception {
+            return acquire(mutex, patienceMs);
+        }
+
+        @Override
+        void release(boolean lost) throws Exception {
+            mutex.release();
+        }
+
+        @Override
+        void renew() {
+            mutex = new InterProcessMutex(client, path);
+        }
+    }
+
+    private static final class ReadWrite extends ChaosRecipe {
+        private InterProcessReadWriteLock lock;
+        private boolean writes;
+
+        ReadWrite(CuratorFramework client, String path) {
+            super(client, path);
+            renew();
+        }
+
+        @Override
+        String choose() {
+            writes = ThreadLocalRandom.current().nextInt(100) < WRITE_PERCENT;
+            return writes ? "write" : "read";
+        }
+
+        @Override
+        boolean isExclusive() {
+            return writes;
+        }
+
+        private InterProcessMutex chosen() {
+            return writes ? lock.writeLock() : lock.readLock();
+        }
+
+        @Override
+        boolean claim(long patienceMs) throws Exception {
+            return acquire(chosen(), patienceMs);
+        }
+
+        @Override
+        void release(boolean lost) throws Exception {
+            chosen().release();
+        }
+
+        @Override
+        void renew() {
+            lock = new InterProcessReadWriteLock(client, path);
+        }
+    }
+
+    /* One at a time: several it takes one after the other, so that two who do that can wait for each other. */
+    private static final class Permit extends ChaosRecipe {
+        private final InterProcessSemaphoreV2 semaphore;
+        private Lease lease;
+
+        Permit(CuratorFramework client, String path) {
+            super(client, path);
+            semaphore = new InterProcessSemaphoreV2(client, path, PERMITS);
+        }
+
+        @Override
+        String choose() {
+            return "permit count=1";
+        }
+
+        @Override
+        boolean isExclusive() {
+            return false;
+        }
+
+        @Override
+        boolean claim(long patienceMs) throws Exception {
+            lease = patienceMs == FOREVER
+                    ? semaphore.acquire() : semaphore.acquire(patienceMs, TimeUnit.MILLISECONDS);
+            return lease != null;
+        }
+
+        @Override
+        void release(boolean lost) throws Exception {
+            lease.close();
+        }
+    }
+
+    /* It queues again by itself when the connection comes back, so that it is left alone after a loss; it leads once. */
+    private static final class Latch extends ChaosRecipe {
+        private final String identity;
+        private LeaderLatch latch;
+
+        Latch(CuratorFramework client, String path, String identity) {
+            super(client, path);
+            this.identity = identity;
+        }
+
+        @Override
+        String choose() {
+            return "leader";
+        }
+
+        @Override
+        boolean claim(long patienceMs) throws Exception {
+            if (latch == null) {
+                latch = new LeaderLatch(client, path, identity);
+                latch.start();
+            }
+            if (patienceMs == FOREVER) {
+                latch.await();
+                return true;
+            }
+            boolean elected = latch.await(patienceMs, TimeUnit.MILLISECONDS);
+            if (!elected) {
+                close();
+            }
+            return elected;
+        }
+
+        @Override
+        boolean confirms() {
+            return latch.hasLeadership();
+        }
+
+        @Override
+        void release(boolean lost) {
+            if (!lost) {
+                close();
+            }
+        }
+
+        @Override
+        void renew() {
+            close();
+        }
+
+        @Override
+        void close() {
+            LeaderLatch old = latch;
+            latch = null;
+            if (old != null) {
+                CloseableUtils.closeQuietly(old);
+            }
+        }
+    }
+}

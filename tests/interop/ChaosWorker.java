@@ -1,0 +1,155 @@
+/* A thread of a player of the chaos: claims, holds and gives back, until it is told to rest. */
+
+import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+final class ChaosWorker extends Thread {
+    private static final int USE_EVERY_MS = 100;
+    private static final int IMPATIENT_PERCENT = 25;
+    private static final int IMPATIENT_MS = 300;
+    private static final int REFUSED_MS = 50;
+
+    private final ChaosPlayer player;
+    private final ChaosRecipe recipe;
+    private final boolean keeps;
+    private volatile boolean resting;
+    private boolean waiting;
+    private int yields;
+
+    ChaosWorker(ChaosPlayer player, ChaosRecipe recipe) {
+        this.player = player;
+        this.recipe = recipe;
+        keeps = player.option("role").equals("keep");
+        setDaemon(true); /* nobody waits for a library that never answers */
+        setUncaughtExceptionHandler((thread, why) -> { /* one that is broken says so at once */
+            why.printStackTrace();
+            Runtime.getRuntime().halt(2);
+        });
+    }
+
+    private static void pause(long longestMicros) throws InterruptedException {
+        TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextLong(longestMicros + 1));
+    }
+
+    /** An interrupt is for who waits in Curator alone: who holds is to give back in peace. */
+    private synchronized boolean beginWaiting() {
+        waiting = !resting;
+        return waiting;
+    }
+
+    private synchronized void endWaiting() {
+        waiting = false;
+        interrupted();
+    }
+
+    synchronized void rest() {
+        resting = true;
+        if (waiting) {
+            interrupt();
+        }
+        notifyAll();
+    }
+
+    /** Gives up what is held now. */
+    synchronized void yieldHeld() {
+        yields++;
+        notifyAll();
+    }
+
+    private synchronized int yields() {
+        return yields;
+    }
+
+    private long patience() {
+        if (keeps || ThreadLocalRandom.current().nextInt(100) >= IMPATIENT_PERCENT) {
+            return ChaosRecipe.FOREVER;
+        }
+        return ThreadLocalRandom.current().nextInt(IMPATIENT_MS);
+    }
+
+    /** Null when it was granted, otherwise why not. */
+    private String claim() {
+        if (!beginWaiting()) {
+            return "CANCELED";
+        }
+        try {
+            return recipe.claim(patience()) ? null : "TIMEOUT";
+        } catch (InterruptedException e) {
+            recipe.renew();
+            return "CANCELED";
+        } catch (Exception e) {
+            recipe.renew();
+            return e.getClass().getSimpleName();
+        } finally {
+            endWaiting();
+        }
+    }
+
+    /** Looks whether it believes, uses what is protected, and does not look any more meanwhile. */
+    private void use(Beliefs.Belief belief, long number) throws IOException, InterruptedException {
+        long holdUs = player.number("hold-us", 20_000);
+        if (!recipe.isExclusive()) {
+            pause(holdUs);
+        } else if (belief.stands()) {
+            long seen = player.resource().read();
+            pause(holdUs);
+            player.resource().write(seen + 1);
+            player.note("used n=" + number + " naive=" + seen + " fence=-");
+        }
+    }
+
+    /** False once it is to be given back. */
+    private synchronized boolean keep(int yieldsBefore) throws InterruptedException {
+        if (yields == yieldsBefore && !resting) {
+            wait(USE_EVERY_MS);
+        }
+        return yields == yieldsBefore && !resting;
+    }
+
+    private void enjoy(Beliefs.Belief belief, long number, int yieldsBefore) throws IOException, InterruptedException {
+        do {
+            use(belief, number);
+        } while (keeps && keep(yieldsBefore) && belief.stands());
+    }
+
+    private void giveBack(Beliefs.Belief belief, long number) {
+        boolean lost = belief.drop();
+        try {
+            recipe.release(lost);
+        } catch (Exception e) {
+            player.note("unreleased n=" + number + " status=" + e.getClass().getSimpleName());
+            recipe.renew();
+        }
+        player.note("ended n=" + number + " how=" + (lost ? "lost" : "released"));
+    }
+
+    private void visit() throws IOException, InterruptedException {
+        long number = player.nextNumber();
+        String kind = recipe.choose();
+        player.note("claim n=" + number + " kind=" + kind);
+        String refused = claim();
+        if (refused != null) {
+            player.note("failed n=" + number + " status=" + refused);
+            pause(TimeUnit.MILLISECONDS.toMicros(REFUSED_MS));
+            return;
+        }
+        int yieldsBefore = yields();
+        Beliefs.Belief belief = player.beliefs().begin(number, kind, recipe::confirms);
+        enjoy(belief, number, yieldsBefore);
+        giveBack(belief, number);
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (!resting) {
+                visit();
+                pause(player.number("think-us", 20_000));
+            }
+            recipe.close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

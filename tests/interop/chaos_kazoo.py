@@ -1,0 +1,273 @@
+#!/usr/bin/python3 -B
+"""The player of the chaos that is kazoo's, with its default retry policies, which its documentation recommends.
+
+A listener is told of SUSPENDED and LOST, and ends all belief; what was held is released then, as after every use.
+"""
+import argparse
+import os
+import random
+import sys
+import threading
+import time
+import traceback
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import CancelledError, ConnectionClosedError, KazooException, LockTimeout
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.protocol.states import KazooState
+
+from chaos_beliefs import Beliefs, Diary
+from chaos_recipes import RECIPES
+
+CONNECT_S, END_S = 20, 5
+USE_EVERY_S, REFUSED_S = 0.1, 0.05
+IMPATIENT, IMPATIENT_S = 0.25, 0.3
+WIDTH = 21
+
+
+def parse():
+    parser = argparse.ArgumentParser(description="kazoo player of the chaos", allow_abbrev=False)
+    for name in ("hosts", "path", "identity", "log", "resource"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--session", type=int, required=True, metavar="MS")
+    parser.add_argument("--recipe", choices=sorted(RECIPES), required=True)
+    parser.add_argument("--role", choices=("turns", "keep"), required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--hold-us", type=int, default=20000)
+    parser.add_argument("--think-us", type=int, default=20000)
+    return parser.parse_args()
+
+
+def pause(longest_s):
+    time.sleep(random.uniform(0, longest_s))
+
+
+def give_up():
+    """A player that is itself broken says so at once."""
+    traceback.print_exc()
+    os._exit(2)
+
+
+class Resource:
+    """A number in a file, which whoever uses it reads, and later writes one more."""
+
+    def __init__(self, folder, path):
+        self.fd = os.open(os.path.join(folder, path.replace("/", "_") + ".naive"), os.O_RDWR | os.O_CREAT, 0o600)
+
+    def read(self):
+        return int(os.pread(self.fd, WIDTH, 0) or 0)
+
+    def write(self, value):
+        os.pwrite(self.fd, b"%020d\n" % value, 0)
+
+
+class Connection:
+    """The client, and another one when it has closed itself for good."""
+
+    def __init__(self, options, diary, beliefs):
+        self.options, self.diary, self.beliefs = options, diary, beliefs
+        self.renewing = threading.Lock()
+        self.client = self._open()
+
+    def _open(self):
+        """For as long as it takes: there may be no server now."""
+        while True:
+            client = KazooClient(hosts=self.options.hosts, timeout=self.options.session / 1000)
+            client.add_listener(self._listen)
+            try:
+                client.start(timeout=CONNECT_S)
+                return client
+            except (KazooTimeoutError, KazooException):
+                self.diary.note("session event=UNREACHABLE")
+
+    def _listen(self, state):
+        self.beliefs.on_state(state, state != KazooState.CONNECTED)
+        self.diary.note(f"session event={state}")
+
+    def renew(self, client):
+        """Unless another thread has done so."""
+        with self.renewing:
+            if self.client is client:
+                self.diary.note("session event=RENEWING")
+                self.client = self._open()
+
+    def close(self):
+        self.client.stop()
+        self.client.close()
+
+
+class Worker(threading.Thread):
+    """Claims, holds and gives back, until it is told to rest."""
+
+    def __init__(self, player):
+        super().__init__(daemon=True)  # nobody waits for a library that never answers
+        self.player, self.options, self.note = player, player.options, player.diary.note
+        self.keeps = player.options.role == "keep"
+        self.changed = threading.Condition()
+        self.resting = self.waiting = False
+        self.yields = 0
+        self._renew()
+
+    def _renew(self):
+        self.client = self.player.connection.client
+        self.recipe = RECIPES[self.options.recipe](self.client, self.options)
+
+    def rest(self):
+        with self.changed:
+            self.resting = True
+            if self.waiting:
+                self.recipe.cancel()
+            self.changed.notify()
+
+    def yield_held(self):
+        with self.changed:
+            self.yields += 1
+            self.changed.notify()
+
+    def use(self, belief, number):
+        """Looks whether it believes, uses what is protected, and does not look any more meanwhile."""
+        hold_s, resource = self.options.hold_us / 1e6, self.player.resource
+        if not self.recipe.exclusive:
+            pause(hold_s)
+        elif belief.stands:
+            seen = resource.read()
+            pause(hold_s)
+            resource.write(seen + 1)
+            self.note(f"used n={number} naive={seen} fence=-")
+
+    def keep(self, yields_before):
+        """False once it is to be given back."""
+        with self.changed:
+            return not self.changed.wait_for(lambda: self.resting or self.yields != yields_before, USE_EVERY_S)
+
+    def enjoy(self, number, kind):
+        """Until it is to be given back. Whether it had been lost before."""
+        with self.changed:
+            self.waiting, yields_before = False, self.yields
+        belief = self.player.beliefs.begin(number, kind)
+        self.use(belief, number)
+        while self.keeps and self.keep(yields_before) and belief.stands:
+            self.use(belief, number)
+        return self.player.beliefs.drop(belief)
+
+    def granted(self, number, kind):
+        try:
+            return self.enjoy(number, kind)
+        except Exception:  # none of kazoo's
+            give_up()
+
+    def claim(self, number, kind):
+        """The status when it failed without a grant, otherwise None."""
+        with self.changed:
+            self.waiting = not self.resting
+            if self.resting:
+                return "CANCELED"
+        impatient = not self.keeps and random.random() < IMPATIENT
+        lost = []
+        try:
+            status = self.recipe.have(lambda: lost.append(self.granted(number, kind)),
+                                      random.uniform(0, IMPATIENT_S) if impatient else None)
+        except LockTimeout:
+            status = "TIMEOUT"
+        except CancelledError:
+            status = "CANCELED"
+        except Exception as error:  # not all of kazoo's have a common class
+            status = type(error).__name__
+            if isinstance(error, ConnectionClosedError):
+                self.player.connection.renew(self.client)
+            self._renew()
+        finally:
+            self.waiting = False
+        if not lost:
+            return status
+        if status:
+            self.note(f"unreleased n={number} status={status}")
+        self.note(f"ended n={number} how={'lost' if lost[0] else 'released'}")
+        return None
+
+    def run(self):
+        try:
+            self.work()
+        except Exception:
+            give_up()
+
+    def work(self):
+        while not self.resting:
+            number, kind = self.player.next_number(), self.recipe.choose()
+            self.note(f"claim n={number} kind={kind}")
+            status = self.claim(number, kind)
+            if status:
+                self.note(f"failed n={number} status={status}")
+                time.sleep(REFUSED_S)
+            pause(self.options.think_us / 1e6)
+
+
+class Player:
+    def __init__(self, options):
+        self.options = options
+        self.diary = Diary(options.log)
+        self.beliefs = Beliefs(self.diary)
+        self.connection = Connection(options, self.diary, self.beliefs)
+        self.resource = Resource(options.resource, options.path)
+        self.diary.note("opened")
+        self.numbers, self.number_lock = 0, threading.Lock()
+        self.workers = []
+
+    def next_number(self):
+        with self.number_lock:
+            self.numbers += 1
+            return self.numbers - 1
+
+    def go(self):
+        self.workers = [Worker(self) for _ in range(self.options.threads)]
+        for worker in self.workers:
+            worker.start()
+
+    def yield_held(self):
+        for worker in self.workers:
+            worker.yield_held()
+
+    def rest(self):
+        """The orders go on meanwhile: one of them may never come back."""
+        leaving = list(self.workers)
+
+        def wait():
+            for worker in leaving:
+                worker.join()
+            print("rested", flush=True)
+
+        for worker in leaving:
+            worker.rest()
+        threading.Thread(target=wait, daemon=True).start()
+
+    def obey(self):
+        orders = {"go": self.go, "yield": self.yield_held, "rest": self.rest}
+        for line in sys.stdin:
+            orders[line.strip()]()
+
+    def end(self):
+        for worker in self.workers:
+            worker.rest()
+        for worker in self.workers:
+            worker.join(END_S)
+            if worker.is_alive():
+                self.diary.note(f"stuck thread={worker.name}")
+        self.beliefs.settle()
+        closing = threading.Thread(target=self.connection.close, daemon=True)
+        closing.start()
+        closing.join(2 * END_S)
+        if closing.is_alive():
+            self.diary.note("stuck thread=close")
+
+
+def main():
+    player = Player(parse())
+    print("ready", flush=True)
+    player.obey()
+    player.end()
+    print("done", flush=True)
+    os._exit(0)  # whatever kazoo's threads are waiting for
+
+
+if __name__ == "__main__":
+    main()

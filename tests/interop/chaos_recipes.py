@@ -1,0 +1,92 @@
+"""What a player of the chaos claims: kazoo's recipes in the same words. One thread's own.
+
+Each is kept for as long as it answers: kazoo's are made to be used again, and find a node that an earlier try left behind by
+its name. have(enjoy, patience_s) calls enjoy while it is ours, or returns a word that says why it was not granted.
+"""
+import random
+import threading
+
+PERMITS = 3
+WRITERS = 0.4
+
+
+class Plain:
+    """Acquired, and released."""
+
+    exclusive = True
+
+    def choose(self):
+        """What the next claim is for, as the log says it."""
+        return self.kind
+
+    def have(self, enjoy, patience_s):
+        if not self.lock.acquire(timeout=patience_s):
+            return "TIMEOUT"
+        try:
+            enjoy()
+        finally:
+            self.lock.release()
+        return None
+
+    def cancel(self):
+        self.lock.cancel()
+
+
+class Lock(Plain):
+    kind = "lock"
+
+    def __init__(self, client, options):
+        self.lock = client.Lock(options.path, options.identity)
+
+
+class ReadWrite(Plain):
+    def __init__(self, client, options):
+        self.locks = {"read": client.ReadLock(options.path, options.identity),
+                      "write": client.WriteLock(options.path, options.identity)}
+
+    def choose(self):
+        self.exclusive = random.random() < WRITERS
+        kind = "write" if self.exclusive else "read"
+        self.lock = self.locks[kind]
+        return kind
+
+
+class Semaphore(Plain):
+    kind, exclusive = "permit count=1", False
+
+    def __init__(self, client, options):
+        self.lock = client.Semaphore(options.path, options.identity, max_leases=PERMITS)
+
+
+class Election:
+    exclusive = True
+
+    def __init__(self, client, options):
+        self.election = client.Election(options.path, options.identity)
+
+    def choose(self):
+        return "leader"
+
+    def have(self, enjoy, patience_s):
+        """An election knows no patience but to be cancelled."""
+        impatience = threading.Timer(patience_s or 0, self.cancel)
+        elected = []
+
+        def lead():
+            elected.append(True)
+            impatience.cancel()
+            enjoy()
+
+        if patience_s is not None:
+            impatience.start()
+        try:
+            self.election.run(lead)
+        finally:
+            impatience.cancel()
+        return None if elected else "CANCELED" if patience_s is None else "TIMEOUT"
+
+    def cancel(self):
+        self.election.cancel()
+
+
+RECIPES = {"lock": Lock, "rwlock": ReadWrite, "semaphore": Semaphore, "election": Election}
