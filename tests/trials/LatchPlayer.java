@@ -1,6 +1,6 @@
 /*
  * A candidate that is Curator's: LeaderLatch, with the options, orders and log of player_election.c. What it believes is asked
- * of hasLeadership every 0.2 ms.
+ * of hasLeadership every 0.5 ms.
  */
 
 import java.util.concurrent.ExecutorService;
@@ -12,7 +12,7 @@ import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.zookeeper.data.Stat;
 
 public final class LatchPlayer extends TrialPlayer {
-    private static final long LOOK_NANOS = 200_000;
+    private static final long LOOK_NANOS = 500_000;
 
     /* Not Curator's own thread: it asks the server while it is told. */
     private final ExecutorService listening = Executors.newSingleThreadExecutor();

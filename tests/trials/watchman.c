@@ -4,7 +4,7 @@
 #include <string.h>
 #include <ts_clock.h>
 
-enum { LOOK_US = 200 };
+enum { LOOK_US = 500 };
 
 struct post {
     pdk_hold *hold;

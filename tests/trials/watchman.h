@@ -1,5 +1,5 @@
 /*
- * Looks at holds, every 0.2 ms and each on its own evidence, and notes from when until when they were believed valid.
+ * Looks at holds, every 0.5 ms and each on its own evidence, and notes from when until when they were believed valid.
  * All times are taken just before a look that said yes, so that what is noted lies within what was believed.
  *
  *     granted token=T handover=H WHAT
