@@ -38,8 +38,10 @@ def command(*argv, seconds=ORDER_S, check=True):
 
 
 class Ensemble:
+    """One of its own, under a name of its own: one that somebody made for another purpose stays as it is."""
+
     def __init__(self, ticks):
-        self.ticks, self.name = ticks, os.environ.get("PDK_ENSEMBLE", "paddock")
+        self.ticks, self.name = ticks, os.environ.setdefault("PDK_ENSEMBLE", "paddock-chaos")
         self.addresses = {}
 
     def order(self, verb, *more):
@@ -47,18 +49,21 @@ class Ensemble:
 
     def up(self):
         # Its own words: the first time, images are built, which takes minutes.
-        status = subprocess.run([ROOT / "docker/ensemble", "up", "--ticks", self.ticks], stdin=subprocess.DEVNULL,
-                                stdout=sys.stderr, check=False).returncode
-        if status == NO_ENGINE:
-            raise NoEngine
-        if status:
-            raise Broken(f"docker/ensemble up ended with {status}")
+        self.told("up", "--ticks", self.ticks)
         lines = [line.split() for line in self.order("addresses").splitlines()]
         self.addresses = {int(node): address for node, address in lines}
 
     def down(self):
-        subprocess.run([ROOT / "docker/ensemble", "down"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                       check=False)
+        self.told("down")
+
+    def told(self, *words):
+        """docker/ensemble, whose own words are shown."""
+        status = subprocess.run([ROOT / "docker/ensemble", *words], stdin=subprocess.DEVNULL, stdout=sys.stderr,
+                                check=False).returncode
+        if status == NO_ENGINE:
+            raise NoEngine
+        if status:
+            raise Broken(f"docker/ensemble {words[0]} ended with {status}")
 
     @property
     def hosts(self):
