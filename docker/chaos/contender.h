@@ -2,14 +2,16 @@
  * The Paddock player of the chaos: threads that claim a right, use what it protects, and give it back or keep it. The log:
  *
  *     opened                                                   a server was there
- *     claim n=K kind=KIND [count=C]                            KIND: lock, leader, read, write or permit
- *     granted|valid … n=K kind=KIND [count=C]                  the watchman's; after a downgrade a second span, of kind=read
+ *     claim n=K kind=KIND [count=C] timeout=MS                 KIND: lock, leader, read, write or permit; MS: 0 a try, -1
+ *                                                              as long as it takes
+ *     granted|valid … n=K kind=KIND [count=C]                  the watchman's; after a downgrade both again, of kind=read
  *     used n=K naive=V fence=ok count=C                        V: the number that was found, and one more written; the
  *     used n=K naive=V fence=refused                           fenced write was the C-th accepted, or refused
  *     lost n=K token=T handover=H reason=R                     the LOST callback runs
  *     ended n=K how=released|lost [told=0]                     once for each grant; told=0: lost between the last look and
  *                                                              the release, after which nobody is told
- *     failed n=K status=S                                      ended without a grant
+ *     failed n=K status=S                                      ended without a grant; so does the player, unless S is
+ *                                                              as it asked for
  */
 #ifndef CONTENDER_H
 #define CONTENDER_H
@@ -64,7 +66,7 @@ void election_close(contender *c);
 typedef struct bid bid;
 
 /* Under the mutex. Bids live as long as the contender. */
-bid *bid_new(contender *c, const char *kind, int count);
+bid *bid_new(contender *c, const char *kind, int count, int64_t timeout_ms);
 void bid_failed(bid *b, pdk_status status);
 void bid_granted(bid *b, pdk_hold *hold);
 /* It goes on as a reader's. Call it before it does. */

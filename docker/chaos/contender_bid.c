@@ -17,13 +17,13 @@ static void describe(bid *b, const char *kind, int count) {
         g_snprintf(b->what + length, sizeof b->what - (size_t)length, " count=%d", count);
 }
 
-bid *bid_new(contender *c, const char *kind, int count) {
+bid *bid_new(contender *c, const char *kind, int count, int64_t timeout_ms) {
     bid *b = g_new0(bid, 1);
     g_ptr_array_add(c->bids, b);
     b->c = c;
     b->number = (int)c->bids->len;
     describe(b, kind, count);
-    diary_note(c->player.diary, "claim %s", b->what);
+    diary_note(c->player.diary, "claim %s timeout=%" G_GINT64_FORMAT, b->what, (gint64)timeout_ms);
     return b;
 }
 

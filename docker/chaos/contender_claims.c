@@ -123,11 +123,13 @@ static pdk_status follow(wish *w) {
     return w->status;
 }
 
+/* As it asked for, or was told. A try may run out of time as well: it is bounded by the session's request timeout. */
 static bool may_fail(const wish *w) {
     if (w->status == PDK_CANCELED)
         return w->withdrawn;
-    return w->timeout_ms != PDK_FOREVER &&
-           (w->status == PDK_BUSY || w->status == PDK_TIMEOUT || w->status == PDK_UNAVAILABLE);
+    if (w->status == PDK_BUSY)
+        return w->timeout_ms == 0;
+    return w->timeout_ms != PDK_FOREVER && (w->status == PDK_TIMEOUT || w->status == PDK_UNAVAILABLE);
 }
 
 static void visit(contender *c, bid *b, const wish *w) {
@@ -156,13 +158,13 @@ bool claims_turn(player *p, int thread, void *user) {
     (void)p;
     (void)thread;
     pthread_mutex_lock(&c->mutex);
-    bid *b = bid_new(c, kind_names[w.kind], w.count);
+    bid *b = bid_new(c, kind_names[w.kind], w.count, w.timeout_ms);
     pthread_mutex_unlock(&c->mutex);
     w.status = w.timeout_ms > 0 && crew_chance(50) ? block(&w) : follow(&w);
     if (w.status != PDK_OK) {
+        bid_failed(b, w.status);
         if (!may_fail(&w))
             contender_expect(c, kind_names[w.kind], w.status, PDK_OK);
-        bid_failed(b, w.status);
         return true;
     }
     bid_granted(b, w.hold);

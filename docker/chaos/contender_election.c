@@ -16,7 +16,7 @@ static void on_elected(pdk_hold *hold, void *user) {
     pthread_mutex_lock(&c->mutex);
     bid *b = g_steal_pointer(&one->asking);
     if (!b) /* withdrawn at the very moment: it is deposed at once */
-        b = bid_new(c, "leader", 0);
+        b = bid_new(c, "leader", 0, PDK_FOREVER);
     one->held = b;
     pthread_mutex_unlock(&c->mutex);
     bid_granted(b, hold);
@@ -32,7 +32,8 @@ static void on_deposed(pdk_reason reason, void *user) {
     bid_over(one->held, reason != PDK_REASON_NONE);
     pthread_mutex_lock(&c->mutex);
     one->held = NULL;
-    one->asking = one->leaving ? NULL : bid_new(c, "leader", 0); /* it queues again when this has returned */
+    /* It queues again when this has returned. */
+    one->asking = one->leaving ? NULL : bid_new(c, "leader", 0, PDK_FOREVER);
     pdk_hold *hold = g_steal_pointer(&one->hold);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->mutex);
@@ -54,7 +55,7 @@ static void join(candidate *one) {
     callbacks.failed = on_failed;
     callbacks.user = one;
     pthread_mutex_lock(&c->mutex);
-    one->asking = bid_new(c, "leader", 0);
+    one->asking = bid_new(c, "leader", 0, PDK_FOREVER);
     pthread_mutex_unlock(&c->mutex);
     contender_expect(c, "election", pdk_election_new(c->player.session, c->player.path, &options, &one->election),
                      PDK_OK);

@@ -1,6 +1,8 @@
 /*
  * What a player of the chaos believes, and a thread that looks at it, as watchman.h describes that for ours. Curator's users
- * are told: a lock that was acquired is theirs until the connection is SUSPENDED or LOST, or they release it.
+ * are told: when the connection is SUSPENDED they cannot be certain that a lock is still theirs, unless it is RECONNECTED
+ * then; when it is LOST they can be certain that it is not. So belief pauses when SUSPENDED, and goes on when RECONNECTED
+ * without LOST in between: a second granted of the same claim, and in the end a second valid. lost is noted once it is gone.
  */
 
 import java.util.ArrayList;
@@ -14,15 +16,15 @@ final class Beliefs {
 
     private final TrialPlayer player;
     private final List<Belief> held = new ArrayList<>();
-    private ConnectionState trouble;
+    private ConnectionState state = ConnectionState.CONNECTED; /* as it was told last */
 
-    /** In one right, from the return of the call that acquired it. */
+    /** In one right, from the return of the call that acquired it until it is dropped. But for what users ask: locked. */
     final class Belief {
         private final String number;
         private final String kind;
         private final BooleanSupplier confirms;
-        private volatile boolean stands = true;
-        private String reason = "NONE";
+        private volatile boolean stands;
+        private volatile boolean lost;
         private long first;
         private long last;
         private long longest;
@@ -38,44 +40,67 @@ final class Beliefs {
             return stands && confirms.getAsBoolean();
         }
 
-        private void ask() {
-            if (stands && !confirms.getAsBoolean()) {
+        /** For good. */
+        boolean isLost() {
+            return lost;
+        }
+
+        /** What is believed from now on is noted when it ends. */
+        private void begin() {
+            player.note("granted " + number + " kind=" + kind);
+            stands = true;
+            first = 0;
+            last = 0;
+            longest = 0;
+        }
+
+        private void look() {
+            long before = player.now();
+            if (!lost && !confirms.getAsBoolean()) {
                 lose("DEPOSED");
             }
-        }
-
-        private boolean look() {
-            long before = player.now();
-            ask();
-            if (!stands) {
-                return false;
+            if (stands) {
+                first = first == 0 ? before : first;
+                longest = last == 0 ? 0 : Math.max(longest, before - last);
+                last = before;
             }
-            first = first == 0 ? before : first;
-            longest = last == 0 ? 0 : Math.max(longest, before - last);
-            last = before;
-            return true;
         }
 
-        private void noteSpan() {
-            player.note("valid " + number + " first=" + first + " last=" + last + " longest=" + longest + " reason="
-                    + reason + " kind=" + kind);
+        private void end(String reason) {
+            if (stands) {
+                stands = false;
+                player.note("valid " + number + " first=" + first + " last=" + last + " longest=" + longest
+                        + " reason=" + reason + " kind=" + kind);
+            }
+        }
+
+        private void lose(String why) {
+            end(why);
+            if (!lost) {
+                lost = true;
+                player.note("lost " + number + " reason=" + why);
+            }
         }
 
         /** The listener was told. */
-        private void lose(String why) {
-            if (stands) {
-                stands = false;
-                reason = why;
-                player.note("lost " + number + " reason=" + why);
+        private void hear(ConnectionState state) {
+            if (state == ConnectionState.LOST) {
+                lose(state.name());
+            } else if (TrialPlayer.isTrouble(state)) {
+                end(state.name());
+            } else if (!stands && !lost) {
+                begin();
             }
+            look(); /* the thread may take its time to wake */
         }
 
         /** Call it before it is given back. True when it had been lost. */
         boolean drop() {
             synchronized (Beliefs.this) {
-                ask();
-                stands = false;
-                return !reason.equals("NONE");
+                look();
+                end("NONE");
+                held.remove(this);
+                return lost;
             }
         }
     }
@@ -90,47 +115,23 @@ final class Beliefs {
     /** Who is granted something while the connection is in trouble has been told so before, and does not believe it. */
     synchronized Belief begin(long number, String kind, BooleanSupplier confirms) {
         Belief belief = new Belief(number, kind, confirms);
-        player.note("granted " + belief.number + " kind=" + kind);
-        if (trouble != null) {
-            belief.lose(trouble.name());
-        }
-        belief.look(); /* the thread may take its time to wake */
+        belief.begin();
+        belief.hear(state);
         held.add(belief);
         notifyAll();
         return belief;
     }
 
-    synchronized void changed(ConnectionState state) {
-        if (!TrialPlayer.isTrouble(state)) {
-            trouble = null;
-            return;
-        }
-        trouble = state;
-        held.forEach(belief -> belief.lose(state.name()));
+    synchronized void changed(ConnectionState now) {
+        state = now;
+        held.forEach(belief -> belief.hear(now));
     }
 
     private synchronized void lookAll() throws InterruptedException {
         while (held.isEmpty()) {
             wait();
         }
-        held.removeIf(belief -> {
-            boolean over = !belief.look();
-            if (over) {
-                belief.noteSpan();
-            }
-            return over;
-        });
-    }
-
-    /** Returns once all that ended has been noted. */
-    void settle() throws InterruptedException {
-        for (int i = 0; i < 1000 && !isSettled(); i++) {
-            Thread.sleep(1);
-        }
-    }
-
-    private synchronized boolean isSettled() {
-        return held.isEmpty();
+        held.forEach(Belief::look);
     }
 
     private void keepWatch() {

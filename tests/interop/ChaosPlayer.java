@@ -62,7 +62,13 @@ public final class ChaosPlayer extends TrialPlayer {
     @Override
     CuratorFramework newClient(String hosts, int sessionMs) {
         int connectMs = Math.min(DEFAULT_CONNECT_MS, sessionMs); /* Curator warns of more than the session's */
-        return CuratorFrameworkFactory.newClient(hosts, sessionMs, connectMs, new ExponentialBackoffRetry(1000, 3));
+        return CuratorFrameworkFactory.builder()
+                .connectString(hosts)
+                .sessionTimeoutMs(sessionMs)
+                .connectionTimeoutMs(connectMs)
+                .retryPolicy(new ExponentialBackoffRetry(1000, 3))
+                .ensembleTracker(false) /* it stays with the servers it was given */
+                .build();
     }
 
     @Override
@@ -146,7 +152,6 @@ public final class ChaosPlayer extends TrialPlayer {
         workers.forEach(ChaosWorker::rest);
         await(workers, END_MS);
         workers.stream().filter(Thread::isAlive).forEach(worker -> note("stuck thread=" + worker.getName()));
-        beliefs.settle();
     }
 
     public static void main(String[] args) {

@@ -110,7 +110,7 @@ final class ChaosWorker extends Thread {
     private void enjoy(Beliefs.Belief belief, long number, int yieldsBefore) throws IOException, InterruptedException {
         do {
             use(belief, number);
-        } while (keeps && keep(yieldsBefore) && belief.stands());
+        } while (keeps && keep(yieldsBefore) && !belief.isLost());
     }
 
     private void giveBack(Beliefs.Belief belief, long number) {

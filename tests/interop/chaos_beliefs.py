@@ -1,10 +1,14 @@
 """What a player of the chaos believes, and a thread that looks at it, as watchman.h describes that for ours.
 
-kazoo's users are told: a lock that was acquired is theirs until the connection is SUSPENDED or LOST, or they release it.
+kazoo's users are told: pause when the connection is SUSPENDED, and go on when it is CONNECTED again, but not when it is LOST.
+So belief pauses, and goes on unless LOST came in between: a second granted of the same claim, and in the end a second valid.
+lost is noted once it is gone.
 """
 import os
 import threading
 import time
+
+from kazoo.protocol.states import KazooState
 
 LOOK_S = 0.0005
 
@@ -24,35 +28,52 @@ class Diary:
 
 
 class Belief:
-    """In one right, from the return of the call that acquired it."""
+    """In one right, from the return of the call that acquired it until it is dropped. Users ask whether it stands, and
+    whether it is lost for good; all else is under the lock."""
 
     def __init__(self, diary, number, kind):
         self.diary, self.number, self.kind = diary, f"n={number} token={number} handover=0", kind
-        self.stands, self.reason = True, "NONE"
+        self.lost = False
+        self.begin()
+
+    def begin(self):
+        """What is believed from now on is noted when it ends."""
+        self.diary.note(f"granted {self.number} kind={self.kind}")
+        self.stands = True
         self.first = self.last = self.longest = 0
-        diary.note(f"granted {self.number} kind={kind}")
 
     def look(self):
         before = now()
-        if not self.stands:
-            return False
-        self.longest = max(self.longest, before - self.last) if self.last else 0
-        self.first, self.last = self.first or before, before
-        return True
+        if self.stands:
+            self.longest = max(self.longest, before - self.last) if self.last else 0
+            self.first, self.last = self.first or before, before
 
-    def note_span(self):
-        self.diary.note(f"valid {self.number} first={self.first} last={self.last} longest={self.longest}"
-                        f" reason={self.reason} kind={self.kind}")
+    def end(self, reason):
+        if self.stands:
+            self.stands = False
+            self.diary.note(f"valid {self.number} first={self.first} last={self.last} longest={self.longest}"
+                            f" reason={reason} kind={self.kind}")
 
     def lose(self, why):
-        if self.stands:
-            self.stands, self.reason = False, why
+        self.end(why)
+        if not self.lost:
+            self.lost = True
             self.diary.note(f"lost {self.number} reason={why}")
+
+    def hear(self, state):
+        """The listener was told."""
+        if state == KazooState.LOST:
+            self.lose(state)
+        elif state != KazooState.CONNECTED:
+            self.end(state)
+        elif not self.stands and not self.lost:
+            self.begin()
+        self.look()  # the thread may take its time to wake
 
 
 class Beliefs:
     def __init__(self, diary):
-        self.diary, self.trouble = diary, None
+        self.diary, self.state = diary, KazooState.CONNECTED  # as it was told last
         self.held = []
         self.changed = threading.Condition()
         threading.Thread(target=self.keep_watch, daemon=True).start()
@@ -61,9 +82,7 @@ class Beliefs:
         """Who is granted something while the connection is in trouble has been told so before, and does not believe it."""
         with self.changed:
             belief = Belief(self.diary, number, kind)
-            if self.trouble:
-                belief.lose(self.trouble)
-            belief.look()  # the thread may take its time to wake
+            belief.hear(self.state)
             self.held.append(belief)
             self.changed.notify()
         return belief
@@ -71,30 +90,22 @@ class Beliefs:
     def drop(self, belief):
         """Call it before it is given back. True when it had been lost."""
         with self.changed:
-            belief.stands = False
-            return belief.reason != "NONE"
+            belief.look()
+            belief.end("NONE")
+            self.held.remove(belief)
+            return belief.lost
 
-    def on_state(self, state, trouble):
+    def on_state(self, state):
         """What the listener was told."""
         with self.changed:
-            self.trouble = state if trouble else None
-            for belief in self.held if trouble else ():
-                belief.lose(state)
+            self.state = state
+            for belief in self.held:
+                belief.hear(state)
 
     def keep_watch(self):
         while True:
             with self.changed:
                 self.changed.wait_for(lambda: self.held)
-                over = [belief for belief in self.held if not belief.look()]
-                for belief in over:
-                    belief.note_span()
-                    self.held.remove(belief)
+                for belief in self.held:
+                    belief.look()
             time.sleep(LOOK_S)
-
-    def settle(self):
-        """Returns once all that ended has been noted."""
-        for _ in range(1000):
-            with self.changed:
-                if not self.held:
-                    return
-            time.sleep(0.001)

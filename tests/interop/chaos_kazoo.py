@@ -1,7 +1,8 @@
 #!/usr/bin/python3 -B
-"""The player of the chaos that is kazoo's, with its default retry policies, which its documentation recommends.
+"""The player of the chaos that is kazoo's, with the retry policies that are its defaults.
 
-A listener is told of SUSPENDED and LOST, and ends all belief; what was held is released then, as after every use.
+A listener is told of the connection's states, on which all belief depends, see chaos_beliefs. What is lost is released, as
+after every use.
 """
 import argparse
 import os
@@ -14,7 +15,6 @@ import traceback
 from kazoo.client import KazooClient
 from kazoo.exceptions import CancelledError, ConnectionClosedError, KazooException, LockTimeout
 from kazoo.handlers.threading import KazooTimeoutError
-from kazoo.protocol.states import KazooState
 
 from chaos_beliefs import Beliefs, Diary
 from chaos_recipes import RECIPES
@@ -81,7 +81,7 @@ class Connection:
                 self.diary.note("session event=UNREACHABLE")
 
     def _listen(self, state):
-        self.beliefs.on_state(state, state != KazooState.CONNECTED)
+        self.beliefs.on_state(state)
         self.diary.note(f"session event={state}")
 
     def renew(self, client):
@@ -146,7 +146,7 @@ class Worker(threading.Thread):
             self.waiting, yields_before = False, self.yields
         belief = self.player.beliefs.begin(number, kind)
         self.use(belief, number)
-        while self.keeps and self.keep(yields_before) and belief.stands:
+        while self.keeps and self.keep(yields_before) and not belief.lost:
             self.use(belief, number)
         return self.player.beliefs.drop(belief)
 
@@ -252,7 +252,6 @@ class Player:
             worker.join(END_S)
             if worker.is_alive():
                 self.diary.note(f"stuck thread={worker.name}")
-        self.beliefs.settle()
         closing = threading.Thread(target=self.connection.close, daemon=True)
         closing.start()
         closing.join(2 * END_S)

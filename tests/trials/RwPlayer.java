@@ -70,6 +70,7 @@ public final class RwPlayer extends TurnPlayer {
             noteValid(token, since, now(), describe());
             since = now();
             kind = another;
+            noteGranted(token, describe());
         }
 
         void end() {

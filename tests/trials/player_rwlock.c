@@ -2,7 +2,8 @@
  * The C player of the rwlock trial: threads that read and write the ledger under a pdk_rwlock, and note what they saw of it
  * that should not be. What is seen counts only if the hold is valid after the look.
  *
- *     granted|valid … kind=read|write|downgraded seq=N thread=N asked=NS     seq: the number of the znode
+ *     granted|valid … kind=read|write|downgraded seq=N thread=N asked=NS     seq: the number of the znode; who downgrades
+ *                                                                            notes both twice
  *     violation what=torn|changed|order|status …                             see each below
  *     peeked looks=N torn=N                                                  by a thread that asks for no lock
  *     turns read=N write=N downgraded=N gave-up=N

@@ -5,11 +5,11 @@ from tamper import add, change, drop, logbook_of, refused
 
 
 def hold(who, kind, number, asked, first, last, handover=0):
-    """The lines of one hold, or of what it became after a downgrade; its token is its number and 100."""
+    """The lines of one hold, or of what it became after a downgrade, under the same token: its number and 100."""
     right = f"token={100 + number} handover={handover}"
     what = f"kind={kind} seq={number} thread=0 asked={asked * MS}"
-    granted = [] if kind == "downgraded" else [[first, who, f"granted {right} {what}"]]
-    return [*granted, [last + 0.5, who, f"valid {right} first={first * MS} last={last * MS} longest=0 reason=NONE {what}"]]
+    return [[first, who, f"granted {right} {what}"],
+            [last + 0.5, who, f"valid {right} first={first * MS} last={last * MS} longest=0 reason=NONE {what}"]]
 
 
 GOOD = [
@@ -39,6 +39,7 @@ WAYS = {
     "p2 (read, node 5) was let in 10040 ms after": change("p2", *at(63, 70, 10100, 10101)),
     "p2: torn token=101": add(40, "p2", "violation what=torn token=101"),
     "p1 does not tell how long token 104": drop("p1", "valid token=104"),
+    "p3 does not tell how long token 103": drop("p3", f"valid token=103 handover=0 first={61 * MS}"),
     "p2's hold was lost: LEASE": change("p2", "reason=NONE", "reason=LEASE"),
     "p3: never valid, token 102": change("p3", f"first={32 * MS}", "first=0"),
     "p3 got 9 turns to write": change("p3", "write=20", "write=9"),

@@ -21,6 +21,11 @@ struct watchman {
     GThread *thread;
 };
 
+static void note_grant(const struct watchman *w, pdk_hold *hold, const char *what) {
+    diary_note(w->diary, "granted token=%" G_GINT64_FORMAT " handover=%u%s%s", (gint64)pdk_hold_token(hold),
+               (unsigned)pdk_hold_handover(hold), *what ? " " : "", what);
+}
+
 static void note_span(const struct watchman *w, const struct post *post) {
     const char *space = *post->what ? " " : "";
     diary_note(w->diary,
@@ -99,8 +104,7 @@ void watchman_stop(watchman *w) {
 }
 
 void watchman_watch(watchman *w, pdk_hold *hold, const char *what) {
-    diary_note(w->diary, "granted token=%" G_GINT64_FORMAT " handover=%u%s%s", (gint64)pdk_hold_token(hold),
-               (unsigned)pdk_hold_handover(hold), *what ? " " : "", what);
+    note_grant(w, hold, what);
     struct post *post = g_new0(struct post, 1);
     post->hold = pdk_hold_ref(hold);
     post->what = g_strdup(what);
@@ -118,6 +122,7 @@ void watchman_recast(watchman *w, pdk_hold *hold, const char *what) {
         if (post->hold != hold)
             continue;
         note_span(w, post);
+        note_grant(w, hold, what);
         g_free(post->what);
         post->what = g_strdup(what);
         post->first = post->last = post->longest = 0;

@@ -5,7 +5,8 @@
  *     granted token=T handover=H WHAT
  *     valid token=T handover=H first=NS last=NS longest=NS reason=NAME WHAT
  *
- * longest: between two looks, which tells a pause. first=0: not even the first look said yes.
+ * longest: between two looks, which tells a pause. first=0: not even the first look said yes. A second granted of the same
+ * token and handover, after its valid, is no other grant: it goes on, as something else.
  */
 #ifndef WATCHMAN_H
 #define WATCHMAN_H
@@ -22,8 +23,8 @@ void watchman_stop(watchman *w);
 
 /* Takes a reference of its own. what, "key=value …", goes into the lines; it may be "". */
 void watchman_watch(watchman *w, pdk_hold *hold, const char *what);
-/* From now on the hold is something else: ends the span that there is, and begins another. Call it before the right grows
- * weaker (a downgrade). */
+/* From now on the hold is something else: ends the span that there is, and begins another, with granted, so that it is known
+ * of who is killed in it. Call it before the right grows weaker (a downgrade). */
 void watchman_recast(watchman *w, pdk_hold *hold, const char *what);
 
 #endif
