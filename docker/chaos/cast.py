@@ -10,7 +10,8 @@ from players import Process, Stage
 OURS = "paddock"
 SITES = 4
 SIZE = 3  # processes on a path
-READY_S, DONE_S = 60, 30
+READY_S, DONE_S, END_S = 60, 30, 5
+KILLED = 128 + 9  # docker exec's own status, of a process that ended by SIGKILL
 PEERS = {"curator": ROOT / "tests/interop/ChaosPlayer.java", "kazoo": ROOT / "tests/interop/chaos_kazoo.py"}
 THREADS = {"turns": 2, "keep": 1}
 # How long a turn and the pause after it take at the most: long enough for a fault to strike within.
@@ -59,6 +60,7 @@ class Player(Process):
         self.slot, self.site, self.log = slot, site, log
         self.path, self.ours, self.pid = slot.path, slot.client == OURS, None
         self.doomed = False  # it ends because we want it to
+        self.stopped = self.resuming = False  # as was noted
 
     @property
     def alive(self):
@@ -83,7 +85,7 @@ class Cast(Stage):
         self.ensemble, self.options, self.present = ensemble, options, present
         self.slots = slots(options.clients, options.recipes)
         self.paths = sorted({slot.path for slot in self.slots})
-        self.players, self.numbers, self.died = {}, {}, []
+        self.players, self.numbers = {}, {}
         self.resources = self.work / "resources"
         self.resources.mkdir()
         self.lock = threading.Lock()
@@ -117,7 +119,11 @@ class Cast(Stage):
                 "--recipe", slot.recipe, "--role", slot.role, "--resource", self.resources,
                 "--threads", THREADS[slot.role], "--hold-us", HOLD_US, "--think-us", THINK_US]
         player = Player(name, slot, self.sites[slot.site], argv, self.work / f"{name}.err", log)
-        player.met()
+        try:
+            player.met()
+        except Broken:
+            Process.kill(player)  # its input ends, and so does it: it was never told to go
+            raise
         self.note("started", who=name, site=player.site.name, client=slot.client, recipe=slot.recipe, role=slot.role,
                   path=slot.path, session=self.options.session_ms, pid=player.pid)
         player.say("go")
@@ -139,12 +145,19 @@ class Cast(Stage):
         return next((player for player in list(self.players.values()) if player.name == name), None)
 
     def kill(self, player):
-        player.doomed = True
+        """Whether that was its end; else it had just ended by itself, which is looked after."""
         self.note("killing", who=player.name)
-        player.site.signal("KILL", player.pid)
-        player.wait(DONE_S)
-        self.note("killed", who=player.name)
-        self.leave(player)
+        player.doomed = True
+        try:
+            player.site.run("kill", "-KILL", player.pid, check=False)
+            player.doomed = player.wait(DONE_S) == KILLED
+        except Broken:
+            player.doomed = False
+            raise
+        if player.doomed:
+            self.note("killed", who=player.name)
+            self.leave(player)
+        return player.doomed
 
     def replace(self, player):
         return self.start(player.slot)
@@ -155,30 +168,38 @@ class Cast(Stage):
         Process.kill(player)  # it has ended: its pipes
 
     def stop(self, player):
-        self.note("stopping", who=player.name)
-        player.site.stop(player.pid)
-        self.note("stopped", who=player.name)
+        self.hold_up([player], lambda: player.site.stop(player.pid))
 
     def resume(self, player):
-        self.note("resuming", who=player.name)
-        player.site.signal("CONT", player.pid)
-        self.note("resumed", who=player.name)
+        """If it was stopped."""
+        if player.stopped:
+            self.let_go([player], lambda: player.site.signal("CONT", player.pid))
 
     def freeze(self, site):
-        players = self.of(site=site.number)
-        for player in players:
-            self.note("stopping", who=player.name)
-        site.freeze()
-        for player in players:
-            self.note("stopped", who=player.name)
+        self.hold_up(self.of(site=site.number), site.freeze)
 
     def thaw(self, site):
-        players = self.of(site=site.number)
+        self.let_go(self.of(site=site.number), site.thaw)
+
+    def hold_up(self, players, stop):
         for player in players:
-            self.note("resuming", who=player.name)
-        site.thaw()
+            self.note("stopping", who=player.name)
+        stop()
         for player in players:
+            self.note("stopped", who=player.name)
+            player.stopped = True
+
+    def let_go(self, players, resume):
+        """A try that failed may have made them run all the same, so only the first is noted."""
+        stopped = [player for player in players if player.stopped]
+        for player in stopped:
+            if not player.resuming:
+                self.note("resuming", who=player.name)
+                player.resuming = True
+        resume()
+        for player in stopped:
             self.note("resumed", who=player.name)
+            player.stopped = player.resuming = False
 
     def connected(self):
         """Player → the node it talks to, as far as the sites tell."""
@@ -190,25 +211,38 @@ class Cast(Stage):
         return found
 
     def look_after(self):
-        """Whoever ended by itself is remembered, and replaced."""
+        """Whoever ended by itself is told of, and replaced."""
         for player in list(self.players.values()):
             if not player.alive and not player.doomed and not player.site.frozen:
-                self.note("died", who=player.name, status=player.child.returncode)
-                self.died.append((player, f"{player.name} ended by itself, status {player.child.returncode}: "
-                                          f"{player.complaint()}"))
+                self.trouble("died", player)
                 self.leave(player)
                 self.replace(player)
 
+    def trouble(self, what, player):
+        """For the judges; what it says of it itself, for people."""
+        status = "-" if player.alive else player.child.returncode
+        self.note(what, who=player.name, status=status)
+        print(f"  {player.name}: {what}, status {status}: {player.complaint()}", flush=True)
+
     def rest(self):
-        """Nobody has or wants anything any more. Who does not come to rest is in trouble, and told."""
+        """Nobody has or wants anything any more."""
         for player in self.players.values():
             player.tell("rest")
-        return [player.name for player in self.players.values() if not heard(player, "rested")]
+        end = time.monotonic() + DONE_S
+        for player in list(self.players.values()):
+            if heard(player, "rested", end):
+                continue
+            self.trouble("restless" if player.alive else "died", player)
+            if not player.alive:
+                self.leave(player)
 
     def finish(self):
         for player in self.players.values():
             player.end_input()
-        return [player.name for player in self.players.values() if not heard(player, "done") or player.wait(DONE_S)]
+        end = time.monotonic() + DONE_S
+        for player in self.players.values():
+            if not (heard(player, "done", end) and ended(player) == 0):
+                self.trouble("unfinished", player)
 
     def close(self):
         """The processes end with their sites."""
@@ -217,8 +251,16 @@ class Cast(Stage):
         self.driver_log.close()
 
 
-def heard(player, word):
+def heard(player, word, end):
     try:
-        return bool(player.expect(word, DONE_S))
+        return bool(player.expect(word, max(0, end - time.monotonic())))
     except Broken:
         return False
+
+
+def ended(player):
+    """Its status, or None."""
+    try:
+        return player.wait(END_S)
+    except Broken:
+        return None

@@ -17,6 +17,7 @@ NODES = (1, 2, 3)
 CLIENT_PORT = 2181
 LABEL = "paddock.ensemble"
 ORDER_S, WORD_S = 120, 0.5
+FREEZE_TRIES = 10
 NO_ENGINE = 3
 AS_USER = ("--user", f"{os.getuid()}:{os.getgid()}")
 
@@ -25,16 +26,36 @@ class NoEngine(Exception):
     """There is no Docker engine; what was said about it stands on standard error."""
 
 
+def in_words(error):
+    """Not all of them say anything."""
+    return str(error) or type(error).__name__
+
+
+def obeyed(argv, seconds=None, **streams):
+    """Its status and output. What is under way is waited for, also when interrupted: a container that it makes would else
+    appear after all of them were removed."""
+    with subprocess.Popen([str(one) for one in argv], stdin=subprocess.DEVNULL, text=True, **streams) as child:
+        try:
+            said = child.communicate(timeout=seconds)
+        except KeyboardInterrupt:
+            child.communicate()
+            raise
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise
+    return child.returncode, *said
+
+
 def command(*argv, seconds=ORDER_S, check=True):
     """What it printed; a failure is told in its own words."""
+    words = " ".join(map(str, argv))
     try:
-        done = subprocess.run([str(one) for one in argv], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=seconds)
+        status, output, complaint = obeyed(argv, seconds, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except subprocess.TimeoutExpired:
-        raise Broken(f"{' '.join(map(str, argv))}: no end after {seconds} s") from None
-    if check and done.returncode:
-        raise Broken(f"{' '.join(map(str, argv))}: {(done.stderr or done.stdout).strip()[-600:]}")
-    return done.stdout.strip()
+        raise Broken(f"{words}: no end after {seconds} s") from None
+    if check and status:
+        raise Broken(f"{words}: {(complaint or output).strip()[-600:]}")
+    return output.strip()
 
 
 class Ensemble:
@@ -50,6 +71,7 @@ class Ensemble:
     def up(self):
         # Its own words: the first time, images are built, which takes minutes.
         self.told("up", "--ticks", self.ticks)
+        os.environ["DOCKER_HOST"] = command(ROOT / "docker/engine", "find")  # of the engine that this has found or started
         lines = [line.split() for line in self.order("addresses").splitlines()]
         self.addresses = {int(node): address for node, address in lines}
 
@@ -58,8 +80,7 @@ class Ensemble:
 
     def told(self, *words):
         """docker/ensemble, whose own words are shown."""
-        status = subprocess.run([ROOT / "docker/ensemble", *words], stdin=subprocess.DEVNULL, stdout=sys.stderr,
-                                check=False).returncode
+        status, *_ = obeyed([ROOT / "docker/ensemble", *words], stdout=sys.stderr)
         if status == NO_ENGINE:
             raise NoEngine
         if status:
@@ -119,22 +140,33 @@ class Site:
         command("docker", "exec", self.name, "wire", *words)
 
     def stop(self, pid):
-        self.run("timeout", "10", "sh", "-c", self.STOP, "sh", pid)
+        try:
+            self.run("timeout", "10", "sh", "-c", self.STOP, "sh", pid)
+        except Broken:
+            self.run("kill", "-CONT", pid, check=False)
+            raise
 
     def signal(self, name, pid):
         self.run("kill", f"-{name}", pid)
 
     def freeze(self):
-        command("docker", "pause", self.name)
+        """An old runc, now and then, gives up on processes that are busy, and leaves them running."""
+        for left in reversed(range(FREEZE_TRIES)):
+            try:
+                command("docker", "pause", self.name)
+                break
+            except Broken:
+                if not left:
+                    raise
         self.frozen = True
 
     def thaw(self):
-        command("docker", "unpause", self.name)
+        if self.frozen:
+            command("docker", "unpause", self.name)
         self.frozen = False
 
     def heal(self):
-        if self.frozen:
-            self.thaw()
+        self.thaw()
         if self.harmed:
             self.wire("heal")
 

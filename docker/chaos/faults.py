@@ -2,8 +2,10 @@
 import itertools
 from dataclasses import dataclass, field
 
-from ensemble import Broken
+from ensemble import Broken, in_words
+from kazoo.exceptions import KazooException
 
+UNDO_TRIES, UNDO_PAUSE_S = 3, 1.0
 HOLDING = 0.7  # of those that are hit: so many hold a right, if anybody does
 
 
@@ -85,24 +87,34 @@ class Scene:
 
 
 def inflict(scene, fault, target, last):
-    """Strike, let last() pass, undo; all of it noted."""
+    """Strike, let last() pass, undo; all of it noted. What fails of the first two is missed, and nothing else."""
     number = next(scene.numbers)
     scene.cast.note("fault", id=number, name=fault.name, lane=fault.lane, target=target.words,
                     who=",".join(player.name for player in target.players) or "-", holder=scene.holders(),
                     **{word: 1 for word, so in (("severed", fault.severs), ("takes", fault.takes)) if so})
     try:
         fault.strike(scene, target)
-    except (Missed, Broken) as error:
-        scene.cast.note("missed", id=number)
-        scene.missed.append(f"{fault.name}: {error}")
-    else:
         scene.cast.note("struck", id=number)
         last()
+    except (Missed, Broken, KazooException) as error:
+        scene.cast.note("missed", id=number)
+        scene.missed.append(f"{fault.name}: {in_words(error)}")
     if scene.stopping.is_set():
         return  # all is taken down
     scene.cast.note("healing", id=number)
-    fault.undo(scene, target)
+    undo(scene, fault, target)
     scene.cast.note("healed", id=number)
+
+
+def undo(scene, fault, target):
+    for left in reversed(range(UNDO_TRIES)):
+        try:
+            return fault.undo(scene, target)
+        except (Broken, KazooException) as error:
+            if not left:
+                raise Broken(f"{fault.name} could not be undone: {in_words(error)}") from error
+        scene.pause(UNDO_PAUSE_S)
+    return None
 
 
 def catalogue():

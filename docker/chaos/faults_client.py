@@ -14,13 +14,12 @@ class ClientFault(Fault):
 
 class Killed(ClientFault):
     def strike(self, scene, target):
-        for player in target.players:
-            if player.alive:  # else it ended by itself, which is looked after elsewhere
-                scene.cast.kill(player)
+        if not [player for player in target.players if player.alive and scene.cast.kill(player)]:
+            raise Missed("it ended by itself")  # which is looked after elsewhere
 
     def undo(self, scene, target):
         for player in target.players:
-            if player.doomed:
+            if player.doomed and player.slot not in scene.cast.players:
                 scene.cast.replace(player)
 
 
@@ -80,14 +79,14 @@ class Frozen(SiteFault):
         scene.cast.thaw(target.what.site)
 
 
-NOW, BRIEF, USUAL, LONG = (0, 0.2), (0.05, 0.5), (0.3, 1.2), (1.2, 2.0)
+NOW, BRIEF, USUAL, LONG = (0, 0.2), (0.05, 0.5), (0.3, 1.2), (1.3, 2.0)
 FAULTS = [
     Killed("client-killed", [5, 7], "a contender is killed (SIGKILL), often the holder, and replaced", NOW),
     Restarted("clients-restarted", [47, 5], "all contenders of a path are killed and replaced at once", NOW),
     Overslept("client-paused", [18, 5], "a contender is stopped (SIGSTOP) for longer than its session lives", LONG),
     Paused("client-paused-briefly", [19, 28], "a contender is stopped for less than that", BRIEF),
     Frozen("site-frozen", [18], "all contenders at a site are frozen together", (0.1, 1.5), ""),
-    SiteFault("client-cut", [15, 5], "a site is cut off from all servers in silence", (0.5, 2.0), "cut clients",
+    SiteFault("client-cut", [15, 5], "a site is cut off from all servers in silence", LONG, "cut clients",
               severs=True),
     SiteFault("client-cut-in", [15, 2], "likewise, one way: it hears nothing of the servers", USUAL, "cut clients --in",
               severs=True),

@@ -6,7 +6,7 @@ from kazoo.exceptions import ConnectionLoss, NodeExistsError, NoNodeError, NotEm
 
 FOREIGN = ["README", "nodash", "0000000000", "x--000000001", "_c_11111111-1111-1111-1111-111111111111-other-0000000000",
            "2f9e__barrier__0000000000", "n" * 200, "größe-ключ-鍵"]
-TRIES = 50
+ROUNDS = 4
 
 
 def tree(admin, path):
@@ -30,8 +30,8 @@ def sequence(node):
 
 
 def ephemerals(admin, path):
-    """The nodes below that are somebody's."""
-    return admin.retry(lambda: [node for node, stat in tree(admin, path) if stat.ephemeralOwner])
+    """The nodes below that are somebody's, and what the servers know of them."""
+    return admin.retry(lambda: {node: stat for node, stat in tree(admin, path) if stat.ephemeralOwner})
 
 
 def delete(admin, node):
@@ -49,6 +49,15 @@ def delete(admin, node):
         return True
 
 
+def take(scene, node, stat):
+    """Whether it was there; somebody's right went with it, of which that is the token."""
+    if not delete(scene.admin, node):
+        return False
+    if stat.ephemeralOwner:
+        scene.cast.note("deleted", node=node, token=stat.czxid)
+    return True
+
+
 class DataFault(Fault):
     lane = "data"
 
@@ -60,14 +69,14 @@ class NodeDeleted(DataFault):
     takes = True
 
     def strike(self, scene, target):
-        nodes = sorted(ephemerals(scene.admin, target.words), key=sequence)
+        stats = ephemerals(scene.admin, target.words)
+        nodes = sorted(stats, key=sequence)
         if not nodes:
             raise Missed("nobody has a node")
         # Every other time the first: mostly the holder's.
         node = nodes[max(0, int((target.what - 0.5) * 2 * len(nodes)))]
-        if not delete(scene.admin, node):
+        if not take(scene, node, stats[node]):
             raise Missed("the node was gone")
-        scene.cast.note("deleted", node=node)
 
 
 class Foreign(DataFault):
@@ -124,14 +133,17 @@ class Wiped(DataFault):
     takes = True
 
     def strike(self, scene, target):
-        for _ in range(TRIES):
+        taken = 0
+        for _ in range(ROUNDS):
             try:
-                return scene.admin.retry(scene.admin.delete, target.words, recursive=True)
-            except NoNodeError:
-                return None
+                for node, stat in scene.admin.retry(lambda: list(tree(scene.admin, target.words))):
+                    taken += take(scene, node, stat)
+                taken += delete(scene.admin, target.words)
+                break
             except NotEmptyError:
-                pass  # somebody came meanwhile
-        return None  # always somebody: all their nodes are gone, at least
+                pass  # somebody came meanwhile; if in each round, those who were there first have lost theirs all the same
+        if not taken:
+            raise Missed("nothing was there")
 
 
 FAULTS = [

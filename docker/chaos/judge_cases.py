@@ -5,10 +5,11 @@ import judge
 from logbook import MS
 from tamper import add, change, drop, later, logbook_of, refused
 
-LOCK, KEEP, RW, SEM = (f"/chaos/paddock/{name}-{role}" for name, role in
-                       (("lock", "turns"), ("lock", "keep"), ("rwlock", "turns"), ("semaphore", "turns")))
+(LOCK, KEEP), (RW, RW_KEEP), (SEM, SEM_KEEP) = ([f"/chaos/paddock/{name}-{role}" for role in ("turns", "keep")]
+                                                for name in ("lock", "rwlock", "semaphore"))
 PEER = "/chaos/curator/lock-turns"
-PLAYERS = {"a": LOCK, "b": LOCK, "k": KEEP, "l": KEEP, "r": RW, "s": SEM, "t": SEM, "c": PEER, "d": PEER}
+PLAYERS = {"a": LOCK, "b": LOCK, "k": KEEP, "l": KEEP, "q": RW, "r": RW, "s": SEM, "t": SEM, "m": RW_KEEP, "n": RW_KEEP,
+           "u": SEM_KEEP, "v": SEM_KEEP, "c": PEER, "d": PEER}
 SETTINGS = ("settings session=3000 tick=500 clients=paddock,curator recipes=lock,rwlock,semaphore seed=7 faults=all "
             "permits=3 hold_us=lock:100000,rwlock:100000,semaphore:100000")
 
@@ -62,9 +63,14 @@ GOOD = [
     # An administrator deletes the holder's node; it hears of that after the next one was granted.
     *right("b", 4, 120, 33000, 33900, 34003, told=34004, reason="NODE_GONE"),
     *right("a", 3, 121, 33950, 34002, 34100),
-    *fault(4, "node-deleted", "data", 34000, 34001, f"target={LOCK} who=- takes=1 holder={LOCK}:b"),
+    *fault(4, "node-deleted", "data", 34000, 34001, f"target={LOCK} who=- takes=1 holder={LOCK}:b",
+           [f"deleted node={LOCK}/x-0000000020 token=120"]),
     *right("r", 1, 130, 8990, 9010, 9020, kind="read"), *right("r", 2, 131, 9500, 9600, 9700, kind="write"),
     *right("r", 3, 138, 34500, 34600, None, kind="write"), [35001, "driver", "killed who=r"],
+    *right("q", 1, 128, 8991, 9022, 9030, kind="read"),
+    *right("m", 1, 150, 8992, 9011, 39000, kind="read"), *right("n", 1, 151, 8993, 9012, 39000, kind="read"),
+    *right("u", 1, 152, 8992, 9011, 39000, kind="permit", count=1),
+    *right("v", 1, 153, 8993, 9012, 39000, kind="permit", count=1),
     *right("s", 1, 140, 8980, 9010, 9200, kind="permit", count=2),
     *right("t", 1, 141, 8990, 9015, 9300, kind="permit", count=1),
     [9800, "t", "claim n=2 kind=permit count=2"], [9900, "t", "failed n=2 status=PDK_TIMEOUT"],
@@ -108,6 +114,9 @@ def healed_at(ms):
                 add(ms + 3, "driver", "healed id=2"))
 
 
+LONG = later("driver", "rest", 600000)
+
+
 EXCLUSION = {
     "lock-turns: a (n=1, token 100.0) and b (n=1, token 101.0) held at once, for 20.000 ms":
         both(drop("driver", "stop"), drop("driver", "resum"), until("a", 1, 5120)),
@@ -117,8 +126,11 @@ EXCLUSION = {
     "r (n=2, token 131.0) and r (n=3, token 138.0) held at once": until("r", 2, 34700),  # the last of which is killed
     "s (n=1, token 140.0) and t (n=1, token 141.0) held at once, for 185.000 ms": change("t", "count=1", "count=2"),
     "b (n=4, token 120.0) and a (n=3, token 121.0) held at once, for 1.000 ms": change("driver", "takes=1 ", ""),
-    "b (n=4, token 120.0) and a (n=3, token 121.0) held at once, for 98.000 ms":  # nobody lost anything
-        both(until("b", 4, 34100), drop("b", "lost n=4"), line("b", "ended n=4", "how=lost", "how=released")),
+    "a (n=1, token 100.0) and b (n=8, token 104.0) held at once, for 20.000 ms": both(  # once more, and was not stopped
+        until("a", 1, 8550), lambda lines: [*lines, *right("b", 8, 104, 8490, 8500, 8520)],
+        *[add(8600, "driver", f"{what} who=a") for what in ("stopping", "resuming", "resumed")]),
+    "r (n=2, token 131.0) and r (n=3, token 138.0) held at once, for 401": both(  # a reader that was a writer, and killed
+        add(9700.5, "r", "granted token=131 handover=0 n=2 kind=read"), drop("r", "ended n=2")),
 }
 TOKENS = {
     "lock-turns: b (n=2, token 99.0) came after 101.0": change("b", "token=102", "token=99"),
@@ -153,11 +165,21 @@ ENDS = {
     "a (n=1, token 100.0) was told 1301 ms after":
         both(later("a", "lost n=1", 1299.5), later("a", "ended n=1", 1299.5)),
     "l (n=1, token 111.0) was cut off by client-cut and not told": LATE,
+    "l (n=1, token 111.0) was lost (LEASE) and not told before its player was killed": both(
+        line("l", "valid", "NONE", "LEASE"), drop("l", "lost n=1"), drop("l", "ended n=1"), add(27000, "driver", "killed who=l")),
+    "b (n=2, token 102.0) was over, and for 3001 ms its release did not return": later("b", "ended n=2", 3000),
+    "vacuous: nobody with a right was cut off": both(LONG, change("driver", " severed=1", "")),
+    "b did not come to rest": add(41000, "driver", "restless who=b"),
+    "b did not end well": add(41000, "driver", "unfinished who=b"),
     "b noted `ended`, out of place": drop("b", "granted token=102"),
     "b noted `granted`, out of place": drop("b", "claim n=2"),
+    "r noted `granted`, out of place": add(9700.5, "r", "granted token=132 handover=0 n=2 kind=read"),
     "b noted `failed`, out of place": add(5300, "b", "failed n=2 status=PDK_TIMEOUT"),
     "b (n=5) never had an answer": add(36000, "b", "claim n=5 kind=lock"),
     "t (n=2) failed: PDK_NO_PERMISSION": change("t", "PDK_TIMEOUT", "PDK_NO_PERMISSION"),
+    "t (n=2) failed: PDK_TIMEOUT": line("t", "claim n=2", "count=2", "count=2 timeout=-1"),
+    "t (n=2) failed: PDK_BUSY": both(change("t", "PDK_TIMEOUT", "PDK_BUSY"),
+                                     line("t", "claim n=2", "count=2", "count=2 timeout=100")),
     "a (n=4) failed: PDK_NO_PERMISSION":  # long after nodes were deleted
         both(add(36000, "a", "claim n=4 kind=lock"), add(36001, "a", "failed n=4 status=PDK_NO_PERMISSION")),
     "b ended by itself": add(38000, "driver", "died who=b status=1"),
@@ -169,7 +191,12 @@ LIVENESS = {
     "l (n=1) waited on": later("l", "granted", 8000),
     "b (n=9) waited on": add(8990, "b", "claim n=9 kind=lock"),
     "lock-keep: nobody was served in the calm": both(drop("l", ""), drop("driver", "id=2"), drop("k", "n=2")),
-    "rwlock-turns: nobody was served in the calm": both(drop("r", "n=1"), drop("r", "n=2")),
+    "rwlock-turns: nobody was served in the calm": both(drop("q", ""), drop("r", "n=1"), drop("r", "n=2")),
+    "q claimed nothing": drop("q", ""),
+    "z claimed nothing": both(drop("driver", "calm-over"), add(9500, "driver", "calm-over"),
+                              *[add(ms, "driver", what) for ms, what in ((11000, "calm"), (11500, "calm-over"))],
+                              add(8000, "driver", started("z", LOCK)[2])),
+    f"vacuous: on {RW_KEEP} no claim waited": both(LONG, later("m", "claim", 10), later("n", "claim", 10)),
     "vacuous: no claim waited when a calm began": drop("driver", "calm"),
     f"left behind on {SEM}: y,z".replace(",", ", "): line("driver", f"left path={SEM}", "nodes=-", "nodes=y,z"),
     f"nobody looked at what is left on {SEM}": drop("driver", f"left path={SEM}"),
@@ -177,6 +204,8 @@ LIVENESS = {
 SUBSTANCE = {
     "vacuous: nothing was done": drop("driver", " id="),
     f"vacuous: nobody was ever granted {SEM}": both(drop("s", ""), drop("t", "n=1")),
+    f"vacuous: fewer than two claimed {RW}": drop("q", ""),
+    "vacuous: nobody played semaphore-keep": both(drop("driver", "who=u"), drop("driver", "who=v")),
     "vacuous: nobody played election": change("driver", "recipes=lock", "recipes=election,lock"),
     "vacuous: nobody lost anything": both(drop("a", "n=1"), drop("l", ""), drop("b", "n=4")),
 }
@@ -190,6 +219,19 @@ SILENT = {
     "one that is stopped while it is cut off": both(
         LATE, add(23000, "driver", "stopped who=l"), add(23500, "driver", "resuming who=l"),
         add(23600, "driver", "resumed who=l")),
+    "who is stopped before that is noted": both(
+        line("k", "valid token=110", "last=9990000000", "last=7990000000"), add(7980, "driver", "stopping who=k"),
+        *[add(ms, "driver", f"{what} who=k") for ms, what in ((9800, "stopped"), (9985, "resuming"), (9986, "resumed"))]),
+    "a long run": LONG,
+    "a claim that runs out of time": line("t", "claim n=2", "count=2", "count=2 timeout=100"),
+    "one that does not wait": both(change("t", "PDK_TIMEOUT", "PDK_BUSY"),
+                                   line("t", "claim n=2", "count=2", "count=2 timeout=0")),
+    "one that waits for ever, and is withdrawn": both(change("t", "PDK_TIMEOUT", "PDK_CANCELED"),
+                                                      line("t", "claim n=2", "count=2", "count=2 timeout=-1")),
+    "who could not be stopped, and is told to go on": both(
+        *[add(8600, "driver", f"{what} who=k") for what in ("stopping", "resuming", "resumed")]),
+    "who was started in the calm, and claims nothing": add(9500, "driver", started("z", LOCK)[2]),
+    "a peer that does not come to rest": add(41000, "driver", "restless who=c"),
     "refused while nodes are deleted": both(
         add(34000.5, "a", "claim n=4 kind=lock"), add(34000.8, "a", "failed n=4 status=PDK_NO_PERMISSION")),
     "a release that came before its LOST": both(
@@ -198,7 +240,8 @@ SILENT = {
         drop("driver", "calm-over"), add(9500, "driver", "calm-over"),
         add(8990, "b", "claim n=9 kind=lock"), add(35000, "b", "failed n=9 status=PDK_CANCELED")),
     "a keep path that nobody else wants": both(
-        drop("l", ""), drop("driver", "id=2"), drop("k", "n=2"), until("k", 1, 35000), later("k", "ended n=1", 26000)),
+        drop("l", ""), add(100, "l", "claim n=1 kind=lock"), add(200, "l", "failed n=1 status=PDK_TIMEOUT"),
+        drop("driver", "id=2"), drop("k", "n=2"), until("k", 1, 35000), later("k", "ended n=1", 26000)),
     "a fault that could not be done": both(
         add(36000, "driver", "fault id=9 name=odd lane=data target=x who=- holder=-"), add(36001, "driver", "missed id=9"),
         add(36002, "driver", "healed id=9")),

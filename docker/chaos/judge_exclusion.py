@@ -6,7 +6,7 @@ from tables import few
 
 @dataclass
 class Piece:
-    """A part of a span in which its process was not stopped. Both ends are instants at which it was believed."""
+    """A part of a span in which its belief counts. Both ends are instants at which it was believed."""
     hold: object
     kind: str
     first: int
@@ -27,11 +27,10 @@ class Overlap:
         return self.end - self.begin
 
 
-def pieces(hold):
-    pauses = hold.player.pauses()
+def pieces(hold, gaps):
     for span in hold.spans:
         first = span.first
-        for since, until in pauses:
+        for since, until in gaps:
             if first < until and since < span.last:
                 if first <= since:
                     yield Piece(hold, span.kind, first, since)
@@ -57,9 +56,14 @@ class Tally:
         return self.permits > self.most or (self.writers > 0 and self.rights > 1)
 
 
-def overlaps_of(path, holds, permits):
+def gaps_of(hold, less_taken):
+    """From when until when its belief does not count: its process was stopped, or its node was deleted by hand."""
+    return sorted([*hold.player.pauses(), *([hold.taken] if less_taken and hold.taken else [])])
+
+
+def overlaps_of(path, holds, permits, less_taken=False):
     """Sweeps over the ends of all pieces; what ends and what begins at the same instant overlaps."""
-    edges = [edge for hold in holds for piece in pieces(hold)
+    edges = [edge for hold in holds for piece in pieces(hold, gaps_of(hold, less_taken))
              for edge in ((piece.first, 0, id(piece), piece), (piece.last, 1, id(piece), piece))]
     edges.sort(key=lambda edge: edge[:3])
     tally, inside, found, now = Tally(permits), {}, [], None
@@ -79,12 +83,14 @@ def overlaps_of(path, holds, permits):
 
 
 def overlaps(record, client):
-    found = [overlap for path, holds in record.holds_by_path(client).items()
-             for overlap in overlaps_of(path, holds, record.settings.permits)]
-    for overlap in found:
-        # Somebody must have lost a right by it.
-        overlap.taken = (record.taken(overlap.path, overlap.begin) and record.taken(overlap.path, overlap.end)
-                         and any(hold.was_lost() or hold.cut_short() for hold in overlap.holds))
+    """Those that remain without the belief of rights that an administrator had taken, and those that do not, as `taken`."""
+    found = []
+    for path, holds in record.holds_by_path(client).items():
+        remaining = overlaps_of(path, holds, record.settings.permits, less_taken=True)
+        found += remaining
+        for overlap in overlaps_of(path, holds, record.settings.permits):
+            overlap.taken = not any(one.begin <= overlap.end and overlap.begin <= one.end for one in remaining)
+            found += [overlap] if overlap.taken else []
     return found
 
 

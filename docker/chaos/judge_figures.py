@@ -10,7 +10,7 @@ from judge_liveness import bound
 from judge_recovery import outage
 from judge_resources import chances, naive_damage
 from logbook import MS, Event
-from tamper import add, change, drop, logbook_of
+from tamper import add, change, drop, later, logbook_of
 
 
 def costs():
@@ -28,8 +28,14 @@ def costs():
     yield "for 4 s after its end a fault is a cause", cause(everybody, 38004 * MS, True).name == "node-deleted"
     yield "and then no more", cause(everybody, 38005 * MS, True) is None
     yield "the youngest is", cause(everybody, 30500 * MS, False).name == "leader-killed"
+    yield "not of ours before it was inflicted", cause(judgement.record.of("paddock"), 30002 * MS, False).name != "leader-killed"
+    yield "of a peer's at once", cause(judgement.record.of("curator"), 30002 * MS, False).name == "leader-killed"
+    slow = judge.judge(logbook_of(both(*[later("driver", f"{what} id=3", 9000) for what in ("struck", "healing", "healed")])(
+        GOOD))).record
+    yield "or had been under way for a second", [
+        slow.cause(slow.of("paddock"), ns * MS, False).name for ns in (30999, 31000)] == ["client-cut", "leader-killed"]
     yield "of those that hit anybody concerned", cause(judgement.record.of("curator"), 29000 * MS, False) is None
-    yield "five claims waited for the calm", ours.progress.judged == 5
+    yield "ten claims waited for the calm", ours.progress.judged.total() == 10
     yield "8 s and 200 ms for each that waits", bound(judgement.record, "lock", 5) == 9000 * MS
     both_paths = SimpleNamespace(lane="client", target="-", who={"a", "k"})
     yield "a fault hits every path of its players", [judgement.record.touches(both_paths, path)
@@ -62,13 +68,23 @@ def tables():
     yield "a peer leaves something", peer.left == {PEER: ["x"]}
     yield "one write undone, one refused", (ours.damage.naive, ours.damage.refused, ours.damage.uses) == (1, 1, 4)
     rows = [report.client_row(judgement.record, found)[:-2] for found in judgement.findings]
-    yield f"the rows of the clients: {rows}", rows == [("paddock", 15, 0, "0", "0", 1, 0, 3, 0, 0, 0, "1 of 2"),
+    yield f"the rows of the clients: {rows}", rows == [("paddock", 20, 0, "0", "0", 1, 0, 3, 0, 0, 0, "1 of 2"),
                                                       ("curator", 2, 1, "1000", "1000", 0, "-", 0, 1, 0, 1, "0 of 0")]
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         report.print_report(judgement)
     yield "every fault is named, and none", all(name in told.getvalue() for name in (
         "client-cut", "client-paused", "leader-killed", "node-deleted", report.UNEXPLAINED))
+    yield "one was lost without a server, in time", "1 rights were lost far from any server, 0 of them late" in told.getvalue()
+    yield "no loss was without a fault", report.unexplained(judgement) == "0 of 3 losses had no fault near"
+    alone = judge.judge(logbook_of(drop("driver", "id=2")(GOOD)))
+    yield "without the cut one was", report.unexplained(alone) == "1 of 3 losses had no fault near"
+    handed = judge.judge(logbook_of(line("b", "granted token=105", "handover=0", "handover=1")(GOOD)))
+    yield "one was handed over", [found.handovers for found in handed.findings] == [1, 0]
+    ill = both(add(41000, "driver", "restless who=c"), add(41000, "driver", "died who=d status=1"))
+    with contextlib.redirect_stdout(told):
+        report.print_report(judge.judge(logbook_of(ill(GOOD))))
+    yield "what ails peers is told", "curator: of 2 processes 1 did not come to rest, 1 ended by itself" in told.getvalue()
 
 
 def stale_writes():
@@ -92,6 +108,29 @@ def weakened():
     more = [9750, "r", f"valid token=131 handover=0 first={9701 * MS} last={9740 * MS} kind=read n=2"]
     record = judge.judge(logbook_of([*GOOD, more])).record
     yield "of two spans the last one counts", record.claims["r", "2"].hold.last == 9740 * MS
+    once_more = [9700.5, "r", "granted token=131 handover=0 n=2 kind=read"]
+    judgement = judge.judge(logbook_of([*GOOD, once_more, more]))
+    yield "it is one grant", (judgement.faults, judgement.findings[0].holds) == ([], 20)
+    yield "a reader is none the less one", judgement.record.stray == []
+    yield "granted when it was first", judgement.record.claims["r", "2"].hold.granted == 9600 * MS
+
+
+def resumed():
+    """A peer that was suspended, and goes on; one that is granted a right that it may not believe in yet."""
+    again = both(until("c", 1, 2000), drop("c", "ended"), lambda lines: [
+        *lines, [4500, "c", "granted token=1 handover=0 n=1 kind=lock"],
+        [6001, "c", f"valid token=1 handover=0 first={4501 * MS} last={6000 * MS} reason=NONE n=1 kind=lock"],
+        [6002, "c", "ended n=1 how=released"]],
+        lambda lines: [*lines, [6100, "c", "claim n=2 kind=lock"], [6101, "c", "granted token=2 handover=0 n=2 kind=lock"],
+                       [6102, "c", "valid token=2 handover=0 first=0 last=0 reason=SUSPENDED n=2 kind=lock"],
+                       [6103, "c", "ended n=2 how=released"]])
+    # Its first `valid` is noted when it is suspended.
+    early = lambda lines: [[2001 if who == "c" and "valid" in text and "last=2000000000" in text else ms, who, text]  # noqa: E731
+                           for ms, who, text in lines]
+    judgement = judge.judge(logbook_of(early(again(GOOD))))
+    peer = judgement.findings[1]
+    yield "a peer that goes on has one grant", (peer.holds, judgement.record.stray) == (3, [])
+    yield "and believes in between of nothing", [(one.begin, one.end) for one in peer.overlaps] == [(5000 * MS, 6000 * MS)]
 
 
 def pauses():
@@ -108,6 +147,7 @@ def checks():
     yield from costs()
     yield from outages()
     yield from tables()
+    yield from resumed()
     yield from pauses()
     yield from stale_writes()
     yield from weakened()

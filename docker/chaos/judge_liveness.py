@@ -1,5 +1,6 @@
 """When everything is whole again everybody who waits is served; and when all have gone nothing is left behind."""
 import bisect
+from collections import Counter
 from dataclasses import dataclass, field
 
 from logbook import MS, S
@@ -21,7 +22,8 @@ class Calm:
 
 @dataclass
 class Progress:
-    judged: int = 0  # claims that waited when a calm began, and were answered in it or could have been
+    # By path, claims that waited when a calm began, and were answered in it or could have been.
+    judged: Counter = field(default_factory=Counter)
     stuck: list = field(default_factory=list)
     unserved: list = field(default_factory=list)  # texts
 
@@ -51,9 +53,9 @@ def calms_of(record, client):
 def judge_claims(progress, calm):
     for claim in calm.waiting:
         if claim.answered <= min(calm.limit, calm.end):
-            progress.judged += 1
+            progress.judged[calm.path] += 1
         elif calm.end >= calm.limit:
-            progress.judged += 1
+            progress.judged[calm.path] += 1
             progress.stuck.append(claim)
 
 
@@ -84,12 +86,25 @@ def left(record, client):
     return {path: record.left[path] for path in record.paths(client) if record.left.get(path)}
 
 
+def silent(record, player):
+    """It claimed nothing, though all was whole for long enough, or twice."""
+    whole = [end - begin for begin, end in record.calms if player.started <= begin and end <= player.killed]
+    return not player.claims and (len(whole) > 1 or max(whole, default=0) >= bound(record, player.recipe, 1))
+
+
+def judge_waiting(record, client, progress):
+    if not progress.judged.total():
+        return ["vacuous: no claim waited when a calm began, or no calm was long enough"]
+    return [f"vacuous: on {path} no claim waited when a calm began" for path in record.paths(client)
+            if record.thorough and not progress.judged[path]]
+
+
 def judge(record, client, progress):
     faults = few([f"{claim.player.who} (n={claim.n}) waited on, on {claim.player.path}, with everything whole again"
                   for claim in progress.stuck])
     faults += few(progress.unserved)
-    if not progress.judged:
-        faults.append("vacuous: no claim waited when a calm began, or no calm was long enough")
+    faults += few([f"{player.who} claimed nothing" for player in record.of(client) if silent(record, player)])
+    faults += judge_waiting(record, client, progress)
     faults += [f"left behind on {path}: {', '.join(nodes)}" for path, nodes in left(record, client).items()]
     faults += [f"nobody looked at what is left on {path}" for path in record.paths(client) if path not in record.left]
     return faults

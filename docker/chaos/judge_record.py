@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/trials"))
 
+import judge_taken  # noqa: E402
 from logbook import MS, S  # noqa: E402
 from spans import spans  # noqa: E402
 
@@ -14,6 +15,9 @@ DRIVER = "driver"
 NEVER = 1 << 62
 # Callbacks and lines of a log wait for a processor, which servers, players and whatever else runs here share.
 SLACK_NS = 1 * S
+# A run of everything that lasts so long shows all that is looked for.
+THOROUGH_NS = 600 * S
+TROUBLE = {"restless": "did not come to rest", "unfinished": "did not end well"}
 
 
 @dataclass
@@ -53,8 +57,12 @@ class Player:
     role: str
     path: str
     stops: list = field(default_factory=list)  # [stopped, resuming, resumed]
+    stopping: int = None  # since when it may be stopped
+    halts: list = field(default_factory=list)  # of each stop, since when it may have been
+    started: int = 0
     killed: int = NEVER
-    died: bool = False  # by itself
+    trouble: list = field(default_factory=list)  # of its own making, in words
+    claims: int = 0
 
     @property
     def ours(self):
@@ -65,8 +73,9 @@ class Player:
         return [(stopped, resuming if self.ours else resumed) for stopped, resuming, resumed in self.stops]
 
     def running(self, begin, end):
-        """For how much of that time it ran."""
-        return end - begin - sum(max(0, min(end, until) - max(begin, since)) for since, _, until in self.stops)
+        """For how much of that time it ran for certain."""
+        return end - begin - sum(max(0, min(end, until) - max(begin, since))
+                                 for since, (*_, until) in zip(self.halts, self.stops))
 
 
 @dataclass
@@ -80,7 +89,8 @@ class Hold:
     lost: list = field(default_factory=list)  # ns of each time it was told
     ended: list = field(default_factory=list)  # (ns, how), when it was released and nothing more can be told
     untold: bool = False  # lost so late that its release came first
-    node_gone: bool = False  # somebody deleted its node
+    reasons: set = field(default_factory=set)  # why it was over, as far as that was told
+    taken: tuple = None  # from when until when it is an administrator's doing that it was believed
 
     @property
     def player(self):
@@ -99,6 +109,13 @@ class Hold:
         """When its player knew of its end, by LOST or by its own release."""
         return min([*self.lost, *(ns for ns, _ in self.ended)], default=NEVER)
 
+    @property
+    def node_gone(self):
+        return "NODE_GONE" in self.reasons
+
+    def taken_at(self, ns):
+        return self.taken is not None and self.taken[0] <= ns <= self.taken[1]
+
     def was_lost(self):
         return bool(self.lost) or any(how == "lost" for _, how in self.ended)
 
@@ -116,6 +133,7 @@ class Claim:
     n: str
     kind: str
     asked: int
+    timeout_ms: int = None  # -1: for ever; None: is not told
     answered: int = NEVER
     status: str = None  # why nothing was granted
     hold: Hold = None
@@ -136,9 +154,23 @@ class Fault:
     healing: int = NEVER
     healed: int = NEVER
     missed: bool = False  # could not be done, or not to the end
+    deleted: set = field(default_factory=set)  # tokens of the nodes that it deleted
+
+    @property
+    def inflicted(self):
+        return self.struck != NEVER
 
     def hits(self, player):
         return self.lane == "server" or player.who in self.who or player.path == self.target
+
+
+def goes_on(claim, event):
+    """The same right once more: of a writer that goes on as a reader, or of a peer that had been suspended."""
+    if event.what != "granted" or not claim or not claim.hold or claim.hold.ended:
+        return False
+    if claim.player.ours and (claim.kind, event["kind"]) != ("write", "read"):
+        return False
+    return claim.hold.right == (event.number("token"), int(event.get("handover", "0")))
 
 
 def listed(text):
@@ -150,6 +182,7 @@ class Record:
         self.settings = Settings.of(logbook)
         self.players, self.calms, self.left = {}, [], {}
         self.faults, self.takers = [], {}  # takers: by path, also those that were not done to the end
+        self.tokens_deleted = False  # whether the driver tells them
         self.claims, self.uses = {}, {}
         self.stray = []  # lines that make no sense
         self.begin, self.end = logbook.events[0].ns, logbook.events[-1].ns
@@ -167,6 +200,8 @@ class Record:
             if claim and claim.hold:
                 claim.hold.spans.append(span)
         self.holds = [claim.hold for claim in self.claims.values() if claim.hold]
+        for hold in self.holds:
+            hold.taken = judge_taken.taken(self, hold)
 
     # ---- reading
 
@@ -175,7 +210,7 @@ class Record:
         for event in events:
             if event.what == "started" and event.get("client"):
                 self.players[event["who"]] = Player(event["who"], event["client"], event["recipe"], event["role"],
-                                                    event["path"])
+                                                    event["path"], started=event.ns)
             elif event.what == "fault":
                 faults[event["id"]] = self._fault(event)
             elif event.what == "missed":
@@ -188,8 +223,12 @@ class Record:
                 self.calms[-1][1] = event.ns
             elif event.what == "left":
                 self.left.setdefault(event["path"], []).extend(listed(event["nodes"]))
-            elif event.what in ("stopped", "resuming", "resumed", "killed", "died"):
+            elif event.what == "deleted":
+                self._read_deleted(event, faults.values())
+            elif event.what in ("stopping", "stopped", "resuming", "resumed", "killed", "died"):
                 self._read_harm(event, self.players[event["who"]])
+            elif event.what in TROUBLE:
+                self.players[event["who"]].trouble.append(TROUBLE[event.what])
         in_order = sorted(faults.values(), key=lambda one: one.begin)
         self.faults = [fault for fault in in_order if not fault.missed]
         self.begins = [fault.begin for fault in self.faults]
@@ -202,25 +241,39 @@ class Record:
         return Fault(event["id"], event["name"], event["lane"], event.get("target", "-"), set(listed(event.get("who"))),
                      holders, event.get("severed") == "1", event.get("takes") == "1", event.ns)
 
+    def _read_deleted(self, event, faults):
+        those = [fault for fault in faults if fault.takes and event["node"].startswith(f"{fault.target}/")]
+        if those and event.get("token"):
+            self.tokens_deleted = True
+            those[-1].deleted.add(event["token"])
+
     def _read_harm(self, event, player):
+        """Who could not be stopped is told to resume all the same, which says nothing of the time before."""
         if event.what in ("killed", "died"):
-            player.killed, player.died = event.ns, event.what == "died"
+            player.killed = event.ns
+            if event.what == "died":
+                player.trouble.append("ended by itself")
+        elif event.what == "stopping":
+            player.stopping = event.ns
         elif event.what == "stopped":
             player.stops.append([event.ns, NEVER, NEVER])
-        elif event.what == "resuming":
-            player.stops[-1][1] = event.ns
-        else:
-            player.stops[-1][2] = event.ns
+            player.halts.append(event.ns if player.stopping is None else player.stopping)
+        elif player.stops:
+            which = 1 if event.what == "resuming" else 2
+            player.stops[-1][which] = min(player.stops[-1][which], event.ns)
 
     def _read_player(self, event, player):
         key = event.who, event.get("n")
         if event.what == "claim":
-            self.claims[key] = Claim(player, event["n"], event["kind"], event.ns)
+            player.claims += 1
+            timeout = event.get("timeout")
+            self.claims[key] = Claim(player, event["n"], event["kind"], event.ns, timeout and int(timeout))
             return
         claim = self.claims.get(key)
         if event.what in ("granted", "failed"):
             if not claim or claim.answered != NEVER:
-                self.stray.append(event)
+                if not goes_on(claim, event):
+                    self.stray.append(event)
                 return
         elif event.what in ("used", "lost", "ended", "valid"):
             if not claim or not claim.hold:
@@ -235,7 +288,9 @@ class Record:
             claim.answered, claim.status = event.ns, event["status"]
         elif event.what == "lost":
             claim.hold.lost.append(event.ns)
-            claim.hold.node_gone = event["reason"] == "NODE_GONE"
+            claim.hold.reasons.add(event["reason"])
+        elif event.what == "valid":
+            claim.hold.reasons |= {event.get("reason", "NONE")} - {"NONE"}
         elif event.what == "ended":
             claim.hold.ended.append((event.ns, event["how"]))
             claim.hold.untold = event.get("told") == "0"
@@ -268,10 +323,15 @@ class Record:
         """Until when it may be the cause of something."""
         return self.until(fault) + self.settings.session_ns + SLACK_NS
 
-    def taken(self, path, ns):
-        """Whether an administrator had just taken rights on this path: the next one is granted them at once, and who had
-        them believes on until word comes, at the longest until the lease ends."""
-        return any(fault.begin <= ns <= self.aftermath(fault) for fault in self.takers.get(path, ()))
+    @property
+    def thorough(self):
+        """All that can be done was done, for so long that each of it has had its chance."""
+        return self.settings.everything and self.play_end - self.begin >= THOROUGH_NS
+
+    def since(self, fault, player):
+        """From when on it may be why a right was lost. Peers are told as soon as a connection breaks, ours when a lease ends,
+        which is not before it was inflicted; of some that takes many steps, of which the first may have been the one."""
+        return min(fault.struck, fault.begin + SLACK_NS) if player.ours else fault.begin
 
     def cause(self, players, ns, by_hand):
         """The youngest fault that hits one of them and was not over for longer than a session timeout; or None. by_hand: of
@@ -280,5 +340,5 @@ class Record:
             those = [fault for one in players for fault in self.takers.get(one.path, ()) if fault.begin <= ns]
         else:
             those = [fault for fault in self.faults[:bisect.bisect_right(self.begins, ns)] if fault.lane != "data"
-                     and any(fault.hits(one) for one in players)]
+                     and any(fault.hits(one) and self.since(fault, one) <= ns for one in players)]
         return max((fault for fault in those if ns <= self.aftermath(fault)), key=lambda one: one.begin, default=None)

@@ -28,7 +28,7 @@ def naive_damage(uses):
     return count
 
 
-def fenced_damage(record, path, uses):
+def fenced_damage(path, uses):
     """In the order in which the resource took them, which is not the order of the lines: a writer may sleep in between."""
     faults, taken, largest = [], {}, (0, 0)
     for event, hold in uses:
@@ -39,7 +39,7 @@ def fenced_damage(record, path, uses):
                 faults.append(f"{path}: {hold.tell()} and {taken[event['count']].tell()} both did write {event['count']}")
             else:
                 taken[event["count"]] = hold
-        elif event["fence"] == "refused" and event.ns <= hold.last and not record.taken(path, event.ns):
+        elif event["fence"] == "refused" and event.ns <= hold.last and not hold.taken_at(event.ns):
             faults.append(f"{path}: {hold.tell()} was refused by the resource and still held")
     for count in sorted(taken, key=int):
         if taken[count].right < largest:
@@ -55,7 +55,7 @@ def damage(record, client):
         found.uses += len(uses)
         found.naive += naive_damage(uses)
         found.refused += sum(event["fence"] == "refused" for event, _ in uses)
-        found.backwards += fenced_damage(record, path, uses)
+        found.backwards += fenced_damage(path, uses)
     return found
 
 

@@ -4,14 +4,14 @@ from tables import few
 EXCLUSIVE = {"lock", "leader", "write"}
 
 
-def judge_order(record, path, holds):
+def judge_order(path, holds):
     """That of whoever excludes others is larger than all before it, a reader's than the writers' before it. One that an
     administrator took may be granted still, after the next one: the word of it is on its way."""
     faults, largest, largest_exclusive = [], (0, 0), (0, 0)
     for hold in sorted((hold for hold in holds if hold.spans), key=lambda one: one.spans[0].first):
         exclusive = hold.claim.kind in EXCLUSIVE
         least = largest if exclusive else largest_exclusive
-        if hold.right <= least and not record.taken(path, hold.spans[0].first):
+        if hold.right <= least and not hold.taken_at(hold.spans[0].first):
             faults.append(f"{path}: {hold.tell()} came after {least[0]}.{least[1]}")
         largest = max(largest, hold.right)
         if exclusive:
@@ -33,5 +33,5 @@ def judge(record, client):
     for path, holds in record.holds_by_path(client).items():
         faults += judge_owners(path, holds)
         if any(hold.claim.kind != "permit" for hold in holds):
-            faults += judge_order(record, path, holds)
+            faults += judge_order(path, holds)
     return few(faults)

@@ -1,4 +1,6 @@
 """The tables of a chaos run. What each column means stands in docs/chaos.md."""
+from collections import Counter
+
 from judge_record import NEVER, OURS
 from tables import median_max, table
 
@@ -55,6 +57,24 @@ def print_clients(judgement):
         if taken:
             print(f"  {found.client}: {len(taken)} times, {milliseconds(taken)} ms, a holder had yet to hear that an "
                   "administrator had deleted its node")
+        print_trouble(judgement.record, found.client)
+
+
+def unexplained(judgement):
+    """How many losses of ours no fault was near."""
+    for found in judgement.findings:
+        if found.client == OURS:
+            losses = sum(cost.losses for cost in found.costs.values())
+            alone = found.costs[None].losses if None in found.costs else 0
+            return f"{alone} of {losses} losses had no fault near"
+    return f"{OURS} did not play"
+
+
+def print_trouble(record, client):
+    """What the driver noted of processes."""
+    words = Counter(words for player in record.of(client) for words in player.trouble)
+    if words:
+        print(f"  {client}: of {len(record.of(client))} processes " + ", ".join(f"{n} {what}" for what, n in words.items()))
 
 
 def print_totals(judgement):
@@ -65,9 +85,11 @@ def print_totals(judgement):
           f"{(record.end - record.begin) / 6e10:.1f} minutes, {len(lanes)} faults ({by_lane}), {len(record.calms)} calms, "
           f"{len(record.players)} processes")
     for found in judgement.findings:
-        print(f"  {found.client}: {found.holds} grants, {found.damage.uses} uses, of which the fenced resource refused "
-              f"{found.damage.refused}; {found.progress.judged} claims waited when a calm began, "
-              f"{len(found.progress.stuck)} of them in vain")
+        print(f"  {found.client}: {found.holds} grants ({found.handovers} of them from thread to thread), "
+              f"{found.damage.uses} uses, of which the fenced resource refused {found.damage.refused}; "
+              f"{found.progress.judged.total()} claims waited when a calm began, {len(found.progress.stuck)} of them in "
+              f"vain; {len(found.severed)} rights were lost far from any server, "
+              f"{sum(one.late for one in found.severed)} of them late")
 
 
 def print_report(judgement):

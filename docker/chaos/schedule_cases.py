@@ -1,10 +1,15 @@
-"""What is drawn when, who is told to make way, and what is noted of a fault: `checks` is part of selftest."""
+"""What is drawn when, who is told to make way, and what is done and noted of a fault: `checks` is part of selftest."""
 import itertools
 import threading
 from types import SimpleNamespace
 
-from cast import SITES, SIZE, slots
+import cast
+import faults
+import faults_data
+from cast import KILLED, SITES, SIZE, slots
+from ensemble import Broken
 from faults import Fault, Missed, Scene, Target, catalogue, inflict
+from kazoo.exceptions import ConnectionLoss, NoNodeError, NotEmptyError
 from logbook import Event
 from present import Place, Present
 from schedule import lanes, make_way
@@ -13,37 +18,83 @@ KEEP = "/chaos/paddock/lock-keep"
 
 
 class Recorded(Fault):
-    """One that says what is done, or that it cannot be done."""
+    """One that says what is done, or why it cannot be done, and undone, at first."""
     lane, takes = "data", True
 
-    def __init__(self, can=True):
+    def __init__(self, strike=None, undo=()):
         super().__init__("recorded", [], "")
-        self.can, self.done = can, []
+        self.trouble, self.later_trouble, self.done = strike, list(undo), []
 
     def strike(self, scene, target):
-        if not self.can:
-            raise Missed("not now")
+        if self.trouble:
+            raise self.trouble
         self.done.append("strike")
 
     def undo(self, scene, target):
+        if self.later_trouble:
+            raise self.later_trouble.pop()
         self.done.append("undo")
 
 
-class Cast:
+class Cast(cast.Cast):
     """Notes, and players who remember what they are told."""
     paths = [KEEP]
 
     def __init__(self, *names):
         self.notes = []
-        self.players = [SimpleNamespace(name=name, path=KEEP, slot=SimpleNamespace(role="keep"), told=[]) for name in names]
-        for player in self.players:
+        self.crowd = [SimpleNamespace(name=name, path=KEEP, slot=SimpleNamespace(role="keep"), told=[], alive=True, pid=1,
+                                      doomed=False, stopped=False, resuming=False) for name in names]
+        for player in self.crowd:
             player.tell = player.told.append
 
     def note(self, what, **fields):
         self.notes.append((what, fields))
 
-    def of(self, path=None):
-        return self.players
+    def of(self, **which):
+        return self.crowd
+
+    def leave(self, player):
+        pass
+
+
+class Site:
+    """Where whatever is named fails."""
+    number = 1
+
+    def __init__(self, *failing):
+        self.failing, self.done = failing, []
+
+    def __getattr__(self, what):
+        def do(*words, **_):
+            self.done.append([what, *words])
+            if what in self.failing:
+                raise Broken(f"{what} failed")
+        return do
+
+
+class Admin:
+    """A client of servers on whose paths somebody always makes a new node at once."""
+
+    def __init__(self, children=1, refilled=True):
+        self.children, self.refilled, self.deleted = children, refilled, []
+
+    def retry(self, what, *words):
+        return what(*words)
+
+    def get_children(self, path):
+        if path != KEEP or not self.children:
+            raise NoNodeError
+        return [f"x-{len(self.deleted):010}"]
+
+    def get(self, node):
+        return b"", SimpleNamespace(ephemeralOwner=7, czxid=len(self.deleted) + 1)
+
+    def delete(self, node):
+        if not self.children:
+            raise NoNodeError
+        if node == KEEP and self.refilled:
+            raise NotEmptyError
+        self.deleted.append(node)
 
 
 def scene_of(*events):
@@ -57,7 +108,7 @@ def scene_of(*events):
 
 def later(scene, *events):
     for ns, who, what in events:
-        player = next(player for player in scene.cast.players if player.name == who)
+        player = next(player for player in scene.cast.crowd if player.name == who)
         scene.present.take(scene.present.places[KEEP], player, Event.parse(who, f"{ns} {what}"))
 
 
@@ -98,7 +149,7 @@ def present():
     yield "the present: a fault names who holds", scene.holders() == f"{KEEP}:a"
     make_way(scene, KEEP, yielded := {})
     make_way(scene, KEEP, yielded)
-    a, b = scene.cast.players
+    a, b = scene.cast.crowd
     yield "a calm: who holds is told to yield, once", (a.told, b.told) == (["yield"], [])
     later(scene, (4, "a", "ended n=1"), (5, "a", "claim n=2"), (6, "b", "granted n=1"))
     make_way(scene, KEEP, yielded)
@@ -113,13 +164,65 @@ def noting():
     yield "a fault: strikes, lasts, is undone", fault.done == ["strike", "last", "undo"]
     yield "a fault: all of it is noted", notes == ["fault", "struck", "healing", "healed"]
     yield "a fault: what it takes is noted", scene.cast.notes[0][1].get("takes") == 1
-    fault = Recorded(can=False)
+    fault = Recorded(strike=Missed("not now"))
     scene, notes = noted(fault)
     yield "a fault that could not be done is told as such", notes == ["fault", "missed", "healing", "healed"]
     yield "a fault that could not be done: why", scene.missed == ["recorded: not now"]
     fault = Recorded()
     yield "a run that ends leaves the undoing to the end", noted(fault, stopping=True)[1] == ["fault", "struck"]
+    yield "a fault that fails half way is missed, and undone", all(
+        noted(fault := Recorded(strike=error))[1] == ["fault", "missed", "healing", "healed"] and fault.done == ["undo"]
+        for error in (Broken("at once"), ConnectionLoss()))
+
+
+def undoing():
+    faults.UNDO_PAUSE_S = 0
+    fault = Recorded(undo=[Broken("once"), ConnectionLoss()])
+    yield "undoing is tried again", noted(fault)[1][-1] == "healed" and fault.done == ["strike", "last", "undo"]
+    try:
+        noted(Recorded(undo=[Broken("again")] * faults.UNDO_TRIES))
+        ended = False
+    except Broken:
+        ended = True
+    yield "what cannot be undone ends the run", ended
+
+
+def words(scene):
+    return [what for what, fields in scene.cast.notes if "who" in fields and what != "fault"]
+
+
+def stopping():
+    catalog = catalogue()
+    for what, name in (("stop", "client-paused-briefly"), ("freeze", "site-frozen")):
+        for failing, told in ((), ["stopping", "stopped", "resuming", "resumed"]), ((what,), ["stopping"]):
+            scene, fault = scene_of(), catalog[name]
+            del scene.cast.crowd[1:]
+            player, = scene.cast.crowd
+            player.site = Site(*failing)
+            inflict(scene, fault, Target("a", [player], player), lambda: None)
+            yield f"{name}{', a try that fails' if failing else ''}: what is noted of it", words(scene) == told
+
+
+def killing():
+    for status, told, doomed in (KILLED, ["killing", "killed"], True), (6, ["killing"], False):
+        scene = scene_of()
+        player = scene.cast.crowd[0]
+        player.site, player.wait = Site(), lambda _, status=status: status
+        yield f"killed, and it ends with {status}: what is noted of it", (
+            scene.cast.kill(player) == player.doomed == doomed and words(scene) == told)
+
+
+def deleting():
+    wiped = catalogue()["path-wiped"]
+    for what, admin, told in (
+            ("refilled all the time", Admin(), ["fault", *["deleted"] * faults_data.ROUNDS, "struck"]),
+            ("not refilled", Admin(refilled=False), ["fault", "deleted", "struck"]),
+            ("gone already", Admin(children=0), ["fault", "missed"])):
+        scene = scene_of()
+        scene.admin = admin
+        inflict(scene, wiped, Target(KEEP), lambda: None)
+        yield f"a path that is wiped, {what}", [what for what, _ in scene.cast.notes][:-2] == told
 
 
 def checks():
-    return itertools.chain(drawing(), casting(), present(), noting())
+    return itertools.chain(drawing(), casting(), present(), noting(), undoing(), stopping(), killing(), deleting())

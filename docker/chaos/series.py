@@ -27,9 +27,7 @@ class Series:
         heal(scene)
         calm_until = time.monotonic() + scene.session_s + AFTER_S  # what comes later was not done by the fault before
         self.await_order()
-        target = fault.aim(scene, self.random)
-        if not target:
-            raise Broken(f"{fault.name}: nothing to do it to")
+        target = self.aim(fault)
         if scene.options.pinned:
             self.gather(target.what[0])
         self.watch(calm_until - time.monotonic(), lambda: False)
@@ -41,6 +39,13 @@ class Series:
             inflict(scene, fault, target, self.until_others(target.what[0]))
         else:
             inflict(scene, fault, target, lambda: fault.last(scene, target, seconds))
+
+    def aim(self, fault):
+        """Whom to do it to: nobody may lead just now."""
+        targets = []
+        if not self.watch(READY_S, lambda: targets.append(fault.aim(self.scene, self.random)) or targets[-1]):
+            raise Broken(f"{fault.name}: nothing to do it to")
+        return targets[-1]
 
     def keeps(self, ours=None):
         return [path for path in self.scene.cast.paths if path.endswith("-keep") and
