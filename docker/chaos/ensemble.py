@@ -1,4 +1,5 @@
 """The ensemble in Docker: its front door from Python, what its servers say, and the sites, in which contenders run."""
+import logging
 import os
 import re
 import socket
@@ -11,12 +12,13 @@ ROOT = HERE.parents[1]
 for folder in ("tests/interop", "tests/trials"):
     sys.path.insert(0, str(ROOT / folder))
 
+from kazoo.client import KazooClient  # noqa: E402
 from players import Broken  # noqa: E402
 
 NODES = (1, 2, 3)
 CLIENT_PORT = 2181
 LABEL = "paddock.ensemble"
-ORDER_S, WORD_S = 120, 0.5
+ORDER_S, WORD_S, RETRY_S = 120, 0.5, 60
 FREEZE_TRIES = 10
 NO_ENGINE = 3
 AS_USER = ("--user", f"{os.getuid()}:{os.getgid()}")
@@ -56,6 +58,15 @@ def command(*argv, seconds=ORDER_S, check=True):
     if check and status:
         raise Broken(f"{words}: {(complaint or output).strip()[-600:]}")
     return output.strip()
+
+
+def administrator(hosts):
+    """A ZooKeeper client of the driver's own."""
+    logging.getLogger("kazoo").setLevel(logging.CRITICAL)
+    admin = KazooClient(hosts=hosts, timeout=10, connection_retry={"max_tries": -1, "max_delay": 0.5},
+                        command_retry={"max_tries": -1, "max_delay": 0.5, "deadline": RETRY_S})
+    admin.start(timeout=30)
+    return admin
 
 
 class Ensemble:

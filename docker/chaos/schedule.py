@@ -4,9 +4,9 @@ import threading
 import time
 
 from cast import HOLD_US, SIZE, THREADS
-from ensemble import Broken
+from ensemble import NODES, Broken, administrator
 from faults import inflict
-from faults_data import remove_foreign
+from faults_data import remove_foreign, tree
 
 ACT_S = 50  # between two calms
 LOOK_S = 0.05
@@ -118,7 +118,24 @@ def calm(scene):
         for path in {path for path, *_ in still} | set(idle):
             make_way(scene, path, yielded)
         time.sleep(LOOK_S)
+    else:
+        for path in {path for path, *_ in still} | set(idle):
+            tell_line(scene, path)
     scene.cast.note("calm-over")
+
+
+def tell_line(scene, path):
+    """For people who want to know why somebody waits: what each server shows on that path, whose it is, and which right it
+    would be. They should agree; a server that lost its way does not."""
+    for node in NODES:
+        reader = administrator(scene.ensemble.host(node))
+        try:
+            nodes = reader.retry(lambda: list(tree(reader, path)))
+        finally:
+            reader.stop()
+            reader.close()
+        scene.cast.note("line", path=path, server=node, nodes=",".join(
+            f"{name.removeprefix(path + '/')}:{stat.ephemeralOwner:x}:{stat.czxid}" for name, stat in nodes) or "-")
 
 
 def make_way(scene, path, yielded):
