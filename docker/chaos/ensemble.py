@@ -89,6 +89,12 @@ class Ensemble:
     def down(self):
         self.told("down")
 
+    def keep_words(self, folder):
+        """What the servers have said, beside the logs: it goes with their containers."""
+        for node in NODES:
+            with open(folder / f"server{node}.txt", "w") as file:
+                obeyed(["docker", "logs", f"{self.name}-server{node}"], stdout=file, stderr=file)
+
     def told(self, *words):
         """docker/ensemble, whose own words are shown."""
         status, *_ = obeyed([ROOT / "docker/ensemble", *words], stdout=sys.stderr)

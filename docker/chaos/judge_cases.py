@@ -185,11 +185,20 @@ ENDS = {
     "b ended by itself": add(38000, "driver", "died who=b status=1"),
     "z noted `opened`, out of place": add(38000, "z", "opened"),
 }
+def looks(first, *others):
+    """What three servers showed of one path, twice: the first that, the others those."""
+    shown = (first, *others)
+    return both(*[add(18000 + ms, "driver", f"line path={LOCK} server={server} nodes={nodes}")
+                  for ms, (server, nodes) in enumerate([*enumerate(shown, 1), *enumerate(shown, 1)])])
+
+
+IN_VAIN = add(8990, "b", "claim n=9 kind=lock")
 LIVENESS = {
     "a (n=2) waited on": both(drop("a", "n=2"), add(8960, "a", "claim n=2 kind=lock"),
                               add(17401, "a", "failed n=2 status=PDK_CANCELED")),
     "l (n=1) waited on": later("l", "granted", 8000),
-    "b (n=9) waited on": add(8990, "b", "claim n=9 kind=lock"),
+    "b (n=9) waited on": IN_VAIN,
+    f"b (n=9) waited on, on {LOCK}": both(IN_VAIN, looks("x-1:a:1,x-2:b:2", "x-1:a:1,x-2:b:2", "x-1:a:1,x-2:b:2")),
     "lock-keep: nobody was served in the calm": both(drop("l", ""), drop("driver", "id=2"), drop("k", "n=2")),
     "rwlock-turns: nobody was served in the calm": both(drop("q", ""), drop("r", "n=1"), drop("r", "n=2")),
     "q claimed nothing": drop("q", ""),
@@ -236,9 +245,11 @@ SILENT = {
         add(34000.5, "a", "claim n=4 kind=lock"), add(34000.8, "a", "failed n=4 status=PDK_NO_PERMISSION")),
     "a release that came before its LOST": both(
         drop("b", "lost n=4"), line("b", "ended n=4", "how=lost", "how=lost told=0")),
+    "who waits where the servers do not agree": both(
+        IN_VAIN, add(35000, "b", "failed n=9 status=PDK_CANCELED"), looks("x-2:b:2", "x-1:a:1,x-2:b:2", "x-2:b:2")),
     "an answer after a calm that was too short to judge": both(
         drop("driver", "calm-over"), add(9500, "driver", "calm-over"),
-        add(8990, "b", "claim n=9 kind=lock"), add(35000, "b", "failed n=9 status=PDK_CANCELED")),
+        IN_VAIN, add(35000, "b", "failed n=9 status=PDK_CANCELED")),
     "a keep path that nobody else wants": both(
         drop("l", ""), add(100, "l", "claim n=1 kind=lock"), add(200, "l", "failed n=1 status=PDK_TIMEOUT"),
         drop("driver", "id=2"), drop("k", "n=2"), until("k", 1, 35000), later("k", "ended n=1", 26000)),

@@ -3,6 +3,7 @@ import bisect
 from collections import Counter
 from dataclasses import dataclass, field
 
+from lines import astray
 from logbook import MS, S
 from tables import few
 
@@ -26,6 +27,7 @@ class Progress:
     judged: Counter = field(default_factory=Counter)
     stuck: list = field(default_factory=list)
     unserved: list = field(default_factory=list)  # texts
+    torn: int = 0  # calms in which servers did not agree on what is on a path: who waits there is not judged
 
 
 def bound(record, recipe, waiting):
@@ -48,6 +50,14 @@ def calms_of(record, client):
         for calm in calms:
             calm.limit = calm.begin + bound(record, recipes[path], len(calm.waiting))
     return found
+
+
+def is_torn(record, calm):
+    looks = {}
+    for ns, path, server, names in record.lines:
+        if path == calm.path and calm.begin <= ns <= calm.end:
+            looks.setdefault(server, []).append(names)
+    return bool(looks and astray(looks))
 
 
 def judge_claims(progress, calm):
@@ -74,6 +84,9 @@ def progress_of(record, client):
         holds = by_path[path]
         grants = sorted(hold.granted for hold in holds)
         for calm in calms:
+            if is_torn(record, calm):
+                progress.torn += 1
+                continue
             judge_claims(progress, calm)
             whole = calm.end >= calm.limit
             if whole and not served(calm, holds if path in keep else [], grants):

@@ -181,6 +181,7 @@ class Record:
     def __init__(self, logbook):
         self.settings = Settings.of(logbook)
         self.players, self.calms, self.left = {}, [], {}
+        self.lines = []  # (when, path, server, names): what was seen where somebody waited in vain
         self.faults, self.takers = [], {}  # takers: by path, also those that were not done to the end
         self.tokens_deleted = False  # whether the driver tells them
         self.claims, self.uses = {}, {}
@@ -221,6 +222,9 @@ class Record:
                 self.calms.append([event.ns, self.end])
             elif event.what == "calm-over":
                 self.calms[-1][1] = event.ns
+            elif event.what == "line":
+                names = {node.rsplit(":", 2)[0] for node in listed(event["nodes"])}
+                self.lines.append((event.ns, event["path"], event["server"], names))
             elif event.what == "left":
                 self.left.setdefault(event["path"], []).extend(listed(event["nodes"]))
             elif event.what == "deleted":

@@ -90,6 +90,9 @@ def print_totals(judgement):
               f"{found.progress.judged.total()} claims waited when a calm began, {len(found.progress.stuck)} of them in "
               f"vain; {len(found.severed)} rights were lost far from any server, "
               f"{sum(one.late for one in found.severed)} of them late")
+        if found.progress.torn:
+            print(f"  {found.client}: {found.progress.torn} times somebody waited where the servers did not agree on what is "
+                  "there; that is not judged")
 
 
 def print_report(judgement):

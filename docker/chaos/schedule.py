@@ -7,11 +7,13 @@ from cast import HOLD_US, SIZE, THREADS
 from ensemble import NODES, Broken, administrator
 from faults import inflict
 from faults_data import remove_foreign, tree
+from lines import astray
 
 ACT_S = 50  # between two calms
 LOOK_S = 0.05
 EXTRA_S = 1.0  # beyond the bound of a calm, after which the judge has its say
 WHOLE_S = 60
+LOOKS = 2  # see lines.py
 # Between two faults of a lane, from … to.
 GAPS_S = {"server": (0.5, 1.5), "client": (0.2, 1.0), "data": (1.0, 3.0)}
 
@@ -120,22 +122,33 @@ def calm(scene):
         time.sleep(LOOK_S)
     else:
         for path in {path for path, *_ in still} | set(idle):
-            tell_line(scene, path)
+            inquire(scene, path)
     scene.cast.note("calm-over")
 
 
-def tell_line(scene, path):
-    """For people who want to know why somebody waits: what each server shows on that path, whose it is, and which right it
-    would be. They should agree; a server that lost its way does not."""
+def look(scene, path, looks):
     for node in NODES:
         reader = administrator(scene.ensemble.host(node))
         try:
+            reader.retry(reader.sync, path)
             nodes = reader.retry(lambda: list(tree(reader, path)))
         finally:
             reader.stop()
             reader.close()
+        looks.setdefault(node, []).append({name for name, _ in nodes})
         scene.cast.note("line", path=path, server=node, nodes=",".join(
             f"{name.removeprefix(path + '/')}:{stat.ephemeralOwner:x}:{stat.czxid}" for name, stat in nodes) or "-")
+
+
+def inquire(scene, path):
+    """Somebody waits in vain. What each server shows on that path is noted, with whose it is and which right it would be. A
+    follower that does not agree with its leader is replaced: it would go on like that."""
+    looks = {}
+    for _ in range(LOOKS):
+        look(scene, path, looks)
+    leader = scene.ensemble.leader()
+    for node in {node for pair in astray(looks) for node in pair if leader in pair} - {leader}:
+        scene.ensemble.order("replace", node)
 
 
 def make_way(scene, path, yielded):
