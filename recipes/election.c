@@ -109,7 +109,12 @@ pdk_status pdk_election_join(pdk_election *election, const pdk_election_callback
     pdk_status status = check(election, "pdk_election_join");
     if (status == PDK_OK)
         status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
-    return status == PDK_OK ? pdk__candidacy_begin(election, &calls) : status;
+    if (status != PDK_OK)
+        return status;
+    pdk_election_ref(election); /* a callback may give the caller's back before it has joined */
+    status = pdk__candidacy_begin(election, &calls);
+    pdk_election_unref(election);
+    return status;
 }
 
 pdk_status pdk_election_leave(pdk_election *election) {
