@@ -350,16 +350,22 @@ START_TEST(one_release_wakes_the_head_alone) {
 }
 END_TEST
 
-/* What one permit costs when nobody is in the way: its turn, a look, its node; and nothing is watched afterwards. */
+/* What one permit costs when nobody is in the way: its turn, a look, its node; and nothing is watched afterwards. Whoever holds
+ * for longer looks after the own node as well. */
 START_TEST(the_cost_of_a_permit) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore = permits_at(a, path, 2);
+    int64_t end = ts_now_ms() + ts_patience(10000), begin, took;
 
     pdk_hold_release(permits_take(semaphore, 1)); /* makes the directories */
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-    ts_proxy_zero(a->proxy);
-    pdk_hold_release(permits_take(semaphore, 1));
-    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    do {
+        ts_proxy_zero(a->proxy);
+        begin = ts_now_ms();
+        pdk_hold_release(permits_take(semaphore, 1));
+        took = ts_now_ms() - begin;
+        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    } while (took > 8 && begin < end);
     ck_assert_uint_eq(creates(a), 2);
     ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_DELETE), 2);
     ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_GET_CHILDREN), 3);

@@ -1,4 +1,6 @@
 """A log of an election that is good, and what is wrong with it once it was tampered with."""
+import contextlib
+import io
 from types import SimpleNamespace
 
 import election_judge
@@ -86,10 +88,14 @@ WAYS = {
     "only 0 of ours met cut": change("driver", "kind=cut", "kind=kill"),
     "the session of c2.1 outlived its pause": drop("c2.1", "EXPIRED left"),
     "heard of a leader c6.1, token 1025": drop("driver", "killing who=c6.1"),
+    "c6.1, token 1025, that was never elected": later("driver", "killing who=c6.1", 4400),
 }
 
 
 def checks():
     yield from refused(judge, GOOD, WAYS)
+    with contextlib.redirect_stdout(io.StringIO()):
+        said = judge(later("driver", "killing who=c6.1", 4070)(GOOD))
+    yield f"killed a moment after others had heard of it: {said}", said == []
     yield from refused(lambda lines: judge(lines, unprovoked=0 if lines is GOOD else 3), GOOD,
                        {"nothing was done to them": list})

@@ -113,10 +113,11 @@ def troubles(logbook):
 
 
 def failing(logbook, who, ns):
-    """Whether that process was dead, paused or cut off at that time, or could still be recovering."""
-    if any(event["who"] == who and event.ns <= ns for event in logbook.named("killing")):
+    """Whether that process was dead, paused or cut off at that time, or so soon after it that it could not know yet what others
+    heard, or could still be recovering."""
+    if any(event["who"] == who and event.ns <= ns + HEAR_NS for event in logbook.named("killing")):
         return True
-    since = [event.ns for event in logbook.named("stopping", "cutting") if event["who"] == who and event.ns <= ns]
+    since = [event.ns for event in logbook.named("stopping", "cutting") if event["who"] == who and event.ns <= ns + HEAR_NS]
     until = [event.ns for event in logbook.named("resumed", "healed") if event["who"] == who and event.ns <= ns]
     return bool(since) and (len(until) < len(since) or ns < until[-1] + RECOVER_NS)
 
