@@ -4,9 +4,10 @@ import threading
 import time
 
 from cast import HOLD_US, SIZE, THREADS
-from ensemble import NODES, Broken, administrator
+from ensemble import NODES, Broken, administrator, in_words
 from faults import inflict
 from faults_data import remove_foreign, tree
+from kazoo.exceptions import KazooException
 from lines import astray
 
 ACT_S = 50  # between two calms
@@ -122,7 +123,10 @@ def calm(scene):
         time.sleep(LOOK_S)
     else:
         for path in {path for path, *_ in still} | set(idle):
-            inquire(scene, path)
+            try:
+                inquire(scene, path)
+            except (Broken, KazooException) as error:
+                scene.missed.append(f"inquiry of {path}: {in_words(error)}")
     scene.cast.note("calm-over")
 
 

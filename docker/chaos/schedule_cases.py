@@ -2,10 +2,12 @@
 import itertools
 import threading
 from types import SimpleNamespace
+from unittest import mock
 
 import cast
 import faults
 import faults_data
+import schedule
 from cast import KILLED, SITES, SIZE, slots
 from ensemble import Broken
 from faults import Fault, Missed, Scene, Target, catalogue, inflict
@@ -224,5 +226,28 @@ def deleting():
         yield f"a path that is wiped, {what}", [what for what, _ in scene.cast.notes][:-2] == told
 
 
+def inquiring():
+    """shows: by server, what it shows when it is asked first, and then."""
+    def replaced(shows):
+        orders, said = [], {server: iter(names) for server, names in shows.items()}
+
+        def look(_scene, _path, looks):
+            for server in shows:
+                looks.setdefault(server, []).append(set(next(said[server])))
+
+        with mock.patch.object(schedule, "look", look):
+            schedule.inquire(SimpleNamespace(ensemble=SimpleNamespace(
+                leader=lambda: 1, order=lambda *words: orders.append(words))), KEEP)
+        return orders
+
+    yield "servers agree", replaced({1: ["a", "a"], 2: ["a", "a"], 3: ["a", "a"]}) == []
+    yield "somebody comes and goes", replaced({1: ["a", "ab"], 2: ["ab", "b"], 3: ["ab", "b"]}) == []
+    yield "a follower shows what its leader does not", replaced(
+        {1: ["a", "a"], 2: ["ax", "ax"], 3: ["a", "a"]}) == [("replace", 2)]
+    yield "a follower lacks what its leader shows", replaced(
+        {1: ["ab", "ab"], 2: ["ab", "ab"], 3: ["b", "b"]}) == [("replace", 3)]
+
+
 def checks():
-    return itertools.chain(drawing(), casting(), present(), noting(), undoing(), stopping(), killing(), deleting())
+    return itertools.chain(drawing(), casting(), present(), noting(), undoing(), stopping(), killing(), deleting(),
+                           inquiring())
