@@ -46,9 +46,10 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *   timeout_ms  PDK_FOREVER; or how long to stay in line; or 0: a try, which does not queue and is bounded by the
  *               session's request_timeout_ms.
  *   out         on PDK_OK the hold, with one reference that pdk_hold_release gives back.
- * BUSY (try: somebody is ahead), TIMEOUT (in line when the deadline passed), UNAVAILABLE (no server confirmed a place in
- * line by then), DEADLOCK (this thread holds this lock object), WRONG_THREAD, NO_PERMISSION, UNSUPPORTED (the parent is
- * ephemeral, or a quota is used up), EXHAUSTED, LIMIT, CANCELED (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
+ * BUSY (try: somebody is ahead), TIMEOUT (in line when the deadline passed; or granted in time, a try as well, and this
+ * thread or its callback ran only later), UNAVAILABLE (no server confirmed a place in line by then), DEADLOCK (this thread
+ * holds this lock object), WRONG_THREAD, NO_PERMISSION, UNSUPPORTED (the parent is ephemeral, or a quota is used up),
+ * EXHAUSTED, LIMIT, CANCELED (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
 PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
 
 /* The same without waiting: an error return means that fn is never called. It belongs to no thread: a hold got this way
