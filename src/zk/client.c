@@ -9,12 +9,14 @@
  *    a resolution delay of -1;
  *  - multis with two operations can free twice: ours have one;
  *  - sockets and pipes are inherited by exec: see cloexec.c;
+ *  - where it cannot have its two threads it aborts the process: see spare.h;
  *  - a completion of zoo_add_auth may run under its own mutex: we pass none.
  */
 #include "zk/calls.h"
 #include "zk/cloexec.h"
 #include "zk/errors.h"
 #include "zk/logs.h"
+#include "zk/spare.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -276,6 +278,10 @@ static void client_free(pdk__zk *zk) {
 
 static zhandle_t *init_handle(pdk__zk *zk) {
     const struct pdk__zk_config *config = &zk->config;
+    if (!pdk__spare_threads()) {
+        errno = EAGAIN;
+        return NULL;
+    }
     if (!config->tls)
         return zookeeper_init2(zk->servers, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV,
                                pdk__logs_line);
