@@ -163,7 +163,7 @@ static void count(struct turn *turn, const struct pdk__reply *reply) {
     else if (turn->claim->is_try)
         refuse(turn, PDK_BUSY, "too few permits are free");
     else if (!turn->watching)
-        refuse(turn, PDK_LIMIT, "the watches of this session have paths of 900 kB together; use more sessions");
+        refuse(turn, PDK_LIMIT, PDK__WATCHES_LIMIT);
 }
 
 /* Nothing was asked that goes on by itself: tell the lookout what came of it. */

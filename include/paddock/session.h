@@ -5,8 +5,9 @@
  *                  │             ▼
  *              REOPENED ◄──── EXPIRED                 CLOSED ends it, from any state
  *
- * The library reconnects by itself, and opens a new ZooKeeper session when the old one has expired: holds of the old one
- * are lost, claims queue again with their deadlines unchanged.
+ * The library reconnects by itself, and opens a new ZooKeeper session when the old one has expired, or when no server has
+ * taken it back for four session timeouts, as servers that lost their data never do: holds of the old one are lost, claims
+ * queue again with their deadlines unchanged.
  */
 #ifndef PADDOCK_SESSION_H
 #define PADDOCK_SESSION_H
@@ -32,7 +33,7 @@ typedef enum pdk_session_event {
     PDK_SESSION_CONNECTED = 1, /* the first connection of a ZooKeeper session */
     PDK_SESSION_SUSPENDED = 2, /* the connection is lost; time_left_ms of lease remain */
     PDK_SESSION_RESTORED = 3,  /* a quorum write sent after the reconnect was acknowledged */
-    PDK_SESSION_EXPIRED = 4,   /* the server ended the session; every hold of it is lost */
+    PDK_SESSION_EXPIRED = 4,   /* the session has ended, or was given up; every hold of it is lost */
     PDK_SESSION_REOPENED = 5,  /* a new ZooKeeper session took the place of the expired one */
     PDK_SESSION_CLOSED = 6,    /* no event follows; after it, calls answer PDK_CLOSED, or PDK_AUTH where that was why */
 } pdk_session_event;

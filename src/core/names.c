@@ -96,3 +96,8 @@ void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char
             mark[n++] = *c;
     memcpy(mark + n, text, strlen(text) + 1);
 }
+
+bool pdk__name_is_kin(const char *name, const char mark[PDK__MARK_SIZE]) {
+    size_t shared = mark[0] == '_' ? 3 + 24 : 20; /* kazoo writes no dashes */
+    return strncmp(name, mark, shared) == 0;
+}

@@ -53,7 +53,11 @@ bool pdk__sequence_is_stuck(int32_t sequence);
 /* Serial comparison: negative when a was created before b, provided fewer than 2^31 creates lie between them. */
 int32_t pdk__sequence_compare(int32_t a, int32_t b);
 
-/* The mark of a new contender: what its nodes' names begin with. uuid: 36 characters, lower-case hex and dashes. */
+/* The mark of a new contender: what its nodes' names begin with. uuid: 36 characters, lower-case hex and dashes; the last 12
+ * count a session's contenders, the others are the session's own. */
 void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char *uuid, char mark[PDK__MARK_SIZE]);
+
+/* Does a name come from the session that made the mark? Any bytes will do for it. */
+bool pdk__name_is_kin(const char *name, const char mark[PDK__MARK_SIZE]);
 
 #endif

@@ -151,7 +151,6 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     if (reply) {
         struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view};
         event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
-        bool known = place->c.own[0] != '\0';
         if (reply->result == PDK__OK) {
             struct pdk__viewer viewer = {place->c.mark, place->c.own, place->exchanged ? place->exchanged : "",
                                          place->rule};
@@ -164,8 +163,8 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
         }
         event.hurry = place->outpaced && place->owner && place->owner->in_hurry(place->owner);
         pdk__place_step(place, &event);
-        if (reply->result == PDK__OK && known && view.marked[0] != '\0')
-            pdk__reap_stray(s, place->dir, place->c.mark, view.marked);
+        if (reply->result == PDK__OK)
+            pdk__reap_strays(place, reply->children, reply->children_count);
     }
     pdk__place_unref(place);
 }
@@ -214,10 +213,12 @@ static bool send_watch(struct pdk__place *place) {
     place->watch_path = pdk__child_path(place, place->c.watched);
     bool room = pdk__watches_add(place->s, place->watch_path, &place->watcher);
     bool sent = room && send_one(place, PDK__OP_WATCH, place->watch_path, on_watched);
-    if (!room)
+    if (!room) {
         place->unsent = PDK__LIMITED;
-    else if (!sent)
+        place->limit = PDK__WATCHES_LIMIT;
+    } else if (!sent) {
         pdk__watches_failed(place->s, place->watch_path, &place->watcher);
+    }
     return sent;
 }
 

@@ -5,6 +5,8 @@
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
 /* How often names are looked up again while there is no connection. */
 #define REFRESH_NS (5000 * PDK__MS)
+/* After how many session timeouts without a connection the session is given up. */
+#define GIVE_UP_AFTER 4
 
 static bool must_stop(void *user) {
     pdk_session *s = user;
@@ -31,6 +33,12 @@ static pdk_status resolve(pdk_session *s, char **servers, char **why) {
     return status;
 }
 
+/* Servers that work have ended it by now. Those that lost their data, or went back to older ones, refuse whoever has seen
+ * more than they have, in silence and for ever. */
+static bool is_hopeless(const pdk_session *s) {
+    return s->link == PDK__LINK_SUSPENDED && pdk__now(s) - s->suspended_at >= GIVE_UP_AFTER * s->lease.timeout;
+}
+
 /* The client library knows addresses only. When the servers have moved to others while there was no connection, it would
  * try the old ones for ever. */
 static void refresh(pdk_session *s) {
@@ -38,9 +46,12 @@ static void refresh(pdk_session *s) {
     uint64_t generation = s->generation;
     pdk_status status = resolve(s, &servers, &why);
     s->refresh_at = pdk__now(s) + REFRESH_NS;
-    if (status == PDK_OK && generation == s->generation && s->link != PDK__LINK_CONNECTED &&
-        g_strcmp0(servers, s->servers) != 0)
-        pdk__session_reopen(s, "the servers have moved to other addresses");
+    if (generation == s->generation && s->link != PDK__LINK_CONNECTED) {
+        if (status == PDK_OK && g_strcmp0(servers, s->servers) != 0)
+            pdk__session_reopen(s, "the servers have moved to other addresses");
+        else if (is_hopeless(s))
+            pdk__session_reopen(s, "no server has taken it back for long");
+    }
     g_free(servers);
     g_free(why);
 }
@@ -71,7 +82,9 @@ static void open_handle(pdk_session *s) {
         status = s->world->zk->open(&config, &zk);
         pdk__lock(s);
         if (status != PDK_OK)
-            trouble(s, status, status == PDK_UNSUPPORTED ? "this build of libzookeeper has no TLS" : "zookeeper_init");
+            trouble(s, status,
+                    status == PDK_UNSUPPORTED ? "this build of libzookeeper has no TLS"
+                                              : "zookeeper_init: no thread or descriptor was to be had");
         else if (generation == s->generation)
             s->zk = zk; /* else it expired meanwhile, and is retired */
     }

@@ -67,6 +67,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     s->world = world;
     s->hosts = hosts;
     s->identity = make_identity(o->label);
+    s->uuid = g_uuid_string_random();
     s->digest = g_strdup(o->digest);
     s->tls = g_strdup(o->tls);
     s->session_timeout_ms = o->session_timeout_ms;

@@ -12,6 +12,9 @@
 
 /* Why there can be no new place. */
 #define PDK__NODES_LIMIT "the nodes of this session have paths of 512 KiB together; use shorter paths, or more sessions"
+#define PDK__WATCHES_LIMIT "the watches of this session have paths of 900 kB together; use more sessions"
+#define PDK__CHILDREN_LIMIT                                                                                            \
+    "more than 100,000 nodes, or a contender's name of more than 127 bytes; remove what does not belong there"
 
 struct pdk__place;
 
@@ -48,6 +51,7 @@ struct pdk__place {
     char *own_path;               /* once known */
     int failure_code;             /* ZooKeeper's, of the last refusal */
     enum pdk__result dir_refused; /* what became of the directory's parents; OK: nothing bad */
+    const char *limit;            /* that was met, in words; NULL: that of a directory */
     enum pdk__result unsent;      /* the answer to what could not be sent: NOT_NOW, or LIMITED */
     size_t bytes;                 /* counted in s->ephemeral_bytes */
     uint64_t leaving;             /* order of leaving; 0: not yet */

@@ -5,19 +5,37 @@
 
 #include <string.h>
 
-void pdk__reap_stray(pdk_session *s, const char *dir, const char *mark, const char *name) {
-    for (GList *link = s->places.head; link; link = link->next) {
+/* One of our places has it, or may have: its own node's name is not known yet. */
+static bool is_somebodys(const pdk_session *s, const char *dir, const char *name) {
+    for (const GList *link = s->places.head; link; link = link->next) {
         const struct pdk__place *known = link->data;
-        if (strcmp(known->c.own, name) == 0 && strcmp(known->dir, dir) == 0)
-            return;
+        bool it = known->c.own[0] != '\0' ? strcmp(known->c.own, name) == 0 : g_str_has_prefix(name, known->c.mark);
+        if (it && strcmp(known->dir, dir) == 0)
+            return true;
     }
-    pdk__log(s, PDK_LOG_WARN, "%s/%s is a second node of ours: deleting it", dir, name);
+    return false;
+}
+
+static void reap(pdk_session *s, const char *dir, const char *name) {
+    char mark[PDK__MARK_SIZE];
+    pdk__log(s, PDK_LOG_WARN, "%s/%s is ours, and nobody's: deleting it", dir, name);
+    g_strlcpy(mark, name, MIN(sizeof mark, strlen(name) - 10 + 1)); /* without its number */
     struct pdk__place *place = pdk__place_make(s, dir, mark);
     place->c.phase = PDK__IN;
     g_strlcpy(place->c.own, name, sizeof place->c.own);
     if (s->link == PDK__LINK_CONNECTED)
         place->c.link = true;
     pdk__place_leave(place);
+}
+
+void pdk__reap_strays(const struct pdk__place *looking, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct pdk__name name;
+        if (strcmp(names[i], looking->c.own) != 0 && pdk__name_is_kin(names[i], looking->c.mark) &&
+            strlen(names[i]) < PDK__NAME_SIZE && pdk__name_parse(names[i], &name) &&
+            !is_somebodys(looking->s, looking->dir, names[i]))
+            reap(looking->s, looking->dir, names[i]);
+    }
 }
 
 void pdk__reap_stuck(struct pdk__place *place) {

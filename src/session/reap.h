@@ -5,8 +5,9 @@
 
 #include "session/place.h"
 
-/* A list showed a second node with our mark. */
-void pdk__reap_stray(pdk_session *s, const char *dir, const char *mark, const char *name);
+/* A list that a place was given shows nodes which this session made, and which none of its places has: a second one of a
+ * create that was repeated, or one that the servers have brought back (ADR 12). */
+void pdk__reap_strays(const struct pdk__place *looking, const char *const *names, size_t count);
 /* The server refuses to delete the node for good. It would block the path until the session ends: end the session. */
 void pdk__reap_stuck(struct pdk__place *place);
 /* Our node is gone. Near the end of the directory's sequence numbers, remove the directory if it is empty: its successor

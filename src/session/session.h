@@ -38,6 +38,7 @@ struct pdk_session {
     pthread_mutex_t monitor;
     struct pdk__hosts *hosts;
     char *identity, *digest, *tls;
+    char *uuid; /* what the names of the ZooKeeper session's nodes have in common */
     int64_t session_timeout_ms, connect_timeout_ms, request_timeout_ms;
     pdk_session_event_fn on_event;
     void *on_event_user;
@@ -49,6 +50,7 @@ struct pdk_session {
     pdk__zk *retired;    /* to be closed by the connector */
     uint64_t generation; /* of handles: answers of older ones only free memory */
     int64_t id, open_after, connected_at;
+    int64_t suspended_at;
     int64_t refresh_at; /* without a connection until then, look whether the servers have moved */
     bool ever_connected, restored;
     pdk_status ended;   /* PDK_OK while alive; CLOSED, AUTH, … : what calls answer */
@@ -74,7 +76,7 @@ struct pdk_session {
     GQueue lookouts;     /* whoever else has to look again after a reconnect: lookout.c */
     GHashTable *watches; /* path -> who waits: watches.c */
     size_t ephemeral_bytes, watched_bytes;
-    uint64_t leaving_serial;
+    uint64_t leaving_serial, marks; /* of places: how many have left, and have had a mark */
 
     struct pdk__outbox outbox;
 };

@@ -57,6 +57,8 @@ static void retire(pdk_session *s) {
 
 static void begin_anew(pdk_session *s) {
     bool had_session = s->link != PDK__LINK_OPENING;
+    g_free(s->uuid); /* nodes of the session before are not the next one's */
+    s->uuid = g_uuid_string_random();
     pdk__holds_lose(s, PDK_REASON_EXPIRED);
     retire(s);
     if (had_session)
@@ -109,7 +111,8 @@ static void on_connecting(pdk_session *s) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
     s->link = PDK__LINK_SUSPENDED;
-    s->refresh_at = pdk__now(s) + MAX(s->lease.timeout, 5000 * PDK__MS); /* what was held is lost by then */
+    s->suspended_at = pdk__now(s);
+    s->refresh_at = s->suspended_at + MAX(s->lease.timeout, 5000 * PDK__MS); /* what was held is lost by then */
     s->world->work(s);
     pdk__places_tell(s, PDK__LINK_DOWN);
     pdk__session_tell(s, PDK_SESSION_SUSPENDED);

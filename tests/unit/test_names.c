@@ -181,6 +181,25 @@ START_TEST(marks_are_what_the_others_write) {
 }
 END_TEST
 
+/* Names of one session, in either naming; anybody else's, and what is no name at all, are not its. */
+START_TEST(names_of_one_session_are_kin) {
+    static const enum pdk__profile profiles[] = {PDK__CURATOR, PDK__KAZOO};
+    for (size_t i = 0; i < 2; i++) {
+        char mark[PDK__MARK_SIZE], other[PDK__MARK_SIZE], strange[PDK__MARK_SIZE];
+        pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f01-000000000001", mark);
+        pdk__mark_make(profiles[i], PDK__LABEL_READ, "01234567-89ab-4cde-8f01-00000000000f", other);
+        pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f02-000000000001", strange);
+        ck_assert(pdk__name_is_kin(mark, mark));
+        ck_assert(pdk__name_is_kin(other, mark));
+        ck_assert(!pdk__name_is_kin(strange, mark));
+        ck_assert(!pdk__name_is_kin("", mark));
+        ck_assert(!pdk__name_is_kin("leases", mark));
+        other[12] = '\0';
+        ck_assert(!pdk__name_is_kin(other, mark));
+    }
+}
+END_TEST
+
 /* Kazoo's semaphore is another one altogether: nothing that anybody counts may look like a lease of it. */
 START_TEST(kazoo_has_no_leases) {
     char mark[PDK__MARK_SIZE], name[PDK__NAME_SIZE];
@@ -210,6 +229,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_number_has_one_spelling);
     tcase_add_test(cases, order_is_serial);
     tcase_add_test(cases, marks_are_what_the_others_write);
+    tcase_add_test(cases, names_of_one_session_are_kin);
     tcase_add_test(cases, kazoo_has_no_leases);
     tcase_add_test(cases, lines_are_locks_candidates_and_leases);
     suite_add_tcase(suite, cases);

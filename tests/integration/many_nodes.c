@@ -1,0 +1,67 @@
+/* Nodes by the thousand. */
+#include "many_nodes.h"
+
+#include <ts_observer.h>
+#include <ts_proxy.h>
+#include <ts_sniff.h>
+#include <ts_wire.h>
+
+enum { TOGETHER = 500, TIMEOUT_MS = 60000, NONE = -1 };
+enum { ERROR_AT = 5, ERROR_SIZE = 13 }; /* of the answer to one operation: type, last, error, and the error again */
+
+/* What comes before each operation of a multi, and, as the last, after them. */
+static void put_operation(GByteArray *out, int type, bool last) {
+    ts_put_int(out, type);
+    ts_put_bool(out, last);
+    ts_put_int(out, NONE); /* no error: this is the request */
+}
+
+static void put_create(GByteArray *out, const char *path) {
+    put_operation(out, TS_OP_CREATE, false);
+    ts_put_string(out, path);
+    ts_put_bytes(out, "", 0);
+    ts_put_int(out, 1); /* one entry of the ACL */
+    ts_put_int(out, TS_PERM_ALL);
+    ts_put_string(out, "world");
+    ts_put_string(out, "anyone");
+    ts_put_int(out, TS_PERSISTENT);
+}
+
+/* Where one operation failed none is done, and all are answered with an error: 0 for those ahead of it. */
+static int outcome(const GByteArray *reply) {
+    int rc = 0;
+
+    for (guint at = 0; rc == 0 && at + ERROR_SIZE <= reply->len && ts_get32(reply->data + at) == NONE;
+         at += ERROR_SIZE) {
+        rc = ts_get32(reply->data + at + ERROR_AT);
+    }
+    return rc;
+}
+
+static int make(ts_wire *wire, const char *prefix, int first, int end) {
+    g_autoptr(GByteArray) multi = g_byte_array_new(), reply = NULL;
+
+    for (int i = first; i < end; i++) {
+        g_autofree char *path = g_strdup_printf("%s%06d", prefix, i);
+
+        put_create(multi, path);
+    }
+    put_operation(multi, NONE, true);
+    const int rc = ts_wire_call(wire, TS_OP_MULTI, multi, &reply);
+    return rc != 0 ? rc : outcome(reply);
+}
+
+int many_nodes(const char *server, const char *prefix, int first, int count) {
+    const int end = first + count;
+    ts_wire wire;
+    int rc = ts_wire_open(&wire, server, TIMEOUT_MS, NULL);
+
+    for (int i = first; i < end && rc == 0; i += TOGETHER) {
+        rc = make(&wire, prefix, i, MIN(i + TOGETHER, end));
+    }
+    if (rc == 0) {
+        rc = ts_wire_call(&wire, TS_OP_CLOSE_SESSION, NULL, NULL);
+    }
+    ts_wire_shut(&wire);
+    return rc;
+}

@@ -1,0 +1,220 @@
+/* The servers lose their data, or go back to older ones: nobody goes on believing in a right whose node is not there.
+ *
+ * A server takes no session back that has seen transactions it has not, until it has had as many itself: whoever writes on
+ * makes that sooner. What it knows of sessions and nodes then is what its data tell.
+ */
+#include <glib.h>
+#include <glib/gstdio.h>
+
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum {
+    SHORT_MS = 1200, /* the session is given up while the test waits */
+    LONG_MS = 20000, /* it is not, and its lease outlives the restart */
+    EARLIER = 50,    /* transactions before those of the test: what a wiped server does not reach by itself */
+    ON_THE_WAY = 20, /* and what may come in between asking a server for its last one and killing it */
+};
+
+static const char *server(void) { return ts_stage_server(); }
+
+static struct {
+    const char *path;
+    ts_client *holder, *waiter;
+    pdk_hold *held;
+    ts_lost *lost;
+    ts_answer *claim;
+    int64_t seen; /* the last transaction before the data went */
+} it;
+
+static void write_until(int64_t zxid) {
+    ts_observer *o = ts_observer_open(server());
+    int rc = o ? 0 : -1;
+
+    while (rc == 0 && ts_zxid(server()) < zxid) {
+        for (int i = 0; i < 10 && rc == 0; i++) {
+            rc = ts_observer_set(o, "/", "");
+        }
+    }
+    ts_observer_close(o);
+    ck_assert_int_eq(rc, 0);
+}
+
+static void open_both(int session_ms) {
+    write_until(ts_zxid(server()) + EARLIER);
+    it.path = ts_fresh_path();
+    it.holder = ts_stage_client(session_ms);
+    it.waiter = ts_stage_client(session_ms);
+}
+
+static void hold_and_wait(void) {
+    it.held = ts_stage_acquire(ts_lock(it.holder, it.path), 5000);
+    it.lost = ts_lost_watch(it.held);
+    it.claim = ts_acquire_async(ts_lock(it.waiter, it.path), 120000);
+    ck_assert(ts_wait_children(server(), it.path, 2, 5000));
+}
+
+/* ---- the data */
+
+static char *in_folder(const char *name) {
+    g_autofree char *folder = g_path_get_dirname(ts_ensemble_log(ts_stage_ensemble(), 0));
+
+    return g_build_filename(folder, name, NULL);
+}
+
+static void move(const char *from, const char *to) {
+    g_autofree char *source = in_folder(from), *target = in_folder(to);
+
+    ck_assert_int_eq(g_rename(source, target), 0);
+}
+
+/* While the server stands still, so that no transaction is half in. */
+static void copy_data(void) {
+    g_autofree char *from = in_folder("version-2"), *to = in_folder("copy");
+    const char *const line[] = {"cp", "-a", from, to, NULL};
+    const pid_t pid = ts_ensemble_pid(ts_stage_ensemble(), 0);
+
+    ck_assert(ts_pause(pid));
+    const int status = ts_wait(ts_spawn(line, NULL), ts_patience(5000));
+    ck_assert(ts_resume(pid));
+    ck_assert_int_eq(status, 0);
+}
+
+static void kill_it(void) {
+    it.seen = ts_zxid(server());
+    ts_ensemble_kill(ts_stage_ensemble(), 0);
+    ck_assert(ts_wait_event(it.holder, PDK_SESSION_SUSPENDED, 1, ts_patience(2000)));
+}
+
+/* Without its data, or with those of the copy. */
+static void start_it(bool copy) {
+    static int generation;
+    g_autofree char *old = g_strdup_printf("old%d", ++generation);
+
+    move("version-2", old);
+    if (copy) {
+        move("copy", "version-2");
+    }
+    ck_assert(ts_ensemble_restart(ts_stage_ensemble(), 0));
+    ck_assert(ts_ensemble_wait_ready(ts_stage_ensemble(), ts_patience(20000)));
+    ck_assert_int_lt(ts_zxid(server()), it.seen);
+}
+
+/* ---- what has to be so */
+
+static void assert_lost(pdk_reason reason) {
+    ck_assert(ts_lost_wait(it.lost, ts_patience(5000)));
+    ck_assert_int_eq(ts_lost_reason(it.lost), reason);
+    ck_assert(!pdk_hold_valid(it.held));
+    ck_assert(ts_fd_readable(pdk_hold_fd(it.held), 0));
+}
+
+/* The waiter has the right, its node stands alone, and the one that was lost is not believed in, nor lost twice. */
+static void assert_passed_on(int64_t within_ms) {
+    ck_assert(ts_answer_wait(it.claim, within_ms));
+    ck_assert_int_eq(ts_answer_status(it.claim), PDK_OK);
+    pdk_hold *hold = ts_answer_hold(it.claim);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(it.held), 5000), PDK_LOST);
+    ck_assert_int_eq(ts_child_count(server(), it.path), 1);
+    ck_assert_int_eq(ts_lost_count(it.lost), 1);
+    ck_assert_int_eq(pdk_hold_release(it.held), PDK_LOST);
+}
+
+/* And everybody goes on: a new claim of who lost it is granted after the other's release. */
+static void assert_goes_on(void) {
+    ts_answer *next = ts_acquire_async(ts_lock(it.holder, it.path), 60000);
+
+    ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(10000)));
+    ck_assert_int_eq(ts_answer_release(it.claim), PDK_OK);
+    ck_assert(ts_answer_wait(next, ts_patience(5000)));
+    ck_assert_int_eq(ts_answer_status(next), PDK_OK);
+    ck_assert_int_eq(ts_answer_release(next), PDK_OK);
+    ck_assert(ts_wait_children(server(), it.path, 0, 5000));
+}
+
+/* ---- the tests */
+
+/* Nobody else is there to write: the sessions that the server does not take back are given up for new ones. Down for longer
+ * than the lease, as whoever wipes data on purpose should have it, nobody is granted before the right is lost. */
+START_TEST(data_lost_for_good) {
+    open_both(SHORT_MS);
+    hold_and_wait();
+    const int64_t token = pdk_hold_token(it.held);
+    kill_it();
+    assert_lost(PDK_REASON_LEASE);
+    start_it(false);
+    assert_passed_on(ts_patience(15000));
+    ck_assert_int_lt(pdk_hold_token(ts_answer_hold(it.claim)), token); /* it is the data that tokens count on */
+    ck_assert_int_eq(ts_events(it.waiter, PDK_SESSION_EXPIRED), 1);
+    ck_assert_int_eq(ts_events(it.waiter, PDK_SESSION_REOPENED), 1);
+    assert_goes_on();
+}
+END_TEST
+
+/* Others write so much that the server takes them back while the lease lasts: it does not know their sessions. */
+START_TEST(data_lost_and_written_anew) {
+    open_both(LONG_MS);
+    hold_and_wait();
+    kill_it();
+    start_it(false);
+    write_until(it.seen + ON_THE_WAY);
+    assert_lost(PDK_REASON_EXPIRED);
+    ck_assert(ts_wait_event(it.holder, PDK_SESSION_REOPENED, 1, ts_patience(5000)));
+    ck_assert_int_le(ts_lost_at_ns(it.lost), ts_event_at_ns(it.holder, PDK_SESSION_REOPENED));
+    assert_passed_on(ts_patience(5000));
+    assert_goes_on();
+}
+END_TEST
+
+/* The sessions are there, and nothing of the line. */
+START_TEST(data_of_before_the_grant) {
+    open_both(LONG_MS);
+    copy_data();
+    hold_and_wait();
+    kill_it();
+    start_it(true);
+    write_until(it.seen + ON_THE_WAY);
+    assert_lost(PDK_REASON_NODE_GONE);
+    assert_passed_on(ts_patience(5000));
+    ck_assert_int_eq(ts_events(it.holder, PDK_SESSION_EXPIRED), 0);
+    assert_goes_on();
+}
+END_TEST
+
+/* Session and node are there: the right goes on. */
+START_TEST(data_of_after_the_grant) {
+    open_both(LONG_MS);
+    hold_and_wait();
+    copy_data();
+    write_until(ts_zxid(server()) + EARLIER);
+    kill_it();
+    start_it(true);
+    write_until(it.seen + ON_THE_WAY);
+    ck_assert(ts_wait_event(it.holder, PDK_SESSION_RESTORED, 1, ts_patience(5000)));
+    ck_assert(ts_wait_event(it.waiter, PDK_SESSION_RESTORED, 1, ts_patience(5000)));
+    ck_assert(pdk_hold_valid(it.held));
+    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(it.held), 5000), PDK_OK);
+    ck_assert_int_eq(ts_lost_count(it.lost), 0);
+    ck_assert_int_eq(ts_answer_count(it.claim), 0);
+    ck_assert_int_eq(pdk_hold_release(it.held), PDK_OK);
+    ck_assert(ts_answer_wait(it.claim, ts_patience(5000)));
+    ck_assert_int_eq(ts_answer_status(it.claim), PDK_OK);
+    assert_goes_on();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("data");
+    TCase *tcase = ts_stage_case(suite, "data");
+
+    tcase_add_test(tcase, data_lost_and_written_anew);
+    tcase_add_test(tcase, data_of_before_the_grant);
+    tcase_add_test(tcase, data_of_after_the_grant);
+    tcase_add_test(tcase, data_lost_for_good);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

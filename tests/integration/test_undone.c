@@ -1,0 +1,109 @@
+/* What servers that lose what they had confirmed leave behind: a node that was deleted is there again, of a session that lives
+ * on. Here somebody else puts it there. Its session removes it as soon as it looks; nobody else does. */
+#include <glib.h>
+
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000, A_WHILE_MS = 300 };
+
+static ts_client *a, *b;
+static pdk_lock *of_a, *of_b;
+static const char *path;
+
+static void two_locks(pdk_naming naming) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    options.naming = naming;
+    path = ts_fresh_path();
+    a = ts_stage_client(SESSION_MS);
+    b = ts_stage_client(SESSION_MS);
+    of_a = ts_lock_with(a, path, &options);
+    of_b = ts_lock_with(b, path, &options);
+}
+
+/* The name of a node that session a had. */
+static char *once_held(void) {
+    pdk_hold *hold = ts_stage_acquire(of_a, 5000);
+    char *node = ts_hold_node(hold);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+    ck_assert_int_eq(ts_child_count(ts_stage_server(), path), 0);
+    return node;
+}
+
+static void bring_back(const char *node) { ck_assert_int_eq(ts_create(ts_stage_server(), node, "", 0, NULL), 0); }
+
+static void assert_granted(ts_answer *answer) {
+    ck_assert(ts_answer_wait(answer, ts_patience(3000)));
+    ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+}
+
+/* Whoever waits behind it waits until its session looks. */
+START_TEST(a_node_that_is_back_is_removed) {
+    two_locks(_i == 0 ? PDK_NAMING_CURATOR : PDK_NAMING_KAZOO);
+    g_autofree char *node = once_held();
+    bring_back(node);
+
+    ts_answer *second = ts_acquire_async(of_b, 20000);
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert_int_eq(ts_answer_count(second), 0);
+    ck_assert_int_eq(ts_child_count(ts_stage_server(), path), 2);
+
+    ts_answer *third = ts_acquire_async(of_a, 20000);
+    assert_granted(second);
+    assert_granted(third);
+    ck_assert(ts_wait_children(ts_stage_server(), path, 0, ts_patience(2000)));
+}
+END_TEST
+
+/* It comes while its session waits in line, and is first seen when that one's turn has come. */
+START_TEST(a_node_that_is_back_ahead_of_a_waiter) {
+    two_locks(PDK_NAMING_CURATOR);
+    g_autofree char *node = once_held();
+    pdk_hold *held = ts_stage_acquire(of_b, 5000);
+    ts_answer *waiter = ts_acquire_async(of_a, 20000);
+    ck_assert(ts_wait_children(ts_stage_server(), path, 2, ts_patience(5000)));
+    bring_back(node);
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert_int_eq(ts_child_count(ts_stage_server(), path), 3);
+
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    assert_granted(waiter);
+    ck_assert(ts_wait_children(ts_stage_server(), path, 0, ts_patience(2000)));
+}
+END_TEST
+
+/* Nodes that are in use are not taken for such. */
+START_TEST(what_is_in_use_stays) {
+    enum { LOCKS = 8 };
+    ts_answer *waiters[LOCKS];
+    two_locks(PDK_NAMING_CURATOR);
+    pdk_hold *held = ts_stage_acquire(of_a, 5000);
+    ts_lost *lost = ts_lost_watch(held);
+
+    for (int i = 0; i < LOCKS; i++)
+        waiters[i] = ts_acquire_async(ts_lock(a, path), 20000); /* each has a node of its own */
+    ck_assert(ts_wait_children(ts_stage_server(), path, 1 + LOCKS, ts_patience(5000)));
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert(pdk_hold_valid(held));
+    ck_assert_int_eq(ts_child_count(ts_stage_server(), path), 1 + LOCKS);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    for (int i = 0; i < LOCKS; i++)
+        assert_granted(waiters[i]);
+    ck_assert_int_eq(ts_lost_count(lost), 0);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("undone");
+    TCase *tcase = ts_stage_case(suite, "undone");
+
+    tcase_add_loop_test(tcase, a_node_that_is_back_is_removed, 0, 2);
+    tcase_add_test(tcase, a_node_that_is_back_ahead_of_a_waiter);
+    tcase_add_test(tcase, what_is_in_use_stays);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
