@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ensemble import AS_USER, ROOT, Broken, Site
 from logbook import now
 from players import Process, Stage
+from wallclock import WallClock
 
 OURS = "paddock"
 SITES = 4
@@ -92,6 +93,8 @@ class Cast(Stage):
         self.driver_log = open(self.work / "driver.log", "w", buffering=1)
         mounts = [(ROOT, "ro"), (self.work, "rw")] + ([] if self.build.is_relative_to(ROOT) else [(self.build, "ro")])
         self.sites = {number: Site(ensemble, number, mounts) for number in range(1, SITES + 1)}
+        library = self.find("docker/chaos/wallclock.so")
+        self.clocks = {number: WallClock(self.work / f"site{number}.clock", library) for number in self.sites}
 
     def note(self, what, **fields):
         """Into the driver's log, in order; when that was."""
@@ -114,10 +117,11 @@ class Cast(Stage):
         log = self.work / f"{name}.log"
         log.touch()
         pinned = self.options.pinned and slot.role == "keep"
-        argv = [*self.program(slot), "--hosts", self.ensemble.host(slot.node) if pinned else self.hosts,
-                "--path", slot.path, "--identity", name, "--log", log, "--session", self.options.session_ms,
-                "--recipe", slot.recipe, "--role", slot.role, "--resource", self.resources,
-                "--threads", THREADS[slot.role], "--hold-us", HOLD_US, "--think-us", THINK_US]
+        argv = self.clocks[slot.site].under(
+            *self.program(slot), "--hosts", self.ensemble.host(slot.node) if pinned else self.hosts,
+            "--path", slot.path, "--identity", name, "--log", log, "--session", self.options.session_ms,
+            "--recipe", slot.recipe, "--role", slot.role, "--resource", self.resources,
+            "--threads", THREADS[slot.role], "--hold-us", HOLD_US, "--think-us", THINK_US)
         player = Player(name, slot, self.sites[slot.site], argv, self.work / f"{name}.err", log)
         try:
             player.met()

@@ -1,7 +1,10 @@
 """Faults of contenders and of their links. A link is a site's: whoever else runs there is hit as well."""
+import time
+
 from faults import Fault, Missed, Target
 
 LOSS_PERCENT, SLOW_MS, JITTER_MS = 30, 150, 100
+SHIFT_S = 3600
 
 
 class ClientFault(Fault):
@@ -79,6 +82,54 @@ class Frozen(SiteFault):
         scene.cast.thaw(target.what.site)
 
 
+class Shifted(ClientFault):
+    """All that run at the victim's site."""
+
+    def aim(self, scene, random):
+        victim = scene.victim(random)
+        if victim is None:
+            return None
+        seconds = random.choice([-SHIFT_S, SHIFT_S])
+        return Target(f"{victim.site.name},{victim.name},{seconds:+}s", scene.cast.of(site=victim.slot.site), (victim, seconds))
+
+    def strike(self, scene, target):
+        victim, seconds = target.what
+        clock = scene.cast.clocks[victim.slot.site]
+        clock.set(seconds)
+        victim.site.run("grep", "-q", clock.path, f"/proc/{victim.pid}/maps")
+        shown_s = int(victim.site.run(*clock.under("date", "+%s"))) - time.time()
+        if abs(shown_s - seconds) > SHIFT_S / 2:
+            raise Missed(f"it is {seconds} s ahead, and shows {shown_s:.0f}")
+
+    def undo(self, scene, target):
+        victim, _ = target.what
+        scene.cast.clocks[victim.slot.site].set(0)
+
+
+class Starved(ClientFault):
+    """Standard input, output and error are all that it could open again, and those it has."""
+    severs = True
+    # How many there may be, else as many as a process that begins there.
+    LIMIT = 'prlimit --pid "$1" --nofile="${2:-$(ulimit -S -n)}:"'
+    LEAST = 3
+
+    def limit(self, player, *count):
+        player.site.run("sh", "-c", self.LIMIT, "sh", player.pid, *count)
+
+    def strike(self, scene, target):
+        victim = target.what
+        self.limit(victim, self.LEAST)
+        victim.site.wire("kill", "clients")  # whoever else is there connects again
+        if victim.pid in victim.site.connections():
+            raise Missed("it is still connected")
+
+    def undo(self, scene, target):
+        victim = target.what
+        victim.site.heal()
+        if victim.alive:
+            self.limit(victim)
+
+
 NOW, BRIEF, USUAL, LONG = (0, 0.2), (0.05, 0.5), (0.3, 1.2), (1.3, 2.0)
 FAULTS = [
     Killed("client-killed", [5, 7], "a contender is killed (SIGKILL), often the holder, and replaced", NOW),
@@ -99,4 +150,6 @@ FAULTS = [
               f"slow {SLOW_MS} {JITTER_MS}"),
     SiteFault("answer-lost", [2, 30], "a site hears no answer that names a node of one path, though the request was done",
               USUAL, "mute {}/"),
+    Shifted("clock-shifted", [20], "the wall clock of a site is set an hour ahead or back, and later right again", LONG),
+    Starved("descriptors-gone", [27], "a contender's connection is destroyed, and it has no descriptor for another", LONG),
 ]

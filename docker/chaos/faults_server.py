@@ -1,9 +1,10 @@
 """Faults of servers and of the links between them, done by docker/ensemble. One at a time: two of three have to be well."""
 from ensemble import NODES
-from faults import Fault, Target
+from faults import Fault, Missed, Target
 
 LOSS_PERCENT, SLOW_MS, JITTER_MS = 30, 150, 100
 FLAP_S = 0.5
+FEW, ROLL_OVERS = 150, 2  # transactions until a counter is full; how often it is, at least
 
 
 class ServerFault(Fault):
@@ -63,6 +64,24 @@ class Rolling(ServerFault):
                 scene.pause(0.1)
 
 
+class CounterFull(ServerFault):
+    """The more is played, the sooner it happens."""
+
+    def last(self, scene, target, seconds):
+        first = self.epoch(scene)
+        for _ in range(300):
+            if scene.stopping.is_set() or self.epoch(scene) >= first + ROLL_OVERS:
+                return
+            scene.pause(0.1)
+        if self.epoch(scene) == first:
+            raise Missed("the counter was not full in time")
+
+    def epoch(self, scene):
+        """Every answer tells of the latest transaction."""
+        scene.admin.retry(scene.admin.exists, "/")
+        return scene.admin.last_zxid >> 32
+
+
 BRIEF, USUAL, LONG = (0.1, 0.6), (0.5, 1.5), (1.2, 2.2)
 FAULTS = [
     ServerFault("leader-killed", [10], "the leader is killed (SIGKILL) and started again", USUAL, ["kill {0}"]),
@@ -102,6 +121,8 @@ FAULTS = [
     Rolling("rolling-restart", [10], "each of them is restarted, one after the other", (0, 0), ["restart {0} {1} {2}"],
             at="any"),
     ServerFault("disk-full", [42], "the leader's disk is full", USUAL, ["disk-full {0}"]),
+    CounterFull("counter-full", [41], f"each leader's counter of transactions is full after {FEW} of them: another epoch "
+                "begins, again and again", (0, 0), [f"counter-full {FEW} {{0}} {{1}} {{2}}"], at="follower"),
     ServerFault("quorum-lost", [14, 36], "two of three are killed: the third lets clients read, if they ask for that", LONG,
                 ["kill {0}", "kill {1}"], at="any"),
 ]

@@ -1,6 +1,7 @@
 """What is drawn when, who is told to make way, and what is done and noted of a fault: `checks` is part of selftest."""
 import itertools
 import threading
+import time
 from types import SimpleNamespace
 from unittest import mock
 
@@ -189,6 +190,10 @@ def undoing():
     yield "what cannot be undone ends the run", ended
 
 
+def noted_of(scene):
+    return [what for what, _ in scene.cast.notes]
+
+
 def words(scene):
     return [what for what, fields in scene.cast.notes if "who" in fields and what != "fault"]
 
@@ -212,6 +217,31 @@ def killing():
         player.site, player.wait = Site(), lambda _, status=status: status
         yield f"killed, and it ends with {status}: what is noted of it", (
             scene.cast.kill(player) == player.doomed == doomed and words(scene) == told)
+
+
+def shifting():
+    """A clock is looked at: was it set where the victim runs?"""
+    for shown_s, told in (3600, "struck"), (0, "missed"):
+        scene, clock = scene_of(), mock.Mock()
+        player = scene.cast.crowd[0]
+        player.site, player.slot.site, scene.cast.clocks = mock.Mock(), 1, {1: clock}
+        player.site.run.return_value = f"{time.time() + shown_s:.0f}"
+        clock.under = lambda *argv: argv
+        inflict(scene, catalogue()["clock-shifted"], Target("a", [player], (player, 3600)), lambda: None)
+        yield f"a clock that is to show an hour more, and shows {shown_s} s more: {told}, and set right", (
+            told in noted_of(scene) and [call.args for call in clock.set.call_args_list] == [(3600,), (0,)])
+
+
+def starving():
+    for connected, told in ({}, "struck"), ({1: "10.0.0.1"}, "missed"):
+        scene = scene_of()
+        player = scene.cast.crowd[0]
+        player.site = mock.Mock()
+        player.site.connections.return_value = connected
+        inflict(scene, catalogue()["descriptors-gone"], Target("a", [player], player), lambda: None)
+        limits = [call.args[4:] for call in player.site.run.call_args_list]
+        yield f"no descriptors, and connected to {len(connected)} servers: {told}, and given back", (
+            told in noted_of(scene) and limits == [(1, 3), (1,)])
 
 
 def deleting():
@@ -249,5 +279,5 @@ def inquiring():
 
 
 def checks():
-    return itertools.chain(drawing(), casting(), present(), noting(), undoing(), stopping(), killing(), deleting(),
-                           inquiring())
+    return itertools.chain(drawing(), casting(), present(), noting(), undoing(), stopping(), killing(), shifting(),
+                           starving(), deleting(), inquiring())
