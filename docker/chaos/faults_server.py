@@ -4,7 +4,7 @@ from faults import Fault, Missed, Target
 
 LOSS_PERCENT, SLOW_MS, JITTER_MS = 30, 150, 100
 FLAP_S = 0.5
-FEW = 400  # transactions until a counter is full: some seconds of all recipes together
+FEW = 150  # transactions until a counter is full, for each recipe of each client: some seconds
 
 
 class ServerFault(Fault):
@@ -65,7 +65,11 @@ class Rolling(ServerFault):
 
 
 class CounterFull(ServerFault):
-    """The more is played, the sooner it happens: it lasts until it did."""
+    """Lasts until it has happened. Each time a leader is lost, so not too often."""
+
+    def strike(self, scene, target):
+        few = FEW * len(scene.options.recipes) * len(scene.options.clients)
+        scene.ensemble.order("counter-full", few, *target.what)
 
     def last(self, scene, target, seconds):
         before = self.epoch(scene)
@@ -120,8 +124,8 @@ FAULTS = [
     Rolling("rolling-restart", [10], "each of them is restarted, one after the other", (0, 0), ["restart {0} {1} {2}"],
             at="any"),
     ServerFault("disk-full", [42], "the leader's disk is full", USUAL, ["disk-full {0}"]),
-    CounterFull("counter-full", [41], f"each leader's counter of transactions is full after {FEW} of them, so another epoch "
-                "begins", (0, 0), [f"counter-full {FEW} {{0}} {{1}} {{2}}"], at="follower"),
+    CounterFull("counter-full", [41], "each leader's counter of transactions is full after some hundred of them, and another "
+                "epoch begins", (0, 0), ["counter-full {0} {1} {2}"], at="follower"),
     ServerFault("quorum-lost", [14, 36], "two of three are killed: the third lets clients read, if they ask for that", LONG,
                 ["kill {0}", "kill {1}"], at="any"),
 ]
