@@ -10,6 +10,7 @@
 #include "hold.h"
 #include "session/lookout.h"
 #include "session/ops.h"
+#include "session/reap.h"
 
 #include <string.h>
 
@@ -170,13 +171,13 @@ static void count(struct turn *turn, const struct pdk__reply *reply) {
 static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct turn *turn = user;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
-    (void)s;
     if (reply && result != PDK__OK)
         pdk__lookout_unset(&turn->lookout, turn->key);
     bool fine = result == PDK__OK && turn->known == PDK__OK;
     if (turn->lookout.stopped) {
         fine = true;
     } else if (fine) {
+        pdk__reap_strays(s, turn->all->leases, "", reply->children, reply->children_count);
         count(turn, reply);
     } else if (result == PDK__NOT_ALLOWED || turn->known == PDK__NOT_ALLOWED) {
         refuse(turn, PDK_NO_PERMISSION, "the leases may not be read");

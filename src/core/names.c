@@ -97,7 +97,15 @@ void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char
     memcpy(mark + n, text, strlen(text) + 1);
 }
 
-bool pdk__name_is_kin(const char *name, const char mark[PDK__MARK_SIZE]) {
-    size_t shared = mark[0] == '_' ? 3 + 24 : 20; /* kazoo writes no dashes */
-    return strncmp(name, mark, shared) == 0;
+size_t pdk__name_mark_length(const char *text, const struct pdk__name *name) {
+    return strlen(text) - (name->sequence <= -1000000000 ? 11 : 10);
+}
+
+bool pdk__name_is_kin(const char *name, const char *uuid) {
+    bool dashed = strncmp(name, "_c_", 3) == 0; /* kazoo writes no dashes */
+    const char *c = dashed ? name + 3 : name;
+    for (; *uuid; uuid++)
+        if ((dashed || *uuid != '-') && *c++ != *uuid)
+            return false;
+    return true;
 }

@@ -12,6 +12,7 @@
 #define PDK_CORE_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* With the terminating zero. Ours need at most 60. */
@@ -57,7 +58,10 @@ int32_t pdk__sequence_compare(int32_t a, int32_t b);
  * count a session's contenders, the others are the session's own. */
 void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char *uuid, char mark[PDK__MARK_SIZE]);
 
-/* Does a name come from the session that made the mark? Any bytes will do for it. */
-bool pdk__name_is_kin(const char *name, const char mark[PDK__MARK_SIZE]);
+/* How much of a name that was read stands before its sequence. */
+size_t pdk__name_mark_length(const char *text, const struct pdk__name *name);
+
+/* Does the uuid in a name begin so? Any bytes will do for a name. */
+bool pdk__name_is_kin(const char *name, const char *uuid);
 
 #endif

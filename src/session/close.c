@@ -19,7 +19,6 @@ void pdk__session_free(pdk_session *s) {
     g_hash_table_destroy(s->watches);
     pdk__hosts_free(s->hosts);
     g_free(s->identity);
-    g_free(s->uuid);
     if (s->digest)
         explicit_bzero(s->digest, strlen(s->digest));
     g_free(s->digest);

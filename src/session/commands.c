@@ -164,7 +164,7 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
         event.hurry = place->outpaced && place->owner && place->owner->in_hurry(place->owner);
         pdk__place_step(place, &event);
         if (reply->result == PDK__OK)
-            pdk__reap_strays(place, reply->children, reply->children_count);
+            pdk__reap_strays(s, place->dir, place->c.own, reply->children, reply->children_count);
     }
     pdk__place_unref(place);
 }

@@ -2,6 +2,7 @@
 #include "fork.h"
 #include "session/ops.h"
 #include "session/options.h"
+#include "session/reap.h"
 #include "session/watches.h"
 #include "text.h"
 
@@ -67,7 +68,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     s->world = world;
     s->hosts = hosts;
     s->identity = make_identity(o->label);
-    s->uuid = g_uuid_string_random();
+    pdk__kin_make(s);
     s->digest = g_strdup(o->digest);
     s->tls = g_strdup(o->tls);
     s->session_timeout_ms = o->session_timeout_ms;

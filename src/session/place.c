@@ -156,7 +156,7 @@ void pdk__place_drop(struct pdk__place *place) {
 char *pdk__place_failure(const struct pdk__place *place) {
     const char *why = pdk_status_text(place->c.failure);
     if (place->c.failure == PDK_LIMIT)
-        why = place->limit ? place->limit : PDK__CHILDREN_LIMIT;
+        return g_strdup(place->limit ? place->limit : PDK__CHILDREN_LIMIT);
     return place->failure_code ? g_strdup_printf("%s: %s", why, pdk__zk_code_name(place->failure_code)) : g_strdup(why);
 }
 

@@ -15,7 +15,7 @@ static void begin(struct pdk__place *place, struct pdk__owner *owner, struct pdk
 /* NULL: one too many for the session. */
 static struct pdk__place *make_marked(pdk_session *s, const char *dir, const struct pdk__place_kind *kind) {
     char mark[PDK__MARK_SIZE];
-    char *uuid = g_strdup_printf("%.24s%012" PRIx64, s->uuid, ++s->marks);
+    char *uuid = g_strdup_printf("%s%012" PRIx64, s->kin, ++s->marks);
     pdk__mark_make(kind->profile, kind->label, uuid, mark);
     g_free(uuid);
     if (s->ephemeral_bytes + strlen(dir) + strlen(mark) + 16 > PDK__EPHEMERAL_BYTES_MAX)

@@ -5,37 +5,55 @@
 
 #include <string.h>
 
-/* One of our places has it, or may have: its own node's name is not known yet. */
-static bool is_somebodys(const pdk_session *s, const char *dir, const char *name) {
-    for (const GList *link = s->places.head; link; link = link->next) {
-        const struct pdk__place *known = link->data;
-        bool it = known->c.own[0] != '\0' ? strcmp(known->c.own, name) == 0 : g_str_has_prefix(name, known->c.mark);
-        if (it && strcmp(known->dir, dir) == 0)
-            return true;
-    }
-    return false;
+void pdk__kin_make(pdk_session *s) {
+    struct {
+        uint32_t a;
+        uint16_t b, c, d;
+    } random;
+    s->world->random(&random, sizeof random);
+    g_snprintf(s->kin, sizeof s->kin, "%08x-%04x-4%03x-%04x-", random.a, random.b, random.c & 0xfff,
+               (random.d & 0x3fff) | 0x8000);
 }
 
-static void reap(pdk_session *s, const char *dir, const char *name) {
-    char mark[PDK__MARK_SIZE];
-    pdk__log(s, PDK_LOG_WARN, "%s/%s is ours, and nobody's: deleting it", dir, name);
-    g_strlcpy(mark, name, MIN(sizeof mark, strlen(name) - 10 + 1)); /* without its number */
+/* The names of our nodes there; and marks, of those whose name is not known yet. */
+static GHashTable *known(const pdk_session *s, const char *dir) {
+    GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (const GList *link = s->places.head; link; link = link->next) {
+        const struct pdk__place *place = link->data;
+        if (strcmp(place->dir, dir) == 0)
+            g_hash_table_add(names, g_strdup(place->c.own[0] != '\0' ? place->c.own : place->c.mark));
+    }
+    return names;
+}
+
+/* As of a node that may be ours: the contender asks whose it is before it deletes it. */
+static void reap(pdk_session *s, const char *dir, const char *mark, const char *name) {
+    pdk__log(s, PDK_LOG_WARN, "%s/%s bears a name of ours, and nobody has it: deleting it if it is ours", dir, name);
     struct pdk__place *place = pdk__place_make(s, dir, mark);
-    place->c.phase = PDK__IN;
+    place->c.phase = PDK__CANDIDATE;
     g_strlcpy(place->c.own, name, sizeof place->c.own);
     if (s->link == PDK__LINK_CONNECTED)
         place->c.link = true;
     pdk__place_leave(place);
 }
 
-void pdk__reap_strays(const struct pdk__place *looking, const char *const *names, size_t count) {
+void pdk__reap_strays(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count) {
+    GHashTable *ours = NULL;
     for (size_t i = 0; i < count; i++) {
         struct pdk__name name;
-        if (strcmp(names[i], looking->c.own) != 0 && pdk__name_is_kin(names[i], looking->c.mark) &&
-            strlen(names[i]) < PDK__NAME_SIZE && pdk__name_parse(names[i], &name) &&
-            !is_somebodys(looking->s, looking->dir, names[i]))
-            reap(looking->s, looking->dir, names[i]);
+        if (!pdk__name_is_kin(names[i], s->kin) || strcmp(names[i], own) == 0 || strlen(names[i]) >= PDK__NAME_SIZE ||
+            !pdk__name_parse(names[i], &name))
+            continue;
+        size_t length = pdk__name_mark_length(names[i], &name);
+        char *mark = g_strndup(names[i], length);
+        if (!ours)
+            ours = known(s, dir);
+        if (length < PDK__MARK_SIZE && !g_hash_table_contains(ours, names[i]) && !g_hash_table_contains(ours, mark))
+            reap(s, dir, mark, names[i]);
+        g_free(mark);
     }
+    if (ours)
+        g_hash_table_destroy(ours);
 }
 
 void pdk__reap_stuck(struct pdk__place *place) {

@@ -38,7 +38,7 @@ struct pdk_session {
     pthread_mutex_t monitor;
     struct pdk__hosts *hosts;
     char *identity, *digest, *tls;
-    char *uuid; /* what the names of the ZooKeeper session's nodes have in common */
+    char kin[25]; /* how the UUIDs in the names of the ZooKeeper session's nodes begin */
     int64_t session_timeout_ms, connect_timeout_ms, request_timeout_ms;
     pdk_session_event_fn on_event;
     void *on_event_user;

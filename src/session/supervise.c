@@ -12,6 +12,7 @@
 #include "session/lookout.h"
 #include "session/ops.h"
 #include "session/places.h"
+#include "session/reap.h"
 
 struct told {
     pdk_session *s;
@@ -57,8 +58,7 @@ static void retire(pdk_session *s) {
 
 static void begin_anew(pdk_session *s) {
     bool had_session = s->link != PDK__LINK_OPENING;
-    g_free(s->uuid); /* nodes of the session before are not the next one's */
-    s->uuid = g_uuid_string_random();
+    pdk__kin_make(s); /* nodes of the session before are not the next one's */
     pdk__holds_lose(s, PDK_REASON_EXPIRED);
     retire(s);
     if (had_session)

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -167,6 +168,13 @@ static void real_end(pdk_session *s) {
 
 static bool real_ended(const pdk_session *s) { return !s->world_data || threads_of(s)->running == 0; }
 
+/* The kernel's, since GLib's generator goes on alike in parent and child. So few bytes come at once, and all together. */
+static void real_random(void *bytes, size_t size) {
+    while (getrandom(bytes, size, 0) != (ssize_t)size)
+        ;
+}
+
 const struct pdk__world pdk__world_real = {
-    &pdk__zk_client, pdk__resolve, boottime, real_start, real_arm, real_wake, real_work, real_ended, real_end,
+    &pdk__zk_client, pdk__resolve, boottime,  real_random, real_start,
+    real_arm,        real_wake,    real_work, real_ended,  real_end,
 };

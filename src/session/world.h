@@ -20,6 +20,8 @@ struct pdk__world {
                           char **why);
     /* CLOCK_BOOTTIME in ns: it counts while the machine sleeps, and nobody sets it. */
     int64_t (*now)(void);
+    /* Bytes that no other process has, be it forked off this one. */
+    void (*random)(void *bytes, size_t size);
     /* Bring the session to life: from now on the other calls are carried out. SYSTEM. */
     pdk_status (*start)(struct pdk_session *s);
     /* Call pdk__tick soon after `at`, or earlier. Under the monitor. */

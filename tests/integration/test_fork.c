@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,6 +217,26 @@ static void open_own(GString *wrong) {
     g_free(pid);
 }
 
+/* How the name of a child's node begins: shared with it. */
+static char (*named)[64];
+static int child;
+
+static void tell_name(GString *wrong) {
+    pdk_session *s = NULL;
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    expect(wrong, "open", pdk_session_open(ts_ensemble_hosts(server), NULL, &s) == PDK_OK);
+    expect(wrong, "lock", pdk_lock_new(s, "/fork/named", NULL, &lock) == PDK_OK);
+    expect(wrong, "acquire", pdk_lock_acquire(lock, 5000, &hold) == PDK_OK);
+    const char *name = g_strrstr(pdk_hold_sequencer(hold), "/_c_");
+    expect(wrong, "a name", name != NULL);
+    g_strlcpy(named[child], name ? name : "", strlen("/_c_01234567-89ab-4cde-8f01-") + 1);
+    pdk_hold_release(hold);
+    pdk_lock_unref(lock);
+    expect(wrong, "close", pdk_session_close(s, 5000) == PDK_OK);
+    pdk_session_unref(s);
+}
+
 /* The child has come and gone, and the parent goes on as if nothing had been. */
 static void check_parent_unharmed(void) {
     pdk_hold *next = NULL;
@@ -275,6 +296,19 @@ START_TEST(the_child_opens_a_session_of_its_own) {
 }
 END_TEST
 
+/* By its names a session knows its nodes, so no two may have the same. */
+START_TEST(no_two_children_name_their_nodes_alike) {
+    named = mmap(NULL, 2 * sizeof *named, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(named, MAP_FAILED);
+    for (child = 0; child < 2; child++)
+        in_child(tell_name);
+    ck_assert_str_ne(named[0], named[1]);
+    ck_assert_uint_eq(strlen(named[0]), strlen(named[1]));
+    munmap(named, 2 * sizeof *named);
+    check_parent_unharmed();
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("fork");
     TCase *cases = tcase_create("fork");
@@ -286,8 +320,10 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_hold_is_refused_in_the_child);
 #ifndef __SANITIZE_THREAD__ /* which cannot follow threads that are started after a fork */
     tcase_add_test(cases, the_child_opens_a_session_of_its_own);
+    tcase_add_test(cases, no_two_children_name_their_nodes_alike);
 #else
     (void)the_child_opens_a_session_of_its_own;
+    (void)no_two_children_name_their_nodes_alike;
 #endif
     suite_add_tcase(suite, cases);
     return suite;

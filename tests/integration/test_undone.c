@@ -1,10 +1,12 @@
 /* What servers that lose what they had confirmed leave behind: a node that was deleted is there again, of a session that lives
- * on. Here somebody else puts it there. Its session removes it as soon as it looks; nobody else does. */
+ * on. Here another connection of that session makes it again. The session removes it as soon as it looks; nobody else does. */
 #include <glib.h>
 
+#include "permits.h"
 #include "ts_check.h"
 #include "ts_stage.h"
 #include "ts_support.h"
+#include "ts_wire.h"
 
 enum { SESSION_MS = 6000, A_WHILE_MS = 300 };
 
@@ -32,7 +34,30 @@ static char *once_held(void) {
     return node;
 }
 
-static void bring_back(const char *node) { ck_assert_int_eq(ts_create(ts_stage_server(), node, "", 0, NULL), 0); }
+/* As one of session a's. */
+static void bring_back(const char *node) {
+    GByteArray *body = g_byte_array_new();
+    ts_session_key key;
+    ts_wire wire;
+
+    ck_assert(ts_proxy_last_session(a->proxy, &key));
+    ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(ts_wire_open(&wire, ts_stage_server(), key.timeout_ms, &key), 0);
+    ts_put_string(body, node);
+    ts_put_bytes(body, "", 0);
+    ts_put_int(body, 1); /* entry of the access control list: all permissions */
+    ts_put_int(body, TS_PERM_ALL);
+    ts_put_string(body, "world");
+    ts_put_string(body, "anyone");
+    ts_put_int(body, TS_EPHEMERAL);
+    ck_assert_int_eq(ts_wire_call(&wire, TS_OP_CREATE, body, NULL), 0);
+    ts_wire_shut(&wire);
+    g_byte_array_unref(body);
+    ts_proxy_heal(a->proxy);
+}
+
+/* A name of session a's, but another's node. */
+static void imitate(const char *node) { ck_assert_int_eq(ts_create(ts_stage_server(), node, "", 0, NULL), 0); }
 
 static void assert_granted(ts_answer *answer) {
     ck_assert(ts_answer_wait(answer, ts_patience(3000)));
@@ -58,7 +83,7 @@ START_TEST(a_node_that_is_back_is_removed) {
 }
 END_TEST
 
-/* It comes while its session waits in line, and is first seen when that one's turn has come. */
+/* It comes while its session waits in line, and is seen after the reconnect. */
 START_TEST(a_node_that_is_back_ahead_of_a_waiter) {
     two_locks(PDK_NAMING_CURATOR);
     g_autofree char *node = once_held();
@@ -66,12 +91,47 @@ START_TEST(a_node_that_is_back_ahead_of_a_waiter) {
     ts_answer *waiter = ts_acquire_async(of_a, 20000);
     ck_assert(ts_wait_children(ts_stage_server(), path, 2, ts_patience(5000)));
     bring_back(node);
-    ts_sleep_ms(A_WHILE_MS);
-    ck_assert_int_eq(ts_child_count(ts_stage_server(), path), 3);
+    ck_assert(ts_wait_children(ts_stage_server(), path, 2, ts_patience(5000)));
+    ck_assert_int_ne(ts_exists(ts_stage_server(), node, NULL), 0);
 
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     assert_granted(waiter);
     ck_assert(ts_wait_children(ts_stage_server(), path, 0, ts_patience(2000)));
+}
+END_TEST
+
+/* The only permit. */
+START_TEST(a_permit_that_is_back_is_removed) {
+    a = ts_stage_client(SESSION_MS);
+    pdk_semaphore *semaphore = permits_at(a, ts_fresh_path(), 1);
+    for (int turn = 0; turn < 2; turn++) {
+        pdk_hold *hold = permits_take(semaphore, 1);
+        g_autofree char *node = ts_hold_node(hold);
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
+        if (turn == 0)
+            bring_back(node);
+    }
+}
+END_TEST
+
+/* Whoever makes one with such a name is waited for as anybody else; one that could not be deleted harms nobody. */
+START_TEST(the_name_alone_makes_it_nobodys) {
+    two_locks(PDK_NAMING_CURATOR);
+    g_autofree char *node = once_held();
+    g_autofree char *below = g_strconcat(node, "/below", NULL);
+    imitate(node);
+    imitate(below);
+    ts_answer *waiter = ts_acquire_async(of_a, 20000);
+    ck_assert(ts_wait_children(ts_stage_server(), path, 2, ts_patience(5000)));
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert_int_eq(ts_answer_count(waiter), 0);
+    ck_assert_int_eq(ts_child_count(ts_stage_server(), path), 2);
+
+    ck_assert_int_eq(ts_delete(ts_stage_server(), below), 0);
+    ck_assert_int_eq(ts_delete(ts_stage_server(), node), 0);
+    assert_granted(waiter);
+    ck_assert_int_eq(ts_events(a, PDK_SESSION_EXPIRED), 0);
 }
 END_TEST
 
@@ -102,6 +162,8 @@ static Suite *make_suite(void) {
 
     tcase_add_loop_test(tcase, a_node_that_is_back_is_removed, 0, 2);
     tcase_add_test(tcase, a_node_that_is_back_ahead_of_a_waiter);
+    tcase_add_test(tcase, a_permit_that_is_back_is_removed);
+    tcase_add_test(tcase, the_name_alone_makes_it_nobodys);
     tcase_add_test(tcase, what_is_in_use_stays);
     return suite;
 }

@@ -49,7 +49,7 @@ MUTANTS = {
          "        pdk__alarm_set")]),
     "any session's node is ours": ("src/session/commands.c", SIM, [
         ("reply->owner == place->s->id", "reply->owner != 0"),
-        ("src/session/places.c", 'g_strdup_printf("%.24s%012" PRIx64, s->uuid, ++s->marks)',
+        ("src/session/places.c", 'g_strdup_printf("%s%012" PRIx64, s->kin, ++s->marks)',
          'g_strdup("00000000-0000-4000-8000-000000000000")')]),
     "claims are forgotten at expiry": ("src/line.c", SIM, [
         ("        drop_place(line);\n        pdk__line_advance(line);", "        drop_place(line);")]),

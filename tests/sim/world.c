@@ -141,6 +141,12 @@ static pdk_status world_resolve(const struct pdk__hosts *hosts, bool (*give_up)(
 
 static int64_t world_now(void) { return sim_process_clock(sim_process_current()); }
 
+/* The schedule's own, so that it can be played again. */
+static void world_random(void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)g_random_int();
+}
+
 static pdk_status world_start(pdk_session *s) {
     struct sim_process *p = sim_process_current();
     struct threads *t = sim_alloc(p->agenda, sizeof *t);
@@ -161,7 +167,8 @@ static void world_end(pdk_session *s) {
 }
 
 const struct pdk__world sim_world = {
-    &sim_client_calls, world_resolve, world_now, world_start, world_arm, world_wake, world_work, world_ended, world_end,
+    &sim_client_calls, world_resolve, world_now,  world_random, world_start,
+    world_arm,         world_wake,    world_work, world_ended,  world_end,
 };
 
 /* ---- from outside */

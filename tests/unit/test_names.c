@@ -183,19 +183,31 @@ END_TEST
 
 /* Names of one session, in either naming; anybody else's, and what is no name at all, are not its. */
 START_TEST(names_of_one_session_are_kin) {
+    static const char kin[] = "01234567-89ab-4cde-8f01-";
     static const enum pdk__profile profiles[] = {PDK__CURATOR, PDK__KAZOO};
     for (size_t i = 0; i < 2; i++) {
-        char mark[PDK__MARK_SIZE], other[PDK__MARK_SIZE], strange[PDK__MARK_SIZE];
-        pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f01-000000000001", mark);
-        pdk__mark_make(profiles[i], PDK__LABEL_READ, "01234567-89ab-4cde-8f01-00000000000f", other);
+        char mark[PDK__MARK_SIZE], strange[PDK__MARK_SIZE];
+        pdk__mark_make(profiles[i], PDK__LABEL_READ, "01234567-89ab-4cde-8f01-00000000000f", mark);
         pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f02-000000000001", strange);
-        ck_assert(pdk__name_is_kin(mark, mark));
-        ck_assert(pdk__name_is_kin(other, mark));
-        ck_assert(!pdk__name_is_kin(strange, mark));
-        ck_assert(!pdk__name_is_kin("", mark));
-        ck_assert(!pdk__name_is_kin("leases", mark));
-        other[12] = '\0';
-        ck_assert(!pdk__name_is_kin(other, mark));
+        ck_assert(pdk__name_is_kin(mark, kin));
+        ck_assert(!pdk__name_is_kin(strange, kin));
+        mark[12] = '\0';
+        ck_assert(!pdk__name_is_kin(mark, kin));
+    }
+    ck_assert(!pdk__name_is_kin("", kin));
+    ck_assert(!pdk__name_is_kin("_c_", kin));
+    ck_assert(!pdk__name_is_kin("leases", kin));
+}
+END_TEST
+
+START_TEST(a_mark_is_all_before_the_number) {
+    static const char *const numbers[] = {"0000000000", "2147483647", "-000000001", "-999999999", "-1000000000"};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct pdk__name name;
+        char text[PDK__NAME_SIZE];
+        snprintf(text, sizeof text, "_c_" UUID "-lock-%s", numbers[i]);
+        ck_assert(pdk__name_parse(text, &name));
+        ck_assert_uint_eq(pdk__name_mark_length(text, &name), strlen("_c_" UUID "-lock-"));
     }
 }
 END_TEST
@@ -230,6 +242,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, order_is_serial);
     tcase_add_test(cases, marks_are_what_the_others_write);
     tcase_add_test(cases, names_of_one_session_are_kin);
+    tcase_add_test(cases, a_mark_is_all_before_the_number);
     tcase_add_test(cases, kazoo_has_no_leases);
     tcase_add_test(cases, lines_are_locks_candidates_and_leases);
     suite_add_tcase(suite, cases);
