@@ -101,11 +101,16 @@ size_t pdk__name_mark_length(const char *text, const struct pdk__name *name) {
     return strlen(text) - (name->sequence <= -1000000000 ? 11 : 10);
 }
 
+/* Kazoo writes no dashes. */
+static bool is_dashed(const char *name) { return strncmp(name, "_c_", 3) == 0; }
+
 bool pdk__name_is_kin(const char *name, const char *uuid) {
-    bool dashed = strncmp(name, "_c_", 3) == 0; /* kazoo writes no dashes */
+    bool dashed = is_dashed(name);
     const char *c = dashed ? name + 3 : name;
     for (; *uuid; uuid++)
         if ((dashed || *uuid != '-') && *c++ != *uuid)
             return false;
     return true;
 }
+
+size_t pdk__name_kin_length(const char *name) { return is_dashed(name) ? 3 + 24 : 20; }

@@ -61,7 +61,9 @@ void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char
 /* How much of a name that was read stands before its sequence. */
 size_t pdk__name_mark_length(const char *text, const struct pdk__name *name);
 
-/* Does the uuid in a name begin so? Any bytes will do for a name. */
+/* Does the uuid in a name begin so, with 24 characters of one? Any bytes will do for a name. */
 bool pdk__name_is_kin(const char *name, const char *uuid);
+/* How much of a name stands before the number of a contender of its session. */
+size_t pdk__name_kin_length(const char *name);
 
 #endif

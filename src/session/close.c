@@ -17,6 +17,7 @@ void pdk__session_free(pdk_session *s) {
     s->world->end(s);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);
+    g_hash_table_destroy(s->marked);
     pdk__hosts_free(s->hosts);
     g_free(s->identity);
     if (s->digest)

@@ -79,6 +79,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     pthread_mutex_init(&s->monitor, NULL);
     pdk__cond_init(&s->changed);
     g_queue_init(&s->places);
+    s->marked = g_hash_table_new(g_int64_hash, g_int64_equal);
     g_queue_init(&s->lines);
     g_queue_init(&s->holds);
     g_queue_init(&s->lookouts);

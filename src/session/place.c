@@ -70,6 +70,8 @@ static void remove_place(struct pdk__place *place) {
     pdk_session *s = place->s;
     place->queued = false;
     g_queue_unlink(&s->places, &place->link);
+    if (place->serial)
+        g_hash_table_remove(s->marked, &place->serial);
     s->ephemeral_bytes -= place->bytes;
     pdk__alarm_off(&place->retry);
     pdk__alarm_off(&place->poll);

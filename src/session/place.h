@@ -55,6 +55,7 @@ struct pdk__place {
     enum pdk__result unsent;      /* the answer to what could not be sent: NOT_NOW, or LIMITED */
     size_t bytes;                 /* counted in s->ephemeral_bytes */
     uint64_t leaving;             /* order of leaving; 0: not yet */
+    uint64_t serial;              /* the number in its mark; 0: found by the reaper */
     bool outpaced;                /* as of the last list: somebody is ahead, other than a node of ours on its way out */
     bool list_unsent;             /* the second request of two could not be sent */
     struct pdk__alarm retry;      /* a command could not be sent, or the server asked for a pause */

@@ -21,6 +21,8 @@ static struct pdk__place *make_marked(pdk_session *s, const char *dir, const str
     if (s->ephemeral_bytes + strlen(dir) + strlen(mark) + 16 > PDK__EPHEMERAL_BYTES_MAX)
         return NULL;
     struct pdk__place *place = pdk__place_make(s, dir, mark);
+    place->serial = s->marks;
+    g_hash_table_insert(s->marked, &place->serial, place);
     place->rule = kind->rule;
     place->containers = kind->profile == PDK__CURATOR;
     return place;

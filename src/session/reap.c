@@ -15,15 +15,19 @@ void pdk__kin_make(pdk_session *s) {
                (random.d & 0x3fff) | 0x8000);
 }
 
-/* The names of our nodes there; and marks, of those whose name is not known yet. */
-static GHashTable *known(const pdk_session *s, const char *dir) {
-    GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (const GList *link = s->places.head; link; link = link->next) {
-        const struct pdk__place *place = link->data;
-        if (strcmp(place->dir, dir) == 0)
-            g_hash_table_add(names, g_strdup(place->c.own[0] != '\0' ? place->c.own : place->c.mark));
-    }
-    return names;
+/* Quickly, of nearly all: by the number in it. */
+static bool is_marked(const pdk_session *s, const char *name) {
+    uint64_t serial = g_ascii_strtoull(name + pdk__name_kin_length(name), NULL, 16);
+    const struct pdk__place *place = g_hash_table_lookup(s->marked, &serial);
+    return place && (place->c.own[0] == '\0' || strcmp(place->c.own, name) == 0);
+}
+
+/* Also the reaper's. */
+static bool is_known(const pdk_session *s, const char *name) {
+    for (const GList *link = s->places.head; link; link = link->next)
+        if (strcmp(((const struct pdk__place *)link->data)->c.own, name) == 0)
+            return true;
+    return false;
 }
 
 /* As of a node that may be ours: the contender asks whose it is before it deletes it. */
@@ -38,22 +42,17 @@ static void reap(pdk_session *s, const char *dir, const char *mark, const char *
 }
 
 void pdk__reap_strays(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count) {
-    GHashTable *ours = NULL;
     for (size_t i = 0; i < count; i++) {
         struct pdk__name name;
-        if (!pdk__name_is_kin(names[i], s->kin) || strcmp(names[i], own) == 0 || strlen(names[i]) >= PDK__NAME_SIZE ||
-            !pdk__name_parse(names[i], &name))
+        if (!pdk__name_is_kin(names[i], s->kin) || strcmp(names[i], own) == 0 || is_marked(s, names[i]) ||
+            strlen(names[i]) >= PDK__NAME_SIZE || !pdk__name_parse(names[i], &name) || is_known(s, names[i]))
             continue;
         size_t length = pdk__name_mark_length(names[i], &name);
         char *mark = g_strndup(names[i], length);
-        if (!ours)
-            ours = known(s, dir);
-        if (length < PDK__MARK_SIZE && !g_hash_table_contains(ours, names[i]) && !g_hash_table_contains(ours, mark))
+        if (length < PDK__MARK_SIZE)
             reap(s, dir, mark, names[i]);
         g_free(mark);
     }
-    if (ours)
-        g_hash_table_destroy(ours);
 }
 
 void pdk__reap_stuck(struct pdk__place *place) {

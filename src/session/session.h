@@ -77,6 +77,7 @@ struct pdk_session {
     GHashTable *watches; /* path -> who waits: watches.c */
     size_t ephemeral_bytes, watched_bytes;
     uint64_t leaving_serial, marks; /* of places: how many have left, and have had a mark */
+    GHashTable *marked;             /* those that are there, by the number in their mark */
 
     struct pdk__outbox outbox;
 };
