@@ -10,9 +10,8 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum {
-    SESSION_MS = 20000
-}; /* a thousand leases, under a sanitizer, keep a session busy for longer than short ones last */
+/* A thousand leases, under a sanitizer, keep a session busy for longer than short ones last. */
+enum { SESSION_MS = 20000 };
 
 static ts_client *a;
 static pdk_semaphore *semaphore; /* of 7 permits, nobody holds any */
