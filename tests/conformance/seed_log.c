@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include <ts_requests.h>
 #include <ts_support.h>
 #include <ts_wire.h>
 
@@ -47,10 +48,7 @@ static void append(GByteArray *file, GByteArray *txn) {
 static void put_create(GByteArray *txn, const char *path, int32_t counter) {
     ts_put_string(txn, path);
     ts_put_bytes(txn, "", 0);
-    ts_put_int(txn, 1); /* one entry of the ACL */
-    ts_put_int(txn, TS_PERM_ALL);
-    ts_put_string(txn, "world");
-    ts_put_string(txn, "anyone");
+    ts_put_open_acl(txn);
     ts_put_bool(txn, false); /* not ephemeral */
     ts_put_int(txn, counter);
 }

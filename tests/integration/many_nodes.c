@@ -3,6 +3,7 @@
 
 #include <ts_observer.h>
 #include <ts_proxy.h>
+#include <ts_requests.h>
 #include <ts_sniff.h>
 #include <ts_wire.h>
 
@@ -14,17 +15,6 @@ static void put_operation(GByteArray *out, int type, bool last) {
     ts_put_int(out, type);
     ts_put_bool(out, last);
     ts_put_int(out, NONE); /* no error: this is the request */
-}
-
-static void put_create(GByteArray *out, const char *path) {
-    put_operation(out, TS_OP_CREATE, false);
-    ts_put_string(out, path);
-    ts_put_bytes(out, "", 0);
-    ts_put_int(out, 1); /* one entry of the ACL */
-    ts_put_int(out, TS_PERM_ALL);
-    ts_put_string(out, "world");
-    ts_put_string(out, "anyone");
-    ts_put_int(out, TS_PERSISTENT);
 }
 
 /* Where one operation failed none is done, and all are answered with an error: 0 for those ahead of it. */
@@ -44,7 +34,8 @@ static int make(ts_wire *wire, const char *prefix, int first, int end) {
     for (int i = first; i < end; i++) {
         g_autofree char *path = g_strdup_printf("%s%06d", prefix, i);
 
-        put_create(multi, path);
+        put_operation(multi, TS_OP_CREATE, false);
+        ts_put_create(multi, path, "", TS_PERSISTENT);
     }
     put_operation(multi, NONE, true);
     const int rc = ts_wire_call(wire, TS_OP_MULTI, multi, &reply);

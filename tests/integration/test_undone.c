@@ -4,6 +4,7 @@
 
 #include "permits.h"
 #include "ts_check.h"
+#include "ts_requests.h"
 #include "ts_stage.h"
 #include "ts_support.h"
 #include "ts_wire.h"
@@ -43,13 +44,7 @@ static void bring_back(const char *node) {
     ck_assert(ts_proxy_last_session(a->proxy, &key));
     ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
     ck_assert_int_eq(ts_wire_open(&wire, ts_stage_server(), key.timeout_ms, &key), 0);
-    ts_put_string(body, node);
-    ts_put_bytes(body, "", 0);
-    ts_put_int(body, 1); /* entry of the access control list: all permissions */
-    ts_put_int(body, TS_PERM_ALL);
-    ts_put_string(body, "world");
-    ts_put_string(body, "anyone");
-    ts_put_int(body, TS_EPHEMERAL);
+    ts_put_create(body, node, "", TS_EPHEMERAL);
     ck_assert_int_eq(ts_wire_call(&wire, TS_OP_CREATE, body, NULL), 0);
     ts_wire_shut(&wire);
     g_byte_array_unref(body);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ts_requests.h"
 #include "ts_wire.h"
 
 struct ts_observer {
@@ -113,21 +114,12 @@ char **ts_observer_children(ts_observer *o, const char *path, int *rc) {
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
-static void put_acl(GByteArray *body, int permissions, const char *scheme, const char *id) {
-    ts_put_int(body, 1);
-    ts_put_int(body, permissions);
-    ts_put_string(body, scheme);
-    ts_put_string(body, id);
-}
-
 int ts_observer_create(ts_observer *o, const char *path, const char *data, int flags, char **created) {
-    GByteArray *body = body_with(path);
+    GByteArray *body = g_byte_array_new();
     GByteArray *reply = NULL;
     int rc;
 
-    ts_put_string(body, data);
-    put_acl(body, TS_PERM_ALL, "world", "anyone");
-    ts_put_int(body, flags);
+    ts_put_create(body, path, data, flags);
     rc = call(o, TS_OP_CREATE, body, &reply);
     if (rc == 0 && created != NULL) {
         ts_reader in = {.at = reply->data, .left = reply->len};
@@ -209,7 +201,7 @@ int ts_observer_exists(ts_observer *o, const char *path, ts_stat *stat) {
 int ts_observer_set_acl(ts_observer *o, const char *path, int permissions, const char *scheme, const char *id) {
     GByteArray *body = body_with(path);
 
-    put_acl(body, permissions, scheme, id);
+    ts_put_acl(body, permissions, scheme, id);
     ts_put_int(body, -1);
     return call(o, TS_OP_SET_ACL, body, NULL);
 }
