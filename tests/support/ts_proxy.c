@@ -183,6 +183,32 @@ void ts_proxy_set_delay(ts_proxy *p, unsigned up_us, unsigned down_us) {
     ts_loop_unlock();
 }
 
+typedef struct {
+    const void *bytes;
+    size_t size;
+    int said;
+} speech;
+
+static void say_one(ts_conn *c, void *user) {
+    speech *it = user;
+    const int64_t now = ts_now_ns();
+
+    if (c->link == LINK_OPEN && ts_sniff_between(&c->flow[DOWN].sniff)) {
+        ts_flow_push(c, DOWN, CHUNK_DATA, it->bytes, it->size, now);
+        it->said++;
+        ts_conn_run(c, now);
+    }
+}
+
+int ts_proxy_say(ts_proxy *p, const void *bytes, size_t size) {
+    speech it = {bytes, size, 0};
+
+    ts_loop_lock();
+    for_all(p, say_one, &it);
+    ts_loop_unlock();
+    return it.said;
+}
+
 static void stop_losing(ts_conn *c, void *unused) {
     (void)unused;
     c->losing = false;

@@ -7,6 +7,7 @@
 #define TS_PROXY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct ts_proxy ts_proxy;
@@ -100,6 +101,10 @@ void ts_proxy_disarm(ts_proxy *p);
 
 /* Waits until the armed cut has happened (for TS_LOSE_REPLY: the reply has been lost). False after `timeout_ms`. */
 bool ts_proxy_wait_fired(ts_proxy *p, int64_t timeout_ms);
+
+/* Puts bytes into the server's mouth, between two of its frames: each open connection's client gets them after all that the
+ * server has said so far. Once nothing is held up, that is; how many connections got them is returned. */
+int ts_proxy_say(ts_proxy *p, const void *bytes, size_t size);
 
 typedef struct {
     uint64_t accepted;      /* connections ever */

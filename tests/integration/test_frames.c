@@ -1,0 +1,60 @@
+/* Servers that send a length which is none. The client library takes it for one, and takes whatever follows for that frame, until it
+ * gives the connection up. Whoever holds goes on, or is told.
+ *
+ * It trusts servers with more: an answer to nothing ends the process in an assertion of its own, and an event cut short, in 3.8.0,
+ * in a segmentation fault. */
+#include <glib.h>
+
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000 };
+
+/* While one holds and another waits. */
+static void say_length(int32_t length) {
+    const int32_t frame = GINT32_TO_BE(length);
+    const char *path = ts_fresh_path();
+    ts_client *holder = ts_stage_client(SESSION_MS), *waiter = ts_stage_client(SESSION_MS);
+    pdk_hold *hold = ts_stage_acquire(ts_lock(holder, path), 5000);
+    ts_lost *lost = ts_lost_watch(hold);
+    ts_answer *claim = ts_acquire_async(ts_lock(waiter, path), 60000);
+
+    ck_assert(ts_wait_children(ts_stage_server(), path, 2, 5000));
+    ck_assert_int_eq(ts_proxy_say(holder->proxy, &frame, sizeof frame), 1);
+    ck_assert(ts_wait_event(holder, PDK_SESSION_SUSPENDED, 1, ts_patience(SESSION_MS)));
+    ck_assert(ts_wait_event(holder, PDK_SESSION_RESTORED, 1, ts_patience(SESSION_MS)));
+
+    const pdk_status status = pdk_hold_release(hold);
+    ck_assert(status == PDK_OK || status == PDK_LOST);
+    ck_assert_int_le(ts_lost_count(lost), status == PDK_LOST); /* the release itself may be what finds the lease over */
+    ck_assert(ts_answer_wait(claim, ts_patience(5000)));
+    ck_assert_int_eq(ts_answer_status(claim), PDK_OK);
+    ts_answer *next = ts_acquire_async(ts_lock(holder, path), 60000);
+    ck_assert_int_eq(ts_answer_release(claim), PDK_OK);
+    ck_assert(ts_answer_wait(next, ts_patience(5000)));
+    ck_assert_int_eq(ts_answer_release(next), PDK_OK);
+    ck_assert(ts_wait_children(ts_stage_server(), path, 0, 5000));
+}
+
+START_TEST(a_frame_far_too_long) { say_length(64 << 20); }
+END_TEST
+
+/* No memory is that large, which a sanitizer takes for a fault. */
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+START_TEST(a_frame_of_less_than_nothing) { say_length(-1); }
+END_TEST
+#endif
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("frames");
+    TCase *tcase = ts_stage_case(suite, "frames");
+
+    tcase_add_test(tcase, a_frame_far_too_long);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+    tcase_add_test(tcase, a_frame_of_less_than_nothing);
+#endif
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
