@@ -51,7 +51,10 @@ def done_to(who, kind, token, at, following):
     if kind == "resign":
         return [[at, who, "resign"], [at, who, "resigned status=PDK_OK"], [at, who, "deposed reason=NONE"], changed]
     return [[at, "driver", "ending"], [at, who, "deposed reason=NONE"],
-            *[[at, "driver", f"finishing who={other}"] for other in OBSERVERS if other != "c1.1"]]
+            *[[at, "driver", f"finishing who={other}"] for other in LEADERS[1:]],
+            # Who is next in line then is told to end as well, before it is elected, and those who heard of it last of all.
+            [at + 10, "observer1", f"leader token={token + 5} identity=c7.1"],
+            [at + 20, "driver", "finishing who=c7.1"], [at + 30, "driver", "finishing who=observer1"]]
 
 
 def judge(lines, **more):
@@ -88,6 +91,7 @@ WAYS = {
     "only 0 of ours met cut": change("driver", "kind=cut", "kind=kill"),
     "the session of c2.1 outlived its pause": drop("c2.1", "EXPIRED left"),
     "heard of a leader c6.1, token 1025": drop("driver", "killing who=c6.1"),
+    "heard of a leader c7.1, token 1045": drop("driver", "finishing who=c7.1"),
     "c6.1, token 1025, that was never elected": later("driver", "killing who=c6.1", 4400),
 }
 

@@ -113,9 +113,9 @@ def troubles(logbook):
 
 
 def failing(logbook, who, ns):
-    """Whether that process was dead, paused or cut off at that time, or so soon after it that it could not know yet what others
-    heard, or could still be recovering."""
-    if any(event["who"] == who and event.ns <= ns + HEAR_NS for event in logbook.named("killing")):
+    """Whether that process was dead, on its way out, paused or cut off at that time, or so soon after it that it could not know yet
+    what others heard, or could still be recovering."""
+    if any(event["who"] == who and event.ns <= ns + HEAR_NS for event in logbook.named("killing", "finishing")):
         return True
     since = [event.ns for event in logbook.named("stopping", "cutting") if event["who"] == who and event.ns <= ns + HEAR_NS]
     until = [event.ns for event in logbook.named("resumed", "healed") if event["who"] == who and event.ns <= ns]
