@@ -232,6 +232,7 @@ START_TEST(the_number_changes) {
     ts_answer *waiter = permits_async(permits_at(b, path, 2), 1, 20000);
 
     permits_await_ahead(waiter, 0);
+    ck_assert_int_eq(pdk_sequencer_check(b->session, pdk_hold_sequencer(held), 5000), PDK_OK); /* it has asked by now */
     write_number(path, "3");
     ck_assert(!ts_answer_wait(waiter, 200)); /* nobody watches that */
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
