@@ -352,6 +352,10 @@ START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
     }
     ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
     pdk_hold *other = ts_stage_acquire(ts_lock(ts_stage_client(SESSION_MS), it.path), ts_patience(5000));
+    while (ts_proxy_count(it.client->proxy, TS_OP_CONNECT) < 3) { /* the third is for a new session */
+        ck_assert_int_lt(ts_now_ms(), end + ts_patience(5000));
+        ts_sleep_ms(2);
+    }
     for (int i = 0; i < 20; i++) {
         ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
         ck_assert_int_eq(ts_answer_count(answer), 0);
