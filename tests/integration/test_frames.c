@@ -1,8 +1,8 @@
 /* Servers that send a length which is none. The client library takes it for one, and takes whatever follows for that frame, until it
  * gives the connection up. Whoever holds goes on, or is told.
  *
- * It trusts servers with more: an answer to nothing ends the process in an assertion of its own, and an event cut short, in 3.8.0,
- * in a segmentation fault. */
+ * It trusts servers with more: in 3.8.0 an answer that nobody asked for ends the process in an assertion of its own, and an event cut
+ * short in a segmentation fault. */
 #include <glib.h>
 
 #include "ts_check.h"

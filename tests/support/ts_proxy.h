@@ -103,7 +103,7 @@ void ts_proxy_disarm(ts_proxy *p);
 bool ts_proxy_wait_fired(ts_proxy *p, int64_t timeout_ms);
 
 /* Puts bytes into the server's mouth, between two of its frames: each open connection's client gets them after all that the
- * server has said so far. Once nothing is held up, that is; how many connections got them is returned. */
+ * server has said so far. A connection in the midst of a frame is left out. Returns to how many they went. */
 int ts_proxy_say(ts_proxy *p, const void *bytes, size_t size);
 
 typedef struct {
