@@ -87,11 +87,18 @@ static bool is_gone(void *user) {
     return ts_observer_exists(wait->real->admin, wait->path, NULL) == -101;
 }
 
+/* With the leader: until it has applied a new access control list itself, it judges what comes by any server by the old one,
+ * and a follower may have confirmed the change to its own clients by then. */
+static bool open_admin(struct real *r) {
+    int leader = ts_ensemble_wait_leader(r->servers, -1, WAIT_MS);
+    r->admin = leader < 0 ? NULL : ts_observer_open(ts_ensemble_host(r->servers, leader));
+    return r->admin != NULL;
+}
+
 static bool set_counter(struct real *r, const char *path, int32_t counter) {
     ts_observer_abandon(r->admin);
     bool ok = seed_counter(r->servers, path, counter);
-    r->admin = ts_observer_open(ts_ensemble_hosts(r->servers));
-    return ok && r->admin;
+    return open_admin(r) && ok;
 }
 
 static bool admin(struct backend *b, const struct admin *what, const char *path) {
@@ -161,8 +168,7 @@ struct backend *backend_real(int servers) {
     bool ok = r->servers != NULL;
     for (int i = 0; i < SLOTS && ok; i++)
         ok = (r->proxies[i] = ts_proxy_start(server_of(r, i))) != NULL;
-    ok = ok && (r->admin = ts_observer_open(ts_ensemble_hosts(r->servers))) != NULL;
-    if (ok)
+    if (ok && open_admin(r))
         return &r->backend;
     fprintf(stderr, "conformance: no ZooKeeper\n");
     free_real(&r->backend);
