@@ -62,8 +62,8 @@ static void enter(exit_case *c) {
     if (c->at->opcode != 0 && !c->at->poked) {
         ts_proxy_arm(proxy, c->at->opcode, c->at->loss, c->at->second ? TS_CUT : mode_of(c));
     }
-    c->began = ts_now_ms();
     c->answer = batch.recipe->claim(c, c->way == EXIT_BY_TRY ? 0 : c->way == EXIT_BY_TIMEOUT ? EXITS_CLAIM_MS : 60000);
+    c->asked = ts_now_ms();
     if (c->at->poked) {
         await_position(c, PDK_OK);
         await_silence(c);
@@ -91,7 +91,7 @@ static void leave(exit_case *c) {
     } else if (c->way == EXIT_BY_UNREF) {
         batch.recipe->unref(g_steal_pointer(&c->object));
     } else if (c->at->granted) {
-        ts_sleep_ms(c->began + EXITS_CLAIM_MS + 1 - ts_now_ms());
+        ts_sleep_ms(c->asked + EXITS_CLAIM_MS + 1 - ts_now_ms());
     }
     if (c->at->granted) {
         pdk_session_dispatch(c->client->session, NULL);

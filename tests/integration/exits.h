@@ -45,7 +45,7 @@ typedef struct {
     void *object; /* the recipe's, ours to unref */
     pdk_hold *ahead[2];
     ts_answer *answer;
-    int64_t began;
+    int64_t asked; /* ms: a claim's time ran from then at the latest */
 } exit_case;
 
 /* What the test of a recipe does for it. */
