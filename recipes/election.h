@@ -29,6 +29,10 @@ pdk_status pdk__candidacy_await(pdk_election *election, int64_t timeout_ms, pdk_
 /* The line's right ended. Under the monitor. */
 void pdk__candidacy_ended(struct pdk__candidacy *candidacy, pdk_reason reason);
 
+/* --- election_observer.c */
+/* The same as pdk_election_observe, under the monitor. */
+pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user));
+
 /* --- election_service.c */
 /* The same for a service. */
 void pdk__service_ended(pdk_service *service);

@@ -229,36 +229,26 @@ static void give_up(struct pdk__candidacy *c) {
         clean_up(c, &remains);
 }
 
-/* Under the monitor. */
-static pdk_status enrol(struct pdk__candidacy *c, pdk_election *election) {
-    pdk_status status = pdk__election_may_join(election, "pdk_election_join");
-    if (status != PDK_OK)
-        return status;
+/* Under the monitor: its observer begins as it becomes a candidate, so that whoever leaves in the first callback can. */
+static void enrol(struct pdk__candidacy *c, pdk_election *election) {
     election->candidacy = ref(c);
     c->election = election;
-    return PDK_OK;
+    if (c->calls.leader)
+        c->observer = pdk__observer_begin(election, c->calls.leader, c->calls.user, NULL);
 }
 
 pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callbacks *calls) {
     pdk_session *s = election->line->s;
-    pdk__lock(s);
-    pdk_status status = pdk__election_may_join(election, "pdk_election_join");
-    pdk__unlock(s);
-    if (status != PDK_OK)
-        return status;
     struct pdk__candidacy *c = g_new0(struct pdk__candidacy, 1);
     atomic_init(&c->refs, 1);
     c->line = pdk__line_ref(election->line);
     c->calls = *calls;
-    if (calls->leader) /* before anybody can make it leave */
-        status = pdk_election_observe(election, calls->leader, calls->user, NULL, &c->observer);
     pdk__lock(s);
+    pdk_status status = pdk__election_may_join(election, "pdk_election_join");
     if (status == PDK_OK)
-        status = enrol(c, election);
+        enrol(c, election);
     pdk__unlock(s);
-    if (status != PDK_OK)
-        pdk_observer_stop(g_steal_pointer(&c->observer));
-    else if ((status = stand(c)) != PDK_OK)
+    if (status == PDK_OK && (status = stand(c)) != PDK_OK)
         give_up(c);
     unref(c);
     return status;

@@ -227,9 +227,24 @@ static void seer_free(struct pdk__lookout *lookout) {
 
 /* ---- the calls */
 
+pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user)) {
+    static const struct pdk__lookout_calls calls = {ask, seer_free};
+    pdk_session *s = election->line->s;
+    struct seer *seer = g_new0(struct seer, 1);
+    pdk__lookout_init(&seer->lookout, s, &calls);
+    seer->dir = g_strdup(election->line->dir);
+    seer->kind = election->kind;
+    seer->fn = fn;
+    seer->user = user;
+    seer->user_free = user_free;
+    pdk_observer *observer = g_new(pdk_observer, 1);
+    *observer = (pdk_observer){pdk_session_ref(s), seer};
+    pdk__lookout_look(&seer->lookout);
+    return observer;
+}
+
 pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user),
                                 pdk_observer **out) {
-    static const struct pdk__lookout_calls calls = {ask, seer_free};
     static const char call[] = "pdk_election_observe";
     if (!election || !fn || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, !election ? "election" : !fn ? "fn" : "out");
@@ -239,18 +254,8 @@ pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn, void *
         return status;
     pdk__lock(s);
     status = pdk__session_usable(s, call);
-    if (status == PDK_OK) {
-        struct seer *seer = g_new0(struct seer, 1);
-        pdk__lookout_init(&seer->lookout, s, &calls);
-        seer->dir = g_strdup(election->line->dir);
-        seer->kind = election->kind;
-        seer->fn = fn;
-        seer->user = user;
-        seer->user_free = user_free;
-        *out = g_new(pdk_observer, 1);
-        **out = (pdk_observer){pdk_session_ref(s), seer};
-        pdk__lookout_look(&seer->lookout);
-    }
+    if (status == PDK_OK)
+        *out = pdk__observer_begin(election, fn, user, user_free);
     pdk__unlock(s);
     return status;
 }

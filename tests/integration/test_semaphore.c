@@ -124,8 +124,7 @@ END_TEST
 
 /* ---- order ---- */
 
-/* Whoever asks first is granted first, whatever session or call it used. When their threads hear of it is another matter:
- * the order is that in which the leases were made. */
+/* Whoever asks first is granted first, as the leases' tokens tell, whatever session or call it used. */
 START_TEST(order_is_that_of_arrival) {
     enum { PERMITS = 2, WAITERS = 6 };
     const char *path = ts_fresh_path();

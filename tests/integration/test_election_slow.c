@@ -1,0 +1,125 @@
+/* A candidate whose join is slow to go on: what it has begun is answered, and its callbacks run and act, before it returns. The
+ * executable's pthread_mutex_unlock stands before the C library's, and lets the thread that wants it pause after each. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "elections.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 6000, SOON_MS = 2000, PAUSE_MS = 50 };
+
+/* ---- the slow thread */
+
+static _Thread_local bool is_slow;
+
+typedef int unlock_fn(pthread_mutex_t *mutex);
+
+__attribute__((visibility("default"))) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    unlock_fn *unlock;
+    void *symbol = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    memcpy(&unlock, &symbol, sizeof unlock);
+    const int result = unlock(mutex);
+    if (is_slow) {
+        ts_sleep_ms(PAUSE_MS);
+    }
+    return result;
+}
+
+/* ---- a candidate that acts in a callback */
+
+static struct {
+    const char *path;
+    ts_client *client;
+    pdk_election *election;
+    record *r;
+} it;
+
+static atomic_int answered; /* what the act was answered, once it was; -1 */
+
+static void act_once(record *r, void *call) {
+    pdk_status (*const *act)(pdk_election * election) = call;
+    (void)r;
+    if (atomic_load(&answered) == -1) {
+        atomic_store(&answered, (*act)(it.election));
+    }
+}
+
+static void join_slowly(enum told where, pdk_status (**act)(pdk_election *election)) {
+    pdk_election_callbacks callbacks;
+
+    it.path = ts_fresh_path();
+    it.client = ts_stage_client(SESSION_MS);
+    it.election = election_on(it.client, it.path, NULL);
+    it.r = record_new();
+    record_callbacks(it.r, &callbacks);
+    callbacks.leader = record_leader;
+    record_act(it.r, where, act_once, act);
+    atomic_store(&answered, -1);
+    is_slow = true;
+    const pdk_status joined = pdk_election_join(it.election, &callbacks);
+    is_slow = false;
+    ck_assert_int_eq(joined, PDK_OK);
+}
+
+static bool is_answered(void *none) {
+    (void)none;
+    return atomic_load(&answered) != -1;
+}
+
+static void assert_acted(void) {
+    ck_assert(ts_wait_until(is_answered, NULL, ts_patience(SOON_MS)));
+    ck_assert_int_eq(atomic_load(&answered), PDK_OK);
+}
+
+static void assert_gone(void) {
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
+    ck_assert_int_le(ts_child_count(ts_stage_server(), it.path), 0); /* there may be no directory */
+}
+
+static pdk_status (*leaves)(pdk_election *election) = pdk_election_leave;
+static pdk_status (*resigns)(pdk_election *election) = pdk_election_resign;
+
+START_TEST(leaves_at_the_first_word_of_a_leader) {
+    join_slowly(LEADER, &leaves);
+    assert_acted();
+    assert_gone();
+    ck_assert_int_eq(record_count(it.r, LEADER), 1);
+}
+END_TEST
+
+START_TEST(leaves_as_it_is_elected) {
+    join_slowly(ELECTED, &leaves);
+    assert_acted();
+    assert_told(it.r, DEPOSED, 1);
+    assert_gone();
+    assert_story(it.r, "elected deposed:NONE");
+}
+END_TEST
+
+START_TEST(resigns_as_it_is_elected) {
+    join_slowly(ELECTED, &resigns);
+    assert_acted();
+    assert_told(it.r, ELECTED, 2);
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
+    assert_told(it.r, DEPOSED, 2);
+    assert_gone();
+    assert_story(it.r, "elected deposed:NONE elected deposed:NONE");
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("election_slow");
+    TCase *tcase = ts_stage_case(suite, "election_slow");
+
+    tcase_add_test(tcase, leaves_at_the_first_word_of_a_leader);
+    tcase_add_test(tcase, leaves_as_it_is_elected);
+    tcase_add_test(tcase, resigns_as_it_is_elected);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
