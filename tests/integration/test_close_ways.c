@@ -92,9 +92,12 @@ static void check_close_inside(pdk_dispatch dispatch) {
     bool manual = dispatch == PDK_DISPATCH_MANUAL;
     memset(&inside, 0, sizeof inside);
     inside.session = open_session(dispatch, &lock);
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire_async(lock, 5000, close_inside, NULL, NULL), PDK_OK);
     for (int i = 0; i < 5; i++)
         ck_assert_int_eq(pdk_lock_acquire_async(lock, 5000, count_other, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert(ts_wait_until(closed_inside, &manual, 10000));
     ck_assert_int_eq(inside.first, PDK_OK);
     ck_assert_int_eq(inside.second, PDK_CLOSED);

@@ -49,7 +49,9 @@ static void assert_clean(void) {
 
 START_TEST(before_it_is_in_line) {
     make_it();
-    if (_i > 0) { /* the directory, or the node, is there, and we do not know */
+    if (_i == 0) { /* nothing is there */
+        ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
+    } else { /* the directory, or the node, is there, and we do not know */
         ts_proxy_arm(it.client->proxy, _i == 1 ? TS_OP_CREATE_CONTAINER : TS_OP_CREATE2, TS_LOSE_REPLY, TS_BLACKHOLE);
     }
     it.r = candidate_join(it.election);

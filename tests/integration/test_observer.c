@@ -245,7 +245,8 @@ START_TEST(a_candidate_hears_of_leaders) {
     enter("clara");
     ts_sleep_ms(200);
     ck_assert_int_eq(record_late(r), 0);
-    assert_leaders(r, "anna bruno");
+    g_autofree char *leaders = record_leaders(r); /* while it leaves, it may still hear that nobody leads */
+    ck_assert(g_str_equal(leaders, "anna bruno") || g_str_equal(leaders, "anna bruno -"));
 }
 END_TEST
 

@@ -201,13 +201,16 @@ START_TEST(the_session_is_closed_from_within) {
     make_it();
     record *r = observer_begin(it.seen);
 
+    assert_leader(r, "anna");
     record_act(r, LEADER, close_within, it.b->session);
-    ck_assert(record_wait(r, LEADER, 1, ts_patience(SOON_MS)));
+    ck_assert_int_eq(pdk_election_leave(it.leader), PDK_OK);
+    ck_assert(record_wait(r, LEADER, 2, ts_patience(SOON_MS)));
+    ck_assert_int_eq(pdk_election_join(it.leader, NULL), PDK_OK);
     stir();
     ck_assert_int_eq(record_count(r, FREED), 0);
     observer_stop(r);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
-    ck_assert_int_eq(record_count(r, LEADER), 1);
+    ck_assert_int_eq(record_count(r, LEADER), 2);
 }
 END_TEST
 

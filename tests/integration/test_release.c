@@ -19,7 +19,7 @@ static struct {
 static void acquire_it(void) {
     it.path = ts_fresh_path();
     it.client = ts_stage_client(SESSION_MS);
-    it.lock = ts_lock(it.client, it.path);
+    it.lock = ts_lock_of_long_turns(it.client, it.path);
     it.hold = ts_stage_acquire(it.lock, 5000);
 }
 

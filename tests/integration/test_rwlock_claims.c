@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(writers_hand_over_and_readers_do_not) {
     const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock(a, path);
+    pdk_rwlock *lock = ts_rwlock_of_long_turns(a, path);
     pdk_hold *hold = ts_stage_write(lock, 5000);
     ts_answer *reader = ts_read_async(lock, 20000);
     ts_await_in_line(reader);

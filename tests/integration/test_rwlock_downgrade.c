@@ -119,7 +119,7 @@ END_TEST
 /* Those that would have had it handed over queue anew, behind the readers, and in their order. */
 START_TEST(local_writers_queue_anew) {
     const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock(a, path);
+    pdk_rwlock *lock = ts_rwlock_of_long_turns(a, path);
     pdk_hold *hold = ts_stage_write(lock, 5000);
     ts_answer *local[] = {ts_write_async(lock, 20000), ts_write_thread(lock, 20000)};
     ts_answer *reader = ts_read_async(ts_rwlock(b, path), 20000);
@@ -200,7 +200,7 @@ START_TEST(a_readers_node_has_the_writers_number) {
 END_TEST
 
 START_TEST(it_stays_the_same_hold) {
-    pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
+    pdk_rwlock *lock = ts_rwlock_of_long_turns(a, ts_fresh_path());
     pdk_hold *first = ts_stage_write(lock, 5000);
     ts_answer *second = ts_write_async(lock, 5000);
     const int64_t token = pdk_hold_token(first);

@@ -23,7 +23,7 @@ static const char *server(void) { return ts_stage_server(); }
 
 START_TEST(a_release_hands_over_without_touching_the_server) {
     const char *path = ts_fresh_path();
-    pdk_lock *lock = ts_lock(a, path);
+    pdk_lock *lock = ts_lock_of_long_turns(a, path);
     pdk_hold *hold = ts_stage_acquire(lock, 5000);
     const int64_t token = pdk_hold_token(hold);
     ts_answer *waiters[3];

@@ -150,6 +150,13 @@ pdk_lock *ts_lock_with(const ts_client *face, const char *path, const pdk_lock_o
 
 pdk_lock *ts_lock(const ts_client *face, const char *path) { return ts_lock_with(face, path, NULL); }
 
+pdk_lock *ts_lock_of_long_turns(const ts_client *face, const char *path) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+
+    options.max_handover_ms = 60000;
+    return ts_lock_with(face, path, &options);
+}
+
 /* ---- acquisitions ---- */
 
 static pdk_status start_lock(void *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {

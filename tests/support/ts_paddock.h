@@ -45,6 +45,8 @@ bool ts_wait_event(const ts_client *client, pdk_session_event event, int count, 
 /* A lock on it. Aborts when that fails: a test about failures calls pdk_lock_new itself. */
 pdk_lock *ts_lock(const ts_client *client, const char *path);
 pdk_lock *ts_lock_with(const ts_client *client, const char *path, const pdk_lock_options *options);
+/* Its threads hand it over for a minute in a row: no matter how busy the machine is, it is the next one's. */
+pdk_lock *ts_lock_of_long_turns(const ts_client *client, const char *path);
 
 /* The witness of one acquisition of it. */
 ts_answer *ts_acquire_async(pdk_lock *lock, int64_t timeout_ms);

@@ -22,6 +22,13 @@ pdk_rwlock *ts_rwlock_with(const ts_client *client, const char *path, const pdk_
 
 pdk_rwlock *ts_rwlock(const ts_client *client, const char *path) { return ts_rwlock_with(client, path, NULL); }
 
+pdk_rwlock *ts_rwlock_of_long_turns(const ts_client *client, const char *path) {
+    pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
+
+    options.max_handover_ms = 60000;
+    return ts_rwlock_with(client, path, &options);
+}
+
 static pdk_status start_read(void *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
     return pdk_rwlock_read_async(lock, timeout_ms, fn, user, out);
 }

@@ -4,9 +4,10 @@
 
 #include "ts_paddock.h"
 
-/* Like ts_lock. */
+/* Like ts_lock, and so on. */
 pdk_rwlock *ts_rwlock(const ts_client *client, const char *path);
 pdk_rwlock *ts_rwlock_with(const ts_client *client, const char *path, const pdk_rwlock_options *options);
+pdk_rwlock *ts_rwlock_of_long_turns(const ts_client *client, const char *path);
 
 /* The witness of one acquisition. */
 ts_answer *ts_read_async(pdk_rwlock *lock, int64_t timeout_ms);
