@@ -129,9 +129,11 @@ static pdk_status stand(struct pdk__candidacy *c) {
     }
     pdk__lock(s);
     claim->user_free = unref;
-    remains.claim = c->claim;
-    c->claim = c->election ? claim : NULL;
-    if (!c->election) /* left meanwhile */
+    if (claim->state == PDK__CLAIM_ENDED) /* its callback was faster, and another claim may stand by now */
+        remains.claim = claim;
+    else if (c->election)
+        c->claim = claim;
+    else /* left meanwhile */
         abandon(&remains, claim);
     pthread_cond_broadcast(&s->changed);
     pdk__unlock(s);

@@ -112,6 +112,33 @@ START_TEST(resigns_as_it_is_elected) {
 }
 END_TEST
 
+static ts_observer *rival;
+
+/* Somebody comes into line behind it, before it resigns. */
+static pdk_status resign_to_a_rival(pdk_election *election) {
+    g_autofree char *name = g_strconcat(it.path, "/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-", NULL);
+    const int code = ts_observer_create(rival, name, "", TS_EPHEMERAL | TS_SEQUENTIAL, NULL);
+    return code == 0 ? pdk_election_resign(election) : PDK_UNAVAILABLE;
+}
+
+static pdk_status (*resigns_to_a_rival)(pdk_election *election) = resign_to_a_rival;
+
+/* What it leaves is its new place in line, whatever became of its join's. */
+START_TEST(leaves_the_line_after_it_resigned) {
+    rival = ts_observer_open(ts_stage_server());
+    ck_assert_ptr_nonnull(rival);
+    join_slowly(ELECTED, &resigns_to_a_rival);
+    assert_acted();
+    assert_told(it.r, DEPOSED, 1);
+    ck_assert(ts_wait_children(ts_stage_server(), it.path, 2, ts_patience(SOON_MS)));
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
+    const bool is_gone = ts_wait_children(ts_stage_server(), it.path, 1, ts_patience(SOON_MS));
+    ts_observer_close(rival);
+    ck_assert(is_gone);
+    assert_story(it.r, "elected deposed:NONE");
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_slow");
     TCase *tcase = ts_stage_case(suite, "election_slow");
@@ -119,6 +146,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, leaves_at_the_first_word_of_a_leader);
     tcase_add_test(tcase, leaves_as_it_is_elected);
     tcase_add_test(tcase, resigns_as_it_is_elected);
+    tcase_add_test(tcase, leaves_the_line_after_it_resigned);
     return suite;
 }
 
