@@ -117,28 +117,18 @@ static void fail(struct pdk__candidacy *c, pdk_status status) {
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user);
 
-/* Stand in line, again. Not under the monitor. */
+/* Stand in line, again, unless it has left. Under one lock: whoever leaves finds the claim that stands. */
 static pdk_status stand(struct pdk__candidacy *c) {
     pdk_session *s = c->line->s;
-    pdk_claim *claim;
-    struct remains remains = {0};
-    pdk_status status = pdk__claim_start(c->line, 1, PDK_FOREVER, "pdk_election_join", on_acquired, ref(c), &claim);
-    if (status != PDK_OK) {
-        atomic_fetch_sub(&c->refs, 1); /* not the last: the caller has one */
-        return status;
-    }
     pdk__lock(s);
-    claim->user_free = unref;
-    if (claim->state == PDK__CLAIM_ENDED) /* its callback was faster, and another claim may stand by now */
-        remains.claim = claim;
-    else if (c->election)
-        c->claim = claim;
-    else /* left meanwhile */
-        abandon(&remains, claim);
-    pthread_cond_broadcast(&s->changed);
+    pdk_status status = c->election ? pdk__session_usable(s, "pdk_election_join") : PDK_OK;
+    if (c->election && status == PDK_OK) {
+        c->claim = pdk__claim_begin(c->line, 1, PDK_FOREVER, on_acquired, ref(c));
+        c->claim->user_free = unref;
+        pthread_cond_broadcast(&s->changed);
+    }
     pdk__unlock(s);
-    drop(&remains);
-    return PDK_OK;
+    return status;
 }
 
 /* ---- deposed */
@@ -160,10 +150,7 @@ static void deposed_run(void *user) {
     if (c->calls.deposed && c->told)
         c->calls.deposed(news->reason, c->calls.user);
     c->told = false;
-    pdk__lock(c->line->s);
-    bool left = !c->election;
-    pdk__unlock(c->line->s);
-    pdk_status status = left ? PDK_OK : stand(c);
+    pdk_status status = stand(c);
     if (status != PDK_OK)
         fail(c, status);
 }

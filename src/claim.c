@@ -218,23 +218,25 @@ pdk_status pdk__claim_wait(struct pdk__line *line, int32_t count, int64_t timeou
     return status;
 }
 
+struct pdk_claim *pdk__claim_begin(struct pdk__line *line, int32_t count, int64_t timeout_ms, pdk_acquired_fn fn,
+                                   void *user) {
+    struct pdk_claim *claim = pdk__claim_new(line, count, timeout_ms, fn, user);
+    queue_up(claim);
+    return claim;
+}
+
 pdk_status pdk__claim_start(struct pdk__line *line, int32_t count, int64_t timeout_ms, const char *call,
                             pdk_acquired_fn fn, void *user, struct pdk_claim **out) {
     pdk_session *s = line->s;
     pdk_status status = pdk__check_call(s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    struct pdk_claim *claim = pdk__claim_new(line, count, timeout_ms, fn, user);
     pdk__lock(s);
     status = pdk__session_usable(s, call);
-    if (status == PDK_OK) {
-        if (out)
-            *out = pdk_claim_ref(claim);
-        queue_up(claim);
-    }
+    struct pdk_claim *claim = status == PDK_OK ? pdk__claim_begin(line, count, timeout_ms, fn, user) : NULL;
+    if (claim && out)
+        *out = pdk_claim_ref(claim);
     pdk__unlock(s);
-    if (status != PDK_OK)
-        pdk_claim_unref(claim); /* the line never took it */
     pdk_claim_unref(claim);
     return status;
 }

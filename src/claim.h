@@ -53,6 +53,10 @@ bool pdk__claim_cancel(struct pdk_claim *claim);
  * The hold, or NULL; the callback's reference is no concern of it. */
 struct pdk_hold *pdk__claim_accept(struct pdk_claim *claim);
 
+/* Under the monitor, in a session that is usable: a claim whose callback brings the result. The caller's reference. */
+struct pdk_claim *pdk__claim_begin(struct pdk__line *line, int32_t count, int64_t timeout_ms, pdk_acquired_fn fn,
+                                   void *user);
+
 /* The whole blocking acquisition, and the whole asynchronous one. Not under the monitor. */
 pdk_status pdk__claim_wait(struct pdk__line *line, int32_t count, int64_t timeout_ms, const char *call,
                            struct pdk_hold **out);

@@ -210,6 +210,7 @@ START_TEST(a_session_that_expired_waits_for_threads) {
     hold = ts_stage_acquire(lock, ts_patience(10000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert(ts_wait_event(client, PDK_SESSION_REOPENED, 1, ts_patience(1000)));
+    ck_assert_int_eq(ts_events(client, PDK_SESSION_REOPENED), 1);
 }
 END_TEST
 

@@ -207,6 +207,7 @@ START_TEST(expired_by_the_server) {
     pdk_hold *next = permits_take(it.semaphore, PERMITS);
     ck_assert_int_eq(permits_taken(it.path), PERMITS);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_EXPIRED, 1, ts_patience(1000)));
+    ck_assert_int_eq(ts_events(it.client, PDK_SESSION_EXPIRED), 1);
     ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
     permits_assert_none(it.path);
 }

@@ -141,7 +141,7 @@ MUTANTS = {
     "who leaves stays in office": ("recipes/election_candidate.c", SIM, [
         ("        release(remains, c->hold);\n", "        (void)remains;\n")]),
     "who resigned does not come back": ("recipes/election_candidate.c", SIM, [
-        ("pdk_status status = left ? PDK_OK : stand(c);", "pdk_status status = left || news->reason == PDK_REASON_NONE ? PDK_OK : stand(c);")]),
+        ("pdk_status status = stand(c);", "pdk_status status = news->reason == PDK_REASON_NONE ? PDK_OK : stand(c);")]),
     "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [
         ("        c->calls.elected(hold, c->calls.user);", "        c->calls.elected(hold, c->calls.user);\n    if (elected)\n        stand(c);")]),
 }
