@@ -107,7 +107,7 @@ static void tell(const struct script *script, const struct trace *trace, const s
 
 static void tell_end(const struct backend *b, gint64 begun) {
     if (b->replayed)
-        printf("; %u played again, a connection broke by itself", b->replayed);
+        printf("; %u played again, a connection or a session ended by itself", b->replayed);
     printf(" (%.1f s)\n", (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC);
 }
 

@@ -49,7 +49,7 @@ static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_
     s->dead = state == PDK__ZK_EXPIRED || state == PDK__ZK_AUTH_FAILED;
     if (s->connected)
         g_hash_table_replace(p->owners, g_memdup2(&session_id, sizeof session_id), s->name);
-    p->disturbed = p->disturbed || (!s->connected && !s->excused && !s->cut);
+    p->disturbed = p->disturbed || (!s->connected && !s->excused && !s->cut) || (s->dead && !s->condemned);
     if (!s->told || s->last != state) /* connected may be said twice */
         trace_state(p->trace, p->step, s->name, state);
     s->told = true;

@@ -72,6 +72,12 @@ static void set_cut(struct session *s, bool is_cut) {
     pthread_mutex_unlock(&s->play->lock);
 }
 
+static void condemn(struct session *s) {
+    pthread_mutex_lock(&s->play->lock);
+    s->condemned = true;
+    pthread_mutex_unlock(&s->play->lock);
+}
+
 static bool submit(struct play *p, struct session *s, const struct ask *ask, const struct pdk__request *request) {
     struct asked *asked = g_new0(struct asked, 1);
     *asked = (struct asked){s, ask, false};
@@ -168,6 +174,7 @@ static bool change(struct play *p, enum step_kind kind, int slot) {
     case CLOSE:
         return close_session(p, slot);
     case EXPIRE:
+        condemn(s);
         return b->expire(b, slot) && (s->cut || await(p, is_dead, s, "it does not hear of its end"));
     case CUT:
         set_cut(s, true);
@@ -280,7 +287,8 @@ static struct trace *play_once(const struct script *script, struct backend *back
     return p.trace;
 }
 
-/* A machine without breath, or a server that stalls, may cost a connection: that says nothing about anybody's answers. */
+/* A machine without breath, or a server that stalls, may cost a connection, or a session that is cut off its life: that says
+ * nothing about anybody's answers. */
 struct trace *play(const struct script *script, struct backend *backend) {
     bool disturbed = false;
     struct trace *trace = play_once(script, backend, &disturbed);

@@ -11,8 +11,9 @@ struct session {
     pdk__zk *zk;   /* NULL: closed */
     char name[16]; /* "A", the second of that slot "A2" */
     bool connected, dead, cut;
-    bool excused; /* this step is about to break its connection */
-    bool told;    /* `last` has been told */
+    bool excused;   /* this step is about to break its connection */
+    bool condemned; /* a step has ended it */
+    bool told;      /* `last` has been told */
     enum pdk__zk_state last;
 };
 
@@ -33,7 +34,7 @@ struct play {
     pthread_cond_t heard;
     size_t step;
     const char *problem;
-    bool disturbed;               /* a connection broke that no step has broken */
+    bool disturbed;               /* a connection broke, or a session ended, and no step has done that */
     struct session *slots[SLOTS]; /* this thread's, as are the sessions */
     GPtrArray *sessions;          /* all there ever were */
     GPtrArray *asked;
