@@ -30,7 +30,7 @@ pdk_status pdk__candidacy_await(pdk_election *election, int64_t timeout_ms, pdk_
 void pdk__candidacy_ended(struct pdk__candidacy *candidacy, pdk_reason reason);
 
 /* --- election_observer.c */
-/* The same as pdk_election_observe, under the monitor. */
+/* What pdk_election_observe does, its arguments checked, in a session that is usable. Under the monitor. */
 pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user));
 
 /* --- election_service.c */
