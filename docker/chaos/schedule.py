@@ -122,11 +122,7 @@ def calm(scene):
             make_way(scene, path, yielded)
         time.sleep(LOOK_S)
     else:
-        for path in {path for path, *_ in still} | set(idle):
-            try:
-                inquire(scene, path)
-            except (Broken, KazooException) as error:
-                scene.missed.append(f"inquiry of {path}: {in_words(error)}")
+        inquire(scene, sorted({path for path, *_ in still} | set(idle)))
     scene.cast.note("calm-over")
 
 
@@ -144,15 +140,30 @@ def look(scene, path, looks):
             f"{name.removeprefix(path + '/')}:{stat.ephemeralOwner:x}:{stat.czxid}" for name, stat in nodes) or "-")
 
 
-def inquire(scene, path):
-    """Somebody waits in vain. What each server shows on that path is noted, with whose it is and which right it would be. A
-    follower that does not agree with its leader is replaced: it would go on like that."""
+def unlike_leader(scene, path):
+    """Followers that do not agree with their leader on what is there."""
     looks = {}
     for _ in range(LOOKS):
         look(scene, path, looks)
     leader = scene.ensemble.leader()
-    for node in {node for pair in astray(looks) for node in pair if leader in pair} - {leader}:
-        scene.ensemble.order("replace", node)
+    return {node for pair in astray(looks) for node in pair if leader in pair} - {leader}
+
+
+def inquire(scene, paths):
+    """Somebody waits in vain. What each server shows on those paths is noted, with whose it is and which right it would be. A
+    follower that does not agree with its leader is replaced, since it would go on like that. That sets all its clients free:
+    only then is it too late to ask what they waited for, on any of the paths."""
+    wrong = set()
+    for path in paths:
+        try:
+            wrong |= unlike_leader(scene, path)
+        except (Broken, KazooException) as error:
+            scene.missed.append(f"inquiry of {path}: {in_words(error)}")
+    for node in sorted(wrong):
+        try:
+            scene.ensemble.order("replace", node)
+        except Broken as error:
+            scene.missed.append(f"replacing {node}: {in_words(error)}")
 
 
 def make_way(scene, path, yielded):

@@ -17,7 +17,7 @@ from logbook import Event
 from present import Place, Present
 from schedule import lanes, make_way
 
-KEEP = "/chaos/paddock/lock-keep"
+KEEP, TURNS = "/chaos/paddock/lock-keep", "/chaos/paddock/lock-turns"
 
 
 class Recorded(Fault):
@@ -257,25 +257,38 @@ def deleting():
 
 
 def inquiring():
-    """shows: by server, what it shows when it is asked first, and then."""
-    def replaced(shows):
-        orders, said = [], {server: iter(names) for server, names in shows.items()}
+    """shows: by server, what it shows when it is asked first, and then: on each path, or, after a colon, on that one."""
+    def played(shows, paths=(KEEP,), unreadable=None):
+        scene = SimpleNamespace(missed=[], order=[], ensemble=SimpleNamespace(leader=lambda: 1))
+        scene.ensemble.order = lambda *words: scene.order.append(words)
+        said = {(server, path): iter(names) for server, names in shows.items() for path in paths}
 
-        def look(_scene, _path, looks):
+        def look(_scene, path, looks):
+            if path == unreadable:
+                raise Broken("no answer")
             for server in shows:
-                looks.setdefault(server, []).append(set(next(said[server])))
+                whole = ("replace", server) not in scene.order
+                looks.setdefault(server, []).append(set(next(said[server, path])) if whole else set("a"))
+            scene.order.append(("look", path))
 
         with mock.patch.object(schedule, "look", look):
-            schedule.inquire(SimpleNamespace(ensemble=SimpleNamespace(
-                leader=lambda: 1, order=lambda *words: orders.append(words))), KEEP)
-        return orders
+            schedule.inquire(scene, paths)
+        return scene
 
+    def replaced(shows, **more):
+        return [words for words in played(shows, **more).order if words[0] == "replace"]
+
+    astray = {1: ["a", "a"], 2: ["ax", "ax"], 3: ["a", "a"]}
     yield "servers agree", replaced({1: ["a", "a"], 2: ["a", "a"], 3: ["a", "a"]}) == []
     yield "somebody comes and goes", replaced({1: ["a", "ab"], 2: ["ab", "b"], 3: ["ab", "b"]}) == []
-    yield "a follower shows what its leader does not", replaced(
-        {1: ["a", "a"], 2: ["ax", "ax"], 3: ["a", "a"]}) == [("replace", 2)]
+    yield "a follower shows what its leader does not", replaced(astray) == [("replace", 2)]
     yield "a follower lacks what its leader shows", replaced(
         {1: ["ab", "ab"], 2: ["ab", "ab"], 3: ["b", "b"]}) == [("replace", 3)]
+    yield "a follower is astray on two paths: it is looked at on both, and then replaced, once", played(
+        astray, paths=(KEEP, TURNS)).order == [("look", KEEP)] * 2 + [("look", TURNS)] * 2 + [("replace", 2)]
+    scene = played(astray, paths=(KEEP, TURNS), unreadable=KEEP)
+    yield "one path cannot be looked at, the other is", (
+        ("replace", 2) in scene.order and scene.missed == [f"inquiry of {KEEP}: no answer"])
 
 
 def checks():
