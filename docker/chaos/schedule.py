@@ -151,8 +151,8 @@ def unlike_leader(scene, path):
 
 def inquire(scene, paths):
     """Somebody waits in vain. What each server shows on those paths is noted, with whose it is and which right it would be. A
-    follower that does not agree with its leader is replaced, since it would go on like that. That sets all its clients free:
-    only then is it too late to ask what they waited for, on any of the paths."""
+    follower that does not agree with its leader is replaced, since it would go on like that; but not before all paths are
+    looked at, since its clients are free then, and nobody can tell any more what they waited for."""
     wrong = set()
     for path in paths:
         try:

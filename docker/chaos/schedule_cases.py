@@ -257,7 +257,7 @@ def deleting():
 
 
 def inquiring():
-    """shows: by server, what it shows when it is asked first, and then: on each path, or, after a colon, on that one."""
+    """shows: by server, what it shows when it is asked first, and then, on each path."""
     def played(shows, paths=(KEEP,), unreadable=None):
         scene = SimpleNamespace(missed=[], order=[], ensemble=SimpleNamespace(leader=lambda: 1))
         scene.ensemble.order = lambda *words: scene.order.append(words)
@@ -267,16 +267,15 @@ def inquiring():
             if path == unreadable:
                 raise Broken("no answer")
             for server in shows:
-                whole = ("replace", server) not in scene.order
-                looks.setdefault(server, []).append(set(next(said[server, path])) if whole else set("a"))
+                looks.setdefault(server, []).append(set(next(said[server, path])))
             scene.order.append(("look", path))
 
         with mock.patch.object(schedule, "look", look):
             schedule.inquire(scene, paths)
         return scene
 
-    def replaced(shows, **more):
-        return [words for words in played(shows, **more).order if words[0] == "replace"]
+    def replaced(shows):
+        return [words for words in played(shows).order if words[0] == "replace"]
 
     astray = {1: ["a", "a"], 2: ["ax", "ax"], 3: ["a", "a"]}
     yield "servers agree", replaced({1: ["a", "a"], 2: ["a", "a"], 3: ["a", "a"]}) == []
