@@ -106,8 +106,8 @@ static void start_it(bool copy) {
 
 /* ---- what has to be so */
 
-static void assert_lost(pdk_reason reason) {
-    ck_assert(ts_lost_wait(it.lost, ts_patience(BACK_MS)));
+static void assert_lost(pdk_reason reason, int64_t within_ms) {
+    ck_assert(ts_lost_wait(it.lost, within_ms));
     ck_assert_int_eq(ts_lost_reason(it.lost), reason);
     ck_assert(!pdk_hold_valid(it.held));
     ck_assert(ts_fd_readable(pdk_hold_fd(it.held), 0));
@@ -147,7 +147,7 @@ START_TEST(data_lost_for_good) {
     hold_and_wait();
     const int64_t token = pdk_hold_token(it.held);
     kill_it();
-    assert_lost(PDK_REASON_LEASE);
+    assert_lost(PDK_REASON_LEASE, ts_patience(5000));
     start_it(false);
     assert_passed_on(ts_patience(15000));
     ck_assert_int_lt(pdk_hold_token(ts_answer_hold(it.claim)), token); /* it is the data that tokens count on */
@@ -164,7 +164,7 @@ START_TEST(data_lost_and_written_anew) {
     kill_it();
     start_it(false);
     write_until(it.seen + ON_THE_WAY);
-    assert_lost(PDK_REASON_EXPIRED);
+    assert_lost(PDK_REASON_EXPIRED, ts_patience(BACK_MS));
     ck_assert(ts_wait_event(it.holder, PDK_SESSION_REOPENED, 1, ts_patience(BACK_MS)));
     ck_assert_int_le(ts_lost_at_ns(it.lost), ts_event_at_ns(it.holder, PDK_SESSION_REOPENED));
     assert_passed_on(ts_patience(BACK_MS));
@@ -180,7 +180,7 @@ START_TEST(data_of_before_the_grant) {
     kill_it();
     start_it(true);
     write_until(it.seen + ON_THE_WAY);
-    assert_lost(PDK_REASON_NODE_GONE);
+    assert_lost(PDK_REASON_NODE_GONE, ts_patience(BACK_MS));
     assert_passed_on(ts_patience(BACK_MS));
     ck_assert_int_eq(ts_events(it.holder, PDK_SESSION_EXPIRED), 0);
     assert_goes_on();
