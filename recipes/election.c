@@ -10,11 +10,11 @@
  */
 #include "election.h"
 
-#include "contenders.h"
-#include "fork.h"
-#include "recipe.h"
+#include "base/fork.h"
+#include "base/text.h"
+#include "grant/contenders.h"
+#include "grant/recipe.h"
 #include "session/options.h"
-#include "text.h"
 
 #include <string.h>
 
@@ -35,8 +35,8 @@ static pdk_status read_options(const pdk_election_options *given, pdk_election_o
     return status;
 }
 
-static void on_ended(struct pdk__line *line, pdk_reason reason) {
-    pdk_election *election = line->user;
+static void on_ended(struct pdk__queue *queue, pdk_reason reason) {
+    pdk_election *election = queue->user;
     if (election && election->candidacy)
         pdk__candidacy_ended(election->candidacy, reason);
     else if (election && election->service)
@@ -51,24 +51,24 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
         status = read_options(options, &o);
     if (status != PDK_OK)
         return status;
-    struct pdk__line_kind kind = {
-        .place = {pdk__recipe_profile(o.naming), PDK__LABEL_LATCH, {pdk__blocks_always, 0}},
+    struct pdk__queue_kind kind = {
+        .entry = {pdk__recipe_profile(o.naming), PDK__LABEL_LATCH, {pdk__blocks_always, 0}},
         .mode = "leader",
     };
-    struct pdk__turns turns;
-    pdk__turns_init(&turns, 0, 0);
+    struct pdk__handovers handovers;
+    pdk__handovers_init(&handovers, 0, 0);
     pdk_election *election = g_new0(pdk_election, 1);
     atomic_init(&election->refs, 1);
-    election->kind = kind.place.profile == PDK__KAZOO ? PDK__WRITER : PDK__LATCH;
-    election->line = pdk__line_new(session, path, &kind, turns);
-    election->line->data = g_strdup(o.identity);
-    election->line->ended = on_ended;
-    election->line->user = election;
+    election->kind = kind.entry.profile == PDK__KAZOO ? PDK__WRITER : PDK__LATCH;
+    election->queue = pdk__queue_new(session, path, &kind, handovers);
+    election->queue->data = g_strdup(o.identity);
+    election->queue->ended = on_ended;
+    election->queue->user = election;
     *out = election;
     return PDK_OK;
 }
 
-static bool is_ours(const pdk_election *election) { return election->line->s->forks == pdk__forks(); }
+static bool is_ours(const pdk_election *election) { return election->queue->s->forks == pdk__forks(); }
 
 static pdk_status check(const pdk_election *election, const char *call) {
     if (!election)
@@ -87,20 +87,20 @@ pdk_election *pdk_election_ref(pdk_election *election) {
 void pdk_election_unref(pdk_election *election) {
     if (!election || !is_ours(election) || atomic_fetch_sub(&election->refs, 1) != 1)
         return;
-    pdk_session *s = election->line->s;
+    pdk_session *s = election->queue->s;
     pdk__candidacy_leave(election);
     pdk__lock(s);
-    election->line->user = NULL;
+    election->queue->user = NULL;
     pdk__unlock(s);
-    pdk__line_unref(election->line);
+    pdk__queue_unref(election->queue);
     g_free(election);
 }
 
 pdk_status pdk__election_may_join(const pdk_election *election, const char *call) {
-    pdk_status status = pdk__session_usable(election->line->s, call);
+    pdk_status status = pdk__session_usable(election->queue->s, call);
     if (status == PDK_OK && (election->candidacy || election->service))
         status = pdk__fail(PDK_INVALID, "%s: %s: a candidate already; leave first, or use another pdk_election", call,
-                           election->line->dir);
+                           election->queue->dir);
     return status;
 }
 
@@ -120,14 +120,14 @@ pdk_status pdk_election_join(pdk_election *election, const pdk_election_callback
 pdk_status pdk_election_leave(pdk_election *election) {
     pdk_status status = check(election, "pdk_election_leave");
     if (status == PDK_OK && (status = pdk__candidacy_leave(election)) != PDK_OK)
-        pdk__fail(status, "pdk_election_leave: %s: not a candidate", election->line->dir);
+        pdk__fail(status, "pdk_election_leave: %s: not a candidate", election->queue->dir);
     return status;
 }
 
 pdk_status pdk_election_resign(pdk_election *election) {
     pdk_status status = check(election, "pdk_election_resign");
     if (status == PDK_OK && (status = pdk__candidacy_resign(election)) != PDK_OK)
-        pdk__fail(status, "pdk_election_resign: %s: not the leader", election->line->dir);
+        pdk__fail(status, "pdk_election_resign: %s: not the leader", election->queue->dir);
     return status;
 }
 
@@ -137,12 +137,12 @@ pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_ho
     if (status == PDK_OK && !out)
         status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
     if (status == PDK_OK)
-        status = pdk__may_block(election->line->s, call, timeout_ms);
+        status = pdk__may_block(election->queue->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
     status = pdk__candidacy_await(election, timeout_ms, out);
     if (status != PDK_OK)
-        pdk__fail(status, "%s: %s: %s", call, election->line->dir,
+        pdk__fail(status, "%s: %s: %s", call, election->queue->dir,
                   status == PDK_NOT_HELD ? "not a candidate" : pdk_status_text(status));
     return status;
 }
@@ -154,8 +154,8 @@ static pdk_status query(pdk_election *election, int64_t timeout_ms, const char *
         return status;
     if (!out)
         return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
-    const struct pdk__line *line = election->line;
-    return pdk__contenders_query(line->s, line->dir, election->kind, timeout_ms, call, leader, out);
+    const struct pdk__queue *queue = election->queue;
+    return pdk__contenders_query(queue->s, queue->dir, election->kind, timeout_ms, call, leader, out);
 }
 
 pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {

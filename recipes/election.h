@@ -2,16 +2,16 @@
 #ifndef PDK_ELECTION_INSIDE_H
 #define PDK_ELECTION_INSIDE_H
 
-#include "line.h"
+#include "grant/queue.h"
 
 #include <paddock/election.h>
 
 struct pdk__candidacy;
 
 struct pdk_election {
-    atomic_uint refs;       /* of the users, and of services */
-    struct pdk__line *line; /* of candidates */
-    enum pdk__kind kind;    /* of their nodes */
+    atomic_uint refs;         /* of the users, and of services */
+    struct pdk__queue *queue; /* of candidates */
+    enum pdk__kind kind;      /* of their nodes */
     /* under the monitor: at most one of them */
     struct pdk__candidacy *candidacy;
     pdk_service *service;

@@ -6,14 +6,14 @@
  * A claim is queued without end. Its callback brings the hold; whoever awaits it accepts it before that, so as not to depend on
  * callbacks. Leaving ends it under the monitor; what is still due finds it left.
  */
-#include "claim.h"
+#include "base/text.h"
 #include "election.h"
-#include "hold.h"
-#include "text.h"
+#include "grant/claim.h"
+#include "grant/hold.h"
 
 struct pdk__candidacy {
-    atomic_uint refs;       /* the election's, and one for each callback that is due */
-    struct pdk__line *line; /* a reference */
+    atomic_uint refs;         /* the election's, and one for each callback that is due */
+    struct pdk__queue *queue; /* a reference */
     pdk_election_callbacks calls;
     pdk_observer *observer;
     bool told; /* elected, and not deposed since; on the thread of callbacks */
@@ -29,7 +29,7 @@ static void unref(void *user) {
     if (atomic_fetch_sub(&c->refs, 1) != 1)
         return;
     pdk_hold_unref(c->hold);
-    pdk__line_unref(c->line);
+    pdk__queue_unref(c->queue);
     g_free(c);
 }
 
@@ -91,7 +91,7 @@ static bool step_down(struct pdk__candidacy *c, struct remains *remains) {
     } else if (remains->claim) {
         abandon(remains, remains->claim);
     }
-    pthread_cond_broadcast(&c->line->s->changed);
+    pthread_cond_broadcast(&c->queue->s->changed);
     return true;
 }
 
@@ -105,9 +105,9 @@ static void clean_up(struct pdk__candidacy *c, struct remains *remains) {
 /* It cannot be a candidate. */
 static void fail(struct pdk__candidacy *c, pdk_status status) {
     struct remains remains;
-    pdk__lock(c->line->s);
+    pdk__lock(c->queue->s);
     bool told = step_down(c, &remains);
-    pdk__unlock(c->line->s);
+    pdk__unlock(c->queue->s);
     if (!told)
         return;
     if (c->calls.failed)
@@ -119,11 +119,11 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user);
 
 /* Stand in line, again, unless it has left. Under one lock: whoever leaves finds the claim that stands. */
 static pdk_status stand(struct pdk__candidacy *c) {
-    pdk_session *s = c->line->s;
+    pdk_session *s = c->queue->s;
     pdk__lock(s);
     pdk_status status = c->election ? pdk__session_usable(s, "pdk_election_join") : PDK_OK;
     if (c->election && status == PDK_OK) {
-        c->claim = pdk__claim_begin(c->line, 1, PDK_FOREVER, on_acquired, ref(c));
+        c->claim = pdk__claim_begin(c->queue, 1, PDK_FOREVER, on_acquired, ref(c));
         c->claim->user_free = unref;
         pthread_cond_broadcast(&s->changed);
     }
@@ -160,7 +160,7 @@ static void depose(struct pdk__candidacy *c, pdk_reason reason) {
     struct news *news = g_new(struct news, 1);
     *news = (struct news){ref(c), reason};
     c->leading = false;
-    if (!pdk__later(c->line->s, deposed_run, news_free, news)) {
+    if (!pdk__later(c->queue->s, deposed_run, news_free, news)) {
         atomic_fetch_sub(&c->refs, 1); /* not the last: who brings the news has one */
         g_free(news);
     }
@@ -180,13 +180,13 @@ static pdk_hold *lead(struct pdk__candidacy *c, pdk_hold *hold) {
     c->leading = true;
     if (hold->ended) /* between its delivery and now */
         depose(c, hold->reason);
-    pthread_cond_broadcast(&c->line->s->changed);
+    pthread_cond_broadcast(&c->queue->s->changed);
     return old;
 }
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     struct pdk__candidacy *c = user;
-    pdk_session *s = c->line->s;
+    pdk_session *s = c->queue->s;
     pdk_hold *old = hold; /* one that was accepted already, or that nobody wants */
     pdk__lock(s);
     bool left = !c->election, elected = status == PDK_OK && !left;
@@ -211,9 +211,9 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
 /* Not under the monitor. */
 static void give_up(struct pdk__candidacy *c) {
     struct remains remains;
-    pdk__lock(c->line->s);
+    pdk__lock(c->queue->s);
     bool mine = step_down(c, &remains);
-    pdk__unlock(c->line->s);
+    pdk__unlock(c->queue->s);
     if (mine)
         clean_up(c, &remains);
 }
@@ -227,10 +227,10 @@ static void enrol(struct pdk__candidacy *c, pdk_election *election) {
 }
 
 pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callbacks *calls) {
-    pdk_session *s = election->line->s;
+    pdk_session *s = election->queue->s;
     struct pdk__candidacy *c = g_new0(struct pdk__candidacy, 1);
     atomic_init(&c->refs, 1);
-    c->line = pdk__line_ref(election->line);
+    c->queue = pdk__queue_ref(election->queue);
     c->calls = *calls;
     pdk__lock(s);
     pdk_status status = pdk__election_may_join(election, "pdk_election_join");
@@ -244,7 +244,7 @@ pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callb
 }
 
 pdk_status pdk__candidacy_leave(pdk_election *election) {
-    pdk_session *s = election->line->s;
+    pdk_session *s = election->queue->s;
     struct remains remains;
     pdk__lock(s);
     struct pdk__candidacy *c = election->candidacy;
@@ -257,7 +257,7 @@ pdk_status pdk__candidacy_leave(pdk_election *election) {
 }
 
 pdk_status pdk__candidacy_resign(pdk_election *election) {
-    pdk_session *s = election->line->s;
+    pdk_session *s = election->queue->s;
     struct remains remains = {0};
     pdk__lock(s);
     const struct pdk__candidacy *c = election->candidacy;
@@ -282,7 +282,7 @@ static bool is_refused(const struct pdk__candidacy *c) {
 
 /* Under the monitor, which is given up meanwhile. */
 static pdk_status await(struct pdk__candidacy *c, int64_t deadline, pdk_hold **hold, pdk_hold **old) {
-    pdk_session *s = c->line->s;
+    pdk_session *s = c->queue->s;
     pdk_status status = PDK_TIMEOUT;
     do {
         if (s->ended != PDK_OK)
@@ -296,7 +296,7 @@ static pdk_status await(struct pdk__candidacy *c, int64_t deadline, pdk_hold **h
 }
 
 pdk_status pdk__candidacy_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out) {
-    pdk_session *s = election->line->s;
+    pdk_session *s = election->queue->s;
     int64_t deadline = pdk__deadline(s, timeout_ms);
     pdk_hold *hold = NULL, *old = NULL;
     pdk__lock(s);

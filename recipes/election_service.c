@@ -7,12 +7,12 @@
  * Two threads: the usher stands in line with a blocking claim, waits for the function to return, and only then gives the office
  * away; each term has a thread of its own that runs the function.
  */
-#include "claim.h"
+#include "base/fork.h"
+#include "base/text.h"
 #include "election.h"
-#include "fork.h"
-#include "hold.h"
+#include "grant/claim.h"
+#include "grant/hold.h"
 #include "session/options.h"
-#include "text.h"
 
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -43,11 +43,11 @@ struct pdk_service {
     pthread_cond_t changed;
     /* under the monitor */
     struct pdk_term *term; /* NULL between terms */
-    uint64_t usher;        /* its thread */
+    uint64_t runner;       /* its thread */
     bool stopping, done;
 };
 
-static pdk_session *session_of(const pdk_service *service) { return service->election->line->s; }
+static pdk_session *session_of(const pdk_service *service) { return service->election->queue->s; }
 
 static void unref(pdk_service *service) {
     if (atomic_fetch_sub(&service->refs, 1) != 1)
@@ -104,7 +104,7 @@ static void await_return(pdk_service *service, struct pdk_term *term) {
             abort();
         term->warned = true;
         pdk__log(s, PDK_LOG_ERROR, "%s: the leader's function has not returned within drain_ms (%d): waiting on",
-                 service->election->line->dir, service->options.drain_ms);
+                 service->election->queue->dir, service->options.drain_ms);
     }
 }
 
@@ -132,18 +132,18 @@ static void serve(pdk_service *service, pdk_hold *hold) {
 
 /* ---- the usher */
 
-static void *usher_main(void *user) {
+static void *runner_main(void *user) {
     pdk_service *service = user;
     pdk_session *s = session_of(service);
-    struct pdk__line *line = service->election->line;
+    struct pdk__queue *queue = service->election->queue;
     pdk_status status = PDK_OK;
     bool stopping = false;
     pdk__lock(s);
-    service->usher = pdk__this_thread();
+    service->runner = pdk__this_thread();
     pdk__unlock(s);
     while (status == PDK_OK && !stopping) {
         pdk_hold *hold = NULL;
-        status = pdk__claim_wait(line, 1, PDK_FOREVER, "pdk_election_run", &hold);
+        status = pdk__claim_wait(queue, 1, PDK_FOREVER, "pdk_election_run", &hold);
         if (status == PDK_OK)
             serve(service, hold);
         pdk__lock(s);
@@ -155,7 +155,7 @@ static void *usher_main(void *user) {
     pdk__lock(s);
     service->done = true;
     service->election->service = NULL;
-    line->shut = false; /* for the next candidate */
+    queue->shut = false; /* for the next candidate */
     pthread_cond_broadcast(&service->changed);
     pdk__unlock(s);
     unref(service);
@@ -170,7 +170,7 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
     pdk_service_options o = PDK_SERVICE_OPTIONS_INIT;
     if (!election || !fn || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, !election ? "election" : !fn ? "fn" : "out");
-    pdk_status status = pdk__check_call(election->line->s, call, 0);
+    pdk_status status = pdk__check_call(election->queue->s, call, 0);
     if (status == PDK_OK)
         status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK && (o.drain_ms < 1 || (o.drain != PDK_DRAIN_KEEP && o.drain != PDK_DRAIN_ABORT)))
@@ -178,7 +178,7 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
                            o.drain);
     if (status != PDK_OK)
         return status;
-    pdk_session *s = election->line->s;
+    pdk_session *s = election->queue->s;
     pdk_service *service = g_new0(pdk_service, 1);
     atomic_init(&service->refs, 1);
     service->election = pdk_election_ref(election);
@@ -188,7 +188,7 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
     pdk__cond_init(&service->changed);
     pdk__lock(s);
     status = pdk__election_may_join(election, call);
-    if (status == PDK_OK && !pdk__thread_begin(usher_main, service))
+    if (status == PDK_OK && !pdk__thread_begin(runner_main, service))
         status = pdk__fail(PDK_SYSTEM, "%s: pthread_create: no thread to be had", call);
     if (status == PDK_OK) {
         atomic_fetch_add(&service->refs, 1); /* the usher's, who waits for the monitor */
@@ -240,7 +240,7 @@ static void stop(pdk_service *service) {
     if (service->term)
         signal_end(service);
     if (!service->done)
-        pdk__line_cancel(service->election->line, "the service was stopped");
+        pdk__queue_cancel(service->election->queue, "the service was stopped");
 }
 
 pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms) {
@@ -254,7 +254,7 @@ pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms) {
     int64_t deadline = pdk__deadline(s, timeout_ms);
     pdk__lock(s);
     uint64_t self = pdk__this_thread();
-    if (service->usher == self || (service->term && service->term->thread == self)) {
+    if (service->runner == self || (service->term && service->term->thread == self)) {
         status = pdk__fail(PDK_WRONG_THREAD, "%s: this is the function that would have to return: return", call);
     } else {
         stop(service);

@@ -7,12 +7,12 @@
  *
  * Rule: everybody ahead blocks. The rest is the contender's (core/contender.h), the line's and the hold's.
  */
-#include "claim.h"
-#include "contenders.h"
-#include "fork.h"
-#include "recipe.h"
+#include "base/fork.h"
+#include "base/text.h"
+#include "grant/claim.h"
+#include "grant/contenders.h"
+#include "grant/recipe.h"
 #include "session/options.h"
-#include "text.h"
 
 #include <paddock/lock.h>
 
@@ -21,37 +21,38 @@
 
 struct pdk_lock {
     atomic_uint refs;
-    struct pdk__line *line;
+    struct pdk__queue *queue;
 };
 
-static pdk_status read_options(const pdk_lock_options *given, struct pdk__line_kind *kind, struct pdk__turns *turns) {
+static pdk_status read_options(const pdk_lock_options *given, struct pdk__queue_kind *kind,
+                               struct pdk__handovers *handovers) {
     pdk_lock_options o = PDK_LOCK_OPTIONS_INIT;
     pdk_status status = pdk__options_read("options", given, &o, sizeof o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
         status = pdk__recipe_check_naming(o.naming);
     if (status == PDK_OK)
-        status = pdk__recipe_turns(o.max_handovers, o.max_handover_ms, turns);
+        status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, handovers);
     if (status == PDK_OK && o.reentrant != 0 && o.reentrant != 1)
         status = pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o.reentrant);
-    *kind = (struct pdk__line_kind){
-        .place = {pdk__recipe_profile(o.naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+    *kind = (struct pdk__queue_kind){
+        .entry = {pdk__recipe_profile(o.naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
         .mode = "exclusive",
-        .again = o.reentrant ? PDK__AGAIN_NESTS : PDK__AGAIN_DEADLOCKS,
+        .again = o.reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
     };
     return status;
 }
 
 pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_options *options, pdk_lock **out) {
-    struct pdk__line_kind kind;
-    struct pdk__turns turns;
+    struct pdk__queue_kind kind;
+    struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_lock_new");
     if (status == PDK_OK)
-        status = read_options(options, &kind, &turns);
+        status = read_options(options, &kind, &handovers);
     if (status != PDK_OK)
         return status;
     pdk_lock *lock = g_new0(pdk_lock, 1);
     atomic_init(&lock->refs, 1);
-    lock->line = pdk__line_new(session, path, &kind, turns);
+    lock->queue = pdk__queue_new(session, path, &kind, handovers);
     *out = lock;
     return PDK_OK;
 }
@@ -63,37 +64,38 @@ pdk_lock *pdk_lock_ref(pdk_lock *lock) {
 }
 
 void pdk_lock_unref(pdk_lock *lock) {
-    if (!lock || lock->line->s->forks != pdk__forks() || atomic_fetch_sub(&lock->refs, 1) != 1)
+    if (!lock || lock->queue->s->forks != pdk__forks() || atomic_fetch_sub(&lock->refs, 1) != 1)
         return;
-    struct pdk__line *line = lock->line;
-    pdk__lock(line->s);
-    pdk__line_cancel(line, "the lock was dropped");
-    pdk__unlock(line->s);
-    pdk__line_unref(line);
+    struct pdk__queue *queue = lock->queue;
+    pdk__lock(queue->s);
+    pdk__queue_cancel(queue, "the lock was dropped");
+    pdk__unlock(queue->s);
+    pdk__queue_unref(queue);
     g_free(lock);
 }
 
 pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out) {
     if (!lock || !out)
         return pdk__fail(PDK_INVALID, "pdk_lock_acquire: %s: NULL", lock ? "out" : "lock");
-    return pdk__claim_wait(lock->line, 1, timeout_ms, "pdk_lock_acquire", out);
+    return pdk__claim_wait(lock->queue, 1, timeout_ms, "pdk_lock_acquire", out);
 }
 
 pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
     if (!lock || !fn)
         return pdk__fail(PDK_INVALID, "pdk_lock_acquire_async: %s: NULL", lock ? "fn" : "lock");
-    return pdk__claim_start(lock->line, 1, timeout_ms, "pdk_lock_acquire_async", fn, user, out);
+    return pdk__claim_start(lock->queue, 1, timeout_ms, "pdk_lock_acquire_async", fn, user, out);
 }
 
 pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
     if (!lock || !out)
         return pdk__fail(PDK_INVALID, "pdk_lock_contenders: %s: NULL", lock ? "out" : "lock");
-    return pdk__contenders_query(lock->line->s, lock->line->dir, PDK__WRITER, timeout_ms, "pdk_lock_contenders", false,
-                                 out);
+    return pdk__contenders_query(lock->queue->s, lock->queue->dir, PDK__WRITER, timeout_ms, "pdk_lock_contenders",
+                                 false, out);
 }
 
 pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
     if (!lock || !out)
         return pdk__fail(PDK_INVALID, "pdk_lock_holder: %s: NULL", lock ? "out" : "lock");
-    return pdk__contenders_query(lock->line->s, lock->line->dir, PDK__WRITER, timeout_ms, "pdk_lock_holder", true, out);
+    return pdk__contenders_query(lock->queue->s, lock->queue->dir, PDK__WRITER, timeout_ms, "pdk_lock_holder", true,
+                                 out);
 }

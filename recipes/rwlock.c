@@ -10,13 +10,13 @@
  * lock do; each reader is a side line with a znode of its own: one that joined a node already in line would be ahead of
  * writers who came before it. A downgraded writer stands on a reader's node with the writer's own number (right.c).
  */
-#include "claim.h"
-#include "contenders.h"
-#include "fork.h"
-#include "hold.h"
-#include "recipe.h"
+#include "base/fork.h"
+#include "base/text.h"
+#include "grant/claim.h"
+#include "grant/contenders.h"
+#include "grant/hold.h"
+#include "grant/recipe.h"
 #include "session/options.h"
-#include "text.h"
 
 #include <paddock/rwlock.h>
 
@@ -25,13 +25,13 @@
 
 struct pdk_rwlock {
     atomic_uint refs;
-    struct pdk__line *writers;
-    struct pdk__line_kind reader;
+    struct pdk__queue *writers;
+    struct pdk__queue_kind reader;
 };
 
-static struct pdk__line_kind kind_of(int32_t naming, bool shared) {
-    return (struct pdk__line_kind){
-        .place = {pdk__recipe_profile(naming),
+static struct pdk__queue_kind kind_of(int32_t naming, bool shared) {
+    return (struct pdk__queue_kind){
+        .entry = {pdk__recipe_profile(naming),
                   shared ? PDK__LABEL_READ : PDK__LABEL_WRITE,
                   {pdk__blocks_unless_shared, 0}},
         .mode = shared ? "shared" : "exclusive",
@@ -41,23 +41,23 @@ static struct pdk__line_kind kind_of(int32_t naming, bool shared) {
 
 pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlock_options *options, pdk_rwlock **out) {
     pdk_rwlock_options o = PDK_RWLOCK_OPTIONS_INIT;
-    struct pdk__turns turns;
+    struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_rwlock_new");
     if (status == PDK_OK)
         status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
         status = pdk__recipe_check_naming(o.naming);
     if (status == PDK_OK)
-        status = pdk__recipe_turns(o.max_handovers, o.max_handover_ms, &turns);
+        status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, &handovers);
     if (status == PDK_OK)
         status = pdk__recipe_check_reserved(o.reserved);
     if (status != PDK_OK)
         return status;
     pdk_rwlock *lock = g_new0(pdk_rwlock, 1);
-    struct pdk__line_kind writer = kind_of(o.naming, false);
+    struct pdk__queue_kind writer = kind_of(o.naming, false);
     atomic_init(&lock->refs, 1);
     lock->reader = kind_of(o.naming, true);
-    lock->writers = pdk__line_new(session, path, &writer, turns);
+    lock->writers = pdk__queue_new(session, path, &writer, handovers);
     *out = lock;
     return PDK_OK;
 }
@@ -72,9 +72,9 @@ void pdk_rwlock_unref(pdk_rwlock *lock) {
     if (!lock || lock->writers->s->forks != pdk__forks() || atomic_fetch_sub(&lock->refs, 1) != 1)
         return;
     pdk__lock(lock->writers->s);
-    pdk__line_cancel(lock->writers, "the read/write lock was dropped");
+    pdk__queue_cancel(lock->writers, "the read/write lock was dropped");
     pdk__unlock(lock->writers->s);
-    pdk__line_unref(lock->writers);
+    pdk__queue_unref(lock->writers);
     g_free(lock);
 }
 
@@ -86,9 +86,9 @@ static pdk_status acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, con
     pdk_status status = pdk__check_call(lock->writers->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    struct pdk__line *line = pdk__line_side(lock->writers, &lock->reader);
-    status = pdk__claim_wait(line, 1, timeout_ms, call, out);
-    pdk__line_unref(line);
+    struct pdk__queue *queue = pdk__queue_side(lock->writers, &lock->reader);
+    status = pdk__claim_wait(queue, 1, timeout_ms, call, out);
+    pdk__queue_unref(queue);
     return status;
 }
 
@@ -101,9 +101,9 @@ static pdk_status acquire_async(pdk_rwlock *lock, bool shared, int64_t timeout_m
     pdk_status status = pdk__check_call(lock->writers->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    struct pdk__line *line = pdk__line_side(lock->writers, &lock->reader);
-    status = pdk__claim_start(line, 1, timeout_ms, call, fn, user, out);
-    pdk__line_unref(line);
+    struct pdk__queue *queue = pdk__queue_side(lock->writers, &lock->reader);
+    status = pdk__claim_start(queue, 1, timeout_ms, call, fn, user, out);
+    pdk__queue_unref(queue);
     return status;
 }
 
@@ -128,15 +128,15 @@ pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acqu
 /* Under the monitor. */
 static pdk_status downgrade(pdk_rwlock *lock, pdk_hold *hold) {
     static const char call[] = "pdk_rwlock_downgrade";
-    if (hold->line->main != lock->writers)
+    if (hold->queue->main != lock->writers)
         return pdk__fail(PDK_INVALID, "%s: hold: not one of this lock", call);
     if (hold->released)
         return pdk__fail(PDK_NOT_HELD, "%s: %s: released", call, hold->node);
     if (!pdk_hold_valid(hold))
         return pdk__fail(PDK_LOST, "%s: %s: lost", call, hold->node);
-    if (hold->right->shared)
+    if (hold->grant->shared)
         return pdk__fail(PDK_INVALID, "%s: %s: it is shared already", call, hold->node);
-    if (pdk__right_downgrade(hold->right, &lock->reader.place) != PDK_OK)
+    if (pdk__grant_downgrade(hold->grant, &lock->reader.entry) != PDK_OK)
         return pdk__fail(PDK_LIMIT, "%s: %s: this session has too many nodes; it stays exclusive", call, hold->node);
     return PDK_OK;
 }
@@ -155,6 +155,6 @@ pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold) {
 pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out) {
     if (!lock || !out)
         return pdk__fail(PDK_INVALID, "pdk_rwlock_contenders: %s: NULL", lock ? "out" : "lock");
-    struct pdk__line *line = lock->writers;
-    return pdk__contenders_query(line->s, line->dir, PDK__WRITER, timeout_ms, "pdk_rwlock_contenders", false, out);
+    struct pdk__queue *queue = lock->writers;
+    return pdk__contenders_query(queue->s, queue->dir, PDK__WRITER, timeout_ms, "pdk_rwlock_contenders", false, out);
 }

@@ -8,14 +8,14 @@
  * Rules: in the queue everybody ahead blocks; a lease is admitted with fewer than `permits` ahead of it. The second alone keeps
  * the number of holders down, whatever happens to the queue; the first makes it fair, and lets one alone wait for the leases.
  */
-#include "claim.h"
-#include "contenders.h"
+#include "base/fork.h"
+#include "base/text.h"
 #include "core/paths.h"
-#include "fork.h"
-#include "recipe.h"
-#include "semaphore_turn.h"
+#include "grant/claim.h"
+#include "grant/contenders.h"
+#include "grant/recipe.h"
+#include "semaphore_admission.h"
 #include "session/options.h"
-#include "text.h"
 
 #include <paddock/semaphore.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 
 struct pdk_semaphore {
     atomic_uint refs;
-    struct pdk__line *queue;
+    struct pdk__queue *queue;
 };
 
 static struct pdk__permits *permits_of(const pdk_semaphore *semaphore) { return semaphore->queue->user; }
@@ -39,15 +39,16 @@ static void permits_free(void *user) {
     g_free(permits);
 }
 
-static struct pdk__line *make_queue(pdk_session *session, const char *path, int32_t count, struct pdk__turns turns) {
-    static const struct pdk__line_kind kind = {
-        .place = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+static struct pdk__queue *make_queue(pdk_session *session, const char *path, int32_t count,
+                                     struct pdk__handovers handovers) {
+    static const struct pdk__queue_kind kind = {
+        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
         .mode = "permit",
         .shared = true,
-        .again = PDK__AGAIN_QUEUES,
+        .again = PDK__REACQUIRE_QUEUES,
     };
     char *locks = g_strconcat(path, LOCKS, NULL);
-    struct pdk__line *queue = pdk__line_new(session, locks, &kind, turns);
+    struct pdk__queue *queue = pdk__queue_new(session, locks, &kind, handovers);
     struct pdk__permits *permits = g_new0(struct pdk__permits, 1);
     permits->permits = count;
     permits->leases = g_strconcat(session->hosts->chroot, path, LEASES, NULL);
@@ -69,7 +70,7 @@ static pdk_status check_room(const pdk_session *session, const char *path) {
 pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t permits,
                              const pdk_semaphore_options *options, pdk_semaphore **out) {
     pdk_semaphore_options o = PDK_SEMAPHORE_OPTIONS_INIT;
-    struct pdk__turns turns;
+    struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_semaphore_new");
     if (status == PDK_OK)
         status = check_room(session, path);
@@ -79,12 +80,12 @@ pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t per
     if (status == PDK_OK)
         status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
-        status = pdk__recipe_turns(o.max_handovers, o.max_handover_ms, &turns);
+        status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, &handovers);
     if (status != PDK_OK)
         return status;
     pdk_semaphore *semaphore = g_new0(pdk_semaphore, 1);
     atomic_init(&semaphore->refs, 1);
-    semaphore->queue = make_queue(session, path, permits, turns);
+    semaphore->queue = make_queue(session, path, permits, handovers);
     *out = semaphore;
     return PDK_OK;
 }
@@ -99,9 +100,9 @@ void pdk_semaphore_unref(pdk_semaphore *semaphore) {
     if (!semaphore || semaphore->queue->s->forks != pdk__forks() || atomic_fetch_sub(&semaphore->refs, 1) != 1)
         return;
     pdk__lock(semaphore->queue->s);
-    pdk__line_cancel(semaphore->queue, "the semaphore was dropped");
+    pdk__queue_cancel(semaphore->queue, "the semaphore was dropped");
     pdk__unlock(semaphore->queue->s);
-    pdk__line_unref(semaphore->queue);
+    pdk__queue_unref(semaphore->queue);
     g_free(semaphore);
 }
 

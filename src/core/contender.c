@@ -90,7 +90,7 @@ static void decide(struct pdk__contender *c, const struct pdk__event *e) {
     memcpy(c->watched, view->blocker, sizeof c->watched);
     /* Disowned: somebody else may be first by now, behind a place that was given away. In a hurry: the delete goes out before
      * whatever is tried next. */
-    if (view->disowned || (view->blocker[0] != '\0' && e->hurry))
+    if (view->exchanged_gone || (view->blocker[0] != '\0' && e->never_waits))
         c->leaving = true;
     else if (view->blocker[0] == '\0' && e->fresh && !c->leaving)
         c->phase = PDK__HELD;

@@ -79,7 +79,7 @@ struct pdk__event {
     int64_t token;                /* CREATED, STATTED: czxid */
     bool ours;                    /* STATTED: ephemeralOwner is our session */
     bool fresh;                   /* LISTED: the lease, as it stands now, allows a grant */
-    bool hurry;                   /* LISTED: nobody wants to wait behind somebody */
+    bool never_waits;             /* LISTED: nobody wants to wait behind somebody */
     const struct pdk__view *view; /* LISTED with OK */
 };
 

@@ -79,7 +79,7 @@ bool pdk__sequence_is_stuck(int32_t sequence) {
 
 int32_t pdk__sequence_compare(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
-bool pdk__kind_same_line(enum pdk__kind a, enum pdk__kind b) {
+bool pdk__kind_same_queue(enum pdk__kind a, enum pdk__kind b) {
     bool a_locks = a == PDK__WRITER || a == PDK__READER, b_locks = b == PDK__WRITER || b == PDK__READER;
     return a == b || (a_locks && b_locks);
 }
@@ -104,7 +104,7 @@ size_t pdk__name_mark_length(const char *text, const struct pdk__name *name) {
 /* Kazoo writes no dashes. */
 static bool is_dashed(const char *name) { return strncmp(name, "_c_", 3) == 0; }
 
-bool pdk__name_is_kin(const char *name, const char *uuid) {
+bool pdk__name_has_uuid_prefix(const char *name, const char *uuid) {
     bool dashed = is_dashed(name);
     const char *c = dashed ? name + 3 : name;
     for (; *uuid; uuid++)
@@ -113,4 +113,4 @@ bool pdk__name_is_kin(const char *name, const char *uuid) {
     return true;
 }
 
-size_t pdk__name_kin_length(const char *name) { return is_dashed(name) ? 3 + 24 : 20; }
+size_t pdk__name_uuid_prefix_length(const char *name) { return is_dashed(name) ? 3 + 24 : 20; }

@@ -42,7 +42,7 @@ struct pdk__name {
 };
 
 /* Do they queue in one line? Candidates are no contenders for a lock, nor the other way round. */
-bool pdk__kind_same_line(enum pdk__kind a, enum pdk__kind b);
+bool pdk__kind_same_queue(enum pdk__kind a, enum pdk__kind b);
 
 /* Read any child's name; false, and kind FOREIGN, when it is not a contender's. Total: any bytes will do. */
 bool pdk__name_parse(const char *text, struct pdk__name *name);
@@ -62,8 +62,8 @@ void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char
 size_t pdk__name_mark_length(const char *text, const struct pdk__name *name);
 
 /* Does the uuid in a name begin so, with 24 characters of one? Any bytes will do for a name. */
-bool pdk__name_is_kin(const char *name, const char *uuid);
+bool pdk__name_has_uuid_prefix(const char *name, const char *uuid);
 /* How much of a name stands before the number of a contender of its session. */
-size_t pdk__name_kin_length(const char *name);
+size_t pdk__name_uuid_prefix_length(const char *name);
 
 #endif

@@ -35,11 +35,11 @@ static void count_ahead(struct pdk__view *view, const char *name, const struct p
 
 void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer) {
     struct blockers b = {.rule = viewer->rule};
-    bool in_line = viewer->own[0] != '\0' && pdk__name_parse(viewer->own, &b.me);
+    bool in_queue = viewer->own[0] != '\0' && pdk__name_parse(viewer->own, &b.me);
     int32_t marked = 0;
 
     memset(view, 0, sizeof *view);
-    view->disowned = viewer->exchanged[0] != '\0';
+    view->exchanged_gone = viewer->exchanged[0] != '\0';
     view->beyond_limits = count > PDK__CHILDREN_MAX;
     for (size_t i = 0; i < count && !view->beyond_limits; i++) {
         struct pdk__name other;
@@ -50,7 +50,7 @@ void pdk__view_make(struct pdk__view *view, const char *const *names, size_t cou
             continue;
         }
         if (viewer->exchanged[0] != '\0' && strcmp(names[i], viewer->exchanged) == 0) {
-            view->disowned = false;
+            view->exchanged_gone = false;
             continue;
         }
         bool fits = strlen(names[i]) < PDK__NAME_SIZE;
@@ -58,7 +58,7 @@ void pdk__view_make(struct pdk__view *view, const char *const *names, size_t cou
             marked = other.sequence;
             keep(view->marked, names[i]);
         }
-        if (in_line && pdk__kind_same_line(other.kind, b.me.kind) &&
+        if (in_queue && pdk__kind_same_queue(other.kind, b.me.kind) &&
             pdk__sequence_compare(other.sequence, b.me.sequence) <= 0)
             count_ahead(view, names[i], &other, &b);
     }

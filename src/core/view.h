@@ -34,7 +34,7 @@ struct pdk__viewer {
 
 struct pdk__view {
     bool listed;                  /* our own node is in the list */
-    bool disowned;                /* the earlier node is not: the place in line it stood for is nobody's any more */
+    bool exchanged_gone;          /* the earlier node is not: the place in line it stood for is nobody's any more */
     bool beyond_limits;           /* too many children, or a contender's name too long to be handled */
     int32_t ahead;                /* contenders ahead of us, blocking or not */
     char blocker[PDK__NAME_SIZE]; /* the nearest one that blocks us, or "" when we are admitted */

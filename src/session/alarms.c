@@ -18,7 +18,7 @@ static void arm(pdk_session *s) {
     if (alarm->at >= s->armed)
         return;
     s->armed = alarm->at;
-    s->world->arm(s, alarm->at);
+    s->platform->arm(s, alarm->at);
 }
 
 void pdk__alarm_set(pdk_session *s, struct pdk__alarm *alarm, int64_t at) {
@@ -26,14 +26,14 @@ void pdk__alarm_set(pdk_session *s, struct pdk__alarm *alarm, int64_t at) {
     alarm->at = at;
     if (at == INT64_MAX)
         return;
-    alarm->place = g_sequence_insert_sorted(s->alarms, alarm, earlier, NULL);
+    alarm->position = g_sequence_insert_sorted(s->alarms, alarm, earlier, NULL);
     arm(s);
 }
 
 void pdk__alarm_off(struct pdk__alarm *alarm) {
-    if (alarm->place)
-        g_sequence_remove(alarm->place);
-    alarm->place = NULL;
+    if (alarm->position)
+        g_sequence_remove(alarm->position);
+    alarm->position = NULL;
 }
 
 void pdk__tick(pdk_session *s) {

@@ -11,7 +11,7 @@ struct pdk__alarm {
     int64_t at;
     void (*ring)(struct pdk_session *s, void *user); /* under the monitor; the alarm is off by then */
     void *user;
-    GSequenceIter *place; /* NULL: off */
+    GSequenceIter *position; /* NULL: off */
 };
 
 void pdk__alarm_set(struct pdk_session *s, struct pdk__alarm *alarm, int64_t at);

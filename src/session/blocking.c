@@ -1,7 +1,7 @@
 /* What every call that may block begins with, and how it waits. */
-#include "fork.h"
+#include "base/fork.h"
+#include "base/text.h"
 #include "session/session.h"
-#include "text.h"
 
 #include <time.h>
 

@@ -1,8 +1,8 @@
 /* Closing a session: in time, with a last flush, and with nothing running afterwards. */
-#include "fork.h"
-#include "session/places.h"
+#include "base/fork.h"
+#include "base/text.h"
+#include "session/entries.h"
 #include "session/watches.h"
-#include "text.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ pdk_session *pdk_session_ref(pdk_session *s) {
 
 void pdk__session_free(pdk_session *s) {
     pdk__outbox_clear(s);
-    s->world->end(s);
+    s->platform->end(s);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);
@@ -33,7 +33,7 @@ void pdk__session_free(pdk_session *s) {
 
 static void finish(pdk_session *s) {
     s->finish = true;
-    s->world->work(s);
+    s->platform->work(s);
 }
 
 /* The last reference is given back under the monitor, where the last thread looks for it. Never called under it. */
@@ -46,7 +46,7 @@ void pdk_session_unref(pdk_session *s) {
             return;
     pdk__lock(s);
     bool last = atomic_fetch_sub(&s->refs, 1) == 1;
-    bool ended = s->world->ended(s);
+    bool ended = s->platform->ended(s);
     if (last && !ended) { /* its threads finish it, and the last of them frees it */
         pdk__session_end(s, PDK_CLOSED, "the session was dropped");
         finish(s);
@@ -61,9 +61,9 @@ static bool await_finish(pdk_session *s, int64_t deadline) {
     pdk__lock(s);
     bool in_time = true;
     int64_t longest = pdk__now(s) + s->lease.timeout; /* by then the server has removed them itself */
-    while (s->places.length > 0 && s->link != PDK__LINK_NONE && in_time)
+    while (s->entries.length > 0 && s->link != PDK__LINK_NONE && in_time)
         in_time = pdk__wait(s, &s->changed, MIN(deadline, longest));
-    bool clean = s->places.length == 0;
+    bool clean = s->entries.length == 0;
     s->flush_until = 1; /* waited for already */
     finish(s);
     in_time = true;
@@ -75,9 +75,9 @@ static bool await_finish(pdk_session *s, int64_t deadline) {
 
 /* Under the monitor. */
 static bool await_threads(pdk_session *s, int64_t deadline) {
-    while (!s->world->ended(s) && pdk__wait(s, &s->changed, deadline))
+    while (!s->platform->ended(s) && pdk__wait(s, &s->changed, deadline))
         ;
-    return s->world->ended(s);
+    return s->platform->ended(s);
 }
 
 static pdk_status check_close(pdk_session *s, int64_t timeout_ms) {
@@ -131,7 +131,7 @@ pdk_status pdk_session_flush(pdk_session *s, int64_t timeout_ms) {
     pdk__lock(s);
     status = pdk__session_usable(s, "pdk_session_flush");
     uint64_t serial = s->leaving_serial;
-    while (status == PDK_OK && pdk__places_leaving(s, serial)) {
+    while (status == PDK_OK && pdk__entries_leaving(s, serial)) {
         if (!pdk__wait(s, &s->changed, deadline))
             status = pdk__fail(PDK_TIMEOUT, "pdk_session_flush: releases are unconfirmed after %lld ms; they go on",
                                (long long)timeout_ms);

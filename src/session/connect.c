@@ -1,6 +1,6 @@
 /* The connector: all that may block for seconds, on a thread of its own. One handle at a time: the retired one is closed
  * before the next is opened. */
-#include "session/places.h"
+#include "session/entries.h"
 
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
 /* How often names are looked up again while there is no connection. */
@@ -28,7 +28,7 @@ static void trouble(pdk_session *s, pdk_status status, const char *why) {
 
 static pdk_status resolve(pdk_session *s, char **servers, char **why) {
     pdk__unlock(s);
-    pdk_status status = s->world->resolve(s->hosts, must_stop, s, servers, why);
+    pdk_status status = s->platform->resolve(s->hosts, must_stop, s, servers, why);
     pdk__lock(s);
     return status;
 }
@@ -79,7 +79,7 @@ static void open_handle(pdk_session *s) {
         s->servers = g_strdup(servers);
         s->refresh_at = pdk__now(s) + REFRESH_NS;
         pdk__unlock(s);
-        status = s->world->zk->open(&config, &zk);
+        status = s->platform->zk->open(&config, &zk);
         pdk__lock(s);
         if (status != PDK_OK)
             trouble(s, status,
@@ -94,7 +94,7 @@ static void open_handle(pdk_session *s) {
 
 static void close_handle(pdk_session *s, pdk__zk *zk) {
     pdk__unlock(s);
-    s->world->zk->close(zk);
+    s->platform->zk->close(zk);
     pdk__lock(s);
 }
 
@@ -103,7 +103,7 @@ static bool may_finish(pdk_session *s, int64_t *wait_until) {
     if (s->flush_until == 0)
         s->flush_until = pdk__now(s) + s->request_timeout_ms * PDK__MS;
     *wait_until = s->flush_until;
-    return s->places.length == 0 || s->link == PDK__LINK_NONE || pdk__now(s) >= s->flush_until;
+    return s->entries.length == 0 || s->link == PDK__LINK_NONE || pdk__now(s) >= s->flush_until;
 }
 
 static void finish(pdk_session *s) {
@@ -113,7 +113,7 @@ static void finish(pdk_session *s) {
     s->generation++;
     if (zk)
         close_handle(s, zk);
-    pdk__places_tell(s, PDK__EXPIRED);
+    pdk__entries_tell(s, PDK__EXPIRED);
     s->finished = true;
     pthread_cond_broadcast(&s->changed);
 }

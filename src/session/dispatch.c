@@ -1,7 +1,7 @@
 #include "session/dispatch.h"
 
+#include "base/text.h"
 #include "session/session.h"
-#include "text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -65,7 +65,7 @@ bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user
     pthread_cond_broadcast(&o->changed);
     pthread_mutex_unlock(&o->lock);
     if (taken)
-        s->world->wake(s);
+        s->platform->wake(s);
     else
         g_free(n);
     return taken;
@@ -168,7 +168,7 @@ static void log_drop(void *user) {
     struct line_of_log *line = user;
     struct pdk__outbox *o = &line->s->outbox;
     pthread_mutex_lock(&o->lock);
-    o->log_lines--;
+    o->log_queues--;
     pthread_mutex_unlock(&o->lock);
     g_free(line->text);
     g_free(line);
@@ -179,9 +179,9 @@ void pdk__log_text(pdk_session *s, int level, const char *text) {
     if (!o->on_log || level > o->log_level)
         return;
     pthread_mutex_lock(&o->lock);
-    bool room = !o->silent && o->log_lines < PDK__LOG_LINES_MAX;
+    bool room = !o->silent && o->log_queues < PDK__LOG_QUEUES_MAX;
     if (room)
-        o->log_lines++;
+        o->log_queues++;
     else
         o->log_dropped++;
     pthread_mutex_unlock(&o->lock);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* More lines of log than this wait for nobody. */
-#define PDK__LOG_LINES_MAX 1000
+#define PDK__LOG_QUEUES_MAX 1000
 
 struct pdk__outbox {
     pthread_mutex_t lock; /* innermost: logs come from under any other */
@@ -18,7 +18,7 @@ struct pdk__outbox {
     bool busy;   /* a callback is running */
     bool silent; /* none is to start any more */
     int fd;      /* manual: readable while something is due */
-    unsigned log_lines, log_dropped;
+    unsigned log_queues, log_dropped;
     pdk_log_fn on_log;
     void *on_log_user;
     int log_level;

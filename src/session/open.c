@@ -1,10 +1,10 @@
 /* Opening a session: options, the first connection, and what is asked of it from outside. */
-#include "fork.h"
+#include "base/fork.h"
+#include "base/text.h"
 #include "session/ops.h"
 #include "session/options.h"
 #include "session/reap.h"
 #include "session/watches.h"
-#include "text.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -61,14 +61,14 @@ static char *make_identity(const char *label) {
                              : g_strdup_printf("%s:%ld", host, (long)getpid());
 }
 
-static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts, const struct pdk__world *world) {
+static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts, const struct pdk__platform *platform) {
     pdk_session *s = g_new0(pdk_session, 1);
     atomic_init(&s->refs, 1);
     s->forks = pdk__forks();
-    s->world = world;
+    s->platform = platform;
     s->hosts = hosts;
     s->identity = make_identity(o->label);
-    pdk__kin_make(s);
+    pdk__uuid_prefix_make(s);
     s->digest = g_strdup(o->digest);
     s->tls = g_strdup(o->tls);
     s->session_timeout_ms = o->session_timeout_ms;
@@ -78,11 +78,11 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     s->on_event_user = o->on_event_user;
     pthread_mutex_init(&s->monitor, NULL);
     pdk__cond_init(&s->changed);
-    g_queue_init(&s->places);
+    g_queue_init(&s->entries);
     s->marked = g_hash_table_new(g_int64_hash, g_int64_equal);
-    g_queue_init(&s->lines);
+    g_queue_init(&s->queues);
     g_queue_init(&s->holds);
-    g_queue_init(&s->lookouts);
+    g_queue_init(&s->live_queries);
     s->alarms = g_sequence_new(NULL);
     s->armed = INT64_MAX;
     pdk__watches_init(s);
@@ -114,8 +114,8 @@ static void abandon(pdk_session *s) {
     pdk_session_unref(s);
 }
 
-pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given, const struct pdk__world *world,
-                              pdk_session **out) {
+pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given,
+                              const struct pdk__platform *platform, pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     struct pdk__hosts *hosts;
     pdk_status status = pdk__options_read("options", given, &options, sizeof options, OPTIONS_FIRST_SIZE);
@@ -128,10 +128,10 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
     if (status != PDK_OK)
         return status;
 
-    pdk_session *s = make(&options, hosts, world);
+    pdk_session *s = make(&options, hosts, platform);
     status = pdk__outbox_init(s, &options);
     if (status == PDK_OK)
-        status = s->world->start(s);
+        status = s->platform->start(s);
     if (status == PDK_OK)
         *out = s;
     else
@@ -145,7 +145,7 @@ pdk_status pdk_session_open(const char *hosts, const pdk_session_options *option
         return pdk__fail(PDK_INVALID, "out: NULL; pass the address of a pdk_session pointer");
     if (pdk__in_callback())
         return pdk__fail(PDK_WRONG_THREAD, "pdk_session_open: blocks, so it must not be called from a callback");
-    pdk_status status = pdk__session_begin(hosts, options, &pdk__world_real, &s);
+    pdk_status status = pdk__session_begin(hosts, options, &pdk__platform_real, &s);
     if (status != PDK_OK)
         return status;
     status = await_connection(s);

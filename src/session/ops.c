@@ -14,7 +14,7 @@ bool pdk__send(pdk_session *s, struct pdk__request request, pdk__done_fn done, v
     struct op *op = g_new(struct op, 1);
     *op = (struct op){s->generation, pdk__now(s), request.kind, done, user}; /* the clock is read before the call */
     request.tag = (uintptr_t)op;
-    bool sent = s->world->zk->submit(s->zk, &request);
+    bool sent = s->platform->zk->submit(s->zk, &request);
     if (!sent)
         g_free(op);
     return sent;

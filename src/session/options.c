@@ -1,6 +1,6 @@
 #include "session/options.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <string.h>
 

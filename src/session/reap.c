@@ -5,27 +5,27 @@
 
 #include <string.h>
 
-void pdk__kin_make(pdk_session *s) {
+void pdk__uuid_prefix_make(pdk_session *s) {
     struct {
         uint32_t a;
         uint16_t b, c, d;
     } random;
-    s->world->random(&random, sizeof random);
-    g_snprintf(s->kin, sizeof s->kin, "%08x-%04x-4%03x-%04x-", random.a, random.b, random.c & 0xfff,
+    s->platform->random(&random, sizeof random);
+    g_snprintf(s->uuid_prefix, sizeof s->uuid_prefix, "%08x-%04x-4%03x-%04x-", random.a, random.b, random.c & 0xfff,
                (random.d & 0x3fff) | 0x8000);
 }
 
 /* Quickly, of nearly all: by the number in it. */
 static bool is_marked(const pdk_session *s, const char *name) {
-    uint64_t serial = g_ascii_strtoull(name + pdk__name_kin_length(name), NULL, 16);
-    const struct pdk__place *place = g_hash_table_lookup(s->marked, &serial);
-    return place && (place->c.own[0] == '\0' || strcmp(place->c.own, name) == 0);
+    uint64_t serial = g_ascii_strtoull(name + pdk__name_uuid_prefix_length(name), NULL, 16);
+    const struct pdk__entry *entry = g_hash_table_lookup(s->marked, &serial);
+    return entry && (entry->c.own[0] == '\0' || strcmp(entry->c.own, name) == 0);
 }
 
 /* Also the reaper's. */
 static bool is_known(const pdk_session *s, const char *name) {
-    for (const GList *link = s->places.head; link; link = link->next)
-        if (strcmp(((const struct pdk__place *)link->data)->c.own, name) == 0)
+    for (const GList *link = s->entries.head; link; link = link->next)
+        if (strcmp(((const struct pdk__entry *)link->data)->c.own, name) == 0)
             return true;
     return false;
 }
@@ -33,19 +33,20 @@ static bool is_known(const pdk_session *s, const char *name) {
 /* As of a node that may be ours: the contender asks whose it is before it deletes it. */
 static void reap(pdk_session *s, const char *dir, const char *mark, const char *name) {
     pdk__log(s, PDK_LOG_WARN, "%s/%s bears a name of ours, and nobody has it: deleting it if it is ours", dir, name);
-    struct pdk__place *place = pdk__place_make(s, dir, mark);
-    place->c.phase = PDK__CANDIDATE;
-    g_strlcpy(place->c.own, name, sizeof place->c.own);
+    struct pdk__entry *entry = pdk__entry_make(s, dir, mark);
+    entry->c.phase = PDK__CANDIDATE;
+    g_strlcpy(entry->c.own, name, sizeof entry->c.own);
     if (s->link == PDK__LINK_CONNECTED)
-        place->c.link = true;
-    pdk__place_leave(place);
+        entry->c.link = true;
+    pdk__entry_leave(entry);
 }
 
-void pdk__reap_strays(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count) {
+void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct pdk__name name;
-        if (!pdk__name_is_kin(names[i], s->kin) || strcmp(names[i], own) == 0 || is_marked(s, names[i]) ||
-            strlen(names[i]) >= PDK__NAME_SIZE || !pdk__name_parse(names[i], &name) || is_known(s, names[i]))
+        if (!pdk__name_has_uuid_prefix(names[i], s->uuid_prefix) || strcmp(names[i], own) == 0 ||
+            is_marked(s, names[i]) || strlen(names[i]) >= PDK__NAME_SIZE || !pdk__name_parse(names[i], &name) ||
+            is_known(s, names[i]))
             continue;
         size_t length = pdk__name_mark_length(names[i], &name);
         char *mark = g_strndup(names[i], length);
@@ -55,10 +56,10 @@ void pdk__reap_strays(pdk_session *s, const char *dir, const char *own, const ch
     }
 }
 
-void pdk__reap_stuck(struct pdk__place *place) {
-    char *why = g_strdup_printf("%s/%s cannot be deleted: %s; has its access control list been changed?", place->dir,
-                                place->c.own, pdk__zk_code_name(place->failure_code));
-    pdk__session_reopen(place->s, why);
+void pdk__reap_stuck(struct pdk__entry *entry) {
+    char *why = g_strdup_printf("%s/%s cannot be deleted: %s; has its access control list been changed?", entry->dir,
+                                entry->c.own, pdk__zk_code_name(entry->failure_code));
+    pdk__session_reopen(entry->s, why);
     g_free(why);
 }
 
@@ -68,15 +69,15 @@ static void ignore(pdk_session *s, void *user, const struct pdk__reply *reply) {
     (void)reply;
 }
 
-void pdk__reap_done(const struct pdk__place *place) {
+void pdk__reap_done(const struct pdk__entry *entry) {
     struct pdk__name name;
-    if (!pdk__name_parse(place->c.own, &name) ||
+    if (!pdk__name_parse(entry->c.own, &name) ||
         (name.sequence < PDK__SEQUENCE_HIGH && !pdk__sequence_is_stuck(name.sequence)))
         return;
     pdk__log(
-        place->s, PDK_LOG_WARN,
+        entry->s, PDK_LOG_WARN,
         "%s: sequence number %d of 2147483647; removing the directory as soon as it is empty, so that its successor "
         "counts from zero",
-        place->dir, name.sequence);
-    pdk__send(place->s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = place->dir}, ignore, NULL);
+        entry->dir, name.sequence);
+    pdk__send(entry->s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = entry->dir}, ignore, NULL);
 }

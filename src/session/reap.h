@@ -3,18 +3,18 @@
 #ifndef PDK_SESSION_REAP_H
 #define PDK_SESSION_REAP_H
 
-#include "session/place.h"
+#include "session/entry.h"
 
 /* A new ZooKeeper session begins: how its nodes will be named. */
-void pdk__kin_make(pdk_session *s);
+void pdk__uuid_prefix_make(pdk_session *s);
 /* A list of dir shows nodes that bear this session's names, and that none of its places has: a second one of a create that
  * was repeated, or one that the servers have brought back (ADR 12). What is ours of them is deleted. own: the node of
  * whoever asked, or "". */
-void pdk__reap_strays(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count);
+void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count);
 /* The server refuses to delete the node for good. It would block the path until the session ends: end the session. */
-void pdk__reap_stuck(struct pdk__place *place);
+void pdk__reap_stuck(struct pdk__entry *entry);
 /* Our node is gone. Near the end of the directory's sequence numbers, remove the directory if it is empty: its successor
  * counts from zero. */
-void pdk__reap_done(const struct pdk__place *place);
+void pdk__reap_done(const struct pdk__entry *entry);
 
 #endif

@@ -1,8 +1,8 @@
 /* The lease, driven: barriers every T/10 while something is held or next in line, every T/4 otherwise, so that a lock that is
  * wanted finds its evidence. The arithmetic is core/lease.h's. */
-#include "hold.h"
+#include "grant/hold.h"
+#include "session/entries.h"
 #include "session/ops.h"
-#include "session/places.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restor
 
 /* When to write again. */
 static int64_t due(const pdk_session *s, int64_t now) {
-    bool active = pdk__places_active(s), pressed = is_urgent(s) || (active && pdk__lease_short(&s->lease, now));
+    bool active = pdk__entries_active(s), pressed = is_urgent(s) || (active && pdk__lease_short(&s->lease, now));
     return s->last_proof + (pressed  ? pdk__lease_urgent_period(&s->lease)
                             : active ? pdk__lease_renewal_period(&s->lease)
                                      : pdk__lease_idle_period(&s->lease));
@@ -24,28 +24,28 @@ static void schedule(pdk_session *s) {
 }
 
 static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__place *place = user;
-    if (!place)
+    struct pdk__entry *entry = user;
+    if (!entry)
         return;
     if (reply && reply->result == PDK__NO_NODE)
-        pdk__place_tell(place, PDK__NODE_LOST);
-    pdk__place_unref(place);
+        pdk__entry_tell(entry, PDK__NODE_LOST);
+    pdk__entry_unref(entry);
     (void)s;
 }
 
-static void send_barrier(pdk_session *s, struct pdk__place *place) {
+static void send_barrier(pdk_session *s, struct pdk__entry *entry) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
     struct pdk__request request = {.kind = PDK__OP_BARRIER, .path = "/"};
-    if (place && place->own_path)
-        request.path = place->own_path;
+    if (entry && entry->own_path)
+        request.path = entry->own_path;
     else
-        place = NULL;
+        entry = NULL;
     int64_t now = pdk__now(s);
-    if (!pdk__send(s, request, on_barrier, place))
+    if (!pdk__send(s, request, on_barrier, entry))
         return;
-    if (place)
-        pdk__place_ref(place);
+    if (entry)
+        pdk__entry_ref(entry);
     s->last_proof = now;
 }
 
@@ -55,7 +55,7 @@ static void on_renewal(pdk_session *s, void *user) {
         return;
     int64_t now = pdk__now(s);
     if (now >= due(s, now))
-        send_barrier(s, pdk__places_to_renew(s));
+        send_barrier(s, pdk__entries_to_renew(s));
     schedule(s);
 }
 
@@ -84,11 +84,11 @@ void pdk__renew_soon(pdk_session *s) {
     int64_t now = pdk__now(s);
     bool pressed = is_urgent(s) || pdk__lease_short(&s->lease, now);
     int64_t by = s->last_proof + (pressed ? pdk__lease_urgent_period(&s->lease) : pdk__lease_renewal_period(&s->lease));
-    if (s->link == PDK__LINK_CONNECTED && (!s->renewal.place || s->renewal.at > by))
+    if (s->link == PDK__LINK_CONNECTED && (!s->renewal.position || s->renewal.at > by))
         pdk__alarm_set(s, &s->renewal, MAX(by, now + PDK__MS));
 }
 
-void pdk__renew_now(pdk_session *s) { send_barrier(s, pdk__places_to_renew(s)); }
+void pdk__renew_now(pdk_session *s) { send_barrier(s, pdk__entries_to_renew(s)); }
 
 void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     int64_t now = pdk__now(s);
@@ -109,5 +109,5 @@ void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     pdk__alarm_set(s, &s->lease_over, s->lease.end);
     pthread_cond_broadcast(&s->changed);
     if (!was_fresh && pdk__lease_fresh(&s->lease, now))
-        pdk__places_tell(s, PDK__FRESH);
+        pdk__entries_tell(s, PDK__FRESH);
 }

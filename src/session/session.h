@@ -12,7 +12,7 @@
 #include "core/lease.h"
 #include "session/alarms.h"
 #include "session/dispatch.h"
-#include "session/world.h"
+#include "session/platform.h"
 #include "zk/hosts.h"
 
 #include <glib.h>
@@ -33,12 +33,12 @@ enum pdk__link { PDK__LINK_NONE, PDK__LINK_OPENING, PDK__LINK_CONNECTED, PDK__LI
 struct pdk_session {
     atomic_int refs;
     unsigned forks; /* of the process that opened it: see fork.h */
-    const struct pdk__world *world;
-    void *world_data;
+    const struct pdk__platform *platform;
+    void *platform_data;
     pthread_mutex_t monitor;
     struct pdk__hosts *hosts;
     char *identity, *digest, *tls;
-    char kin[25]; /* how the UUIDs in the names of the ZooKeeper session's nodes begin */
+    char uuid_prefix[25]; /* how the UUIDs in the names of the ZooKeeper session's nodes begin */
     int64_t session_timeout_ms, connect_timeout_ms, request_timeout_ms;
     pdk_session_event_fn on_event;
     void *on_event_user;
@@ -70,10 +70,10 @@ struct pdk_session {
     GSequence *alarms;
     int64_t armed; /* what the world's timer was last asked for */
 
-    GQueue places;       /* every node that may exist, leaving ones included: place.c */
-    GQueue lines;        /* every queue of claims: line.c */
+    GQueue entries;      /* every node that may exist, leaving ones included: place.c */
+    GQueue queues;       /* every queue of claims: line.c */
     GQueue holds;        /* every hold that is neither lost nor released: hold.c */
-    GQueue lookouts;     /* whoever else has to look again after a reconnect: lookout.c */
+    GQueue live_queries; /* whoever else has to look again after a reconnect: lookout.c */
     GHashTable *watches; /* path -> who waits: watches.c */
     size_t ephemeral_bytes, watched_bytes;
     uint64_t leaving_serial, marks; /* of places: how many have left, and have had a mark */
@@ -84,7 +84,7 @@ struct pdk_session {
 
 static inline void pdk__lock(pdk_session *s) { pthread_mutex_lock(&s->monitor); }
 static inline void pdk__unlock(pdk_session *s) { pthread_mutex_unlock(&s->monitor); }
-static inline int64_t pdk__now(const pdk_session *s) { return s->world->now(); }
+static inline int64_t pdk__now(const pdk_session *s) { return s->platform->now(); }
 
 /* FORKED, or what ended the session, or PDK_OK. Under the monitor but for FORKED. */
 pdk_status pdk__session_usable(pdk_session *s, const char *call);
@@ -120,8 +120,8 @@ void pdk__renew_now(pdk_session *s);       /* a barrier, now */
 void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed);
 
 /* --- open.c: begin a session in a world, without waiting for its first lease. Errors as pdk_session_open's. */
-pdk_status pdk__session_begin(const char *hosts, const pdk_session_options *options, const struct pdk__world *world,
-                              pdk_session **out);
+pdk_status pdk__session_begin(const char *hosts, const pdk_session_options *options,
+                              const struct pdk__platform *platform, pdk_session **out);
 
 /* --- threads.c: a thread of the library's: detached, with every signal blocked. false: none is to be had. */
 bool pdk__thread_begin(void *(*main)(void *user), void *user);

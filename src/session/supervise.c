@@ -7,11 +7,11 @@
  *
  * A retired handle is closed by the connector before it opens the next one, so that one handle speaks at a time.
  */
-#include "hold.h"
-#include "line.h"
-#include "session/lookout.h"
+#include "grant/hold.h"
+#include "grant/queue.h"
+#include "session/entries.h"
+#include "session/live_query.h"
 #include "session/ops.h"
-#include "session/places.h"
 #include "session/reap.h"
 
 struct told {
@@ -50,15 +50,15 @@ static void retire(pdk_session *s) {
     s->generation++;
     pdk__alarm_off(&s->renewal);
     pdk__alarm_off(&s->lease_over);
-    pdk__places_tell(s, PDK__EXPIRED);
+    pdk__entries_tell(s, PDK__EXPIRED);
     pdk__watches_reset(s);
     pthread_cond_broadcast(&s->changed);
-    s->world->work(s);
+    s->platform->work(s);
 }
 
 static void begin_anew(pdk_session *s) {
     bool had_session = s->link != PDK__LINK_OPENING;
-    pdk__kin_make(s); /* nodes of the session before are not the next one's */
+    pdk__uuid_prefix_make(s); /* nodes of the session before are not the next one's */
     pdk__holds_lose(s, PDK_REASON_EXPIRED);
     retire(s);
     if (had_session)
@@ -79,7 +79,7 @@ void pdk__session_end(pdk_session *s, pdk_status status, const char *why) {
     s->ended = status;
     g_free(s->trouble_text);
     s->trouble_text = g_strdup(why);
-    pdk__lines_end(s, status, why);
+    pdk__queues_end(s, status, why);
     pdk__holds_lose(s, PDK_REASON_CLOSED);
     pdk__session_tell(s, PDK_SESSION_CLOSED);
     pthread_cond_broadcast(&s->changed);
@@ -103,8 +103,8 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     }
     pthread_cond_broadcast(&s->changed);
     pdk__renew_connected(s);
-    pdk__places_tell(s, PDK__LINK_UP);
-    pdk__lookouts_look(s);
+    pdk__entries_tell(s, PDK__LINK_UP);
+    pdk__live_queries_look(s);
 }
 
 static void on_connecting(pdk_session *s) {
@@ -113,8 +113,8 @@ static void on_connecting(pdk_session *s) {
     s->link = PDK__LINK_SUSPENDED;
     s->suspended_at = pdk__now(s);
     s->refresh_at = s->suspended_at + MAX(s->lease.timeout, 5000 * PDK__MS); /* what was held is lost by then */
-    s->world->work(s);
-    pdk__places_tell(s, PDK__LINK_DOWN);
+    s->platform->work(s);
+    pdk__entries_tell(s, PDK__LINK_DOWN);
     pdk__session_tell(s, PDK_SESSION_SUSPENDED);
 }
 

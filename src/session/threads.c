@@ -7,8 +7,8 @@
  *
  * All block every signal. None is joined: the last one to leave a session nobody references frees it.
  */
+#include "base/text.h"
 #include "session/session.h"
-#include "text.h"
 #include "zk/resolver.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct threads {
     atomic_bool stop;     /* the timer */
 };
 
-static struct threads *threads_of(const pdk_session *s) { return s->world_data; }
+static struct threads *threads_of(const pdk_session *s) { return s->platform_data; }
 
 static int64_t boottime(void) {
     struct timespec now;
@@ -126,7 +126,7 @@ static bool start_thread(pdk_session *s, void *(*main)(void *)) {
 
 static pdk_status real_start(pdk_session *s) {
     struct threads *t = g_new0(struct threads, 1);
-    s->world_data = t;
+    s->platform_data = t;
     pdk__cond_init(&t->woken);
     t->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
     if (t->timer < 0)
@@ -163,10 +163,10 @@ static void real_end(pdk_session *s) {
         close(t->timer);
     pthread_cond_destroy(&t->woken);
     g_free(t);
-    s->world_data = NULL;
+    s->platform_data = NULL;
 }
 
-static bool real_ended(const pdk_session *s) { return !s->world_data || threads_of(s)->running == 0; }
+static bool real_ended(const pdk_session *s) { return !s->platform_data || threads_of(s)->running == 0; }
 
 /* The kernel's, since GLib's generator goes on alike in parent and child. So few bytes come at once, and all together. */
 static void real_random(void *bytes, size_t size) {
@@ -174,7 +174,7 @@ static void real_random(void *bytes, size_t size) {
         ;
 }
 
-const struct pdk__world pdk__world_real = {
+const struct pdk__platform pdk__platform_real = {
     &pdk__zk_client, pdk__resolve, boottime,  real_random, real_start,
     real_arm,        real_wake,    real_work, real_ended,  real_end,
 };

@@ -284,7 +284,7 @@ static zhandle_t *init_handle(pdk__zk *zk) {
     }
     if (!config->tls)
         return zookeeper_init2(zk->servers, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV,
-                               pdk__logs_line);
+                               pdk__logs_queue);
     zhandle_t *(*init_ssl)(const char *, const char *, watcher_fn, int, const clientid_t *, void *, int);
     void *symbol = dlsym(RTLD_DEFAULT, "zookeeper_init_ssl"); /* absent from builds without TLS */
     memcpy(&init_ssl, &symbol, sizeof init_ssl);

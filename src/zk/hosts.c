@@ -1,7 +1,7 @@
 #include "zk/hosts.h"
 
+#include "base/text.h"
 #include "core/paths.h"
-#include "text.h"
 
 #include <arpa/inet.h>
 #include <glib.h>

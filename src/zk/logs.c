@@ -35,7 +35,7 @@ void pdk__logs_remove(void *driver) {
 }
 
 /* All of it is detail to our users, who hear of what matters from the session: only its errors are worth INFO. */
-void pdk__logs_line(const char *line) {
+void pdk__logs_queue(const char *line) {
     int level = strstr(line, "ZOO_ERROR") ? PDK_LOG_INFO : PDK_LOG_DEBUG;
     char *text = g_utf8_make_valid(line, -1); /* it quotes what came from outside */
     g_strdelimit(g_strchomp(text), "\r\n\t\033", ' ');

@@ -13,6 +13,6 @@ void pdk__logs_remove(void *driver);
 void pdk__logs_fork(bool begins);
 
 /* A log_callback_fn: any thread, under any lock of the client library. */
-void pdk__logs_line(const char *line);
+void pdk__logs_queue(const char *line);
 
 #endif

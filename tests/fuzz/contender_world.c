@@ -133,7 +133,7 @@ static enum pdk__result list(struct world *w, uint8_t chance, struct pdk__event 
         snprintf(earlier, sizeof earlier, "%s%010d", prefixes[WORLD_EXCHANGED], w->place);
     pdk__view_make(view, names, count, &(struct pdk__viewer){w->c.mark, w->c.own, earlier, {pdk__blocks_always, 0}});
     event->fresh = !(chance & 1);
-    event->hurry = chance & 2;
+    event->never_waits = chance & 2;
     w->may_grant = event->fresh && own != WORLD_NODES && !ahead && find(w, w->c.own) == own &&
                    (!w->named || exchanged != WORLD_NODES);
     if ((chance & 12) == 12) {

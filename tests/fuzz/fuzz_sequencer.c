@@ -3,7 +3,7 @@
 #include "core/names.h"
 #include "core/paths.h"
 #include "fuzz.h"
-#include "sequencer.h"
+#include "grant/sequencer.h"
 
 #include <glib.h>
 #include <string.h>

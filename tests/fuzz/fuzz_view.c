@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct seen {
-    bool listed, disowned, beyond_limits;
+    bool listed, exchanged_gone, beyond_limits;
     int32_t ahead, blockers;
     const char *blocker; /* any of the nearest */
     bool opposite;       /* one is half the circle of sequences away: ahead as much as behind */
@@ -31,14 +31,14 @@ static bool is(const char *name, const char *other) { return strcmp(name, other)
 static struct seen look_slowly(char **names, const struct pdk__viewer *viewer) {
     bool sharing = viewer->rule.blocks == pdk__blocks_unless_shared;
     const char *own = viewer->own, *exchanged = viewer->exchanged;
-    struct seen seen = {.blocker = "", .disowned = exchanged[0] != '\0'};
+    struct seen seen = {.blocker = "", .exchanged_gone = exchanged[0] != '\0'};
     struct pdk__name me, other;
     bool in_line = pdk__name_parse(own, &me), named = pdk__name_parse(exchanged, &other) && !is(own, exchanged);
     int64_t nearest = INT64_MAX;
     for (char **name = names; *name; name++)
         seen.listed = seen.listed || (in_line && is(*name, own));
     for (char **name = names; *name; name++)
-        seen.disowned = seen.disowned && !(named && is(*name, exchanged));
+        seen.exchanged_gone = seen.exchanged_gone && !(named && is(*name, exchanged));
     for (char **name = names; *name && in_line; name++)
         if (pdk__name_parse(*name, &other) && !is(*name, own) && !is(*name, exchanged) && same_line(&me, &other)) {
             int64_t ahead = distance(&me, &other);
@@ -113,7 +113,8 @@ static void check(char **names, const struct pdk__viewer *viewer) {
     if (view.beyond_limits)
         return; /* refused: the rest means nothing */
     FUZZ_REQUIRE(view.listed == seen.listed, "\"%s\" listed: %d", own, view.listed);
-    FUZZ_REQUIRE(view.disowned == seen.disowned, "\"%s\" disowned: %d", viewer->exchanged, view.disowned);
+    FUZZ_REQUIRE(view.exchanged_gone == seen.exchanged_gone, "\"%s\" disowned: %d", viewer->exchanged,
+                 view.exchanged_gone);
     FUZZ_REQUIRE(view.ahead == seen.ahead, "%d ahead of \"%s\", not %d", view.ahead, own, seen.ahead);
     check_blocker(&view, names, viewer, &seen);
     check_marked(&view, names, viewer);

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "text.h"
+#include "base/text.h"
 
 void refused(pdk_status got, pdk_status wanted, const char *word) {
     ck_assert_msg(got == wanted, "%s instead of %s (%s); %s", pdk_status_name(got), pdk_status_name(wanted), word,

@@ -35,15 +35,15 @@ static void add(struct list *l, enum model_action_kind kind, int32_t whose, int3
 }
 
 /* One, of this place. */
-static void add_of(struct list *l, enum model_action_kind kind, int32_t client, int32_t place) {
+static void add_of(struct list *l, enum model_action_kind kind, int32_t client, int32_t entry) {
     if (affordable(l->s, kind))
-        l->enabled[l->count++] = model_act(kind, client, place);
+        l->enabled[l->count++] = model_act(kind, client, entry);
 }
 
 /* The line's, when its thread has not woken yet. */
 static bool is_granted(const struct model_client *k) {
-    int32_t place = model_right_of_line(k);
-    return place >= 0 && k->places[place].right.hold == MODEL_GRANTED;
+    int32_t entry = model_grant_of_queue(k);
+    return entry >= 0 && k->entries[entry].grant.hold == MODEL_GRANTED;
 }
 
 /* ---- the ordinary course */
@@ -59,19 +59,19 @@ static void add_network(struct list *l, int32_t client) {
         add(l, DELIVER, client, 1);
     if (at && at->link && !at->alive && model_is_live(k))
         add(l, DROP, client, 1);
-    for (int32_t i = 0; i < k->places_count; i++)
-        if (k->places[i].pausing)
+    for (int32_t i = 0; i < k->entries_count; i++)
+        if (k->entries[i].pausing)
             add_of(l, PAUSED, client, i);
-    for (int32_t i = 0; i < k->places_count && at && at->link; i++)
-        if (k->places[i].c.phase == PDK__HELD && k->places[i].own_watch == MODEL_NONE)
+    for (int32_t i = 0; i < k->entries_count && at && at->link; i++)
+        if (k->entries[i].c.phase == PDK__HELD && k->entries[i].own_watch == MODEL_NONE)
             add_of(l, SETTLE, client, i);
-    if (model_rights_lapsed(k))
+    if (model_grants_lapsed(k))
         add(l, NOTICE, client, 1);
 }
 
-static bool may_downgrade(const struct list *l, int32_t client, const struct model_place *p) {
-    return l->m->config.roles[client] == MODEL_WRITES && p->owner == MODEL_LINE && p->right.valid &&
-           !p->right.downgraded;
+static bool may_downgrade(const struct list *l, int32_t client, const struct model_entry *p) {
+    return l->m->config.roles[client] == MODEL_WRITES && p->owner == MODEL_QUEUE && p->grant.valid &&
+           !p->grant.downgraded;
 }
 
 static void add_threads(struct list *l, int32_t client) {
@@ -80,11 +80,11 @@ static void add_threads(struct list *l, int32_t client) {
         add(l, RECEIVE, client, 1);
     for (int32_t i = 0; i < k->sleepers; i++)
         add_of(l, RECEIVE, client, 1 + i);
-    for (int32_t i = 0; i < k->places_count; i++) {
-        if (k->places[i].right.hold != MODEL_TAKEN)
+    for (int32_t i = 0; i < k->entries_count; i++) {
+        if (k->entries[i].grant.hold != MODEL_TAKEN)
             continue;
         add_of(l, RELEASE, client, i);
-        if (may_downgrade(l, client, &k->places[i]))
+        if (may_downgrade(l, client, &k->entries[i]))
             add_of(l, DOWNGRADE, client, i);
     }
     add(l, CLAIM, client, 1);
@@ -133,7 +133,7 @@ static void add_client_faults(struct list *l, int32_t client) {
         add(l, CANCEL, client, 1);
     if (is_granted(k))
         add(l, OVERDUE, client, 1);
-    bool lapsed = model_rights_lapsed(k); /* the timer would find that first */
+    bool lapsed = model_grants_lapsed(k); /* the timer would find that first */
     if (!k->renewing && !lapsed && l->s->fake.sessions[k->session].link && model_wants_renewal(k) >= 0)
         add(l, RENEW, client, 1);
     add(l, ABANDON, client, 1);
@@ -142,9 +142,9 @@ static void add_client_faults(struct list *l, int32_t client) {
 /* The name that a downgrade is about to use. Not one that it has used before: no server tells those two nodes apart. */
 static void add_stranger(struct list *l, int32_t client) {
     const struct model_client *k = &l->s->clients[client];
-    int32_t place = model_place_with(k, MODEL_EXCHANGE);
-    if (place >= 0 && !k->places[place].robbed &&
-        !ts_fake_find(&l->s->fake, model_name_given(client, &k->places[place])))
+    int32_t entry = model_entry_with(k, MODEL_EXCHANGE);
+    if (entry >= 0 && !k->entries[entry].robbed &&
+        !ts_fake_find(&l->s->fake, model_name_given(client, &k->entries[entry])))
         add(l, SQUAT, client, 1);
 }
 

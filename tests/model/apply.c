@@ -8,8 +8,8 @@ static void connect_client(struct model *m, int32_t client, bool restore) {
         model_session_over(m, client);
         return;
     }
-    for (int32_t i = 0; i < k->places_count && !restore; i++)
-        k->places[i].own_watch = MODEL_NONE;
+    for (int32_t i = 0; i < k->entries_count && !restore; i++)
+        k->entries[i].own_watch = MODEL_NONE;
     model_connected(m, client);
 }
 
@@ -48,10 +48,10 @@ static void meddle(struct model *m, int32_t client, int32_t which, enum model_ac
         ts_fake_touch(&m->now->fake, name);
         return;
     }
-    for (int32_t n = 0; n < k->places_count; n++)
-        if (model_mark(client, k->places[n].mark) == name.mark) {
-            k->places[n].robbed = true;
-            m->seen.robbed_holds += k->places[n].c.phase == PDK__HELD;
+    for (int32_t n = 0; n < k->entries_count; n++)
+        if (model_mark(client, k->entries[n].mark) == name.mark) {
+            k->entries[n].robbed = true;
+            m->seen.robbed_holds += k->entries[n].c.phase == PDK__HELD;
         }
     effect.created = false;
     effect.deleted = 0;
@@ -69,14 +69,14 @@ static void vanish(struct model *m) {
 static void lapse(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
     k->lease = false;
-    for (int32_t i = 0; i < k->places_count; i++)
-        k->places[i].right.valid = false;
+    for (int32_t i = 0; i < k->entries_count; i++)
+        k->entries[i].grant.valid = false;
 }
 
 /* A stranger's session that ends some time; the node goes with it. */
 static void squat(struct model *m, int32_t client) {
     const struct model_client *k = &m->now->clients[client];
-    const struct model_place *p = &k->places[model_place_with(k, MODEL_EXCHANGE)];
+    const struct model_entry *p = &k->entries[model_entry_with(k, MODEL_EXCHANGE)];
     struct ts_fake_request create = {
         .kind = PDK__OP_CREATE, .name = model_name_given(client, p), .level = 1, .named = true};
     struct ts_fake_reply reply;
@@ -89,7 +89,7 @@ static void claim(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
     if (k->session < 0)
         k->session = ts_fake_open(&m->now->fake);
-    model_line_push(m, client, k->tickets++);
+    model_queue_push(m, client, k->tickets++);
 }
 
 static void apply_fault(struct model *m, model_action a) {
@@ -114,10 +114,10 @@ static void apply_fault(struct model *m, model_action a) {
         expire(m, session);
         break;
     case CANCEL:
-        model_line_cancel(m, client);
+        model_queue_cancel(m, client);
         break;
     case OVERDUE:
-        model_line_receive(m, client, 0, false);
+        model_queue_receive(m, client, 0, false);
         break;
     case REMOVE:
     case TOUCH:
@@ -164,24 +164,24 @@ static void apply_ordinary(struct model *m, model_action a) {
         model_link_down(m, client);
         break;
     case PAUSED:
-        k->places[which].pausing = false;
-        model_place_tell(m, client, which, PDK__PAUSED);
+        k->entries[which].pausing = false;
+        model_entry_tell(m, client, which, PDK__PAUSED);
         break;
     case SETTLE:
-        model_place_settle(m, client, which);
+        model_entry_settle(m, client, which);
         break;
     case NOTICE:
         m->seen.late_notices++;
-        model_rights_lose(m, client, false);
+        model_grants_lose(m, client, false);
         break;
     case RECEIVE:
-        model_line_receive(m, client, which, true);
+        model_queue_receive(m, client, which, true);
         break;
     case RELEASE:
-        model_right_release(m, client, which);
+        model_grant_release(m, client, which);
         break;
     case DOWNGRADE:
-        model_right_downgrade(m, client);
+        model_grant_downgrade(m, client);
         break;
     case CLAIM:
         claim(m, client);

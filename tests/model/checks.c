@@ -14,7 +14,7 @@ void model_break(struct model *m, const char *check, const char *format, ...) {
     va_end(arguments);
 }
 
-static const struct ts_fake_node *own_node(const struct model *m, const struct model_place *p) {
+static const struct ts_fake_node *own_node(const struct model *m, const struct model_entry *p) {
     return p->c.own[0] == '\0' ? NULL : ts_fake_find(&m->now->fake, model_name(p->c.own));
 }
 
@@ -33,9 +33,9 @@ static bool conflict(const struct model *m, struct ts_fake_name a, struct ts_fak
 static bool is_admitted(const struct model *m, const struct ts_fake_node *node) {
     int32_t client = (node->name.mark - 1) / MODEL_MARKS;
     const struct model_client *k = &m->now->clients[client];
-    for (int32_t i = 0; i < k->places_count; i++)
-        if (model_mark(client, k->places[i].mark) == node->name.mark)
-            return k->places[i].c.phase == PDK__HELD;
+    for (int32_t i = 0; i < k->entries_count; i++)
+        if (model_mark(client, k->entries[i].mark) == node->name.mark)
+            return k->entries[i].c.phase == PDK__HELD;
     return false;
 }
 
@@ -53,8 +53,8 @@ static int32_t blockers(const struct model *m, struct ts_fake_name me, struct ts
     return count;
 }
 
-void model_check_outpaced(struct model *m, int32_t client, const struct model_place *p,
-                          const struct ts_fake_reply *list) {
+void model_check_blocked(struct model *m, int32_t client, const struct model_entry *p,
+                         const struct ts_fake_reply *list) {
     struct ts_fake_name me = model_name(p->c.own);
     int32_t count = 0;
     for (int32_t i = 0; i < list->count; i++) {
@@ -80,7 +80,7 @@ static bool is_nearer(const struct model *m, struct ts_fake_name watched, struct
 
 /* ---- what the server did */
 
-static bool is_woken(const struct model *m, const struct model_place *p, const struct ts_fake_node *gone) {
+static bool is_woken(const struct model *m, const struct model_entry *p, const struct ts_fake_node *gone) {
     return p->c.phase == PDK__IN && !p->c.leaving && p->registered && own_node(m, p) &&
            ts_fake_name_equal(model_name(p->c.watched), gone->name);
 }
@@ -92,8 +92,8 @@ static void check_wake_ups(struct model *m, const struct ts_fake_node *node) {
         const struct model_client *k = &m->now->clients[i];
         if (k->session < 0 || !(node->watchers & 1u << k->session))
             continue;
-        for (int32_t n = 0; n < k->places_count; n++) {
-            const struct model_place *p = &k->places[n];
+        for (int32_t n = 0; n < k->entries_count; n++) {
+            const struct model_entry *p = &k->entries[n];
             if (!is_woken(m, p, node))
                 continue;
             woken++;
@@ -109,9 +109,9 @@ static void check_wake_ups(struct model *m, const struct ts_fake_node *node) {
 /* A place has a node again. */
 static void note_created(struct model *m, struct ts_fake_name name) {
     for (int32_t i = 0; i < m->config.clients; i++)
-        for (int32_t n = 0; n < m->now->clients[i].places_count; n++)
-            if (model_mark(i, m->now->clients[i].places[n].mark) == name.mark)
-                m->now->clients[i].places[n].robbed = false;
+        for (int32_t n = 0; n < m->now->clients[i].entries_count; n++)
+            if (model_mark(i, m->now->clients[i].entries[n].mark) == name.mark)
+                m->now->clients[i].entries[n].robbed = false;
 }
 
 void model_check_effect(struct model *m, int32_t session, const struct ts_fake_effect *effect, bool by_request) {
@@ -129,10 +129,10 @@ void model_check_effect(struct model *m, int32_t session, const struct ts_fake_e
 /* ---- grants */
 
 /* Compared as (token, hand-over), each grant is above those before it that it could not have stood beside. */
-static void check_token(struct model *m, int32_t client, const struct model_place *p) {
+static void check_token(struct model *m, int32_t client, const struct model_entry *p) {
     struct model_state *s = m->now;
     bool shared = m->config.roles[client] == MODEL_READS;
-    int32_t handover = p->right.handover;
+    int32_t handover = p->grant.handover;
     int64_t token = p->c.token, before = shared ? s->last_exclusive : s->last_token;
     bool above = handover == 0 ? token > before : token == before;
     if (m->config.permits > 1 ? token == 0 : !above)
@@ -146,9 +146,9 @@ static void check_token(struct model *m, int32_t client, const struct model_plac
 
 /* With a fresh lease and its own node, and with nobody ahead; false: an admin broke it. The token still protects, and the
  * hold will hear of it. */
-static bool check_admitted(struct model *m, int32_t client, int32_t place) {
+static bool check_admitted(struct model *m, int32_t client, int32_t entry) {
     const struct model_client *k = &m->now->clients[client];
-    const struct model_place *p = &k->places[place];
+    const struct model_entry *p = &k->entries[entry];
     const struct ts_fake_node *node = own_node(m, p);
     if (!k->lease)
         model_break(m, "no grant without a fresh lease", "client %c", 'A' + client);
@@ -165,24 +165,24 @@ static bool check_admitted(struct model *m, int32_t client, int32_t place) {
     return true;
 }
 
-void model_check_grant(struct model *m, int32_t client, int32_t place) {
+void model_check_grant(struct model *m, int32_t client, int32_t entry) {
     m->seen.grants++;
     m->seen.contended += m->now->fake.tree.count > 1;
-    if (check_admitted(m, client, place))
-        check_token(m, client, &m->now->clients[client].places[place]);
+    if (check_admitted(m, client, entry))
+        check_token(m, client, &m->now->clients[client].entries[entry]);
 }
 
 /* It keeps the token that it has. */
-void model_check_taken_over(struct model *m, int32_t client, int32_t place) {
-    if (check_admitted(m, client, place) && !m->now->clients[client].places[place].right.valid)
+void model_check_taken_over(struct model *m, int32_t client, int32_t entry) {
+    if (check_admitted(m, client, entry) && !m->now->clients[client].entries[entry].grant.valid)
         model_break(m, "what was lost is not taken over", "client %c", 'A' + client);
 }
 
 void model_check_handover(struct model *m, int32_t client, int32_t before) {
     const struct model_client *k = &m->now->clients[client];
-    int32_t place = model_right_of_line(k), number = place < 0 ? 0 : k->places[place].right.handover;
+    int32_t entry = model_grant_of_queue(k), number = entry < 0 ? 0 : k->entries[entry].grant.handover;
     m->seen.handovers++;
-    if (place < 0)
+    if (entry < 0)
         model_break(m, "a hand-over is to somebody", "client %c", 'A' + client);
     else if (number <= before)
         model_break(m, "tokens increase", "client %c handed over as number %d after %d", 'A' + client, number, before);
@@ -201,13 +201,13 @@ struct believers {
 static void count_believers(const struct model *m, int32_t client, struct believers *b) {
     const struct model_client *k = &m->now->clients[client];
     bool reads = m->config.roles[client] == MODEL_READS, leases = m->config.roles[client] == MODEL_LEASES;
-    for (int32_t n = 0; n < k->places_count; n++) {
-        const struct model_right *right = &k->places[n].right;
-        if (right->hold == MODEL_NO_HOLD || !right->valid || k->places[n].robbed)
+    for (int32_t n = 0; n < k->entries_count; n++) {
+        const struct model_grant *grant = &k->entries[n].grant;
+        if (grant->hold == MODEL_NO_HOLD || !grant->valid || k->entries[n].robbed)
             continue;
         b->all++;
-        b->exclusive += !reads && !leases && !right->downgraded;
-        b->downgraded += right->downgraded;
+        b->exclusive += !reads && !leases && !grant->downgraded;
+        b->downgraded += grant->downgraded;
     }
 }
 
@@ -231,16 +231,16 @@ static void check_nodes(struct model *m) {
     const struct ts_fake_tree *tree = &m->now->fake.tree;
     for (int32_t i = 0; i < m->config.clients; i++) {
         const struct model_client *k = &m->now->clients[i];
-        int32_t nodes[MODEL_PLACES] = {0};
+        int32_t nodes[MODEL_ENTRIES] = {0};
         for (int32_t n = 0; n < tree->count && k->session >= 0; n++) {
-            int32_t place = k->places_count - 1;
+            int32_t entry = k->entries_count - 1;
             if (tree->nodes[n].session != k->session)
                 continue;
-            while (place >= 0 && model_mark(i, k->places[place].mark) != tree->nodes[n].name.mark)
-                place--;
-            if (place < 0)
+            while (entry >= 0 && model_mark(i, k->entries[entry].mark) != tree->nodes[n].name.mark)
+                entry--;
+            if (entry < 0)
                 model_break(m, "no orphan", "client %c has left, its node has not", 'A' + i);
-            else if (++nodes[place] > 1)
+            else if (++nodes[entry] > 1)
                 model_break(m, "one node at a time", "client %c has two nodes of one contender in line", 'A' + i);
         }
     }
@@ -250,7 +250,7 @@ static void check_nodes(struct model *m) {
 
 /* The node it waits for, with its watch on it; NULL without. */
 static const struct ts_fake_node *waits_for(const struct model *m, const struct model_client *k,
-                                            const struct model_place *p) {
+                                            const struct model_entry *p) {
     if (p->c.watched[0] == '\0' || !p->registered)
         return NULL;
     const struct ts_fake_node *node = ts_fake_find(&m->now->fake, model_name(p->c.watched));
@@ -259,8 +259,8 @@ static const struct ts_fake_node *waits_for(const struct model *m, const struct 
 
 /* Nothing is under way: whoever waits must wait for a node ahead, and be told when it goes. One whose own node an admin
  * deleted hears of that no sooner. */
-static void check_quiet_place(struct model *m, int32_t client, const struct model_client *k,
-                              const struct model_place *p) {
+static void check_quiet_entry(struct model *m, int32_t client, const struct model_client *k,
+                              const struct model_entry *p) {
     const struct ts_fake_node *mine = own_node(m, p), *ahead = waits_for(m, k, p);
     if (p->c.leaving)
         model_break(m, "who leaves gets away", "client %c is leaving for ever", 'A' + client);
@@ -273,18 +273,18 @@ static void check_quiet_place(struct model *m, int32_t client, const struct mode
     else if (p->c.phase == PDK__IN && mine &&
              (is_nearer(m, ahead->name, mine->name) || !conflict(m, ahead->name, mine->name)))
         model_break(m, "each watches its nearest blocker", "client %c watches one farther ahead", 'A' + client);
-    else if (p->owner == MODEL_EXCHANGE || (p->right.downgraded && p->owner == MODEL_LINE))
+    else if (p->owner == MODEL_EXCHANGE || (p->grant.downgraded && p->owner == MODEL_QUEUE))
         model_break(m, "a downgrade comes to its end", "client %c keeps a writer's node", 'A' + client);
 }
 
 static void check_quiet(struct model *m) {
     for (int32_t i = 0; i < m->config.clients; i++) {
         const struct model_client *k = &m->now->clients[i];
-        for (int32_t n = 0; n < k->places_count; n++)
-            check_quiet_place(m, i, k, &k->places[n]);
-        if (k->queued != 0 && model_place_with(k, MODEL_LINE) < 0)
+        for (int32_t n = 0; n < k->entries_count; n++)
+            check_quiet_entry(m, i, k, &k->entries[n]);
+        if (k->queued != 0 && model_entry_with(k, MODEL_QUEUE) < 0)
             model_break(m, "no waiter stuck", "the threads of client %c have no place in line", 'A' + i);
-        if (model_rights_lapsed(k))
+        if (model_grants_lapsed(k))
             model_break(m, "a lost hold is told", "client %c never hears that its lease was over", 'A' + i);
     }
 }

@@ -20,11 +20,11 @@ void model_init(struct model *m, const struct model_config *config) {
 }
 
 /* What is shared is not handed over. */
-struct pdk__turns model_turns(const struct model *m, int32_t client) {
+struct pdk__handovers model_handovers(const struct model *m, int32_t client) {
     bool alone = m->config.roles[client] == MODEL_LOCKS || m->config.roles[client] == MODEL_WRITES;
-    struct pdk__turns turns;
-    pdk__turns_init(&turns, alone ? (uint32_t)m->config.handovers : 0, INT64_MAX);
-    return turns;
+    struct pdk__handovers handovers;
+    pdk__handovers_init(&handovers, alone ? (uint32_t)m->config.handovers : 0, INT64_MAX);
+    return handovers;
 }
 
 void model_begin(struct model *m, struct model_state *s) {
@@ -35,9 +35,9 @@ void model_begin(struct model *m, struct model_state *s) {
     for (int32_t i = 0; i < m->config.clients; i++) {
         struct model_client *k = &s->clients[i];
         k->session = ts_fake_open(&s->fake);
-        k->turns = model_turns(m, i);
+        k->handovers = model_handovers(m, i);
         for (int32_t n = 0; n < (m->config.threads[i] ? m->config.threads[i] : 1); n++)
-            model_line_push(m, i, k->tickets++);
+            model_queue_push(m, i, k->tickets++);
     }
 }
 
@@ -49,11 +49,11 @@ void model_copy(struct model_state *to, const struct model_state *from) {
     for (int32_t i = 0; i < MODEL_CLIENTS; i++) {
         const struct model_client *k = &from->clients[i];
         memcpy(&to->clients[i], k,
-               offsetof(struct model_client, places) + (size_t)k->places_count * sizeof k->places[0]);
+               offsetof(struct model_client, entries) + (size_t)k->entries_count * sizeof k->entries[0]);
     }
 }
 
-bool model_is_live(const struct model_client *k) { return k->places_count != 0 || k->queued != 0 || k->sleepers != 0; }
+bool model_is_live(const struct model_client *k) { return k->entries_count != 0 || k->queued != 0 || k->sleepers != 0; }
 
 bool model_is_connected(const struct model *m, const struct model_client *k) {
     return k->session >= 0 && m->now->fake.sessions[k->session].link;
@@ -61,27 +61,27 @@ bool model_is_connected(const struct model *m, const struct model_client *k) {
 
 /* ---- the connection */
 
-void model_connected(struct model *m, int32_t client) { model_places_tell(m, client, PDK__LINK_UP); }
+void model_connected(struct model *m, int32_t client) { model_entries_tell(m, client, PDK__LINK_UP); }
 
 void model_link_down(struct model *m, int32_t client) {
     struct model_state *s = m->now;
     ts_fake_cut(&s->fake, s->clients[client].session);
     if (s->fake.sessions[s->clients[client].session].replies_count != 0)
         m->seen.losses++;
-    model_places_tell(m, client, PDK__LINK_DOWN);
+    model_entries_tell(m, client, PDK__LINK_DOWN);
 }
 
 /* Holds end first, and their line may queue anew before its old place knows that its session is gone. The end of the line's
  * place makes the line queue anew. */
 void model_session_over(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
-    model_rights_lose(m, client, true);
+    model_grants_lose(m, client, true);
     ts_fake_forget(&m->now->fake, k->session);
     if (m->config.same_mark) /* or the newest node of that mark may be of an older session */
         m->now->fake.sessions[k->session].zombies = 0;
     k->session = -1;
     k->lease = k->renewing = false;
-    model_places_tell(m, client, PDK__EXPIRED);
+    model_entries_tell(m, client, PDK__EXPIRED);
     if (model_is_live(k))
         k->session = ts_fake_open(&m->now->fake);
 }
@@ -94,11 +94,11 @@ static void committed(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
     if (k->lease || !m->now->fake.sessions[k->session].alive)
         return;
-    model_rights_lose(m, client, false);
+    model_grants_lose(m, client, false);
     k->lease = true;
     if (m->transcript)
         model_print_lease(m, client);
-    model_places_tell(m, client, PDK__FRESH);
+    model_entries_tell(m, client, PDK__FRESH);
 }
 
 static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
@@ -115,19 +115,19 @@ void model_receive(struct model *m, int32_t client) {
         model_print_packet(m, client, &packet);
     if (packet.packet != TS_FAKE_REPLY) {
         if (packet.packet != TS_FAKE_CHILDREN)
-            model_place_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED);
+            model_entry_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED);
         return;
     }
     if (proves_quorum(packet.kind, packet.result))
         committed(m, client);
-    model_place_answer(m, client, &packet);
+    model_entry_answer(m, client, &packet);
 }
 
 /* ---- the places that are gone */
 
 static void retag(uint64_t *tag, const int32_t *becomes) {
-    int32_t place = model_place_of(*tag);
-    *tag = model_tag(place < 0 ? -1 : becomes[place], model_purpose(*tag));
+    int32_t entry = model_entry_of(*tag);
+    *tag = model_tag(entry < 0 ? -1 : becomes[entry], model_purpose(*tag));
 }
 
 /* Answers to those that are gone are nobody's. */
@@ -141,17 +141,17 @@ static void renumber_tags(struct ts_fake_session *s, const int32_t *becomes) {
 
 void model_tidy(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
-    int32_t becomes[MODEL_PLACES], kept = 0;
-    for (int32_t i = 0; i < k->places_count; i++)
-        becomes[i] = k->places[i].c.phase == PDK__GONE ? -1 : kept++;
-    if (kept == k->places_count)
+    int32_t becomes[MODEL_ENTRIES], kept = 0;
+    for (int32_t i = 0; i < k->entries_count; i++)
+        becomes[i] = k->entries[i].c.phase == PDK__GONE ? -1 : kept++;
+    if (kept == k->entries_count)
         return;
-    for (int32_t i = 0; i < k->places_count; i++)
+    for (int32_t i = 0; i < k->entries_count; i++)
         if (becomes[i] >= 0 && becomes[i] != i)
-            k->places[becomes[i]] = k->places[i];
+            k->entries[becomes[i]] = k->entries[i];
         else
-            assert(becomes[i] >= 0 || k->places[i].owner == MODEL_REAPER);
-    k->places_count = kept;
+            assert(becomes[i] >= 0 || k->entries[i].owner == MODEL_REAPER);
+    k->entries_count = kept;
     if (k->session >= 0)
         renumber_tags(&m->now->fake.sessions[k->session], becomes);
 }

@@ -106,11 +106,11 @@ ALWAYS void code_tree(struct codec *c, struct ts_fake_tree *tree) {
     uint32_t first = (uint32_t)c->m->config.first_sequence;
     tree->levels = code_int(c, tree->levels, 1);
     tree->count = code_int(c, tree->count, 4);
-    if (code_bool(c, (tree->lookouts | tree->overlooked) != 0)) {
-        tree->lookouts = (uint16_t)code(c, tree->lookouts, TS_FAKE_SESSIONS);
+    if (code_bool(c, (tree->children_watchers | tree->overlooked) != 0)) {
+        tree->children_watchers = (uint16_t)code(c, tree->children_watchers, TS_FAKE_SESSIONS);
         tree->overlooked = (uint16_t)code(c, tree->overlooked, TS_FAKE_SESSIONS);
     } else {
-        tree->lookouts = tree->overlooked = 0;
+        tree->children_watchers = tree->overlooked = 0;
     }
     if (c->writing)
         code(c, (uint32_t)c->numbers->sequences, 6);
@@ -173,7 +173,7 @@ ALWAYS void code_session(struct codec *c, struct ts_fake_session *s) {
     if (!s->open && !s->alive)
         return;
     s->link = code_bool(c, s->link);
-    s->lookout = code_bool(c, s->lookout);
+    s->children_watch = code_bool(c, s->children_watch);
     s->zombies = code_int(c, s->zombies, 3);
     s->requests_count = code_int(c, s->requests_count, 4);
     s->replies_count = code_int(c, s->replies_count, 4);
@@ -216,8 +216,8 @@ ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
 /* How many of a client's claims drew an earlier ticket: the new number of this one. */
 static int32_t rank_of(const struct model_client *k, int32_t ticket) {
     int32_t rank = 0;
-    for (int32_t i = 0; i < k->places_count; i++)
-        rank += k->places[i].right.hold != MODEL_NO_HOLD && k->places[i].right.holder < ticket;
+    for (int32_t i = 0; i < k->entries_count; i++)
+        rank += k->entries[i].grant.hold != MODEL_NO_HOLD && k->entries[i].grant.holder < ticket;
     for (int32_t i = 0; i < k->queued; i++)
         rank += k->queue[i] < ticket;
     for (int32_t i = 0; i < k->sleepers; i++)
@@ -230,46 +230,46 @@ ALWAYS int32_t code_ticket(struct codec *c, const struct model_client *k, int32_
     return c->writing ? ticket : anew;
 }
 
-ALWAYS void code_right(struct codec *c, struct model_right *right, const struct model_client *k) {
-    right->hold = (enum model_hold)code(c, right->hold, 2);
-    if (right->hold == MODEL_NO_HOLD)
+ALWAYS void code_grant(struct codec *c, struct model_grant *grant, const struct model_client *k) {
+    grant->hold = (enum model_hold)code(c, grant->hold, 2);
+    if (grant->hold == MODEL_NO_HOLD)
         return;
-    right->valid = code_bool(c, right->valid);
+    grant->valid = code_bool(c, grant->valid);
     if (c->m->config.budgets[DOWNGRADES] != 0)
-        right->downgraded = code_bool(c, right->downgraded);
-    right->holder = code_ticket(c, k, right->holder);
-    right->handover = code_int(c, right->handover, 3);
+        grant->downgraded = code_bool(c, grant->downgraded);
+    grant->holder = code_ticket(c, k, grant->holder);
+    grant->handover = code_int(c, grant->handover, 3);
 }
 
-ALWAYS void code_place(struct codec *c, struct model_client *k, int32_t client, int32_t place) {
-    struct model_place *p = &k->places[place];
+ALWAYS void code_entry(struct codec *c, struct model_client *k, int32_t client, int32_t entry) {
+    struct model_entry *p = &k->entries[entry];
     const struct ts_fake_name nameless = {0, 0};
     int32_t number = code_mark(c, model_mark(client, p->mark));
     if (!c->writing) {
-        memset(p, 0, offsetof(struct model_place, c));
+        memset(p, 0, offsetof(struct model_entry, c));
         p->mark = (number - 1) % MODEL_MARKS;
         pdk__contender_init(&p->c, c->m->names.mark[number - 1]);
     }
     p->owner = (enum model_owner)code(c, p->owner, 2);
     if (p->owner != MODEL_REAPER)
-        code_right(c, &p->right, k);
+        code_grant(c, &p->grant, k);
     p->pausing = code_bool(c, p->pausing);
     p->robbed = code_bool(c, p->robbed);
     p->registered = code_bool(c, p->registered);
     if (model_in_hurry(c->m, client))
-        p->outpaced = code_bool(c, p->outpaced);
+        p->blocked = code_bool(c, p->blocked);
     p->own_watch = (enum model_pending)code(c, p->own_watch, 2);
     code_contender(c, &p->c);
     if (p->c.named)
         code_name(c, &p->exchanged);
-    code_text(c, p->c.own, c->writing ? c->numbers->used.own[client][place] : nameless);
-    code_text(c, p->c.watched, c->writing ? c->numbers->used.watched[client][place] : nameless);
+    code_text(c, p->c.own, c->writing ? c->numbers->used.own[client][entry] : nameless);
+    code_text(c, p->c.watched, c->writing ? c->numbers->used.watched[client][entry] : nameless);
 }
 
 ALWAYS void code_claims(struct codec *c, struct model_client *k) {
     k->queued = code_int(c, k->queued, 3);
     k->sleepers = code_int(c, k->sleepers, 3);
-    k->turns.handovers = code(c, k->turns.handovers, 3);
+    k->handovers.handovers = code(c, k->handovers.handovers, 3);
     for (int32_t i = 0; i < k->queued; i++)
         k->queue[i] = code_ticket(c, k, k->queue[i]);
     for (int32_t i = 0; i < k->sleepers; i++)
@@ -278,23 +278,23 @@ ALWAYS void code_claims(struct codec *c, struct model_client *k) {
 
 static int32_t claims_of(const struct model_client *k) {
     int32_t count = k->queued + k->sleepers;
-    for (int32_t i = 0; i < k->places_count; i++)
-        count += k->places[i].right.hold != MODEL_NO_HOLD;
+    for (int32_t i = 0; i < k->entries_count; i++)
+        count += k->entries[i].grant.hold != MODEL_NO_HOLD;
     return count;
 }
 
 ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client) {
     if (!c->writing)
-        memset(k, 0, offsetof(struct model_client, places));
+        memset(k, 0, offsetof(struct model_client, entries));
     k->session = code_int(c, k->session + 1, 4) - 1;
     k->lease = code_bool(c, k->lease);
     k->renewing = code_bool(c, k->renewing);
     if (!c->writing)
-        k->turns = model_turns(c->m, client);
+        k->handovers = model_handovers(c->m, client);
     code_claims(c, k);
-    k->places_count = code_int(c, k->places_count, 3);
-    for (int32_t i = 0; i < k->places_count; i++)
-        code_place(c, k, client, i);
+    k->entries_count = code_int(c, k->entries_count, 3);
+    for (int32_t i = 0; i < k->entries_count; i++)
+        code_entry(c, k, client, i);
     if (!c->writing)
         k->tickets = claims_of(k);
 }
@@ -359,7 +359,7 @@ void model_unpack(const struct model *m, struct model_state *s, const uint8_t *b
     memcpy(copy, bytes, size);
     code_state(&c, s);
     for (int32_t i = m->config.clients; i < MODEL_CLIENTS; i++)
-        memset(&s->clients[i], 0, offsetof(struct model_client, places));
+        memset(&s->clients[i], 0, offsetof(struct model_client, entries));
     assert(c.at == c.end);
     s->fake.tree.zxid = 32; /* above all tokens */
 }

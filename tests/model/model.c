@@ -162,8 +162,8 @@ static void print_result(const struct model_result *r) {
     printf("several at a time %llu times; downgrades %llu, %llu taken over, %llu times somebody was let in; released "
            "meanwhile %llu, the node gone %llu, its name taken %llu\n",
            (unsigned long long)seen->shared, (unsigned long long)seen->downgrades, (unsigned long long)seen->taken_over,
-           (unsigned long long)seen->let_in, (unsigned long long)seen->given_back, (unsigned long long)seen->disowned,
-           (unsigned long long)seen->squatted);
+           (unsigned long long)seen->let_in, (unsigned long long)seen->given_back,
+           (unsigned long long)seen->exchanged_gone, (unsigned long long)seen->squatted);
     double n = (double)r->states;
     printf("states are known by 64-bit hashes: that any was taken for another has a probability of %.1g\n",
            n * n / 2 / 18446744073709551616.0);

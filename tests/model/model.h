@@ -26,16 +26,16 @@
 #define MODEL_H
 
 #include "core/contender.h"
-#include "core/turns.h"
+#include "core/handovers.h"
 #include "fake_zk.h"
 
 #include <stdio.h>
 
 #define MODEL_CLIENTS 3
-#define MODEL_PLACES 7 /* of a client at a time */
-#define MODEL_CLAIMS 5 /* likewise */
-#define MODEL_MARKS 16 /* likewise, of its places and of what they left behind */
-#define MODEL_DOWN 10  /* from here on they are of readers' nodes that take over from a writer's */
+#define MODEL_ENTRIES 7 /* of a client at a time */
+#define MODEL_CLAIMS 5  /* likewise */
+#define MODEL_MARKS 16  /* likewise, of its places and of what they left behind */
+#define MODEL_DOWN 10   /* from here on they are of readers' nodes that take over from a writer's */
 #define MODEL_DIRECTORY "/lock"
 #define MODEL_PACKED 1024
 
@@ -80,11 +80,11 @@ struct model_config {
 enum model_pending { MODEL_NONE, MODEL_SENT, MODEL_ARMED };
 /* Whose a place is: nobody's who wants it, the line's, a right's that left the line, or on its way to take over from the
  * line's. There is one of the line, and one on its way, at most. */
-enum model_owner { MODEL_REAPER, MODEL_LINE, MODEL_RIGHT, MODEL_EXCHANGE };
+enum model_owner { MODEL_REAPER, MODEL_QUEUE, MODEL_GRANT, MODEL_EXCHANGE };
 enum model_hold { MODEL_NO_HOLD, MODEL_GRANTED, MODEL_TAKEN };
 
 /* What was granted: it stands on the line's place, or on one of its own. A thread is known by its ticket. */
-struct model_right {
+struct model_grant {
     enum model_hold hold;
     bool valid;       /* the hold's word: once false, false for good */
     bool downgraded;  /* its thread only reads by now */
@@ -92,14 +92,14 @@ struct model_right {
     int32_t handover; /* the hold's number */
 };
 
-struct model_place {
+struct model_entry {
     enum model_owner owner;
-    struct model_right right;
+    struct model_grant grant;
     struct ts_fake_name exchanged; /* of one whose name is given: whose place it takes over */
     bool pausing;
     bool robbed;                  /* an admin deleted its node */
     bool registered;              /* an event of the predecessor's node is for it */
-    bool outpaced;                /* as of the last list: somebody is ahead, other than a node of ours on its way out */
+    bool blocked;                 /* as of the last list: somebody is ahead, other than a node of ours on its way out */
     enum model_pending own_watch; /* of a hold */
     int32_t mark;                 /* the number of its mark among the client's */
     struct pdk__contender c;
@@ -110,13 +110,13 @@ struct model_client {
     int32_t session; /* −1: none */
     bool lease;
     bool renewing; /* a barrier is in flight */
-    struct pdk__turns turns;
+    struct pdk__handovers handovers;
     int32_t tickets;               /* drawn so far */
     int32_t queued, sleepers;      /* how many of these */
     int32_t queue[MODEL_CLAIMS];   /* tickets, in their order */
     int32_t sleeper[MODEL_CLAIMS]; /* granted, but what they were granted is lost, and they still have to wake */
-    int32_t places_count;          /* in order of creation; those gone are removed when the step is over */
-    struct model_place places[MODEL_PLACES];
+    int32_t entries_count;         /* in order of creation; those gone are removed when the step is over */
+    struct model_entry entries[MODEL_ENTRIES];
 };
 
 struct model_state {
@@ -131,7 +131,7 @@ struct model_state {
 struct model_seen {
     uint64_t grants, contended, handovers, rejoins, losses, recovered_found, recovered_absent, expiries, abandons;
     uint64_t lost_holds, late_notices, late_receipts, robbed_holds, touched;
-    uint64_t shared, full, downgrades, taken_over, let_in, disowned, given_back, squatted;
+    uint64_t shared, full, downgrades, taken_over, let_in, exchanged_gone, given_back, squatted;
 };
 
 struct model {
@@ -206,7 +206,7 @@ void model_apply(struct model *m, struct model_state *s, model_action a);
 /* --- client.c */
 void model_init(struct model *m, const struct model_config *config);
 void model_begin(struct model *m, struct model_state *s);
-struct pdk__turns model_turns(const struct model *m, int32_t client);
+struct pdk__handovers model_handovers(const struct model *m, int32_t client);
 void model_copy(struct model_state *to, const struct model_state *from);
 /* It has something to do. */
 bool model_is_live(const struct model_client *k);
@@ -238,41 +238,41 @@ enum model_purpose {
     MODEL_PURPOSES,
 };
 static inline enum model_purpose model_purpose(uint64_t tag) { return (enum model_purpose)(tag & 15); }
-static inline int32_t model_place_of(uint64_t tag) { return (int32_t)(tag >> 4) - 1; }
-static inline uint64_t model_tag(int32_t place, enum model_purpose purpose) {
-    return (uint64_t)(place + 1) << 4 | (uint64_t)purpose;
+static inline int32_t model_entry_of(uint64_t tag) { return (int32_t)(tag >> 4) - 1; }
+static inline uint64_t model_tag(int32_t entry, enum model_purpose purpose) {
+    return (uint64_t)(entry + 1) << 4 | (uint64_t)purpose;
 }
 /* A new one for the line, or one with the number of that which is held. */
-void model_place_new(struct model *m, int32_t client);
-void model_place_exchange(struct model *m, int32_t client, int32_t held);
+void model_entry_new(struct model *m, int32_t client);
+void model_entry_exchange(struct model *m, int32_t client, int32_t held);
 /* That of its node, where it is not the server who gives the sequence. */
-struct ts_fake_name model_name_given(int32_t client, const struct model_place *p);
+struct ts_fake_name model_name_given(int32_t client, const struct model_entry *p);
 /* To the reaper. */
-void model_place_leave(struct model *m, int32_t client, int32_t place);
-void model_place_tell(struct model *m, int32_t client, int32_t place, enum pdk__event_type type);
-void model_places_tell(struct model *m, int32_t client, enum pdk__event_type type);
-void model_place_answer(struct model *m, int32_t client, const struct ts_fake_reply *reply);
-void model_place_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone);
+void model_entry_leave(struct model *m, int32_t client, int32_t entry);
+void model_entry_tell(struct model *m, int32_t client, int32_t entry, enum pdk__event_type type);
+void model_entries_tell(struct model *m, int32_t client, enum pdk__event_type type);
+void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_reply *reply);
+void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone);
 /* A right that is kept hears of its node's deletion. */
-void model_place_settle(struct model *m, int32_t client, int32_t place);
+void model_entry_settle(struct model *m, int32_t client, int32_t entry);
 /* A barrier, now. */
 void model_renew(struct model *m, int32_t client);
 /* Of this client's, the first that is granted, or will be soon; −1: none. */
 int32_t model_wants_renewal(const struct model_client *k);
 /* The place with that owner, or −1. */
-int32_t model_place_with(const struct model_client *k, enum model_owner owner);
+int32_t model_entry_with(const struct model_client *k, enum model_owner owner);
 
 /* --- line.c */
-void model_line_push(struct model *m, int32_t client, int32_t ticket);
-void model_line_moved(struct model *m, int32_t client, int32_t place);
-void model_line_advance(struct model *m, int32_t client);
+void model_queue_push(struct model *m, int32_t client, int32_t ticket);
+void model_queue_moved(struct model *m, int32_t client, int32_t entry);
+void model_queue_advance(struct model *m, int32_t client);
 /* The right on its place ended, as hand-over number `before`. kept: given up while valid, so that the next thread may have it. */
-void model_line_ended(struct model *m, int32_t client, int32_t place, bool kept, int32_t before);
+void model_queue_ended(struct model *m, int32_t client, int32_t entry, bool kept, int32_t before);
 /* The thread of the granted hold (which 0) or a sleeper (from 1 on) wakes. */
-void model_line_receive(struct model *m, int32_t client, int32_t which, bool in_time);
-void model_line_cancel(struct model *m, int32_t client);
+void model_queue_receive(struct model *m, int32_t client, int32_t which, bool in_time);
+void model_queue_cancel(struct model *m, int32_t client);
 /* Granted, but what it was granted is lost, and it still has to wake. */
-void model_line_sleep(struct model *m, int32_t client, int32_t ticket);
+void model_queue_sleep(struct model *m, int32_t client, int32_t ticket);
 /* All its claims are tries. */
 static inline bool model_in_hurry(const struct model *m, int32_t client) {
     return client >= m->config.clients - m->config.tries || m->config.roles[client] == MODEL_LEASES;
@@ -281,17 +281,17 @@ void model_say(struct model *m, int32_t client, int32_t ticket, const char *what
 
 /* --- right.c */
 /* A place took a step: whom does it concern? */
-void model_moved(struct model *m, int32_t client, int32_t place);
-void model_right_end(struct model *m, int32_t client, int32_t place, bool kept);
-void model_right_lose(struct model *m, int32_t client, int32_t place);
-void model_right_release(struct model *m, int32_t client, int32_t place);
-void model_right_downgrade(struct model *m, int32_t client);
+void model_moved(struct model *m, int32_t client, int32_t entry);
+void model_grant_end(struct model *m, int32_t client, int32_t entry, bool kept);
+void model_grant_lose(struct model *m, int32_t client, int32_t entry);
+void model_grant_release(struct model *m, int32_t client, int32_t entry);
+void model_grant_downgrade(struct model *m, int32_t client);
 /* Lose those that are not valid any more, or all of them. */
-void model_rights_lose(struct model *m, int32_t client, bool all);
+void model_grants_lose(struct model *m, int32_t client, bool all);
 /* There is one that is lost and not told. */
-bool model_rights_lapsed(const struct model_client *k);
+bool model_grants_lapsed(const struct model_client *k);
 /* The line's place with a right on it, or −1. */
-int32_t model_right_of_line(const struct model_client *k);
+int32_t model_grant_of_queue(const struct model_client *k);
 
 /* --- names.c */
 /* What of the state's numbers occurs anywhere, a bit each. */
@@ -300,7 +300,7 @@ struct model_used {
     uint64_t tokens;
     uint32_t marks[MODEL_CLIENTS];
     bool beyond; /* there are higher ones, which only a story that is told in one go comes to */
-    struct ts_fake_name own[MODEL_CLIENTS][MODEL_PLACES], watched[MODEL_CLIENTS][MODEL_PLACES]; /* of the places */
+    struct ts_fake_name own[MODEL_CLIENTS][MODEL_ENTRIES], watched[MODEL_CLIENTS][MODEL_ENTRIES]; /* of the places */
 };
 void model_names_init(struct model *m);
 int32_t model_mark(int32_t client, int32_t mark);
@@ -326,11 +326,11 @@ static inline bool model_reply_has_token(const struct ts_fake_reply *r) {
 void model_break(struct model *m, const char *check, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void model_check_effect(struct model *m, int32_t session, const struct ts_fake_effect *effect, bool by_request);
 /* By this list it has to wait. */
-void model_check_outpaced(struct model *m, int32_t client, const struct model_place *p,
-                          const struct ts_fake_reply *list);
-void model_check_grant(struct model *m, int32_t client, int32_t place);
+void model_check_blocked(struct model *m, int32_t client, const struct model_entry *p,
+                         const struct ts_fake_reply *list);
+void model_check_grant(struct model *m, int32_t client, int32_t entry);
 /* A right stands on another node from now on. */
-void model_check_taken_over(struct model *m, int32_t client, int32_t place);
+void model_check_taken_over(struct model *m, int32_t client, int32_t entry);
 void model_check_handover(struct model *m, int32_t client, int32_t before);
 void model_check_state(struct model *m);
 
@@ -374,7 +374,7 @@ void model_frontier_free(struct model_frontier *f);
 void model_print_action(struct model *m, const struct model_state *s, int step, model_action a);
 void model_print_request(struct model *m, int32_t client, const struct ts_fake_request *request);
 void model_print_packet(struct model *m, int32_t client, const struct ts_fake_reply *packet);
-void model_print_moved(struct model *m, int32_t client, int32_t place, const struct pdk__contender *before);
+void model_print_moved(struct model *m, int32_t client, int32_t entry, const struct pdk__contender *before);
 void model_print_lease(struct model *m, int32_t client);
 void model_print_thread(struct model *m, int32_t client, int32_t ticket, const char *what);
 void model_print_directory(struct model *m, const struct model_state *s);

@@ -66,12 +66,12 @@ static inline void ask_two(int32_t client) {
 static inline void be_granted(int32_t client) {
     go(CONNECT, client);
     ask_two(client);
-    ck_assert_int_eq(s.clients[client].places[0].right.hold, MODEL_GRANTED);
+    ck_assert_int_eq(s.clients[client].entries[0].grant.hold, MODEL_GRANTED);
 }
 
 /* Whatever the core says: the client has been granted what it wants, and took it. */
 static inline void believe(int32_t client) {
-    s.clients[client].places[0].right = (struct model_right){.hold = MODEL_TAKEN, .valid = true};
+    s.clients[client].entries[0].grant = (struct model_grant){.hold = MODEL_TAKEN, .valid = true};
 }
 
 static inline void check_coding(struct model_state *back) {

@@ -135,17 +135,17 @@ void model_use(const struct model *m, const struct model_state *s, struct model_
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
         use_session(m, used, &s->fake.sessions[i]);
     for (int32_t i = 0; i < m->config.clients; i++)
-        for (int32_t n = 0; n < s->clients[i].places_count; n++) {
-            const struct model_place *place = &s->clients[i].places[n];
-            if (place->c.phase == PDK__GONE)
+        for (int32_t n = 0; n < s->clients[i].entries_count; n++) {
+            const struct model_entry *entry = &s->clients[i].entries[n];
+            if (entry->c.phase == PDK__GONE)
                 continue;
-            used->own[i][n] = model_name(place->c.own);
-            used->watched[i][n] = model_name(place->c.watched);
-            use_mark(used, model_mark(i, place->mark));
-            use_name(m, used, place->exchanged);
+            used->own[i][n] = model_name(entry->c.own);
+            used->watched[i][n] = model_name(entry->c.watched);
+            use_mark(used, model_mark(i, entry->mark));
+            use_name(m, used, entry->exchanged);
             use_name(m, used, used->own[i][n]);
             use_name(m, used, used->watched[i][n]);
-            use_token(used, place->c.token);
+            use_token(used, entry->c.token);
         }
     use_token(used, s->last_token);
     use_token(used, s->last_exclusive);

@@ -147,15 +147,15 @@ START_TEST(a_lapse_counts_at_once_and_is_found_on_waking) {
     be_granted(0);
     s.budgets[LAPSES] = s.budgets[FAULTS] = 1;
     go(LAPSE, 0);
-    ck_assert(!s.clients[0].places[0].right.valid); /* whoever asks now is told so */
-    ck_assert_int_eq(s.clients[0].places[0].c.phase, PDK__HELD);
+    ck_assert(!s.clients[0].entries[0].grant.valid); /* whoever asks now is told so */
+    ck_assert_int_eq(s.clients[0].entries[0].c.phase, PDK__HELD);
     ck_assert_int_eq(s.clients[0].queue[0], 1);
     go(RECEIVE, 0); /* too late: back to the head of the line, in front of a new place */
-    ck_assert_int_lt(model_right_of_line(&s.clients[0]), 0);
+    ck_assert_int_lt(model_grant_of_queue(&s.clients[0]), 0);
     ck_assert_int_eq(s.clients[0].queued, 2);
     ck_assert_int_eq(s.clients[0].queue[0], 0);
-    ck_assert_int_eq(s.clients[0].places_count, 2);
-    ck_assert(s.clients[0].places[0].c.leaving);
+    ck_assert_int_eq(s.clients[0].entries_count, 2);
+    ck_assert(s.clients[0].entries[0].c.leaving);
 }
 END_TEST
 
@@ -171,8 +171,8 @@ START_TEST(a_state_survives_its_coding) {
     begin(2);
     be_granted(0);
     check_coding(&back);
-    ck_assert_str_eq(back.clients[0].places[0].c.own, s.clients[0].places[0].c.own);
-    ck_assert_int_eq(back.clients[0].places[0].c.phase, PDK__HELD);
+    ck_assert_str_eq(back.clients[0].entries[0].c.own, s.clients[0].entries[0].c.own);
+    ck_assert_int_eq(back.clients[0].entries[0].c.phase, PDK__HELD);
     ck_assert_int_eq(back.clients[0].queued, 1);
 }
 END_TEST

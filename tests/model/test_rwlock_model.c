@@ -93,13 +93,13 @@ START_TEST(who_has_downgraded_only_reads) {
     begin_with((struct model_config){WRITER_AND_READER});
     believe(0);
     believe(1);
-    s.clients[0].places[0].right.downgraded = true;
+    s.clients[0].entries[0].grant.downgraded = true;
     model_check_state(&m);
     ck_assert_ptr_null(m.broken);
     begin_with((struct model_config){TWO_WRITERS});
     believe(0);
     believe(1);
-    s.clients[0].places[0].right.downgraded = true;
+    s.clients[0].entries[0].grant.downgraded = true;
     model_check_state(&m);
     ck_assert_str_eq(m.broken, "mutual exclusion");
 }
@@ -125,7 +125,7 @@ START_TEST(what_was_lost_is_not_taken_over) {
     be_granted(0);
     model_check_taken_over(&m, 0, 0);
     ck_assert_ptr_null(m.broken);
-    s.clients[0].places[0].right.valid = false;
+    s.clients[0].entries[0].grant.valid = false;
     model_check_taken_over(&m, 0, 0);
     ck_assert_str_eq(m.broken, "what was lost is not taken over");
 }
@@ -139,16 +139,16 @@ START_TEST(a_downgrade_step_by_step) {
     be_granted(0);
     go(RECEIVE, 0);
     go(DOWNGRADE, 0);
-    ck_assert_int_eq(k->places[1].owner, MODEL_EXCHANGE);
-    ck_assert(k->places[1].c.named);
+    ck_assert_int_eq(k->entries[1].owner, MODEL_EXCHANGE);
+    ck_assert(k->entries[1].c.named);
     check_coding(&back);
-    ck_assert(back.clients[0].places[1].c.named);
-    ck_assert(ts_fake_name_equal(back.clients[0].places[1].exchanged, k->places[1].exchanged));
+    ck_assert(back.clients[0].entries[1].c.named);
+    ck_assert(ts_fake_name_equal(back.clients[0].entries[1].exchanged, k->entries[1].exchanged));
     ask_two(0);
-    ck_assert_int_eq(k->places[1].owner, MODEL_RIGHT);
-    ck_assert_int_eq(k->places[1].right.hold, MODEL_TAKEN);
-    ck_assert(k->places[1].right.valid);
-    ck_assert_int_eq(k->places[0].owner, MODEL_REAPER);
+    ck_assert_int_eq(k->entries[1].owner, MODEL_GRANT);
+    ck_assert_int_eq(k->entries[1].grant.hold, MODEL_TAKEN);
+    ck_assert(k->entries[1].grant.valid);
+    ck_assert_int_eq(k->entries[0].owner, MODEL_REAPER);
     ck_assert_int_eq(s.fake.tree.count, 2);
     go(EXECUTE, 0);
     ck_assert_int_eq(s.fake.tree.count, 1);

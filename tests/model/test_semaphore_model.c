@@ -58,7 +58,7 @@ START_TEST(one_that_is_refused_for_nothing_is_noticed) {
     begin_with((struct model_config){LEASES, .permits = 2});
     be_granted(0);
     struct ts_fake_reply list = {.kind = PDK__OP_LIST, .count = 1, .children = {s.fake.tree.nodes[0].name}};
-    model_check_outpaced(&m, 0, &s.clients[0].places[0], &list);
+    model_check_blocked(&m, 0, &s.clients[0].entries[0], &list);
     ck_assert_str_eq(m.broken, "nobody waits for nothing");
 }
 END_TEST

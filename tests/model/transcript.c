@@ -87,14 +87,14 @@ static void print_server(struct model *m, const struct model_state *s, model_act
 static void print_thread_action(struct model *m, const struct model_state *s, model_action a) {
     const struct model_client *k = &s->clients[model_whose(a)];
     enum model_action_kind kind = model_kind(a);
-    int32_t which = model_which(a), line = model_right_of_line(k);
-    const struct model_right *right = kind == RELEASE ? &k->places[which].right
-                                      : line >= 0     ? &k->places[line].right
+    int32_t which = model_which(a), queue = model_grant_of_queue(k);
+    const struct model_grant *grant = kind == RELEASE ? &k->entries[which].grant
+                                      : queue >= 0    ? &k->entries[queue].grant
                                                       : NULL;
-    int32_t ticket = right ? right->holder : 0;
+    int32_t ticket = grant ? grant->holder : 0;
     const char *what = "releases what it holds";
     if (kind == RECEIVE) {
-        bool valid = which == 0 && right && right->valid;
+        bool valid = which == 0 && grant && grant->valid;
         ticket = which == 0 ? ticket : k->sleeper[which - 1];
         what = valid ? "wakes up and takes what it was granted" : "wakes up, too late: its lease is over";
     } else if (kind == CLAIM) {
@@ -181,21 +181,21 @@ void model_print_packet(struct model *m, int32_t client, const struct ts_fake_re
     for (int32_t i = r->count; i-- > 0;)
         fprintf(out, " %s", name_text(m, r->children[i], name));
     fprintf(out, "%s\n",
-            model_place_of(r->tag) < 0 && model_purpose(r->tag) != FOR_RENEWAL ? ", for nobody any more" : "");
+            model_entry_of(r->tag) < 0 && model_purpose(r->tag) != FOR_RENEWAL ? ", for nobody any more" : "");
 }
 
-static void print_place(const struct model *m, int32_t client, int32_t mark) {
+static void print_entry(const struct model *m, int32_t client, int32_t mark) {
     char name[NAME];
     fprintf(m->transcript, "          %s ", contender_text(m, model_mark(client, mark), name));
 }
 
-void model_print_moved(struct model *m, int32_t client, int32_t place, const struct pdk__contender *before) {
-    const struct model_place *p = &m->now->clients[client].places[place];
+void model_print_moved(struct model *m, int32_t client, int32_t entry, const struct pdk__contender *before) {
+    const struct model_entry *p = &m->now->clients[client].entries[entry];
     const struct pdk__contender *c = &p->c;
     if (c->phase == before->phase && strcmp(c->own, before->own) == 0 && strcmp(c->watched, before->watched) == 0 &&
         c->leaving == before->leaving)
         return;
-    print_place(m, client, p->mark);
+    print_entry(m, client, p->mark);
     print_contender(m, c);
     fprintf(m->transcript, "\n");
 }
@@ -219,11 +219,11 @@ void model_print_directory(struct model *m, const struct model_state *s) {
     fprintf(m->transcript, "%s\n", s->fake.tree.count == 0 ? " empty" : "");
 }
 
-static void print_right(FILE *out, int32_t client, const struct model_right *right) {
-    if (right->hold != MODEL_NO_HOLD)
-        fprintf(out, "; thread %c%d %s%s, hand-over %d, %s", 'A' + client, right->holder + 1,
-                right->hold == MODEL_TAKEN ? "holds" : "was granted", right->downgraded ? ", but only reads" : "",
-                right->handover, right->valid ? "valid" : "lapsed");
+static void print_grant(FILE *out, int32_t client, const struct model_grant *grant) {
+    if (grant->hold != MODEL_NO_HOLD)
+        fprintf(out, "; thread %c%d %s%s, hand-over %d, %s", 'A' + client, grant->holder + 1,
+                grant->hold == MODEL_TAKEN ? "holds" : "was granted", grant->downgraded ? ", but only reads" : "",
+                grant->handover, grant->valid ? "valid" : "lapsed");
 }
 
 static void print_client(FILE *out, const struct model_state *s, int32_t client) {
@@ -249,11 +249,11 @@ void model_print_state(struct model *m, const struct model_state *s) {
     model_print_directory(m, s);
     for (int32_t i = 0; i < m->config.clients; i++) {
         print_client(m->transcript, s, i);
-        for (int32_t n = 0; n < s->clients[i].places_count; n++) {
-            const struct model_place *p = &s->clients[i].places[n];
-            print_place(m, i, p->mark);
+        for (int32_t n = 0; n < s->clients[i].entries_count; n++) {
+            const struct model_entry *p = &s->clients[i].entries[n];
+            print_entry(m, i, p->mark);
             print_contender(m, &p->c);
-            print_right(m->transcript, i, &p->right);
+            print_grant(m->transcript, i, &p->grant);
             fprintf(m->transcript, "; in flight: %s\n", commands[p->c.doing]);
         }
     }

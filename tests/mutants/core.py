@@ -24,7 +24,7 @@ ROOM = "model --semaphore 2 --clients 3 --claims 1"
 NEAREST = "is_later(other->sequence, b->nearest, view->blocker[0] != '\\0')"
 FARTHEST = "(view->blocker[0] == '\\0' || !is_later(other->sequence, b->nearest, true))"
 SHARED = "return theirs != PDK__READER || mine != PDK__READER;"
-HURRY = "view->blocker[0] != '\\0' && e->hurry))\n        "
+HURRY = "view->blocker[0] != '\\0' && e->never_waits))\n        "
 TAKEN = "c->phase = PDK__UNSURE;\n        c->pause = c->named;"
 
 MUTANTS = {
@@ -64,7 +64,7 @@ MUTANTS = {
     "a try forgets its node": ("src/core/contender.c", LOSS + " --tries 1", [
         (HURRY + "c->leaving = true;", HURRY + "c->phase = PDK__GONE;")]),
     "a try waits": ("src/core/contender.c", LOSS + " --tries 1", [
-        ("view->blocker[0] != '\\0' && e->hurry", "false")]),
+        ("view->blocker[0] != '\\0' && e->never_waits", "false")]),
     "the wrong token": ("src/core/contender.c", LOSS, [
         ("c->token = token;", "c->token = 1;")]),
     "a delete is not repeated": ("src/core/contender.c", LOSS, [
@@ -100,20 +100,20 @@ MUTANTS = {
         ("c->watching = false;\n    memcpy", "memcpy")]),
     "a barrier on a missing directory proves nothing": ("src/core/contender.c", GONE, [
         ("c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE ||", "c->proven = e->result == PDK__OK ||")]),
-    "hands over without bound": ("src/core/turns.c", TURNS, [
+    "hands over without bound": ("src/core/handovers.c", TURNS, [
         ("t->handovers >= t->max_handovers || ", "")]),
-    "hands over once too often": ("src/core/turns.c", TURNS, [
+    "hands over once too often": ("src/core/handovers.c", TURNS, [
         ("t->handovers >= t->max_handovers", "t->handovers > t->max_handovers")]),
-    "hands over a hold that has lapsed": ("src/core/turns.c", TURNS + " --lapses 1", [
+    "hands over a hold that has lapsed": ("src/core/handovers.c", TURNS + " --lapses 1", [
         ("if (!valid || ", "if (")]),
-    "hands over to nobody": ("src/core/turns.c", TURNS, [
-        ("if (!waiting)\n        return PDK__TURN_LEAVE;", "")]),
-    "a hand-over is not counted": ("src/core/turns.c", TURNS, [
+    "hands over to nobody": ("src/core/handovers.c", TURNS, [
+        ("if (!waiting)\n        return PDK__HANDOVER_LEAVE;", "")]),
+    "a hand-over is not counted": ("src/core/handovers.c", TURNS, [
         ("t->handovers++;", "")]),
-    "a new node goes on counting hand-overs": ("src/core/turns.c", TURNS, [
+    "a new node goes on counting hand-overs": ("src/core/handovers.c", TURNS, [
         ("t->handovers = 0;", "")]),
-    "leaves though its own threads wait": ("src/core/turns.c", TURNS, [
-        ("return PDK__TURN_REJOIN;", "return PDK__TURN_LEAVE;")]),
+    "leaves though its own threads wait": ("src/core/handovers.c", TURNS, [
+        ("return PDK__HANDOVER_REJOIN;", "return PDK__HANDOVER_LEAVE;")]),
     "string order of the names": ("src/core/view.c", LOSS, [
         ("pdk__sequence_compare(other.sequence, b.me.sequence) <= 0", "strcmp(names[i], viewer->own) <= 0")]),
     "a minus is a dash": ("src/core/names.c", MINUS, [
@@ -145,17 +145,17 @@ MUTANTS = {
     "a lease is nobody's": ("src/core/names.c", ROOM, [
         ('{"lease-", PDK__LEASE},', '{"leases-", PDK__LEASE},')]),
     "who finds no room waits": ("src/core/contender.c", ROOM, [
-        ("view->blocker[0] != '\\0' && e->hurry", "false")]),
+        ("view->blocker[0] != '\\0' && e->never_waits", "false")]),
     "who finds no room forgets its node": ("src/core/contender.c", ROOM, [
         (HURRY + "c->leaving = true;", HURRY + "c->phase = PDK__GONE;")]),
     "what was given away is taken over": ("src/core/contender.c", AWAY, [
-        ("if (view->disowned || ", "if (")]),
+        ("if (view->exchanged_gone || ", "if (")]),
     "what was given away is kept": ("src/core/view.c", AWAY, [
-        ("view->disowned = viewer->exchanged[0] != '\\0';", "view->disowned = false;")]),
+        ("view->exchanged_gone = viewer->exchanged[0] != '\\0';", "view->exchanged_gone = false;")]),
     "a place that is taken over is given away": ("src/core/view.c", DOWN, [
-        ("view->disowned = false;\n            continue;", "continue;")]),
+        ("view->exchanged_gone = false;\n            continue;", "continue;")]),
     "the node that it takes over from is ahead": ("src/core/view.c", DOWN, [
-        ("view->disowned = false;\n            continue;", "view->disowned = false;")]),
+        ("view->exchanged_gone = false;\n            continue;", "view->exchanged_gone = false;")]),
     "the node that it takes over from may be anybody's": ("src/core/view.c", AWAY, [
         ("strcmp(names[i], viewer->exchanged) == 0",
          "pdk__sequence_compare(other.sequence, b.me.sequence) >= 0")]),
@@ -167,10 +167,10 @@ MUTANTS = {
         ("e->result == PDK__OK && e->ours", "e->result == PDK__OK")]),
     "a lost create of a given name was not executed": ("src/core/contender.c", DOWN, [
         ("c->phase = PDK__UNSURE;\n        break;", "break;")]),
-    "the writer's node goes before the reader's is admitted": ("tests/model/right.c", AWAY, [
+    "the writer's node goes before the reader's is admitted": ("tests/model/grant.c", AWAY, [
         ("if (c->phase == PDK__HELD) {", "if (c->phase == PDK__IN) {")]),
-    "the writer's node stays": ("tests/model/right.c", DOWN, [
-        ("model_place_leave(m, client, old);", "k->places[old].owner = MODEL_REAPER;")]),
-    "the reader's node stays when the right ends first": ("tests/model/right.c", DOWN, [
+    "the writer's node stays": ("tests/model/grant.c", DOWN, [
+        ("model_entry_leave(m, client, old);", "k->entries[old].owner = MODEL_REAPER;")]),
+    "the reader's node stays when the right ends first": ("tests/model/grant.c", DOWN, [
         ("        drop_exchange(m, client);\n", "")]),
 }

@@ -7,7 +7,7 @@ SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
 RARE = SIM.replace("20000", "300000")
 PLAN = "sim --no-shrink --replay tests/sim/regressions/"
 # A lost event is made good by a poll: what is to be found out is the event.
-NO_POLL = ("src/session/lookout.c", "pdk__lookout_look_within(l, l->s->lease.timeout); /*", "(void)l; /*")
+NO_POLL = ("src/session/live_query.c", "pdk__live_query_look_within(l, l->s->lease.timeout); /*", "(void)l; /*")
 
 MUTANTS = {
     "the lease counts from the reply": ("src/session/ops.c", SIM, [
@@ -23,52 +23,52 @@ MUTANTS = {
         ("pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);",
          "if (first)\n        pdk__lease_begin(&s->lease, pdk__now(s));\n"
          "    pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);")]),
-    "validity that revives": ("src/hold.c", SIM, [
+    "validity that revives": ("src/grant/hold.c", SIM, [
         ("while (until > now && until < end_ns", "while (until >= 0 && now > 0 && until < end_ns"),
         ("src/session/renew.c", "pdk__holds_check(s); /* what", "(void)s; /* what")]),
     "what has lapsed is not told before the lease moves": ("src/session/renew.c", SIM, [
         ("pdk__holds_check(s); /* what", "(void)s; /* what")]),
-    "no look at the lease when a grant is received": ("src/claim.c", RARE, [
+    "no look at the lease when a grant is received": ("src/grant/claim.c", RARE, [
         ("!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
     "granted with any lease": ("src/session/commands.c", SIM, [
         ("event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));", "event.fresh = s->lease.end != 0;"),
-        ("src/claim.c", "!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
-    "LOST twice": ("src/hold.c", SIM, [
+        ("src/grant/claim.c", "!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
+    "LOST twice": ("src/grant/hold.c", SIM, [
         ("pdk__hold_tell(hold);\n    end(hold, false)", "pdk__hold_tell(hold);\n    hold->told = false;\n"
          "    pdk__hold_tell(hold);\n    end(hold, false)")]),
-    "LOST never": ("src/hold.c", SIM, [
+    "LOST never": ("src/grant/hold.c", SIM, [
         ("pdk__hold_tell(hold);\n    end(hold, false)", "end(hold, false)")]),
-    "LOST after the release": ("src/hold.c", SIM, [
+    "LOST after the release": ("src/grant/hold.c", SIM, [
         ("bool wanted = !hold->released;", "bool wanted = true;")]),
     "LOST when somebody looks": ("src/session/renew.c", SIM, [
         ("(void)user;\n    pdk__holds_check(s);", "(void)user;\n    (void)s;")]),
-    "a cancel forgets its node": ("src/session/place.c", SIM, [
-        ("pdk__place_tell(place, PDK__LEAVE);", "")]),
+    "a cancel forgets its node": ("src/session/entry.c", SIM, [
+        ("pdk__entry_tell(entry, PDK__LEAVE);", "")]),
     "what was not sent is not sent again": ("src/session/commands.c", SIM, [
-        ("if (!send_command(place, command))\n        pdk__alarm_set", "if (!send_command(place, command) && !place)\n"
+        ("if (!send_command(entry, command))\n        pdk__alarm_set", "if (!send_command(entry, command) && !entry)\n"
          "        pdk__alarm_set")]),
     "any session's node is ours": ("src/session/commands.c", SIM, [
-        ("reply->owner == place->s->id", "reply->owner != 0"),
-        ("src/session/places.c", 'g_strdup_printf("%s%012" PRIx64, s->kin, ++s->marks)',
+        ("reply->owner == entry->s->id", "reply->owner != 0"),
+        ("src/session/entries.c", 'g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks)',
          'g_strdup("00000000-0000-4000-8000-000000000000")')]),
-    "claims are forgotten at expiry": ("src/line.c", SIM, [
-        ("        drop_place(line);\n        pdk__line_advance(line);", "        drop_place(line);")]),
+    "claims are forgotten at expiry": ("src/grant/queue.c", SIM, [
+        ("        drop_entry(queue);\n        pdk__queue_advance(queue);", "        drop_entry(queue);")]),
     "nobody hears of the reconnect": ("src/session/supervise.c", SIM, [
-        ("pdk__places_tell(s, PDK__LINK_UP);", "")]),
+        ("pdk__entries_tell(s, PDK__LINK_UP);", "")]),
     "nobody hears that the lease is fresh": ("src/session/renew.c", SIM, [
-        ("pdk__places_tell(s, PDK__FRESH);", "(void)s;")]),
-    "a watch that fired is forgotten": ("src/session/place.c", SIM, [
-        ("pdk__place_tell(place, PDK__POKE);", ""),
-        ("src/session/commands.c", "if (!is_waiting(place) || !place->c.watching)", "if (true)")]),
-    "a deadline never passes": ("src/claim.c", SIM, [
-        ("pdk__alarm_set(claim->line->s, &claim->alarm, claim->deadline);", "")]),
-    "hand-overs all have the same number": ("src/line.c", SIM, [
-        ("1, line->turns.handovers)", "1, 0)")]),
-    "a lapsed right is handed over": ("src/line.c", SIM, [
-        ("bool again = kept && s->ended == PDK_OK && place->c.phase == PDK__HELD && "
-         "pdk__lease_fresh(&s->lease, now);", "bool again = s->ended == PDK_OK && place->c.phase == PDK__HELD;"),
-        ("src/hold.c", "atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + s->lease.timeout);")]),
-    "hand-overs without end": ("src/core/turns.c", SIM, [
+        ("pdk__entries_tell(s, PDK__FRESH);", "(void)s;")]),
+    "a watch that fired is forgotten": ("src/session/entry.c", SIM, [
+        ("pdk__entry_tell(entry, PDK__POKE);", ""),
+        ("src/session/commands.c", "if (!is_waiting(entry) || !entry->c.watching)", "if (true)")]),
+    "a deadline never passes": ("src/grant/claim.c", SIM, [
+        ("pdk__alarm_set(claim->queue->s, &claim->alarm, claim->deadline);", "")]),
+    "hand-overs all have the same number": ("src/grant/queue.c", SIM, [
+        ("1, queue->handovers.handovers)", "1, 0)")]),
+    "a lapsed right is handed over": ("src/grant/queue.c", SIM, [
+        ("bool again = kept && s->ended == PDK_OK && entry->c.phase == PDK__HELD && "
+         "pdk__lease_fresh(&s->lease, now);", "bool again = s->ended == PDK_OK && entry->c.phase == PDK__HELD;"),
+        ("src/grant/hold.c", "atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + s->lease.timeout);")]),
+    "hand-overs without end": ("src/core/handovers.c", SIM, [
         ("t->handovers >= t->max_handovers || now - t->since >= t->max_time", "now < t->since")]),
     "no renewal": ("src/session/renew.c", SIM, [
         ("return s->last_proof + (pressed ", "return s->last_proof + 100 * s->lease.timeout + (pressed ")]),
@@ -79,7 +79,7 @@ MUTANTS = {
     "a stuck number is as good as another": ("src/core/contender.c", PLAN + "equal_numbers.plan", [
         ("if (is_stuck(c->own))", "if (false)")]),
     "a watch is heard of for ever": ("src/session/commands.c", PLAN + "unreadable_predecessor.plan", [
-        ("if (!is_waiting(place) || !place->c.watching)", "if (true)")]),
+        ("if (!is_waiting(entry) || !entry->c.watching)", "if (true)")]),
     # read/write locks
     "readers do not wait for writers": ("src/core/view.c", SIM, [
         ("return theirs != PDK__READER || mine != PDK__READER;", "return mine != PDK__READER;")]),
@@ -90,44 +90,44 @@ MUTANTS = {
     "everybody waits for the first": ("src/core/view.c", SIM, [
         ("if (is_later(other->sequence, b->nearest, view->blocker[0] != '\\0')) {",
          "if (view->blocker[0] == '\\0' || !is_later(other->sequence, b->nearest, true)) {")]),
-    "a downgrade that nobody hears of": ("src/right.c", SIM, [
-        ("pdk_status status = pdk__place_exchange(right->places[0], &right->owner, kind, &right->exchange);",
+    "a downgrade that nobody hears of": ("src/grant/grant.c", SIM, [
+        ("pdk_status status = pdk__entry_exchange(grant->entries[0], &grant->owner, kind, &grant->exchange);",
          "pdk_status status = kind ? PDK_OK : PDK_LIMIT;")]),
-    "a downgraded writer keeps its node": ("src/right.c", SIM, [
-        ("pdk__place_drop(old);", "old->owner = NULL;")]),
-    "the writer's node goes before the reader's has come": ("src/right.c", SIM, [
-        ("    right->shared = status == PDK_OK;", "    right->shared = status == PDK_OK;\n    pdk__place_leave(right->places[0]);")]),
-    "a downgraded writer goes to the end of the line": ("src/session/places.c", SIM, [
-        ("    place->name = g_strconcat(place->c.mark, held->c.own + strlen(held->c.mark), NULL);\n    place->c.named = true;\n",
+    "a downgraded writer keeps its node": ("src/grant/grant.c", SIM, [
+        ("pdk__entry_drop(old);", "old->owner = NULL;")]),
+    "the writer's node goes before the reader's has come": ("src/grant/grant.c", SIM, [
+        ("    grant->shared = status == PDK_OK;", "    grant->shared = status == PDK_OK;\n    pdk__entry_leave(grant->entries[0]);")]),
+    "a downgraded writer goes to the end of the line": ("src/session/entries.c", SIM, [
+        ("    entry->name = g_strconcat(entry->c.mark, held->c.own + strlen(held->c.mark), NULL);\n    entry->c.named = true;\n",
          "")]),
-    "a place in line that is nobody's any more": ("src/core/contender.c", PLAN + "exchange_disowned.plan", [
-        ("if (view->disowned || (view->blocker[0] != '\\0' && e->hurry))", "if (view->blocker[0] != '\\0' && e->hurry)")]),
+    "a place in line that is nobody's any more": ("src/core/contender.c", PLAN + "exchange_exchanged_gone.plan", [
+        ("if (view->exchanged_gone || (view->blocker[0] != '\\0' && e->never_waits))", "if (view->blocker[0] != '\\0' && e->never_waits)")]),
     "a reader is downgraded once more": ("recipes/rwlock.c", SIM, [
         ('return pdk__fail(PDK_INVALID, "%s: %s: it is shared already", call, hold->node);', "return PDK_OK;")]),
     # semaphores
-    "one permit too many": ("recipes/semaphore_turn.c", SIM, [
-        ("{pdk__blocks_always, turn->all->permits - 1}", "{pdk__blocks_always, turn->all->permits}"),
-        ("turn->all->permits - taken >= turn->claim->count", "turn->all->permits + 1 - taken >= turn->claim->count")]),
-    "one permit too few": ("recipes/semaphore_turn.c", SIM, [
-        ("turn->all->permits - taken >= turn->claim->count", "turn->all->permits - 1 - taken >= turn->claim->count")]),
-    "nobody hears that permits are given back": ("recipes/semaphore_turn.c", SIM, [
-        ("{.kind = PDK__OP_LIST, .watch = turn->watching}, on_leases)", "{.kind = PDK__OP_LIST}, on_leases)"), NO_POLL]),
-    "one permit, however many were asked for": ("recipes/semaphore_turn.c", SIM, [
-        ("for (int32_t i = 0; i < turn->claim->count && turn->taking", "for (int32_t i = 0; i < 1 && turn->taking"),
-        ("while (admitted < turn->claim->count && turn->leases", "while (admitted < 1 && turn->leases"),
-        ("if (admitted < turn->claim->count)", "if (admitted < 1)")]),
-    "the number of permits is noted wrongly": ("recipes/semaphore_turn.c", SIM, [
-        ('number = g_strdup_printf("%d", turn->all->permits);', 'number = g_strdup_printf("%d", turn->all->permits + 7);')]),
-    "a turn that is over keeps its leases": ("recipes/semaphore_turn.c", SIM, [
-        ("    give_up(turn);\n    pdk__lookout_stop", "    for (int32_t i = 0; i < turn->claim->count; i++)\n        if (turn->leases[i])\n"
-         "            turn->leases[i]->owner = NULL;\n    pdk__lookout_stop")]),
+    "one permit too many": ("recipes/semaphore_admission.c", SIM, [
+        ("{pdk__blocks_always, admission->all->permits - 1}", "{pdk__blocks_always, admission->all->permits}"),
+        ("admission->all->permits - taken >= admission->claim->count", "admission->all->permits + 1 - taken >= admission->claim->count")]),
+    "one permit too few": ("recipes/semaphore_admission.c", SIM, [
+        ("admission->all->permits - taken >= admission->claim->count", "admission->all->permits - 1 - taken >= admission->claim->count")]),
+    "nobody hears that permits are given back": ("recipes/semaphore_admission.c", SIM, [
+        ("{.kind = PDK__OP_LIST, .watch = admission->watching}, on_leases)", "{.kind = PDK__OP_LIST}, on_leases)"), NO_POLL]),
+    "one permit, however many were asked for": ("recipes/semaphore_admission.c", SIM, [
+        ("for (int32_t i = 0; i < admission->claim->count && admission->taking", "for (int32_t i = 0; i < 1 && admission->taking"),
+        ("while (admitted < admission->claim->count && admission->leases", "while (admitted < 1 && admission->leases"),
+        ("if (admitted < admission->claim->count)", "if (admitted < 1)")]),
+    "the number of permits is noted wrongly": ("recipes/semaphore_admission.c", SIM, [
+        ('number = g_strdup_printf("%d", admission->all->permits);', 'number = g_strdup_printf("%d", admission->all->permits + 7);')]),
+    "a turn that is over keeps its leases": ("recipes/semaphore_admission.c", SIM, [
+        ("    give_up(admission);\n    pdk__live_query_stop", "    for (int32_t i = 0; i < admission->claim->count; i++)\n        if (admission->leases[i])\n"
+         "            admission->leases[i]->owner = NULL;\n    pdk__live_query_stop")]),
     # elections
-    "lookouts do not look again after a reconnect": ("src/session/lookout.c", SIM, [
-        ("pdk__lookout_look(link->data);", "(void)link->data;"), NO_POLL]),
+    "lookouts do not look again after a reconnect": ("src/session/live_query.c", SIM, [
+        ("pdk__live_query_look(link->data);", "(void)link->data;"), NO_POLL]),
     "an observer does not watch the leader": ("recipes/election_observer.c", SIM, [
-        ("seer->reading_watched ? PDK__OP_WATCH : PDK__OP_GET", "PDK__OP_GET"), NO_POLL]),
+        ("observation->reading_watched ? PDK__OP_WATCH : PDK__OP_GET", "PDK__OP_GET"), NO_POLL]),
     "an observer does not watch an empty line": ("recipes/election_observer.c", SIM, [
-        (".path = seer->dir, .watch = watch}", ".path = seer->dir}"), NO_POLL]),
+        (".path = observation->dir, .watch = watch}", ".path = observation->dir}"), NO_POLL]),
     "an observer is content with a node that is gone": ("recipes/election_observer.c", SIM, [
         ("if (result == PDK__NO_NODE) /* gone", "if (false) /* gone"), NO_POLL]),
     "an observer is told of the last in line": ("recipes/election_observer.c", SIM, [

@@ -1,7 +1,7 @@
 /* What the processes do with elections: they are candidates, resign, leave and come back, in callbacks and outside, and watch. */
 #include "deployment.h"
 
-#include "hold.h"
+#include "grant/hold.h"
 
 #include <glib.h>
 

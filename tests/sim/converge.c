@@ -26,7 +26,7 @@ bool run_until_healed(struct deployment *d, uint64_t first) {
 
 static bool is_connected(const pdk_session *s) { return s->link == PDK__LINK_CONNECTED && s->restored; }
 
-static bool has_left(const pdk_session *s) { return is_connected(s) && s->places.length == 0; }
+static bool has_left(const pdk_session *s) { return is_connected(s) && s->entries.length == 0; }
 
 static bool all_lives(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
     for (int32_t i = 0; i < d->plan->processes; i++) {

@@ -140,7 +140,7 @@ struct stall {
 
 /* Whose turn it is in the queue of a semaphore, or was last. */
 struct observed_turn {
-    const struct pdk__line *line;
+    const struct pdk__queue *queue;
     int32_t sequence;
 };
 
@@ -150,7 +150,7 @@ struct resource {
 };
 
 struct story;
-struct pdk__line;
+struct pdk__queue;
 
 #define DEPLOYMENT_BELIEVED 256
 /* How late a thread is at most, beside what its process's slowness adds. */
@@ -292,7 +292,7 @@ void story_txn(struct deployment *d, const struct sim_txn *txn);
 void story_fired(struct deployment *d, int64_t session, const char *path, enum sim_event event);
 /* After every event: what servers and processes believe now, where it has changed. */
 void story_look(struct deployment *d);
-struct pdk__world;
-const struct pdk__world *story_world(struct deployment *d);
+struct pdk__platform;
+const struct pdk__platform *story_world(struct deployment *d);
 
 #endif

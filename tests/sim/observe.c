@@ -5,9 +5,9 @@
  */
 #include "observe.h"
 
-#include "claim.h"
-#include "hold.h"
-#include "session/places.h"
+#include "grant/claim.h"
+#include "grant/hold.h"
+#include "session/entries.h"
 
 /* ---- holds */
 
@@ -33,45 +33,45 @@ static int32_t count_passed(const struct life *life, const pdk_hold *hold) {
     while (gets && (!gets->claim || gets->claim->hold != hold))
         gets = gets->next;
     for (const struct claiming *claim = gets; claim; claim = claim->next)
-        passed += claim->claim && claim->claim->line == hold->line && claim->claim->state == PDK__CLAIM_QUEUED;
+        passed += claim->claim && claim->claim->queue == hold->queue && claim->claim->state == PDK__CLAIM_QUEUED;
     return passed;
 }
 
 /* ---- whose turn it is at the leases of a semaphore: by the node in the queue, which may be gone by the time they are granted */
 
-static struct observed_turn *turn_of(struct deployment *d, const struct pdk__line *line) {
+static struct observed_turn *turn_of(struct deployment *d, const struct pdk__queue *queue) {
     for (int32_t i = 0; i < d->turns_count; i++)
-        if (d->turns[i].line == line)
+        if (d->turns[i].queue == queue)
             return &d->turns[i];
     return NULL;
 }
 
 static void note_turns(struct deployment *d, const pdk_session *s) {
-    for (const GList *link = s->lines.head; link; link = link->next) {
-        const struct pdk__line *line = link->data;
+    for (const GList *link = s->queues.head; link; link = link->next) {
+        const struct pdk__queue *queue = link->data;
         struct observed_name name;
-        if (!line->passing || !line->place || !observe_name(line->place->c.own, &name))
+        if (!queue->admitting || !queue->entry || !observe_name(queue->entry->c.own, &name))
             continue;
-        struct observed_turn *turn = turn_of(d, line);
+        struct observed_turn *turn = turn_of(d, queue);
         if (!turn && d->turns_count < (int32_t)G_N_ELEMENTS(d->turns))
             turn = &d->turns[d->turns_count++];
         if (turn)
-            *turn = (struct observed_turn){line, name.sequence};
+            *turn = (struct observed_turn){queue, name.sequence};
     }
 }
 
 /* ---- what it stands on */
 
 static enum history_mode mode_of(const pdk_hold *hold) {
-    return hold->line->gate ? MODE_PERMIT : hold->line->kind.shared ? MODE_SHARED : MODE_EXCLUSIVE;
+    return hold->queue->gate ? MODE_PERMIT : hold->queue->kind.shared ? MODE_SHARED : MODE_EXCLUSIVE;
 }
 
 static int32_t sequence_of(struct deployment *d, const pdk_hold *hold) {
     struct observed_name name;
-    const struct observed_turn *turn = hold->line->gate ? turn_of(d, hold->line) : NULL;
+    const struct observed_turn *turn = hold->queue->gate ? turn_of(d, hold->queue) : NULL;
     if (turn)
         return turn->sequence;
-    return hold->right && observe_name(hold->right->places[0]->c.own, &name) ? name.sequence : 0;
+    return hold->grant && observe_name(hold->grant->entries[0]->c.own, &name) ? name.sequence : 0;
 }
 
 static void note_stands(struct deployment *d, const struct believed *b, int64_t czxid) {
@@ -85,16 +85,16 @@ static void note_grant(struct deployment *d, struct believed *b, const pdk_hold 
     struct history_event *event = note(d, HISTORY_GRANT, b->id, b->life);
     if (!event)
         return;
-    event->path = (int8_t)observe_path(d->plan, hold->line->dir, &ignored);
+    event->path = (int8_t)observe_path(d->plan, hold->queue->dir, &ignored);
     event->a = hold->token;
     event->b = true_until(b, d);
     event->extra = hold->handover;
     event->passed = count_passed(b->life, hold);
     event->mode = (int8_t)mode_of(hold);
-    event->count = hold->right ? (int16_t)hold->right->count : 0;
+    event->count = hold->grant ? (int16_t)hold->grant->count : 0;
     event->sequence = sequence_of(d, hold);
-    for (guint i = 1; hold->right && i < hold->right->count; i++)
-        note_stands(d, b, hold->right->places[i]->c.token);
+    for (guint i = 1; hold->grant && i < hold->grant->count; i++)
+        note_stands(d, b, hold->grant->entries[i]->c.token);
 }
 
 static struct believed *begin(struct deployment *d, struct life *life, const pdk_hold *hold) {
@@ -120,8 +120,8 @@ static struct believed *begin(struct deployment *d, struct life *life, const pdk
 
 /* A reader's node took over from the writer's. */
 static void reread_node(struct deployment *d, struct believed *b) {
-    const struct pdk__right *right = b->hold->right;
-    int64_t czxid = right ? right->places[0]->c.token : 0;
+    const struct pdk__grant *grant = b->hold->grant;
+    int64_t czxid = grant ? grant->entries[0]->c.token : 0;
     if (czxid == 0 || czxid == b->node)
         return;
     b->node = czxid;

@@ -1,7 +1,7 @@
 /* What the ensemble commits and fires, noted: nodes that come and go, and whom that wakes. */
 #include "observe.h"
 
-#include "session/places.h"
+#include "session/entries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,18 +210,18 @@ static void on_committed(void *user, const struct sim_txn *txn) {
 
 bool observe_is_read(const struct life *life) { return life && life->s && !life->process->dead; }
 
-static bool waits_for(const struct pdk__place *place, const char *path) {
+static bool waits_for(const struct pdk__entry *entry, const char *path) {
     const char *name = strrchr(path, '/') + 1;
     size_t length = (size_t)(name - 1 - path);
-    return place->c.phase == PDK__IN && !place->c.leaving && strcmp(place->c.watched, name) == 0 &&
-           strncmp(place->dir, path, length) == 0 && place->dir[length] == '\0';
+    return entry->c.phase == PDK__IN && !entry->c.leaving && strcmp(entry->c.watched, name) == 0 &&
+           strncmp(entry->dir, path, length) == 0 && entry->dir[length] == '\0';
 }
 
 static void note_woken(struct deployment *d, const pdk_session *s, const char *path, const struct checker_node *gone) {
-    for (const GList *link = s->places.head; link; link = link->next) {
-        const struct pdk__place *place = link->data;
+    for (const GList *link = s->entries.head; link; link = link->next) {
+        const struct pdk__entry *entry = link->data;
         struct observed_name own;
-        if (!waits_for(place, path) || !observe_name(place->c.own, &own) || !live_node(d, gone->path, &own))
+        if (!waits_for(entry, path) || !observe_name(entry->c.own, &own) || !live_node(d, gone->path, &own))
             continue;
         struct history_event *event = note(d, HISTORY_WOKEN, 0, NULL);
         d->tally.wake_ups++;

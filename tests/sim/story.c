@@ -9,8 +9,8 @@
  */
 #include "story.h"
 
-#include "hold.h"
-#include "session/places.h"
+#include "grant/hold.h"
+#include "session/entries.h"
 #include "world.h"
 #include "zk/errors.h"
 
@@ -22,7 +22,7 @@
 
 /* What was said of a place last. */
 struct told_place {
-    const struct pdk__place *place;
+    const struct pdk__entry *entry;
     char text[160];
     bool seen;
 };
@@ -35,7 +35,7 @@ struct pending {
 struct story {
     struct deployment *d;
     FILE *out;
-    struct pdk__world world;
+    struct pdk__platform world;
     struct pdk__zk_calls calls;
     enum sim_role roles[SIM_SERVERS];
     bool paused[SIM_SERVERS];
@@ -240,7 +240,7 @@ static void tapped_close(pdk__zk *zk) {
     sim_client_calls.close(zk);
 }
 
-const struct pdk__world *story_world(struct deployment *d) { return &d->story->world; }
+const struct pdk__platform *story_world(struct deployment *d) { return &d->story->world; }
 
 /* ---- the servers */
 
@@ -281,7 +281,7 @@ static void look_at_servers(struct story *story) {
 
 /* ---- what processes believe */
 
-static void describe(const struct pdk__place *place, char *text, size_t size) {
+static void describe(const struct pdk__entry *entry, char *text, size_t size) {
     static const char *const phases[] = {
         [PDK__OUT] = "has no node",
         [PDK__UNSURE] = "does not know whether its node was created",
@@ -291,28 +291,28 @@ static void describe(const struct pdk__place *place, char *text, size_t size) {
         [PDK__STUCK] = "cannot delete its node",
         [PDK__GONE] = "has left",
     };
-    const struct pdk__contender *c = &place->c;
+    const struct pdk__contender *c = &entry->c;
     const char *own = c->own[0] ? story_path(c->own) : "", *ahead = c->watched[0] ? story_path(c->watched) : "";
-    g_snprintf(text, size, "%s: %s %s%s%s%s%s", place->dir, phases[c->phase], own, c->watched[0] ? ", behind " : "",
+    g_snprintf(text, size, "%s: %s %s%s%s%s%s", entry->dir, phases[c->phase], own, c->watched[0] ? ", behind " : "",
                ahead, c->phase == PDK__IN && c->listed && !c->watched[0] ? ", nobody ahead" : "",
                c->leaving ? ", leaving" : "");
 }
 
-static void look_at_place(struct story *story, int32_t process, const struct pdk__place *place) {
+static void look_at_place(struct story *story, int32_t process, const struct pdk__entry *entry) {
     char text[160];
     struct told_place *free_one = NULL, *known = NULL;
     for (int32_t i = 0; i < PLACES; i++) {
-        if (story->places[i].place == place)
+        if (story->places[i].entry == entry)
             known = &story->places[i];
-        if (!story->places[i].place && !free_one)
+        if (!story->places[i].entry && !free_one)
             free_one = &story->places[i];
     }
     known = known ? known : free_one;
     if (!known)
         return;
-    known->place = place;
+    known->entry = entry;
     known->seen = true;
-    describe(place, text, sizeof text);
+    describe(entry, text, sizeof text);
     if (strcmp(text, known->text) != 0)
         say(story, process_name(process), "   %s", text);
     g_strlcpy(known->text, text, sizeof known->text);
@@ -323,7 +323,7 @@ static void look_at_places(struct story *story) {
         const struct life *life = story->d->players[i].life;
         if (!life || !life->s || life->process->dead)
             continue;
-        for (const GList *link = life->s->places.head; link; link = link->next)
+        for (const GList *link = life->s->entries.head; link; link = link->next)
             look_at_place(story, i, link->data);
     }
     for (int32_t i = 0; i < PLACES; i++) {

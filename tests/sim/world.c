@@ -15,7 +15,7 @@ struct threads {
     bool ended;   /* and the dispatcher */
 };
 
-static struct threads *threads_of(const pdk_session *s) { return s->world_data; }
+static struct threads *threads_of(const pdk_session *s) { return s->platform_data; }
 
 static void soon(struct threads *t, sim_event_fn fn, uintptr_t which) {
     sim_run_in(t->process, t->process->agenda->now, true, fn, t, (void *)which);
@@ -152,21 +152,21 @@ static pdk_status world_start(pdk_session *s) {
     struct threads *t = sim_alloc(p->agenda, sizeof *t);
     *t = (struct threads){.next = p->session, .process = p, .s = s};
     p->session = t;
-    s->world_data = t;
+    s->platform_data = t;
     world_work(s);
     return PDK_OK;
 }
 
-static bool world_ended(const pdk_session *s) { return !s->world_data || threads_of(s)->ended; }
+static bool world_ended(const pdk_session *s) { return !s->platform_data || threads_of(s)->ended; }
 
 static void world_end(pdk_session *s) {
-    if (!s->world_data)
+    if (!s->platform_data)
         return;
     threads_of(s)->s = NULL;
-    s->world_data = NULL;
+    s->platform_data = NULL;
 }
 
-const struct pdk__world sim_world = {
+const struct pdk__platform sim_world = {
     &sim_client_calls, world_resolve, world_now,  world_random, world_start,
     world_arm,         world_wake,    world_work, world_ended,  world_end,
 };

@@ -11,12 +11,12 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "session/world.h"
+#include "session/platform.h"
 #include "sim_process.h"
 
 #include <paddock/session.h>
 
-extern const struct pdk__world sim_world;
+extern const struct pdk__platform sim_world;
 
 /* As pdk_session_open, without waiting for the first lease. The process runs. hosts: "10.0.0.1:2181,…[/chroot]", server 0
  * and so on. Callbacks are run by the process, whatever options->dispatch says but PDK_DISPATCH_MANUAL, which is not for

@@ -33,7 +33,7 @@ static struct ts_fake_node *find(struct ts_fake *fake, struct ts_fake_name name)
 static void forget_watches(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < fake->tree.count; i++)
         fake->tree.nodes[i].watchers &= ~(1u << session);
-    fake->tree.lookouts &= (uint16_t) ~(1u << session);
+    fake->tree.children_watchers &= (uint16_t) ~(1u << session);
 }
 
 static void forget_missed(struct ts_fake *fake, int32_t session) {
@@ -47,7 +47,7 @@ void ts_fake_forget(struct ts_fake *fake, int32_t session) {
     ts_fake_cut(fake, session);
     s->open = false;
     s->replies_count = s->watches_count = 0;
-    s->lookout = false;
+    s->children_watch = false;
     forget_missed(fake, session);
 }
 
@@ -156,7 +156,7 @@ static void miss(struct ts_fake *fake, int32_t session, struct ts_fake_name name
     struct ts_fake_node *node = find(fake, name); /* of a deleted one: another of its name */
     if (node && ts_fake_watches(s, name))
         node->missed |= 1u << session;
-    if (name.mark == 0 && s->lookout)
+    if (name.mark == 0 && s->children_watch)
         fake->tree.overlooked |= (uint16_t)(1u << session);
 }
 
@@ -181,11 +181,11 @@ void ts_fake_cut(struct ts_fake *fake, int32_t session) {
     forget_watches(fake, session);
 }
 
-static void restore_lookout(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session) {
+static void restore_children_watch(struct ts_fake *fake, const struct ts_fake_names *names, int32_t session) {
     struct ts_fake_tree *tree = &fake->tree;
     bool there = tree->levels == names->levels;
     if (there && !(tree->overlooked & 1u << session))
-        tree->lookouts |= (uint16_t)(1u << session);
+        tree->children_watchers |= (uint16_t)(1u << session);
     else
         answer(&fake->sessions[session], &(struct ts_fake_reply){.packet = there ? TS_FAKE_CHILDREN : TS_FAKE_DELETED});
 }
@@ -198,7 +198,7 @@ bool ts_fake_connect(struct ts_fake *fake, const struct ts_fake_names *names, in
     s->link = true;
     if (!restore) {
         s->watches_count = 0;
-        s->lookout = false;
+        s->children_watch = false;
     }
     for (int32_t i = 0; i < s->watches_count; i++) {
         struct ts_fake_node *node = find(fake, s->watches[i]);
@@ -208,8 +208,8 @@ bool ts_fake_connect(struct ts_fake *fake, const struct ts_fake_names *names, in
         else
             answer(s, &missed);
     }
-    if (s->lookout)
-        restore_lookout(fake, names, session);
+    if (s->children_watch)
+        restore_children_watch(fake, names, session);
     forget_missed(fake, session);
     return true;
 }
@@ -236,11 +236,11 @@ void ts_fake_take(struct ts_fake *fake, int32_t session, struct ts_fake_reply *p
     s->replies_count--;
     memmove(&s->replies[0], &s->replies[1], (size_t)s->replies_count * sizeof *packet);
     if (packet->packet != TS_FAKE_REPLY && packet->name.mark == 0)
-        s->lookout = false;
+        s->children_watch = false;
     else if (packet->packet != TS_FAKE_REPLY)
         drop_watch(s, packet->name);
     else if (packet->watch)
-        s->lookout = true;
+        s->children_watch = true;
     else if (packet->kind == PDK__OP_WATCH && packet->result == PDK__OK)
         keep_watch(s, packet->name);
 }

@@ -72,10 +72,10 @@ static void miss(const struct ts_fake *fake, struct ts_fake_node *node) {
 
 /* The directory's children changed, or it is gone itself. */
 static void fire_children(struct ts_fake *fake, enum ts_fake_packet packet) {
-    tell(fake, fake->tree.lookouts, packet, (struct ts_fake_name){0, 0});
-    fake->tree.lookouts = 0;
+    tell(fake, fake->tree.children_watchers, packet, (struct ts_fake_name){0, 0});
+    fake->tree.children_watchers = 0;
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
-        if (is_away(&fake->sessions[i]) && fake->sessions[i].lookout)
+        if (is_away(&fake->sessions[i]) && fake->sessions[i].children_watch)
             fake->tree.overlooked |= (uint16_t)(1u << i);
 }
 
@@ -127,7 +127,7 @@ void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect
     fake->sessions[session].alive = false;
     fake->sessions[session].zombies = 0;
     tree->zxid++;
-    tree->lookouts &= (uint16_t) ~(1u << session);
+    tree->children_watchers &= (uint16_t) ~(1u << session);
     tree->overlooked &= (uint16_t) ~(1u << session);
     for (int32_t i = 0; i < tree->count; i++) {
         tree->nodes[i].watchers &= ~(1u << session);
@@ -230,7 +230,7 @@ void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fak
         list(tree, reply);
         reply->watch = directory && request->watch;
         if (reply->watch)
-            tree->lookouts |= (uint16_t)(1u << session);
+            tree->children_watchers |= (uint16_t)(1u << session);
         break;
     case PDK__OP_WATCH:
     case PDK__OP_GET:

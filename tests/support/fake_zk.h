@@ -59,8 +59,8 @@ struct ts_fake_tree {
     int64_t zxid;
     int32_t levels; /* of the directory that exist */
     int32_t next_sequence;
-    uint16_t lookouts;   /* who watches the directory's children: a bit for each session */
-    uint16_t overlooked; /* likewise, of who does and was away when one came or went */
+    uint16_t children_watchers; /* who watches the directory's children: a bit for each session */
+    uint16_t overlooked;        /* likewise, of who does and was away when one came or went */
     int32_t count;
     struct ts_fake_node nodes[TS_FAKE_NODES]; /* in order of creation */
 };
@@ -93,7 +93,7 @@ struct ts_fake_session {
     bool open;  /* in use by a client */
     bool alive; /* at the server */
     bool link;
-    bool lookout; /* the client library knows a watch on the directory's children to be set */
+    bool children_watch; /* the client library knows a watch on the directory's children to be set */
     int32_t requests_count, replies_count, watches_count;
     int32_t zombies; /* writes that may still be executed, in this order */
     struct ts_fake_request late[TS_FAKE_ZOMBIES];

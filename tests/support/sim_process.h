@@ -1,6 +1,6 @@
 /* A simulated process: a clock of its own, threads that may be late, and pauses during which nothing of it runs.
  *
- *     sim_run_in(p, at, fn, subject, what)    fn runs in p then, or as soon as p runs again; its clock is pdk__world's `now`
+ *     sim_run_in(p, at, fn, subject, what)    fn runs in p then, or as soon as p runs again; its clock is pdk__platform's `now`
  */
 #ifndef SIM_PROCESS_H
 #define SIM_PROCESS_H

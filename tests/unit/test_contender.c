@@ -38,7 +38,7 @@ END_TEST
 
 START_TEST(a_try_leaves_when_somebody_is_ahead) {
     struct pdk__view view = {.listed = true, .ahead = 1, .blocker = "a-lock-0000000001"};
-    struct pdk__event listed = {.type = PDK__LISTED, .view = &view, .fresh = true, .hurry = true};
+    struct pdk__event listed = {.type = PDK__LISTED, .view = &view, .fresh = true, .never_waits = true};
     get_in();
     ck_assert_int_eq(pdk__contender_step(&c, &listed), PDK__DO_DELETE);
     setup();

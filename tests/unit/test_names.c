@@ -189,14 +189,14 @@ START_TEST(names_of_one_session_are_kin) {
         char mark[PDK__MARK_SIZE], strange[PDK__MARK_SIZE];
         pdk__mark_make(profiles[i], PDK__LABEL_READ, "01234567-89ab-4cde-8f01-00000000000f", mark);
         pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f02-000000000001", strange);
-        ck_assert(pdk__name_is_kin(mark, kin));
-        ck_assert(!pdk__name_is_kin(strange, kin));
+        ck_assert(pdk__name_has_uuid_prefix(mark, kin));
+        ck_assert(!pdk__name_has_uuid_prefix(strange, kin));
         mark[12] = '\0';
-        ck_assert(!pdk__name_is_kin(mark, kin));
+        ck_assert(!pdk__name_has_uuid_prefix(mark, kin));
     }
-    ck_assert(!pdk__name_is_kin("", kin));
-    ck_assert(!pdk__name_is_kin("_c_", kin));
-    ck_assert(!pdk__name_is_kin("leases", kin));
+    ck_assert(!pdk__name_has_uuid_prefix("", kin));
+    ck_assert(!pdk__name_has_uuid_prefix("_c_", kin));
+    ck_assert(!pdk__name_has_uuid_prefix("leases", kin));
 }
 END_TEST
 
@@ -227,7 +227,7 @@ START_TEST(lines_are_locks_candidates_and_leases) {
     static const bool same[4][4] = {{true, true}, {true, true}, {[2] = true}, {[3] = true}};
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
-            ck_assert_msg(pdk__kind_same_line(kinds[a], kinds[b]) == same[a][b], "%d and %d", kinds[a], kinds[b]);
+            ck_assert_msg(pdk__kind_same_queue(kinds[a], kinds[b]) == same[a][b], "%d and %d", kinds[a], kinds[b]);
 }
 END_TEST
 

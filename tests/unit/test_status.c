@@ -3,7 +3,7 @@
 #include <paddock/paddock.h>
 #include <string.h>
 
-#include "text.h"
+#include "base/text.h"
 #include "ts_check.h"
 
 static const pdk_status all[] = {

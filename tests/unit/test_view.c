@@ -243,7 +243,7 @@ START_TEST(the_earlier_node_is_not_in_the_way) {
     const char *names[] = {WRITES, "_c_a-__WRIT__0000000006", READS, "_c_b-__READ__0000000007"};
     for (size_t turn = 0; turn < SIZE(names); turn++) {
         look_with(names, SIZE(names), READS, WRITES, shared);
-        ck_assert(view.listed && !view.disowned);
+        ck_assert(view.listed && !view.exchanged_gone);
         ck_assert_int_eq(view.ahead, 0);
         ck_assert_str_eq(view.blocker, "");
         const char *first = names[0];
@@ -251,7 +251,7 @@ START_TEST(the_earlier_node_is_not_in_the_way) {
         names[SIZE(names) - 1] = first;
     }
     look_with(names, SIZE(names), READS, "", shared); /* whose is it, if not ours? ahead of us */
-    ck_assert(!view.disowned);
+    ck_assert(!view.exchanged_gone);
     ck_assert_int_eq(view.ahead, 1);
     ck_assert_str_eq(view.blocker, WRITES);
 }
@@ -260,24 +260,24 @@ END_TEST
 START_TEST(without_the_earlier_node_the_place_is_nobodys) {
     const char *names[] = {READS, "_c_a-__WRIT__0000000006", "_c_was-__WRIT__0000000004"};
     look_with(names, 2, READS, WRITES, shared);
-    ck_assert(view.listed && view.disowned);
+    ck_assert(view.listed && view.exchanged_gone);
     ck_assert_str_eq(view.blocker, "");
     look_with(names, SIZE(names), READS, WRITES, shared); /* of the same mark, but another number */
-    ck_assert(view.disowned);
+    ck_assert(view.exchanged_gone);
     ck_assert_str_eq(view.blocker, "_c_was-__WRIT__0000000004");
     look_with(NULL, 0, READS, WRITES, shared);
-    ck_assert(!view.listed && view.disowned);
+    ck_assert(!view.listed && view.exchanged_gone);
     look_with(names, 1, "", WRITES, shared);
-    ck_assert(!view.listed && view.disowned);
+    ck_assert(!view.listed && view.exchanged_gone);
     look_with(names, 1, READS, READS, shared); /* listed as our own: of another node nothing is known */
-    ck_assert(view.listed && view.disowned);
+    ck_assert(view.listed && view.exchanged_gone);
 }
 END_TEST
 
 START_TEST(everybody_elses_equal_is_still_ahead) {
     const char *names[] = {WRITES, READS, "_c_a-__WRIT__0000000005", "_c_b-__READ__0000000005"};
     look_with(names, SIZE(names), READS, WRITES, shared);
-    ck_assert(view.listed && !view.disowned);
+    ck_assert(view.listed && !view.exchanged_gone);
     ck_assert_int_eq(view.ahead, 2);
     ck_assert_str_eq(view.blocker, "_c_a-__WRIT__0000000005");
 }
@@ -287,7 +287,7 @@ END_TEST
 START_TEST(the_earlier_node_is_no_stray) {
     const char *names[] = {MINE "0000000005", "_c_mine-lock-0000000004", "_c_mine-lock-0000000003"};
     look_with(names, SIZE(names), MINE "0000000005", MINE "0000000004", shared);
-    ck_assert(!view.disowned);
+    ck_assert(!view.exchanged_gone);
     ck_assert_str_eq(view.marked, MINE "0000000003");
     ck_assert_str_eq(view.blocker, MINE "0000000003");
 }

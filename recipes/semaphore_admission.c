@@ -1,0 +1,244 @@
+/* A claim's turn at the leases of a semaphore.
+ *
+ *     its turn ─► ASK: list and watch ──enough are free──► TAKE: one node each ──all admitted──► right; the next one's turn
+ *                  ▲      │ too few: wait for the watch        │
+ *                  └──────┴────────── one is not admitted ─────┘
+ */
+#include "semaphore_admission.h"
+
+#include "grant/claim.h"
+#include "grant/hold.h"
+#include "session/live_query.h"
+#include "session/ops.h"
+#include "session/reap.h"
+
+#include <string.h>
+
+/* A claim's turn at the gate. */
+struct admission {
+    struct pdk__live_query query;
+    struct pdk__entry_owner owner; /* of the leases */
+    struct pdk__queue *queue;
+    struct pdk__permits *all; /* the queue's, which may be gone when a late answer finds the turn stopped */
+    char *key;                /* of the watch on the leases */
+    const struct pdk_claim *claim;
+    struct pdk__entry **leases; /* claim->count references, while TAKE; else NULLs */
+    bool taking;
+    bool watching;          /* the list under way leaves a watch */
+    enum pdk__result known; /* of the number of permits */
+    char *number;
+};
+
+static struct pdk__permits *permits_of(const struct pdk__queue *queue) { return queue->user; }
+
+static struct admission *admission_of(struct pdk__entry_owner *owner) {
+    return (struct admission *)((char *)owner - offsetof(struct admission, owner));
+}
+
+/* ---- TAKE */
+
+static void give_up(struct admission *admission) {
+    admission->taking = false;
+    for (int32_t i = 0; i < admission->claim->count; i++)
+        pdk__entry_drop(g_steal_pointer(&admission->leases[i]));
+}
+
+/* The turn is over, and may be freed. */
+static void refuse(const struct admission *admission, pdk_status status, const char *why) {
+    pdk__queue_refuse(admission->queue, status, why);
+}
+
+static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
+    struct admission *admission = admission_of(owner);
+    int32_t admitted = 0;
+    if (entry->c.failure != PDK_OK) {
+        char *why = pdk__entry_failure(entry);
+        refuse(admission, entry->c.failure, why);
+        g_free(why);
+        return;
+    }
+    /* Where the directory has gone, the number comes first in the new one. */
+    if (entry->c.leaving || entry->c.phase == PDK__GONE || entry->c.dirless) {
+        give_up(admission);
+        pdk__live_query_look(&admission->query);
+        return;
+    }
+    while (admitted < admission->claim->count && admission->leases[admitted] &&
+           admission->leases[admitted]->c.phase == PDK__HELD)
+        admitted++;
+    if (admitted < admission->claim->count)
+        return;
+    struct pdk__grant *grant = pdk__grant_new(admission->queue, admission->leases, (guint)admitted, 0);
+    while (admitted > 0)
+        admission->leases[--admitted] = NULL; /* the right's now */
+    pdk__queue_admit(admission->queue, grant);
+}
+
+static bool never_waits(const struct pdk__entry_owner *owner) {
+    (void)owner;
+    return true; /* who is not admitted leaves, and asks again */
+}
+
+static void take(struct admission *admission) {
+    struct pdk__entry_kind kind = {PDK__CURATOR, PDK__LABEL_LEASE, {pdk__blocks_always, admission->all->permits - 1}};
+    pdk_session *s = admission->queue->s;
+    pdk_status status = PDK_OK;
+    admission->taking = true;
+    for (int32_t i = 0; i < admission->claim->count && admission->taking && status == PDK_OK; i++)
+        status = pdk__entry_new(s, &admission->owner, admission->all->leases, &kind, NULL, &admission->leases[i]);
+    if (status != PDK_OK)
+        refuse(admission, status, PDK__NODES_LIMIT);
+}
+
+/* ---- ASK */
+
+static void answered(struct admission *admission, bool fine) {
+    pdk__live_query_done(&admission->query, fine);
+    pdk__live_query_unref(&admission->query);
+}
+
+static bool send(struct admission *admission, struct pdk__request request, pdk__done_fn done) {
+    request.path = admission->all->leases;
+    if (!pdk__send(admission->query.s, request, done, admission))
+        return false;
+    pdk__live_query_ref(&admission->query);
+    return true;
+}
+
+static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct admission *admission = user;
+    (void)s;
+    bool refused = reply && (reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED);
+    if (refused && !admission->query.stopped)
+        refuse(admission, reply->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
+               "the directory of the leases cannot be created");
+    pdk__live_query_again(&admission->query); /* there is something to list now, or may be */
+    answered(admission, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
+}
+
+static void on_noted(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct admission *admission = user;
+    (void)s;
+    (void)reply; /* whoever is next finds it, or notes it again */
+    pdk__live_query_unref(&admission->query);
+}
+
+static void on_number(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct admission *admission = user;
+    (void)s;
+    admission->known = reply ? reply->result : PDK__UNKNOWN;
+    g_free(admission->number);
+    char *text = g_strndup(reply && reply->data ? reply->data : "", reply ? MIN(reply->data_size, 32) : 0);
+    admission->number = g_strescape(text, NULL); /* anybody may have written it */
+    g_free(text);
+    pdk__live_query_unref(&admission->query);
+}
+
+/* The number of permits stands in the directory's data. Whoever made the directory may not have known of that. */
+static bool agrees(struct admission *admission) {
+    char *ours = g_strdup_printf("%d", admission->all->permits);
+    bool same = strcmp(admission->number, ours) == 0;
+    if (admission->number[0] == '\0') {
+        send(admission, (struct pdk__request){.kind = PDK__OP_SET, .data = ours}, on_noted);
+        same = true;
+    }
+    g_free(ours);
+    if (same)
+        return true;
+    char *why = g_strdup_printf("%s says that there are \"%s\" permits, not %d", admission->all->leases,
+                                admission->number, admission->all->permits);
+    refuse(admission, PDK_MISMATCH, why);
+    g_free(why);
+    return false;
+}
+
+static void count(struct admission *admission, const struct pdk__reply *reply) {
+    int32_t taken = 0;
+    if (admission->taking || !agrees(admission))
+        return;
+    for (size_t i = 0; i < reply->children_count; i++) {
+        struct pdk__name name;
+        taken += pdk__name_parse(reply->children[i], &name) && name.kind == PDK__LEASE;
+    }
+    if (admission->all->permits - taken >= admission->claim->count)
+        take(admission);
+    else if (admission->claim->is_try)
+        refuse(admission, PDK_BUSY, "too few permits are free");
+    else if (!admission->watching)
+        refuse(admission, PDK_LIMIT, PDK__WATCHES_LIMIT);
+}
+
+/* Nothing was asked that goes on by itself: tell the lookout what came of it. */
+static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct admission *admission = user;
+    enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
+    if (reply && result != PDK__OK)
+        pdk__live_query_unset(&admission->query, admission->key);
+    bool fine = result == PDK__OK && admission->known == PDK__OK;
+    if (admission->query.stopped) {
+        fine = true;
+    } else if (fine) {
+        pdk__reap_orphans(s, admission->all->leases, "", reply->children, reply->children_count);
+        count(admission, reply);
+    } else if (result == PDK__NOT_ALLOWED || admission->known == PDK__NOT_ALLOWED) {
+        refuse(admission, PDK_NO_PERMISSION, "the leases may not be read");
+    } else if (result == PDK__NO_NODE) {
+        char *number = g_strdup_printf("%d", admission->all->permits);
+        bool sent =
+            send(admission, (struct pdk__request){.kind = PDK__OP_MKDIR, .data = number, .container = true}, on_made);
+        g_free(number);
+        if (sent) { /* its answer is the answer */
+            pdk__live_query_unref(&admission->query);
+            return;
+        }
+    }
+    answered(admission, fine);
+}
+
+static bool ask(struct pdk__live_query *query) {
+    struct admission *admission = (struct admission *)query;
+    if (admission
+            ->taking) { /* our own nodes among the leases are news to nobody, and tell of themselves when they are in */
+        pdk__live_query_done(query, true);
+        return true;
+    }
+    /* A try is answered now, or takes. */
+    admission->watching = !admission->claim->is_try && pdk__live_query_watch(query, admission->key);
+    bool sent = send(admission, (struct pdk__request){.kind = PDK__OP_GET}, on_number) &&
+                send(admission, (struct pdk__request){.kind = PDK__OP_LIST, .watch = admission->watching}, on_leases);
+    if (!sent)
+        pdk__live_query_unset(query, admission->key);
+    return sent;
+}
+
+static void admission_free(struct pdk__live_query *query) {
+    struct admission *admission = (struct admission *)query;
+    g_free(admission->leases);
+    g_free(admission->key);
+    g_free(admission->number);
+    g_free(admission);
+}
+
+/* ---- the gate of the queue */
+
+static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
+    static const struct pdk__live_query_calls calls = {ask, admission_free};
+    struct admission *admission = g_new0(struct admission, 1);
+    pdk__live_query_init(&admission->query, queue->s, &calls);
+    admission->owner = (struct pdk__entry_owner){moved, never_waits};
+    admission->queue = queue;
+    admission->all = permits_of(queue);
+    admission->key = pdk__watches_children_key(admission->all->leases);
+    admission->claim = claim;
+    admission->leases = g_new0(struct pdk__entry *, (gsize)claim->count);
+    admission->all->admission = admission;
+    pdk__live_query_look(&admission->query);
+}
+
+static void leave(struct pdk__queue *queue) {
+    struct admission *admission = g_steal_pointer(&permits_of(queue)->admission);
+    give_up(admission);
+    pdk__live_query_stop(&admission->query);
+}
+
+const struct pdk__gate pdk__permits_gate = {enter, leave};

@@ -1,0 +1,56 @@
+/* Statuses in words, and the thread's last failure. */
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define STRING(x) #x
+#define DOTTED(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
+
+const char *pdk_version(void) { return DOTTED(PDK_VERSION_MAJOR, PDK_VERSION_MINOR, PDK_VERSION_PATCH); }
+
+const char *pdk_status_name(pdk_status status) {
+    switch (status) {
+#define NAME(name, value, text)                                                                                        \
+    case PDK_##name:                                                                                                   \
+        return "PDK_" #name;
+        PDK_STATUS_MAP(NAME)
+#undef NAME
+    }
+    return "PDK_UNKNOWN";
+}
+
+const char *pdk_status_text(pdk_status status) {
+    switch (status) {
+#define TEXT(name, value, text)                                                                                        \
+    case PDK_##name:                                                                                                   \
+        return text;
+        PDK_STATUS_MAP(TEXT)
+#undef TEXT
+    }
+    return "not a status of this library";
+}
+
+bool pdk_status_is_retriable(pdk_status status) {
+    return status == PDK_TIMEOUT || status == PDK_BUSY || status == PDK_UNAVAILABLE || status == PDK_RESOLVE ||
+           status == PDK_SYSTEM;
+}
+
+bool pdk_status_is_lost(pdk_status status) { return status == PDK_LOST || status == PDK_CLOSED; }
+
+bool pdk_status_is_usage(pdk_status status) {
+    return status == PDK_NOT_HELD || status == PDK_DEADLOCK || status == PDK_WRONG_THREAD || status == PDK_INVALID ||
+           status == PDK_FORKED || status == PDK_UPGRADE || status == PDK_MISMATCH;
+}
+
+static _Thread_local char error_text[2048]; /* two paths and more */
+
+const char *pdk_error_text(void) { return error_text; }
+
+pdk_status pdk__fail(pdk_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error_text, sizeof error_text, format, arguments);
+    va_end(arguments);
+    return status;
+}

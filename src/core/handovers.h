@@ -1,0 +1,29 @@
+/* Whose turn is next when a hold is released: the next thread of this process, or the other processes first?
+ *
+ * Hand-overs cost no round trip, but each one makes other processes wait: they are bounded in count and in time.
+ */
+#ifndef PDK_CORE_HANDOVERS_H
+#define PDK_CORE_HANDOVERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pdk__handover {
+    PDK__HANDOVER_HERE,   /* the next local waiter gets the same node */
+    PDK__HANDOVER_REJOIN, /* queue a new node for the local waiters, then let this one go */
+    PDK__HANDOVER_LEAVE,  /* nobody waits here */
+};
+
+struct pdk__handovers {
+    uint32_t max_handovers;
+    int64_t max_time;   /* ns */
+    uint32_t handovers; /* in a row, on this node */
+    int64_t since;      /* when this node was granted */
+};
+
+void pdk__handovers_init(struct pdk__handovers *t, uint32_t max_handovers, int64_t max_time);
+void pdk__handovers_granted(struct pdk__handovers *t, int64_t now);
+/* The hold ends. valid: it was still ours and the lease is fresh enough to grant it again. Counts a hand-over. */
+enum pdk__handover pdk__handovers_next(struct pdk__handovers *t, int64_t now, bool waiting, bool valid);
+
+#endif

@@ -1,0 +1,281 @@
+#include "grant/claim.h"
+
+#include "base/fork.h"
+#include "base/text.h"
+#include "grant/hold.h"
+
+uint64_t pdk__this_thread(void) {
+    static _Atomic uint64_t threads;
+    static _Thread_local uint64_t number;
+    if (number == 0)
+        number = atomic_fetch_add(&threads, 1) + 1;
+    return number;
+}
+
+static void on_deadline(pdk_session *s, void *user) {
+    struct pdk_claim *claim = user;
+    struct pdk__queue *queue = claim->queue;
+    (void)s;
+    bool in_queue = !claim->is_try && pdk__queue_ahead(queue, claim) >= 0;
+    pdk__claim_decide(claim, in_queue ? PDK_TIMEOUT : PDK_UNAVAILABLE,
+                      in_queue ? "the deadline passed while in line"
+                               : "no server confirmed a place in line, and the lease, in time",
+                      NULL);
+    pdk__queue_advance(queue);
+}
+
+struct pdk_claim *pdk__claim_new(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, pdk_acquired_fn fn,
+                                 void *user) {
+    struct pdk_claim *claim = g_new0(struct pdk_claim, 1);
+    atomic_init(&claim->refs, 2);
+    claim->queue = pdk__queue_ref(queue);
+    claim->is_try = timeout_ms == 0;
+    claim->count = count;
+    claim->deadline = pdk__deadline(queue->s, claim->is_try ? queue->s->request_timeout_ms : timeout_ms);
+    claim->alarm = (struct pdk__alarm){.ring = on_deadline, .user = claim};
+    claim->link.data = claim;
+    claim->fn = fn;
+    claim->user = user;
+    claim->thread = pdk__this_thread();
+    pdk__cond_init(&claim->woken);
+    return claim;
+}
+
+pdk_claim *pdk_claim_ref(pdk_claim *claim) {
+    if (claim)
+        atomic_fetch_add(&claim->refs, 1);
+    return claim;
+}
+
+void pdk_claim_unref(pdk_claim *claim) {
+    if (!claim || claim->queue->s->forks != pdk__forks() || atomic_fetch_sub(&claim->refs, 1) != 1)
+        return;
+    pthread_cond_destroy(&claim->woken);
+    if (claim->hold)
+        pdk_hold_unref(claim->hold); /* nobody came for it */
+    if (claim->user_free)
+        claim->user_free(claim->user);
+    pdk__queue_unref(claim->queue);
+    g_free(claim->why);
+    g_free(claim);
+}
+
+static void queue_up(struct pdk_claim *claim) {
+    claim->state = PDK__CLAIM_QUEUED;
+    pdk__alarm_set(claim->queue->s, &claim->alarm, claim->deadline);
+    pdk__queue_push(claim->queue, claim);
+}
+
+/* ---- the callback */
+
+static void deliver(void *user) {
+    struct pdk_claim *claim = user;
+    pdk_session *s = claim->queue->s;
+    pdk_status status;
+    struct pdk_hold *hold = NULL, *lapsed = NULL;
+    pdk__lock(s);
+    bool received = pdk__claim_receive(claim, &status, &hold, &lapsed);
+    if (!received)
+        pdk_claim_ref(claim); /* the line's again; this delivery's is dropped */
+    pdk__unlock(s);
+    pdk_hold_unref(lapsed);
+    if (!received)
+        return;
+    if (status != PDK_OK)
+        pdk__fail(status, "%s: %s", claim->queue->dir, claim->why);
+    claim->fn(status, hold, claim->user);
+}
+
+static void drop(void *claim) { pdk_claim_unref(claim); }
+
+/* ---- under the monitor */
+
+void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold) {
+    pdk__queue_forget(claim->queue, claim);
+    g_queue_unlink(&claim->queue->claims, &claim->link);
+    pdk__alarm_off(&claim->alarm);
+    claim->state = PDK__CLAIM_DECIDED;
+    claim->status = status;
+    claim->hold = hold;
+    g_free(claim->why);
+    claim->why = g_strdup(why);
+    if (!claim->fn) {
+        pthread_cond_signal(&claim->woken);
+        return;
+    }
+    /* Always taken: a session ends, and decides all claims, before it goes silent. */
+    pdk__later(claim->queue->s, deliver, drop, claim);
+    pthread_cond_broadcast(&claim->queue->s->changed); /* who may accept it ahead of the callback */
+}
+
+bool pdk__claim_receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold **hold, struct pdk_hold **lapsed) {
+    pdk_session *s = claim->queue->s;
+    bool in_time = pdk__now(s) < claim->deadline;
+    *status = claim->status;
+    *hold = g_steal_pointer(&claim->hold);
+    if (claim->status == PDK_OK && !claim->accepted && !(in_time && pdk_hold_valid(*hold))) {
+        pdk__hold_discard(*hold);
+        *lapsed = g_steal_pointer(hold);
+        if (in_time && s->ended == PDK_OK) {
+            queue_up(claim);
+            return false;
+        }
+        *status = s->ended != PDK_OK ? s->ended : PDK_TIMEOUT;
+        g_free(claim->why);
+        claim->why = g_strdup(pdk_status_text(*status));
+    }
+    claim->state = PDK__CLAIM_ENDED;
+    return true;
+}
+
+bool pdk__claim_cancel(struct pdk_claim *claim) {
+    if (claim->state != PDK__CLAIM_QUEUED)
+        return false;
+    pdk__claim_decide(claim, PDK_CANCELED, "cancelled", NULL);
+    pdk__queue_advance(claim->queue);
+    return true;
+}
+
+struct pdk_hold *pdk__claim_accept(struct pdk_claim *claim) {
+    if (claim->state != PDK__CLAIM_DECIDED || !claim->hold || !pdk_hold_valid(claim->hold))
+        return NULL;
+    claim->accepted = true;
+    return claim->hold;
+}
+
+/* ---- whole acquisitions */
+
+/* A hold of this thread on the same recipe object, or NULL. */
+static struct pdk_hold *mine(const struct pdk__queue *queue, uint64_t thread) {
+    for (const GList *link = queue->main->grants.head; link; link = link->next)
+        for (const GList *in = ((const struct pdk__grant *)link->data)->holds.head; in; in = in->next)
+            if (((struct pdk_hold *)in->data)->thread == thread)
+                return in->data;
+    return NULL;
+}
+
+/* What this thread holds already: *nested is one more hold of the same right, where the line allows it. */
+static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
+    struct pdk__queue *queue = claim->queue;
+    struct pdk_hold *own;
+    if (queue->kind.again == PDK__REACQUIRE_QUEUES)
+        return PDK_OK;
+    while ((own = mine(queue, claim->thread)) && !pdk_hold_valid(own))
+        pdk__hold_lose(own, PDK_REASON_LEASE); /* before the timer came round to it */
+    if (!own)
+        return PDK_OK;
+    if (queue->kind.again == PDK__REACQUIRE_NESTS)
+        *nested = pdk__hold_new(own->grant, claim);
+    else if (own->grant->shared && !queue->kind.shared)
+        return pdk__fail(PDK_UPGRADE, "%s: %s: this thread holds it shared; release that first, and look again", call,
+                         queue->dir);
+    else
+        return pdk__fail(PDK_DEADLOCK, "%s: %s: this thread holds it; %s it first, or pdk_hold_detach_thread", call,
+                         queue->dir, queue->kind.shared && !own->grant->shared ? "downgrade or release" : "release");
+    return PDK_OK;
+}
+
+/* Under the monitor, which is given up meanwhile. */
+static pdk_status await(struct pdk_claim *claim, struct pdk_hold **hold) {
+    pdk_session *s = claim->queue->s;
+    pdk_status status;
+    struct pdk_hold *lapsed = NULL;
+    bool received;
+    do {
+        while (claim->state == PDK__CLAIM_QUEUED)
+            pthread_cond_wait(&claim->woken, &s->monitor);
+        received = pdk__claim_receive(claim, &status, hold, &lapsed);
+        pdk__unlock(s);
+        pdk_hold_unref(g_steal_pointer(&lapsed));
+        pdk__lock(s);
+    } while (!received);
+    return status;
+}
+
+pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,
+                           struct pdk_hold **out) {
+    pdk_session *s = queue->s;
+    pdk_status status = pdk__may_block(s, call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    struct pdk_claim *claim = pdk__claim_new(queue, count, timeout_ms, NULL, NULL);
+    struct pdk_hold *hold = NULL;
+    pdk__lock(s);
+    status = pdk__session_usable(s, call);
+    if (status == PDK_OK)
+        status = meet_own(claim, call, &hold);
+    if (status == PDK_OK && !hold) {
+        queue_up(claim);
+        status = await(claim, &hold);
+        if (status != PDK_OK)
+            pdk__fail(status, "%s: %s: %s", call, queue->dir, claim->why);
+    }
+    pdk__unlock(s);
+    pdk_claim_unref(claim);
+    pdk_claim_unref(claim); /* the line's: it is through with it, or never took it */
+    if (status == PDK_OK)
+        *out = hold;
+    return status;
+}
+
+struct pdk_claim *pdk__claim_begin(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, pdk_acquired_fn fn,
+                                   void *user) {
+    struct pdk_claim *claim = pdk__claim_new(queue, count, timeout_ms, fn, user);
+    queue_up(claim);
+    return claim;
+}
+
+pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,
+                            pdk_acquired_fn fn, void *user, struct pdk_claim **out) {
+    pdk_session *s = queue->s;
+    pdk_status status = pdk__check_call(s, call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    pdk__lock(s);
+    status = pdk__session_usable(s, call);
+    struct pdk_claim *claim = status == PDK_OK ? pdk__claim_begin(queue, count, timeout_ms, fn, user) : NULL;
+    if (claim && out)
+        *out = pdk_claim_ref(claim);
+    pdk__unlock(s);
+    pdk_claim_unref(claim);
+    return status;
+}
+
+static pdk_status check_claim(pdk_claim *claim, const char *call) {
+    if (!claim)
+        return pdk__fail(PDK_INVALID, "%s: claim: NULL", call);
+    if (claim->queue->s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "%s: the claim belongs to the parent process", call);
+    return PDK_OK;
+}
+
+pdk_status pdk_claim_cancel(pdk_claim *claim) {
+    pdk_status status = check_claim(claim, "pdk_claim_cancel");
+    if (status != PDK_OK)
+        return status;
+    pdk__lock(claim->queue->s);
+    bool cancelled = pdk__claim_cancel(claim);
+    pdk__unlock(claim->queue->s);
+    return cancelled
+               ? PDK_OK
+               : pdk__fail(PDK_NOT_HELD, "pdk_claim_cancel: too late, the claim was decided; its callback has, or "
+                                         "gets, the result");
+}
+
+pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead) {
+    pdk_status status = check_claim(claim, "pdk_claim_position");
+    if (status != PDK_OK)
+        return status;
+    if (!ahead)
+        return pdk__fail(PDK_INVALID, "pdk_claim_position: ahead: NULL");
+    struct pdk__queue *queue = claim->queue;
+    pdk__lock(queue->s);
+    if (claim->state != PDK__CLAIM_QUEUED)
+        status = pdk__fail(PDK_NOT_HELD, "pdk_claim_position: the claim has been decided");
+    else if (pdk__queue_ahead(queue, claim) < 0)
+        status = pdk__fail(PDK_UNAVAILABLE, "pdk_claim_position: no server has confirmed a place in line yet");
+    else
+        *ahead = pdk__queue_ahead(queue, claim);
+    pdk__unlock(queue->s);
+    return status;
+}

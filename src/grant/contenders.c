@@ -1,0 +1,193 @@
+#include "grant/contenders.h"
+
+#include "base/text.h"
+#include "session/query.h"
+
+#include <string.h>
+
+/* So many nodes are read at the most; a longer line is refused. */
+#define CONTENDERS_MAX 5000
+
+struct contender {
+    int32_t sequence;
+    bool found, shared;
+    char *node, *identity;
+    int64_t session, token, since_ms;
+};
+
+struct pdk_contenders {
+    GPtrArray *all; /* of struct contender */
+};
+
+struct query {
+    struct pdk__query base;
+    char *dir;
+    enum pdk__kind kind;
+    bool holder_only;
+    GPtrArray *all;
+};
+
+struct read {
+    struct query *query;
+    struct contender *contender;
+};
+
+static void contender_free(gpointer data) {
+    struct contender *c = data;
+    g_free(c->node);
+    g_free(c->identity);
+    g_free(c);
+}
+
+static void query_free(struct pdk__query *base) {
+    struct query *q = (struct query *)base;
+    g_ptr_array_unref(q->all);
+    g_free(q->dir);
+    g_free(q);
+}
+
+static gint by_sequence(gconstpointer a, gconstpointer b) {
+    const struct contender *x = *(struct contender *const *)a, *y = *(struct contender *const *)b;
+    int32_t order = pdk__sequence_compare(x->sequence, y->sequence);
+    return order ? (order > 0) - (order < 0) : strcmp(x->node, y->node);
+}
+
+static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct read *read = user;
+    struct contender *c = read->contender;
+    (void)s;
+    if (reply && reply->result == PDK__OK) {
+        c->found = true;
+        c->identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, PDK__IDENTITY_MAX));
+        c->session = reply->owner;
+        c->token = reply->token;
+        c->since_ms = reply->ctime_ms;
+    }
+    pdk__query_answered(&read->query->base, reply);
+    g_free(read);
+}
+
+static void read_all(struct query *q) {
+    guint count = q->holder_only ? MIN(q->all->len, 1) : q->all->len;
+    for (guint i = 0; i < count; i++) {
+        struct read *read = g_new(struct read, 1);
+        *read = (struct read){q, g_ptr_array_index(q->all, i)};
+        char *path = g_strconcat(q->dir, "/", read->contender->node, NULL);
+        unsigned before = q->base.in_flight;
+        pdk__query_send(&q->base, PDK__OP_GET, path, on_read, read);
+        if (q->base.in_flight == before)
+            g_free(read);
+        g_free(path);
+    }
+}
+
+static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct query *q = user;
+    (void)s;
+    for (size_t i = 0; reply && i < reply->children_count; i++) {
+        struct pdk__name name;
+        if (!pdk__name_parse(reply->children[i], &name) ||
+            !pdk__kind_same_queue(name.kind, q->kind)) /* another recipe's */
+            continue;
+        struct contender *c = g_new0(struct contender, 1);
+        c->sequence = name.sequence;
+        c->shared = name.kind == PDK__READER;
+        c->node = g_strdup(reply->children[i]);
+        g_ptr_array_add(q->all, c);
+    }
+    g_ptr_array_sort(q->all, by_sequence);
+    if (q->all->len > CONTENDERS_MAX && !q->holder_only)
+        q->base.status = PDK_LIMIT;
+    else
+        read_all(q);
+    pdk__query_answered(&q->base, reply);
+}
+
+/* Those that left between the list and the reading are not in it. Under the monitor: late answers are nobody's by then. */
+static pdk_contenders *make_list(struct query *q) {
+    pdk_contenders *list = g_new(pdk_contenders, 1);
+    list->all = g_ptr_array_new_with_free_func(contender_free);
+    for (guint i = 0; i < q->all->len; i++) {
+        struct contender *c = g_ptr_array_index(q->all, i);
+        if (!c->found)
+            continue;
+        struct contender *copy = g_memdup2(c, sizeof *c);
+        copy->node = g_strdup(c->node);
+        copy->identity = g_strdup(c->identity);
+        g_ptr_array_add(list->all, copy);
+    }
+    return list;
+}
+
+struct question {
+    const char *dir, *call;
+    enum pdk__kind kind;
+    bool holder_only;
+    pdk_contenders *list;
+};
+
+static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
+    struct question *question = user;
+    struct query *q = g_new0(struct query, 1);
+    q->dir = g_strdup(question->dir);
+    q->kind = question->kind;
+    q->holder_only = question->holder_only;
+    q->all = g_ptr_array_new_with_free_func(contender_free);
+    pdk__query_init(&q->base, s, query_free);
+    pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
+    pdk_status status = pdk__query_wait(&q->base, deadline);
+    if (status == PDK_OK && q->holder_only && q->all->len > 0 && !((struct contender *)q->all->pdata[0])->found)
+        status = PDK_UNAVAILABLE; /* it left in between, and somebody else holds now: ask again */
+    if (status == PDK_OK)
+        question->list = make_list(q);
+    else
+        pdk__fail(status, "%s: %s: %s", question->call, q->dir, pdk_status_text(status));
+    pdk__query_unref(&q->base);
+    return status;
+}
+
+pdk_status pdk__contenders_query(pdk_session *s, const char *dir, enum pdk__kind kind, int64_t timeout_ms,
+                                 const char *call, bool holder_only, pdk_contenders **out) {
+    struct question question = {dir, call, kind, holder_only, NULL};
+    pdk_status status = pdk__query_run(s, call, dir, timeout_ms, ask, &question);
+    if (status == PDK_OK)
+        *out = question.list;
+    return status;
+}
+
+static const struct contender *at(const pdk_contenders *list, size_t index) {
+    return list && index < list->all->len ? g_ptr_array_index(list->all, index) : NULL;
+}
+
+size_t pdk_contenders_count(const pdk_contenders *list) { return list ? list->all->len : 0; }
+
+const char *pdk_contenders_identity(const pdk_contenders *list, size_t index) {
+    return at(list, index) ? at(list, index)->identity : NULL;
+}
+
+const char *pdk_contenders_node(const pdk_contenders *list, size_t index) {
+    return at(list, index) ? at(list, index)->node : NULL;
+}
+
+int64_t pdk_contenders_session(const pdk_contenders *list, size_t index) {
+    return at(list, index) ? at(list, index)->session : 0;
+}
+
+int64_t pdk_contenders_token(const pdk_contenders *list, size_t index) {
+    return at(list, index) ? at(list, index)->token : 0;
+}
+
+int64_t pdk_contenders_since_ms(const pdk_contenders *list, size_t index) {
+    return at(list, index) ? at(list, index)->since_ms : 0;
+}
+
+bool pdk_contenders_is_shared(const pdk_contenders *list, size_t index) {
+    return at(list, index) && at(list, index)->shared;
+}
+
+void pdk_contenders_free(pdk_contenders *list) {
+    if (!list)
+        return;
+    g_ptr_array_unref(list->all);
+    g_free(list);
+}

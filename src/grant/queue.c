@@ -1,0 +1,258 @@
+#include "grant/queue.h"
+
+#include "grant/claim.h"
+#include "grant/hold.h"
+
+static struct pdk__queue *of(struct pdk__entry_owner *owner) { return (struct pdk__queue *)owner; }
+
+/* All its claims are tries. */
+static bool never_waits(const struct pdk__entry_owner *owner) {
+    const struct pdk__queue *queue = (const struct pdk__queue *)owner;
+    for (const GList *link = queue->claims.head; link; link = link->next)
+        if (!((const struct pdk_claim *)link->data)->is_try)
+            return false;
+    return true;
+}
+
+static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
+
+static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queue_kind *kind,
+                               struct pdk__handovers handovers) {
+    struct pdk__queue *queue = g_new0(struct pdk__queue, 1);
+    queue->owner = (struct pdk__entry_owner){moved, never_waits};
+    atomic_init(&queue->refs, 1);
+    queue->s = pdk_session_ref(s);
+    queue->dir = dir;
+    queue->kind = *kind;
+    queue->handovers = handovers;
+    queue->main = queue;
+    queue->link.data = queue->side.data = queue;
+    return queue;
+}
+
+struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct pdk__queue_kind *kind,
+                                  struct pdk__handovers handovers) {
+    struct pdk__queue *queue = make(s, g_strconcat(s->hosts->chroot, path, NULL), kind, handovers);
+    pdk__lock(s);
+    g_queue_push_tail_link(&s->queues, &queue->link);
+    pdk__unlock(s);
+    return queue;
+}
+
+struct pdk__queue *pdk__queue_side(struct pdk__queue *main, const struct pdk__queue_kind *kind) {
+    struct pdk__handovers handovers;
+    pdk__handovers_init(&handovers, 0, 0);
+    struct pdk__queue *queue = make(main->s, g_strdup(main->dir), kind, handovers);
+    queue->main = pdk__queue_ref(main);
+    pdk__lock(main->s);
+    g_queue_push_tail_link(&main->s->queues, &queue->link);
+    g_queue_push_tail_link(&main->sides, &queue->side);
+    pdk__unlock(main->s);
+    return queue;
+}
+
+struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue) {
+    atomic_fetch_add(&queue->refs, 1);
+    return queue;
+}
+
+static void drop_entry(struct pdk__queue *queue) { pdk__entry_drop(g_steal_pointer(&queue->entry)); }
+
+void pdk__queue_unref(struct pdk__queue *queue) {
+    if (atomic_fetch_sub(&queue->refs, 1) != 1)
+        return;
+    pdk_session *s = queue->s;
+    struct pdk__queue *main = queue->main != queue ? queue->main : NULL;
+    pdk__lock(s);
+    g_queue_unlink(&s->queues, &queue->link);
+    if (main)
+        g_queue_unlink(&main->sides, &queue->side);
+    drop_entry(queue);
+    pdk__unlock(s);
+    g_free(queue->dir);
+    g_free(queue->data);
+    if (queue->user_free)
+        queue->user_free(queue->user);
+    g_free(queue);
+    if (main)
+        pdk__queue_unref(main);
+    pdk_session_unref(s);
+}
+
+/* Its place is first: the claim ahead gets the right, or its turn at the gate. */
+static void grant_next(struct pdk__queue *queue) {
+    struct pdk_claim *claim = g_queue_peek_head(&queue->claims);
+    if (!claim) {
+        drop_entry(queue);
+    } else if (queue->gate) {
+        queue->admitting = claim;
+        queue->gate->enter(queue, claim);
+    } else {
+        struct pdk__entry *entry = g_steal_pointer(&queue->entry);
+        queue->grant = pdk__grant_new(queue, &entry, 1, queue->handovers.handovers);
+        pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(queue->grant, claim));
+    }
+}
+
+/* Somebody else is ahead: a try does not wait. */
+static void answer_tries(struct pdk__queue *queue) {
+    for (GList *link = queue->claims.head, *next; link; link = next) {
+        struct pdk_claim *claim = link->data;
+        next = link->next;
+        if (claim->is_try)
+            pdk__claim_decide(claim, PDK_BUSY, "somebody is ahead", NULL);
+    }
+    if (g_queue_is_empty(&queue->claims))
+        drop_entry(queue);
+}
+
+void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why) {
+    for (struct pdk_claim *claim; (claim = g_queue_peek_head(&queue->claims));)
+        pdk__claim_decide(claim, status, why, NULL);
+}
+
+static void fail_entry(struct pdk__queue *queue, struct pdk__entry *entry) {
+    char *why = pdk__entry_failure(entry);
+    pdk__queue_fail(queue, entry->c.failure, why);
+    g_free(why);
+    drop_entry(queue);
+}
+
+/* Whose it was stays in line, if nothing else is done about it, and has its turn again. */
+static struct pdk_claim *end_admission(struct pdk__queue *queue) {
+    struct pdk_claim *claim = g_steal_pointer(&queue->admitting);
+    if (claim)
+        queue->gate->leave(queue);
+    return claim;
+}
+
+static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
+    struct pdk__queue *queue = of(owner);
+    if (entry->c.failure != PDK_OK) {
+        fail_entry(queue, entry);
+    } else if (entry->c.phase == PDK__GONE) {
+        end_admission(queue);
+        drop_entry(queue);
+        pdk__queue_advance(queue);
+    } else if (entry->c.phase == PDK__HELD && !queue->admitting) {
+        pdk__handovers_granted(&queue->handovers, pdk__now(queue->s));
+        grant_next(queue);
+    } else if (pdk__entry_is_blocked(entry)) {
+        answer_tries(queue);
+    }
+}
+
+void pdk__queue_advance(struct pdk__queue *queue) {
+    if (queue->grant || queue->admitting || queue->s->ended != PDK_OK)
+        return;
+    if (queue->entry && queue->entry->c.phase == PDK__HELD) /* the one whose turn it was is gone */
+        pdk__queue_ended(queue, g_steal_pointer(&queue->entry), true);
+    else if (g_queue_is_empty(&queue->claims))
+        drop_entry(queue);
+    else if (!queue->entry && pdk__entry_new(queue->s, &queue->owner, queue->dir, &queue->kind.entry, queue->data,
+                                             &queue->entry) != PDK_OK)
+        pdk__queue_fail(queue, PDK_LIMIT, PDK__NODES_LIMIT);
+}
+
+void pdk__queue_check(struct pdk__queue *queue) {
+    if (!queue->grant)
+        return;
+    struct pdk_hold *hold = queue->grant->holds.head->data;
+    if (!pdk_hold_valid(hold))
+        pdk__hold_lose(hold, PDK_REASON_LEASE);
+}
+
+static void insert(struct pdk__queue *queue, struct pdk_claim *claim) {
+    GList *next = queue->claims.head;
+    if (claim->number == 0) {
+        claim->number = ++queue->claims_taken;
+        next = NULL;
+    }
+    while (next && ((const struct pdk_claim *)next->data)->number < claim->number)
+        next = next->next;
+    g_queue_insert_before_link(&queue->claims, next, &claim->link);
+}
+
+void pdk__queue_push(struct pdk__queue *queue, struct pdk_claim *claim) {
+    pdk__queue_check(queue);
+    insert(queue, claim);
+    if (queue->shut) {
+        pdk__claim_decide(claim, PDK_CANCELED, "nobody may queue here any more", NULL);
+        return;
+    }
+    bool behind =
+        claim->link.prev || queue->grant || queue->admitting || (queue->entry && pdk__entry_is_blocked(queue->entry));
+    if (claim->is_try && behind)
+        pdk__claim_decide(claim, PDK_BUSY, queue->grant ? "held by this process" : "somebody is ahead", NULL);
+    else
+        pdk__queue_advance(queue);
+}
+
+void pdk__queue_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept) {
+    pdk_session *s = queue->s;
+    int64_t now = pdk__now(s);
+    bool again = kept && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);
+    switch (pdk__handovers_next(&queue->handovers, now, !g_queue_is_empty(&queue->claims), again)) {
+    case PDK__HANDOVER_HERE:
+        entry->owner = &queue->owner;
+        queue->entry = entry;
+        grant_next(queue);
+        return;
+    case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
+        pdk__queue_advance(queue);
+        pdk__entry_drop(entry);
+        return;
+    case PDK__HANDOVER_LEAVE:
+        pdk__entry_drop(entry);
+        return;
+    }
+}
+
+void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant) {
+    if (queue->grant != grant)
+        return;
+    queue->grant = NULL;
+    pdk__queue_advance(queue);
+}
+
+void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant) {
+    struct pdk_claim *claim = end_admission(queue);
+    pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(grant, claim));
+    pdk__queue_advance(queue);
+}
+
+void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why) {
+    pdk__claim_decide(end_admission(queue), status, why, NULL);
+    pdk__queue_advance(queue);
+}
+
+void pdk__queue_forget(struct pdk__queue *queue, const struct pdk_claim *claim) {
+    if (queue->admitting == claim)
+        end_admission(queue);
+}
+
+static void shut(struct pdk__queue *queue, const char *why) {
+    queue->shut = true;
+    pdk__queue_fail(queue, PDK_CANCELED, why);
+    pdk__queue_advance(queue);
+}
+
+void pdk__queue_cancel(struct pdk__queue *queue, const char *why) {
+    shut(queue, why);
+    for (GList *link = queue->sides.head; link; link = link->next)
+        shut(link->data, why);
+}
+
+int32_t pdk__queue_ahead(const struct pdk__queue *queue, const struct pdk_claim *claim) {
+    if (!queue->grant && !(queue->entry && queue->entry->c.listed))
+        return -1;
+    int32_t before = g_queue_link_index((GQueue *)&queue->claims, (GList *)&claim->link);
+    return before + (queue->grant ? 1 : queue->entry->c.ahead);
+}
+
+void pdk__queues_end(pdk_session *s, pdk_status status, const char *why) {
+    for (GList *link = s->queues.head; link; link = link->next) {
+        pdk__queue_fail(link->data, status, why);
+        drop_entry(link->data);
+    }
+}

@@ -1,0 +1,38 @@
+#include "grant/recipe.h"
+
+#include "base/fork.h"
+#include "base/text.h"
+#include "core/paths.h"
+
+#include <string.h>
+
+pdk_status pdk__recipe_check(pdk_session *session, const char *path, const void *out, const char *call) {
+    if (!session || !path || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, !session ? "session" : !path ? "path" : "out");
+    if (session->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "%s: the session belongs to the parent process; open one after the fork", call);
+    const char *wrong = pdk__path_error(path, strlen(session->hosts->chroot));
+    if (wrong)
+        return pdk__fail(PDK_INVALID, "path: %s", wrong);
+    pdk__lock(session);
+    pdk_status status = pdk__session_usable(session, call);
+    pdk__unlock(session);
+    return status;
+}
+
+pdk_status pdk__recipe_check_naming(int32_t naming) {
+    if (naming == PDK_NAMING_CURATOR || naming == PDK_NAMING_KAZOO)
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "options: naming is %d; PDK_NAMING_CURATOR or PDK_NAMING_KAZOO", naming);
+}
+
+pdk_status pdk__recipe_check_reserved(int32_t reserved) {
+    return reserved == 0 ? PDK_OK : pdk__fail(PDK_INVALID, "options: reserved is not 0");
+}
+
+pdk_status pdk__recipe_handovers(int32_t max_handovers, int32_t max_handover_ms, struct pdk__handovers *handovers) {
+    if (max_handovers < 0 || max_handover_ms < 0)
+        return pdk__fail(PDK_INVALID, "options: max_handovers or max_handover_ms is negative; 0 or more");
+    pdk__handovers_init(handovers, (uint32_t)max_handovers, max_handover_ms * PDK__MS);
+    return PDK_OK;
+}

@@ -1,0 +1,252 @@
+#include "session/entry.h"
+
+#include "session/commands.h"
+#include "session/reap.h"
+#include "zk/errors.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Most holds are shorter than this; the others pay one read to hear of their node's deletion. */
+#define SETTLE_NS (10 * PDK__MS)
+
+struct pdk__entry *pdk__entry_ref(struct pdk__entry *entry) {
+    entry->refs++;
+    return entry;
+}
+
+void pdk__entry_unref(struct pdk__entry *entry) {
+    if (--entry->refs != 0)
+        return;
+    pdk__alarm_off(&entry->retry);
+    pdk__alarm_off(&entry->poll);
+    pdk__alarm_off(&entry->settle);
+    g_free(entry->dir);
+    g_free(entry->own_path);
+    g_free(entry->watch_path);
+    g_free(entry->data);
+    g_free(entry->name);
+    g_free(entry->exchanged);
+    g_free(entry);
+}
+
+/* A right that is kept hears of its node's deletion. */
+static void watch_own_after(struct pdk__entry *entry, int64_t ns) {
+    entry->own_watched = false;
+    if (entry->queued && entry->c.phase == PDK__HELD)
+        pdk__alarm_set(entry->s, &entry->settle, pdk__now(entry->s) + ns);
+}
+
+static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__entry *entry = user;
+    if (reply && reply->result != PDK__OK && entry->own_path)
+        pdk__watches_failed(s, entry->own_path, &entry->watcher);
+    if (reply && reply->result == PDK__NO_NODE)
+        pdk__entry_tell(entry, PDK__NODE_LOST);
+    else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
+        watch_own_after(entry, pdk__lease_renewal_period(&s->lease));
+    pdk__entry_unref(entry);
+}
+
+static void on_settle(pdk_session *s, void *user) {
+    struct pdk__entry *entry = user;
+    if (entry->c.phase != PDK__HELD || entry->own_watched || s->link != PDK__LINK_CONNECTED)
+        return; /* without a connection: when there is one again */
+    if (pdk__watches_add(s, entry->own_path, &entry->watcher) && pdk__send_to_own(entry, PDK__OP_WATCH, on_own_watched))
+        entry->own_watched = true;
+    else
+        watch_own_after(entry, pdk__lease_renewal_period(&s->lease));
+}
+
+/* The node's path is kept from here on, so that watches on it are told from those on the predecessor. */
+static void note_own(struct pdk__entry *entry) {
+    char *path = entry->c.own[0] != '\0' ? pdk__child_path(entry, entry->c.own) : NULL;
+    if (entry->own_path && g_strcmp0(entry->own_path, path) != 0)
+        pdk__watches_remove(entry->s, entry->own_path, &entry->watcher);
+    g_free(entry->own_path);
+    entry->own_path = path;
+}
+
+static void remove_entry(struct pdk__entry *entry) {
+    pdk_session *s = entry->s;
+    entry->queued = false;
+    g_queue_unlink(&s->entries, &entry->link);
+    if (entry->serial)
+        g_hash_table_remove(s->marked, &entry->serial);
+    s->ephemeral_bytes -= entry->bytes;
+    pdk__alarm_off(&entry->retry);
+    pdk__alarm_off(&entry->poll);
+    pdk__alarm_off(&entry->settle);
+    if (entry->own_path)
+        pdk__watches_remove(s, entry->own_path, &entry->watcher);
+    if (entry->c.watched[0] != '\0') {
+        char *path = pdk__child_path(entry, entry->c.watched);
+        pdk__watches_remove(s, path, &entry->watcher);
+        g_free(path);
+    }
+    pdk__reap_done(entry);
+    pthread_cond_broadcast(&s->changed);
+    if (s->finish)
+        s->platform->work(s);
+}
+
+/* What changed is told to whom it concerns. The owner may end the place from in here: it comes back here then. */
+static void after(struct pdk__entry *entry, enum pdk__phase before) {
+    pdk_session *s = entry->s;
+    if (entry->c.phase != before && (entry->c.phase == PDK__IN || entry->c.phase == PDK__OUT))
+        note_own(entry);
+    if (entry->c.phase == PDK__HELD && before != PDK__HELD) {
+        pdk__renew_soon(s);
+        watch_own_after(entry, SETTLE_NS);
+    }
+    if (pdk__contender_is_next(&entry->c) && !pdk__lease_fresh(&s->lease, pdk__now(s)))
+        pdk__renew_now(s);
+    else if (entry->c.phase == PDK__IN && entry->c.ahead <= 1)
+        pdk__renew_soon(s);
+    if (entry->c.phase == PDK__STUCK && before != PDK__STUCK)
+        pdk__reap_stuck(entry);
+    if (entry->c.phase == PDK__GONE && entry->queued) { /* the line may need the room for the next one */
+        s->ephemeral_bytes -= entry->bytes;
+        entry->bytes = 0;
+    }
+    if (entry->owner)
+        entry->owner->moved(entry->owner, entry);
+    if (entry->c.phase == PDK__GONE && entry->queued) {
+        remove_entry(entry);
+        pdk__entry_unref(entry);
+    }
+}
+
+void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
+    enum pdk__phase before = entry->c.phase;
+    char watched[PDK__NAME_SIZE];
+    memcpy(watched, entry->c.watched, sizeof watched);
+    pdk__entry_ref(entry);
+    enum pdk__command command = pdk__contender_step(&entry->c, event);
+    if (strcmp(watched, entry->c.watched) != 0 && watched[0] != '\0') {
+        char *path = pdk__child_path(entry, watched);
+        pdk__watches_remove(entry->s, path, &entry->watcher);
+        g_free(path);
+    }
+    pdk__carry_out(entry, command);
+    after(entry, before);
+    pdk__entry_unref(entry);
+}
+
+/* ---- the owner's and the session's side */
+
+void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type) {
+    pdk__entry_step(entry, &(struct pdk__event){.type = type});
+    if (type == PDK__LINK_UP && !entry->own_watched)
+        watch_own_after(entry, SETTLE_NS);
+}
+
+void pdk__entry_leave(struct pdk__entry *entry) {
+    entry->owner = NULL;
+    if (entry->c.leaving && entry->leaving)
+        return;
+    entry->leaving = ++entry->s->leaving_serial;
+    pdk__entry_tell(entry, PDK__LEAVE);
+}
+
+void pdk__entry_drop(struct pdk__entry *entry) {
+    if (!entry)
+        return;
+    pdk__entry_leave(entry);
+    pdk__entry_unref(entry);
+}
+
+char *pdk__entry_failure(const struct pdk__entry *entry) {
+    const char *why = pdk_status_text(entry->c.failure);
+    if (entry->c.failure == PDK_LIMIT)
+        return g_strdup(entry->limit ? entry->limit : PDK__CHILDREN_LIMIT);
+    return entry->failure_code ? g_strdup_printf("%s: %s", why, pdk__zk_code_name(entry->failure_code)) : g_strdup(why);
+}
+
+bool pdk__entry_is_blocked(const struct pdk__entry *entry) {
+    return entry->c.phase == PDK__IN && entry->c.listed && entry->blocked;
+}
+
+static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
+    struct pdk__entry *entry = (struct pdk__entry *)watcher;
+    if (entry->own_path && strcmp(path, entry->own_path) == 0) {
+        entry->own_watched = false;
+        if (gone)
+            pdk__entry_tell(entry, PDK__NODE_LOST);
+        else
+            on_settle(entry->s, entry); /* written to: watch on */
+    } else if (entry->c.watched[0] != '\0' && strcmp(strrchr(path, '/') + 1, entry->c.watched) == 0) {
+        pdk__entry_tell(entry, PDK__POKE);
+    }
+}
+
+static void watcher_ref(struct pdk__watcher *watcher) { pdk__entry_ref((struct pdk__entry *)watcher); }
+static void watcher_unref(struct pdk__watcher *watcher) { pdk__entry_unref((struct pdk__entry *)watcher); }
+
+struct pdk__entry *pdk__entry_make(pdk_session *s, const char *dir, const char *mark) {
+    struct pdk__entry *entry = g_new0(struct pdk__entry, 1);
+    entry->watcher = (struct pdk__watcher){on_fired, watcher_ref, watcher_unref};
+    entry->refs = 1;
+    entry->s = s;
+    pdk__commands_init(entry);
+    entry->dir = g_strdup(dir);
+    entry->rule.blocks = pdk__blocks_always;
+    pdk__contender_init(&entry->c, mark);
+    entry->settle = (struct pdk__alarm){.ring = on_settle, .user = entry};
+    entry->link.data = entry;
+    entry->queued = true;
+    entry->bytes = strlen(dir) + strlen(mark) + 16;
+    s->ephemeral_bytes += entry->bytes;
+    g_queue_push_tail_link(&s->entries, &entry->link);
+    return entry;
+}
+
+/* ---- new ones */
+
+/* Its first steps: the owner may have heard of it, and given it up, by the time this returns. */
+static void begin(struct pdk__entry *entry, struct pdk__entry_owner *owner, struct pdk__entry **out) {
+    entry->owner = owner;
+    *out = pdk__entry_ref(entry);
+    if (entry->s->link == PDK__LINK_CONNECTED)
+        pdk__entry_tell(entry, PDK__LINK_UP);
+    pdk__entry_tell(entry, PDK__ENTER);
+}
+
+/* NULL: one too many for the session. */
+static struct pdk__entry *make_marked(pdk_session *s, const char *dir, const struct pdk__entry_kind *kind) {
+    char mark[PDK__MARK_SIZE];
+    char *uuid = g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks);
+    pdk__mark_make(kind->profile, kind->label, uuid, mark);
+    g_free(uuid);
+    if (s->ephemeral_bytes + strlen(dir) + strlen(mark) + 16 > PDK__EPHEMERAL_BYTES_MAX)
+        return NULL;
+    struct pdk__entry *entry = pdk__entry_make(s, dir, mark);
+    entry->serial = s->marks;
+    g_hash_table_insert(s->marked, &entry->serial, entry);
+    entry->rule = kind->rule;
+    entry->containers = kind->profile == PDK__CURATOR;
+    return entry;
+}
+
+pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
+                          const struct pdk__entry_kind *kind, const char *data, struct pdk__entry **out) {
+    struct pdk__entry *entry = make_marked(s, dir, kind);
+    if (!entry)
+        return PDK_LIMIT;
+    entry->data = g_strdup(data ? data : s->identity);
+    begin(entry, owner, out);
+    return PDK_OK;
+}
+
+pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner *owner,
+                               const struct pdk__entry_kind *kind, struct pdk__entry **out) {
+    struct pdk__entry *entry = make_marked(held->s, held->dir, kind);
+    if (!entry)
+        return PDK_LIMIT;
+    entry->data = g_strdup(held->data);
+    entry->exchanged = g_strdup(held->c.own);
+    entry->name = g_strconcat(entry->c.mark, held->c.own + strlen(held->c.mark), NULL);
+    entry->c.named = true;
+    begin(entry, owner, out);
+    return PDK_OK;
+}

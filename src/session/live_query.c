@@ -1,0 +1,111 @@
+#include "session/live_query.h"
+
+/* Between two questions, where the first was not answered on a connection that stands. */
+#define ASK_AGAIN_NS (20 * PDK__MS)
+
+void pdk__live_query_ref(struct pdk__live_query *l) { l->refs++; }
+
+void pdk__live_query_unref(struct pdk__live_query *l) {
+    if (--l->refs != 0)
+        return;
+    g_ptr_array_unref(l->keys);
+    l->calls->free(l);
+}
+
+static struct pdk__live_query *of(struct pdk__watcher *watcher) { return (struct pdk__live_query *)watcher; }
+
+static void forget(struct pdk__live_query *l, const char *key) {
+    guint at;
+    if (g_ptr_array_find_with_equal_func(l->keys, key, g_str_equal, &at))
+        g_ptr_array_remove_index_fast(l->keys, at);
+}
+
+static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
+    struct pdk__live_query *l = of(watcher);
+    (void)path; /* a key that is kept for a watch that is gone does no harm */
+    (void)gone;
+    pdk__live_query_look(l);
+}
+
+bool pdk__live_query_watch(struct pdk__live_query *l, const char *key) {
+    if (!pdk__watches_add(l->s, key, &l->watcher))
+        return false;
+    forget(l, key);
+    g_ptr_array_add(l->keys, g_strdup(key));
+    return true;
+}
+
+void pdk__live_query_unset(struct pdk__live_query *l, const char *key) {
+    pdk__watches_failed(l->s, key, &l->watcher);
+    forget(l, key);
+}
+
+void pdk__live_query_unwatch(struct pdk__live_query *l, const char *key) {
+    pdk__watches_remove(l->s, key, &l->watcher);
+    forget(l, key);
+}
+
+static void watcher_ref(struct pdk__watcher *watcher) { pdk__live_query_ref(of(watcher)); }
+static void watcher_unref(struct pdk__watcher *watcher) { pdk__live_query_unref(of(watcher)); }
+
+static void on_alarm(pdk_session *s, void *user) {
+    (void)s;
+    pdk__live_query_look(user);
+}
+
+void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struct pdk__live_query_calls *calls) {
+    *l = (struct pdk__live_query){.watcher = {on_fired, watcher_ref, watcher_unref}, .calls = calls, .s = s, .refs = 1};
+    l->keys = g_ptr_array_new_with_free_func(g_free);
+    l->alarm = (struct pdk__alarm){.ring = on_alarm, .user = l};
+    l->link.data = l;
+    g_queue_push_tail_link(&s->live_queries, &l->link);
+}
+
+void pdk__live_query_again(struct pdk__live_query *l) { l->again = true; }
+
+void pdk__live_query_look_within(struct pdk__live_query *l, int64_t ns) {
+    if (!l->stopped)
+        pdk__alarm_set(l->s, &l->alarm, pdk__now(l->s) + ns);
+}
+
+void pdk__live_query_look(struct pdk__live_query *l) {
+    if (l->stopped || l->s->ended != PDK_OK || l->s->link != PDK__LINK_CONNECTED)
+        return; /* connected again, it is asked to look */
+    l->again = l->asking;
+    if (l->asking)
+        return;
+    l->asking = true;
+    if (!l->calls->ask(l)) {
+        l->asking = false;
+        pdk__live_query_look_within(l, ASK_AGAIN_NS);
+    }
+}
+
+void pdk__live_query_done(struct pdk__live_query *l, bool answered) {
+    bool again = l->again;
+    l->asking = l->again = false;
+    if (!answered)
+        pdk__live_query_look_within(l, ASK_AGAIN_NS);
+    else if (again)
+        pdk__live_query_look(l);
+    else
+        pdk__live_query_look_within(l, l->s->lease.timeout); /* in case an event was lost */
+}
+
+void pdk__live_query_stop(struct pdk__live_query *l) {
+    if (l->stopped)
+        return;
+    l->stopped = true;
+    g_queue_unlink(&l->s->live_queries, &l->link);
+    pdk__alarm_off(&l->alarm);
+    for (guint i = 0; i < l->keys->len; i++)
+        pdk__watches_remove(l->s, g_ptr_array_index(l->keys, i), &l->watcher);
+    pdk__live_query_unref(l);
+}
+
+void pdk__live_queries_look(pdk_session *s) {
+    for (GList *link = s->live_queries.head, *next; link; link = next) {
+        next = link->next; /* looking sends requests, and ends no lookout */
+        pdk__live_query_look(link->data);
+    }
+}

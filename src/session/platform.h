@@ -1,0 +1,41 @@
+/* The world a session lives in: ZooKeeper, the clock, the timer and the wake-ups, in one table.
+ *
+ * The real one is threads.c over libzookeeper; a simulation brings its own, and the same driver runs in its time. What
+ * blocks (pdk_lock_acquire, pdk_session_close …) waits on conditions in real time and is for the real world only.
+ */
+#ifndef PDK_SESSION_PLATFORM_H
+#define PDK_SESSION_PLATFORM_H
+
+#include "zk/calls.h"
+#include "zk/hosts.h"
+
+#include <stdbool.h>
+
+struct pdk_session;
+
+struct pdk__platform {
+    const struct pdk__zk_calls *zk;
+    /* As pdk__resolve. Not under the monitor. */
+    pdk_status (*resolve)(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
+                          char **why);
+    /* CLOCK_BOOTTIME in ns: it counts while the machine sleeps, and nobody sets it. */
+    int64_t (*now)(void);
+    /* Bytes that no other process has, be it forked off this one. */
+    void (*random)(void *bytes, size_t size);
+    /* Bring the session to life: from now on the other calls are carried out. SYSTEM. */
+    pdk_status (*start)(struct pdk_session *s);
+    /* Call pdk__tick soon after `at`, or earlier. Under the monitor. */
+    void (*arm)(struct pdk_session *s, int64_t at);
+    /* Callbacks are due. Under the monitor or not. */
+    void (*wake)(struct pdk_session *s);
+    /* Connections are to be opened or closed: call pdk__connector_run. Under the monitor. */
+    void (*work)(struct pdk_session *s);
+    /* No thread of the session runs any more, or none was ever started. Under the monitor. */
+    bool (*ended)(const struct pdk_session *s);
+    /* After the last use. */
+    void (*end)(struct pdk_session *s);
+};
+
+extern const struct pdk__platform pdk__platform_real;
+
+#endif

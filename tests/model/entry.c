@@ -1,0 +1,338 @@
+/* The driver of one contender, as src/session/place.c and commands.c are: it carries out the commands of the core against the
+ * fake, brings it the answers, and tells the line what came of it. */
+#include "model.h"
+
+#include <assert.h>
+#include <string.h>
+
+static struct model_client *client_of(struct model *m, int32_t client) { return &m->now->clients[client]; }
+
+static struct model_entry *entry_of(struct model *m, int32_t client, int32_t entry) {
+    return &m->now->clients[client].entries[entry];
+}
+
+/* ---- requests */
+
+/* name: mark 0 for the directory, at level 1, or the root, at level 0. */
+static void submit(struct model *m, int32_t client, int32_t entry, enum pdk__op_kind kind, struct ts_fake_name name,
+                   int32_t level, enum model_purpose purpose) {
+    struct ts_fake_request request = {
+        .kind = kind, .name = name, .level = (int16_t)level, .tag = model_tag(entry, purpose)};
+    request.named = kind == PDK__OP_CREATE && entry_of(m, client, entry)->c.named;
+    if (m->transcript)
+        model_print_request(m, client, &request);
+    if (!model_is_connected(m, client_of(m, client)))
+        model_break(m, "sends only while connected", "client %c", 'A' + client);
+    else if (!ts_fake_enqueue(&m->now->fake, client_of(m, client)->session, &request))
+        model_break(m, "few requests in flight", "client %c", 'A' + client);
+}
+
+static void submit_directory(struct model *m, int32_t client, int32_t entry, enum pdk__op_kind kind,
+                             enum model_purpose purpose) {
+    submit(m, client, entry, kind, (struct ts_fake_name){0, 0}, 1, purpose);
+}
+
+static void submit_own(struct model *m, int32_t client, int32_t entry, enum pdk__op_kind kind,
+                       enum model_purpose purpose) {
+    submit(m, client, entry, kind, model_name(entry_of(m, client, entry)->c.own), 0, purpose);
+}
+
+int32_t model_entry_with(const struct model_client *k, enum model_owner owner) {
+    int32_t i = k->entries_count - 1;
+    while (i >= 0 && k->entries[i].owner != owner)
+        i--;
+    return i;
+}
+
+static bool wants_renewal(const struct model_entry *p) {
+    const struct pdk__contender *c = &p->c;
+    return p->owner != MODEL_REAPER &&
+           (c->phase == PDK__HELD || pdk__contender_is_next(c) || (c->phase == PDK__IN && c->listed && c->ahead <= 1));
+}
+
+/* The real driver takes turns among them. */
+int32_t model_wants_renewal(const struct model_client *k) {
+    for (int32_t i = 0; i < k->entries_count; i++)
+        if (wants_renewal(&k->entries[i]))
+            return i;
+    return -1;
+}
+
+/* The real driver may have several under way; one at a time is told of here, and another follows where it was in vain. */
+void model_renew(struct model *m, int32_t client) {
+    struct model_client *k = client_of(m, client);
+    if (k->renewing || !model_is_connected(m, k))
+        return;
+    k->renewing = true;
+    int32_t entry = model_wants_renewal(k);
+    if (entry >= 0)
+        submit_own(m, client, entry, PDK__OP_BARRIER, FOR_RENEWAL);
+    else
+        submit(m, client, -1, PDK__OP_BARRIER, (struct ts_fake_name){0, 0}, 0, FOR_RENEWAL);
+}
+
+void model_entry_settle(struct model *m, int32_t client, int32_t entry) {
+    struct model_entry *p = entry_of(m, client, entry);
+    if (p->c.phase != PDK__HELD || !model_is_connected(m, client_of(m, client)))
+        return;
+    p->own_watch = MODEL_SENT;
+    submit_own(m, client, entry, PDK__OP_WATCH, FOR_OWN_WATCH);
+}
+
+/* A command while another one of this place is unanswered? */
+static void check_one_command(struct model *m, int32_t client, int32_t entry) {
+    const struct ts_fake_session *s = &m->now->fake.sessions[client_of(m, client)->session];
+    bool busy = entry_of(m, client, entry)->pausing;
+    for (int32_t i = 0; i < s->requests_count; i++)
+        busy =
+            busy || (model_entry_of(s->requests[i].tag) == entry && model_purpose(s->requests[i].tag) < MODEL_COMMANDS);
+    for (int32_t i = 0; i < s->replies_count; i++)
+        busy = busy || (s->replies[i].packet == TS_FAKE_REPLY && model_entry_of(s->replies[i].tag) == entry &&
+                        model_purpose(s->replies[i].tag) < MODEL_COMMANDS);
+    if (busy)
+        model_break(m, "one command in flight", "client %c", 'A' + client);
+}
+
+struct ts_fake_name model_name_given(int32_t client, const struct model_entry *p) {
+    return (struct ts_fake_name){model_mark(client, p->mark), p->exchanged.sequence};
+}
+
+static void carry_out(struct model *m, int32_t client, int32_t entry, enum pdk__command command) {
+    struct model_entry *p = entry_of(m, client, entry);
+    if (command != PDK__DO_NOTHING)
+        check_one_command(m, client, entry);
+    switch (command) {
+    case PDK__DO_NOTHING:
+        break;
+    case PDK__DO_ENTER:
+        submit(m, client, entry, PDK__OP_CREATE, model_name_given(client, p), 0, FOR_CREATE);
+        submit_directory(m, client, entry, PDK__OP_LIST, FOR_ENTER_LIST);
+        break;
+    case PDK__DO_MKDIR:
+        submit_directory(m, client, entry, PDK__OP_MKDIR, FOR_MKDIR);
+        break;
+    case PDK__DO_LIST:
+        if (!client_of(m, client)->lease)
+            model_renew(m, client); /* so that the list may grant */
+        submit_directory(m, client, entry, PDK__OP_LIST, FOR_LIST);
+        break;
+    case PDK__DO_WATCH:
+        if (model_in_hurry(m, client) && p->blocked)
+            model_break(m, "a try does not wait", "client %c", 'A' + client);
+        p->registered = true;
+        submit(m, client, entry, PDK__OP_WATCH, model_name(p->c.watched), 0, FOR_WATCH);
+        break;
+    case PDK__DO_PROVE:
+        submit_directory(m, client, entry, PDK__OP_BARRIER, FOR_PROOF);
+        submit_directory(m, client, entry, PDK__OP_LIST, FOR_PROVE_LIST);
+        break;
+    case PDK__DO_STAT:
+        submit_own(m, client, entry, PDK__OP_STAT, FOR_STAT);
+        break;
+    case PDK__DO_DELETE:
+        submit_own(m, client, entry, PDK__OP_DELETE, FOR_DELETE);
+        break;
+    case PDK__DO_PAUSE:
+        p->pausing = true;
+        break;
+    }
+}
+
+/* ---- events */
+
+static void observe(struct model *m, enum pdk__phase before, enum pdk__phase now) {
+    m->seen.recovered_found += before == PDK__UNSURE && now == PDK__CANDIDATE;
+    m->seen.recovered_absent += before == PDK__UNSURE && now == PDK__OUT;
+}
+
+/* What changed is told to whom it concerns. It may end the place from in here: it comes back here then. */
+static void after(struct model *m, int32_t client, int32_t entry, enum pdk__phase before) {
+    struct model_client *k = client_of(m, client);
+    struct model_entry *p = entry_of(m, client, entry);
+    observe(m, before, p->c.phase);
+    if (p->c.phase == PDK__OUT || (p->c.phase == PDK__HELD && before != PDK__HELD))
+        p->own_watch = MODEL_NONE;
+    if (pdk__contender_is_next(&p->c) && !k->lease)
+        model_renew(m, client);
+    model_moved(m, client, entry);
+}
+
+static void step(struct model *m, int32_t client, int32_t entry, const struct pdk__event *event) {
+    struct model_entry *p = entry_of(m, client, entry);
+    struct pdk__contender before;
+    struct ts_fake_name watched = model_name(p->c.watched);
+    enum pdk__phase phase = p->c.phase;
+    if (m->transcript)
+        before = p->c;
+    enum pdk__command command = pdk__contender_step(&p->c, event);
+    if (m->transcript)
+        model_print_moved(m, client, entry, &before);
+    if (event->type == PDK__NODE_LOST && p->c.phase == PDK__HELD)
+        model_break(m, "a hold does not outlive its node", "client %c was told, and still holds", 'A' + client);
+    if (event->type == PDK__LISTED && phase != PDK__HELD && p->c.phase == PDK__HELD && !event->view->listed)
+        model_break(m, "a grant is listed", "client %c was granted by a list without its own node", 'A' + client);
+    if (m->broken)
+        return;
+    if (p->registered && !ts_fake_name_equal(watched, model_name(p->c.watched)))
+        p->registered = false;
+    carry_out(m, client, entry, command);
+    after(m, client, entry, phase);
+}
+
+void model_entry_tell(struct model *m, int32_t client, int32_t entry, enum pdk__event_type type) {
+    step(m, client, entry, &(struct pdk__event){.type = type});
+}
+
+/* Those that come to be meanwhile are not told. */
+void model_entries_tell(struct model *m, int32_t client, enum pdk__event_type type) {
+    struct model_client *k = client_of(m, client);
+    for (int32_t i = 0, count = k->entries_count; i < count; i++)
+        if (k->entries[i].c.phase != PDK__GONE)
+            model_entry_tell(m, client, i, type);
+}
+
+static int32_t make(struct model *m, int32_t client, enum model_owner owner) {
+    struct model_client *k = client_of(m, client);
+    assert(model_entry_with(k, owner) < 0 && k->entries_count < MODEL_ENTRIES);
+    int32_t mark = model_new_mark(m, client, owner == MODEL_EXCHANGE), entry = k->entries_count;
+    struct model_entry *p = &k->entries[entry];
+    memset(p, 0, sizeof *p);
+    p->owner = owner;
+    p->mark = mark;
+    pdk__contender_init(&p->c, m->names.mark[model_mark(client, mark) - 1]);
+    k->entries_count++;
+    return entry;
+}
+
+static void begin(struct model *m, int32_t client, int32_t entry) {
+    if (model_is_connected(m, client_of(m, client)))
+        model_entry_tell(m, client, entry, PDK__LINK_UP);
+    model_entry_tell(m, client, entry, PDK__ENTER);
+}
+
+void model_entry_new(struct model *m, int32_t client) { begin(m, client, make(m, client, MODEL_QUEUE)); }
+
+void model_entry_exchange(struct model *m, int32_t client, int32_t held) {
+    int32_t entry = make(m, client, MODEL_EXCHANGE);
+    struct model_entry *p = entry_of(m, client, entry);
+    p->exchanged = model_name(entry_of(m, client, held)->c.own);
+    p->c.named = true;
+    begin(m, client, entry);
+}
+
+void model_entry_leave(struct model *m, int32_t client, int32_t entry) {
+    entry_of(m, client, entry)->owner = MODEL_REAPER;
+    model_entry_tell(m, client, entry, PDK__LEAVE);
+}
+
+void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone) {
+    struct model_client *k = client_of(m, client);
+    for (int32_t i = 0, count = k->entries_count; i < count && !m->broken; i++) {
+        struct model_entry *p = &k->entries[i];
+        if (p->own_watch != MODEL_NONE && ts_fake_name_equal(model_name(p->c.own), name)) {
+            p->own_watch = MODEL_NONE;
+            if (gone)
+                model_entry_tell(m, client, i, PDK__NODE_LOST);
+            else
+                model_entry_settle(m, client, i); /* written to: watch on */
+        } else if (p->registered && ts_fake_name_equal(model_name(p->c.watched), name)) {
+            p->registered = false;
+            model_entry_tell(m, client, i, PDK__POKE);
+        }
+    }
+}
+
+/* ---- answers */
+
+/* Is it a node of this client's that nobody wants any more? */
+static bool gives_up(const struct model_client *k, const char *name) {
+    for (int32_t i = 0; i < k->entries_count; i++)
+        if (k->entries[i].owner == MODEL_REAPER && strcmp(k->entries[i].c.own, name) == 0)
+            return true;
+    return false;
+}
+
+static void on_listed(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
+    struct model_entry *p = entry_of(m, client, entry);
+    char texts[TS_FAKE_NODES][TS_FAKE_TEXT], exchanged[TS_FAKE_TEXT] = "";
+    const char *children[TS_FAKE_NODES];
+    struct pdk__view view;
+    for (int32_t i = 0; i < r->count; i++) {
+        ts_fake_name_text(&m->names, r->children[i], texts[i]);
+        children[i] = texts[i];
+    }
+    if (p->c.named)
+        ts_fake_name_text(&m->names, p->exchanged, exchanged);
+    if (r->result == PDK__OK) {
+        struct pdk__rule rule = model_rule(m, client);
+        pdk__view_make(&view, children, (size_t)r->count, &(struct pdk__viewer){p->c.mark, p->c.own, exchanged, rule});
+        p->blocked = view.blocker[0] != '\0' && (rule.spare > 0 || !gives_up(client_of(m, client), view.blocker));
+        if (view.blocker[0] != '\0')
+            model_check_blocked(m, client, p, r);
+    }
+    step(m, client, entry,
+         &(struct pdk__event){.type = PDK__LISTED,
+                              .result = r->result,
+                              .view = &view,
+                              .fresh = client_of(m, client)->lease,
+                              .never_waits = p->blocked && p->owner == MODEL_QUEUE && model_in_hurry(m, client)});
+}
+
+static void on_result(struct model *m, int32_t client, int32_t entry, enum pdk__event_type type,
+                      const struct ts_fake_reply *r) {
+    char name[TS_FAKE_TEXT] = "";
+    m->seen.squatted += type == PDK__CREATED && r->result == PDK__NODE_EXISTS;
+    if (type == PDK__CREATED && r->result == PDK__OK)
+        ts_fake_name_text(&m->names, r->name, name);
+    step(m, client, entry,
+         &(struct pdk__event){.type = type,
+                              .result = r->result,
+                              .name = name,
+                              .token = r->token,
+                              .ours = r->result == PDK__OK && r->owner == client_of(m, client)->session});
+}
+
+static void on_watched(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
+    if (r->result != PDK__OK)
+        entry_of(m, client, entry)->registered = false;
+    on_result(m, client, entry, PDK__WATCHED, r);
+}
+
+static void on_own_watched(struct model *m, int32_t client, int32_t entry, enum pdk__result result) {
+    struct model_entry *p = entry_of(m, client, entry);
+    if (p->own_watch == MODEL_SENT) /* else an event was first */
+        p->own_watch = result == PDK__OK ? MODEL_ARMED : MODEL_NONE;
+    if (result == PDK__NO_NODE)
+        model_entry_tell(m, client, entry, PDK__NODE_LOST);
+}
+
+static void on_renewed(struct model *m, int32_t client, int32_t entry, enum pdk__result result) {
+    struct model_client *k = client_of(m, client);
+    k->renewing = false;
+    if (result == PDK__NO_NODE && entry >= 0)
+        model_entry_tell(m, client, entry, PDK__NODE_LOST);
+    for (int32_t i = 0; i < k->entries_count && !k->lease; i++)
+        if (k->entries[i].owner != MODEL_REAPER && pdk__contender_is_next(&k->entries[i].c))
+            model_renew(m, client); /* the timer comes round to it */
+}
+
+void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_reply *r) {
+    static const enum pdk__event_type types[] = {
+        [FOR_CREATE] = PDK__CREATED, [FOR_MKDIR] = PDK__MADE_DIR, [FOR_PROOF] = PDK__PROVED,
+        [FOR_STAT] = PDK__STATTED,   [FOR_DELETE] = PDK__DELETED,
+    };
+    int32_t entry = model_entry_of(r->tag);
+    enum model_purpose purpose = model_purpose(r->tag);
+    if (purpose == FOR_RENEWAL)
+        on_renewed(m, client, entry, r->result);
+    else if (entry < 0)
+        return; /* of a place that is gone */
+    else if (purpose == FOR_ENTER_LIST || purpose == FOR_LIST || purpose == FOR_PROVE_LIST)
+        on_listed(m, client, entry, r);
+    else if (purpose == FOR_WATCH)
+        on_watched(m, client, entry, r);
+    else if (purpose == FOR_OWN_WATCH)
+        on_own_watched(m, client, entry, r->result);
+    else
+        on_result(m, client, entry, types[purpose], r);
+}

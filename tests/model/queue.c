@@ -1,0 +1,163 @@
+/* Where the threads of a client queue in front of its place, as src/line.c and claim.c have it. The decision whose turn is
+ * next is the real core/turns.
+ *
+ *     queue:  t3 t4 t5        place, with a right on it or none (right.c)        sleepers: t1, whose grant lapsed
+ *
+ * Readers have a line each in truth. Here those of a client stand behind each other, which takes nothing away from the order
+ * of their nodes, and they do not hand over.
+ */
+#include "model.h"
+
+#include <assert.h>
+#include <string.h>
+
+static struct model_client *client_of(struct model *m, int32_t client) { return &m->now->clients[client]; }
+
+void model_say(struct model *m, int32_t client, int32_t ticket, const char *what) {
+    if (m->transcript)
+        model_print_thread(m, client, ticket, what);
+}
+
+/* Take the one at `at` out of a list of tickets. */
+static int32_t take(int32_t *list, int32_t *count, int32_t at) {
+    int32_t ticket = list[at];
+    --*count;
+    memmove(&list[at], &list[at + 1], (size_t)(*count - at) * sizeof list[0]);
+    return ticket;
+}
+
+static void insert(int32_t *list, int32_t *count, int32_t at, int32_t ticket) {
+    assert(*count < MODEL_CLAIMS);
+    memmove(&list[at + 1], &list[at], (size_t)(*count - at) * sizeof list[0]);
+    list[at] = ticket;
+    ++*count;
+}
+
+/* Leave the place to the reaper. */
+static void drop_entry(struct model *m, int32_t client) {
+    int32_t entry = model_entry_with(client_of(m, client), MODEL_QUEUE);
+    if (entry >= 0)
+        model_entry_leave(m, client, entry);
+}
+
+static bool is_blocked(const struct model_entry *p) { return p->c.phase == PDK__IN && p->c.listed && p->blocked; }
+
+static void grant_next(struct model *m, int32_t client, int32_t entry) {
+    struct model_client *k = client_of(m, client);
+    if (k->queued == 0) {
+        drop_entry(m, client);
+        return;
+    }
+    int32_t holder = take(k->queue, &k->queued, 0);
+    for (int32_t i = 0; i < k->queued; i++)
+        if (k->queue[i] < holder)
+            model_break(m, "threads are served in their order", "client %c", 'A' + client);
+    k->entries[entry].grant = (struct model_grant){
+        .hold = MODEL_GRANTED, .valid = k->lease, .holder = holder, .handover = (int32_t)k->handovers.handovers};
+    model_say(m, client, holder, "is granted what it wants; it has yet to wake up");
+    model_check_grant(m, client, entry);
+}
+
+static void answer_all(struct model *m, int32_t client, const char *what) {
+    struct model_client *k = client_of(m, client);
+    while (k->queued != 0)
+        model_say(m, client, take(k->queue, &k->queued, 0), what);
+    drop_entry(m, client);
+}
+
+void model_queue_moved(struct model *m, int32_t client, int32_t entry) {
+    struct model_client *k = client_of(m, client);
+    const struct pdk__contender *c = &k->entries[entry].c;
+    if (c->failure != PDK_OK) {
+        answer_all(m, client, "is told that this can never be granted");
+    } else if (c->phase == PDK__GONE) {
+        drop_entry(m, client);
+        model_queue_advance(m, client);
+    } else if (c->phase == PDK__HELD) {
+        pdk__handovers_granted(&k->handovers, 0);
+        grant_next(m, client, entry);
+    } else if (is_blocked(&k->entries[entry])) {
+        if (model_in_hurry(m, client)) /* somebody else is ahead: a try does not wait */
+            answer_all(m, client, "does not want to wait");
+    }
+}
+
+void model_queue_advance(struct model *m, int32_t client) {
+    const struct model_client *k = client_of(m, client);
+    if (model_grant_of_queue(k) >= 0 || m->broken)
+        return;
+    if (k->queued == 0)
+        drop_entry(m, client);
+    else if (model_entry_with(k, MODEL_QUEUE) < 0)
+        model_entry_new(m, client);
+}
+
+/* One that comes back goes where it was. */
+void model_queue_push(struct model *m, int32_t client, int32_t ticket) {
+    struct model_client *k = client_of(m, client);
+    int32_t held = model_grant_of_queue(k);
+    if (held >= 0 && !k->entries[held].grant.valid)
+        model_grant_lose(m, client, held);
+    int32_t entry = model_entry_with(k, MODEL_QUEUE);
+    bool behind = k->queued != 0 || model_grant_of_queue(k) >= 0 || (entry >= 0 && is_blocked(&k->entries[entry]));
+    if (model_in_hurry(m, client) && behind) {
+        model_say(m, client, ticket, "does not want to wait");
+        return;
+    }
+    int32_t at = 0;
+    while (at < k->queued && k->queue[at] < ticket)
+        at++;
+    insert(k->queue, &k->queued, at, ticket);
+    model_queue_advance(m, client);
+}
+
+void model_queue_ended(struct model *m, int32_t client, int32_t entry, bool kept, int32_t before) {
+    struct model_client *k = client_of(m, client);
+    bool again = kept && k->entries[entry].c.phase == PDK__HELD && k->lease;
+    bool waiting = k->queued != 0;
+    switch (pdk__handovers_next(&k->handovers, 0, waiting, again)) {
+    case PDK__HANDOVER_HERE:
+        grant_next(m, client, entry);
+        model_check_handover(m, client, before);
+        return;
+    case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
+        m->seen.rejoins++;
+        k->entries[entry].owner = MODEL_REAPER;
+        model_queue_advance(m, client);
+        model_entry_leave(m, client, entry);
+        if (!waiting)
+            model_break(m, "no place without a thread", "client %c queues anew for nobody", 'A' + client);
+        return;
+    case PDK__HANDOVER_LEAVE:
+        drop_entry(m, client);
+        return;
+    }
+}
+
+void model_queue_sleep(struct model *m, int32_t client, int32_t ticket) {
+    struct model_client *k = client_of(m, client);
+    insert(k->sleeper, &k->sleepers, k->sleepers, ticket);
+}
+
+void model_queue_receive(struct model *m, int32_t client, int32_t which, bool in_time) {
+    struct model_client *k = client_of(m, client);
+    int32_t entry = which == 0 ? model_grant_of_queue(k) : -1;
+    bool valid = entry >= 0 && k->entries[entry].grant.valid;
+    if (valid && in_time) {
+        k->entries[entry].grant.hold = MODEL_TAKEN;
+        return;
+    }
+    int32_t ticket = entry >= 0 ? k->entries[entry].grant.holder : take(k->sleeper, &k->sleepers, which - 1);
+    m->seen.late_receipts += in_time;
+    model_say(m, client, ticket, in_time ? "finds that the grant has lapsed, and queues again" : "gives up");
+    if (entry >= 0)
+        model_grant_end(m, client, entry, valid);
+    if (in_time)
+        model_queue_push(m, client, ticket);
+}
+
+void model_queue_cancel(struct model *m, int32_t client) {
+    struct model_client *k = client_of(m, client);
+    take(k->queue, &k->queued, k->queued - 1);
+    model_queue_advance(m, client);
+}
