@@ -12,8 +12,10 @@
 
 #include "base/fork.h"
 #include "base/text.h"
+#include "election_candidate.h"
 #include "grant/contenders.h"
 #include "grant/recipe.h"
+#include "session/blocking.h"
 #include "session/options.h"
 
 #include <string.h>
@@ -35,14 +37,6 @@ static pdk_status read_options(const pdk_election_options *given, pdk_election_o
     return status;
 }
 
-static void on_ended(struct pdk__queue *queue, pdk_reason reason) {
-    pdk_election *election = queue->user;
-    if (election && election->candidacy)
-        pdk__candidacy_ended(election->candidacy, reason);
-    else if (election && election->service)
-        pdk__service_ended(election->service);
-}
-
 pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_election_options *options,
                             pdk_election **out) {
     pdk_election_options o = PDK_ELECTION_OPTIONS_INIT;
@@ -62,8 +56,6 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
     election->kind = kind.entry.profile == PDK__KAZOO ? PDK__WRITER : PDK__LATCH;
     election->queue = pdk__queue_new(session, path, &kind, handovers);
     election->queue->data = g_strdup(o.identity);
-    election->queue->ended = on_ended;
-    election->queue->user = election;
     *out = election;
     return PDK_OK;
 }
@@ -87,16 +79,13 @@ pdk_election *pdk_election_ref(pdk_election *election) {
 void pdk_election_unref(pdk_election *election) {
     if (!election || !is_ours(election) || atomic_fetch_sub(&election->refs, 1) != 1)
         return;
-    pdk_session *s = election->queue->s;
     pdk__candidacy_leave(election);
-    pdk__lock(s);
-    election->queue->user = NULL;
-    pdk__unlock(s);
     pdk__queue_unref(election->queue);
     g_free(election);
 }
 
 pdk_status pdk__election_may_join(const pdk_election *election, const char *call) {
+    pdk__assert_locked(election->queue->s);
     pdk_status status = pdk__session_usable(election->queue->s, call);
     if (status == PDK_OK && (election->candidacy || election->service))
         status = pdk__fail(PDK_INVALID, "%s: %s: a candidate already; leave first, or use another pdk_election", call,

@@ -1,27 +1,35 @@
 /* A candidate with callbacks, from join to leave.
  *
- *     join ─► claim ──granted──► elected ──the right ended──► deposed ─► claim …
+ *     join ─► claim ──granted──► leads ──the grant ended──► deposed ─► claim …
  *               └─ left, or it cannot be granted ──► gone ◄─ left ─┘
  *
- * A claim is queued without end. Its callback brings the hold; whoever awaits it accepts it before that, so as not to depend on
- * callbacks. Leaving ends it under the monitor; what is still due finds it left.
+ * The candidate's claim has no deadline, and is delivered inside, under the monitor. So a candidate leads from the moment of the
+ * grant, and pdk_election_await does not depend on callbacks. The callbacks follow as notices. A notice that is due looks again
+ * whether its news still holds. Leaving ends the candidacy under the monitor.
  */
+#include "election_candidate.h"
+
 #include "base/text.h"
-#include "election.h"
+#include "election_observer.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
+#include "session/blocking.h"
 
 struct pdk__candidacy {
-    atomic_uint refs;         /* the election's, and one for each callback that is due */
-    struct pdk__queue *queue; /* a reference */
+    struct pdk__grant_listener listener; /* of the present term */
+    atomic_uint refs;                    /* the election's, and one for each notice that is due */
+    struct pdk__queue *queue;            /* a reference */
     pdk_election_callbacks calls;
     pdk_observer *observer;
-    bool told; /* elected, and not deposed since; on the thread of callbacks */
+    bool told; /* of being elected, and not of being deposed since; for the thread of callbacks */
     /* under the monitor */
     pdk_election *election; /* NULL: left */
-    pdk_claim *claim;       /* a reference; that waits, or is about to be delivered */
+    pdk_claim *claim;       /* a reference; waits, or was decided */
     pdk_hold *hold;         /* a reference; of the present term, or the last */
+    pdk_status refused;     /* why it cannot be a candidate; the notice that says so follows */
     bool leading;
+    bool received;               /* the user knows that it leads: by the callback, or by pdk_election_await */
+    struct pdk__waiters waiters; /* in pdk_election_await */
 };
 
 static void unref(void *user) {
@@ -29,6 +37,7 @@ static void unref(void *user) {
     if (atomic_fetch_sub(&c->refs, 1) != 1)
         return;
     pdk_hold_unref(c->hold);
+    pdk_claim_unref(c->claim);
     pdk__queue_unref(c->queue);
     g_free(c);
 }
@@ -38,188 +47,191 @@ static struct pdk__candidacy *ref(struct pdk__candidacy *c) {
     return c;
 }
 
-/* What is to be given back outside of the monitor. */
-struct remains {
+/* What has to be given back outside of the monitor. */
+struct leftovers {
     pdk_claim *claim;
-    pdk_hold *hold;                /* released */
-    void (*user_free)(void *user); /* of its callback */
+    pdk_hold *hold;
+    void (*user_free)(void *user); /* of the hold's callback */
 };
 
-static void depose(struct pdk__candidacy *c, pdk_reason reason);
-
 /* Under the monitor. */
-static pdk_status release(struct remains *remains, pdk_hold *hold) {
-    remains->hold = pdk_hold_ref(hold);
-    return pdk__hold_release(hold, &remains->user_free);
+static pdk_status release(struct leftovers *leftovers, pdk_hold *hold) {
+    pdk__assert_locked(hold->s);
+    leftovers->hold = pdk_hold_ref(hold);
+    return pdk__hold_release(hold, &leftovers->user_free);
 }
 
 /* Not under the monitor. */
-static void drop(struct remains *remains) {
-    if (remains->user_free)
-        remains->user_free(remains->hold->user);
-    pdk_hold_unref(remains->hold);
-    pdk_claim_unref(remains->claim);
-}
-
-/* Under the monitor: nobody wants what the claim gets, or has got and its callback has yet to bring. */
-static void abandon(struct remains *remains, pdk_claim *claim) {
-    pdk_hold *hold = pdk__claim_cancel(claim) ? NULL : pdk__claim_accept(claim);
-    claim->deadline = 0; /* a grant that has lapsed is not queued for again */
-    remains->claim = claim;
-    if (hold)
-        release(remains, hold);
+static void drop(struct leftovers *leftovers) {
+    if (leftovers->user_free)
+        leftovers->user_free(leftovers->hold->user);
+    pdk_hold_unref(leftovers->hold);
+    pdk_claim_unref(leftovers->claim);
 }
 
 /* Under the monitor: do we lead? A term that has lapsed, before the timer came round to it, is lost first. */
 static bool leads(const struct pdk__candidacy *c) {
+    pdk__assert_locked(c->queue->s);
     if (c->leading && !pdk_hold_valid(c->hold))
-        pdk__hold_lose(c->hold, PDK_REASON_LEASE); /* and deposed, by way of the line */
+        pdk__hold_lose(c->hold, PDK_REASON_LEASE); /* and deposed, by its listener */
     return c->leading;
 }
 
-/* Under the monitor: out of it, for good. false: it was already. */
-static bool step_down(struct pdk__candidacy *c, struct remains *remains) {
+/* Under the monitor: out of the election, for good. false: it was already. */
+static bool step_down(struct pdk__candidacy *c, struct leftovers *leftovers) {
+    pdk__assert_locked(c->queue->s);
     if (!c->election)
         return false;
     bool leading = leads(c);
     c->election->candidacy = NULL;
     c->election = NULL;
-    *remains = (struct remains){.claim = g_steal_pointer(&c->claim)};
-    if (leading) {
-        depose(c, PDK_REASON_NONE);
-        release(remains, c->hold);
-    } else if (remains->claim) {
-        abandon(remains, remains->claim);
-    }
-    pthread_cond_broadcast(&c->queue->s->changed);
+    *leftovers = (struct leftovers){0};
+    if (leading)
+        release(leftovers, c->hold);
+    else if (c->claim)
+        pdk__claim_cancel(c->claim);
+    leftovers->claim = g_steal_pointer(&c->claim);
+    pdk__wake(&c->waiters);
     return true;
 }
 
 /* Not under the monitor, after step_down. */
-static void clean_up(struct pdk__candidacy *c, struct remains *remains) {
-    drop(remains);
+static void clean_up(struct pdk__candidacy *c, struct leftovers *leftovers) {
+    drop(leftovers);
     pdk_observer_stop(g_steal_pointer(&c->observer));
     unref(c); /* the election's */
 }
 
+/* ---- notices: what follows as a callback */
+
+struct notice {
+    struct pdk__candidacy *c;
+    pdk_hold *hold;    /* elected: a reference */
+    pdk_reason reason; /* deposed */
+};
+
+static void notice_free(void *user) {
+    struct notice *notice = user;
+    pdk_hold_unref(notice->hold);
+    unref(notice->c);
+    g_free(notice);
+}
+
+/* Under the monitor. */
+static void notify(struct pdk__candidacy *c, void (*run)(void *user), pdk_hold *hold, pdk_reason reason) {
+    pdk__assert_locked(c->queue->s);
+    struct notice *notice = g_new(struct notice, 1);
+    *notice = (struct notice){ref(c), pdk_hold_ref(hold), reason};
+    if (pdk__later(c->queue->s, run, notice_free, notice))
+        return;
+    atomic_fetch_sub(&c->refs, 1); /* neither is the last: the caller has one of each */
+    if (hold)
+        atomic_fetch_sub(&hold->refs, 1);
+    g_free(notice);
+}
+
 /* It cannot be a candidate. */
 static void fail(struct pdk__candidacy *c, pdk_status status) {
-    struct remains remains;
+    struct leftovers leftovers;
     pdk__lock(c->queue->s);
-    bool told = step_down(c, &remains);
+    bool ours = step_down(c, &leftovers);
     pdk__unlock(c->queue->s);
-    if (!told)
+    if (!ours)
         return;
     if (c->calls.failed)
         c->calls.failed(status, c->calls.user);
-    clean_up(c, &remains);
+    clean_up(c, &leftovers);
 }
 
-static void on_acquired(pdk_status status, pdk_hold *hold, void *user);
+static void failed_run(void *user) {
+    const struct notice *notice = user;
+    fail(notice->c, notice->c->refused);
+}
 
-/* Stand in line, again, unless it has left. Under one lock: whoever leaves finds the claim that stands. */
+static void decided(void *user, pdk_status status, pdk_hold *hold);
+
+/* Queue, again, unless it has left. Under one lock: a call that leaves finds the claim that stands. */
 static pdk_status stand(struct pdk__candidacy *c) {
     pdk_session *s = c->queue->s;
+    struct leftovers old = {0}; /* of the last term */
     pdk__lock(s);
     pdk_status status = c->election ? pdk__session_usable(s, "pdk_election_join") : PDK_OK;
-    if (c->election && status == PDK_OK) {
-        c->claim = pdk__claim_begin(c->queue, 1, PDK_FOREVER, on_acquired, ref(c));
-        c->claim->user_free = unref;
-        pthread_cond_broadcast(&s->changed);
+    if (c->election) {
+        old = (struct leftovers){.claim = g_steal_pointer(&c->claim), .hold = g_steal_pointer(&c->hold)};
+        if (status == PDK_OK)
+            pdk__claim_begin(c->queue, PDK_FOREVER, decided, c, &c->claim);
     }
     pdk__unlock(s);
+    drop(&old);
     return status;
 }
 
-/* ---- deposed */
-
-struct news {
-    struct pdk__candidacy *c;
-    pdk_reason reason;
-};
-
-static void news_free(void *user) {
-    struct news *news = user;
-    unref(news->c);
-    g_free(news);
+static void elected_run(void *user) {
+    const struct notice *notice = user;
+    struct pdk__candidacy *c = notice->c;
+    pdk__lock(c->queue->s);
+    bool elected = c->election && (leads(c) || c->received); /* after pdk_election_await, of a term that is over too */
+    c->received |= elected;
+    pdk__unlock(c->queue->s);
+    c->told = elected;
+    if (elected && c->calls.elected)
+        c->calls.elected(notice->hold, c->calls.user);
 }
 
 static void deposed_run(void *user) {
-    const struct news *news = user;
-    struct pdk__candidacy *c = news->c;
+    const struct notice *notice = user;
+    struct pdk__candidacy *c = notice->c;
     if (c->calls.deposed && c->told)
-        c->calls.deposed(news->reason, c->calls.user);
+        c->calls.deposed(notice->reason, c->calls.user);
     c->told = false;
     pdk_status status = stand(c);
     if (status != PDK_OK)
         fail(c, status);
 }
 
-/* Under the monitor: the term is over; the callback follows. */
-static void depose(struct pdk__candidacy *c, pdk_reason reason) {
-    struct news *news = g_new(struct news, 1);
-    *news = (struct news){ref(c), reason};
+/* ---- under the monitor */
+
+static struct pdk__candidacy *of(struct pdk__grant_listener *l) { return (struct pdk__candidacy *)l; }
+
+/* The term is over. */
+static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
+    struct pdk__candidacy *c = of(l);
     c->leading = false;
-    if (!pdk__later(c->queue->s, deposed_run, news_free, news)) {
-        atomic_fetch_sub(&c->refs, 1); /* not the last: who brings the news has one */
-        g_free(news);
-    }
+    notify(c, deposed_run, NULL, reason);
 }
 
-void pdk__candidacy_ended(struct pdk__candidacy *c, pdk_reason reason) {
-    if (c->leading) /* else it was never received */
-        depose(c, reason);
-}
-
-/* ---- elected */
-
-/* Under the monitor: a new term. What it returns is to be dropped outside. */
-static pdk_hold *lead(struct pdk__candidacy *c, pdk_hold *hold) {
-    pdk_hold *old = c->hold;
-    c->hold = hold;
-    c->leading = true;
-    if (hold->ended) /* between its delivery and now */
-        depose(c, hold->reason);
-    pthread_cond_broadcast(&c->queue->s->changed);
-    return old;
-}
-
-static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+/* A new term, or none. */
+static void decided(void *user, pdk_status status, pdk_hold *hold) {
     struct pdk__candidacy *c = user;
-    pdk_session *s = c->queue->s;
-    pdk_hold *old = hold; /* one that was accepted already, or that nobody wants */
-    pdk__lock(s);
-    bool left = !c->election, elected = status == PDK_OK && !left;
-    if (elected && hold != c->hold)
-        old = lead(c, hold);
-    pdk_claim *claim = g_steal_pointer(&c->claim);
-    pdk__unlock(s);
-    pdk_claim_unref(claim);
-    c->told = elected;
-    if (elected && c->calls.elected)
-        c->calls.elected(hold, c->calls.user);
-    if (status == PDK_OK && left)
-        pdk_hold_release(hold);
-    else
-        pdk_hold_unref(old);
-    if (status != PDK_OK && !left)
-        fail(c, status);
+    if (status == PDK_OK) {
+        assert(!c->leading && !c->hold);
+        c->hold = hold;
+        c->leading = true;
+        c->received = false;
+        pdk__grant_listen(hold->grant, &c->listener);
+        notify(c, elected_run, hold, PDK_REASON_NONE);
+    } else if (c->election) { /* else it has left, and cancelled the claim */
+        c->refused = status;
+        notify(c, failed_run, NULL, PDK_REASON_NONE);
+    }
+    pdk__wake(&c->waiters);
 }
 
 /* ---- the calls */
 
 /* Not under the monitor. */
 static void give_up(struct pdk__candidacy *c) {
-    struct remains remains;
+    struct leftovers leftovers;
     pdk__lock(c->queue->s);
-    bool mine = step_down(c, &remains);
+    bool ours = step_down(c, &leftovers);
     pdk__unlock(c->queue->s);
-    if (mine)
-        clean_up(c, &remains);
+    if (ours)
+        clean_up(c, &leftovers);
 }
 
-/* Under the monitor: its observer begins as it becomes a candidate, so that whoever leaves in the first callback can. */
+/* Under the monitor: its observer begins as it becomes a candidate. So the first callback may leave already. */
 static void enrol(struct pdk__candidacy *c, pdk_election *election) {
+    pdk__assert_locked(election->queue->s);
     election->candidacy = ref(c);
     c->election = election;
     if (c->calls.leader)
@@ -230,6 +242,7 @@ pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callb
     pdk_session *s = election->queue->s;
     struct pdk__candidacy *c = g_new0(struct pdk__candidacy, 1);
     atomic_init(&c->refs, 1);
+    c->listener.ended = on_ended;
     c->queue = pdk__queue_ref(election->queue);
     c->calls = *calls;
     pdk__lock(s);
@@ -245,67 +258,57 @@ pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callb
 
 pdk_status pdk__candidacy_leave(pdk_election *election) {
     pdk_session *s = election->queue->s;
-    struct remains remains;
+    struct leftovers leftovers;
     pdk__lock(s);
     struct pdk__candidacy *c = election->candidacy;
-    bool left = c && step_down(c, &remains);
+    bool left = c && step_down(c, &leftovers);
     pdk__unlock(s);
     if (!left)
         return PDK_NOT_HELD;
-    clean_up(c, &remains);
+    clean_up(c, &leftovers);
     return PDK_OK;
 }
 
 pdk_status pdk__candidacy_resign(pdk_election *election) {
     pdk_session *s = election->queue->s;
-    struct remains remains = {0};
+    struct leftovers leftovers = {0};
     pdk__lock(s);
     const struct pdk__candidacy *c = election->candidacy;
-    pdk_status status = c && leads(c) ? release(&remains, c->hold) : PDK_NOT_HELD;
+    pdk_status status = c && leads(c) && c->received ? release(&leftovers, c->hold) : PDK_NOT_HELD;
     pdk__unlock(s);
-    drop(&remains);
+    drop(&leftovers);
     return status == PDK_OK ? PDK_OK : PDK_NOT_HELD;
 }
 
-/* Under the monitor: the hold, if we lead; *old is to be dropped outside. */
-static pdk_hold *present_hold(struct pdk__candidacy *c, pdk_hold **old) {
-    pdk_hold *hold = c->leading || !c->claim ? NULL : pdk__claim_accept(c->claim);
-    if (hold)
-        *old = lead(c, pdk_hold_ref(hold));
-    return c->leading ? pdk_hold_ref(c->hold) : NULL;
-}
-
-/* Under the monitor: it cannot be a candidate, and the callback that says so has not run yet. */
-static bool is_refused(const struct pdk__candidacy *c) {
-    return c->claim && c->claim->state == PDK__CLAIM_DECIDED && c->claim->status != PDK_OK;
-}
-
 /* Under the monitor, which is given up meanwhile. */
-static pdk_status await(struct pdk__candidacy *c, int64_t deadline, pdk_hold **hold, pdk_hold **old) {
+static pdk_status await(struct pdk__candidacy *c, int64_t deadline, pdk_hold **hold) {
+    pdk__assert_locked(c->queue->s);
     pdk_session *s = c->queue->s;
     pdk_status status = PDK_TIMEOUT;
     do {
-        if (s->ended != PDK_OK)
+        if (s->ended != PDK_OK) {
             status = s->ended;
-        else if (!c->election || is_refused(c))
+        } else if (!c->election || c->refused != PDK_OK) {
             status = PDK_NOT_HELD;
-        else if ((*hold = present_hold(c, old)))
+        } else if (leads(c)) {
+            *hold = pdk_hold_ref(c->hold);
+            c->received = true;
             status = PDK_OK;
-    } while (status == PDK_TIMEOUT && pdk__wait(s, &s->changed, deadline));
+        }
+    } while (status == PDK_TIMEOUT && pdk__wait(s, &c->waiters, deadline));
     return status;
 }
 
 pdk_status pdk__candidacy_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out) {
     pdk_session *s = election->queue->s;
     int64_t deadline = pdk__deadline(s, timeout_ms);
-    pdk_hold *hold = NULL, *old = NULL;
+    pdk_hold *hold = NULL;
     pdk__lock(s);
     pdk_status status = s->ended != PDK_OK ? s->ended : PDK_NOT_HELD;
     struct pdk__candidacy *c = election->candidacy ? ref(election->candidacy) : NULL;
     if (c)
-        status = await(c, deadline, &hold, &old);
+        status = await(c, deadline, &hold);
     pdk__unlock(s);
-    pdk_hold_unref(old);
     if (c)
         unref(c);
     if (status == PDK_OK)

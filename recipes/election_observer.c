@@ -6,12 +6,16 @@
  *
  * All observers of an election watch its leader: that many hear of a change, because that many asked to.
  */
+#include "election_observer.h"
+
 #include "base/fork.h"
 #include "base/text.h"
 #include "core/names.h"
 #include "election.h"
+#include "session/blocking.h"
 #include "session/live_query.h"
 #include "session/ops.h"
+#include "session/watches.h"
 
 #include <string.h>
 

@@ -9,10 +9,13 @@
  */
 #include "base/fork.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "election.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
+#include "session/blocking.h"
 #include "session/options.h"
+#include "session/threads.h"
 
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -24,6 +27,7 @@
 #define NO_THREAD_MS 100
 
 struct pdk_term {
+    struct pdk__grant_listener listener;
     pdk_service *service;
     pdk_hold *hold;
     atomic_bool ending;
@@ -40,10 +44,10 @@ struct pdk_service {
     pdk_service_fn fn;
     void *user;
     pdk_service_options options;
-    pthread_cond_t changed;
     /* under the monitor */
-    struct pdk_term *term; /* NULL between terms */
-    uint64_t runner;       /* its thread */
+    struct pdk__waiters waiters; /* the runner, and pdk_service_stop */
+    struct pdk_term *term;       /* NULL between terms */
+    uint64_t runner;             /* its thread */
     bool stopping, done;
 };
 
@@ -52,7 +56,6 @@ static pdk_session *session_of(const pdk_service *service) { return service->ele
 static void unref(pdk_service *service) {
     if (atomic_fetch_sub(&service->refs, 1) != 1)
         return;
-    pthread_cond_destroy(&service->changed);
     pdk_election_unref(service->election);
     g_free(service);
 }
@@ -61,8 +64,9 @@ static void unref(pdk_service *service) {
 
 /* Under the monitor: the function must return. */
 static void signal_end(pdk_service *service) {
+    pdk__assert_locked(session_of(service));
     struct pdk_term *term = service->term;
-    pthread_cond_broadcast(&service->changed);
+    pdk__wake(&service->waiters);
     if (!term || atomic_exchange(&term->ending, true))
         return;
     term->bound = pdk__now(session_of(service)) + service->options.drain_ms * PDK__MS;
@@ -70,7 +74,12 @@ static void signal_end(pdk_service *service) {
         eventfd_write(term->fd, 1);
 }
 
-void pdk__service_ended(pdk_service *service) { signal_end(service); }
+/* The grant has ended. The function may still run, and its hold with it. */
+static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
+    const struct pdk_term *term = (struct pdk_term *)l;
+    (void)reason;
+    signal_end(term->service);
+}
 
 static void *term_main(void *user) {
     struct pdk_term *term = user;
@@ -89,16 +98,17 @@ static void *term_main(void *user) {
         o->stopped(token, reason, service->user);
     pdk__lock(s);
     term->returned = true;
-    pthread_cond_broadcast(&service->changed);
+    pdk__wake(&service->waiters);
     pdk__unlock(s);
     return NULL;
 }
 
 /* Under the monitor: wait for its return. The office stays ours meanwhile, where it still is. */
 static void await_return(pdk_service *service, struct pdk_term *term) {
+    pdk__assert_locked(session_of(service));
     pdk_session *s = session_of(service);
     while (!term->returned) {
-        if (pdk__wait(s, &service->changed, term->warned ? INT64_MAX : term->bound) || term->returned)
+        if (pdk__wait(s, &service->waiters, term->warned ? INT64_MAX : term->bound) || term->returned)
             continue;
         if (service->options.drain == PDK_DRAIN_ABORT)
             abort();
@@ -111,17 +121,19 @@ static void await_return(pdk_service *service, struct pdk_term *term) {
 static void serve(pdk_service *service, pdk_hold *hold) {
     pdk_session *s = session_of(service);
     struct pdk_term *term = g_new0(struct pdk_term, 1);
-    *term = (struct pdk_term){.service = service, .hold = hold, .bound = INT64_MAX};
+    *term = (struct pdk_term){.listener.ended = on_ended, .service = service, .hold = hold, .bound = INT64_MAX};
     term->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pdk_hold_detach_thread(hold);
     pdk__lock(s);
     bool wanted = !service->stopping && pdk_hold_valid(hold); /* still, since it was granted */
-    if (wanted)
+    if (wanted) {
         service->term = term;
+        pdk__grant_listen(hold->grant, &term->listener);
+    }
     if (wanted && pdk__thread_begin(term_main, term))
         await_return(service, term);
     else if (wanted)
-        pdk__wait(s, &service->changed, pdk__deadline(s, NO_THREAD_MS));
+        pdk__wait(s, &service->waiters, pdk__deadline(s, NO_THREAD_MS));
     service->term = NULL;
     pdk__unlock(s);
     pdk_hold_release(hold);
@@ -156,7 +168,7 @@ static void *runner_main(void *user) {
     service->done = true;
     service->election->service = NULL;
     queue->shut = false; /* for the next candidate */
-    pthread_cond_broadcast(&service->changed);
+    pdk__wake(&service->waiters);
     pdk__unlock(s);
     unref(service);
     return NULL;
@@ -185,7 +197,6 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
     service->fn = fn;
     service->user = user;
     service->options = o;
-    pdk__cond_init(&service->changed);
     pdk__lock(s);
     status = pdk__election_may_join(election, call);
     if (status == PDK_OK && !pdk__thread_begin(runner_main, service))
@@ -236,6 +247,7 @@ pdk_status pdk_service_resign(pdk_service *service) {
 
 /* Under the monitor. */
 static void stop(pdk_service *service) {
+    pdk__assert_locked(session_of(service));
     service->stopping = true;
     if (service->term)
         signal_end(service);
@@ -258,7 +270,7 @@ pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms) {
         status = pdk__fail(PDK_WRONG_THREAD, "%s: this is the function that would have to return: return", call);
     } else {
         stop(service);
-        while (!service->done && pdk__wait(s, &service->changed, deadline))
+        while (!service->done && pdk__wait(s, &service->waiters, deadline))
             ;
         if (!service->done)
             status = pdk__fail(PDK_TIMEOUT, "%s: the function has not returned within timeout_ms (%lld)", call,

@@ -37,7 +37,7 @@ static pdk_status read_options(const pdk_lock_options *given, struct pdk__queue_
     *kind = (struct pdk__queue_kind){
         .entry = {pdk__recipe_profile(o.naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
         .mode = "exclusive",
-        .again = o.reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
+        .reacquire = o.reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
     };
     return status;
 }

@@ -16,6 +16,7 @@
 #include "grant/contenders.h"
 #include "grant/hold.h"
 #include "grant/recipe.h"
+#include "session/blocking.h"
 #include "session/options.h"
 
 #include <paddock/rwlock.h>
@@ -127,6 +128,7 @@ pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acqu
 
 /* Under the monitor. */
 static pdk_status downgrade(pdk_rwlock *lock, pdk_hold *hold) {
+    pdk__assert_locked(hold->s);
     static const char call[] = "pdk_rwlock_downgrade";
     if (hold->queue->main != lock->writers)
         return pdk__fail(PDK_INVALID, "%s: hold: not one of this lock", call);

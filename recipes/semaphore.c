@@ -45,7 +45,7 @@ static struct pdk__queue *make_queue(pdk_session *session, const char *path, int
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
         .mode = "permit",
         .shared = true,
-        .again = PDK__REACQUIRE_QUEUES,
+        .reacquire = PDK__REACQUIRE_QUEUES,
     };
     char *locks = g_strconcat(path, LOCKS, NULL);
     struct pdk__queue *queue = pdk__queue_new(session, locks, &kind, handovers);

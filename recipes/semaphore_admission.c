@@ -11,6 +11,7 @@
 #include "session/live_query.h"
 #include "session/ops.h"
 #include "session/reap.h"
+#include "session/watches.h"
 
 #include <string.h>
 
@@ -38,6 +39,7 @@ static struct admission *admission_of(struct pdk__entry_owner *owner) {
 /* ---- TAKE */
 
 static void give_up(struct admission *admission) {
+    pdk__assert_locked(admission->queue->s);
     admission->taking = false;
     for (int32_t i = 0; i < admission->claim->count; i++)
         pdk__entry_drop(g_steal_pointer(&admission->leases[i]));
@@ -80,6 +82,7 @@ static bool never_waits(const struct pdk__entry_owner *owner) {
 }
 
 static void take(struct admission *admission) {
+    pdk__assert_locked(admission->queue->s);
     struct pdk__entry_kind kind = {PDK__CURATOR, PDK__LABEL_LEASE, {pdk__blocks_always, admission->all->permits - 1}};
     pdk_session *s = admission->queue->s;
     pdk_status status = PDK_OK;
@@ -222,6 +225,7 @@ static void admission_free(struct pdk__live_query *query) {
 /* ---- the gate of the queue */
 
 static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
+    pdk__assert_locked(queue->s);
     static const struct pdk__live_query_calls calls = {ask, admission_free};
     struct admission *admission = g_new0(struct admission, 1);
     pdk__live_query_init(&admission->query, queue->s, &calls);
@@ -236,6 +240,7 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
 }
 
 static void leave(struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
     struct admission *admission = g_steal_pointer(&permits_of(queue)->admission);
     give_up(admission);
     pdk__live_query_stop(&admission->query);

@@ -2,15 +2,9 @@
 
 #include "base/fork.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "grant/hold.h"
-
-uint64_t pdk__this_thread(void) {
-    static _Atomic uint64_t threads;
-    static _Thread_local uint64_t number;
-    if (number == 0)
-        number = atomic_fetch_add(&threads, 1) + 1;
-    return number;
-}
+#include "session/blocking.h"
 
 static void on_deadline(pdk_session *s, void *user) {
     struct pdk_claim *claim = user;
@@ -24,8 +18,8 @@ static void on_deadline(pdk_session *s, void *user) {
     pdk__queue_advance(queue);
 }
 
-struct pdk_claim *pdk__claim_new(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, pdk_acquired_fn fn,
-                                 void *user) {
+/* One reference for the queue, or for the callback that follows, and one for the caller. */
+static struct pdk_claim *claim_new(struct pdk__queue *queue, int32_t count, int64_t timeout_ms) {
     struct pdk_claim *claim = g_new0(struct pdk_claim, 1);
     atomic_init(&claim->refs, 2);
     claim->queue = pdk__queue_ref(queue);
@@ -34,10 +28,7 @@ struct pdk_claim *pdk__claim_new(struct pdk__queue *queue, int32_t count, int64_
     claim->deadline = pdk__deadline(queue->s, claim->is_try ? queue->s->request_timeout_ms : timeout_ms);
     claim->alarm = (struct pdk__alarm){.ring = on_deadline, .user = claim};
     claim->link.data = claim;
-    claim->fn = fn;
-    claim->user = user;
     claim->thread = pdk__this_thread();
-    pdk__cond_init(&claim->woken);
     return claim;
 }
 
@@ -50,11 +41,8 @@ pdk_claim *pdk_claim_ref(pdk_claim *claim) {
 void pdk_claim_unref(pdk_claim *claim) {
     if (!claim || claim->queue->s->forks != pdk__forks() || atomic_fetch_sub(&claim->refs, 1) != 1)
         return;
-    pthread_cond_destroy(&claim->woken);
     if (claim->hold)
         pdk_hold_unref(claim->hold); /* nobody came for it */
-    if (claim->user_free)
-        claim->user_free(claim->user);
     pdk__queue_unref(claim->queue);
     g_free(claim->why);
     g_free(claim);
@@ -66,54 +54,15 @@ static void queue_up(struct pdk_claim *claim) {
     pdk__queue_push(claim->queue, claim);
 }
 
-/* ---- the callback */
-
-static void deliver(void *user) {
-    struct pdk_claim *claim = user;
+/* Take the result of a claim that is DECIDED. false: it is QUEUED again. The caller unrefs *lapsed outside of the monitor. */
+static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold **hold, struct pdk_hold **lapsed) {
     pdk_session *s = claim->queue->s;
-    pdk_status status;
-    struct pdk_hold *hold = NULL, *lapsed = NULL;
-    pdk__lock(s);
-    bool received = pdk__claim_receive(claim, &status, &hold, &lapsed);
-    if (!received)
-        pdk_claim_ref(claim); /* the line's again; this delivery's is dropped */
-    pdk__unlock(s);
-    pdk_hold_unref(lapsed);
-    if (!received)
-        return;
-    if (status != PDK_OK)
-        pdk__fail(status, "%s: %s", claim->queue->dir, claim->why);
-    claim->fn(status, hold, claim->user);
-}
-
-static void drop(void *claim) { pdk_claim_unref(claim); }
-
-/* ---- under the monitor */
-
-void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold) {
-    pdk__queue_forget(claim->queue, claim);
-    g_queue_unlink(&claim->queue->claims, &claim->link);
-    pdk__alarm_off(&claim->alarm);
-    claim->state = PDK__CLAIM_DECIDED;
-    claim->status = status;
-    claim->hold = hold;
-    g_free(claim->why);
-    claim->why = g_strdup(why);
-    if (!claim->fn) {
-        pthread_cond_signal(&claim->woken);
-        return;
-    }
-    /* Always taken: a session ends, and decides all claims, before it goes silent. */
-    pdk__later(claim->queue->s, deliver, drop, claim);
-    pthread_cond_broadcast(&claim->queue->s->changed); /* who may accept it ahead of the callback */
-}
-
-bool pdk__claim_receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold **hold, struct pdk_hold **lapsed) {
-    pdk_session *s = claim->queue->s;
+    pdk__assert_locked(s);
+    assert(claim->state == PDK__CLAIM_DECIDED);
     bool in_time = pdk__now(s) < claim->deadline;
     *status = claim->status;
     *hold = g_steal_pointer(&claim->hold);
-    if (claim->status == PDK_OK && !claim->accepted && !(in_time && pdk_hold_valid(*hold))) {
+    if (claim->status == PDK_OK && !(in_time && pdk_hold_valid(*hold))) {
         pdk__hold_discard(*hold);
         *lapsed = g_steal_pointer(hold);
         if (in_time && s->ended == PDK_OK) {
@@ -128,19 +77,61 @@ bool pdk__claim_receive(struct pdk_claim *claim, pdk_status *status, struct pdk_
     return true;
 }
 
+/* ---- the callback */
+
+static void deliver(void *user) {
+    struct pdk_claim *claim = user;
+    pdk_session *s = claim->queue->s;
+    pdk_status status;
+    struct pdk_hold *hold = NULL, *lapsed = NULL;
+    pdk__lock(s);
+    bool received = receive(claim, &status, &hold, &lapsed);
+    if (!received)
+        pdk_claim_ref(claim); /* the queue's again; this delivery's is dropped */
+    pdk__unlock(s);
+    pdk_hold_unref(lapsed);
+    if (!received)
+        return;
+    if (status != PDK_OK)
+        pdk__fail(status, "%s: %s", claim->queue->dir, claim->why);
+    claim->fn(status, hold, claim->user);
+}
+
+static void drop(void *claim) { pdk_claim_unref(claim); }
+
+/* ---- under the monitor */
+
+void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold) {
+    pdk_session *s = claim->queue->s;
+    pdk__assert_locked(s);
+    assert(claim->state == PDK__CLAIM_QUEUED && (status == PDK_OK) == (hold != NULL));
+    pdk__queue_remove(claim->queue, claim);
+    pdk__alarm_off(&claim->alarm);
+    pdk__log(s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " is decided: %s", claim->queue->dir, claim->number,
+             pdk_status_name(status));
+    claim->status = status;
+    g_free(claim->why);
+    claim->why = g_strdup(why);
+    if (claim->decided) {
+        claim->state = PDK__CLAIM_ENDED;
+        claim->decided(claim->user, status, hold);
+        return;
+    }
+    claim->state = PDK__CLAIM_DECIDED;
+    claim->hold = hold;
+    if (claim->fn)
+        pdk__later(s, deliver, drop, claim); /* never refused: a session decides all claims before it goes silent */
+    else
+        pdk__wake(&claim->waiters);
+}
+
 bool pdk__claim_cancel(struct pdk_claim *claim) {
+    pdk__assert_locked(claim->queue->s);
     if (claim->state != PDK__CLAIM_QUEUED)
         return false;
     pdk__claim_decide(claim, PDK_CANCELED, "cancelled", NULL);
     pdk__queue_advance(claim->queue);
     return true;
-}
-
-struct pdk_hold *pdk__claim_accept(struct pdk_claim *claim) {
-    if (claim->state != PDK__CLAIM_DECIDED || !claim->hold || !pdk_hold_valid(claim->hold))
-        return NULL;
-    claim->accepted = true;
-    return claim->hold;
 }
 
 /* ---- whole acquisitions */
@@ -158,13 +149,13 @@ static struct pdk_hold *mine(const struct pdk__queue *queue, uint64_t thread) {
 static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
     struct pdk__queue *queue = claim->queue;
     struct pdk_hold *own;
-    if (queue->kind.again == PDK__REACQUIRE_QUEUES)
+    if (queue->kind.reacquire == PDK__REACQUIRE_QUEUES)
         return PDK_OK;
     while ((own = mine(queue, claim->thread)) && !pdk_hold_valid(own))
         pdk__hold_lose(own, PDK_REASON_LEASE); /* before the timer came round to it */
     if (!own)
         return PDK_OK;
-    if (queue->kind.again == PDK__REACQUIRE_NESTS)
+    if (queue->kind.reacquire == PDK__REACQUIRE_NESTS)
         *nested = pdk__hold_new(own->grant, claim);
     else if (own->grant->shared && !queue->kind.shared)
         return pdk__fail(PDK_UPGRADE, "%s: %s: this thread holds it shared; release that first, and look again", call,
@@ -183,8 +174,8 @@ static pdk_status await(struct pdk_claim *claim, struct pdk_hold **hold) {
     bool received;
     do {
         while (claim->state == PDK__CLAIM_QUEUED)
-            pthread_cond_wait(&claim->woken, &s->monitor);
-        received = pdk__claim_receive(claim, &status, hold, &lapsed);
+            pdk__wait(s, &claim->waiters, INT64_MAX);
+        received = receive(claim, &status, hold, &lapsed);
         pdk__unlock(s);
         pdk_hold_unref(g_steal_pointer(&lapsed));
         pdk__lock(s);
@@ -198,7 +189,7 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
     pdk_status status = pdk__may_block(s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    struct pdk_claim *claim = pdk__claim_new(queue, count, timeout_ms, NULL, NULL);
+    struct pdk_claim *claim = claim_new(queue, count, timeout_ms);
     struct pdk_hold *hold = NULL;
     pdk__lock(s);
     status = pdk__session_usable(s, call);
@@ -218,11 +209,15 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
     return status;
 }
 
-struct pdk_claim *pdk__claim_begin(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, pdk_acquired_fn fn,
-                                   void *user) {
-    struct pdk_claim *claim = pdk__claim_new(queue, count, timeout_ms, fn, user);
+void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
+                      struct pdk_claim **out) {
+    pdk__assert_locked(queue->s);
+    struct pdk_claim *claim = claim_new(queue, 1, timeout_ms);
+    atomic_init(&claim->refs, 1); /* the caller's: nothing follows the decision */
+    claim->decided = decided;
+    claim->user = user;
+    *out = claim;
     queue_up(claim);
-    return claim;
 }
 
 pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,
@@ -233,9 +228,15 @@ pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t tim
         return status;
     pdk__lock(s);
     status = pdk__session_usable(s, call);
-    struct pdk_claim *claim = status == PDK_OK ? pdk__claim_begin(queue, count, timeout_ms, fn, user) : NULL;
-    if (claim && out)
-        *out = pdk_claim_ref(claim);
+    struct pdk_claim *claim = NULL;
+    if (status == PDK_OK) {
+        claim = claim_new(queue, count, timeout_ms);
+        claim->fn = fn;
+        claim->user = user;
+        queue_up(claim);
+        if (out)
+            *out = pdk_claim_ref(claim);
+    }
     pdk__unlock(s);
     pdk_claim_unref(claim);
     return status;

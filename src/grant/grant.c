@@ -4,12 +4,21 @@
 
 static struct pdk__grant *of(struct pdk__entry_owner *owner) { return (struct pdk__grant *)owner; }
 
-/* The first hold's end is the end of all of them, and of the right. */
+/* What is true of a grant from its first hold to its end. */
+static void assert_stands(const struct pdk__grant *grant) {
+    pdk__assert_locked(grant->queue->s);
+    assert(grant->count > 0 && !g_queue_is_empty((GQueue *)&grant->holds));
+    for (guint i = 0; i < grant->count; i++)
+        assert(grant->entries[i]->owner == &grant->owner);
+    assert(!grant->exchange || grant->count == 1);
+}
+
+/* The first hold's end is the end of all of them, and of the grant. */
 static void lose(struct pdk__grant *grant, pdk_reason reason) {
     pdk__hold_lose(((GList *)grant->holds.head)->data, reason);
 }
 
-/* The reader's node is in line, in the writer's place: stand on it, and let the writer's go. */
+/* The reader's node has the writer's position in the queue: stand on it, and let the writer's node go. */
 static void take_over(struct pdk__grant *grant) {
     struct pdk__queue *queue = grant->queue;
     struct pdk__entry *old = grant->entries[0];
@@ -38,6 +47,7 @@ static void exchange_moved(struct pdk__grant *grant) {
 
 static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     struct pdk__grant *grant = of(owner);
+    assert_stands(grant);
     if (entry == grant->exchange)
         exchange_moved(grant);
     else if (entry->c.phase == PDK__GONE)
@@ -49,51 +59,76 @@ static bool never_waits(const struct pdk__entry_owner *owner) {
     return false;
 }
 
-struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *const *entries, guint count,
-                                  uint32_t handover) {
-    struct pdk__grant *grant = g_new0(struct pdk__grant, 1);
-    grant->owner = (struct pdk__entry_owner){moved, never_waits};
-    grant->queue = queue;
+/* The oldest entry comes first: its token is the grant's. */
+static void take_entries(struct pdk__grant *grant, struct pdk__entry *const *entries, guint count) {
     grant->entries = g_memdup2(entries, count * sizeof(struct pdk__entry *));
     grant->count = count;
-    grant->handover = handover;
-    grant->shared = queue->kind.shared;
     for (guint i = 0; i < count; i++) {
         struct pdk__entry *entry = grant->entries[i];
+        assert(entry->c.phase == PDK__HELD);
         entry->owner = &grant->owner;
-        if (entry->c.token < grant->entries[0]->c.token) { /* the oldest is the one whose token it is */
+        if (entry->c.token < grant->entries[0]->c.token) {
             grant->entries[i] = grant->entries[0];
             grant->entries[0] = entry;
         }
     }
+}
+
+struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *const *entries, guint count,
+                                  uint32_t handover) {
+    pdk__assert_locked(queue->s);
+    struct pdk__grant *grant = g_new0(struct pdk__grant, 1);
+    grant->owner = (struct pdk__entry_owner){moved, never_waits};
+    grant->queue = queue;
+    take_entries(grant, entries, count);
+    grant->handover = handover;
+    grant->shared = queue->kind.shared;
     grant->token = grant->entries[0]->c.token;
     grant->link.data = grant;
     g_queue_push_tail_link(&queue->main->grants, &grant->link);
+    pdk__log(queue->s, PDK_LOG_DEBUG, "%s: granted, token %" G_GINT64_FORMAT ", hand-over %u", queue->dir, grant->token,
+             handover);
     return grant;
+}
+
+void pdk__grant_listen(struct pdk__grant *grant, struct pdk__grant_listener *l) {
+    pdk__assert_locked(grant->queue->s);
+    l->link = (GList){.data = l};
+    g_queue_push_tail_link(&grant->listeners, &l->link);
+}
+
+static void tell_listeners(GQueue *listeners, pdk_reason reason) {
+    for (GList *link; (link = g_queue_pop_head_link(listeners));) {
+        struct pdk__grant_listener *l = link->data;
+        l->ended(l, reason);
+    }
 }
 
 static void end(struct pdk__grant *grant, bool kept, pdk_reason reason) {
     struct pdk__queue *queue = grant->queue;
+    GQueue listeners = grant->listeners;
+    pdk__log(queue->s, PDK_LOG_DEBUG, "%s: the grant with token %" G_GINT64_FORMAT ", hand-over %u, has ended: %s",
+             queue->dir, grant->token, grant->handover, reason ? "lost" : "released");
     g_queue_unlink(&queue->main->grants, &grant->link);
     pdk__entry_drop(grant->exchange);
     if (queue->grant == grant) {
         queue->grant = NULL;
-        /* What was downgraded goes to whoever is behind, not to the next writer here. */
-        pdk__queue_ended(queue, grant->entries[0], kept && grant->shared == queue->kind.shared);
+        /* A downgraded grant goes to the next behind it, not to the next writer here. */
+        pdk__queue_grant_ended(queue, grant->entries[0], kept && grant->shared == queue->kind.shared);
     } else {
         for (guint i = 0; i < grant->count; i++)
             pdk__entry_drop(grant->entries[i]);
     }
     g_free(grant->entries);
     g_free(grant);
-    if (queue->ended)
-        queue->ended(queue, reason);
+    tell_listeners(&listeners, reason);
 }
 
 void pdk__grant_hold_ended(struct pdk__grant *grant, struct pdk_hold *hold, bool kept) {
+    assert_stands(grant);
     g_queue_unlink(&grant->holds, &hold->in_grant);
     if (grant->losing)
-        return; /* whoever loses them all goes on with the next */
+        return; /* the loop below goes on with the next */
     grant->losing = !kept;
     while (grant->losing && !g_queue_is_empty(&grant->holds))
         lose(grant, hold->reason);
@@ -102,6 +137,7 @@ void pdk__grant_hold_ended(struct pdk__grant *grant, struct pdk_hold *hold, bool
 }
 
 pdk_status pdk__grant_downgrade(struct pdk__grant *grant, const struct pdk__entry_kind *kind) {
+    assert_stands(grant);
     pdk_status status = pdk__entry_exchange(grant->entries[0], &grant->owner, kind, &grant->exchange);
     grant->shared = status == PDK_OK;
     return status;

@@ -1,41 +1,53 @@
-/* A right: what was granted. The znodes it stands on, and the holds that share it.
+/* A grant: the entries it stands on, the holds that share it, and the listeners that hear of its end.
  *
- *     places: one; several permits of a semaphore have one each        holds: one; a reentrant lock's thread may have more
+ *     entries: one; several permits of a semaphore have one each      holds: one; a reentrant lock's thread may have more
  *
- *     granted ──last hold released──► back to the line, which may hand its place on
- *        │  └──any node or the lease lost──► all its holds are lost, once each
- *        └──downgraded: a reader's node takes over from the writer's (exchange), and the line is free for the next
+ *     granted ──last hold released──► back to the queue, which may hand its entry on
+ *        │  └──an entry or the lease lost──► all its holds are lost, once each
+ *        └──downgraded: a reader's node takes over from the writer's (exchange), and the queue is free for the next
  *
  * All of it under the monitor.
  */
-#ifndef PDK_GRANT_H
-#define PDK_GRANT_H
+#ifndef PDK_GRANT_GRANT_H
+#define PDK_GRANT_GRANT_H
 
 #include "session/entry.h"
 
+#include <paddock/hold.h>
+
 struct pdk__queue;
-struct pdk_hold;
+struct pdk__grant_listener;
 
 struct pdk__grant {
-    struct pdk__entry_owner owner; /* of its places */
-    struct pdk__queue *queue;      /* that granted it; its holds have references */
+    struct pdk__entry_owner owner; /* of its entries */
+    struct pdk__queue *queue;      /* the one that granted it; its holds have references */
     struct pdk__entry **entries;   /* `count` references */
     guint count;
     GQueue holds;
-    struct pdk__entry *exchange; /* a reference; on its way to take over from places[0] */
-    GList link;                  /* in line->main->rights */
+    GQueue listeners;
+    struct pdk__entry *exchange; /* a reference; on its way to take over from entries[0] */
+    GList link;                  /* in queue->main->grants */
     int64_t token;
     uint32_t handover;
     bool shared;
     bool losing; /* its holds, one after the other */
 };
 
-/* The places, admitted all of them, become the right's, with the caller's references. */
+/* Embedded in what wants to know when a grant ends. */
+struct pdk__grant_listener {
+    /* Called once. reason: NONE when it was released. The grant is gone by then. */
+    void (*ended)(struct pdk__grant_listener *l, pdk_reason reason);
+    GList link;
+};
+
+/* A grant takes over the entries, all of them admitted, and the caller's references. It has no hold yet. */
 struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *const *entries, guint count,
                                   uint32_t handover);
-/* One of its holds ended. kept: it was released while valid. With the last hold the right ends and is freed. */
+/* Hear of its end. The listener must live until then. */
+void pdk__grant_listen(struct pdk__grant *grant, struct pdk__grant_listener *l);
+/* One of its holds has ended. kept: it was released while valid. The grant ends with its last hold, and is freed. */
 void pdk__grant_hold_ended(struct pdk__grant *grant, struct pdk_hold *hold, bool kept);
-/* Begin to stand on a shared node instead. LIMIT. */
+/* Begin to stand on a shared node instead. LIMIT: the session has too many nodes. */
 pdk_status pdk__grant_downgrade(struct pdk__grant *grant, const struct pdk__entry_kind *kind);
 
 #endif

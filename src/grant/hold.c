@@ -1,12 +1,23 @@
 #include "grant/hold.h"
 
+#include "base/fork.h"
+#include "base/text.h"
 #include "grant/claim.h"
+#include "grant/registry.h"
+#include "session/blocking.h"
+#include "session/renew.h"
 
+#include <errno.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
+
+/* ---- inside */
 
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim) {
     struct pdk__queue *queue = grant->queue;
     pdk_session *s = queue->s;
+    pdk__assert_locked(s);
     struct pdk_hold *hold = g_new0(struct pdk_hold, 1);
     atomic_init(&hold->refs, 1);
     atomic_init(&hold->until, s->lease.end);
@@ -20,15 +31,16 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->grant = grant;
     hold->in_grant.data = hold;
     g_queue_push_tail_link(&grant->holds, &hold->in_grant);
-    hold->thread = claim->fn ? 0 : claim->thread;
+    hold->thread = claim->fn || claim->decided ? 0 : claim->thread;
     hold->fd = -1;
     hold->link.data = hold;
-    g_queue_push_tail_link(&s->holds, &hold->link);
+    g_queue_push_tail_link(&pdk__registry_of(s)->holds, &hold->link);
     return hold;
 }
 
-/* The token stays; the node it was the czxid of does not, so the proof names that of the new one as well. */
+/* The token stays the czxid of the first node. That node goes, so the proof names the czxid of the new one as well. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode) {
+    pdk__assert_locked(hold->s);
     g_free(hold->proof);
     hold->proof = g_strdup_printf("%s %s/%" G_GINT64_FORMAT, entry->own_path, mode, entry->c.token);
     hold->old_sequencer = g_steal_pointer(&hold->sequencer);
@@ -42,7 +54,7 @@ static void tell_run(void *user) {
     hold->telling = wanted;
     pdk__unlock(s);
     if (!wanted)
-        return; /* and its user was freed by the release */
+        return; /* the release has freed its user data */
     hold->on_lost(hold, hold->reason, hold->user);
     pdk__lock(s);
     hold->telling = false;
@@ -54,36 +66,38 @@ static void tell_run(void *user) {
 
 static void tell_drop(void *hold) { pdk_hold_unref(hold); }
 
-/* Once per hold: when it is lost and there is somebody to be told. */
-void pdk__hold_tell(struct pdk_hold *hold) {
+/* Have on_lost called: once, when the hold is lost and the callback is set. */
+static void tell(struct pdk_hold *hold) {
     if (!hold->on_lost || hold->told || hold->released || hold->reason == PDK_REASON_NONE)
         return;
     hold->told = true;
     pdk_hold_ref(hold);
     if (!pdk__later(hold->s, tell_run, tell_drop, hold))
-        atomic_fetch_sub(&hold->refs, 1); /* not the last: who lost it, or asks, has one */
+        atomic_fetch_sub(&hold->refs, 1); /* not the last: the caller has one */
 }
 
 static void end(struct pdk_hold *hold, bool kept) {
     hold->ended = true;
-    g_queue_unlink(&hold->s->holds, &hold->link);
-    pthread_cond_broadcast(&hold->s->changed);
+    g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
+    pdk__wake(&hold->waiters);
     pdk__grant_hold_ended(g_steal_pointer(&hold->grant), hold, kept);
 }
 
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
+    pdk__assert_locked(hold->s);
     if (hold->ended)
         return;
-    hold->reason = pdk_hold_valid(hold) ? reason : PDK_REASON_LEASE; /* what comes first counts: it may have slept */
+    hold->reason = pdk_hold_valid(hold) ? reason : PDK_REASON_LEASE; /* the lease may be over already */
     atomic_store(&hold->until, PDK__LAPSED);
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
     pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
-    pdk__hold_tell(hold);
+    tell(hold);
     end(hold, false);
 }
 
 void pdk__hold_discard(struct pdk_hold *hold) {
+    pdk__assert_locked(hold->s);
     hold->released = true;
     if (hold->ended)
         return;
@@ -92,39 +106,253 @@ void pdk__hold_discard(struct pdk_hold *hold) {
     end(hold, kept);
 }
 
-void pdk__holds_extend(pdk_session *s, int64_t end_ns) {
-    int64_t now = pdk__now(s);
-    for (GList *link = s->holds.head; link; link = link->next) {
-        struct pdk_hold *hold = link->data;
-        int64_t until = atomic_load(&hold->until);
-        while (until > now && until < end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
+void pdk__hold_extend(struct pdk_hold *hold, int64_t end_ns) {
+    pdk__assert_locked(hold->s);
+    int64_t now = pdk__now(hold->s), until = atomic_load(&hold->until);
+    while (until > now && until < end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
+        ;
+    pdk__wake(&hold->waiters);
+}
+
+void pdk__hold_shorten(struct pdk_hold *hold, int64_t end_ns) {
+    pdk__assert_locked(hold->s);
+    int64_t until = atomic_load(&hold->until);
+    while (until > end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
+        ;
+}
+
+pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
+    pdk__assert_locked(hold->s);
+    if (hold->released)
+        return PDK_NOT_HELD;
+    bool kept = pdk_hold_valid(hold);
+    hold->released = true;
+    if (!hold->telling)
+        *user_free = g_steal_pointer(&hold->user_free);
+    if (hold->ended)
+        return PDK_LOST;
+    if (!kept) { /* lapsed, and nobody has been told: now nobody will be */
+        pdk__hold_lose(hold, PDK_REASON_LEASE);
+        return PDK_LOST;
+    }
+    pdk__hold_discard(hold);
+    return PDK_OK;
+}
+
+/* ---- the public face */
+
+const char *pdk_reason_name(pdk_reason reason) {
+    switch (reason) {
+    case PDK_REASON_NONE:
+        return "NONE";
+    case PDK_REASON_EXPIRED:
+        return "EXPIRED";
+    case PDK_REASON_LEASE:
+        return "LEASE";
+    case PDK_REASON_NODE_GONE:
+        return "NODE_GONE";
+    case PDK_REASON_CLOSED:
+        return "CLOSED";
+    }
+    return "UNKNOWN";
+}
+
+static bool is_ours(const pdk_hold *hold) { return hold && hold->s->forks == pdk__forks(); }
+
+static pdk_status check(const pdk_hold *hold, const char *call) {
+    if (!hold)
+        return pdk__fail(PDK_INVALID, "%s: hold: NULL", call);
+    if (!is_ours(hold))
+        return pdk__fail(PDK_FORKED, "%s: the hold belongs to the parent process", call);
+    return PDK_OK;
+}
+
+int64_t pdk_hold_token(const pdk_hold *hold) { return hold ? hold->token : 0; }
+uint32_t pdk_hold_handover(const pdk_hold *hold) { return hold ? hold->handover : 0; }
+const char *pdk_hold_token_text(const pdk_hold *hold) { return hold ? hold->token_text : ""; }
+
+bool pdk_hold_valid(const pdk_hold *hold) {
+    if (!is_ours(hold))
+        return false;
+    int64_t until = atomic_load(&hold->until);
+    while (until > 0) {
+        if (pdk__now(hold->s) < until)
+            return true;
+        /* From here on it is lapsed for everybody. A renewal that came first is looked at again. */
+        _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
+        if (atomic_compare_exchange_strong(word, &until, PDK__LAPSED))
+            return false;
+    }
+    return false;
+}
+
+int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
+    if (!pdk_hold_valid(hold))
+        return 0;
+    int64_t until = atomic_load(&hold->until);
+    return until > 0 ? MAX(until - pdk__now(hold->s), 0) / PDK__MS : 0;
+}
+
+/* Valid for that long; a status otherwise, or PDK_TIMEOUT for "not yet". Under the monitor. */
+static pdk_status has(pdk_hold *hold, int64_t ms) {
+    if (hold->released)
+        return PDK_NOT_HELD;
+    if (!pdk_hold_valid(hold))
+        return PDK_LOST;
+    return pdk_hold_remaining_ms(hold) >= ms ? PDK_OK : PDK_TIMEOUT;
+}
+
+pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
+    pdk_status status = check(hold, "pdk_hold_ensure");
+    if (status == PDK_OK)
+        status = pdk__may_block(hold->s, "pdk_hold_ensure", 0);
+    if (status != PDK_OK)
+        return status;
+    pdk_session *s = hold->s;
+    int64_t deadline = pdk__deadline(s, s->request_timeout_ms);
+    pdk__lock(s);
+    int64_t longest = (pdk__lease_longest(&s->lease) - 2 * pdk__lease_urgent_period(&s->lease)) / PDK__MS;
+    status = has(hold, ms);
+    if (ms < 0 || (ms > longest && status == PDK_TIMEOUT)) {
+        pdk__unlock(s);
+        return pdk__fail(PDK_INVALID, "pdk_hold_ensure: ms is %lld; from 0 to %lld with this session timeout",
+                         (long long)ms, (long long)longest);
+    }
+    if (status == PDK_TIMEOUT) {
+        s->urgent++;
+        pdk__renew_now(s);
+        pdk__renew_soon(s);
+        while ((status = has(hold, ms)) == PDK_TIMEOUT && pdk__wait(s, &hold->waiters, deadline))
             ;
+        s->urgent--;
     }
+    pdk__unlock(s);
+    if (status == PDK_TIMEOUT)
+        return pdk__fail(PDK_UNAVAILABLE, "pdk_hold_ensure: %s: no renewal within request_timeout_ms", hold->node);
+    if (status != PDK_OK)
+        return pdk__fail(status, "pdk_hold_ensure: %s: %s", hold->node, pdk_status_text(status));
+    return PDK_OK;
 }
 
-void pdk__holds_shorten(pdk_session *s, int64_t end_ns) {
-    for (GList *link = s->holds.head; link; link = link->next) {
-        struct pdk_hold *hold = link->data;
-        int64_t until = atomic_load(&hold->until);
-        while (until > end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
-            ;
+pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*user_free)(void *user)) {
+    pdk_status status = check(hold, "pdk_hold_on_lost");
+    if (status != PDK_OK)
+        return status;
+    if (!fn)
+        return pdk__fail(PDK_INVALID, "pdk_hold_on_lost: fn: NULL");
+    pdk_session *s = hold->s;
+    pdk__lock(s);
+    if (hold->released) {
+        status = pdk__fail(PDK_NOT_HELD, "pdk_hold_on_lost: %s: released", hold->node);
+    } else if (hold->on_lost) {
+        status = pdk__fail(PDK_INVALID, "pdk_hold_on_lost: %s: a callback is set already; one per hold", hold->node);
+    } else {
+        hold->on_lost = fn;
+        hold->user = user;
+        hold->user_free = user_free;
+        tell(hold);
     }
-    pdk__holds_check(s);
+    pdk__unlock(s);
+    return status;
 }
 
-void pdk__holds_check(pdk_session *s) {
-    for (GList *link = s->holds.head, *next; link; link = next) {
-        next = link->next;
-        if (pdk_hold_valid(link->data))
-            continue;
-        pdk__hold_lose(link->data, PDK_REASON_LEASE);
-        if (next && ((const struct pdk_hold *)next->data)->ended) /* it shared the right, and was lost with it */
-            next = s->holds.head;
+int pdk_hold_fd(pdk_hold *hold) {
+    if (check(hold, "pdk_hold_fd") != PDK_OK)
+        return -1;
+    pdk_session *s = hold->s;
+    pdk__lock(s);
+    if (hold->fd < 0) {
+        hold->fd = eventfd(hold->reason != PDK_REASON_NONE, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (hold->fd < 0)
+            pdk__fail(PDK_SYSTEM, "pdk_hold_fd: eventfd: %s", g_strerror(errno));
     }
+    int fd = hold->fd;
+    pdk__unlock(s);
+    return fd;
 }
 
-void pdk__holds_lose(pdk_session *s, pdk_reason reason) {
-    pdk__holds_check(s); /* what had lapsed before was lost for that reason */
-    while (s->holds.head)
-        pdk__hold_lose(s->holds.head->data, reason);
+pdk_reason pdk_hold_reason(const pdk_hold *hold) {
+    if (!is_ours(hold))
+        return PDK_REASON_NONE;
+    pdk_session *s = hold->s;
+    pdk__lock(s);
+    if (!hold->ended && !pdk_hold_valid(hold)) /* the timer has not come round to it */
+        pdk__registry_check(pdk__registry_of(s));
+    pdk_reason reason = hold->reason;
+    pdk__unlock(s);
+    return reason;
+}
+
+const char *pdk_hold_sequencer(const pdk_hold *hold) {
+    if (!is_ours(hold))
+        return "";
+    pdk_hold *inside = (pdk_hold *)hold;
+    pdk_session *s = hold->s;
+    pdk__lock(s);
+    if (!inside->sequencer)
+        inside->sequencer =
+            g_strdup_printf("pdk1 %s %" G_GINT64_FORMAT " %u", hold->proof, hold->token, hold->handover);
+    const char *sequencer = inside->sequencer;
+    pdk__unlock(s);
+    return sequencer;
+}
+
+void pdk_hold_detach_thread(pdk_hold *hold) {
+    if (!is_ours(hold))
+        return;
+    pdk__lock(hold->s);
+    hold->thread = 0;
+    pdk__unlock(hold->s);
+}
+
+pdk_hold *pdk_hold_ref(pdk_hold *hold) {
+    if (is_ours(hold))
+        atomic_fetch_add(&hold->refs, 1);
+    return hold;
+}
+
+/* The last reference is given back under the monitor, where a loss may be about to take one. */
+void pdk_hold_unref(pdk_hold *hold) {
+    if (!is_ours(hold))
+        return;
+    unsigned refs = atomic_load(&hold->refs);
+    while (refs > 1)
+        if (atomic_compare_exchange_weak(&hold->refs, &refs, refs - 1))
+            return;
+    void (*user_free)(void *) = NULL;
+    pdk__lock(hold->s);
+    bool last = atomic_fetch_sub(&hold->refs, 1) == 1;
+    if (last)
+        pdk__hold_release(hold, &user_free);
+    pdk__unlock(hold->s);
+    if (!last)
+        return;
+    if (user_free)
+        user_free(hold->user);
+    if (hold->fd >= 0)
+        close(hold->fd);
+    g_free(hold->node);
+    g_free(hold->proof);
+    g_free(hold->sequencer);
+    g_free(hold->old_sequencer);
+    pdk__queue_unref(hold->queue);
+    g_free(hold);
+}
+
+pdk_status pdk_hold_release(pdk_hold *hold) {
+    pdk_status status = check(hold, "pdk_hold_release");
+    if (status != PDK_OK)
+        return status;
+    void (*user_free)(void *) = NULL;
+    pdk__lock(hold->s);
+    status = pdk__hold_release(hold, &user_free);
+    if (status == PDK_NOT_HELD)
+        pdk__fail(status, "pdk_hold_release: %s: already released", hold->node);
+    else if (status == PDK_LOST)
+        pdk__fail(status, "pdk_hold_release: %s: lost before (%s)", hold->node, pdk_reason_name(hold->reason));
+    pdk__unlock(hold->s);
+    if (user_free)
+        user_free(hold->user);
+    pdk_hold_unref(hold);
+    return status;
 }

@@ -1,8 +1,12 @@
-/* A hold, from inside. Its validity is one atomic word: the moment until which it is valid, or LAPSED, or RELEASED. A
- * comparison that finds the moment passed turns it to LAPSED, and a renewal extends it only from an unexpired value: what
- * was once reported invalid never becomes valid again. */
-#ifndef PDK_HOLD_INSIDE_H
-#define PDK_HOLD_INSIDE_H
+/* A hold, from inside. Its validity is one atomic word: the moment until which it is valid, or LAPSED, or RELEASED.
+ *
+ *     moment ──a reader finds it passed, or it is lost──► LAPSED          a renewal: moment ──► later moment
+ *        └──released──► RELEASED                                         never from LAPSED or RELEASED
+ *
+ * A renewal extends only a moment that has not passed. So a hold that was once reported invalid never becomes valid again.
+ */
+#ifndef PDK_GRANT_HOLD_H
+#define PDK_GRANT_HOLD_H
 
 #include "grant/grant.h"
 #include "grant/queue.h"
@@ -15,21 +19,22 @@
 struct pdk_hold {
     atomic_uint refs;
     _Atomic int64_t until;
-    pdk_session *s;           /* the line's */
+    pdk_session *s;           /* the queue's */
     struct pdk__queue *queue; /* a reference */
     int64_t token;
     uint32_t handover;
     char token_text[21];
-    char *node; /* path of the znode with which the right was granted */
+    char *node; /* path of the znode that the grant began with */
     /* under the monitor */
     struct pdk__grant *grant; /* NULL once ended */
-    GList in_grant;           /* in right->holds */
-    char *proof;              /* of a sequencer: the znode that stands for it now, and the mode */
+    GList in_grant;           /* in grant->holds */
+    char *proof;              /* for a sequencer: the znode that stands for the grant now, and the mode */
     pdk_reason reason;
-    bool ended; /* lost or released: not in s->holds */
+    bool ended; /* lost or released: no longer in the registry */
     bool released;
-    GList link;      /* in s->holds */
-    uint64_t thread; /* that acquired it, blocking; 0: none, or detached */
+    GList link;                  /* in the registry's holds */
+    uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached */
+    struct pdk__waiters waiters; /* for a longer lease */
     int fd;
     char *sequencer, *old_sequencer; /* the one from before a downgrade lives on */
     pdk_lost_fn on_lost;
@@ -40,21 +45,17 @@ struct pdk_hold {
 
 /* All under the monitor. */
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim);
-/* Its right stands on another node from now on. */
+/* Its grant stands on another node from now on. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode);
+/* The lease ends at `end` now. A hold that has lapsed stays so. */
+void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
+/* It is valid no longer than until `end`. */
+void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
-/* Have on_lost called if it is lost and was not told. */
-void pdk__hold_tell(struct pdk_hold *hold);
-/* End it for its owner, as pdk_hold_release does, but for the reference. The user data of a callback that can no longer run is
- * to be freed outside with *user_free, where that is set. OK, LOST, NOT_HELD. */
+/* End it for its owner, as pdk_hold_release does, but for the reference. Where *user_free is set, the caller calls it outside
+ * of the monitor with the hold's user data: the callback cannot run any more. OK, LOST, NOT_HELD. */
 pdk_status pdk__hold_release(struct pdk_hold *hold, void (**user_free)(void *user));
-/* It was granted and never received: end it without a word. */
+/* It was granted and never received: end it without telling anybody. */
 void pdk__hold_discard(struct pdk_hold *hold);
-
-/* The lease moved; a shorter timeout was negotiated; time has passed; the end of all. */
-void pdk__holds_extend(pdk_session *s, int64_t end);
-void pdk__holds_shorten(pdk_session *s, int64_t end);
-void pdk__holds_check(pdk_session *s);
-void pdk__holds_lose(pdk_session *s, pdk_reason reason);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "grant/claim.h"
 #include "grant/hold.h"
+#include "grant/registry.h"
 
 static struct pdk__queue *of(struct pdk__entry_owner *owner) { return (struct pdk__queue *)owner; }
 
@@ -15,6 +16,16 @@ static bool never_waits(const struct pdk__entry_owner *owner) {
 }
 
 static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
+
+/* What is true of a queue whenever no function of it runs. */
+static void assert_in_step(const struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
+    assert(!queue->admitting || (queue->gate && queue->entry));
+    assert(!queue->grant || (queue->grant->queue == queue && !queue->gate && !queue->entry));
+    assert(!queue->entry || queue->entry->owner == &queue->owner);
+    if (queue->s->ended == PDK_OK && !queue->grant)
+        assert((queue->entry != NULL) == !g_queue_is_empty((GQueue *)&queue->claims));
+}
 
 static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queue_kind *kind,
                                struct pdk__handovers handovers) {
@@ -34,7 +45,7 @@ struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct
                                   struct pdk__handovers handovers) {
     struct pdk__queue *queue = make(s, g_strconcat(s->hosts->chroot, path, NULL), kind, handovers);
     pdk__lock(s);
-    g_queue_push_tail_link(&s->queues, &queue->link);
+    g_queue_push_tail_link(&pdk__registry_of(s)->queues, &queue->link);
     pdk__unlock(s);
     return queue;
 }
@@ -45,7 +56,7 @@ struct pdk__queue *pdk__queue_side(struct pdk__queue *main, const struct pdk__qu
     struct pdk__queue *queue = make(main->s, g_strdup(main->dir), kind, handovers);
     queue->main = pdk__queue_ref(main);
     pdk__lock(main->s);
-    g_queue_push_tail_link(&main->s->queues, &queue->link);
+    g_queue_push_tail_link(&pdk__registry_of(main->s)->queues, &queue->link);
     g_queue_push_tail_link(&main->sides, &queue->side);
     pdk__unlock(main->s);
     return queue;
@@ -64,7 +75,8 @@ void pdk__queue_unref(struct pdk__queue *queue) {
     pdk_session *s = queue->s;
     struct pdk__queue *main = queue->main != queue ? queue->main : NULL;
     pdk__lock(s);
-    g_queue_unlink(&s->queues, &queue->link);
+    assert(g_queue_is_empty(&queue->claims) && !queue->grant && !queue->admitting);
+    g_queue_unlink(&pdk__registry_of(s)->queues, &queue->link);
     if (main)
         g_queue_unlink(&main->sides, &queue->side);
     drop_entry(queue);
@@ -79,7 +91,9 @@ void pdk__queue_unref(struct pdk__queue *queue) {
     pdk_session_unref(s);
 }
 
-/* Its place is first: the claim ahead gets the right, or its turn at the gate. */
+/* ---- what follows from its entry */
+
+/* Its entry is first: the first claim gets the grant, or is admitted at the gate. */
 static void grant_next(struct pdk__queue *queue) {
     struct pdk_claim *claim = g_queue_peek_head(&queue->claims);
     if (!claim) {
@@ -106,19 +120,19 @@ static void answer_tries(struct pdk__queue *queue) {
         drop_entry(queue);
 }
 
-void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why) {
+static void fail_claims(struct pdk__queue *queue, pdk_status status, const char *why) {
     for (struct pdk_claim *claim; (claim = g_queue_peek_head(&queue->claims));)
         pdk__claim_decide(claim, status, why, NULL);
 }
 
 static void fail_entry(struct pdk__queue *queue, struct pdk__entry *entry) {
     char *why = pdk__entry_failure(entry);
-    pdk__queue_fail(queue, entry->c.failure, why);
+    fail_claims(queue, entry->c.failure, why);
     g_free(why);
     drop_entry(queue);
 }
 
-/* Whose it was stays in line, if nothing else is done about it, and has its turn again. */
+/* The claim stays in the queue, and is admitted again, unless the caller does something else about it. */
 static struct pdk_claim *end_admission(struct pdk__queue *queue) {
     struct pdk_claim *claim = g_steal_pointer(&queue->admitting);
     if (claim)
@@ -142,19 +156,23 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     }
 }
 
+/* ---- what claims and grants do */
+
 void pdk__queue_advance(struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
     if (queue->grant || queue->admitting || queue->s->ended != PDK_OK)
         return;
-    if (queue->entry && queue->entry->c.phase == PDK__HELD) /* the one whose turn it was is gone */
-        pdk__queue_ended(queue, g_steal_pointer(&queue->entry), true);
+    if (queue->entry && queue->entry->c.phase == PDK__HELD) /* the claim that was admitted is gone */
+        pdk__queue_grant_ended(queue, g_steal_pointer(&queue->entry), true);
     else if (g_queue_is_empty(&queue->claims))
         drop_entry(queue);
     else if (!queue->entry && pdk__entry_new(queue->s, &queue->owner, queue->dir, &queue->kind.entry, queue->data,
                                              &queue->entry) != PDK_OK)
-        pdk__queue_fail(queue, PDK_LIMIT, PDK__NODES_LIMIT);
+        fail_claims(queue, PDK_LIMIT, PDK__NODES_LIMIT);
 }
 
 void pdk__queue_check(struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
     if (!queue->grant)
         return;
     struct pdk_hold *hold = queue->grant->holds.head->data;
@@ -171,10 +189,12 @@ static void insert(struct pdk__queue *queue, struct pdk_claim *claim) {
     while (next && ((const struct pdk_claim *)next->data)->number < claim->number)
         next = next->next;
     g_queue_insert_before_link(&queue->claims, next, &claim->link);
+    pdk__log(queue->s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " queues", queue->dir, claim->number);
 }
 
 void pdk__queue_push(struct pdk__queue *queue, struct pdk_claim *claim) {
     pdk__queue_check(queue);
+    assert_in_step(queue);
     insert(queue, claim);
     if (queue->shut) {
         pdk__claim_decide(claim, PDK_CANCELED, "nobody may queue here any more", NULL);
@@ -188,8 +208,17 @@ void pdk__queue_push(struct pdk__queue *queue, struct pdk_claim *claim) {
         pdk__queue_advance(queue);
 }
 
-void pdk__queue_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept) {
+void pdk__queue_remove(struct pdk__queue *queue, struct pdk_claim *claim) {
+    pdk__assert_locked(queue->s);
+    if (queue->admitting == claim)
+        end_admission(queue);
+    g_queue_unlink(&queue->claims, &claim->link);
+}
+
+void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept) {
     pdk_session *s = queue->s;
+    pdk__assert_locked(s);
+    assert(!queue->grant && !queue->entry && !queue->admitting);
     int64_t now = pdk__now(s);
     bool again = kept && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);
     switch (pdk__handovers_next(&queue->handovers, now, !g_queue_is_empty(&queue->claims), again)) {
@@ -209,6 +238,7 @@ void pdk__queue_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool k
 }
 
 void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant) {
+    pdk__assert_locked(queue->s);
     if (queue->grant != grant)
         return;
     queue->grant = NULL;
@@ -216,43 +246,43 @@ void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant) {
 }
 
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant) {
+    pdk__assert_locked(queue->s);
     struct pdk_claim *claim = end_admission(queue);
     pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(grant, claim));
     pdk__queue_advance(queue);
 }
 
 void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why) {
+    pdk__assert_locked(queue->s);
     pdk__claim_decide(end_admission(queue), status, why, NULL);
     pdk__queue_advance(queue);
 }
 
-void pdk__queue_forget(struct pdk__queue *queue, const struct pdk_claim *claim) {
-    if (queue->admitting == claim)
-        end_admission(queue);
-}
+/* ---- its end */
 
 static void shut(struct pdk__queue *queue, const char *why) {
     queue->shut = true;
-    pdk__queue_fail(queue, PDK_CANCELED, why);
+    fail_claims(queue, PDK_CANCELED, why);
     pdk__queue_advance(queue);
 }
 
 void pdk__queue_cancel(struct pdk__queue *queue, const char *why) {
+    pdk__assert_locked(queue->s);
     shut(queue, why);
     for (GList *link = queue->sides.head; link; link = link->next)
         shut(link->data, why);
 }
 
+void pdk__queue_end(struct pdk__queue *queue, pdk_status status, const char *why) {
+    pdk__assert_locked(queue->s);
+    fail_claims(queue, status, why);
+    drop_entry(queue);
+}
+
 int32_t pdk__queue_ahead(const struct pdk__queue *queue, const struct pdk_claim *claim) {
+    pdk__assert_locked(queue->s);
     if (!queue->grant && !(queue->entry && queue->entry->c.listed))
         return -1;
     int32_t before = g_queue_link_index((GQueue *)&queue->claims, (GList *)&claim->link);
     return before + (queue->grant ? 1 : queue->entry->c.ahead);
-}
-
-void pdk__queues_end(pdk_session *s, pdk_status status, const char *why) {
-    for (GList *link = s->queues.head; link; link = link->next) {
-        pdk__queue_fail(link->data, status, why);
-        drop_entry(link->data);
-    }
 }

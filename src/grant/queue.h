@@ -1,12 +1,13 @@
-/* The line: where the claims of one recipe object queue, FIFO, in front of one place.
+/* The queue: the claims of one recipe object, first come first served, in front of one entry.
  *
- *     claims:  c1 c2 c3 …        place: one znode, or none        right: what was granted to c0, or nobody has it
+ *     claims:  c1 c2 c3 …        entry: one znode, or none        grant: what the queue's entry was given for, or none
  *
- * A line without a right and with claims has a place; one with neither has none. The readers of a read/write lock do not
- * stand behind each other: each is a side line of its own, of the writers' line. Under the monitor, but for ref and unref.
+ * A queue that has claims and no grant has an entry. A queue that has neither has no entry. Readers of a read/write lock do not
+ * wait behind each other: each reader has a side queue of its own, which belongs to the writers' queue. Under the monitor, but
+ * for new, ref and unref.
  */
-#ifndef PDK_QUEUE_H
-#define PDK_QUEUE_H
+#ifndef PDK_GRANT_QUEUE_H
+#define PDK_GRANT_QUEUE_H
 
 #include "core/handovers.h"
 #include "session/entry.h"
@@ -14,52 +15,51 @@
 #include <paddock/hold.h>
 
 struct pdk_claim;
-struct pdk__queue;
 struct pdk__grant;
+struct pdk__queue;
 
-/* What happens when the thread that holds blocks for it again. */
+/* What happens when a thread that holds blocks for the same thing again. */
 enum pdk__reacquire { PDK__REACQUIRE_DEADLOCKS, PDK__REACQUIRE_NESTS, PDK__REACQUIRE_QUEUES };
 
-/* What a recipe says of its lines. */
+/* What a recipe says of its queues. */
 struct pdk__queue_kind {
     struct pdk__entry_kind entry;
     const char *mode; /* for sequencers */
     bool shared;
-    enum pdk__reacquire again;
+    enum pdk__reacquire reacquire;
 };
 
-/* A recipe for which being first is a turn, and not yet the right: the turn's place stays the line's meanwhile. */
+/* For a recipe in which the first in the queue is admitted, and gets the grant later. The queue keeps its entry meanwhile. */
 struct pdk__gate {
-    /* It is this claim's turn: get it what it wants, then pdk__queue_admit or pdk__queue_refuse. */
+    /* The claim is admitted: get it what it wants, then call pdk__queue_admit or pdk__queue_refuse. */
     void (*enter)(struct pdk__queue *queue, struct pdk_claim *claim);
-    /* The turn is over: passed, refused, or lost, or the claim was decided otherwise. */
+    /* The admission is over: granted, refused or lost, or the claim was decided otherwise. */
     void (*leave)(struct pdk__queue *queue);
 };
 
 struct pdk__queue {
-    struct pdk__entry_owner owner; /* of its place */
-    atomic_uint refs;              /* of the recipe object, of claims, holds and side lines */
+    struct pdk__entry_owner owner; /* of its entry */
+    atomic_uint refs;              /* of the recipe object, of claims, holds and side queues */
     pdk_session *s;                /* a reference */
     char *dir;                     /* absolute, chroot included */
     char *data;                    /* of its nodes; NULL: the session's identity */
     struct pdk__queue_kind kind;
     struct pdk__handovers handovers;
-    struct pdk__queue *main;  /* itself, or the line whose side line it is: a reference */
-    GQueue sides;             /* its side lines */
+    struct pdk__queue *main;  /* itself, or the queue whose side queue it is: a reference */
+    GQueue sides;             /* its side queues */
     GList side;               /* in main->sides */
-    GQueue grants;            /* all that stand, those of side lines included */
+    GQueue grants;            /* all that stand, those of side queues included */
     GQueue claims;            /* in the order of their numbers */
     uint64_t claims_taken;    /* the newest number */
     struct pdk__entry *entry; /* a reference, or NULL */
-    struct pdk__grant *grant; /* that has the line's place; it tells when it ends */
-    GList link;               /* in s->lines */
+    struct pdk__grant *grant; /* the one that has the queue's entry; it tells when it ends */
+    GList link;               /* in the registry's queues */
     /* set by the recipe before the first claim */
     const struct pdk__gate *gate;
-    void (*ended)(struct pdk__queue *queue, pdk_reason reason); /* a right of the line ended; NONE: released */
     void *user;
     void (*user_free)(void *user);
-    struct pdk_claim *admitting; /* whose turn it is at the gate */
-    bool shut;                   /* nobody may queue any more */
+    struct pdk_claim *admitting; /* the claim that is admitted at the gate */
+    bool shut;                   /* no claim may come any more */
 };
 
 struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct pdk__queue_kind *kind,
@@ -69,28 +69,27 @@ struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue);
 /* Not under the monitor. */
 void pdk__queue_unref(struct pdk__queue *queue);
 
-/* At the end of the line; a claim that was granted and could not take it comes back to the turn it had. */
+/* Put a claim at the end. A claim whose grant was not received comes back to the position that it had. */
 void pdk__queue_push(struct pdk__queue *queue, struct pdk_claim *claim);
-/* A hold that has lapsed, before the timer came round to it, is lost now. */
+/* Take a claim out: it is decided. */
+void pdk__queue_remove(struct pdk__queue *queue, struct pdk_claim *claim);
+/* Lose a hold that has lapsed before the timer came round to it. */
 void pdk__queue_check(struct pdk__queue *queue);
-/* Bring place and claims in step. */
+/* Bring entry and claims in step. */
 void pdk__queue_advance(struct pdk__queue *queue);
-/* The right that had the place ended, and gives it back. kept: it was released while valid, so that the next claim may have it. */
-void pdk__queue_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept);
-/* A right goes on without the line. */
+/* The grant that had the entry has ended, and gives it back. kept: it was released while valid, so that the next claim may
+ * have the entry. */
+void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept);
+/* A grant goes on without the queue. */
 void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant);
-/* The turn of a gate came to its end: the claim is granted the right, or refused. */
+/* The admission comes to its end: the claim gets the grant, or is refused. */
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant);
 void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why);
-/* A claim is about to leave the line. */
-void pdk__queue_forget(struct pdk__queue *queue, const struct pdk_claim *claim);
-/* Answer every claim. */
-void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why);
-/* Cancel its claims, those of side lines too, and whoever comes later: the recipe object is gone. */
+/* Cancel its claims, those of side queues too, and all that come later: the recipe object is gone. */
 void pdk__queue_cancel(struct pdk__queue *queue, const char *why);
-/* Is the claim's way through the line confirmed by a server, and how many are ahead of it; negative: not yet. */
+/* The session has ended: answer every claim. */
+void pdk__queue_end(struct pdk__queue *queue, pdk_status status, const char *why);
+/* How many are ahead of the claim; negative until a server has confirmed its position. */
 int32_t pdk__queue_ahead(const struct pdk__queue *queue, const struct pdk_claim *claim);
-
-void pdk__queues_end(pdk_session *s, pdk_status status, const char *why);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/fork.h"
 #include "base/text.h"
 #include "core/paths.h"
+#include "session/blocking.h"
 
 #include <string.h>
 

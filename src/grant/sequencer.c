@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "core/names.h"
 #include "core/paths.h"
+#include "session/blocking.h"
 #include "session/query.h"
 
 #include <paddock/sequencer.h>

@@ -22,6 +22,7 @@ static void arm(pdk_session *s) {
 }
 
 void pdk__alarm_set(pdk_session *s, struct pdk__alarm *alarm, int64_t at) {
+    pdk__assert_locked(s);
     pdk__alarm_off(alarm);
     alarm->at = at;
     if (at == INT64_MAX)

@@ -1,9 +1,7 @@
-/* What every call that may block begins with, and how it waits. */
+#include "session/blocking.h"
+
 #include "base/fork.h"
 #include "base/text.h"
-#include "session/session.h"
-
-#include <time.h>
 
 pdk_status pdk__session_usable(pdk_session *s, const char *call) {
     if (s->forks != pdk__forks())
@@ -33,30 +31,4 @@ pdk_status pdk__may_block(pdk_session *s, const char *call, int64_t timeout_ms) 
 int64_t pdk__deadline(pdk_session *s, int64_t timeout_ms) {
     int64_t now = pdk__now(s);
     return timeout_ms < 0 || timeout_ms > (INT64_MAX - now) / PDK__MS ? INT64_MAX : now + timeout_ms * PDK__MS;
-}
-
-void pdk__cond_init(pthread_cond_t *condition) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
-/* Conditions know no CLOCK_BOOTTIME: the rest of the time is measured on CLOCK_MONOTONIC, anew at each turn. */
-bool pdk__wait(pdk_session *s, pthread_cond_t *condition, int64_t until) {
-    if (until == INT64_MAX) {
-        pthread_cond_wait(condition, &s->monitor);
-        return true;
-    }
-    int64_t left = until - pdk__now(s);
-    if (left <= 0)
-        return false;
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    int64_t ns = at.tv_nsec + left % 1000000000;
-    at.tv_sec += left / 1000000000 + ns / 1000000000;
-    at.tv_nsec = ns % 1000000000;
-    pthread_cond_timedwait(condition, &s->monitor, &at);
-    return true;
 }

@@ -1,7 +1,11 @@
 /* Closing a session: in time, with a last flush, and with nothing running afterwards. */
+#include "session/close.h"
+
 #include "base/fork.h"
 #include "base/text.h"
+#include "session/blocking.h"
 #include "session/entries.h"
+#include "session/supervise.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -15,6 +19,8 @@ pdk_session *pdk_session_ref(pdk_session *s) {
 void pdk__session_free(pdk_session *s) {
     pdk__outbox_clear(s);
     s->platform->end(s);
+    if (s->listener)
+        s->listener->calls->free(s->listener);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);
@@ -26,8 +32,7 @@ void pdk__session_free(pdk_session *s) {
     g_free(s->tls);
     g_free(s->servers);
     g_free(s->trouble_text);
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->monitor);
+    pdk__monitor_clear(&s->monitor);
     g_free(s);
 }
 
@@ -62,20 +67,21 @@ static bool await_finish(pdk_session *s, int64_t deadline) {
     bool in_time = true;
     int64_t longest = pdk__now(s) + s->lease.timeout; /* by then the server has removed them itself */
     while (s->entries.length > 0 && s->link != PDK__LINK_NONE && in_time)
-        in_time = pdk__wait(s, &s->changed, MIN(deadline, longest));
+        in_time = pdk__wait(s, &s->on_entries, MIN(deadline, longest));
     bool clean = s->entries.length == 0;
     s->flush_until = 1; /* waited for already */
     finish(s);
     in_time = true;
     while (!s->finished && in_time)
-        in_time = pdk__wait(s, &s->changed, deadline);
+        in_time = pdk__wait(s, &s->on_finish, deadline);
     pdk__unlock(s);
     return in_time && clean;
 }
 
 /* Under the monitor. */
 static bool await_threads(pdk_session *s, int64_t deadline) {
-    while (!s->platform->ended(s) && pdk__wait(s, &s->changed, deadline))
+    pdk__assert_locked(s);
+    while (!s->platform->ended(s) && pdk__wait(s, &s->on_finish, deadline))
         ;
     return s->platform->ended(s);
 }
@@ -132,7 +138,7 @@ pdk_status pdk_session_flush(pdk_session *s, int64_t timeout_ms) {
     status = pdk__session_usable(s, "pdk_session_flush");
     uint64_t serial = s->leaving_serial;
     while (status == PDK_OK && pdk__entries_leaving(s, serial)) {
-        if (!pdk__wait(s, &s->changed, deadline))
+        if (!pdk__wait(s, &s->on_entries, deadline))
             status = pdk__fail(PDK_TIMEOUT, "pdk_session_flush: releases are unconfirmed after %lld ms; they go on",
                                (long long)timeout_ms);
         else

@@ -4,6 +4,8 @@
 #include "session/entries.h"
 #include "session/ops.h"
 #include "session/reap.h"
+#include "session/renew.h"
+#include "session/watches.h"
 
 #include <string.h>
 
@@ -223,6 +225,7 @@ static bool send_watch(struct pdk__entry *entry) {
 }
 
 bool pdk__send_to_own(struct pdk__entry *entry, enum pdk__op_kind kind, pdk__done_fn done) {
+    pdk__assert_locked(entry->s);
     char *path = pdk__child_path(entry, entry->c.own);
     bool sent = send_one(entry, kind, path, done);
     g_free(path);
@@ -275,6 +278,7 @@ static void on_retry(pdk_session *s, void *user) {
 }
 
 void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command) {
+    pdk__assert_locked(entry->s);
     if (!send_command(entry, command))
         pdk__alarm_set(entry->s, &entry->retry, pdk__now(entry->s) + RETRY_NS);
 }

@@ -1,6 +1,10 @@
 /* The connector: all that may block for seconds, on a thread of its own. One handle at a time: the retired one is closed
  * before the next is opened. */
+#include "session/connect.h"
+
 #include "session/entries.h"
+#include "session/renew.h"
+#include "session/supervise.h"
 
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
 /* How often names are looked up again while there is no connection. */
@@ -17,13 +21,14 @@ static bool must_stop(void *user) {
 }
 
 static void trouble(pdk_session *s, pdk_status status, const char *why) {
+    pdk__assert_locked(s);
     s->link = PDK__LINK_NONE;
     s->trouble = status;
     g_free(s->trouble_text);
     s->trouble_text = g_strdup(why);
     s->open_after = pdk__now(s) + REOPEN_AFTER_NS;
     pdk__log(s, PDK_LOG_WARN, "cannot connect: %s", why);
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake(&s->on_link);
 }
 
 static pdk_status resolve(pdk_session *s, char **servers, char **why) {
@@ -42,6 +47,7 @@ static bool is_hopeless(const pdk_session *s) {
 /* The client library knows addresses only. When the servers have moved to others while there was no connection, it would
  * try the old ones for ever. */
 static void refresh(pdk_session *s) {
+    pdk__assert_locked(s);
     char *servers, *why;
     uint64_t generation = s->generation;
     pdk_status status = resolve(s, &servers, &why);
@@ -58,6 +64,7 @@ static void refresh(pdk_session *s) {
 
 /* Under the monitor, which it gives up while it resolves and opens. */
 static void open_handle(pdk_session *s) {
+    pdk__assert_locked(s);
     char *servers, *why;
     s->link = PDK__LINK_OPENING;
     pdk_status status = resolve(s, &servers, &why);
@@ -93,6 +100,7 @@ static void open_handle(pdk_session *s) {
 }
 
 static void close_handle(pdk_session *s, pdk__zk *zk) {
+    pdk__assert_locked(s);
     pdk__unlock(s);
     s->platform->zk->close(zk);
     pdk__lock(s);
@@ -107,6 +115,7 @@ static bool may_finish(pdk_session *s, int64_t *wait_until) {
 }
 
 static void finish(pdk_session *s) {
+    pdk__assert_locked(s);
     pdk__zk *zk = s->zk;
     s->zk = NULL;
     s->link = PDK__LINK_NONE;
@@ -115,7 +124,7 @@ static void finish(pdk_session *s) {
         close_handle(s, zk);
     pdk__entries_tell(s, PDK__EXPIRED);
     s->finished = true;
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake(&s->on_finish);
 }
 
 bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {

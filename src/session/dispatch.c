@@ -1,6 +1,7 @@
 #include "session/dispatch.h"
 
 #include "base/text.h"
+#include "base/thread.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -132,11 +133,7 @@ bool pdk__outbox_drain(pdk_session *s, int64_t until) {
         int64_t left = until - pdk__now(s);
         if (left <= 0)
             break;
-        struct timespec at;
-        clock_gettime(CLOCK_MONOTONIC, &at);
-        int64_t ns = at.tv_nsec + MIN(left, 50 * PDK__MS);
-        at.tv_sec += ns / 1000000000;
-        at.tv_nsec = ns % 1000000000;
+        struct timespec at = pdk__cond_moment(MIN(left, 50 * PDK__MS));
         pthread_cond_timedwait(&o->changed, &o->lock, &at);
     }
     pthread_mutex_unlock(&o->lock);

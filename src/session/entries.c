@@ -3,6 +3,7 @@
 #include <string.h>
 
 void pdk__entries_tell(pdk_session *s, enum pdk__event_type type) {
+    pdk__assert_locked(s);
     guint count = s->entries.length;
     struct pdk__entry **all = g_new(struct pdk__entry *, count + 1);
     guint n = 0;
@@ -17,6 +18,7 @@ void pdk__entries_tell(pdk_session *s, enum pdk__event_type type) {
 }
 
 bool pdk__entries_leaving(const pdk_session *s, uint64_t serial) {
+    pdk__assert_locked(s);
     for (const GList *link = s->entries.head; link; link = link->next) {
         const struct pdk__entry *entry = link->data;
         if (entry->leaving && entry->leaving <= serial)
@@ -26,6 +28,7 @@ bool pdk__entries_leaving(const pdk_session *s, uint64_t serial) {
 }
 
 bool pdk__entries_is_leaving(const pdk_session *s, const char *dir, const char *name) {
+    pdk__assert_locked(s);
     for (const GList *link = s->entries.head; link; link = link->next) {
         const struct pdk__entry *entry = link->data;
         if (entry->leaving && strcmp(entry->c.own, name) == 0 && strcmp(entry->dir, dir) == 0)
@@ -40,6 +43,7 @@ static bool wants_renewal(const struct pdk__entry *entry) {
 }
 
 bool pdk__entries_active(const pdk_session *s) {
+    pdk__assert_locked(s);
     for (const GList *link = s->entries.head; link; link = link->next)
         if (wants_renewal(link->data))
             return true;
@@ -47,6 +51,7 @@ bool pdk__entries_active(const pdk_session *s) {
 }
 
 struct pdk__entry *pdk__entries_to_renew(pdk_session *s) {
+    pdk__assert_locked(s);
     for (guint i = 0; i < s->entries.length; i++) {
         GList *link = g_queue_pop_head_link(&s->entries);
         g_queue_push_tail_link(&s->entries, link);

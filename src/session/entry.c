@@ -2,6 +2,8 @@
 
 #include "session/commands.h"
 #include "session/reap.h"
+#include "session/renew.h"
+#include "session/watches.h"
 #include "zk/errors.h"
 
 #include <inttypes.h>
@@ -11,11 +13,13 @@
 #define SETTLE_NS (10 * PDK__MS)
 
 struct pdk__entry *pdk__entry_ref(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
     entry->refs++;
     return entry;
 }
 
 void pdk__entry_unref(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
     if (--entry->refs != 0)
         return;
     pdk__alarm_off(&entry->retry);
@@ -85,7 +89,7 @@ static void remove_entry(struct pdk__entry *entry) {
         g_free(path);
     }
     pdk__reap_done(entry);
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake(&s->on_entries);
     if (s->finish)
         s->platform->work(s);
 }
@@ -118,6 +122,7 @@ static void after(struct pdk__entry *entry, enum pdk__phase before) {
 }
 
 void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
+    pdk__assert_locked(entry->s);
     enum pdk__phase before = entry->c.phase;
     char watched[PDK__NAME_SIZE];
     memcpy(watched, entry->c.watched, sizeof watched);
@@ -142,6 +147,7 @@ void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type) {
 }
 
 void pdk__entry_leave(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
     entry->owner = NULL;
     if (entry->c.leaving && entry->leaving)
         return;
@@ -157,6 +163,7 @@ void pdk__entry_drop(struct pdk__entry *entry) {
 }
 
 char *pdk__entry_failure(const struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
     const char *why = pdk_status_text(entry->c.failure);
     if (entry->c.failure == PDK_LIMIT)
         return g_strdup(entry->limit ? entry->limit : PDK__CHILDREN_LIMIT);
@@ -164,6 +171,7 @@ char *pdk__entry_failure(const struct pdk__entry *entry) {
 }
 
 bool pdk__entry_is_blocked(const struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
     return entry->c.phase == PDK__IN && entry->c.listed && entry->blocked;
 }
 
@@ -184,6 +192,7 @@ static void watcher_ref(struct pdk__watcher *watcher) { pdk__entry_ref((struct p
 static void watcher_unref(struct pdk__watcher *watcher) { pdk__entry_unref((struct pdk__entry *)watcher); }
 
 struct pdk__entry *pdk__entry_make(pdk_session *s, const char *dir, const char *mark) {
+    pdk__assert_locked(s);
     struct pdk__entry *entry = g_new0(struct pdk__entry, 1);
     entry->watcher = (struct pdk__watcher){on_fired, watcher_ref, watcher_unref};
     entry->refs = 1;

@@ -1,11 +1,17 @@
 #include "session/live_query.h"
 
+#include "session/watches.h"
+
 /* Between two questions, where the first was not answered on a connection that stands. */
 #define ASK_AGAIN_NS (20 * PDK__MS)
 
-void pdk__live_query_ref(struct pdk__live_query *l) { l->refs++; }
+void pdk__live_query_ref(struct pdk__live_query *l) {
+    pdk__assert_locked(l->s);
+    l->refs++;
+}
 
 void pdk__live_query_unref(struct pdk__live_query *l) {
+    pdk__assert_locked(l->s);
     if (--l->refs != 0)
         return;
     g_ptr_array_unref(l->keys);
@@ -28,6 +34,7 @@ static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) 
 }
 
 bool pdk__live_query_watch(struct pdk__live_query *l, const char *key) {
+    pdk__assert_locked(l->s);
     if (!pdk__watches_add(l->s, key, &l->watcher))
         return false;
     forget(l, key);
@@ -36,11 +43,13 @@ bool pdk__live_query_watch(struct pdk__live_query *l, const char *key) {
 }
 
 void pdk__live_query_unset(struct pdk__live_query *l, const char *key) {
+    pdk__assert_locked(l->s);
     pdk__watches_failed(l->s, key, &l->watcher);
     forget(l, key);
 }
 
 void pdk__live_query_unwatch(struct pdk__live_query *l, const char *key) {
+    pdk__assert_locked(l->s);
     pdk__watches_remove(l->s, key, &l->watcher);
     forget(l, key);
 }
@@ -54,6 +63,7 @@ static void on_alarm(pdk_session *s, void *user) {
 }
 
 void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struct pdk__live_query_calls *calls) {
+    pdk__assert_locked(s);
     *l = (struct pdk__live_query){.watcher = {on_fired, watcher_ref, watcher_unref}, .calls = calls, .s = s, .refs = 1};
     l->keys = g_ptr_array_new_with_free_func(g_free);
     l->alarm = (struct pdk__alarm){.ring = on_alarm, .user = l};
@@ -61,14 +71,19 @@ void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struc
     g_queue_push_tail_link(&s->live_queries, &l->link);
 }
 
-void pdk__live_query_again(struct pdk__live_query *l) { l->again = true; }
+void pdk__live_query_again(struct pdk__live_query *l) {
+    pdk__assert_locked(l->s);
+    l->again = true;
+}
 
 void pdk__live_query_look_within(struct pdk__live_query *l, int64_t ns) {
+    pdk__assert_locked(l->s);
     if (!l->stopped)
         pdk__alarm_set(l->s, &l->alarm, pdk__now(l->s) + ns);
 }
 
 void pdk__live_query_look(struct pdk__live_query *l) {
+    pdk__assert_locked(l->s);
     if (l->stopped || l->s->ended != PDK_OK || l->s->link != PDK__LINK_CONNECTED)
         return; /* connected again, it is asked to look */
     l->again = l->asking;
@@ -82,6 +97,7 @@ void pdk__live_query_look(struct pdk__live_query *l) {
 }
 
 void pdk__live_query_done(struct pdk__live_query *l, bool answered) {
+    pdk__assert_locked(l->s);
     bool again = l->again;
     l->asking = l->again = false;
     if (!answered)
@@ -93,6 +109,7 @@ void pdk__live_query_done(struct pdk__live_query *l, bool answered) {
 }
 
 void pdk__live_query_stop(struct pdk__live_query *l) {
+    pdk__assert_locked(l->s);
     if (l->stopped)
         return;
     l->stopped = true;
@@ -104,6 +121,7 @@ void pdk__live_query_stop(struct pdk__live_query *l) {
 }
 
 void pdk__live_queries_look(pdk_session *s) {
+    pdk__assert_locked(s);
     for (GList *link = s->live_queries.head, *next; link; link = next) {
         next = link->next; /* looking sends requests, and ends no lookout */
         pdk__live_query_look(link->data);

@@ -1,9 +1,14 @@
 /* Opening a session: options, the first connection, and what is asked of it from outside. */
+#include "session/open.h"
+
 #include "base/fork.h"
 #include "base/text.h"
+#include "session/blocking.h"
 #include "session/ops.h"
 #include "session/options.h"
 #include "session/reap.h"
+#include "session/renew.h"
+#include "session/threads.h"
 #include "session/watches.h"
 
 #include <dlfcn.h>
@@ -76,12 +81,9 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     s->request_timeout_ms = o->request_timeout_ms;
     s->on_event = o->on_event;
     s->on_event_user = o->on_event_user;
-    pthread_mutex_init(&s->monitor, NULL);
-    pdk__cond_init(&s->changed);
+    pdk__monitor_init(&s->monitor);
     g_queue_init(&s->entries);
     s->marked = g_hash_table_new(g_int64_hash, g_int64_equal);
-    g_queue_init(&s->queues);
-    g_queue_init(&s->holds);
     g_queue_init(&s->live_queries);
     s->alarms = g_sequence_new(NULL);
     s->armed = INT64_MAX;
@@ -96,7 +98,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
 static pdk_status await_connection(pdk_session *s) {
     int64_t deadline = pdk__deadline(s, s->connect_timeout_ms);
     pdk__lock(s);
-    while (s->lease.end == 0 && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->changed, deadline))
+    while (s->lease.end == 0 && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->on_link, deadline))
         ;
     pdk_status status = s->lease.end != 0 ? PDK_OK : s->ended ? s->ended : s->trouble ? s->trouble : PDK_UNAVAILABLE;
     if (status == PDK_UNAVAILABLE)

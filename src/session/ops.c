@@ -1,5 +1,7 @@
 #include "session/ops.h"
 
+#include "session/renew.h"
+
 struct op {
     uint64_t generation;
     int64_t sent;
@@ -9,6 +11,7 @@ struct op {
 };
 
 bool pdk__send(pdk_session *s, struct pdk__request request, pdk__done_fn done, void *user) {
+    pdk__assert_locked(s);
     if (!s->zk)
         return false;
     struct op *op = g_new(struct op, 1);

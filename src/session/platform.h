@@ -1,7 +1,8 @@
-/* The world a session lives in: ZooKeeper, the clock, the timer and the wake-ups, in one table.
+/* The platform of a session: all that it needs of its surroundings, in one table. These are ZooKeeper, name resolution, the
+ * clock, random numbers, the timer and the wake-ups.
  *
- * The real one is threads.c over libzookeeper; a simulation brings its own, and the same driver runs in its time. What
- * blocks (pdk_lock_acquire, pdk_session_close …) waits on conditions in real time and is for the real world only.
+ * The real one is threads.c over libzookeeper. A simulation brings its own, and the same driver runs in its time. Calls that
+ * block (pdk_lock_acquire, pdk_session_close …) wait on conditions in real time: they are for the real platform only.
  */
 #ifndef PDK_SESSION_PLATFORM_H
 #define PDK_SESSION_PLATFORM_H
@@ -35,7 +36,5 @@ struct pdk__platform {
     /* After the last use. */
     void (*end)(struct pdk_session *s);
 };
-
-extern const struct pdk__platform pdk__platform_real;
 
 #endif

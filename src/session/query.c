@@ -1,6 +1,7 @@
 #include "session/query.h"
 
 #include "base/text.h"
+#include "session/blocking.h"
 
 /* Between two questions on one connection. */
 #define ASK_AGAIN_NS (50 * PDK__MS)
@@ -12,11 +13,13 @@ void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free_fn)(struc
 }
 
 void pdk__query_unref(struct pdk__query *q) {
+    pdk__assert_locked(q->s);
     if (--q->refs == 0)
         q->free(q);
 }
 
 void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user) {
+    pdk__assert_locked(q->s);
     if (!pdk__send(q->s, (struct pdk__request){.kind = kind, .path = path}, done, user)) {
         q->status = PDK_UNAVAILABLE;
         return;
@@ -26,6 +29,7 @@ void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *p
 }
 
 void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply) {
+    pdk__assert_locked(q->s);
     if (!reply || reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW) {
         q->status = PDK_UNAVAILABLE;
     } else if (reply->result == PDK__NOT_ALLOWED && q->status == PDK_OK) {
@@ -33,15 +37,16 @@ void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply) {
         q->code = reply->code;
     }
     q->in_flight--;
-    pthread_cond_broadcast(&q->s->changed);
+    pdk__wake(&q->waiters);
     pdk__query_unref(q);
 }
 
 pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
+    pdk__assert_locked(q->s);
     while (q->in_flight > 0) {
         if (q->s->ended != PDK_OK)
             return q->s->ended;
-        if (!pdk__wait(q->s, &q->s->changed, deadline))
+        if (!pdk__wait(q->s, &q->waiters, deadline))
             return PDK_UNAVAILABLE;
     }
     return q->status;
@@ -63,7 +68,7 @@ pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, in
         int64_t pause = connected ? pdk__now(s) + ASK_AGAIN_NS : deadline;
         if (status != PDK_UNAVAILABLE || pdk__now(s) >= deadline)
             break;
-        pdk__wait(s, &s->changed, MIN(deadline, pause));
+        pdk__wait(s, &s->on_link, MIN(deadline, pause));
     }
     if (status == PDK_UNAVAILABLE)
         pdk__fail(status, "%s: %s: no server answered within timeout_ms (%lld)", call, path, (long long)timeout_ms);

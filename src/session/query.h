@@ -9,8 +9,9 @@ struct pdk__query {
     pdk_session *s;
     unsigned refs; /* the caller's, and one per request in flight */
     unsigned in_flight;
-    pdk_status status; /* UNAVAILABLE once a request was not answered */
-    int code;          /* ZooKeeper's, of a refusal */
+    struct pdk__waiters waiters; /* the caller, for answers */
+    pdk_status status;           /* UNAVAILABLE once a request was not answered */
+    int code;                    /* ZooKeeper's, of a refusal */
     void (*free)(struct pdk__query *q);
 };
 

@@ -1,6 +1,7 @@
 #include "session/reap.h"
 
 #include "session/ops.h"
+#include "session/supervise.h"
 #include "zk/errors.h"
 
 #include <string.h>
@@ -42,6 +43,7 @@ static void reap(pdk_session *s, const char *dir, const char *mark, const char *
 }
 
 void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count) {
+    pdk__assert_locked(s);
     for (size_t i = 0; i < count; i++) {
         struct pdk__name name;
         if (!pdk__name_has_uuid_prefix(names[i], s->uuid_prefix) || strcmp(names[i], own) == 0 ||
@@ -57,6 +59,7 @@ void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const c
 }
 
 void pdk__reap_stuck(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
     char *why = g_strdup_printf("%s/%s cannot be deleted: %s; has its access control list been changed?", entry->dir,
                                 entry->c.own, pdk__zk_code_name(entry->failure_code));
     pdk__session_reopen(entry->s, why);
@@ -70,6 +73,7 @@ static void ignore(pdk_session *s, void *user, const struct pdk__reply *reply) {
 }
 
 void pdk__reap_done(const struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
     struct pdk__name name;
     if (!pdk__name_parse(entry->c.own, &name) ||
         (name.sequence < PDK__SEQUENCE_HIGH && !pdk__sequence_is_stuck(name.sequence)))

@@ -1,8 +1,10 @@
 /* The lease, driven: barriers every T/10 while something is held or next in line, every T/4 otherwise, so that a lock that is
  * wanted finds its evidence. The arithmetic is core/lease.h's. */
-#include "grant/hold.h"
+#include "session/renew.h"
+
 #include "session/entries.h"
 #include "session/ops.h"
+#include "session/supervise.h"
 
 #include <string.h>
 
@@ -34,6 +36,7 @@ static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *repl
 }
 
 static void send_barrier(pdk_session *s, struct pdk__entry *entry) {
+    pdk__assert_locked(s);
     if (s->link != PDK__LINK_CONNECTED)
         return;
     struct pdk__request request = {.kind = PDK__OP_BARRIER, .path = "/"};
@@ -61,7 +64,8 @@ static void on_renewal(pdk_session *s, void *user) {
 
 static void on_lease_over(pdk_session *s, void *user) {
     (void)user;
-    pdk__holds_check(s);
+    if (s->listener)
+        s->listener->calls->lease_over(s->listener);
 }
 
 void pdk__renew_init(pdk_session *s) {
@@ -70,17 +74,20 @@ void pdk__renew_init(pdk_session *s) {
 }
 
 void pdk__renew_begin(pdk_session *s) {
+    pdk__assert_locked(s);
     pdk__lease_begin(&s->lease, pdk__now(s));
     pdk__alarm_off(&s->renewal);
     s->last_proof = 0;
 }
 
 void pdk__renew_connected(pdk_session *s) {
+    pdk__assert_locked(s);
     send_barrier(s, NULL);
     schedule(s);
 }
 
 void pdk__renew_soon(pdk_session *s) {
+    pdk__assert_locked(s);
     int64_t now = pdk__now(s);
     bool pressed = is_urgent(s) || pdk__lease_short(&s->lease, now);
     int64_t by = s->last_proof + (pressed ? pdk__lease_urgent_period(&s->lease) : pdk__lease_renewal_period(&s->lease));
@@ -88,18 +95,20 @@ void pdk__renew_soon(pdk_session *s) {
         pdk__alarm_set(s, &s->renewal, MAX(by, now + PDK__MS));
 }
 
-void pdk__renew_now(pdk_session *s) { send_barrier(s, pdk__entries_to_renew(s)); }
+void pdk__renew_now(pdk_session *s) {
+    pdk__assert_locked(s);
+    send_barrier(s, pdk__entries_to_renew(s));
+}
 
 void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
+    pdk__assert_locked(s);
     int64_t now = pdk__now(s);
     bool was_fresh = pdk__lease_fresh(&s->lease, now);
     bool moved = pdk__lease_answered(&s->lease, sent, now, committed);
     if (committed && sent > s->last_proof)
         s->last_proof = sent; /* a busy session needs no barriers */
-    if (moved) {
-        pdk__holds_check(s); /* what lapsed before stays so, and its alarm is about to be moved away */
-        pdk__holds_extend(s, s->lease.end);
-    }
+    if (moved && s->listener)
+        s->listener->calls->lease_extended(s->listener, s->lease.end);
     if (committed && !s->restored && sent >= s->connected_at && pdk__lease_fresh(&s->lease, now)) {
         s->restored = true;
         pdk__session_tell(s, PDK_SESSION_RESTORED);
@@ -107,7 +116,7 @@ void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     if (!moved)
         return;
     pdk__alarm_set(s, &s->lease_over, s->lease.end);
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake(&s->on_link);
     if (!was_fresh && pdk__lease_fresh(&s->lease, now))
         pdk__entries_tell(s, PDK__FRESH);
 }

@@ -7,12 +7,14 @@
  *
  * A retired handle is closed by the connector before it opens the next one, so that one handle speaks at a time.
  */
-#include "grant/hold.h"
-#include "grant/queue.h"
+#include "session/supervise.h"
+
 #include "session/entries.h"
 #include "session/live_query.h"
 #include "session/ops.h"
 #include "session/reap.h"
+#include "session/renew.h"
+#include "session/watches.h"
 
 struct told {
     pdk_session *s;
@@ -26,6 +28,7 @@ static void tell_run(void *user) {
 }
 
 void pdk__session_tell(pdk_session *s, pdk_session_event event) {
+    pdk__assert_locked(s);
     if (s->ended != PDK_OK && event != PDK_SESSION_CLOSED)
         return; /* CLOSED is the last one */
     static const char *const words[] = {"", "connected", "suspended", "restored", "expired", "reopened", "closed"};
@@ -44,6 +47,7 @@ void pdk__session_tell(pdk_session *s, pdk_session_event event) {
 
 /* Nothing of the current handle counts any more. */
 static void retire(pdk_session *s) {
+    pdk__assert_locked(s);
     s->retired = s->zk;
     s->zk = NULL;
     s->link = PDK__LINK_NONE;
@@ -52,14 +56,17 @@ static void retire(pdk_session *s) {
     pdk__alarm_off(&s->lease_over);
     pdk__entries_tell(s, PDK__EXPIRED);
     pdk__watches_reset(s);
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake(&s->on_link);
+    pdk__wake(&s->on_entries);
     s->platform->work(s);
 }
 
 static void begin_anew(pdk_session *s) {
+    pdk__assert_locked(s);
     bool had_session = s->link != PDK__LINK_OPENING;
     pdk__uuid_prefix_make(s); /* nodes of the session before are not the next one's */
-    pdk__holds_lose(s, PDK_REASON_EXPIRED);
+    if (s->listener)
+        s->listener->calls->expired(s->listener);
     retire(s);
     if (had_session)
         pdk__session_tell(s, PDK_SESSION_EXPIRED);
@@ -67,6 +74,7 @@ static void begin_anew(pdk_session *s) {
 }
 
 void pdk__session_reopen(pdk_session *s, const char *why) {
+    pdk__assert_locked(s);
     if (!s->zk || s->ended != PDK_OK)
         return;
     pdk__log(s, PDK_LOG_ERROR, "giving up the ZooKeeper session: %s", why);
@@ -74,15 +82,16 @@ void pdk__session_reopen(pdk_session *s, const char *why) {
 }
 
 void pdk__session_end(pdk_session *s, pdk_status status, const char *why) {
+    pdk__assert_locked(s);
     if (s->ended != PDK_OK)
         return;
     s->ended = status;
     g_free(s->trouble_text);
     s->trouble_text = g_strdup(why);
-    pdk__queues_end(s, status, why);
-    pdk__holds_lose(s, PDK_REASON_CLOSED);
+    if (s->listener)
+        s->listener->calls->ended(s->listener, status, why);
     pdk__session_tell(s, PDK_SESSION_CLOSED);
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake_all(s);
 }
 
 static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
@@ -98,10 +107,11 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
         pdk__session_tell(s, s->ever_connected ? PDK_SESSION_REOPENED : PDK_SESSION_CONNECTED);
         s->ever_connected = true;
     } else { /* a shorter timeout shortens what is held */
-        pdk__holds_shorten(s, s->lease.end);
+        if (s->listener)
+            s->listener->calls->lease_shortened(s->listener, s->lease.end);
         pdk__alarm_set(s, &s->lease_over, s->lease.end);
     }
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake(&s->on_link);
     pdk__renew_connected(s);
     pdk__entries_tell(s, PDK__LINK_UP);
     pdk__live_queries_look(s);

@@ -7,7 +7,11 @@
  *
  * All block every signal. None is joined: the last one to leave a session nobody references frees it.
  */
+#include "session/threads.h"
+
 #include "base/text.h"
+#include "session/close.h"
+#include "session/connect.h"
 #include "session/session.h"
 #include "zk/resolver.h"
 
@@ -23,9 +27,9 @@
 struct threads {
     int timer;
     int running;
-    bool work;            /* for the connector */
-    pthread_cond_t woken; /* the connector */
-    atomic_bool stop;     /* the timer */
+    bool work; /* for the connector */
+    struct pdk__waiters connector;
+    atomic_bool stop; /* the timer, and the dispatcher */
 };
 
 static struct threads *threads_of(const pdk_session *s) { return s->platform_data; }
@@ -48,7 +52,7 @@ static void thread_ends(pdk_session *s) {
     pdk__lock(s);
     threads_of(s)->running--;
     bool abandoned = threads_of(s)->running == 0 && atomic_load(&s->refs) == 0;
-    pthread_cond_broadcast(&s->changed);
+    pdk__wake(&s->on_finish);
     pdk__unlock(s);
     if (abandoned)
         pdk__session_free(s);
@@ -74,7 +78,7 @@ static void *connector_main(void *user) {
         if (pdk__connector_run(s, &wait_until))
             break;
         pdk__lock(s);
-        while (!t->work && pdk__wait(s, &t->woken, wait_until))
+        while (!t->work && pdk__wait(s, &t->connector, wait_until))
             ;
         t->work = false;
         pdk__unlock(s);
@@ -127,7 +131,6 @@ static bool start_thread(pdk_session *s, void *(*main)(void *)) {
 static pdk_status real_start(pdk_session *s) {
     struct threads *t = g_new0(struct threads, 1);
     s->platform_data = t;
-    pdk__cond_init(&t->woken);
     t->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
     if (t->timer < 0)
         return pdk__fail(PDK_SYSTEM, "timerfd_create: %s", g_strerror(errno));
@@ -142,7 +145,10 @@ static pdk_status real_start(pdk_session *s) {
     return started ? PDK_OK : pdk__fail(PDK_SYSTEM, "pthread_create: no thread to be had");
 }
 
-static void real_arm(pdk_session *s, int64_t at) { set_timer(threads_of(s), at); }
+static void real_arm(pdk_session *s, int64_t at) {
+    pdk__assert_locked(s);
+    set_timer(threads_of(s), at);
+}
 
 static void real_wake(pdk_session *s) {
     if (s->outbox.fd >= 0)
@@ -150,9 +156,10 @@ static void real_wake(pdk_session *s) {
 }
 
 static void real_work(pdk_session *s) {
+    pdk__assert_locked(s);
     struct threads *t = threads_of(s);
     t->work = true;
-    pthread_cond_signal(&t->woken);
+    pdk__wake(&t->connector);
 }
 
 static void real_end(pdk_session *s) {
@@ -161,12 +168,14 @@ static void real_end(pdk_session *s) {
         return;
     if (t->timer >= 0)
         close(t->timer);
-    pthread_cond_destroy(&t->woken);
     g_free(t);
     s->platform_data = NULL;
 }
 
-static bool real_ended(const pdk_session *s) { return !s->platform_data || threads_of(s)->running == 0; }
+static bool real_ended(const pdk_session *s) {
+    pdk__assert_locked(s);
+    return !s->platform_data || threads_of(s)->running == 0;
+}
 
 /* The kernel's, since GLib's generator goes on alike in parent and child. So few bytes come at once, and all together. */
 static void real_random(void *bytes, size_t size) {

@@ -13,6 +13,7 @@ void pdk__watches_init(pdk_session *s) {
 char *pdk__watches_children_key(const char *dir) { return g_strconcat(dir, "/", NULL); }
 
 bool pdk__watches_add(pdk_session *s, const char *key, struct pdk__watcher *watcher) {
+    pdk__assert_locked(s);
     GPtrArray *watchers = g_hash_table_lookup(s->watches, key);
     if (!watchers) {
         if (s->watched_bytes + cost(key) > PDK__WATCHED_BYTES_MAX)
@@ -27,12 +28,14 @@ bool pdk__watches_add(pdk_session *s, const char *key, struct pdk__watcher *watc
 }
 
 void pdk__watches_remove(pdk_session *s, const char *key, struct pdk__watcher *watcher) {
+    pdk__assert_locked(s);
     GPtrArray *watchers = g_hash_table_lookup(s->watches, key);
     if (watchers)
         g_ptr_array_remove_fast(watchers, watcher);
 }
 
 void pdk__watches_failed(pdk_session *s, const char *key, struct pdk__watcher *watcher) {
+    pdk__assert_locked(s);
     pdk__watches_remove(s, key, watcher);
     GPtrArray *watchers = g_hash_table_lookup(s->watches, key);
     if (!watchers || watchers->len > 0)
@@ -61,6 +64,7 @@ static void fire(pdk_session *s, const char *key, const char *path, bool gone) {
 }
 
 void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event event) {
+    pdk__assert_locked(s);
     bool gone = event == PDK__ZK_DELETED;
     if (event != PDK__ZK_CHILDREN)
         fire(s, path, path, gone);
@@ -72,6 +76,7 @@ void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event eve
 }
 
 void pdk__watches_reset(pdk_session *s) {
+    pdk__assert_locked(s);
     g_hash_table_remove_all(s->watches);
     s->watched_bytes = 0;
 }

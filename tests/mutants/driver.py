@@ -25,23 +25,22 @@ MUTANTS = {
          "    pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);")]),
     "validity that revives": ("src/grant/hold.c", SIM, [
         ("while (until > now && until < end_ns", "while (until >= 0 && now > 0 && until < end_ns"),
-        ("src/session/renew.c", "pdk__holds_check(s); /* what", "(void)s; /* what")]),
-    "what has lapsed is not told before the lease moves": ("src/session/renew.c", SIM, [
-        ("pdk__holds_check(s); /* what", "(void)s; /* what")]),
+        ("src/grant/registry.c", "pdk__registry_check(r); /* what", "(void)r; /* what")]),
+    "what has lapsed is not told before the lease moves": ("src/grant/registry.c", SIM, [
+        ("pdk__registry_check(r); /* what", "(void)r; /* what")]),
     "no look at the lease when a grant is received": ("src/grant/claim.c", RARE, [
         ("!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
     "granted with any lease": ("src/session/commands.c", SIM, [
         ("event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));", "event.fresh = s->lease.end != 0;"),
         ("src/grant/claim.c", "!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
     "LOST twice": ("src/grant/hold.c", SIM, [
-        ("pdk__hold_tell(hold);\n    end(hold, false)", "pdk__hold_tell(hold);\n    hold->told = false;\n"
-         "    pdk__hold_tell(hold);\n    end(hold, false)")]),
+        ("tell(hold);\n    end(hold, false)", "tell(hold);\n    hold->told = false;\n    tell(hold);\n    end(hold, false)")]),
     "LOST never": ("src/grant/hold.c", SIM, [
-        ("pdk__hold_tell(hold);\n    end(hold, false)", "end(hold, false)")]),
+        ("tell(hold);\n    end(hold, false)", "end(hold, false)")]),
     "LOST after the release": ("src/grant/hold.c", SIM, [
         ("bool wanted = !hold->released;", "bool wanted = true;")]),
-    "LOST when somebody looks": ("src/session/renew.c", SIM, [
-        ("(void)user;\n    pdk__holds_check(s);", "(void)user;\n    (void)s;")]),
+    "LOST when somebody looks": ("src/grant/registry.c", SIM, [
+        ("*l) { pdk__registry_check(of(l)); }", "*l) { (void)l; }")]),
     "a cancel forgets its node": ("src/session/entry.c", SIM, [
         ("pdk__entry_tell(entry, PDK__LEAVE);", "")]),
     "what was not sent is not sent again": ("src/session/commands.c", SIM, [
@@ -49,7 +48,7 @@ MUTANTS = {
          "        pdk__alarm_set")]),
     "any session's node is ours": ("src/session/commands.c", SIM, [
         ("reply->owner == entry->s->id", "reply->owner != 0"),
-        ("src/session/entries.c", 'g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks)',
+        ("src/session/entry.c", 'g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks)',
          'g_strdup("00000000-0000-4000-8000-000000000000")')]),
     "claims are forgotten at expiry": ("src/grant/queue.c", SIM, [
         ("        drop_entry(queue);\n        pdk__queue_advance(queue);", "        drop_entry(queue);")]),
@@ -97,7 +96,7 @@ MUTANTS = {
         ("pdk__entry_drop(old);", "old->owner = NULL;")]),
     "the writer's node goes before the reader's has come": ("src/grant/grant.c", SIM, [
         ("    grant->shared = status == PDK_OK;", "    grant->shared = status == PDK_OK;\n    pdk__entry_leave(grant->entries[0]);")]),
-    "a downgraded writer goes to the end of the line": ("src/session/entries.c", SIM, [
+    "a downgraded writer goes to the end of the line": ("src/session/entry.c", SIM, [
         ("    entry->name = g_strconcat(entry->c.mark, held->c.own + strlen(held->c.mark), NULL);\n    entry->c.named = true;\n",
          "")]),
     "a place in line that is nobody's any more": ("src/core/contender.c", PLAN + "exchange_exchanged_gone.plan", [
@@ -133,15 +132,15 @@ MUTANTS = {
     "an observer is told of the last in line": ("recipes/election_observer.c", SIM, [
         ("if (order < 0 ||", "if (!first || order > 0 ||")]),
     "elected after it has left": ("recipes/election_candidate.c", SIM, [
-        ("elected = status == PDK_OK && !left;", "elected = status == PDK_OK;")]),
+        ("bool elected = c->election && (leads(c) || c->received);", "bool elected = leads(c) || c->received || !c->election;")]),
     "a loss deposes nobody": ("recipes/election_candidate.c", SIM, [
-        ("if (c->leading) /* else it was never received */", "if (c->leading && reason == PDK_REASON_NONE)")]),
+        ("    notify(c, deposed_run, NULL, reason);", "    if (reason == PDK_REASON_NONE)\n        notify(c, deposed_run, NULL, reason);")]),
     "deposed, whatever the reason, as if it had resigned": ("recipes/election_candidate.c", SIM, [
-        ("*news = (struct news){ref(c), reason};", "*news = (struct news){ref(c), reason ? PDK_REASON_NONE : reason};")]),
+        ("notify(c, deposed_run, NULL, reason);", "notify(c, deposed_run, NULL, reason ? PDK_REASON_NONE : reason);")]),
     "who leaves stays in office": ("recipes/election_candidate.c", SIM, [
-        ("        release(remains, c->hold);\n", "        (void)remains;\n")]),
+        ("        release(leftovers, c->hold);\n", "        (void)leftovers;\n")]),
     "who resigned does not come back": ("recipes/election_candidate.c", SIM, [
-        ("pdk_status status = stand(c);", "pdk_status status = news->reason == PDK_REASON_NONE ? PDK_OK : stand(c);")]),
+        ("pdk_status status = stand(c);", "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : stand(c);")]),
     "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [
-        ("        c->calls.elected(hold, c->calls.user);", "        c->calls.elected(hold, c->calls.user);\n    if (elected)\n        stand(c);")]),
+        ("        c->calls.elected(notice->hold, c->calls.user);", "        c->calls.elected(notice->hold, c->calls.user);\n    if (elected)\n        stand(c);")]),
 }

@@ -1,7 +1,7 @@
 /* The lives of the processes: their sessions begin and end, they are paused and killed. What they do runs inside of them, late
  * as their threads are; a process that is paused does it afterwards. */
 #include "deployment.h"
-
+#include "session/open.h"
 #include "session/session.h"
 #include "world.h"
 

@@ -7,7 +7,17 @@
 
 #include "grant/claim.h"
 #include "grant/hold.h"
+#include "grant/registry.h"
 #include "session/entries.h"
+
+/* The driver's lists. A session has none before its first queue. */
+static const GList *first_queue(const pdk_session *s) {
+    return s->listener ? ((const struct pdk__registry *)s->listener)->queues.head : NULL;
+}
+
+static const GList *first_hold(const pdk_session *s) {
+    return s->listener ? ((const struct pdk__registry *)s->listener)->holds.head : NULL;
+}
 
 /* ---- holds */
 
@@ -47,7 +57,7 @@ static struct observed_turn *turn_of(struct deployment *d, const struct pdk__que
 }
 
 static void note_turns(struct deployment *d, const pdk_session *s) {
-    for (const GList *link = s->queues.head; link; link = link->next) {
+    for (const GList *link = first_queue(s); link; link = link->next) {
         const struct pdk__queue *queue = link->data;
         struct observed_name name;
         if (!queue->admitting || !queue->entry || !observe_name(queue->entry->c.own, &name))
@@ -159,7 +169,7 @@ static void reread_lease(struct deployment *d, struct life *life) {
 /* true: there are some that were not known yet. */
 static bool reread_session(struct deployment *d, struct life *life) {
     bool more = false;
-    for (const GList *link = life->s->holds.head; link; link = link->next) {
+    for (const GList *link = first_hold(life->s); link; link = link->next) {
         struct believed *b = find(d, link->data);
         if (!b) {
             more = true;
@@ -181,7 +191,7 @@ static void look_at_session(struct deployment *d, struct life *life) {
 }
 
 static void begin_new(struct deployment *d, struct life *life) {
-    for (const GList *link = life->s->holds.head; link; link = link->next)
+    for (const GList *link = first_hold(life->s); link; link = link->next)
         if (!find(d, link->data))
             begin(d, life, link->data);
 }

@@ -1,7 +1,11 @@
 #include "world.h"
-
+#include "session/close.h"
+#include "session/connect.h"
+#include "session/open.h"
 #include "session/session.h"
+#include "session/supervise.h"
 #include "sim_client.h"
+
 #include <string.h>
 
 struct threads {

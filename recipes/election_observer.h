@@ -1,0 +1,10 @@
+/* An observer of an election. */
+#ifndef PDK_ELECTION_OBSERVER_H
+#define PDK_ELECTION_OBSERVER_H
+
+#include "election.h"
+
+/* What pdk_election_observe does, its arguments checked, in a session that is usable. Under the monitor. */
+pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user));
+
+#endif

@@ -1,0 +1,16 @@
+/* How every call begins that may block: is it allowed, and until when. */
+#ifndef PDK_SESSION_BLOCKING_H
+#define PDK_SESSION_BLOCKING_H
+
+#include "session/session.h"
+
+/* PDK_OK, FORKED, or the status that the session ended with. Under the monitor, but for FORKED. */
+pdk_status pdk__session_usable(pdk_session *s, const char *call);
+/* INVALID without a session or for a bad timeout; FORKED. Not under the monitor. */
+pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms);
+/* The same, and WRONG_THREAD in a callback. */
+pdk_status pdk__may_block(pdk_session *s, const char *call, int64_t timeout_ms);
+/* The moment timeout_ms from now; INT64_MAX for PDK_FOREVER. */
+int64_t pdk__deadline(pdk_session *s, int64_t timeout_ms);
+
+#endif

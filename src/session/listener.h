@@ -1,0 +1,35 @@
+/* What a session tells the code above it. The session knows no grants: who stands on it installs this table.
+ *
+ *     supervise, renew ──► listener ◄── installed by grant/registry.c
+ *
+ * All calls come under the monitor. A session has one listener at most.
+ */
+#ifndef PDK_SESSION_LISTENER_H
+#define PDK_SESSION_LISTENER_H
+
+#include <paddock/session.h>
+#include <stdint.h>
+
+struct pdk__listener;
+
+struct pdk__listener_calls {
+    /* A quorum has confirmed the session: the lease ends at `end` now. What has lapsed before stays lapsed. */
+    void (*lease_extended)(struct pdk__listener *l, int64_t end);
+    /* The server negotiated a shorter timeout: nothing stays valid beyond `end`. */
+    void (*lease_shortened)(struct pdk__listener *l, int64_t end);
+    /* The end of the lease has come. */
+    void (*lease_over)(struct pdk__listener *l);
+    /* The ZooKeeper session is gone, and with it all its nodes. A new one follows. */
+    void (*expired)(struct pdk__listener *l);
+    /* The end: nothing can be granted any more. status and why are the answer to all that waits. */
+    void (*ended)(struct pdk__listener *l, pdk_status status, const char *why);
+    /* The session is freed. Not under the monitor. */
+    void (*free)(struct pdk__listener *l);
+};
+
+/* Embedded first in what listens. */
+struct pdk__listener {
+    const struct pdk__listener_calls *calls;
+};
+
+#endif
