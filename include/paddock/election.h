@@ -30,7 +30,7 @@ typedef struct pdk_election_options {
     const char *identity;
 } pdk_election_options;
 
-#define PDK_ELECTION_OPTIONS_INIT                                                                                      \
+#define PDK_ELECTION_OPTIONS_INIT                                                                  \
     { sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL }
 
 /* All of them run where callbacks run, one at a time, in the order in which things happened. Any may be NULL. */
@@ -50,19 +50,20 @@ typedef struct pdk_election_callbacks {
     void *user;
 } pdk_election_callbacks;
 
-#define PDK_ELECTION_CALLBACKS_INIT                                                                                    \
+#define PDK_ELECTION_CALLBACKS_INIT                                                                \
     { sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL }
 
 /* The election at path. Touches no server. INVALID, CLOSED, AUTH, FORKED. */
-PDK_API pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_election_options *options,
-                                    pdk_election **out);
+PDK_API pdk_status pdk_election_new(pdk_session *session, const char *path,
+                                    const pdk_election_options *options, pdk_election **out);
 PDK_API pdk_election *pdk_election_ref(pdk_election *election);
 /* The last unref leaves. */
 PDK_API void pdk_election_unref(pdk_election *election);
 
 /* Be a candidate from now on, across lost sessions, until leave. callbacks, copied, may be NULL. Does not wait.
  * INVALID: it is one already. CLOSED, AUTH, FORKED. */
-PDK_API pdk_status pdk_election_join(pdk_election *election, const pdk_election_callbacks *callbacks);
+PDK_API pdk_status pdk_election_join(pdk_election *election,
+                                     const pdk_election_callbacks *callbacks);
 /* Not any more. A leader is deposed (NONE). Never waits for the network. No `elected` or `leader` is taken up after this has
  * returned; `deposed` still comes where it is due. NOT_HELD: it is no candidate. */
 PDK_API pdk_status pdk_election_leave(pdk_election *election);
@@ -77,8 +78,10 @@ PDK_API pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms
 
 /* The leader, a list of one, or of none; all candidates, the leader first. Joining is not needed; block, at most timeout_ms.
  * Errors as pdk_lock_contenders. */
-PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms, pdk_contenders **out);
-PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms, pdk_contenders **out);
+PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms,
+                                       pdk_contenders **out);
+PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms,
+                                           pdk_contenders **out);
 
 typedef struct pdk_observer pdk_observer;
 /* As pdk_election_callbacks.leader. */
@@ -108,7 +111,8 @@ PDK_API int pdk_term_fd(const pdk_term *term);
 
 /* What happens to a function that does not return within drain_ms after the end of its term was signalled. */
 typedef enum pdk_drain {
-    PDK_DRAIN_KEEP = 0,  /* wait on, and keep the office where it is still ours: nobody else may begin while it runs */
+    PDK_DRAIN_KEEP =
+        0, /* wait on, and keep the office where it is still ours: nobody else may begin while it runs */
     PDK_DRAIN_ABORT = 1, /* abort() the process, so that nothing of it runs on */
 } pdk_drain;
 
@@ -124,7 +128,7 @@ typedef struct pdk_service_options {
     void (*failed)(pdk_status status, void *user);
 } pdk_service_options;
 
-#define PDK_SERVICE_OPTIONS_INIT                                                                                       \
+#define PDK_SERVICE_OPTIONS_INIT                                                                   \
     { sizeof(pdk_service_options), 10000, PDK_DRAIN_KEEP, NULL, NULL, NULL }
 
 typedef struct pdk_service pdk_service;
