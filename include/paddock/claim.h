@@ -1,6 +1,7 @@
 /* A claim: one pending acquisition, of any recipe. The calls `pdk_…_async` make claims.
  *
- *     pending ──decided: granted, refused, timed out, cancelled, session ended──► fn is called, once
+ *     pending ──decided: granted, refused, timed out, cancelled, session ended──► fn is called,
+ *     once
  *
  * Ownership: a claim is reference counted. The library keeps a reference of its own until the claim
  * is decided and fn has run. A reference keeps the memory only: giving it back cancels nothing.
@@ -48,9 +49,9 @@ typedef struct pdk_claim pdk_claim;
  * pdk_error_text says in words why the claim was not granted.
  *
  * Last call: fn is called exactly once, with one exception. pdk_session_close drops a callback that
- * is due when it is called from a callback, or when its time runs out. The library then releases the
- * hold, if there is one. So user can be freed when fn has returned, or when pdk_session_close has
- * returned PDK_OK outside of any callback. */
+ * is due when it is called from a callback, or when its time runs out. The library then releases
+ * the hold, if there is one. So user can be freed when fn has returned, or when pdk_session_close
+ * has returned PDK_OK outside of any callback. */
 typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
 
 /* Give up a claim. Does not wait.

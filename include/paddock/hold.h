@@ -6,9 +6,9 @@
  * A hold is possession and not a thread id. A program can pass it to another thread, and nobody can
  * release a hold that they do not have.
  *
- * While pdk_hold_valid answers true, no conflicting hold is valid anywhere (the assumptions: README).
- * Between that answer and the effect of a write only the token protects. Give the token to the
- * resource. The resource refuses any token smaller than the largest one it has seen.
+ * While pdk_hold_valid answers true, no conflicting hold is valid anywhere (the assumptions:
+ * README). Between that answer and the effect of a write only the token protects. Give the token to
+ * the resource. The resource refuses any token smaller than the largest one it has seen.
  *
  * Ownership: a hold is reference counted. The call or callback that brings a hold gives one
  * reference, and pdk_hold_release takes it back. A hold that a leader gets is different: see
@@ -35,13 +35,13 @@ typedef enum pdk_reason {
     PDK_REASON_CLOSED = 4,    /* the session was closed, or ended as PDK_AUTH */
 } pdk_reason;
 
-/* The name of a reason, such as "EXPIRED". The string is static. A value that does not exist has the
- * name "UNKNOWN". */
+/* The name of a reason, such as "EXPIRED". The string is static. A value that does not exist has
+ * the name "UNKNOWN". */
 PDK_API const char *pdk_reason_name(pdk_reason reason);
 
 /* The fencing token: the czxid of the znode with which the hold was granted. It is positive, and it
- * increases over the whole ensemble. It stays readable as long as the hold is referenced, also after
- * the loss. 0 for NULL.
+ * increases over the whole ensemble. It stays readable as long as the hold is referenced, also
+ * after the loss. 0 for NULL.
  *
  * Holds that were handed over inside one process share the token. They differ in the hand-over
  * number, which counts up from 0. So compare (token, handover). */
@@ -51,9 +51,9 @@ PDK_API uint32_t pdk_hold_handover(const pdk_hold *hold);
  * The string lives as long as the hold. "" for NULL. */
 PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
 
-/* Is the hold still ours, now? The call is local and lock-free, and takes tens of nanoseconds. It is
- * never optimistic: after the first false the answer stays false. false for NULL, for a hold that was
- * released, and in the child of a fork. */
+/* Is the hold still ours, now? The call is local and lock-free, and takes tens of nanoseconds. It
+ * is never optimistic: after the first false the answer stays false. false for NULL, for a hold
+ * that was released, and in the child of a fork. */
 PDK_API bool pdk_hold_valid(const pdk_hold *hold);
 /* For how many milliseconds the hold stays valid, whatever happens to the connection. 0 when it is
  * not valid. Local, as pdk_hold_valid. */
@@ -70,7 +70,8 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
  *   PDK_UNAVAILABLE   no renewal came in time; the hold may still be valid
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_FORKED        the hold belongs to the parent process
- *   PDK_INVALID       hold is NULL, ms is negative, or more than the session timeout can ever give */
+ *   PDK_INVALID       hold is NULL, ms is negative, or more than the session timeout can ever
+ *                     give */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 
 /* Tells that the hold is lost: once for each hold that is lost before it is released.
@@ -89,9 +90,9 @@ typedef void (*pdk_lost_fn)(pdk_hold *hold, pdk_reason reason, void *user);
 /* Set the callback of a hold; one per hold. Does not wait. When the hold is lost already, fn is
  * called soon, still as a callback. When the session is closed already, fn is never called.
  *   user_free  NULL, or called once with user when fn can run no more. It runs after fn on the
- *              thread of fn, or else in the pdk_hold_release or the last pdk_hold_unref. When a close
- *              of the session drops the callback, it may run there. Never under a lock. It may make
- *              the same calls as fn.
+ *              thread of fn, or else in the pdk_hold_release or the last pdk_hold_unref. When a
+ *              close of the session drops the callback, it may run there. Never under a lock. It
+ *              may make the same calls as fn.
  *
  *   PDK_OK        fn is set; user must stay valid until user_free
  *   PDK_NOT_HELD  the hold was released
@@ -103,11 +104,11 @@ PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user,
 
 /* A descriptor that turns readable when the hold is lost, and stays so. A release does not make it
  * readable. Poll it; never read or close it. The hold owns it until the last unref.
- * -1 on an error; pdk_error_text says which one: hold is NULL, the hold belongs to the parent process,
- * or the system has no descriptor left. */
+ * -1 on an error; pdk_error_text says which one: hold is NULL, the hold belongs to the parent
+ * process, or the system has no descriptor left. */
 PDK_API int pdk_hold_fd(pdk_hold *hold);
-/* Why the hold was lost. PDK_REASON_NONE when it was not lost, for NULL, and in the child of a fork.
- * Local; does not wait. */
+/* Why the hold was lost. PDK_REASON_NONE when it was not lost, for NULL, and in the child of a
+ * fork. Local; does not wait. */
 PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
 /* Proof of the hold as text, for pdk_sequencer_check: "pdk1 <znode> <mode> <token> <handover>". The
@@ -115,8 +116,8 @@ PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
  *
  * The mode is "exclusive", "shared", "leader" or "permit". With several permits the text names the
  * oldest of their znodes. After a downgrade the mode is "shared/<czxid>" once the writer's node was
- * exchanged: the hold stands on another node then, with this czxid. A text from before that does not
- * check any more, but its memory stays valid. */
+ * exchanged: the hold stands on another node then, with this czxid. A text from before that does
+ * not check any more, but its memory stays valid. */
 PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
 
 /* Let another thread use the hold as its own. The acquiring thread may then block on the same lock

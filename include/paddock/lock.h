@@ -2,13 +2,14 @@
  *
  * Between processes the order is that of ZooKeeper's sequence numbers. Threads that share one
  * pdk_lock queue in front of one znode. A release hands the lock over to the next of them and does
- * not touch ZooKeeper. It does so at most max_handovers times, or for max_handover_ms, in a row. Then
- * this process queues again behind the others, so that other processes are served.
+ * not touch ZooKeeper. It does so at most max_handovers times, or for max_handover_ms, in a row.
+ * Then this process queues again behind the others, so that other processes are served.
  *
- * Reentrant: each acquisition by the thread that holds the lock gives a hold of its own. All of them
- * have the same token and hand-over number, since they share one grant. The grant ends with the last
- * of them, and is lost for all of them together. Only blocking acquisitions know their thread. After
- * pdk_hold_detach_thread a hold belongs to no thread: call it for a hold that goes to another thread.
+ * Reentrant: each acquisition by the thread that holds the lock gives a hold of its own. All of
+ * them have the same token and hand-over number, since they share one grant. The grant ends with
+ * the last of them, and is lost for all of them together. Only blocking acquisitions know their
+ * thread. After pdk_hold_detach_thread a hold belongs to no thread: call it for a hold that goes to
+ * another thread.
  *
  * Ownership: a lock is reference counted. It has a reference to its session, and so have its claims
  * and holds. Any thread may make every call below. A callback may make those that do not block.
@@ -73,8 +74,8 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *   PDK_BUSY           a try: another client or another thread of this process is ahead
  *   PDK_TIMEOUT        the deadline passed in the queue; or the lock was granted in time, to a try
  *                      as well, and this thread ran too late to take it
- *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no answer
- *                      came within request_timeout_ms
+ *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
+ *                      answer came within request_timeout_ms
  *   PDK_DEADLOCK       this thread holds this lock object, and reentrant is 0
  *   PDK_CANCELED       the last reference to the lock was given back meanwhile
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
@@ -92,14 +93,15 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
 
-/* The same acquisition without waiting: fn gets the result. The claim belongs to no thread. Its hold
- * never causes PDK_DEADLOCK, and no reentrant acquisition shares it.
+/* The same acquisition without waiting: fn gets the result. The claim belongs to no thread. Its
+ * hold never causes PDK_DEADLOCK, and no reentrant acquisition shares it.
  *   timeout_ms  as in pdk_lock_acquire above
  *   fn, user    see pdk_acquired_fn for the thread, the lifetime of user and the last call
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED, NO_PERMISSION,
- *                UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons listed above
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                listed above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the lock belongs to the parent process

@@ -7,12 +7,12 @@
  *
  * Conventions of all headers:
  *  - Handles are opaque and reference counted. `_unref(NULL)` is allowed and does nothing.
- *  - A function that returns a pdk_status and fails has no effect, unless its comment says otherwise.
- *    It leaves its outputs alone.
+ *  - A function that returns a pdk_status and fails has no effect, unless its comment says
+ *    otherwise. It leaves its outputs alone.
  *  - Durations are milliseconds in an int64_t. PDK_FOREVER is the only negative one accepted.
  *  - Any thread may call any function, unless its comment says otherwise.
- *  - A comment says "Blocks" where a call can block. Such a call answers PDK_WRONG_THREAD when it is
- *    made from a callback, of whichever session.
+ *  - A comment says "Blocks" where a call can block. Such a call answers PDK_WRONG_THREAD when it
+ *    is made from a callback, of whichever session.
  *  - Callbacks of one session run one at a time, and never under a lock of the library.
  *  - An allocation that fails aborts the process, as GLib's allocations do.
  *  - After a fork the child must not use the handles of the parent. Calls answer PDK_FORKED there,

@@ -1,15 +1,15 @@
 /* The read/write lock: any number of readers, or one writer, in the order in which they came.
  *
- * A reader waits for the nearest writer ahead of it. A writer waits for the contender right ahead of
- * it. So no reader overtakes a writer that came before it, and a writer never waits for readers that
- * came later. Each reader has a znode of its own. The threads that write through one pdk_rwlock share
- * one znode, as the threads of one pdk_lock do.
+ * A reader waits for the nearest writer ahead of it. A writer waits for the contender right ahead
+ * of it. So no reader overtakes a writer that came before it, and a writer never waits for readers
+ * that came later. Each reader has a znode of its own. The threads that write through one
+ * pdk_rwlock share one znode, as the threads of one pdk_lock do.
  *
  * Tokens: the token of a writer is larger than that of every writer, and of every reader, that held
  * before it. Readers that hold together have different tokens in no particular order. A resource
- * admits a reader whose token is not smaller than the largest token of a WRITER that it has seen. It
- * does not remember the token of a reader. A hold that was downgraded keeps its token, the one it
- * wrote with.
+ * admits a reader whose token is not smaller than the largest token of a WRITER that it has seen.
+ * It does not remember the token of a reader. A hold that was downgraded keeps its token, the one
+ * it wrote with.
  *
  * Ownership: a read/write lock is reference counted. It has a reference to its session, and so have
  * its claims and holds. Any thread may make every call below. A callback may make those that do not
@@ -27,8 +27,8 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_rwlock pdk_rwlock;
 
-/* Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
- * accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
+/* Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
+ * is accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_rwlock_options {
     /* sizeof(pdk_rwlock_options), in bytes. */
     size_t size;
@@ -65,8 +65,8 @@ PDK_API pdk_rwlock *pdk_rwlock_ref(pdk_rwlock *lock);
  * its holds as they are. NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
 
-/* Acquire the lock, shared (read) or exclusive (write). Both block, at most timeout_ms; a try blocks
- * at most request_timeout_ms.
+/* Acquire the lock, shared (read) or exclusive (write). Both block, at most timeout_ms; a try
+ * blocks at most request_timeout_ms.
  *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it does not stay in the
  *               queue, and the session's request_timeout_ms bounds it.
  *
@@ -75,13 +75,13 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *                      writer. To write, it is any client, or a writing thread of this process.
  *   PDK_TIMEOUT        the deadline passed in the queue; or the lock was granted in time, to a try
  *                      as well, and this thread ran too late to take it
- *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no answer
- *                      came within request_timeout_ms
+ *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
+ *                      answer came within request_timeout_ms
  *   PDK_DEADLOCK       this thread holds this lock object already. It would wait for itself as soon
  *                      as a writer came in between.
- *   PDK_UPGRADE        write only: this thread holds this lock object shared. Two threads that waited
- *                      so would wait for each other for ever. Release first, and look again at what
- *                      was read.
+ *   PDK_UPGRADE        write only: this thread holds this lock object shared. Two threads that
+ *                      waited so would wait for each other for ever. Release first, and look again
+ *                      at what was read.
  *   PDK_CANCELED       the last reference to the lock was given back meanwhile
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
  *                      a node in it
@@ -107,8 +107,9 @@ PDK_API pdk_status pdk_rwlock_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_ho
  *   fn, user    see pdk_acquired_fn for the thread, the lifetime of user and the last call
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED, NO_PERMISSION,
- *                UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons listed above
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                listed above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the lock belongs to the parent process
@@ -121,8 +122,8 @@ PDK_API pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, 
 
 /* From now on this writer only reads. Readers behind it are let in, and no writer comes in between.
  * Does not wait for the network: the session exchanges the writer's znode for a reader's with the
- * same sequence number. The others go on waiting until a server has confirmed the exchange. Where the
- * exchange is refused, they wait until the release.
+ * same sequence number. The others go on waiting until a server has confirmed the exchange. Where
+ * the exchange is refused, they wait until the release.
  *
  * The hold stays the same object, with its token, its callbacks and its validity. It cannot become
  * exclusive again. It is lost (PDK_REASON_NODE_GONE) if the writer's znode was deleted before the
@@ -133,7 +134,8 @@ PDK_API pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, 
  *   PDK_LOST      the hold is lost
  *   PDK_LIMIT     this session has 512 KiB of node paths already; the hold stays exclusive
  *   PDK_FORKED    the lock or the hold belongs to the parent process
- *   PDK_INVALID   lock or hold is NULL, hold is not one of this lock object, or is shared already */
+ *   PDK_INVALID   lock or hold is NULL, hold is not one of this lock object, or is shared
+ *                 already */
 PDK_API pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold);
 
 /* List the queue, readers and writers, oldest first. pdk_contenders_is_shared tells them apart.

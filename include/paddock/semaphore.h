@@ -6,11 +6,11 @@
  *                     number of permits.
  *
  * This is the layout of Apache Curator's InterProcessSemaphoreV2, which can share the path. Threads
- * that share one pdk_semaphore queue in front of one znode in the queue. Every permit has a znode of
- * its own.
+ * that share one pdk_semaphore queue in front of one znode in the queue. Every permit has a znode
+ * of its own.
  *
- * Admission: the first claim in the queue is admitted. It takes its leases, or waits until enough are
- * free. Then the next claim is admitted.
+ * Admission: the first claim in the queue is admitted. It takes its leases, or waits until enough
+ * are free. Then the next claim is admitted.
  *
  * Tokens: holders of permits do not exclude each other. So their tokens are in no order that a
  * resource could check. A token tells permits apart, and pdk_sequencer_check tells whether one is
@@ -36,8 +36,9 @@ typedef struct pdk_semaphore pdk_semaphore;
 /* The most permits that one claim can take: each is a znode. */
 #define PDK_SEMAPHORE_COUNT_MAX 100
 
-/* Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
- * is accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
+/* Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A struct of an older, smaller
+ * size is accepted. A newer, larger one is accepted when everything unknown to this library is
+ * zero. */
 typedef struct pdk_semaphore_options {
     /* sizeof(pdk_semaphore_options), in bytes. */
     size_t size;
@@ -73,8 +74,9 @@ PDK_API pdk_semaphore *pdk_semaphore_ref(pdk_semaphore *semaphore);
  * leaves its holds as they are. NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
 
-/* Take `count` permits at once, or none. They are one hold: released together, lost together. Blocks,
- * at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold permits already.
+/* Take `count` permits at once, or none. They are one hold: released together, lost together.
+ * Blocks, at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold permits
+ * already.
  *   count       1 to permits, and at most PDK_SEMAPHORE_COUNT_MAX. A claim for many permits is not
  *               overtaken by a later claim for few.
  *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it does not stay in the
@@ -84,10 +86,10 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *   PDK_BUSY           a try: somebody is ahead in the queue, or too few permits are free
  *   PDK_TIMEOUT        the deadline passed in the queue; or the permits were granted in time, to a
  *                      try as well, and this thread ran too late to take them
- *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no answer
- *                      came within request_timeout_ms
- *   PDK_MISMATCH       the path is used with another number of permits. Only clients of this library
- *                      record their number. It is forgotten when the directory is removed.
+ *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
+ *                      answer came within request_timeout_ms
+ *   PDK_MISMATCH       the path is used with another number of permits. Only clients of this
+ *                      library record their number. It is forgotten when the directory is removed.
  *   PDK_CANCELED       the last reference to the semaphore was given back meanwhile
  *   PDK_NO_PERMISSION  an access control list forbids to create or list one of the directories, to
  *                      create a node in it, or to read the number of permits
@@ -101,18 +103,20 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials
  *   PDK_FORKED         the semaphore belongs to the parent process
- *   PDK_INVALID        semaphore or out is NULL, count is out of its range, or timeout_ms is negative
- *                      and not PDK_FOREVER */
+ *   PDK_INVALID        semaphore or out is NULL, count is out of its range, or timeout_ms is
+ *                      negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count,
                                          int64_t timeout_ms, pdk_hold **out);
 
 /* The same acquisition without waiting: fn gets the result.
  *   count, timeout_ms  as in pdk_semaphore_acquire above
  *   fn, user           see pdk_acquired_fn for the thread, the lifetime of user and the last call
- *   out                NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
+ *   out                NULL, or gets a reference to the claim, to be given back with
+ *                      pdk_claim_unref
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
- *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons above
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the semaphore belongs to the parent process

@@ -5,15 +5,14 @@
  *                  │             ▼
  *              REOPENED ◄──── EXPIRED                 CLOSED ends it, from any state
  *
- * The library reconnects by itself. It opens a new ZooKeeper session when the old one has expired. It
- * also does so when no server has taken the old one back for four session timeouts: servers that lost
- * their data never do. Then holds of the old session are lost. Claims queue again, with their
+ * The library reconnects by itself. It opens a new ZooKeeper session when the old one has expired.
+ * It also does so when no server has taken the old one back for four session timeouts: servers that
+ * lost their data never do. Then holds of the old session are lost. Claims queue again, with their
  * deadlines unchanged.
  *
  * Ownership: a session is reference counted. Every recipe object, claim, hold and observer has a
- * reference of its own. So does an open session end with pdk_session_close, or after the last of
- * these references is gone. Any thread may make every call below, except where its comment says
- * otherwise.
+ * reference of its own. An open session ends with pdk_session_close, or when the last reference is
+ * given back. Any thread may make every call below, except where its comment says otherwise.
  *
  * Callbacks: a session runs all its callbacks one at a time, in the order in which they became due.
  * That goes for the two below and for those of claims, holds, elections and observers.
@@ -60,8 +59,9 @@ typedef enum pdk_session_event {
  *   time_left_ms  how much of the lease remains, in ms; 0 when there is none
  *   user          on_event_user. The library never frees it.
  *
- * Last call: PDK_SESSION_CLOSED. A close may drop it: see pdk_session_close. So user can be freed when
- * that call of fn has returned, or when pdk_session_close has returned PDK_OK outside of any callback.
+ * Last call: the one with PDK_SESSION_CLOSED. A close may drop it: see pdk_session_close. So user
+ * can be freed when that call has returned, or when pdk_session_close has returned PDK_OK outside
+ * of any callback.
  * For a pdk_session_open that fails, see there. */
 typedef void (*pdk_session_event_fn)(pdk_session_event event, int64_t time_left_ms, void *user);
 
@@ -77,43 +77,43 @@ typedef enum pdk_log_level {
  *   text  valid during the call. It never contains credentials.
  *   user  on_log_user. The library never frees it.
  *
- * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At most
- * 1000 lines wait. A line of the ZooKeeper client library goes to every session.
+ * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At
+ * most 1000 lines wait. A line of the ZooKeeper client library goes to every session.
  *
  * Last call: lines can follow PDK_SESSION_CLOSED. So user can be freed when pdk_session_close has
  * returned PDK_OK outside of any callback, and not before. For a pdk_session_open that fails, see
  * there. */
 typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 
-/* Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
- * accepted. A newer, larger one is accepted when everything unknown to this library is zero. Strings
- * are copied. */
+/* Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
+ * is accepted. A newer, larger one is accepted when everything unknown to this library is zero.
+ * Strings are copied. */
 typedef struct pdk_session_options {
     /* sizeof(pdk_session_options), in bytes. */
     size_t size;
-    /* The session timeout that is asked of the server, in ms. The server may clamp it. Default 15000,
-     * 400 to 600000. Below 2000 a slow answer easily loses a hold: quorum writes have to renew the
-     * lease in time. */
+    /* The session timeout that is asked of the server, in ms. The server may clamp it. Default
+     * 15000, 400 to 600000. Below 2000 a slow answer easily loses a hold: quorum writes have to
+     * renew the lease in time. */
     int32_t session_timeout_ms;
     /* How long pdk_session_open waits for the first connection, in ms. Default 10000, 1 or more. */
     int32_t connect_timeout_ms;
     /* Bounds a try, pdk_hold_ensure, and the last deletes of a session that was dropped without a
      * close, in ms. Default 5000, 1 or more. */
     int32_t request_timeout_ms;
-    /* The servers' tickTime, in ms. Default 0, 0 to 600000. 0 means half the negotiated timeout. That
-     * is right unless a server's minSessionTimeout is below two ticks. */
+    /* The servers' tickTime, in ms. Default 0, 0 to 600000. 0 means half the negotiated timeout.
+     * That is right unless a server's minSessionTimeout is below two ticks. */
     int32_t server_tick_ms;
     /* Default 1; 1 or 2. 2 when connected to an observer behind an observer master. */
     int32_t touch_hops;
     /* A pdk_dispatch. Default PDK_DISPATCH_THREAD. */
     int32_t dispatch;
-    /* The most talkative pdk_log_level that is passed to on_log. Default PDK_LOG_INFO; PDK_LOG_ERROR
-     * to PDK_LOG_DEBUG. */
+    /* The most talkative pdk_log_level that is passed to on_log. Default PDK_LOG_INFO;
+     * PDK_LOG_ERROR to PDK_LOG_DEBUG. */
     int32_t log_level;
     /* 0, and nothing else. */
     int32_t reserved;
-    /* "user:password" for digest authentication, at most 1024 bytes. Default NULL: none. Without TLS
-     * it goes over the wire in clear. */
+    /* "user:password" for digest authentication, at most 1024 bytes. Default NULL: none. Without
+     * TLS it goes over the wire in clear. */
     const char *digest;
     /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
      * NULL: none. */
@@ -139,8 +139,8 @@ typedef struct pdk_session_options {
 
 /* Open a session, and wait until a quorum has confirmed it. Blocks, at most connect_timeout_ms.
  *   hosts    "host:port,host:port…[/chroot]", at most 8192 bytes. IPv6: "[::1]:2181". Names are
- *            resolved here, at each re-open, and every few seconds while there is no connection. The
- *            chroot follows the rules for a path; if it is missing, the first lock creates it.
+ *            resolved here, at each re-open, and every few seconds while there is no connection.
+ *            The chroot follows the rules for a path; if it is missing, the first lock creates it.
  *   options  or NULL for the defaults
  *
  *   PDK_OK            *out is the session, with one reference. Give it back with pdk_session_close
@@ -159,9 +159,9 @@ PDK_API pdk_status pdk_session_open(const char *hosts, const pdk_session_options
 
 /* One more reference. Returns session; NULL is allowed. */
 PDK_API pdk_session *pdk_session_ref(pdk_session *session);
-/* Gives a reference back. The last unref of a session that was not closed closes it in the background,
- * and nothing tells when its callbacks have ended: close it first. NULL is allowed. Does nothing in
- * the child of a fork. */
+/* Gives a reference back. The last unref of a session that was not closed closes it in the
+ * background, and nothing tells when its callbacks have ended: close it first. NULL is allowed.
+ * Does nothing in the child of a fork. */
 PDK_API void pdk_session_unref(pdk_session *session);
 
 /* End the session. Blocked calls and claims answer PDK_CLOSED, and holds are lost
@@ -170,17 +170,17 @@ PDK_API void pdk_session_unref(pdk_session *session);
  * timeout_ms. With manual dispatch this call runs what is due; no other thread may dispatch then.
  *
  * From a callback, of this or another session, the call is allowed. It does not wait and answers
- * PDK_OK. It drops the callbacks that are due, PDK_SESSION_CLOSED among them. The rest happens in the
- * background.
+ * PDK_OK. It drops the callbacks that are due, PDK_SESSION_CLOSED among them. The rest happens in
+ * the background.
  *
  * The threads of a pdk_service are not the session's: see pdk_service_stop.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
  *   PDK_OK       all is done; outside of a callback: none runs and none can come any more
- *   PDK_TIMEOUT  not all was done in time; or a node could not be deleted within one session timeout,
- *                however long timeout_ms is. The rest happens in the background. Callbacks that were
- *                still due are dropped; one that started before may still run. Nodes that could not
- *                be deleted go when the session expires.
+ *   PDK_TIMEOUT  not all was done in time; or a node could not be deleted within one session
+ *                timeout, however long timeout_ms is. The rest happens in the background. Callbacks
+ *                that were still due are dropped; one that started before may still run. Nodes that
+ *                could not be deleted go when the session expires.
  *   PDK_CLOSED   pdk_session_close was called before; this call changes nothing and does not wait
  *   PDK_FORKED   the session belongs to the parent process
  *   PDK_INVALID  session is NULL, or timeout_ms is negative and not PDK_FOREVER */
@@ -189,8 +189,8 @@ PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
 /* Wait until the server has confirmed every release so far. Blocks, at most timeout_ms.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK            the nodes of all holds released before the call are deleted, or went with their
- *                     ZooKeeper session
+ *   PDK_OK            the nodes of all holds released before the call are deleted, or went with
+ *                     their ZooKeeper session
  *   PDK_TIMEOUT       some releases are unconfirmed; their deletes go on
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_CLOSED        the session is closed, or was closed meanwhile
@@ -199,13 +199,14 @@ PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
  *   PDK_INVALID       session is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_session_flush(pdk_session *session, int64_t timeout_ms);
 
-/* Manual dispatch: a descriptor that is readable while callbacks are due. Poll it; never read or close
- * it. The session owns it until its last unref. -1 for NULL, and for a session with a thread of its
- * own. */
+/* Manual dispatch: a descriptor that is readable while callbacks are due. Poll it; never read or
+ * close it. The session owns it until its last unref. -1 for NULL, and for a session with a thread
+ * of its own. */
 PDK_API int pdk_session_fd(const pdk_session *session);
 
-/* Manual dispatch: run the callbacks that are due, one after the other, on this thread. Does not wait.
- * Call it from one thread at a time: while another thread runs a callback, the call runs none.
+/* Manual dispatch: run the callbacks that are due, one after the other, on this thread. Does not
+ * wait. Call it from one thread at a time: while another thread runs a callback, the call runs
+ * none.
  *   count  NULL, or gets the number of callbacks that were run, lines of the log included
  *
  *   PDK_OK            *count callbacks were run; 0 or more
@@ -215,8 +216,8 @@ PDK_API int pdk_session_fd(const pdk_session *session);
  *   PDK_INVALID       session is NULL, or has a thread of its own */
 PDK_API pdk_status pdk_session_dispatch(pdk_session *session, int *count);
 
-/* The ZooKeeper session id, for logs and for the server's own tools. 0 while there is none, for NULL,
- * and in the child of a fork. Does not wait. */
+/* The ZooKeeper session id, for logs and for the server's own tools. 0 while there is none, for
+ * NULL, and in the child of a fork. Does not wait. */
 PDK_API int64_t pdk_session_id(pdk_session *session);
 /* The negotiated session timeout in ms: the smallest of this ZooKeeper session. 0 before its first
  * connection, for NULL, and in the child of a fork. Does not wait. */

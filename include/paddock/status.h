@@ -1,8 +1,8 @@
 /* The answers of the calls, and the reason of a failure in words.
  *
  * A status says what the caller can do. It does not say what happened on the wire. Ask the
- * predicates below first, and the value after that. The comment of each call lists all statuses that
- * the call can answer, and when.
+ * predicates below first, and the value after that. The comment of each call lists all statuses
+ * that the call can answer, and when.
  *
  * Any thread may call every function of this header, also in a callback and after a fork.
  */
