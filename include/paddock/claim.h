@@ -1,7 +1,6 @@
 /* A claim: one pending acquisition, of any recipe. The calls `pdk_…_async` make claims.
  *
- *     pending ──decided: granted, refused, timed out, cancelled, session ended──► fn is called,
- *     once
+ *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
  *
  * Ownership: a claim is reference counted. The library keeps a reference of its own until the claim
  * is decided and fn has run. A reference keeps the memory only: giving it back cancels nothing.
@@ -57,7 +56,7 @@ typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
 /* Give up a claim. Does not wait.
  *   PDK_OK        fn will be called with PDK_CANCELED
  *   PDK_NOT_HELD  too late: the claim was decided already. fn has got its result, or will get it.
- *                 A hold among them is the callback's to release.
+ *                 If that is a hold, the callback releases it.
  *   PDK_FORKED    the claim belongs to the parent process
  *   PDK_INVALID   claim is NULL */
 PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);

@@ -28,7 +28,7 @@ PDK_API size_t pdk_contenders_count(const pdk_contenders *list);
  * Identity and node are valid until the list is freed. Other programs wrote both: escape them
  * before they reach a terminal. */
 
-/* The data of the znode as text, at most 1024 bytes. Nothing says that it is UTF-8. */
+/* The data of the znode as text, at most 1024 bytes. It need not be UTF-8. */
 PDK_API const char *pdk_contenders_identity(const pdk_contenders *list, size_t index);
 /* The name of the znode, without its directory. */
 PDK_API const char *pdk_contenders_node(const pdk_contenders *list, size_t index);

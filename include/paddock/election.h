@@ -19,7 +19,9 @@
  *
  * Callbacks: elected, deposed, leader and failed of a candidate, and the function of an observer.
  *   Thread  the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
- *           pdk_session_close. One at a time, in the order in which things happened.
+ *           pdk_session_close. One at a time, in the order in which things happened. A callback
+ *           that is due is dropped by a pdk_session_close from a callback, and by one that answers
+ *           PDK_TIMEOUT.
  *   Locks   none of the library's is held.
  *   Inside  every call that does not block is allowed: leave, resign and unref among them. A call
  *           that blocks answers PDK_WRONG_THREAD.
@@ -48,8 +50,8 @@ typedef struct pdk_election_options {
     int32_t naming;
     /* 0, and nothing else. */
     int32_t reserved;
-    /* What others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL: the
-     * session's identity. */
+    /* The identity that others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL:
+     * the session's identity. */
     const char *identity;
 } pdk_election_options;
 
@@ -72,8 +74,8 @@ typedef struct pdk_election_callbacks {
     /* sizeof(pdk_election_callbacks), in bytes. */
     size_t size;
     /* We lead. The hold is the election's and is valid memory during the call. Take a reference to
-     * keep it, and give that back with pdk_hold_unref. To end the lead call pdk_election_resign; do
-     * not release the hold. */
+     * keep it, and give that back with pdk_hold_unref. To lead no more, call pdk_election_resign;
+     * do not release the hold. */
     void (*elected)(pdk_hold *hold, void *user);
     /* We do not lead any more; once for each `elected`. The reason is PDK_REASON_NONE when we
      * resigned or left. The candidate queues again, behind all others, when this has returned and
@@ -131,24 +133,24 @@ PDK_API void pdk_election_unref(pdk_election *election);
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the election belongs to the parent process
- *   PDK_INVALID  election is NULL, it has a candidate already, or the size of callbacks is not
+ *   PDK_INVALID  election is NULL, it has a candidate already, or the struct callbacks is not
  *                valid */
 PDK_API pdk_status pdk_election_join(pdk_election *election,
                                      const pdk_election_callbacks *callbacks);
 /* Be a candidate no more. A leader is deposed (PDK_REASON_NONE). Never waits for the network, nor
- * for a callback. No `elected`, `leader` or `failed` starts after this has returned. `deposed`
- * still comes where it is due.
+ * for a callback. After PDK_OK no `elected`, `leader` or `failed` starts. `deposed` still comes
+ * where it is due.
  *
  *   PDK_OK        it has left
  *   PDK_NOT_HELD  it is no candidate by pdk_election_join. A service leaves with pdk_service_stop.
  *   PDK_FORKED    the election belongs to the parent process
  *   PDK_INVALID   election is NULL */
 PDK_API pdk_status pdk_election_leave(pdk_election *election);
-/* Give the lead to the next candidate, and queue again behind all others. Never waits for the
+/* Give the leadership to the next candidate, and queue again behind all others. Never waits for the
  * network.
  *
  *   PDK_OK        we do not lead any more, and `deposed` (PDK_REASON_NONE) follows
- *   PDK_NOT_HELD  it does not lead, or has lost the lead. A service uses pdk_service_resign.
+ *   PDK_NOT_HELD  it does not lead, or has lost the leadership. A service uses pdk_service_resign.
  *   PDK_FORKED    the election belongs to the parent process
  *   PDK_INVALID   election is NULL */
 PDK_API pdk_status pdk_election_resign(pdk_election *election);
@@ -220,7 +222,7 @@ PDK_API void pdk_observer_stop(pdk_observer *observer);
 
 /* ---- a service that runs only while we lead */
 
-/* One term: the time from one grant of the lead to its end. The library owns it, until the
+/* One term: the time from one grant of the leadership to its end. The library owns it, until the
  * pdk_service_fn that got it has returned. */
 typedef struct pdk_term pdk_term;
 /* The leader's work. It returns soon once pdk_term_is_ending. To return earlier is to resign.
@@ -243,11 +245,10 @@ PDK_API bool pdk_term_is_ending(const pdk_term *term);
  * an error; pdk_error_text says which one: term is NULL, or the system has no descriptor left. */
 PDK_API int pdk_term_fd(const pdk_term *term);
 
-/* What happens when the function has not returned drain_ms after the end of its term was
- * signalled. */
+/* The treatment of a function that has not returned drain_ms after it was signalled to. */
 typedef enum pdk_drain {
-    /* Log an error and wait on. Where the lead is still ours, keep it: nobody else may begin while
-     * the function runs. */
+    /* Log an error and wait on. Where the leadership is still ours, keep it: nobody else may begin
+     * while the function runs. */
     PDK_DRAIN_KEEP = 0,
     /* abort() the process, so that nothing of the function runs on. */
     PDK_DRAIN_ABORT = 1,
@@ -268,8 +269,8 @@ typedef struct pdk_service_options {
     void (*started)(int64_t token, void *user);
     void (*stopped)(int64_t token, pdk_reason reason, void *user);
     /* It cannot be a candidate any more, for one of the statuses of pdk_election_callbacks.failed
-     * above. It is the last call of the service, on another thread of the library's. It does not
-     * come after a stop. Default NULL: none. */
+     * above. It is the last call of the service, on another thread of the library's. Default
+     * NULL: none. */
     void (*failed)(pdk_status status, void *user);
 } pdk_service_options;
 
@@ -281,7 +282,7 @@ typedef struct pdk_service pdk_service;
 /* Be a candidate, and run fn on a thread of its own while we lead. After a loss the candidate
  * queues again when fn has returned, not before. Does not wait. fn may start before the call
  * returns; the service is in *out by then. When the system has no thread for fn, the service gives
- * the lead away and tries again after 100 ms.
+ * the leadership away and tries again after 100 ms.
  *
  * fn, started, stopped and failed run on threads of the service, never two at a time and never
  * under a lock. Every call is allowed in them, also those that block, except pdk_service_stop of
@@ -301,7 +302,7 @@ typedef struct pdk_service pdk_service;
  *                candidate already */
 PDK_API pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *user,
                                     const pdk_service_options *options, pdk_service **out);
-/* Signal the function to return. When it has returned, the service gives the lead to the next
+/* Signal the function to return. When it has returned, the service gives the leadership to the next
  * candidate and queues again behind all others. Does not wait.
  *
  *   PDK_OK        the function is signalled
@@ -309,12 +310,12 @@ PDK_API pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, v
  *   PDK_FORKED    the service belongs to the parent process
  *   PDK_INVALID   service is NULL */
 PDK_API pdk_status pdk_service_resign(pdk_service *service);
-/* Signal the function, wait for its return, and leave. Blocks, at most timeout_ms. The lead is
- * never given away under a running function.
+/* Signal the function, wait for its return, and leave. Blocks, at most timeout_ms. The leadership
+ * is never given away under a running function.
  *
  *   PDK_OK            the service has left; nothing of it runs or comes any more
- *   PDK_TIMEOUT       the function or a callback of the service still runs. The service leaves when
- *                     it returns. Stop again to wait for that.
+ *   PDK_TIMEOUT       the service has not left yet: its function or a callback of it still runs. It
+ *                     leaves when that returns. Stop again to wait for it.
  *   PDK_WRONG_THREAD  called from a callback of a session, or from the function or a callback of
  *                     this service. The function simply returns instead.
  *   PDK_FORKED        the service belongs to the parent process

@@ -11,10 +11,10 @@
  * the resource. The resource refuses any token smaller than the largest one it has seen.
  *
  * Ownership: a hold is reference counted. The call or callback that brings a hold gives one
- * reference, and pdk_hold_release takes it back. A hold that a leader gets is different: see
- * <paddock/election.h>. A hold outlives the last unref of its recipe object, and has a reference to
- * the session. Any thread may make every call below. A callback may make all but the one that
- * blocks, pdk_hold_ensure.
+ * reference, and pdk_hold_release takes it back. A leader's hold belongs to the election or to the
+ * service: take a reference of your own to keep it, and do not release it. A hold outlives the last
+ * unref of its recipe object, and has a reference to the session. Any thread may make every call
+ * below. A callback may make all but the one that blocks, pdk_hold_ensure.
  */
 #ifndef PADDOCK_HOLD_H
 #define PADDOCK_HOLD_H
@@ -26,7 +26,7 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_hold pdk_hold;
 
-/* Why a hold was lost. */
+/* The reasons for the loss of a hold. */
 typedef enum pdk_reason {
     PDK_REASON_NONE = 0,    /* it was not lost */
     PDK_REASON_EXPIRED = 1, /* the server ended the session, or the session was given up */
@@ -55,13 +55,13 @@ PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
  * is never optimistic: after the first false the answer stays false. false for NULL, for a hold
  * that was released, and in the child of a fork. */
 PDK_API bool pdk_hold_valid(const pdk_hold *hold);
-/* For how many milliseconds the hold stays valid, whatever happens to the connection. 0 when it is
+/* For how many milliseconds the hold stays valid, even without a connection. 0 when it is
  * not valid. Local, as pdk_hold_valid. */
 PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
  * request_timeout_ms.
- *   ms  0 or more. The most is what a renewal can give with this session timeout. The error text of
+ *   ms  0 or more. The maximum is what a renewal gives with this session timeout. The error text of
  *       PDK_INVALID names it.
  *
  *   PDK_OK            at least ms remain
@@ -90,9 +90,10 @@ typedef void (*pdk_lost_fn)(pdk_hold *hold, pdk_reason reason, void *user);
 /* Set the callback of a hold; one per hold. Does not wait. When the hold is lost already, fn is
  * called soon, still as a callback. When the session is closed already, fn is never called.
  *   user_free  NULL, or called once with user when fn can run no more. It runs after fn on the
- *              thread of fn, or else in the pdk_hold_release or the last pdk_hold_unref. When a
- *              close of the session drops the callback, it may run there. Never under a lock. It
- *              may make the same calls as fn.
+ *              thread of fn. Otherwise it runs in the call that releases the hold or gives back its
+ *              last reference. For a leader's hold that may be a call about the election, or a
+ *              thread of the library. When a close of the session drops the callback, it may run
+ *              there. Never under a lock. It may make the same calls as fn.
  *
  *   PDK_OK        fn is set; user must stay valid until user_free
  *   PDK_NOT_HELD  the hold was released
@@ -107,8 +108,8 @@ PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user,
  * -1 on an error; pdk_error_text says which one: hold is NULL, the hold belongs to the parent
  * process, or the system has no descriptor left. */
 PDK_API int pdk_hold_fd(pdk_hold *hold);
-/* Why the hold was lost. PDK_REASON_NONE when it was not lost, for NULL, and in the child of a
- * fork. Local; does not wait. */
+/* The reason for the loss of the hold. PDK_REASON_NONE when it was not lost, for NULL, and in the
+ * child of a fork. Local; does not wait. */
 PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
 /* Proof of the hold as text, for pdk_sequencer_check: "pdk1 <znode> <mode> <token> <handover>". The

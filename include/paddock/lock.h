@@ -96,7 +96,12 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
 /* The same acquisition without waiting: fn gets the result. The claim belongs to no thread. Its
  * hold never causes PDK_DEADLOCK, and no reentrant acquisition shares it.
  *   timeout_ms  as in pdk_lock_acquire above
- *   fn, user    see pdk_acquired_fn for the thread, the lifetime of user and the last call
+ *   fn          called once with the result: on the session's own thread, or with manual dispatch
+ *               on the dispatching thread. Never under a lock, and maybe before this call returns.
+ *               It must make no call that blocks. A hold that it gets is its own: pdk_hold_release
+ *               gives it back.
+ *   user        given to fn. The library never frees it. It is needed until fn has returned, or
+ *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,

@@ -109,10 +109,15 @@ PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count
                                          int64_t timeout_ms, pdk_hold **out);
 
 /* The same acquisition without waiting: fn gets the result.
- *   count, timeout_ms  as in pdk_semaphore_acquire above
- *   fn, user           see pdk_acquired_fn for the thread, the lifetime of user and the last call
- *   out                NULL, or gets a reference to the claim, to be given back with
- *                      pdk_claim_unref
+ *   count       as in pdk_semaphore_acquire above
+ *   timeout_ms  as in pdk_semaphore_acquire above
+ *   fn          called once with the result: on the session's own thread, or with manual dispatch
+ *               on the dispatching thread. Never under a lock, and maybe before this call returns.
+ *               It must make no call that blocks. A hold that it gets is its own: pdk_hold_release
+ *               gives it back.
+ *   user        given to fn. The library never frees it. It is needed until fn has returned, or
+ *               until pdk_session_close has returned PDK_OK outside of any callback.
+ *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
  *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons

@@ -22,7 +22,8 @@
  *   Inside  every call that does not block is allowed. A call that blocks answers PDK_WRONG_THREAD,
  *           whichever session it is about. pdk_session_close is allowed and does not wait.
  *   End     when pdk_session_close has returned PDK_OK outside of any callback, none runs and none
- *           can come any more. After any other return of it none starts, but one may still run.
+ *           can come any more. After PDK_TIMEOUT, and after a close from a callback, none starts,
+ *           but one may still run.
  */
 #ifndef PADDOCK_SESSION_H
 #define PADDOCK_SESSION_H
@@ -50,8 +51,8 @@ typedef enum pdk_session_event {
     PDK_SESSION_RESTORED = 3,  /* a quorum write sent after the reconnect was acknowledged */
     PDK_SESSION_EXPIRED = 4,   /* the session has ended, or was given up; all its holds are lost */
     PDK_SESSION_REOPENED = 5,  /* a new ZooKeeper session replaces the expired one */
-    PDK_SESSION_CLOSED =
-        6, /* the last event; calls answer PDK_CLOSED, or PDK_AUTH for that cause */
+    /* The last event. After it calls answer PDK_CLOSED, or PDK_AUTH when that ended the session. */
+    PDK_SESSION_CLOSED = 6,
 } pdk_session_event;
 
 /* Tells an event of the session. For the thread, and for what is allowed inside, see "Callbacks"
@@ -61,8 +62,7 @@ typedef enum pdk_session_event {
  *
  * Last call: the one with PDK_SESSION_CLOSED. A close may drop it: see pdk_session_close. So user
  * can be freed when that call has returned, or when pdk_session_close has returned PDK_OK outside
- * of any callback.
- * For a pdk_session_open that fails, see there. */
+ * of any callback. For a pdk_session_open that fails, see there. */
 typedef void (*pdk_session_event_fn)(pdk_session_event event, int64_t time_left_ms, void *user);
 
 /* How important a line of the log is. */
@@ -112,8 +112,10 @@ typedef struct pdk_session_options {
     int32_t log_level;
     /* 0, and nothing else. */
     int32_t reserved;
-    /* "user:password" for digest authentication, at most 1024 bytes. Default NULL: none. Without
-     * TLS it goes over the wire in clear. */
+    /* "user:password" for digest authentication, at most 1024 bytes, the user not empty. Default
+     * NULL: none. Without TLS it goes over the wire in clear. With it, only this user may change
+     * our nodes, and everybody who reaches the servers may read them. Without it everybody may do
+     * both. */
     const char *digest;
     /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
      * NULL: none. */
@@ -152,8 +154,8 @@ typedef struct pdk_session_options {
  *   PDK_SYSTEM        the system has no thread or descriptor left
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_INVALID       out is NULL, or hosts or an option is not valid
- * On an error no callback starts after the return. With PDK_DISPATCH_THREAD one that started before
- * may still run. */
+ * With PDK_DISPATCH_THREAD callbacks may run before the return. On an error no callback starts
+ * after the return, but one that started before may still run. */
 PDK_API pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options,
                                     pdk_session **out);
 
@@ -176,7 +178,8 @@ PDK_API void pdk_session_unref(pdk_session *session);
  * The threads of a pdk_service are not the session's: see pdk_service_stop.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK       all is done; outside of a callback: none runs and none can come any more
+ *   PDK_OK       all is done: no callback runs, and none can come any more. From a callback: the
+ *                session has ended, and no further callback starts.
  *   PDK_TIMEOUT  not all was done in time; or a node could not be deleted within one session
  *                timeout, however long timeout_ms is. The rest happens in the background. Callbacks
  *                that were still due are dropped; one that started before may still run. Nodes that
@@ -222,8 +225,8 @@ PDK_API int64_t pdk_session_id(pdk_session *session);
 /* The negotiated session timeout in ms: the smallest of this ZooKeeper session. 0 before its first
  * connection, for NULL, and in the child of a fork. Does not wait. */
 PDK_API int32_t pdk_session_timeout_ms(pdk_session *session);
-/* What others see of this session: "host:pid[:label]". The string lives as long as the session.
- * "" for NULL. */
+/* The identity that others see of this session: "host:pid[:label]". The string lives as long as the
+ * session. "" for NULL. */
 PDK_API const char *pdk_session_identity(const pdk_session *session);
 
 PDK_END_DECLS
