@@ -1,4 +1,11 @@
-/* A claim: one pending acquisition, of whatever recipe. */
+/* A claim: one pending acquisition, of any recipe. The calls `pdk_…_async` make claims.
+ *
+ *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
+ *
+ * Ownership: a claim is reference counted. The library keeps a reference of its own until the claim
+ * is decided and fn has run. A reference keeps the memory only: giving it back cancels nothing.
+ * A claim has a reference to its session. Any thread may make every call below, also in a callback.
+ */
 #ifndef PADDOCK_CLAIM_H
 #define PADDOCK_CLAIM_H
 
@@ -10,18 +17,64 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_claim pdk_claim;
 
-/* status as the blocking call answers it; hold is not NULL exactly when status is PDK_OK, and the callback owns it. Called
- * exactly once, where callbacks run, never from inside the call that made the claim. */
+/* The result of a claim.
+ *
+ *   status  PDK_OK             granted
+ *           PDK_BUSY           a try (timeout 0): somebody is ahead, or too few permits are free
+ *           PDK_TIMEOUT        the deadline passed while the claim stood in the queue; or the claim
+ *                              was granted in time, a try as well, and the callback ran too late
+ *           PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try:
+ *                              no answer came within the session's request_timeout_ms
+ *           PDK_CANCELED       pdk_claim_cancel, or the last unref of the recipe object
+ *           PDK_NO_PERMISSION  an access control list forbids to create or list the directory,
+ *                              or to create a node in it
+ *           PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral,
+ *                              or a quota is used up
+ *           PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of
+ *                              watched paths in the session; 100,000 children in the directory;
+ *                              127 bytes in the name of a contender
+ *           PDK_EXHAUSTED      the directory's sequence numbers are used up
+ *           PDK_MISMATCH       a semaphore: the path is used with another number of permits
+ *           PDK_CLOSED         the session was closed
+ *           PDK_AUTH           the session ended, since the server refused the credentials
+ *   hold    not NULL exactly when status is PDK_OK. The callback owns one reference to it and gives
+ *           it back with pdk_hold_release.
+ *   user    as it was given. The library never frees it.
+ *
+ * Thread: the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
+ * pdk_session_close. Never under a lock, and never from inside the call that made the claim. The
+ * session's own thread may run it before that call has returned; the claim is in *out by then.
+ * Inside: every call that does not block is allowed. A call that blocks answers PDK_WRONG_THREAD.
+ * pdk_error_text says in words why the claim was not granted.
+ *
+ * Last call: fn is called exactly once, with one exception. pdk_session_close drops a callback that
+ * is due when it is called from a callback, or when its time runs out. The library then releases
+ * the hold, if there is one. So user can be freed when fn has returned, or when pdk_session_close
+ * has returned PDK_OK outside of any callback. */
 typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
 
-/* Give up. PDK_OK: fn will be called with CANCELED. NOT_HELD: too late, fn was or will be called with another result,
- * and when that is a hold it is the callback's to release. */
+/* Give up a claim. Does not wait.
+ *   PDK_OK        fn will be called with PDK_CANCELED
+ *   PDK_NOT_HELD  too late: the claim was decided already. fn has got its result, or will get it.
+ *                 If that is a hold, the callback releases it.
+ *   PDK_FORKED    the claim belongs to the parent process
+ *   PDK_INVALID   claim is NULL */
 PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
-/* How many are ahead, other processes and local threads, as of the last listing this claim had reason to make.
- * UNAVAILABLE: no server has confirmed a place in line yet. NOT_HELD: the claim has ended. */
+
+/* The number of claims ahead: those of other processes, and those of threads of this process. It is
+ * as of the last listing that this claim had reason to make. Does not wait, and asks no server.
+ * A semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits.
+ *   PDK_OK           *ahead is the number, 0 or more
+ *   PDK_UNAVAILABLE  no server has confirmed a position in the queue yet
+ *   PDK_NOT_HELD     the claim was decided already
+ *   PDK_FORKED       the claim belongs to the parent process
+ *   PDK_INVALID      claim or ahead is NULL */
 PDK_API pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead);
+
+/* One more reference. Returns claim; NULL is allowed. */
 PDK_API pdk_claim *pdk_claim_ref(pdk_claim *claim);
-/* Gives the reference back and no more: a claim goes on without it. */
+/* Gives a reference back and does nothing else: a pending claim goes on without it.
+ * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_claim_unref(pdk_claim *claim);
 
 PDK_END_DECLS

@@ -1,4 +1,12 @@
-/* Who stands in line on a path: a snapshot, oldest first. Immutable, so any thread may read it. */
+/* The contenders on a path: a snapshot of the queue, oldest first.
+ *
+ * These calls make one: pdk_lock_contenders, pdk_lock_holder, pdk_rwlock_contenders,
+ * pdk_semaphore_holders, pdk_election_leader and pdk_election_candidates.
+ *
+ * Ownership: the caller of those owns the list, and frees it with pdk_contenders_free. The list
+ * never changes, and needs no session any more. So any thread may read it, several at a time, also
+ * in a callback. None may read it while or after it is freed.
+ */
 #ifndef PADDOCK_CONTENDERS_H
 #define PADDOCK_CONTENDERS_H
 
@@ -11,16 +19,30 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_contenders pdk_contenders;
 
+/* The number of contenders in the list; 0 for NULL. */
 PDK_API size_t pdk_contenders_count(const pdk_contenders *list);
-/* index below count, else NULL or 0. Identity and node are valid until the list is freed; both were written by others:
- * escape them before they reach a terminal. */
-PDK_API const char *pdk_contenders_identity(const pdk_contenders *list, size_t index); /* node data as text */
-PDK_API const char *pdk_contenders_node(const pdk_contenders *list, size_t index);     /* name of the znode */
-PDK_API int64_t pdk_contenders_session(const pdk_contenders *list, size_t index);      /* ZooKeeper session id */
-PDK_API int64_t pdk_contenders_token(const pdk_contenders *list, size_t index);        /* czxid */
-PDK_API int64_t pdk_contenders_since_ms(const pdk_contenders *list, size_t index); /* server's clock, ms since 1970 */
-/* A reader of a read/write lock. */
+
+/* The properties of one contender. index is from 0 to count - 1. For a larger index, and for a list
+ * that is NULL, the answer is NULL, 0 or false.
+ *
+ * Identity and node are valid until the list is freed. Other programs wrote both: escape them
+ * before they reach a terminal. */
+
+/* The data of the znode as text, at most 1024 bytes. It need not be UTF-8. */
+PDK_API const char *pdk_contenders_identity(const pdk_contenders *list, size_t index);
+/* The name of the znode, without its directory. */
+PDK_API const char *pdk_contenders_node(const pdk_contenders *list, size_t index);
+/* The ZooKeeper session id of the contender. */
+PDK_API int64_t pdk_contenders_session(const pdk_contenders *list, size_t index);
+/* The czxid of the znode. It is the token of the holder's hold, with two exceptions. A hold that
+ * was downgraded has another token. A hold of several permits has the token of its oldest znode. */
+PDK_API int64_t pdk_contenders_token(const pdk_contenders *list, size_t index);
+/* When the znode was created, in ms since 1970 by the server's clock. */
+PDK_API int64_t pdk_contenders_since_ms(const pdk_contenders *list, size_t index);
+/* The contender is a reader of a read/write lock. */
 PDK_API bool pdk_contenders_is_shared(const pdk_contenders *list, size_t index);
+
+/* Frees the list and all strings in it. NULL is allowed. */
 PDK_API void pdk_contenders_free(pdk_contenders *list);
 
 PDK_END_DECLS

@@ -3,12 +3,29 @@
  *              join                     elected(hold)
  *     outside ──────► candidate ───────────────────────────► leader
  *        ▲               ▲   deposed(reason)                    │
- *        │               └───── lost, or resigned: queues anew ─┘
+ *        │               └───── lost, or resigned: queues again ┘
  *        └────── leave, from any state; failed(status) when it cannot be a candidate
  *
- * The leader has a pdk_hold, with token, validity and loss as any other. What it does in its office it does while
- * pdk_hold_valid, and with the token where the effect is checked. On one path a program has one candidate for each
- * pdk_election; candidates elsewhere may be Apache Curator's LeaderLatch, or kazoo's Election in that naming.
+ * The leader has a pdk_hold, with token, validity and loss as any other hold. It does a leader's
+ * work only while pdk_hold_valid. Where the effect of its work is checked, it gives the token.
+ *
+ * One pdk_election has at most one candidate at a time: by pdk_election_join, or by
+ * pdk_election_run. Two candidates in one program need two objects. Candidates of other programs
+ * may be Apache Curator's LeaderLatch, or kazoo's Election in that naming.
+ *
+ * Ownership: an election is reference counted. It has a reference to its session. A service has a
+ * reference to its election; an observer has one to the session only. Any thread may make every
+ * call below, except where its comment says otherwise. A callback may make those that do not block.
+ *
+ * Callbacks: elected, deposed, leader and failed of a candidate, and the function of an observer.
+ *   Thread  the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
+ *           pdk_session_close. One at a time, in the order in which things happened. A callback
+ *           that is due is dropped by a pdk_session_close from a callback, and by one that answers
+ *           PDK_TIMEOUT.
+ *   Locks   none of the library's is held.
+ *   Inside  every call that does not block is allowed: leave, resign and unref among them. A call
+ *           that blocks answers PDK_WRONG_THREAD.
+ * The function and the callbacks of a service run on other threads: see pdk_election_run.
  */
 #ifndef PADDOCK_ELECTION_H
 #define PADDOCK_ELECTION_H
@@ -22,126 +39,291 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_election pdk_election;
 
+/* Fill with PDK_ELECTION_OPTIONS_INIT, then change what you need. For every struct of this header
+ * that has a size: one of an older, smaller size is accepted. A newer, larger one is accepted when
+ * everything unknown to this library is zero. */
 typedef struct pdk_election_options {
+    /* sizeof(pdk_election_options), in bytes. */
     size_t size;
-    int32_t naming;   /* a pdk_naming */
-    int32_t reserved; /* 0 */
-    /* What others see of this candidate, at most 1024 bytes of UTF-8; NULL: the session's identity. Copied. */
+    /* A pdk_naming: which other clients can be candidates on the path. Default
+     * PDK_NAMING_CURATOR. */
+    int32_t naming;
+    /* 0, and nothing else. */
+    int32_t reserved;
+    /* The identity that others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL:
+     * the session's identity. */
     const char *identity;
 } pdk_election_options;
 
-#define PDK_ELECTION_OPTIONS_INIT                                                                                      \
+#define PDK_ELECTION_OPTIONS_INIT                                                                  \
     { sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL }
 
-/* All of them run where callbacks run, one at a time, in the order in which things happened. Any may be NULL. */
+/* The callbacks of a candidate. Fill with PDK_ELECTION_CALLBACKS_INIT, then set what you need. Any
+ * of them may be NULL, which is the default. For the thread, and for what is allowed inside, see
+ * "Callbacks" above.
+ *
+ * Last call: the library never frees user. No callback of a candidate can come any more
+ *   - when `failed` has returned;
+ *   - when pdk_election_leave was called where callbacks run, and `deposed` has returned if one was
+ *     due. One is due when `elected` was called without a `deposed` after it. Where callbacks run
+ *     means: in a callback of the session, or on the only thread that dispatches;
+ *   - when pdk_session_close has returned PDK_OK outside of any callback.
+ * After a leave from another thread, a callback that started before may still run. After the last
+ * unref the same holds as after a leave. */
 typedef struct pdk_election_callbacks {
+    /* sizeof(pdk_election_callbacks), in bytes. */
     size_t size;
-    /* We lead. The hold is the election's: take a reference to keep it, and resign rather than release it. */
+    /* We lead. The hold is the election's and is valid memory during the call. Take a reference to
+     * keep it, and give that back with pdk_hold_unref. To lead no more, call pdk_election_resign;
+     * do not release the hold. */
     void (*elected)(pdk_hold *hold, void *user);
-    /* We do not lead any more; once for each `elected`. NONE: we resigned, or left. The candidate queues again, behind all
-     * others, when this has returned and not before. */
+    /* We do not lead any more; once for each `elected`. The reason is PDK_REASON_NONE when we
+     * resigned or left. The candidate queues again, behind all others, when this has returned and
+     * not before. */
     void (*deposed)(pdk_reason reason, void *user);
-    /* The leader, as far as this process knows, is now that one; NULL and 0: nobody. Never misses the newest; one whose time
-     * was over before it was heard of is left out. identity lives during the call and was written by somebody else; "" and 0:
-     * somebody whose node may not be read. */
+    /* The leader has changed, as far as this process knows. It never misses the newest leader. It
+     * leaves out a leader whose time ended before this process heard of it.
+     *   identity  of the leader, valid during the call. Another program wrote it: escape it before
+     *             it reaches a terminal. NULL: nobody leads. "" with token 0: somebody leads, but
+     *             the node may not be read.
+     *   token     of the leader; 0 when nobody leads */
     void (*leader)(const char *identity, int64_t token, void *user);
-    /* It cannot be a candidate (NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, AUTH, CLOSED): it has left. */
+    /* It cannot be a candidate any more: it has left. The program removes the cause and joins
+     * again.
+     *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to
+     *                      create a node in it
+     *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
+     *                      quota is used up
+     *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of
+     *                      watched paths in the session; 100,000 children in the directory; 127
+     *                      bytes in the name of a contender
+     *   PDK_EXHAUSTED      the directory's sequence numbers are used up
+     *   PDK_CLOSED         the session was closed
+     *   PDK_AUTH           the session ended, since the server refused the credentials */
     void (*failed)(pdk_status status, void *user);
+    /* Given to each callback. */
     void *user;
 } pdk_election_callbacks;
 
-#define PDK_ELECTION_CALLBACKS_INIT                                                                                    \
+#define PDK_ELECTION_CALLBACKS_INIT                                                                \
     { sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL }
 
-/* The election at path. Touches no server. INVALID, CLOSED, AUTH, FORKED. */
-PDK_API pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_election_options *options,
-                                    pdk_election **out);
+/* The election at path, below the session's chroot. Does not wait, and touches no server.
+ *   path     absolute, printable UTF-8, at most 512 bytes with the chroot. No empty, "." or ".."
+ *            segment, and not "/". Without a chroot, not /zookeeper or below it. Copied.
+ *   options  or NULL for the defaults. Copied.
+ *
+ *   PDK_OK       *out is the election, with one reference that pdk_election_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+PDK_API pdk_status pdk_election_new(pdk_session *session, const char *path,
+                                    const pdk_election_options *options, pdk_election **out);
+/* One more reference. Returns election; NULL is allowed. */
 PDK_API pdk_election *pdk_election_ref(pdk_election *election);
-/* The last unref leaves. */
+/* Gives a reference back. The last unref leaves, as pdk_election_leave does. It stops no observer.
+ * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_election_unref(pdk_election *election);
 
-/* Be a candidate from now on, across lost sessions, until leave. callbacks, copied, may be NULL. Does not wait.
- * INVALID: it is one already. CLOSED, AUTH, FORKED. */
-PDK_API pdk_status pdk_election_join(pdk_election *election, const pdk_election_callbacks *callbacks);
-/* Not any more. A leader is deposed (NONE). Never waits for the network. No `elected` or `leader` is taken up after this has
- * returned; `deposed` still comes where it is due. NOT_HELD: it is no candidate. */
+/* Be a candidate from now on, across lost sessions, until leave. Does not wait.
+ *   callbacks  or NULL for none. The struct is copied. A callback may run before the call returns.
+ *
+ *   PDK_OK       it is a candidate
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the election belongs to the parent process
+ *   PDK_INVALID  election is NULL, it has a candidate already, or the struct callbacks is not
+ *                valid */
+PDK_API pdk_status pdk_election_join(pdk_election *election,
+                                     const pdk_election_callbacks *callbacks);
+/* Be a candidate no more. A leader is deposed (PDK_REASON_NONE). Never waits for the network, nor
+ * for a callback. After PDK_OK no `elected`, `leader` or `failed` starts. `deposed` still comes
+ * where it is due.
+ *
+ *   PDK_OK        it has left
+ *   PDK_NOT_HELD  it is no candidate by pdk_election_join. A service leaves with pdk_service_stop.
+ *   PDK_FORKED    the election belongs to the parent process
+ *   PDK_INVALID   election is NULL */
 PDK_API pdk_status pdk_election_leave(pdk_election *election);
-/* Give the office to the next candidate, and queue again behind all others. Never waits for the network. NOT_HELD: it does not
- * lead. */
+/* Give the leadership to the next candidate, and queue again behind all others. Never waits for the
+ * network.
+ *
+ *   PDK_OK        we do not lead any more, and `deposed` (PDK_REASON_NONE) follows
+ *   PDK_NOT_HELD  it does not lead, or has lost the leadership. A service uses pdk_service_resign.
+ *   PDK_FORKED    the election belongs to the parent process
+ *   PDK_INVALID   election is NULL */
 PDK_API pdk_status pdk_election_resign(pdk_election *election);
 
-/* Wait until we lead; blocks, and does not depend on callbacks being run. On PDK_OK the hold, with a reference to be given back
- * with pdk_hold_unref; it may be lost at any moment, as always. TIMEOUT, NOT_HELD (it is no candidate, or left meanwhile, or what `failed` told), WRONG_THREAD,
- * CLOSED, AUTH, FORKED, INVALID. */
+/* Wait until we lead. Blocks, at most timeout_ms; 0 only looks. It does not depend on callbacks
+ * being run. Queueing again after a loss does: with manual dispatch go on dispatching.
+ *
+ *   PDK_OK            we lead. *out is the hold, with a reference to be given back with
+ *                     pdk_hold_unref. The hold may be lost at any moment, as always.
+ *   PDK_TIMEOUT       we did not lead within timeout_ms
+ *   PDK_NOT_HELD      it is no candidate by pdk_election_join, it left meanwhile, or `failed` is
+ *                     due
+ *   PDK_WRONG_THREAD  called from a callback
+ *   PDK_CLOSED        the session is closed, or was closed meanwhile
+ *   PDK_AUTH          the session has ended, since the server refused the credentials
+ *   PDK_FORKED        the election belongs to the parent process
+ *   PDK_INVALID       election or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
 
-/* The leader, a list of one, or of none; all candidates, the leader first. Joining is not needed; block, at most timeout_ms.
- * Errors as pdk_lock_contenders. */
-PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms, pdk_contenders **out);
-PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms, pdk_contenders **out);
+/* pdk_election_leader lists the leader alone: a list of one, or of none. pdk_election_candidates
+ * lists all candidates, the leader first. Joining is not needed. Both block, at most timeout_ms.
+ * With 0 there is no time for an answer.
+ *
+ *   PDK_OK             *out is the list; pdk_contenders_free frees it
+ *   PDK_UNAVAILABLE    no server answered within timeout_ms
+ *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
+ *   PDK_LIMIT          pdk_election_candidates only: there are more than 5000 candidates
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the election belongs to the parent process
+ *   PDK_INVALID        election or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms,
+                                       pdk_contenders **out);
+PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms,
+                                           pdk_contenders **out);
+
+/* ---- observers */
 
 typedef struct pdk_observer pdk_observer;
-/* As pdk_election_callbacks.leader. */
+
+/* Tells the new leader, as the callback `leader` of pdk_election_callbacks. For the thread, and for
+ * what is allowed inside, see "Callbacks" above; pdk_observer_stop is allowed, too.
+ *
+ * Last call: no call starts after pdk_observer_stop has returned. One that started before on
+ * another thread may still run. user_free tells when no call can come any more: free user there. */
 typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
 
-/* Hear of every new leader without being a candidate, the present one first; at once, but where the directory does not exist
- * yet within a second. Of a directory that may not be listed nothing is told. user_free, if not NULL, is called once with user
- * when fn can no longer run. INVALID, CLOSED, AUTH, FORKED; on an error user_free is not called. */
+/* Hear of every new leader without being a candidate. The present leader comes first: at once, or
+ * within a second where the directory does not exist yet. Nothing is told of a directory that may
+ * not be listed. Does not wait. fn may be called before the call returns; the observer is in *out
+ * by then. The observer goes on after the last unref of the election.
+ *   user_free  NULL, or called once with user after pdk_observer_stop, when fn can run no more. It
+ *              runs in pdk_observer_stop; or, if fn runs then, after fn on its thread. Never under
+ *              a lock. It may make the same calls as fn. An observer that is never stopped never
+ *              calls it: closing the session does not stop an observer.
+ *
+ *   PDK_OK       *out is the observer, to be ended with pdk_observer_stop
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the election belongs to the parent process
+ *   PDK_INVALID  election, fn or out is NULL
+ * On an error user_free is not called. */
 PDK_API pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn, void *user,
                                         void (*user_free)(void *user), pdk_observer **out);
-/* No more of it: fn is not taken up after this has returned. Gives the reference back; NULL does nothing. */
+/* End an observer, and free it. fn does not start after this has returned. Does not wait. Call it
+ * once. NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_observer_stop(pdk_observer *observer);
 
 /* ---- a service that runs only while we lead */
 
-/* One term of office. */
+/* One term: the time from one grant of the leadership to its end. The library owns it, until the
+ * pdk_service_fn that got it has returned. */
 typedef struct pdk_term pdk_term;
-/* Do the leader's work, and return soon once pdk_term_is_ending. To return earlier is to resign. */
+/* The leader's work. It returns soon once pdk_term_is_ending. To return earlier is to resign.
+ *
+ * Thread: one of the library's, a new one for each term, with all signals blocked. Not under a
+ * lock. Inside: every call is allowed, also those that block, except pdk_service_stop of this
+ * service (PDK_WRONG_THREAD). For user and the last call see pdk_election_run. */
 typedef void (*pdk_service_fn)(pdk_term *term, void *user);
 
-/* Only within the pdk_service_fn that got it, on any thread. The hold lives as long; take a reference to keep it. */
+/* The three calls are allowed only until the pdk_service_fn that got the term returns, on any
+ * thread. They do not wait. */
+
+/* The hold of the term. It lives as long as the term; take a reference to keep it. Do not release
+ * it. NULL for NULL. */
 PDK_API pdk_hold *pdk_term_hold(const pdk_term *term);
-/* Lost, resigned or stopped: return. Local, a few nanoseconds more than pdk_hold_valid, and never later than it. */
+/* Lost, resigned or stopped: return. Local; it takes a few nanoseconds more than pdk_hold_valid,
+ * and is never later than it. true for NULL. */
 PDK_API bool pdk_term_is_ending(const pdk_term *term);
-/* Turns readable then; poll it, never read or close it. -1 when the system has none left. */
+/* A descriptor that turns readable when the term is ending. Poll it; never read or close it. -1 on
+ * an error; pdk_error_text says which one: term is NULL, or the system has no descriptor left. */
 PDK_API int pdk_term_fd(const pdk_term *term);
 
-/* What happens to a function that does not return within drain_ms after the end of its term was signalled. */
+/* The treatment of a function that has not returned drain_ms after it was signalled to. */
 typedef enum pdk_drain {
-    PDK_DRAIN_KEEP = 0,  /* wait on, and keep the office where it is still ours: nobody else may begin while it runs */
-    PDK_DRAIN_ABORT = 1, /* abort() the process, so that nothing of it runs on */
+    /* Log an error and wait on. Where the leadership is still ours, keep it: nobody else may begin
+     * while the function runs. */
+    PDK_DRAIN_KEEP = 0,
+    /* abort() the process, so that nothing of the function runs on. */
+    PDK_DRAIN_ABORT = 1,
 } pdk_drain;
 
+/* Fill with PDK_SERVICE_OPTIONS_INIT, then change what you need. */
 typedef struct pdk_service_options {
+    /* sizeof(pdk_service_options), in bytes. */
     size_t size;
-    int32_t drain_ms; /* 1 or more */
-    int32_t drain;    /* a pdk_drain */
-    /* Around each run of the function, on its thread; "stopped" follows "started" exactly once. NONE: it resigned or was
-     * stopped. */
+    /* How long the function may take to return once its term is ending, in ms. Default 10000, 1 or
+     * more. */
+    int32_t drain_ms;
+    /* A pdk_drain. Default PDK_DRAIN_KEEP. */
+    int32_t drain;
+    /* Called before and after each run of the function, on the thread of the function. `stopped`
+     * follows `started` exactly once. The reason is PDK_REASON_NONE when the term ended without a
+     * loss: resigned, stopped, or returned early. Default NULL: none. */
     void (*started)(int64_t token, void *user);
     void (*stopped)(int64_t token, pdk_reason reason, void *user);
-    /* It cannot be a candidate any more, as pdk_election_callbacks.failed; on a thread of the library's. */
+    /* It cannot be a candidate any more, for one of the statuses of pdk_election_callbacks.failed
+     * above. It is the last call of the service, on another thread of the library's. Default
+     * NULL: none. */
     void (*failed)(pdk_status status, void *user);
 } pdk_service_options;
 
-#define PDK_SERVICE_OPTIONS_INIT                                                                                       \
+#define PDK_SERVICE_OPTIONS_INIT                                                                   \
     { sizeof(pdk_service_options), 10000, PDK_DRAIN_KEEP, NULL, NULL, NULL }
 
 typedef struct pdk_service pdk_service;
 
-/* Be a candidate, and run fn on a thread of its own while we lead; user goes to fn and to the callbacks, which run on threads of
- * the service: closing the session does not wait for them, pdk_service_stop does. After a loss the
- * candidate queues again when fn has returned, not before. Does not wait. INVALID: it is a candidate already.
- * CLOSED, AUTH, FORKED, SYSTEM (no thread). */
+/* Be a candidate, and run fn on a thread of its own while we lead. After a loss the candidate
+ * queues again when fn has returned, not before. Does not wait. fn may start before the call
+ * returns; the service is in *out by then. When the system has no thread for fn, the service gives
+ * the leadership away and tries again after 100 ms.
+ *
+ * fn, started, stopped and failed run on threads of the service, never two at a time and never
+ * under a lock. Every call is allowed in them, also those that block, except pdk_service_stop of
+ * this service (PDK_WRONG_THREAD).
+ *
+ *   user     goes to fn and to the callbacks. The library never frees it. None of them can come any
+ *            more when pdk_service_stop has returned PDK_OK, or when `failed` has returned.
+ *            pdk_session_close tells fn to end, but does not wait for it or for a callback.
+ *   options  or NULL for the defaults. Copied.
+ *
+ *   PDK_OK       *out is the service, to be given back with pdk_service_unref
+ *   PDK_SYSTEM   the system has no thread left
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the election belongs to the parent process
+ *   PDK_INVALID  election, fn or out is NULL, an option is not valid, or the election has a
+ *                candidate already */
 PDK_API pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *user,
                                     const pdk_service_options *options, pdk_service **out);
-/* Signal the function, wait for its return, hand over, and queue behind all others. Does not wait. NOT_HELD: it does not run. */
+/* Signal the function to return. When it has returned, the service gives the leadership to the next
+ * candidate and queues again behind all others. Does not wait.
+ *
+ *   PDK_OK        the function is signalled
+ *   PDK_NOT_HELD  the function does not run
+ *   PDK_FORKED    the service belongs to the parent process
+ *   PDK_INVALID   service is NULL */
 PDK_API pdk_status pdk_service_resign(pdk_service *service);
-/* Signal the function, wait for its return, leave; blocks, at most timeout_ms. The office is never given away under a running
- * function: TIMEOUT says that it still runs, and the leaving happens when it returns; stop again to wait for that.
- * WRONG_THREAD: from a callback, or from the function itself, which simply returns. FORKED. */
+/* Signal the function, wait for its return, and leave. Blocks, at most timeout_ms. The leadership
+ * is never given away under a running function.
+ *
+ *   PDK_OK            the service has left; nothing of it runs or comes any more
+ *   PDK_TIMEOUT       the service has not left yet: its function or a callback of it still runs. It
+ *                     leaves when that returns. Stop again to wait for it.
+ *   PDK_WRONG_THREAD  called from a callback of a session, or from the function or a callback of
+ *                     this service. The function simply returns instead.
+ *   PDK_FORKED        the service belongs to the parent process
+ *   PDK_INVALID       service is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms);
-/* Without a stop before, the service is stopped in the background. */
+/* Gives the service back; call it once. A service that was not stopped is stopped in the
+ * background, and nothing tells when its last callback has returned. NULL is allowed. Does nothing
+ * in the child of a fork. */
 PDK_API void pdk_service_unref(pdk_service *service);
 
 PDK_END_DECLS

@@ -1,12 +1,20 @@
-/* A hold: the right that was granted, whatever recipe granted it.
+/* A hold: the grant that a recipe gave, whichever recipe it was.
  *
  *     valid ──release──► released
  *       └──expired, lease over, node gone, session closed──► lost ──release──► released
  *
- * A hold is possession, not a thread id: it can be passed on, and nobody can release what they do not have.
- * While pdk_hold_valid answers true no conflicting hold is valid anywhere (the assumptions: README). Between that answer
- * and the effect of a write only the token protects: give it to the resource, which refuses any token smaller than the
- * largest it has seen.
+ * A hold is possession and not a thread id. A program can pass it to another thread, and nobody can
+ * release a hold that they do not have.
+ *
+ * While pdk_hold_valid answers true, no conflicting hold is valid anywhere (the assumptions:
+ * README). Between that answer and the effect of a write only the token protects. Give the token to
+ * the resource. The resource refuses any token smaller than the largest one it has seen.
+ *
+ * Ownership: a hold is reference counted. The call or callback that brings a hold gives one
+ * reference, and pdk_hold_release takes it back. A leader's hold belongs to the election or to the
+ * service: take a reference of your own to keep it, and do not release it. A hold outlives the last
+ * unref of its recipe object, and has a reference to the session. Any thread may make every call
+ * below. A callback may make all but the one that blocks, pdk_hold_ensure.
  */
 #ifndef PADDOCK_HOLD_H
 #define PADDOCK_HOLD_H
@@ -18,62 +26,118 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_hold pdk_hold;
 
-/* Why a hold was lost. */
+/* The reasons for the loss of a hold. */
 typedef enum pdk_reason {
-    PDK_REASON_NONE = 0,      /* it was not */
-    PDK_REASON_EXPIRED = 1,   /* the server ended the session */
-    PDK_REASON_LEASE = 2,     /* no quorum confirmed the session in time: cut off, paused, or overloaded */
+    PDK_REASON_NONE = 0,    /* it was not lost */
+    PDK_REASON_EXPIRED = 1, /* the server ended the session, or the session was given up */
+    PDK_REASON_LEASE = 2, /* no quorum confirmed the session in time: cut off, paused, overloaded */
     PDK_REASON_NODE_GONE = 3, /* somebody deleted the znode */
-    PDK_REASON_CLOSED = 4,    /* the session was closed */
+    PDK_REASON_CLOSED = 4,    /* the session was closed, or ended as PDK_AUTH */
 } pdk_reason;
 
-PDK_API const char *pdk_reason_name(pdk_reason reason); /* "EXPIRED"; static */
+/* The name of a reason, such as "EXPIRED". The string is static. A value that does not exist has
+ * the name "UNKNOWN". */
+PDK_API const char *pdk_reason_name(pdk_reason reason);
 
-/* The fencing token: the czxid of the znode with which the right was granted, positive, ensemble-wide increasing.
- * Readable as long as the hold is referenced, also after the loss. Holds handed over inside one process share it and
- * differ in the hand-over number, which counts up from 0: compare (token, handover). */
+/* The fencing token: the czxid of the znode with which the hold was granted. It is positive, and it
+ * increases over the whole ensemble. It stays readable as long as the hold is referenced, also
+ * after the loss. 0 for NULL.
+ *
+ * Holds that were handed over inside one process share the token. They differ in the hand-over
+ * number, which counts up from 0. So compare (token, handover). */
 PDK_API int64_t pdk_hold_token(const pdk_hold *hold);
 PDK_API uint32_t pdk_hold_handover(const pdk_hold *hold);
-/* The token padded to 20 decimal digits, so that text order is token order; lives as long as the hold. */
+/* The token padded to 20 decimal digits, so that the order of the texts is the order of the tokens.
+ * The string lives as long as the hold. "" for NULL. */
 PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
 
-/* Is it still ours, now? Local, lock-free, tens of nanoseconds, never optimistic; what was once false stays false. */
+/* Is the hold still ours, now? The call is local and lock-free, and takes tens of nanoseconds. It
+ * is never optimistic: after the first false the answer stays false. false for NULL, for a hold
+ * that was released, and in the child of a fork. */
 PDK_API bool pdk_hold_valid(const pdk_hold *hold);
-/* Milliseconds for which it stays valid whatever happens; 0 when it is not. */
+/* For how many milliseconds the hold stays valid, even without a connection. 0 when it is
+ * not valid. Local, as pdk_hold_valid. */
 PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
-/* Make sure that at least ms remain, waiting for a renewal if need be; blocks, at most the session's request_timeout_ms.
- * LOST, NOT_HELD, WRONG_THREAD, FORKED, UNAVAILABLE (could not be renewed in time; may still be valid), INVALID (ms negative,
- * or more than the session timeout can ever give). */
+
+/* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
+ * request_timeout_ms.
+ *   ms  0 or more. The maximum is what a renewal gives with this session timeout. The error text of
+ *       PDK_INVALID names it.
+ *
+ *   PDK_OK            at least ms remain
+ *   PDK_LOST          the hold is lost, also when the session was closed meanwhile
+ *   PDK_NOT_HELD      the hold was released, before or meanwhile
+ *   PDK_UNAVAILABLE   no renewal came in time; the hold may still be valid
+ *   PDK_WRONG_THREAD  called from a callback
+ *   PDK_FORKED        the hold belongs to the parent process
+ *   PDK_INVALID       hold is NULL, ms is negative, or more than the session timeout can ever
+ *                     give */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 
-/* Runs where callbacks run, exactly once per hold that is lost before it is released. None is taken up after
- * pdk_hold_release has returned; one that was taken up before, on another thread, may still run: user_free tells when it
- * cannot any more, so free what it uses there. */
+/* Tells that the hold is lost: once for each hold that is lost before it is released.
+ *
+ * Thread: the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
+ * pdk_session_close. Never under a lock.
+ * Inside: every call that does not block is allowed, pdk_hold_release of this hold included. A call
+ * that blocks answers PDK_WRONG_THREAD. hold is valid memory during the call; take a reference to
+ * keep it longer.
+ *
+ * Last call: no call starts after pdk_hold_release has returned. A call that started before that on
+ * another thread may still run. user_free tells when no call can come any more: free there what the
+ * callback uses. */
 typedef void (*pdk_lost_fn)(pdk_hold *hold, pdk_reason reason, void *user);
-/* Set the callback; one per hold, fires at once (still as a callback) when the hold is already lost. user_free, if not
- * NULL, is called once with user when the callback can no longer run, never under a lock. INVALID when one is set;
- * NOT_HELD after release. On an error user_free is not called. */
-PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*user_free)(void *user));
-/* A descriptor that turns readable when the hold is lost and stays so; poll it, never read or close it: it is the
- * hold's until the last unref. -1 when the system has none left (see pdk_error_text). */
+
+/* Set the callback of a hold; one per hold. Does not wait. When the hold is lost already, fn is
+ * called soon, still as a callback. When the session is closed already, fn is never called.
+ *   user_free  NULL, or called once with user when fn can run no more. It runs after fn on the
+ *              thread of fn. Otherwise it runs in the call that releases the hold or gives back its
+ *              last reference. For a leader's hold that may be a call about the election, or a
+ *              thread of the library. When a close of the session drops the callback, it may run
+ *              there. Never under a lock. It may make the same calls as fn.
+ *
+ *   PDK_OK        fn is set; user must stay valid until user_free
+ *   PDK_NOT_HELD  the hold was released
+ *   PDK_FORKED    the hold belongs to the parent process
+ *   PDK_INVALID   hold or fn is NULL, or a callback is set already
+ * On an error user_free is not called. */
+PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user,
+                                    void (*user_free)(void *user));
+
+/* A descriptor that turns readable when the hold is lost, and stays so. A release does not make it
+ * readable. Poll it; never read or close it. The hold owns it until the last unref.
+ * -1 on an error; pdk_error_text says which one: hold is NULL, the hold belongs to the parent
+ * process, or the system has no descriptor left. */
 PDK_API int pdk_hold_fd(pdk_hold *hold);
+/* The reason for the loss of the hold. PDK_REASON_NONE when it was not lost, for NULL, and in the
+ * child of a fork. Local; does not wait. */
 PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
-/* "pdk1 <znode> <mode> <token> <handover>": proof to be checked by pdk_sequencer_check; lives as long as the hold. The mode is
- * "exclusive", "shared", "leader" or "permit" (the first of several); "shared/<czxid>" once a writer was downgraded: its node
- * is another one then, with this czxid, and the text before that does not stand any more. */
+/* Proof of the hold as text, for pdk_sequencer_check: "pdk1 <znode> <mode> <token> <handover>". The
+ * string lives as long as the hold. "" for NULL, and in the child of a fork.
+ *
+ * The mode is "exclusive", "shared", "leader" or "permit". With several permits the text names the
+ * oldest of their znodes. After a downgrade the mode is "shared/<czxid>" once the writer's node was
+ * exchanged: the hold stands on another node then, with this czxid. A text from before that does
+ * not check any more, but its memory stays valid. */
 PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
 
-/* Let another thread use the hold as its own: the acquiring thread may block on the same lock again. */
+/* Let another thread use the hold as its own. The acquiring thread may then block on the same lock
+ * again. NULL is allowed. */
 PDK_API void pdk_hold_detach_thread(pdk_hold *hold);
 
-/* End the right and give back the caller's reference. Never waits for the network: the session deletes the znode, across
- * reconnects, until the server has confirmed it. PDK_OK; LOST: it was lost before, the reference is given back all the
- * same; NOT_HELD: it was already released through another reference, the reference is given back; FORKED. NULL: INVALID. */
+/* End the grant, and give back the caller's reference. Never waits for the network: the session
+ * deletes the znode, across reconnects, until the server has confirmed it.
+ *   PDK_OK        the hold was valid until now
+ *   PDK_LOST      it was lost before; the reference is given back all the same
+ *   PDK_NOT_HELD  it was released before through another reference; this reference is given back
+ *   PDK_FORKED    the hold belongs to the parent process; nothing is given back
+ *   PDK_INVALID   hold is NULL */
 PDK_API pdk_status pdk_hold_release(pdk_hold *hold);
 
+/* One more reference. Returns hold; NULL is allowed. */
 PDK_API pdk_hold *pdk_hold_ref(pdk_hold *hold);
-/* The last unref of a hold that was not released releases it. */
+/* Gives a reference back. The last unref of a hold that was not released releases it.
+ * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_hold_unref(pdk_hold *hold);
 
 PDK_END_DECLS

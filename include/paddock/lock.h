@@ -1,13 +1,18 @@
 /* The lock: exclusive, fair between processes, shared by the threads of this one.
  *
- * Between processes the order is that of ZooKeeper's sequence numbers. Threads that share one pdk_lock queue in front of
- * one znode; a release hands over to the next of them without touching ZooKeeper, at most max_handovers times or for
- * max_handover_ms, after which the lock goes to the end of the line so that other processes are served.
+ * Between processes the order is that of ZooKeeper's sequence numbers. Threads that share one
+ * pdk_lock queue in front of one znode. A release hands the lock over to the next of them and does
+ * not touch ZooKeeper. It does so at most max_handovers times, or for max_handover_ms, in a row.
+ * Then this process queues again behind the others, so that other processes are served.
  *
- * Reentrant: each acquisition by the thread that holds the lock yields a hold of its own, with the same token and hand-over
- * number, since it is the same right; the right ends with the last of them, and is lost for all of them together. Only
- * blocking acquisitions know their thread. A hold that is given to another thread is no longer the acquiring thread's:
- * pdk_hold_detach_thread says so.
+ * Reentrant: each acquisition by the thread that holds the lock gives a hold of its own. All of
+ * them have the same token and hand-over number, since they share one grant. The grant ends with
+ * the last of them, and is lost for all of them together. Only blocking acquisitions know their
+ * thread. After pdk_hold_detach_thread a hold belongs to no thread: call it for a hold that goes to
+ * another thread.
+ *
+ * Ownership: a lock is reference counted. It has a reference to its session, and so have its claims
+ * and holds. Any thread may make every call below. A callback may make those that do not block.
  */
 #ifndef PADDOCK_LOCK_H
 #define PADDOCK_LOCK_H
@@ -22,45 +27,107 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_lock pdk_lock;
 
+/* Fill with PDK_LOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
+ * accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_lock_options {
+    /* sizeof(pdk_lock_options), in bytes. */
     size_t size;
-    int32_t naming;          /* a pdk_naming */
-    int32_t max_handovers;   /* hand-overs between threads in a row; 0: every acquisition queues anew */
-    int32_t max_handover_ms; /* and for how long in a row */
-    int32_t reentrant;       /* 1: a thread that holds it may acquire it again; 0: that is DEADLOCK */
+    /* A pdk_naming: which other clients can contend on the path. Default PDK_NAMING_CURATOR. */
+    int32_t naming;
+    /* How many hand-overs between threads may follow each other. Default 256, 0 or more.
+     * 0: every acquisition queues anew. */
+    int32_t max_handovers;
+    /* For how long hand-overs may follow each other, in ms. Default 100, 0 or more.
+     * 0: every acquisition queues anew. */
+    int32_t max_handover_ms;
+    /* 1: a thread that holds the lock may acquire it again. 0: that is PDK_DEADLOCK.
+     * Default 0; 0 or 1. */
+    int32_t reentrant;
 } pdk_lock_options;
 
-#define PDK_LOCK_OPTIONS_INIT                                                                                          \
+#define PDK_LOCK_OPTIONS_INIT                                                                      \
     { sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0 }
 
-/* The lock at path, below the session's chroot. Touches no server.
- *   path  absolute, printable UTF-8, no empty, "." or ".." segment, not /zookeeper, at most 512 bytes with the chroot.
- * INVALID, CLOSED, AUTH, FORKED. */
-PDK_API pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_options *options,
-                                pdk_lock **out);
+/* The lock at path, below the session's chroot. Does not wait, and touches no server.
+ *   path     absolute, printable UTF-8, at most 512 bytes with the chroot. No empty, "." or ".."
+ *            segment, and not "/". Without a chroot, not /zookeeper or below it. Copied.
+ *   options  or NULL for the defaults. Copied.
+ *
+ *   PDK_OK       *out is the lock, with one reference that pdk_lock_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+PDK_API pdk_status pdk_lock_new(pdk_session *session, const char *path,
+                                const pdk_lock_options *options, pdk_lock **out);
+/* One more reference. Returns lock; NULL is allowed. */
 PDK_API pdk_lock *pdk_lock_ref(pdk_lock *lock);
-/* The last unref cancels the claims of the lock (CANCELED) and leaves its holds. */
+/* Gives a reference back. The last unref cancels the claims of the lock (PDK_CANCELED), and leaves
+ * its holds as they are. NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_lock_unref(pdk_lock *lock);
 
-/* Acquire; blocks.
- *   timeout_ms  PDK_FOREVER; or how long to stay in line; or 0: a try, which does not queue and is bounded by the
- *               session's request_timeout_ms.
- *   out         on PDK_OK the hold, with one reference that pdk_hold_release gives back.
- * BUSY (try: somebody is ahead), TIMEOUT (in line when the deadline passed; or granted in time, a try as well, and this
- * thread or its callback ran only later), UNAVAILABLE (no server confirmed a place in line by then), DEADLOCK (this thread
- * holds this lock object), WRONG_THREAD, NO_PERMISSION, UNSUPPORTED (the parent is ephemeral, or a quota is used up),
- * EXHAUSTED, LIMIT, CANCELED (the last unref elsewhere), CLOSED, AUTH, FORKED, INVALID. */
+/* Acquire the lock. Blocks, at most timeout_ms; a try blocks at most request_timeout_ms.
+ *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it does not stay in the
+ *               queue, and the session's request_timeout_ms bounds it.
+ *
+ *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back
+ *   PDK_BUSY           a try: another client or another thread of this process is ahead
+ *   PDK_TIMEOUT        the deadline passed in the queue; or the lock was granted in time, to a try
+ *                      as well, and this thread ran too late to take it
+ *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
+ *                      answer came within request_timeout_ms
+ *   PDK_DEADLOCK       this thread holds this lock object, and reentrant is 0
+ *   PDK_CANCELED       the last reference to the lock was given back meanwhile
+ *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
+ *                      a node in it
+ *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
+ *                      quota is used up
+ *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of watched
+ *                      paths in the session; 100,000 children in the directory; 127 bytes in the
+ *                      name of a contender
+ *   PDK_EXHAUSTED      the directory's sequence numbers are used up
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the lock belongs to the parent process
+ *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
 
-/* The same without waiting: an error return means that fn is never called. It belongs to no thread: a hold got this way
- * is never DEADLOCK, nor acquired again by reentrance.
- *   out  a reference to the claim, to be given back with pdk_claim_unref; or NULL. */
-PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
-                                          pdk_claim **out);
+/* The same acquisition without waiting: fn gets the result. The claim belongs to no thread. Its
+ * hold never causes PDK_DEADLOCK, and no reentrant acquisition shares it.
+ *   timeout_ms  as in pdk_lock_acquire above
+ *   fn          called once with the result: on the session's own thread, or with manual dispatch
+ *               on the dispatching thread. Never under a lock, and maybe before this call returns.
+ *               It must make no call that blocks. A hold that it gets is its own: pdk_hold_release
+ *               gives it back.
+ *   user        given to fn. The library never frees it. It is needed until fn has returned, or
+ *               until pdk_session_close has returned PDK_OK outside of any callback.
+ *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
+ *
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                listed above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the lock belongs to the parent process
+ *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
+                                          void *user, pdk_claim **out);
 
-/* Who is in line, the holder first; blocks, at most timeout_ms. UNAVAILABLE when that passes. The holder alone: a list of
- * one, or of none when the lock is free. NO_PERMISSION, LIMIT (more than 5000), WRONG_THREAD, CLOSED, AUTH, FORKED,
- * INVALID. */
+/* pdk_lock_contenders lists the queue, the holder first. pdk_lock_holder lists the holder alone: a
+ * list of one, or of none when the lock is free. Both block, at most timeout_ms. With 0 there is no
+ * time for an answer.
+ *
+ *   PDK_OK             *out is the list; pdk_contenders_free frees it
+ *   PDK_UNAVAILABLE    no server answered within timeout_ms
+ *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
+ *   PDK_LIMIT          pdk_lock_contenders only: there are more than 5000 contenders
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the lock belongs to the parent process
+ *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 

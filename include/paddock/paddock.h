@@ -1,18 +1,22 @@
-/* Paddock: distributed locks and their relatives on ZooKeeper, for multithreaded C programs.
+/* Paddock: distributed locks and related recipes on ZooKeeper, for multithreaded C programs.
  *
- *     session ── a supervised ZooKeeper connection: reconnects, re-opens after expiry, keeps the lease
- *       └─ lock, rwlock, semaphore, election ── a place where one queues (a recipe on one path)
- *            └─ claim ── one pending acquisition: can time out, be cancelled, report its position
- *                 └─ hold ── what you got: token, validity, remaining time, LOST, release
+ *     session ── a supervised ZooKeeper connection: reconnects, re-opens, keeps the lease
+ *       └─ lock, rwlock, semaphore, election ── a recipe on one path, with a queue of claims
+ *            └─ claim ── one pending acquisition: it can time out, be cancelled, tell its position
+ *                 └─ hold ── the grant: token, validity, remaining time, LOST, release
  *
- * Conventions that hold for every header:
- *  - Handles are opaque and reference counted; `_unref(NULL)` is allowed and does nothing.
- *  - A function that returns pdk_status and fails has no effect and leaves its outputs alone, unless it says otherwise.
+ * Conventions of all headers:
+ *  - Handles are opaque and reference counted. `_unref(NULL)` is allowed and does nothing.
+ *  - A function that returns a pdk_status and fails has no effect, unless its comment says
+ *    otherwise. It leaves its outputs alone.
  *  - Durations are milliseconds in an int64_t. PDK_FOREVER is the only negative one accepted.
- *  - Every function may be called from any thread, except where a header says otherwise.
- *  - A call that can block (marked "blocks") must not be made from a callback: it answers PDK_WRONG_THREAD.
- *  - Memory: an allocation that fails aborts the process, as GLib's do.
- *  - A process that forks must not use the parent's handles in the child: calls answer PDK_FORKED.
+ *  - Any thread may call any function, unless its comment says otherwise.
+ *  - A comment says "Blocks" where a call can block. Such a call answers PDK_WRONG_THREAD when it
+ *    is made from a callback, of whichever session.
+ *  - Callbacks of one session run one at a time, and never under a lock of the library.
+ *  - An allocation that fails aborts the process, as GLib's allocations do.
+ *  - After a fork the child must not use the handles of the parent. Calls answer PDK_FORKED there,
+ *    and an unref does nothing.
  */
 #ifndef PADDOCK_PADDOCK_H
 #define PADDOCK_PADDOCK_H

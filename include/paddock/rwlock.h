@@ -1,12 +1,19 @@
 /* The read/write lock: any number of readers, or one writer, in the order in which they came.
  *
- * A reader waits for the nearest writer ahead of it, a writer for whoever is right ahead: so no reader overtakes a writer that
- * came before it, and a writer never waits for readers that came later. Each reader has a znode of its own; the threads that
- * write through one pdk_rwlock share one, as with pdk_lock.
+ * A reader waits for the nearest writer ahead of it. A writer waits for the contender right ahead
+ * of it. So no reader overtakes a writer that came before it, and a writer never waits for readers
+ * that came later. Each reader has a znode of its own. The threads that write through one
+ * pdk_rwlock share one znode, as the threads of one pdk_lock do.
  *
- * Tokens: a writer's is larger than that of every writer, and of every reader, that held before it. Readers that hold together
- * have different tokens in no particular order: a resource admits a reader whose token is not smaller than the largest
- * WRITER's it has seen, and does not remember it. A hold that was downgraded keeps its token, the one it wrote with.
+ * Tokens: the token of a writer is larger than that of every writer, and of every reader, that held
+ * before it. Readers that hold together have different tokens in no particular order. A resource
+ * admits a reader whose token is not smaller than the largest token of a WRITER that it has seen.
+ * It does not remember the token of a reader. A hold that was downgraded keeps its token, the one
+ * it wrote with.
+ *
+ * Ownership: a read/write lock is reference counted. It has a reference to its session, and so have
+ * its claims and holds. Any thread may make every call below. A callback may make those that do not
+ * block.
  */
 #ifndef PADDOCK_RWLOCK_H
 #define PADDOCK_RWLOCK_H
@@ -20,46 +27,136 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_rwlock pdk_rwlock;
 
+/* Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
+ * is accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_rwlock_options {
+    /* sizeof(pdk_rwlock_options), in bytes. */
     size_t size;
-    int32_t naming;          /* a pdk_naming */
-    int32_t max_handovers;   /* hand-overs between writing threads in a row; 0: every acquisition queues anew */
-    int32_t max_handover_ms; /* and for how long in a row */
-    int32_t reserved;        /* 0 */
+    /* A pdk_naming: which other clients can contend on the path. Default PDK_NAMING_CURATOR. */
+    int32_t naming;
+    /* How many hand-overs between writing threads may follow each other. Default 256, 0 or more.
+     * 0: every acquisition queues anew. */
+    int32_t max_handovers;
+    /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more.
+     * 0: every acquisition queues anew. */
+    int32_t max_handover_ms;
+    /* 0, and nothing else. */
+    int32_t reserved;
 } pdk_rwlock_options;
 
-#define PDK_RWLOCK_OPTIONS_INIT                                                                                        \
+#define PDK_RWLOCK_OPTIONS_INIT                                                                    \
     { sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, 0 }
 
-/* The lock at path. Touches no server. Arguments and errors as pdk_lock_new. */
-PDK_API pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlock_options *options,
-                                  pdk_rwlock **out);
+/* The read/write lock at path, below the session's chroot. Does not wait, and touches no server.
+ *   path     absolute, printable UTF-8, at most 512 bytes with the chroot. No empty, "." or ".."
+ *            segment, and not "/". Without a chroot, not /zookeeper or below it. Copied.
+ *   options  or NULL for the defaults. Copied.
+ *
+ *   PDK_OK       *out is the lock, with one reference that pdk_rwlock_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+PDK_API pdk_status pdk_rwlock_new(pdk_session *session, const char *path,
+                                  const pdk_rwlock_options *options, pdk_rwlock **out);
+/* One more reference. Returns lock; NULL is allowed. */
 PDK_API pdk_rwlock *pdk_rwlock_ref(pdk_rwlock *lock);
-/* The last unref cancels the claims of the lock (CANCELED) and leaves its holds. */
+/* Gives a reference back. The last unref cancels the claims of the lock (PDK_CANCELED), and leaves
+ * its holds as they are. NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
 
-/* Acquire, shared or exclusive; blocks. Arguments and statuses as pdk_lock_acquire. DEADLOCK: this thread holds this lock
- * object already, and would wait for itself as soon as a writer came in between. UPGRADE: it holds it shared and asks for
- * it exclusive; two threads that did so would wait for each other for ever. Release first, and look again at what was
- * read. */
+/* Acquire the lock, shared (read) or exclusive (write). Both block, at most timeout_ms; a try
+ * blocks at most request_timeout_ms.
+ *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it does not stay in the
+ *               queue, and the session's request_timeout_ms bounds it.
+ *
+ *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back
+ *   PDK_BUSY           a try: somebody that it would have to wait for is ahead. To read, that is a
+ *                      writer. To write, it is any client, or a writing thread of this process.
+ *   PDK_TIMEOUT        the deadline passed in the queue; or the lock was granted in time, to a try
+ *                      as well, and this thread ran too late to take it
+ *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
+ *                      answer came within request_timeout_ms
+ *   PDK_DEADLOCK       this thread holds this lock object already. It would wait for itself as soon
+ *                      as a writer came in between.
+ *   PDK_UPGRADE        write only: this thread holds this lock object shared. Two threads that
+ *                      waited so would wait for each other for ever. Release first, and look again
+ *                      at what was read.
+ *   PDK_CANCELED       the last reference to the lock was given back meanwhile
+ *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
+ *                      a node in it
+ *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
+ *                      quota is used up
+ *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of watched
+ *                      paths in the session; 100,000 children in the directory; 127 bytes in the
+ *                      name of a contender
+ *   PDK_EXHAUSTED      the directory's sequence numbers are used up
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the lock belongs to the parent process
+ *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *
+ * Only blocking acquisitions know their thread, until pdk_hold_detach_thread. */
 PDK_API pdk_status pdk_rwlock_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
 PDK_API pdk_status pdk_rwlock_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
-/* The same without waiting, as pdk_lock_acquire_async; belongs to no thread. */
-PDK_API pdk_status pdk_rwlock_read_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
-                                         pdk_claim **out);
-PDK_API pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
-                                          pdk_claim **out);
 
-/* From now on this writer only reads: readers behind it are let in, and no writer comes in between. Does not wait for the
- * network: the session exchanges the writer's znode for a reader's with the same sequence number, and until a server has
- * confirmed that the others go on waiting; where it is refused they wait until the release. The hold stays the same object,
- * with its token, its callbacks and its validity; it cannot be upgraded again.
- * PDK_OK; NOT_HELD: released; LOST; INVALID: not a hold of this lock, or shared already; LIMIT; FORKED. */
+/* The same acquisitions without waiting: fn gets the result. The claim belongs to no thread, so its
+ * hold never causes PDK_DEADLOCK or PDK_UPGRADE.
+ *   timeout_ms  as in pdk_rwlock_read above
+ *   fn          called once with the result: on the session's own thread, or with manual dispatch
+ *               on the dispatching thread. Never under a lock, and maybe before this call returns.
+ *               It must make no call that blocks. A hold that it gets is its own: pdk_hold_release
+ *               gives it back.
+ *   user        given to fn. The library never frees it. It is needed until fn has returned, or
+ *               until pdk_session_close has returned PDK_OK outside of any callback.
+ *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
+ *
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                listed above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the lock belongs to the parent process
+ *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_rwlock_read_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
+                                         void *user, pdk_claim **out);
+PDK_API pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
+                                          void *user, pdk_claim **out);
+
+/* From now on this writer only reads. Readers behind it are let in, and no writer comes in between.
+ * Does not wait for the network: the session exchanges the writer's znode for a reader's with the
+ * same sequence number. The others go on waiting until a server has confirmed the exchange. Where
+ * the exchange is refused, they wait until the release.
+ *
+ * The hold stays the same object, with its token, its callbacks and its validity. It cannot become
+ * exclusive again. It is lost (PDK_REASON_NODE_GONE) if the writer's znode was deleted before the
+ * exchange.
+ *
+ *   PDK_OK        the hold is shared, and the exchange goes on by itself
+ *   PDK_NOT_HELD  the hold was released
+ *   PDK_LOST      the hold is lost
+ *   PDK_LIMIT     this session has 512 KiB of node paths already; the hold stays exclusive
+ *   PDK_FORKED    the lock or the hold belongs to the parent process
+ *   PDK_INVALID   lock or hold is NULL, hold is not one of this lock object, or is shared
+ *                 already */
 PDK_API pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold);
 
-/* Who is in line, readers and writers, oldest first (pdk_contenders_is_shared tells them apart); blocks, at most timeout_ms.
- * Errors as pdk_lock_contenders. */
-PDK_API pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out);
+/* List the queue, readers and writers, oldest first. pdk_contenders_is_shared tells them apart.
+ * Blocks, at most timeout_ms. With 0 there is no time for an answer.
+ *
+ *   PDK_OK             *out is the list; pdk_contenders_free frees it
+ *   PDK_UNAVAILABLE    no server answered within timeout_ms
+ *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
+ *   PDK_LIMIT          there are more than 5000 contenders
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the lock belongs to the parent process
+ *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms,
+                                         pdk_contenders **out);
 
 PDK_END_DECLS
 

@@ -1,13 +1,24 @@
 /* The semaphore: at most `permits` at a time, in the order in which they came.
  *
- *     <path>/locks    a queue: who is next. Its head alone looks at the permits, the others watch who is ahead of them
- *     <path>/leases   one znode for each permit that is taken; its data is the number of permits there are
+ *     <path>/locks    the queue. Only its first contender looks at the leases; each of the others
+ *                     watches the one ahead of it.
+ *     <path>/leases   one znode for each permit that is taken. The data of the directory is the
+ *                     number of permits.
  *
- * This is the layout of Apache Curator's InterProcessSemaphoreV2, which shares the path. Threads that share one
- * pdk_semaphore queue in front of one znode in the queue; every permit has a znode of its own.
+ * This is the layout of Apache Curator's InterProcessSemaphoreV2, which can share the path. Threads
+ * that share one pdk_semaphore queue in front of one znode in the queue. Every permit has a znode
+ * of its own.
  *
- * Tokens: holders of permits do not exclude each other, so their tokens are in no order that a resource could check. A
- * token tells permits apart, and pdk_sequencer_check whether one is still held.
+ * Admission: the first claim in the queue is admitted. It takes its leases, or waits until enough
+ * are free. Then the next claim is admitted.
+ *
+ * Tokens: holders of permits do not exclude each other. So their tokens are in no order that a
+ * resource could check. A token tells permits apart, and pdk_sequencer_check tells whether one is
+ * still held.
+ *
+ * Ownership: a semaphore is reference counted. It has a reference to its session, and so have its
+ * claims and holds. Any thread may make every call below. A callback may make those that do not
+ * block.
  */
 #ifndef PADDOCK_SEMAPHORE_H
 #define PADDOCK_SEMAPHORE_H
@@ -20,42 +31,121 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_semaphore pdk_semaphore;
 
-/* More permits than this are not supported: whoever is next lists them all. */
+/* The most permits that a semaphore can have: the first contender in the queue lists them all. */
 #define PDK_SEMAPHORE_PERMITS_MAX 10000
-/* More than this at once are not supported: each is a znode. */
+/* The most permits that one claim can take: each is a znode. */
 #define PDK_SEMAPHORE_COUNT_MAX 100
 
+/* Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A struct of an older, smaller
+ * size is accepted. A newer, larger one is accepted when everything unknown to this library is
+ * zero. */
 typedef struct pdk_semaphore_options {
+    /* sizeof(pdk_semaphore_options), in bytes. */
     size_t size;
-    int32_t max_handovers;   /* turns at the head of the queue taken by threads of this process in a row */
-    int32_t max_handover_ms; /* and for how long in a row */
+    /* How many times in a row an admission may be handed over to the next thread of this process.
+     * Default 256, 0 or more. 0: every acquisition queues anew. */
+    int32_t max_handovers;
+    /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more.
+     * 0: every acquisition queues anew. */
+    int32_t max_handover_ms;
 } pdk_semaphore_options;
 
-#define PDK_SEMAPHORE_OPTIONS_INIT                                                                                     \
+#define PDK_SEMAPHORE_OPTIONS_INIT                                                                 \
     { sizeof(pdk_semaphore_options), 256, 100 }
 
-/* The semaphore at path. Touches no server.
- *   permits  how many there are, 1 to PDK_SEMAPHORE_PERMITS_MAX; the same for every client of the path.
- *   path     as pdk_lock_new, but at most 505 bytes: "/leases" follows.
- * Else as pdk_lock_new. */
+/* The semaphore at path, below the session's chroot. Does not wait, and touches no server.
+ *   path     absolute, printable UTF-8, at most 505 bytes with the chroot, since "/leases" follows.
+ *            No empty, "." or ".." segment, and not "/". Without a chroot, not /zookeeper or below
+ *            it. Copied.
+ *   permits  how many permits there are, 1 to PDK_SEMAPHORE_PERMITS_MAX. It must be the same for
+ *            every client of the path.
+ *   options  or NULL for the defaults. Copied.
+ *
+ *   PDK_OK       *out is the semaphore, with one reference that pdk_semaphore_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path or out is NULL, or path, permits or an option is not valid */
 PDK_API pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t permits,
                                      const pdk_semaphore_options *options, pdk_semaphore **out);
+/* One more reference. Returns semaphore; NULL is allowed. */
 PDK_API pdk_semaphore *pdk_semaphore_ref(pdk_semaphore *semaphore);
-/* The last unref cancels the claims of the semaphore (CANCELED) and leaves its holds. */
+/* Gives a reference back. The last unref cancels the claims of the semaphore (PDK_CANCELED), and
+ * leaves its holds as they are. NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
 
-/* Take `count` permits at once, or none; blocks. They are one hold: released together, lost together.
- *   count       1 to permits, and to PDK_SEMAPHORE_COUNT_MAX. Who asks for many is not overtaken by those who ask for few.
- *   timeout_ms  as pdk_lock_acquire. 0: BUSY when somebody is ahead in the queue, or too few permits are free.
- * MISMATCH: the path is used with another number of permits (only clients of this library record theirs; it is
- * forgotten when the directory is removed). Else as pdk_lock_acquire, but for DEADLOCK: a thread may hold several. */
-PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count, int64_t timeout_ms, pdk_hold **out);
-/* The same without waiting, as pdk_lock_acquire_async. */
-PDK_API pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count, int64_t timeout_ms,
-                                               pdk_acquired_fn fn, void *user, pdk_claim **out);
+/* Take `count` permits at once, or none. They are one hold: released together, lost together.
+ * Blocks, at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold permits
+ * already.
+ *   count       1 to permits, and at most PDK_SEMAPHORE_COUNT_MAX. A claim for many permits is not
+ *               overtaken by a later claim for few.
+ *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it does not stay in the
+ *               queue, and the session's request_timeout_ms bounds it.
+ *
+ *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back
+ *   PDK_BUSY           a try: somebody is ahead in the queue, or too few permits are free
+ *   PDK_TIMEOUT        the deadline passed in the queue; or the permits were granted in time, to a
+ *                      try as well, and this thread ran too late to take them
+ *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
+ *                      answer came within request_timeout_ms
+ *   PDK_MISMATCH       the path is used with another number of permits. Only clients of this
+ *                      library record their number. It is forgotten when the directory is removed.
+ *   PDK_CANCELED       the last reference to the semaphore was given back meanwhile
+ *   PDK_NO_PERMISSION  an access control list forbids to create or list one of the directories, to
+ *                      create a node in it, or to read the number of permits
+ *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
+ *                      is used up
+ *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of watched
+ *                      paths in the session; 100,000 children in a directory; 127 bytes in the name
+ *                      of a contender
+ *   PDK_EXHAUSTED      the sequence numbers of one of the directories are used up
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the semaphore belongs to the parent process
+ *   PDK_INVALID        semaphore or out is NULL, count is out of its range, or timeout_ms is
+ *                      negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count,
+                                         int64_t timeout_ms, pdk_hold **out);
 
-/* Who holds permits, one entry for each permit, oldest first; blocks, at most timeout_ms. Errors as pdk_lock_contenders. */
-PDK_API pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeout_ms, pdk_contenders **out);
+/* The same acquisition without waiting: fn gets the result.
+ *   count       as in pdk_semaphore_acquire above
+ *   timeout_ms  as in pdk_semaphore_acquire above
+ *   fn          called once with the result: on the session's own thread, or with manual dispatch
+ *               on the dispatching thread. Never under a lock, and maybe before this call returns.
+ *               It must make no call that blocks. A hold that it gets is its own: pdk_hold_release
+ *               gives it back.
+ *   user        given to fn. The library never frees it. It is needed until fn has returned, or
+ *               until pdk_session_close has returned PDK_OK outside of any callback.
+ *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
+ *
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the semaphore belongs to the parent process
+ *   PDK_INVALID  semaphore or fn is NULL, count is out of its range, or timeout_ms is negative and
+ *                not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count,
+                                               int64_t timeout_ms, pdk_acquired_fn fn, void *user,
+                                               pdk_claim **out);
+
+/* List the holders of permits: one contender for each permit, oldest first. Blocks, at most
+ * timeout_ms. With 0 there is no time for an answer.
+ *
+ *   PDK_OK             *out is the list; pdk_contenders_free frees it
+ *   PDK_UNAVAILABLE    no server answered within timeout_ms
+ *   PDK_NO_PERMISSION  an access control list forbids to list the leases or to read one
+ *   PDK_LIMIT          more than 5000 permits are taken
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the semaphore belongs to the parent process
+ *   PDK_INVALID        semaphore or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeout_ms,
+                                         pdk_contenders **out);
 
 PDK_END_DECLS
 

@@ -1,4 +1,5 @@
-/* Checking somebody else's sequencer, the printable proof of a hold (pdk_hold_sequencer), against ZooKeeper. */
+/* Checking a sequencer against ZooKeeper. A sequencer is the printable proof of a hold that
+ * pdk_hold_sequencer returns. Any client can check the sequencer of any other. */
 #ifndef PADDOCK_SEQUENCER_H
 #define PADDOCK_SEQUENCER_H
 
@@ -6,11 +7,28 @@
 
 PDK_BEGIN_DECLS
 
-/* Does the znode of this sequencer still stand, with this token? Read behind a quorum barrier, so that a cut-off server
- * cannot answer; blocks, at most timeout_ms. The hand-over number is local to the holder's process and is not checked:
- * order by (token, handover) at the resource.
- * PDK_OK: it does. LOST: it does not. INVALID: not a sequencer. UNAVAILABLE, NO_PERMISSION, CLOSED, AUTH,
- * WRONG_THREAD, FORKED. */
+/* Does the znode of this sequencer still exist, with this token? Blocks, at most timeout_ms. Any
+ * thread may call it, but not a callback.
+ *
+ * The answer is read behind a quorum barrier, so a server that is cut off cannot give it. The
+ * hand-over number is local to the holder's process, and is not checked: the resource orders by
+ * (token, handover). The text names the znode with the holder's chroot, so the chroot of this
+ * session does not matter.
+ *
+ *   session     an open session to the same ensemble
+ *   text        as pdk_hold_sequencer returned it, at most 1024 bytes
+ *   timeout_ms  0 or more, or PDK_FOREVER. 0 leaves no time for an answer.
+ *
+ *   PDK_OK             the znode exists and has this token
+ *   PDK_LOST           the znode does not exist any more, or another one has its name
+ *   PDK_UNAVAILABLE    no server answered behind a barrier within timeout_ms
+ *   PDK_NO_PERMISSION  an access control list forbids the check
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the session belongs to the parent process
+ *   PDK_INVALID        session is NULL, text is NULL or no sequencer, or timeout_ms is negative and
+ *                      not PDK_FOREVER */
 PDK_API pdk_status pdk_sequencer_check(pdk_session *session, const char *text, int64_t timeout_ms);
 
 PDK_END_DECLS

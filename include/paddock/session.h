@@ -1,13 +1,29 @@
 /* A session: one supervised ZooKeeper connection, shared by every recipe opened on it.
  *
- *     open ──► CONNECTED ──► SUSPENDED ──► RESTORED (= connected again, lease proved by a quorum)
+ *     open ──► CONNECTED ──► SUSPENDED ──► RESTORED (connected again, lease proved by a quorum)
  *                  ▲             │
  *                  │             ▼
  *              REOPENED ◄──── EXPIRED                 CLOSED ends it, from any state
  *
- * The library reconnects by itself, and opens a new ZooKeeper session when the old one has expired, or when no server has
- * taken it back for four session timeouts, as servers that lost their data never do: holds of the old one are lost, claims
- * queue again with their deadlines unchanged.
+ * The library reconnects by itself. It opens a new ZooKeeper session when the old one has expired.
+ * It also does so when no server has taken the old one back for four session timeouts: servers that
+ * lost their data never do. Then holds of the old session are lost. Claims queue again, with their
+ * deadlines unchanged.
+ *
+ * Ownership: a session is reference counted. Every recipe object, claim, hold and observer has a
+ * reference of its own. An open session ends with pdk_session_close, or when the last reference is
+ * given back. Any thread may make every call below, except where its comment says otherwise.
+ *
+ * Callbacks: a session runs all its callbacks one at a time, in the order in which they became due.
+ * That goes for the two below and for those of claims, holds, elections and observers.
+ *   Thread  PDK_DISPATCH_THREAD: a thread of the session's own, on which all signals are blocked.
+ *           PDK_DISPATCH_MANUAL: the thread in pdk_session_dispatch or pdk_session_close.
+ *   Locks   none of the library's is held.
+ *   Inside  every call that does not block is allowed. A call that blocks answers PDK_WRONG_THREAD,
+ *           whichever session it is about. pdk_session_close is allowed and does not wait.
+ *   End     when pdk_session_close has returned PDK_OK outside of any callback, none runs and none
+ *           can come any more. After PDK_TIMEOUT, and after a close from a callback, none starts,
+ *           but one may still run.
  */
 #ifndef PADDOCK_SESSION_H
 #define PADDOCK_SESSION_H
@@ -30,90 +46,187 @@ typedef enum pdk_dispatch {
 } pdk_dispatch;
 
 typedef enum pdk_session_event {
-    PDK_SESSION_CONNECTED = 1, /* the first connection of a ZooKeeper session */
-    PDK_SESSION_SUSPENDED = 2, /* the connection is lost; time_left_ms of lease remain */
+    PDK_SESSION_CONNECTED = 1, /* the first connection of the session */
+    PDK_SESSION_SUSPENDED = 2, /* the connection is lost; time_left_ms of the lease remain */
     PDK_SESSION_RESTORED = 3,  /* a quorum write sent after the reconnect was acknowledged */
-    PDK_SESSION_EXPIRED = 4,   /* the session has ended, or was given up; every hold of it is lost */
-    PDK_SESSION_REOPENED = 5,  /* a new ZooKeeper session took the place of the expired one */
-    PDK_SESSION_CLOSED = 6,    /* no event follows; after it, calls answer PDK_CLOSED, or PDK_AUTH where that was why */
+    PDK_SESSION_EXPIRED = 4,   /* the session has ended, or was given up; all its holds are lost */
+    PDK_SESSION_REOPENED = 5,  /* a new ZooKeeper session replaces the expired one */
+    /* The last event. After it calls answer PDK_CLOSED, or PDK_AUTH when that ended the session. */
+    PDK_SESSION_CLOSED = 6,
 } pdk_session_event;
 
-/* time_left_ms: what remains of the lease; 0 where there is none. Runs where callbacks run, never under a lock. */
+/* Tells an event of the session. For the thread, and for what is allowed inside, see "Callbacks"
+ * above.
+ *   time_left_ms  how much of the lease remains, in ms; 0 when there is none
+ *   user          on_event_user. The library never frees it.
+ *
+ * Last call: the one with PDK_SESSION_CLOSED. A close may drop it: see pdk_session_close. So user
+ * can be freed when that call has returned, or when pdk_session_close has returned PDK_OK outside
+ * of any callback. For a pdk_session_open that fails, see there. */
 typedef void (*pdk_session_event_fn)(pdk_session_event event, int64_t time_left_ms, void *user);
 
-typedef enum pdk_log_level { PDK_LOG_ERROR = 1, PDK_LOG_WARN = 2, PDK_LOG_INFO = 3, PDK_LOG_DEBUG = 4 } pdk_log_level;
+/* How important a line of the log is. */
+typedef enum pdk_log_level {
+    PDK_LOG_ERROR = 1,
+    PDK_LOG_WARN = 2,
+    PDK_LOG_INFO = 3,
+    PDK_LOG_DEBUG = 4
+} pdk_log_level;
 
-/* Runs where callbacks run. The text is valid during the call and never contains credentials. Lines are dropped, and
- * the number dropped is logged, when the reader is too slow. What the client library logs goes to every session. */
+/* Takes one line of the log. For the thread, and for what is allowed inside, see "Callbacks" above.
+ *   text  valid during the call. It never contains credentials.
+ *   user  on_log_user. The library never frees it.
+ *
+ * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At
+ * most 1000 lines wait. A line of the ZooKeeper client library goes to every session.
+ *
+ * Last call: lines can follow PDK_SESSION_CLOSED. So user can be freed when pdk_session_close has
+ * returned PDK_OK outside of any callback, and not before. For a pdk_session_open that fails, see
+ * there. */
 typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 
-/* Strings are copied. Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
- * is accepted; a newer, larger one when all that is unknown to this library is zero. */
+/* Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
+ * is accepted. A newer, larger one is accepted when everything unknown to this library is zero.
+ * Strings are copied. */
 typedef struct pdk_session_options {
+    /* sizeof(pdk_session_options), in bytes. */
     size_t size;
-    int32_t
-        session_timeout_ms; /* asked of the server, which may clamp it; 400 to 600000. Below 2000 a hold is easily lost to
-                                   a slow answer: the lease has to be renewed by quorum writes in time */
-    int32_t connect_timeout_ms; /* how long pdk_session_open waits for the first connection; 1 or more */
-    int32_t request_timeout_ms; /* bounds a try, and calls that name no timeout; 1 or more */
-    int32_t server_tick_ms;     /* the servers' tickTime; 0: half the negotiated timeout, right unless a server's
-                                   minSessionTimeout is below two ticks */
-    int32_t touch_hops;         /* 1; 2 when connected to an observer behind an observer master */
-    int32_t dispatch;           /* a pdk_dispatch */
-    int32_t log_level;          /* the most talkative pdk_log_level passed to on_log */
-    int32_t reserved;           /* 0 */
-    const char *digest; /* "user:password" for digest authentication, or NULL. In clear on the wire without TLS */
-    const char *label;  /* appended to the identity others see, host:pid[:label], or NULL; at most 64 bytes */
-    const char *tls;    /* the certificate string of zookeeper_init_ssl, or NULL. PDK_UNSUPPORTED where the
-                                   client library was built without TLS */
-    const char *sasl_mechanism; /* NULL. Anything else is PDK_UNSUPPORTED in this version */
+    /* The session timeout that is asked of the server, in ms. The server may clamp it. Default
+     * 15000, 400 to 600000. Below 2000 a slow answer easily loses a hold: quorum writes have to
+     * renew the lease in time. */
+    int32_t session_timeout_ms;
+    /* How long pdk_session_open waits for the first connection, in ms. Default 10000, 1 or more. */
+    int32_t connect_timeout_ms;
+    /* Bounds a try, pdk_hold_ensure, and the last deletes of a session that was dropped without a
+     * close, in ms. Default 5000, 1 or more. */
+    int32_t request_timeout_ms;
+    /* The servers' tickTime, in ms. Default 0, 0 to 600000. 0 means half the negotiated timeout.
+     * That is right unless a server's minSessionTimeout is below two ticks. */
+    int32_t server_tick_ms;
+    /* Default 1; 1 or 2. 2 when connected to an observer behind an observer master. */
+    int32_t touch_hops;
+    /* A pdk_dispatch. Default PDK_DISPATCH_THREAD. */
+    int32_t dispatch;
+    /* The most talkative pdk_log_level that is passed to on_log. Default PDK_LOG_INFO;
+     * PDK_LOG_ERROR to PDK_LOG_DEBUG. */
+    int32_t log_level;
+    /* 0, and nothing else. */
+    int32_t reserved;
+    /* "user:password" for digest authentication, at most 1024 bytes, the user not empty. Default
+     * NULL: none. Without TLS it goes over the wire in clear. With it, only this user may change
+     * our nodes, and everybody who reaches the servers may read them. Without it everybody may do
+     * both. */
+    const char *digest;
+    /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
+     * NULL: none. */
+    const char *label;
+    /* The certificate string of zookeeper_init_ssl. Default NULL: no TLS. PDK_UNSUPPORTED where the
+     * client library was built without TLS. */
+    const char *tls;
+    /* Default NULL. Anything else is PDK_UNSUPPORTED in this version. */
+    const char *sasl_mechanism;
+    /* Gets the events of the session. Default NULL: nobody does. */
     pdk_session_event_fn on_event;
     void *on_event_user;
+    /* Gets the lines of the log. Default NULL: nobody does. */
     pdk_log_fn on_log;
     void *on_log_user;
 } pdk_session_options;
 
-#define PDK_SESSION_OPTIONS_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(pdk_session_options), 15000, 10000, 5000, 0, 1, PDK_DISPATCH_THREAD, PDK_LOG_INFO, 0, NULL, NULL, NULL, \
-            NULL, NULL, NULL, NULL, NULL                                                                               \
+#define PDK_SESSION_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(pdk_session_options), 15000, 10000, 5000, 0, 1, PDK_DISPATCH_THREAD, PDK_LOG_INFO,  \
+            0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                      \
     }
 
-/* Open a session and wait until a quorum has confirmed it; blocks, at most connect_timeout_ms.
- *   hosts    "host:port,host:port…[/chroot]"; names are resolved here, at each re-open, and
- *            every few seconds while there is no connection. IPv6: "[::1]:2181".
- *            A chroot that is missing is created with the first lock.
- *   options  or NULL for the defaults.
- *   out      gets a reference, to be given back with pdk_session_close and pdk_session_unref.
- * INVALID (hosts, options), RESOLVE, UNAVAILABLE, AUTH, UNSUPPORTED (tls, sasl), SYSTEM. */
-PDK_API pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options, pdk_session **out);
+/* Open a session, and wait until a quorum has confirmed it. Blocks, at most connect_timeout_ms.
+ *   hosts    "host:port,host:port…[/chroot]", at most 8192 bytes. IPv6: "[::1]:2181". Names are
+ *            resolved here, at each re-open, and every few seconds while there is no connection.
+ *            The chroot follows the rules for a path; if it is missing, the first lock creates it.
+ *   options  or NULL for the defaults
+ *
+ *   PDK_OK            *out is the session, with one reference. Give it back with pdk_session_close
+ *                     and pdk_session_unref.
+ *   PDK_UNAVAILABLE   no quorum confirmed the session within connect_timeout_ms
+ *   PDK_RESOLVE       no host name could be resolved
+ *   PDK_AUTH          the server refused the credentials
+ *   PDK_UNSUPPORTED   tls is set and the client library has no TLS, or sasl_mechanism is set
+ *   PDK_SYSTEM        the system has no thread or descriptor left
+ *   PDK_WRONG_THREAD  called from a callback
+ *   PDK_INVALID       out is NULL, or hosts or an option is not valid
+ * With PDK_DISPATCH_THREAD callbacks may run before the return. On an error no callback starts
+ * after the return, but one that started before may still run. */
+PDK_API pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options,
+                                    pdk_session **out);
 
-/* The last unref of a session that was not closed closes it in the background. */
+/* One more reference. Returns session; NULL is allowed. */
 PDK_API pdk_session *pdk_session_ref(pdk_session *session);
+/* Gives a reference back. The last unref of a session that was not closed closes it in the
+ * background, and nothing tells when its callbacks have ended: close it first. NULL is allowed.
+ * Does nothing in the child of a fork. */
 PDK_API void pdk_session_unref(pdk_session *session);
 
-/* End the session: blocked calls and claims answer CLOSED, holds are lost (CLOSED), pending deletes are flushed within
- * the time, callbacks that are due are run, and none starts after this returned. Blocks, at most timeout_ms; TIMEOUT says
- * that the rest happens in the background, and that what could not be deleted goes when the session expires.
- * With manual dispatch, what is due is dispatched by this call. From a callback, of this or another session, it is
- * allowed, does not wait, and drops what is still due. A second close answers CLOSED. The handle stays valid until its last unref. */
+/* End the session. Blocked calls and claims answer PDK_CLOSED, and holds are lost
+ * (PDK_REASON_CLOSED). Pending deletes are flushed within the time, and callbacks that are due are
+ * run. None starts after the return. The handle stays valid until its last unref. Blocks, at most
+ * timeout_ms. With manual dispatch this call runs what is due; no other thread may dispatch then.
+ *
+ * From a callback, of this or another session, the call is allowed. It does not wait and answers
+ * PDK_OK. It drops the callbacks that are due, PDK_SESSION_CLOSED among them. The rest happens in
+ * the background.
+ *
+ * The threads of a pdk_service are not the session's: see pdk_service_stop.
+ *   timeout_ms  0 or more, or PDK_FOREVER
+ *
+ *   PDK_OK       all is done: no callback runs, and none can come any more. From a callback: the
+ *                session has ended, and no further callback starts.
+ *   PDK_TIMEOUT  not all was done in time; or a node could not be deleted within one session
+ *                timeout, however long timeout_ms is. The rest happens in the background. Callbacks
+ *                that were still due are dropped; one that started before may still run. Nodes that
+ *                could not be deleted go when the session expires.
+ *   PDK_CLOSED   pdk_session_close was called before; this call changes nothing and does not wait
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
 
-/* Wait until every release so far has been confirmed by the server. Blocks. TIMEOUT, CLOSED. */
+/* Wait until the server has confirmed every release so far. Blocks, at most timeout_ms.
+ *   timeout_ms  0 or more, or PDK_FOREVER
+ *
+ *   PDK_OK            the nodes of all holds released before the call are deleted, or went with
+ *                     their ZooKeeper session
+ *   PDK_TIMEOUT       some releases are unconfirmed; their deletes go on
+ *   PDK_WRONG_THREAD  called from a callback
+ *   PDK_CLOSED        the session is closed, or was closed meanwhile
+ *   PDK_AUTH          the session has ended, since the server refused the credentials
+ *   PDK_FORKED        the session belongs to the parent process
+ *   PDK_INVALID       session is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_session_flush(pdk_session *session, int64_t timeout_ms);
 
-/* Manual dispatch: a descriptor that is readable while callbacks are due (owned by the session; poll it, never read it),
- * or -1 for a session that has a thread of its own. */
+/* Manual dispatch: a descriptor that is readable while callbacks are due. Poll it; never read or
+ * close it. The session owns it until its last unref. -1 for NULL, and for a session with a thread
+ * of its own. */
 PDK_API int pdk_session_fd(const pdk_session *session);
-/* Run the callbacks that are due, one after the other, on this thread; does not wait. The number run goes to *count if it
- * is not NULL. INVALID for a session with a thread of its own. At most one thread at a time. */
+
+/* Manual dispatch: run the callbacks that are due, one after the other, on this thread. Does not
+ * wait. Call it from one thread at a time: while another thread runs a callback, the call runs
+ * none.
+ *   count  NULL, or gets the number of callbacks that were run, lines of the log included
+ *
+ *   PDK_OK            *count callbacks were run; 0 or more
+ *   PDK_WRONG_THREAD  called from a callback of this session
+ *   PDK_CLOSED        pdk_session_close has returned
+ *   PDK_FORKED        the session belongs to the parent process
+ *   PDK_INVALID       session is NULL, or has a thread of its own */
 PDK_API pdk_status pdk_session_dispatch(pdk_session *session, int *count);
 
-/* The ZooKeeper session id, for logs and for the server's own tools; 0 while there is none. */
+/* The ZooKeeper session id, for logs and for the server's own tools. 0 while there is none, for
+ * NULL, and in the child of a fork. Does not wait. */
 PDK_API int64_t pdk_session_id(pdk_session *session);
-/* The negotiated timeout in ms; 0 before the first connection. */
+/* The negotiated session timeout in ms: the smallest of this ZooKeeper session. 0 before its first
+ * connection, for NULL, and in the child of a fork. Does not wait. */
 PDK_API int32_t pdk_session_timeout_ms(pdk_session *session);
-/* What others see of this session: "host:pid[:label]"; lives as long as the session. */
+/* The identity that others see of this session: "host:pid[:label]". The string lives as long as the
+ * session. "" for NULL. */
 PDK_API const char *pdk_session_identity(const pdk_session *session);
 
 PDK_END_DECLS

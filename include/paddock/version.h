@@ -1,13 +1,15 @@
-/* The version of the library, and what marks a symbol as public. */
+/* The version of the library, and the marks of public symbols. */
 #ifndef PADDOCK_VERSION_H
 #define PADDOCK_VERSION_H
 
+/* Marks a symbol that the shared library exports. */
 #if defined(__GNUC__)
 #define PDK_API __attribute__((visibility("default")))
 #else
 #define PDK_API
 #endif
 
+/* Around the declarations of each header: C linkage for C++ programs. */
 #ifdef __cplusplus
 #define PDK_BEGIN_DECLS extern "C" {
 #define PDK_END_DECLS }
@@ -16,13 +18,15 @@
 #define PDK_END_DECLS
 #endif
 
+/* The version of these headers. */
 #define PDK_VERSION_MAJOR 0
 #define PDK_VERSION_MINOR 1
 #define PDK_VERSION_PATCH 0
 
 PDK_BEGIN_DECLS
 
-/* The version of the library that is loaded, "major.minor.patch"; static. */
+/* The version of the library that is loaded, as "major.minor.patch". The string is static.
+ * Any thread may call it. */
 PDK_API const char *pdk_version(void);
 
 PDK_END_DECLS
