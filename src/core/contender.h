@@ -18,7 +18,44 @@
  *  - a watch event is a reason to read again, never a fact;
  *  - a contender is granted only while its own node is listed, nothing blocking is ahead, and the lease is fresh;
  *  - once it is leaving it ends GONE, with no node of its own on the server, whatever happens on the way.
- * A ZooKeeper session that ends takes its contenders with it (EXPIRED): who still wants the right starts another one.
+ * A ZooKeeper session that ends takes its contenders with it (EXPIRED). A claim that still waits makes a new contender on the
+ * next session.
+ *
+ * A row per event, a column per phase. A cell has the phases that may follow, by their first letters:
+ *
+ *  event      OUT  UNSURE  CANDIDATE  IN    HELD  STUCK  GONE
+ *  ENTER      .    -       -          -     -     -      :
+ *  LEAVE      OG   .       .          .     I     :      .
+ *  LINK_UP    .    .       .          .     .     :      :
+ *  LINK_DOWN  .    .       .          .     .     :      :
+ *  EXPIRED    G    G       G          G     g     g      :
+ *  POKE       -    -       -          .     -     :      :
+ *  FRESH      .    .       .          .     :     :      :
+ *  NODE_LOST  .    -       -          OG    G     :      :
+ *  CREATED    OUI  -       -          -     -     -      :
+ *  LISTED     OG   OUCsG   -          OIHG  -     -      :
+ *  MADE_DIR   OG   -       -          -     -     -      :
+ *  WATCHED    OG   -       -          .     -     -      :
+ *  PROVED     -    .       -          -     -     -      :
+ *  STATTED    -    -       OCIsG      -     -     -      :
+ *  DELETED    -    -       -          IsG   -     -      :
+ *  PAUSED     OG   .       .          .     -     :      :
+ *
+ *  .      it stays in its phase
+ *  -      impossible
+ *  s g :  like S G . but only a walk of one contender comes there, not the model of the queue. The model's servers refuse
+ *         nothing for good and have no limits. Its leases are fresh or over. It ends a hold before it tells EXPIRED. It
+ *         tells a contender that is GONE nothing but LEAVE.
+ *
+ * Why a cell is impossible:
+ *  - ENTER comes once, at first or after LINK_UP.
+ *  - POKE needs a predecessor, and only a node in the queue has one.
+ *  - NODE_LOST is about a node whose name was known. It comes before the answer to the next create.
+ *  - An answer needs its command. In OUT these are ENTER and MKDIR, or a LIST or WATCH that NODE_LOST has overtaken. In UNSURE
+ *    it is PROVE, or ENTER's list; in CANDIDATE STAT; in IN LIST, WATCH and DELETE, or ENTER's list. HELD and STUCK send none.
+ *    A server that asks for a pause grants nothing, so there is no PAUSED in HELD.
+ * STUCK is short, unless the session is closing: the driver gives up the session, and EXPIRED follows. GONE ignores every event.
+ * tests/model/test_transitions.c compares this table with what contenders do.
  */
 #ifndef PDK_CORE_CONTENDER_H
 #define PDK_CORE_CONTENDER_H

@@ -1,6 +1,7 @@
 /* The driver of one contender, as src/session/place.c and commands.c are: it carries out the commands of the core against the
  * fake, brings it the answers, and tells the line what came of it. */
 #include "model.h"
+#include "transitions.h"
 
 #include <assert.h>
 #include <string.h>
@@ -165,6 +166,7 @@ static void step(struct model *m, int32_t client, int32_t entry, const struct pd
     if (m->transcript)
         before = p->c;
     enum pdk__command command = pdk__contender_step(&p->c, event);
+    model_transitions[phase][event->type][p->c.phase]++;
     if (m->transcript)
         model_print_moved(m, client, entry, &before);
     if (event->type == PDK__NODE_LOST && p->c.phase == PDK__HELD)
