@@ -1,5 +1,6 @@
 #include "session/entry.h"
 
+#include "core/contender_names.h"
 #include "session/commands.h"
 #include "session/reap.h"
 #include "session/renew.h"
@@ -121,6 +122,22 @@ static void after(struct pdk__entry *entry, enum pdk__phase before) {
     }
 }
 
+/* What is true of an entry whenever no function of it runs. */
+static void assert_in_step(const struct pdk__entry *entry) {
+    const struct pdk__contender *c = &entry->c;
+    assert(entry->queued == (c->phase != PDK__GONE));
+    assert(c->phase != PDK__HELD || (entry->own_path && entry->owner));
+    assert(entry->owner || c->leaving || c->phase == PDK__GONE);
+    assert(!entry->own_watched || entry->own_path);
+}
+
+static void log_step(const struct pdk__entry *entry, enum pdk__phase before, const struct pdk__event *event) {
+    const struct pdk__contender *c = &entry->c;
+    if (c->phase != before)
+        pdk__log(entry->s, PDK_LOG_DEBUG, "%s/%s: %s, after %s: %s", entry->dir, c->own[0] != '\0' ? c->own : c->mark,
+                 pdk__phase_name(before), pdk__event_name(event->type), pdk__phase_name(c->phase));
+}
+
 void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
     pdk__assert_locked(entry->s);
     enum pdk__phase before = entry->c.phase;
@@ -133,8 +150,10 @@ void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
         pdk__watches_remove(entry->s, path, &entry->watcher);
         g_free(path);
     }
+    log_step(entry, before, event);
     pdk__carry_out(entry, command);
     after(entry, before);
+    assert_in_step(entry);
     pdk__entry_unref(entry);
 }
 

@@ -14,7 +14,7 @@ static char *only, *player, *board;
 static int seat;
 static const GOptionEntry entries[] = {
     {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "a short run", NULL},
-    {"only", 0, 0, G_OPTION_ARG_STRING, &only, "one part: cycles, far, queue, threads or valid", "PART"},
+    {"only", 0, 0, G_OPTION_ARG_STRING, &only, "one part: cycles, far, queue, threads, awaiting or valid", "PART"},
     {"player", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &player, NULL, NULL},
     {"board", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &board, NULL, NULL},
     {"seat", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &seat, NULL, NULL},
@@ -61,11 +61,8 @@ static int run(void) {
     static const struct {
         const char *name;
         void (*run)(struct bench *bench);
-    } parts[] = {{"cycles", bench_cycles},
-                 {"far", bench_far},
-                 {"queue", bench_queue},
-                 {"threads", bench_threads},
-                 {"valid", bench_valid}};
+    } parts[] = {{"cycles", bench_cycles},   {"far", bench_far},           {"queue", bench_queue},
+                 {"threads", bench_threads}, {"awaiting", bench_awaiting}, {"valid", bench_valid}};
     ts_tempdir *folder = ts_tempdir_new();
     struct bench bench = {.quick = quick, .ensemble = ts_ensemble_start(NULL), .table = g_string_new(NULL)};
     int ran = 0;

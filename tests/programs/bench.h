@@ -26,11 +26,12 @@ pdk_lock *bench_lock(pdk_session *session, const char *path);
 void bench_check(pdk_status status);
 
 /* The parts. */
-void bench_cycles(struct bench *bench);  /* acquire + release against the same by hand */
-void bench_far(struct bench *bench);     /* the same behind a link with 10 ms round trip */
-void bench_queue(struct bench *bench);   /* processes in line: requests counted */
-void bench_threads(struct bench *bench); /* threads on one lock */
-void bench_valid(struct bench *bench);   /* asking a hold */
+void bench_cycles(struct bench *bench);   /* acquire + release against the same by hand */
+void bench_far(struct bench *bench);      /* the same behind a link with 10 ms round trip */
+void bench_queue(struct bench *bench);    /* processes in line: requests counted */
+void bench_threads(struct bench *bench);  /* threads on one lock */
+void bench_awaiting(struct bench *bench); /* and beside threads that await an election */
+void bench_valid(struct bench *bench);    /* asking a hold */
 
 /* A process of bench_queue; returns its exit status. */
 int bench_play(const char *board, const char *address, int seat);
