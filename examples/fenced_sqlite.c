@@ -48,7 +48,7 @@ static pdk_hold *acquire(const char *hosts, pdk_session **session) {
     check("open", pdk_session_open(hosts, NULL, session), PDK_OK);
     check("lock", pdk_lock_new(*session, "/examples/stock", NULL, &lock), PDK_OK);
     check("acquire", pdk_lock_acquire(lock, 10000, &hold), PDK_OK);
-    pdk_lock_unref(lock); /* the hold stays valid */
+    pdk_lock_unref(lock); /* the hold outlives it */
     return hold;
 }
 

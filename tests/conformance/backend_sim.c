@@ -176,7 +176,7 @@ static bool lose(struct backend *b, int slot, enum step_kind loss) {
     return lost;
 }
 
-/* ---- --- an administrator */
+/* --- an administrator */
 
 static bool request(struct sim *s, enum sim_op op, const char *path, const char *data) {
     struct sim_packet packet = {.op = op,
@@ -210,7 +210,7 @@ static bool admin(struct backend *b, const struct admin *what, const char *path)
     return false;
 }
 
-/* ---- --- begin and end */
+/* --- begin and end */
 
 static const char *begin(struct backend *b, const struct script *script) {
     struct sim *s = current = of(b);

@@ -93,7 +93,7 @@ static void keep_named(GPtrArray *scripts, char **names) {
     }
 }
 
-/* ---- --- playing */
+/* --- playing */
 
 static void print_trace(const struct script *script, const struct trace *trace, const struct backend *backend) {
     g_autoptr(GPtrArray) lines = trace_lines(trace, backend->shows);
@@ -184,7 +184,7 @@ static struct result run_backend(struct conformance *test, struct backend *b, bo
     return r;
 }
 
-/* ---- --- does the test prove anything? */
+/* --- does the test prove anything? */
 
 static void check(struct conformance *test, bool ok, const char *what) {
     if (ok)

@@ -157,7 +157,7 @@ struct seen {
 };
 void trace_count(const struct trace *t, struct seen *seen);
 
-/* ---- --- play.c, receive.c */
+/* --- play.c, receive.c */
 /* NULL: the script could not be played. The reason goes to standard error. */
 struct trace *play(const struct script *script, struct backend *backend);
 

@@ -35,7 +35,7 @@ static int below(struct draw *d, int limit) { return g_rand_int_range(d->chance,
 /* True with a chance of n in a hundred. */
 static bool percent(struct draw *d, int n) { return below(d, 100) < n; }
 
-/* ---- --- the model of the tree */
+/* --- the model of the tree */
 
 static void node_free(void *at) {
     g_free(((struct node *)at)->path);
@@ -86,7 +86,7 @@ static void drop_owned(struct draw *d, int slot) {
             g_ptr_array_remove_index(d->nodes, i);
 }
 
-/* ---- --- choosing names */
+/* --- choosing names */
 
 static const char *some_directory(struct draw *d) {
     static const char *const names[] = {"/d", "/d", "/d", "/e", "/d/f"};
@@ -200,7 +200,7 @@ static void draw_loss(struct draw *d, int slot) {
     g_string_append_c(d->out, '\n');
 }
 
-/* ---- --- all other steps */
+/* --- all other steps */
 
 static void say(struct draw *d, const char *what, int slot) {
     g_string_append_printf(d->out, "%s %c\n", what, 'A' + slot);

@@ -122,7 +122,7 @@ void trace_state(struct trace *t, size_t step, const char *session, enum pdk__zk
     add(t, STATE, step, session)->state = state;
 }
 
-/* ---- --- printing */
+/* --- printing */
 
 static int by_token(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
