@@ -38,7 +38,7 @@ static void assert_children(int count) {
                   ts_child_count(server(), path), count);
 }
 
-static void assert_in_line(size_t count) {
+static void assert_queued(size_t count) {
     pdk_contenders *list = NULL;
 
     ck_assert_int_eq(pdk_lock_contenders(ts_lock(a, path), ts_patience(PATIENCE_MS), &list), PDK_OK);
@@ -55,7 +55,7 @@ START_TEST(foreign_children_neither_block_nor_vanish) {
     pdk_hold *held = ts_stage_acquire(ts_lock(a, path), ts_patience(PATIENCE_MS));
     ts_answer *waiter = ts_acquire_async(ts_lock(b, path), PDK_FOREVER);
     assert_children(CROWD + 2);
-    assert_in_line(2);
+    assert_queued(2);
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, path), 0, &tried), PDK_BUSY);
     ck_assert_int_eq(pdk_claim_position(ts_answer_claim(waiter), &ahead), PDK_OK);
     ck_assert_int_eq(ahead, 1);

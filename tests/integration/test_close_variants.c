@@ -264,7 +264,7 @@ END_TEST
 
 static void *close_it(void *s) { return GINT_TO_POINTER((int)pdk_session_close(s, 10000) + 1); }
 
-START_TEST(of_two_closes_one_closes) {
+START_TEST(one_of_two_closes_succeeds) {
     pdk_lock *lock = NULL;
     pdk_session *s = open_session(PDK_DISPATCH_THREAD, &lock);
     int results[PDK_SYSTEM + 1] = {0};
@@ -293,7 +293,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_running_callback_is_not_waited_for_too_long);
     tcase_add_test(cases, the_last_unref_closes_in_the_background);
     tcase_add_test(cases, the_last_unref_with_manual_dispatch);
-    tcase_add_test(cases, of_two_closes_one_closes);
+    tcase_add_test(cases, one_of_two_closes_succeeds);
     suite_add_tcase(suite, cases);
     return suite;
 }

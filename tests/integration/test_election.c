@@ -165,7 +165,7 @@ START_TEST(a_leader_cut_off_and_its_successor) {
 END_TEST
 
 /* A cut that is shorter than the lease does not end the term. */
-START_TEST(a_short_cut_is_no_end) {
+START_TEST(a_short_cut_does_not_end_the_term) {
     elect_it();
     ts_proxy_set_mode(it.client->proxy, TS_CUT);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_SUSPENDED, 1, ts_patience(SOON_MS)));
@@ -311,7 +311,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tcase, every_end_of_a_term, 0, G_N_ELEMENTS(ends));
     tcase_add_test(tcase, closing_the_session);
     tcase_add_test(tcase, a_leader_cut_off_and_its_successor);
-    tcase_add_test(tcase, a_short_cut_is_no_end);
+    tcase_add_test(tcase, a_short_cut_does_not_end_the_term);
     tcase_add_test(tcase, resigned_while_elected_runs);
     tcase_add_loop_test(tcase, it_queues_again_after_deposed_and_not_before, 0, 2);
     tcase_add_test(tcase, resigning_hands_over_and_queues_at_the_end);

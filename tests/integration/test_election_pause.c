@@ -61,7 +61,7 @@ static void on_stopped(int64_t token, pdk_reason reason, void *user) {
     on_deposed(reason, user);
 }
 
-static int play(const char *hosts, const char *path, bool as_service) {
+static int run_process(const char *hosts, const char *path, bool as_service) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
     pdk_service_options service_options = PDK_SERVICE_OPTIONS_INIT;
@@ -115,7 +115,7 @@ static void end_process(void) {
 }
 
 /* The number of the next line, which must begin with that word. */
-static int64_t hear(const char *word) {
+static int64_t read_number(const char *word) {
     char line[128] = "";
 
     ck_assert_msg(ts_fd_readable(fileno(it.from), ts_patience(10000)), "the process does not say %s", word);
@@ -132,22 +132,22 @@ static void join_behind(int children) {
 
 START_TEST(a_leader_paused_past_its_session) {
     start_process(ts_fresh_path(), _i == 0 ? "candidate" : "service");
-    const int64_t token = hear("elected");
+    const int64_t token = read_number("elected");
     ck_assert_int_gt(token, 0);
     join_behind(2);
     ck_assert(ts_pause(it.pid));
     assert_told(it.other, ELECTED, 1);
     ck_assert(ts_resume(it.pid));
     if (_i == 1) {
-        ck_assert_int_eq(hear("ending"), true);
+        ck_assert_int_eq(read_number("ending"), true);
     }
-    ck_assert_int_eq(hear("deposed"), PDK_REASON_LEASE);
+    ck_assert_int_eq(read_number("deposed"), PDK_REASON_LEASE);
     ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(2 * SESSION_MS))); /* a candidate again */
     ck_assert(!ts_fd_readable(fileno(it.from), 200));
     ck_assert(pdk_hold_valid(record_hold(it.other)));
     ck_assert_int_gt(record_token(it.other), token);
     ck_assert_int_eq(pdk_election_leave(it.others), PDK_OK);
-    ck_assert_int_gt(hear("elected"), record_token(it.other));
+    ck_assert_int_gt(read_number("elected"), record_token(it.other));
 }
 END_TEST
 
@@ -170,19 +170,19 @@ START_TEST(a_candidate_paused_while_it_becomes_first) {
     ck_assert(!ts_fd_readable(fileno(it.from), 200));
     ck_assert(pdk_hold_valid(record_hold(it.other)));
     ck_assert_int_eq(pdk_election_leave(it.others), PDK_OK);
-    ck_assert_int_gt(hear("elected"), record_token(it.other));
+    ck_assert_int_gt(read_number("elected"), record_token(it.other));
 }
 END_TEST
 
 /* Paused for less than the lease: nothing has happened. */
 START_TEST(a_leader_paused_briefly) {
     start_process(ts_fresh_path(), "service");
-    ck_assert_int_gt(hear("elected"), 0);
+    ck_assert_int_gt(read_number("elected"), 0);
     join_behind(2);
     ck_assert(ts_pause(it.pid));
     ts_sleep_ms(SESSION_MS / 2 + 100);
     ck_assert(ts_resume(it.pid));
-    ck_assert_int_eq(hear("ending"), false);
+    ck_assert_int_eq(read_number("ending"), false);
     ck_assert(!ts_fd_readable(fileno(it.from), 500));
     ck_assert_int_eq(record_count(it.other, ELECTED), 0);
 }
@@ -200,5 +200,5 @@ static Suite *make_suite(void) {
 }
 
 int main(int argc, char **argv) {
-    return argc == 4 ? play(argv[1], argv[2], strcmp(argv[3], "service") == 0) : ts_run_suite(make_suite());
+    return argc == 4 ? run_process(argv[1], argv[2], strcmp(argv[3], "service") == 0) : ts_run_suite(make_suite());
 }

@@ -198,7 +198,7 @@ START_TEST(a_session_that_expired_waits_for_threads) {
     pdk_hold *hold = ts_stage_acquire(lock, 5000);
     ts_lost *lost = ts_lost_watch(hold);
 
-    /* Two end with the old handle. One is left for looking up names. Those of the next handle are missing. */
+    /* Two threads end with the old handle, so one is allowed, to look up names. The next handle gets none. */
     atomic_store(&threads_left, -1);
     ck_assert_int_eq(ts_expire(client->proxy, ts_stage_server()), 0);
     ck_assert(ts_lost_wait(lost, SESSION_MS + ts_patience(1000)));

@@ -71,7 +71,7 @@ START_TEST(two_locks_of_one_session_exclude_each_other) {
 END_TEST
 
 /* The first in the queue is granted first, whatever session or call it used. */
-START_TEST(order_is_that_of_arrival) {
+START_TEST(granted_in_order_of_arrival) {
     enum { WAITERS = 6 };
     const char *path = ts_fresh_path();
     pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
@@ -149,7 +149,7 @@ START_TEST(a_try_is_busy_behind_a_waiter) {
 }
 END_TEST
 
-/* Our own node ahead, which is being deleted, does not make a try busy. Another client's node behind it does. */
+/* Our own node ahead, which is being deleted, does not make a try busy. A node of another client ahead of it does. */
 START_TEST(a_try_does_not_meet_the_claim_given_up_before) {
     const char *path = ts_fresh_path();
     pdk_lock *lock = ts_lock(a, path);
@@ -375,7 +375,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, acquire_and_release);
     tcase_add_test(tcase, two_sessions_exclude_each_other);
     tcase_add_test(tcase, two_locks_of_one_session_exclude_each_other);
-    tcase_add_test(tcase, order_is_that_of_arrival);
+    tcase_add_test(tcase, granted_in_order_of_arrival);
     tcase_add_test(tcase, a_try_takes_what_is_free);
     tcase_add_test(tcase, a_try_tells_busy_at_once_and_leaves_nothing);
     tcase_add_test(tcase, a_try_is_busy_behind_a_waiter);

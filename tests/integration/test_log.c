@@ -75,7 +75,7 @@ START_TEST(only_chosen_levels_are_logged) {
 }
 END_TEST
 
-START_TEST(a_line_is_a_line) {
+START_TEST(each_log_text_is_one_line) {
     use_a_session(PDK_LOG_DEBUG);
     for (guint i = 0; i < event_log.lines->len; i++) {
         const char *line = g_ptr_array_index(event_log.lines, i);
@@ -134,7 +134,7 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_loop_test(cases, only_chosen_levels_are_logged, PDK_LOG_ERROR, PDK_LOG_DEBUG + 1);
-    tcase_add_test(cases, a_line_is_a_line);
+    tcase_add_test(cases, each_log_text_is_one_line);
     tcase_add_test(cases, a_slow_reader_is_told_how_much_it_missed);
     suite_add_tcase(suite, cases);
     return suite;

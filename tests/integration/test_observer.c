@@ -150,7 +150,7 @@ END_TEST
 
 /* ---- across cuts and lost sessions */
 
-START_TEST(what_changes_during_a_cut) {
+START_TEST(changes_during_a_cut) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
     record *r = observer_begin(it.seen);
 
@@ -174,7 +174,7 @@ START_TEST(what_changes_during_a_cut) {
 }
 END_TEST
 
-START_TEST(what_changes_while_the_session_is_lost) {
+START_TEST(changes_while_the_session_is_lost) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno");
     record *r = observer_begin(it.seen);
 
@@ -231,7 +231,7 @@ END_TEST
 
 /* ---- candidates are told of leaders too */
 
-START_TEST(a_candidate_hears_of_leaders) {
+START_TEST(a_candidate_is_told_of_leaders) {
     pdk_election *anna = enter("anna"), *bruno = election_on(it.b, it.path, "bruno");
     record *r = candidate_join_with_leaders(bruno);
 
@@ -325,10 +325,10 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_directory_that_comes_and_goes);
     tcase_add_test(tcase, an_identity_that_is_written_over);
     tcase_add_test(tcase, a_leader_that_may_not_be_read);
-    tcase_add_loop_test(tcase, what_changes_during_a_cut, 0, 2);
-    tcase_add_loop_test(tcase, what_changes_while_the_session_is_lost, 0, 2);
+    tcase_add_loop_test(tcase, changes_during_a_cut, 0, 2);
+    tcase_add_loop_test(tcase, changes_while_the_session_is_lost, 0, 2);
     tcase_add_loop_test(tcase, a_leader_that_is_lost, 0, 2);
-    tcase_add_test(tcase, a_candidate_hears_of_leaders);
+    tcase_add_test(tcase, a_candidate_is_told_of_leaders);
     tcase_add_test(tcase, many_observers);
     tcase_add_test(tcase, only_the_leader_is_watched);
     return suite;

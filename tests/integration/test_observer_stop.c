@@ -237,7 +237,7 @@ START_TEST(the_election_goes_before_it) {
 END_TEST
 
 /* Without user_free. The observer has the session's last reference. */
-START_TEST(the_last_of_its_session) {
+START_TEST(the_last_user_of_its_session) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
     pdk_election *election = NULL;
@@ -322,7 +322,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, the_session_is_closed);
     tcase_add_test(tcase, the_session_is_closed_from_within);
     tcase_add_test(tcase, the_election_goes_before_it);
-    tcase_add_test(tcase, the_last_of_its_session);
+    tcase_add_test(tcase, the_last_user_of_its_session);
     tcase_add_test(tcase, begun_and_stopped_again_and_again);
     return suite;
 }

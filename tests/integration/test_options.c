@@ -109,7 +109,7 @@ START_TEST(session_texts_out_of_range_are_refused_by_name) {
 END_TEST
 
 /* Debian's client library supports neither. */
-START_TEST(what_this_build_cannot_do_is_refused) {
+START_TEST(options_this_build_cannot_serve_are_refused) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.tls = "ca.pem,client.pem,client.key,secret";
     refused_open(&options, PDK_UNSUPPORTED, "tls");
@@ -294,7 +294,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_macro_holds_the_documented_defaults);
     tcase_add_test(cases, session_numbers_out_of_range_are_refused_by_name);
     tcase_add_test(cases, session_texts_out_of_range_are_refused_by_name);
-    tcase_add_test(cases, what_this_build_cannot_do_is_refused);
+    tcase_add_test(cases, options_this_build_cannot_serve_are_refused);
     tcase_add_test(cases, session_options_of_another_version);
     tcase_add_test(cases, lock_options);
     tcase_add_test(cases, the_label_is_in_the_identity);

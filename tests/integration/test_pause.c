@@ -44,7 +44,7 @@ static int watch_hold(pdk_hold *hold, int64_t last) {
     }
 }
 
-static int play(const char *hosts, const char *path) {
+static int run_process(const char *hosts, const char *path) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *session;
     pdk_lock *lock;
@@ -87,7 +87,7 @@ static void end_process(void) {
 }
 
 /* The number of the next line, which must begin with that word. */
-static int64_t hear(const char *word) {
+static int64_t read_number(const char *word) {
     char line[128] = "";
 
     ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
@@ -100,16 +100,16 @@ START_TEST(a_holder_paused_past_its_session) {
     const char *path = ts_fresh_path();
 
     start_process(path);
-    const int64_t token = hear("granted");
+    const int64_t token = read_number("granted");
     ts_answer *waiter = ts_acquire_async(ts_lock(ts_stage_client(SESSION_MS), path), 20000);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     ck_assert(ts_pause(process.pid));
     ck_assert(ts_answer_wait(waiter, SESSION_MS + ts_patience(2000)));
     ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
     ck_assert(ts_resume(process.pid));
-    ck_assert_int_eq(hear("valid"), false);
-    ck_assert_int_eq(hear("valid"), false);
-    ck_assert_int_eq(hear("released"), PDK_LOST);
+    ck_assert_int_eq(read_number("valid"), false);
+    ck_assert_int_eq(read_number("valid"), false);
+    ck_assert_int_eq(read_number("released"), PDK_LOST);
     ck_assert_int_gt(pdk_hold_token(ts_answer_hold(waiter)), token);
     ck_assert(pdk_hold_valid(ts_answer_hold(waiter)));
     ck_assert_int_eq(ts_child_count(server(), path), 1);
@@ -121,13 +121,13 @@ START_TEST(a_holder_paused_briefly) {
     const char *path = ts_fresh_path();
 
     start_process(path);
-    const int64_t token = hear("granted");
+    const int64_t token = read_number("granted");
     ck_assert(ts_pause(process.pid));
     ts_sleep_ms(SESSION_MS / 2 + 100);
     ck_assert(ts_resume(process.pid));
-    ck_assert_int_eq(hear("valid"), true);
-    ck_assert_int_eq(hear("valid"), true);
-    ck_assert_int_eq(hear("released"), PDK_OK);
+    ck_assert_int_eq(read_number("valid"), true);
+    ck_assert_int_eq(read_number("valid"), true);
+    ck_assert_int_eq(read_number("released"), PDK_OK);
     ck_assert_int_gt(token, 0);
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(a_waiter_paused_while_it_becomes_first) {
     ts_sleep_ms(200);
     ck_assert(pdk_hold_valid(ts_answer_hold(third)));
     ck_assert_int_eq(ts_answer_release(third), PDK_OK);
-    ck_assert_int_gt(hear("granted"), token); /* and not before */
+    ck_assert_int_gt(read_number("granted"), token); /* and not before */
 }
 END_TEST
 
@@ -169,4 +169,4 @@ static Suite *make_suite(void) {
     return suite;
 }
 
-int main(int argc, char **argv) { return argc == 3 ? play(argv[1], argv[2]) : ts_run_suite(make_suite()); }
+int main(int argc, char **argv) { return argc == 3 ? run_process(argv[1], argv[2]) : ts_run_suite(make_suite()); }

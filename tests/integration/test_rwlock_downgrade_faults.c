@@ -137,7 +137,7 @@ END_TEST
 /* ---- refusals ---- */
 
 /* No reader's node may be created. The others wait until the release, as if there had been no downgrade. */
-START_TEST(where_it_is_refused_they_wait_until_the_release) {
+START_TEST(when_it_is_refused_others_wait_for_the_release) {
     ts_observer *admin = ts_observer_open(server());
     pdk_hold *again = NULL;
 
@@ -282,7 +282,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, the_writers_node_is_deleted, 0, DELETIONS);
     tcase_add_loop_test(tcase, the_new_node_is_deleted, 0, 2);
-    tcase_add_test(tcase, where_it_is_refused_they_wait_until_the_release);
+    tcase_add_test(tcase, when_it_is_refused_others_wait_for_the_release);
     tcase_add_test(tcase, beyond_the_limit_it_stays_exclusive);
     tcase_add_loop_test(tcase, downgraded_while_disconnected, 0, 2);
     tcase_add_loop_test(tcase, lost_again_during_recovery, 0, 3);

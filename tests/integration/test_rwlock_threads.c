@@ -18,7 +18,7 @@ static struct {
     pdk_rwlock *locks[OBJECTS];
     atomic_int readers, writers;     /* inside now */
     atomic_int faults, failed;       /* both at once, or two writers; calls that were refused */
-    atomic_int together, downgraded; /* how many readers were inside together; how often a hold was downgraded */
+    atomic_int together, downgraded; /* how often a reader met another; how often a hold was downgraded */
     _Atomic int64_t newest_writer;
 } work;
 

@@ -126,7 +126,7 @@ END_TEST
 /* ---- order ---- */
 
 /* The first in the queue is granted first, whatever session or call it used. The leases' tokens show the order. */
-START_TEST(order_is_that_of_arrival) {
+START_TEST(granted_in_order_of_arrival) {
     enum { PERMITS = 2, WAITERS = 6 };
     const char *path = ts_fresh_path();
     pdk_hold *hold = permits_take(permits_at(a, path, PERMITS), PERMITS);
@@ -387,7 +387,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, one_thread_and_two_objects);
     tcase_add_test(tcase, one_permit_is_a_lock);
     tcase_add_test(tcase, a_hundred_at_once);
-    tcase_add_test(tcase, order_is_that_of_arrival);
+    tcase_add_test(tcase, granted_in_order_of_arrival);
     tcase_add_test(tcase, a_large_claim_is_not_overtaken);
     tcase_add_test(tcase, threads_share_an_admission);
     tcase_add_test(tcase, an_admission_is_handed_over_a_bounded_number_of_times);

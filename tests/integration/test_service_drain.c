@@ -52,7 +52,7 @@ static void on_order(int number) {
     stop_ordered = 1;
 }
 
-static int play(const char *hosts, const char *path, char *how) {
+static int run_process(const char *hosts, const char *path, char *how) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_service_options service_options = PDK_SERVICE_OPTIONS_INIT;
     const struct rlimit no_core = {0, 0};
@@ -119,7 +119,7 @@ static void end_process(void) {
 }
 
 /* The number of the next line, which must begin with that word. */
-static int64_t hear(const char *word) {
+static int64_t read_number(const char *word) {
     char line[128] = "";
 
     ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
@@ -147,7 +147,7 @@ enum cause { A_STOP, AN_ADMIN, A_CUT, CAUSES };
 /* It ends by SIGABRT at the bound: not before, and not much later. */
 START_TEST(it_aborts_at_the_bound) {
     start_process("never");
-    hear("running");
+    read_number("running");
     if (_i == A_STOP) {
         ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
     } else if (_i == AN_ADMIN) {
@@ -155,9 +155,9 @@ START_TEST(it_aborts_at_the_bound) {
     } else {
         ts_proxy_set_mode(process.proxy, TS_BLACKHOLE);
     }
-    const int64_t told = hear("ending");
+    const int64_t told = read_number("ending");
     if (_i == A_STOP) {
-        ck_assert_int_eq(hear("stopped"), PDK_TIMEOUT); /* the stop was given less time than the bound */
+        ck_assert_int_eq(read_number("stopped"), PDK_TIMEOUT); /* the stop was given less time than the bound */
     }
     ck_assert_int_eq(await_process(), 128 + SIGABRT);
     ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS - 20);
@@ -167,13 +167,13 @@ END_TEST
 
 START_TEST(it_does_not_abort_within_the_bound) {
     start_process("late");
-    hear("running");
+    read_number("running");
     delete_its_node();
-    hear("ending");
-    hear("running"); /* elected again */
+    read_number("ending");
+    read_number("running"); /* elected again */
     ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
-    hear("ending");
-    ck_assert_int_eq(hear("stopped"), PDK_OK);
+    read_number("ending");
+    ck_assert_int_eq(read_number("stopped"), PDK_OK);
     ck_assert_int_eq(await_process(), EXIT_SUCCESS);
 }
 END_TEST
@@ -287,4 +287,6 @@ static Suite *make_suite(void) {
     return suite;
 }
 
-int main(int argc, char **argv) { return argc == 4 ? play(argv[1], argv[2], argv[3]) : ts_run_suite(make_suite()); }
+int main(int argc, char **argv) {
+    return argc == 4 ? run_process(argv[1], argv[2], argv[3]) : ts_run_suite(make_suite());
+}
