@@ -359,8 +359,8 @@ START_TEST(another_client_takes_out_of_order) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("semaphore_faults");
-    TCase *tcase = ts_stage_case(suite, "semaphore_faults");
+    Suite *suite = suite_create("semaphore_ways");
+    TCase *tcase = ts_stage_case(suite, "semaphore_ways");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_loop_test(tcase, a_lost_answer_is_recovered, 0, G_N_ELEMENTS(losses));

@@ -153,8 +153,8 @@ START_TEST(nodes_in_use_stay) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("returning_nodes");
-    TCase *tcase = ts_stage_case(suite, "returning_nodes");
+    Suite *suite = suite_create("undone");
+    TCase *tcase = ts_stage_case(suite, "undone");
 
     tcase_add_loop_test(tcase, a_node_that_is_back_is_removed, 0, 2);
     tcase_add_test(tcase, a_node_that_is_back_ahead_of_a_waiter);
