@@ -19,7 +19,7 @@ find_package_handle_standard_args(ZooKeeper
 
 if(ZooKeeper_FOUND AND NOT TARGET ZooKeeper::zookeeper_mt)
     add_library(ZooKeeper::zookeeper_mt UNKNOWN IMPORTED)
-    # THREADED selects the declarations that this flavour of the library has.
+    # THREADED selects the declarations of the multithreaded library.
     set_target_properties(ZooKeeper::zookeeper_mt PROPERTIES
         IMPORTED_LOCATION "${ZooKeeper_LIBRARY}"
         INTERFACE_INCLUDE_DIRECTORIES "${ZooKeeper_INCLUDE_DIR}"

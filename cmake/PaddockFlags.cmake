@@ -1,5 +1,5 @@
-# How our own sources are compiled: pdk_warnings, pdk_hardening, and pdk_build, which is both and what goes with them.
-# None of it reaches the users of the installed library. Sanitizers apply to everything that is built here.
+# How our own sources are compiled: pdk_warnings, pdk_hardening, and pdk_build, which has both and further options.
+# None of these reach the users of the installed library. Sanitizers apply to everything that is built here.
 include(CheckCCompilerFlag)
 include(CheckPIESupported)
 
@@ -14,7 +14,7 @@ if(PDK_SANITIZE)
     add_compile_options(-fsanitize=${PDK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${PDK_SANITIZE})
 endif()
-if(PDK_COVERAGE) # the library alone is compiled for it (PaddockLibrary)
+if(PDK_COVERAGE) # only the library is compiled for coverage (PaddockLibrary)
     add_link_options(--coverage)
 endif()
 
@@ -31,7 +31,7 @@ foreach(flag stack-clash-protection cf-protection) # not on every architecture
         target_compile_options(pdk_hardening INTERFACE -f${flag})
     endif()
 endforeach()
-# Fortified functions need optimisation, and hide from the sanitizers what those intercept.
+# Fortified functions need optimisation, and sanitizers cannot intercept them.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 if("${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}" MATCHES "-O([1-9sgz]|fast)"
     AND NOT PDK_SANITIZE AND NOT PDK_COVERAGE)
@@ -42,5 +42,5 @@ target_link_options(pdk_hardening INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexe
 add_library(pdk_build INTERFACE)
 target_link_libraries(pdk_build INTERFACE pdk_warnings pdk_hardening)
 target_compile_definitions(pdk_build INTERFACE _GNU_SOURCE)
-# __FILE__ relative to the project: the same build wherever the project lies.
+# __FILE__ relative to the project, so that the build does not depend on the project's path.
 target_compile_options(pdk_build INTERFACE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")

@@ -1,11 +1,11 @@
-# What `cmake --install` puts where, so that the tree can be moved afterwards: libraries, headers, find_package(paddock),
-# pkg-config, manual pages.
+# What `cmake --install` installs: libraries, headers, find_package(paddock), pkg-config, manual pages. The installed tree can
+# be moved.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/paddock")
 
 install(TARGETS paddock EXPORT paddock-targets FILE_SET HEADERS)
 install(EXPORT paddock-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
-# Apart: only who links the static library needs what it is made of.
+# A separate export: only users of the static library need the libraries that it depends on.
 install(TARGETS paddock_static EXPORT paddock-static-targets)
 install(EXPORT paddock-static-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
 
@@ -17,7 +17,7 @@ install(FILES
     cmake/FindZooKeeper.cmake
     DESTINATION "${package_dir}")
 
-# pkg-config knows where its own file lies: the prefix is the way from there, and paths below it are relative to it.
+# pkg-config knows the path of its own file. The prefix is relative to that, and the other paths are relative to the prefix.
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 cmake_path(IS_ABSOLUTE CMAKE_INSTALL_LIBDIR libdir_is_absolute)
 if(libdir_is_absolute)

@@ -1,5 +1,5 @@
-# The library: compiled once, linked as a shared library that exports pdk_* alone and as a static one for which the
-# tests, and nobody else, see the internal headers.
+# The library is compiled once, and linked twice. The shared library exports pdk_* alone. With the static one, only the tests
+# may use the internal headers.
 file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/paddock/*.h")
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
 file(GLOB recipe_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.c")
@@ -10,7 +10,7 @@ target_include_directories(paddock_objects PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/recipes")
 target_link_libraries(paddock_objects PRIVATE pdk_build ${library_dependencies})
 if(PDK_COVERAGE)
-    # Not optimised, so that a branch of the source is a branch of the code. Counters are plain: what was executed is not 0.
+    # Not optimised, so that a branch of the source is a branch of the code. Counters are not atomic: a count above 0 is enough.
     target_compile_options(paddock_objects PRIVATE --coverage -O0)
 endif()
 

@@ -1,6 +1,6 @@
-# Programs by folder. pdk_add_programs(<folder> [LINK <target>…]) makes, of the .c files in a folder,
-#   one executable of each file that defines main, at build/<preset>/<folder>/<name>, and
-#   one library of the others, which the executables of that folder share.
+# Programs by folder. pdk_add_programs(<folder> [LINK <target>…]) makes from the .c files in a folder:
+#   one executable from each file that defines main, at build/<preset>/<folder>/<name>, and
+#   one library from the others, which the executables of that folder share.
 # The targets are called <folder>_<name>, with _ for /; <folder>_programs builds all of a folder.
 # It sets <folder>_names, with _ for /, to the names found.
 function(pdk_add_programs folder)
@@ -37,7 +37,7 @@ function(pdk_add_programs folder)
     set(${prefix}_names "${names}" PARENT_SCOPE)
 endfunction()
 
-# SQLite is the resource in one of the examples; nobody else needs it.
+# Only one of the examples uses SQLite: it is the resource there.
 function(pdk_link_sqlite target source)
     file(STRINGS "${source}" include REGEX "^#include <sqlite3.h>" LIMIT_COUNT 1)
     if(include)

@@ -1,10 +1,10 @@
 /*
- * The demo's wires: Unix sockets that keep messages apart, and the two kinds of messages on them.
+ * The demo's connections: Unix sockets that keep messages apart, and the two kinds of messages on them.
  *
  *     worker   ── "token handover who seq" ──►  resource     answers "written" or "refused TOKEN HANDOVER" (largest seen)
- *     worker   ── struct report ──►  stage (demo.c)          what happened, for the screen and for the verdict
- *     worker   ◄── one letter ──  stage                      CUE_…
- *     resource ── struct report ──►  stage                   what it refused
+ *     worker   ── struct report ──►  demo (demo.c)           events, for the screen and for the verdict
+ *     worker   ◄── one letter ──  demo                       COMMAND_…
+ *     resource ── struct report ──►  demo                    writes that it refused
  */
 #ifndef DEMO_CHANNEL_H
 #define DEMO_CHANNEL_H
@@ -14,15 +14,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CUE_LINGER = 'L', CUE_WRITE = 'W', CUE_RELEASE = 'R', CUE_QUIT = 'Q' };
+enum { COMMAND_LINGER = 'L', COMMAND_WRITE = 'W', COMMAND_RELEASE = 'R', COMMAND_QUIT = 'Q' };
 
 enum report_kind {
     REPORT_HELLO = 1, /* a process joins; who: its name */
-    REPORT_HELD,      /* a turn is over; valid from … until */
-    REPORT_LINGERS,   /* a holder will keep the lock until it is told what to do; valid from … */
+    REPORT_HELD,      /* a hold has ended; valid from … until */
+    REPORT_LINGERS,   /* a holder keeps the lock until a command comes; valid from … */
     REPORT_BEAT,      /* that hold was valid until … */
-    REPORT_WOKE,      /* between two questions to that hold the process slept for `number` ms; the answer: word */
-    REPORT_NAIVE,     /* that holder wrote without asking; the resource said: word */
+    REPORT_WOKE,      /* the process slept for `number` ms between two questions to that hold; the answer: word */
+    REPORT_NAIVE,     /* that holder wrote without asking; the resource answered: word */
     REPORT_LOST,      /* a LOST callback ran; the reason: word */
     REPORT_SESSION,   /* a session event: word */
     REPORT_TROUBLE,   /* a call failed; its status: word */
@@ -39,7 +39,7 @@ struct report {
     char word[16];
 };
 
-/* All of them end the program, with a word on standard error, when the system refuses. */
+/* All of them end the program, with a message on standard error, when the system refuses. */
 int channel_listen(const char *path);
 int channel_accept(int listener);
 int channel_connect(const char *path);

@@ -1,11 +1,11 @@
 /*
- * What the lock guards: a file to which lines are appended, and its writer, a process of its own that knows nothing of
- * locks or ZooKeeper. It compares numbers: a write whose (token, hand-over) is smaller than the largest seen comes from
- * somebody whose time is over, and is refused.
+ * The resource that the lock guards: a file to which lines are appended, and its writer. The writer is a process of its
+ * own that knows nothing of locks or ZooKeeper. It compares numbers. A write whose (token, hand-over) is smaller than
+ * the largest seen comes from a client that has lost the lock, and is refused.
  *
- *     resource FILE RESOURCE-SOCKET STAGE-SOCKET check|trust        trust: the sabotage, everything is written
+ *     resource FILE RESOURCE-SOCKET DEMO-SOCKET check|trust        trust: the sabotage, every write is accepted
  *
- * A write is the message "token handover who seq"; the answer is "written" or "refused TOKEN HANDOVER".
+ * A write is the message "token handover who seq". The answer is "written" or "refused TOKEN HANDOVER".
  */
 #include "channel.h"
 
@@ -20,7 +20,7 @@
 
 enum { CONNECTIONS = 64 };
 
-static int file, stage;
+static int file, demo;
 static bool trusting;
 static int64_t largest_token;
 static uint32_t largest_handover;
@@ -33,7 +33,7 @@ static void tell_refused(int64_t token, uint32_t handover, const char *who) {
     struct report report = {.kind = REPORT_REFUSED, .token = token, .handover = handover, .number = largest_token};
 
     snprintf(report.who, sizeof report.who, "%s", who);
-    channel_send(stage, &report, sizeof report);
+    channel_send(demo, &report, sizeof report);
 }
 
 static bool append(const char *line) {
@@ -43,7 +43,7 @@ static bool append(const char *line) {
     return size > 0 && size < (int)sizeof text && write(file, text, (size_t)size) == size;
 }
 
-/* The answer to one write, into reply. False when the file cannot be written: nothing can be promised any more. */
+/* Puts the answer to one write into reply. False when the file cannot be written: then no promise can be kept. */
 static bool judge(const char *line, char *reply, size_t reply_size) {
     int64_t token, seq;
     uint32_t handover;
@@ -66,9 +66,9 @@ static bool judge(const char *line, char *reply, size_t reply_size) {
     return append(line);
 }
 
-/* Serves until the stage is gone. */
+/* Serves until the demo is gone. */
 static int serve(int listener) {
-    struct pollfd polled[CONNECTIONS] = {{.fd = stage, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
+    struct pollfd polled[CONNECTIONS] = {{.fd = demo, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
     nfds_t count = 2;
 
     for (;;) {
@@ -85,7 +85,7 @@ static int serve(int listener) {
                 continue;
             if (channel_receive(polled[i].fd, line, sizeof line) == 0) {
                 close(polled[i].fd);
-                polled[i--] = polled[--count]; /* its turn comes now, unless it is the one just accepted */
+                polled[i--] = polled[--count]; /* the moved one is next, unless it is the one just accepted */
                 continue;
             }
             line[sizeof line - 1] = '\0';
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
     struct report hello = {.kind = REPORT_HELLO, .who = "file"};
 
     if (argc != 5) {
-        fprintf(stderr, "usage: resource FILE RESOURCE-SOCKET STAGE-SOCKET check|trust\n");
+        fprintf(stderr, "usage: resource FILE RESOURCE-SOCKET DEMO-SOCKET check|trust\n");
         return 2;
     }
     trusting = strcmp(argv[4], "trust") == 0;
@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     }
     int listener = channel_listen(argv[2]);
-    stage = channel_connect(argv[3]);
-    channel_send(stage, &hello, sizeof hello);
+    demo = channel_connect(argv[3]);
+    channel_send(demo, &hello, sizeof hello);
     return serve(listener);
 }

@@ -11,7 +11,7 @@ static int64_t start_ns;
 static bool coloured;
 
 static const char *const bold = "1", *const red = "1;31", *const green = "1;32";
-/* Of the processes A, B, C, D. */
+/* The colours of the processes A, B, C, D. */
 static const char *const hues[] = {"36", "33", "35", "32"};
 
 static void paint(const char *colour) {

@@ -1,14 +1,15 @@
 /*
- * One of the processes that take turns: four threads, one session, one lock.
+ * One of the processes that share the lock: four threads, one session, one lock.
  *
- *     worker LETTER HOSTS SESSION-MS RESOURCE-SOCKET STAGE-SOCKET
+ *     worker LETTER HOSTS SESSION-MS RESOURCE-SOCKET DEMO-SOCKET
  *
- * Each thread, again and again: acquire, write a line to the resource with the token, work a little, release. It tells the
- * stage from when to when it knew that the hold was valid: both ends are moments at which pdk_hold_valid said yes.
+ * Each thread, again and again, acquires, writes a line to the resource with the token, works a little, and releases.
+ * It reports from when to when it knew that the hold was valid: at both ends pdk_hold_valid said yes.
  *
- * On the stage's cue the next holder lingers: it keeps the lock until another cue comes. This is the one to be killed, or
- * to be stopped past its session. It plays the naive program: woken up, it writes with its token without asking. Beside
- * it, the main thread asks pdk_hold_valid of that hold every few milliseconds, as a careful program would.
+ * On command the next holder lingers: it keeps the lock until another command comes. This holder will be killed, or
+ * stopped for longer than its session. It acts as a naive program: when it wakes, it writes with its token without
+ * asking. Meanwhile the main thread asks pdk_hold_valid of that hold every few milliseconds, as a careful program
+ * would.
  */
 #include "channel.h"
 
@@ -22,29 +23,29 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS = 4, TURN_US = 1000, ASK_MS = 3, SLEPT_MS = 1000, LINE_MS = 500 };
+enum { THREADS = 4, TURN_US = 1000, ASK_MS = 3, SLEPT_MS = 1000, QUEUE_MS = 500 };
 
-struct player {
-    pthread_t thread;
+struct worker_thread {
+    pthread_t id;
     char who[8];
     int resource; /* socket */
     int64_t seq;
 };
 
-static struct player players[THREADS];
-static int stage; /* socket */
+static struct worker_thread threads[THREADS];
+static int demo; /* socket */
 static pdk_lock *lock;
 static atomic_bool stopping;
 static atomic_bool linger_wanted;
 
-/* The hold that is lingered on. */
+/* The hold of the thread that lingers. */
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     pdk_hold *hold; /* a reference, or NULL */
     const char *who;
-    int cue;   /* 0: none yet */
-    bool lost; /* its LOST callback has run */
+    int command; /* 0: none yet */
+    bool lost;   /* its LOST callback has run */
     int64_t asked_ns;
 } lingering = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -55,8 +56,8 @@ static void tell(struct report report, const char *who, const pdk_hold *hold, co
         report.token = pdk_hold_token(hold);
         report.handover = pdk_hold_handover(hold);
     }
-    if (!channel_send(stage, &report, sizeof report))
-        _exit(EXIT_FAILURE); /* the play is over */
+    if (!channel_send(demo, &report, sizeof report))
+        _exit(EXIT_FAILURE); /* the demo is gone */
 }
 
 static void trouble(const char *who, pdk_status status) {
@@ -64,14 +65,14 @@ static void trouble(const char *who, pdk_status status) {
     tell((struct report){.kind = REPORT_TROUBLE, .number = status}, who, NULL, pdk_status_name(status) + 4);
 }
 
-/* True when the resource wrote it; else *largest is the token that it has seen. */
-static bool write_line(struct player *player, const pdk_hold *hold, int64_t *largest) {
+/* True when the resource wrote the line. Otherwise *largest is the largest token that it has seen. */
+static bool write_line(struct worker_thread *thread, const pdk_hold *hold, int64_t *largest) {
     char text[64];
     int size = snprintf(text, sizeof text, "%" PRId64 " %" PRIu32 " %s %" PRId64, pdk_hold_token(hold),
-                        pdk_hold_handover(hold), player->who, ++player->seq);
+                        pdk_hold_handover(hold), thread->who, ++thread->seq);
 
-    if (!channel_send(player->resource, text, (size_t)size) ||
-        channel_receive(player->resource, text, sizeof text) == 0)
+    if (!channel_send(thread->resource, text, (size_t)size) ||
+        channel_receive(thread->resource, text, sizeof text) == 0)
         _exit(EXIT_FAILURE);
     if (largest)
         sscanf(text, "refused %" SCNd64, largest);
@@ -79,82 +80,85 @@ static bool write_line(struct player *player, const pdk_hold *hold, int64_t *lar
 }
 
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    const struct player *player = user;
-    tell((struct report){.kind = REPORT_LOST}, player->who, hold, pdk_reason_name(reason));
+    const struct worker_thread *thread = user;
+    tell((struct report){.kind = REPORT_LOST}, thread->who, hold, pdk_reason_name(reason));
     pthread_mutex_lock(&lingering.mutex);
     lingering.lost = lingering.lost || hold == lingering.hold;
     pthread_cond_broadcast(&lingering.changed);
     pthread_mutex_unlock(&lingering.mutex);
 }
 
-/* Hold on until the cue. Killed meanwhile, or stopped; then the naive write. */
-static void linger(struct player *player, pdk_hold *hold, int64_t from) {
-    write_line(player, hold, NULL);
+/* Keeps the lock until a command comes. Meanwhile this process is killed, or stopped. In the second case the naive
+ * write follows. */
+static void linger(struct worker_thread *thread, pdk_hold *hold, int64_t from) {
+    write_line(thread, hold, NULL);
     pthread_mutex_lock(&lingering.mutex);
     lingering.hold = pdk_hold_ref(hold);
-    lingering.who = player->who;
-    lingering.cue = 0;
+    lingering.who = thread->who;
+    lingering.command = 0;
     lingering.lost = false;
     lingering.asked_ns = from;
-    tell((struct report){.kind = REPORT_LINGERS, .from_ns = from, .until_ns = from}, player->who, hold, "");
-    while (lingering.cue == 0)
+    tell((struct report){.kind = REPORT_LINGERS, .from_ns = from, .until_ns = from}, thread->who, hold, "");
+    while (lingering.command == 0)
         pthread_cond_wait(&lingering.changed, &lingering.mutex);
-    bool write = lingering.cue == CUE_WRITE;
+    bool write = lingering.command == COMMAND_WRITE;
     pthread_mutex_unlock(&lingering.mutex);
 
     if (write) {
         int64_t largest = 0;
-        bool written = write_line(player, hold, &largest); /* should have asked pdk_hold_valid(hold) */
-        tell((struct report){.kind = REPORT_NAIVE, .number = largest}, player->who, hold,
+        bool written = write_line(thread, hold, &largest); /* it should have asked pdk_hold_valid(hold) */
+        tell((struct report){.kind = REPORT_NAIVE, .number = largest}, thread->who, hold,
              written ? "written" : "refused");
     }
     pthread_mutex_lock(&lingering.mutex);
-    while (write && !lingering.lost && lingering.cue != CUE_QUIT) /* no callback would start after the release */
+    while (write && !lingering.lost &&
+           lingering.command != COMMAND_QUIT) /* no callback would start after the release */
         pthread_cond_wait(&lingering.changed, &lingering.mutex);
     pdk_hold_unref(lingering.hold);
     lingering.hold = NULL;
     pthread_mutex_unlock(&lingering.mutex);
 }
 
-static void take_turn(struct player *player, pdk_hold *hold) {
+static void use_lock(struct worker_thread *thread, pdk_hold *hold) {
     if (!pdk_hold_valid(hold))
         return;
     int64_t from = demo_now(), until = from;
-    pdk_hold_on_lost(hold, on_lost, player, NULL);
+    pdk_hold_on_lost(hold, on_lost, thread, NULL);
     if (atomic_exchange(&linger_wanted, false)) {
-        linger(player, hold, from);
+        linger(thread, hold, from);
         return;
     }
-    write_line(player, hold, NULL);
+    write_line(thread, hold, NULL);
     usleep(TURN_US);
-    int64_t now = demo_now(); /* before the question: what was valid then was valid all the time */
+    int64_t now = demo_now(); /* taken before the question: a hold that is valid now was valid all the time */
     if (pdk_hold_valid(hold))
         until = now;
-    tell((struct report){.kind = REPORT_HELD, .from_ns = from, .until_ns = until}, player->who, hold, "");
+    tell((struct report){.kind = REPORT_HELD, .from_ns = from, .until_ns = until}, thread->who, hold, "");
 }
 
-static void *play(void *user) {
-    struct player *player = user;
+static void *work(void *user) {
+    struct worker_thread *thread = user;
 
     while (!atomic_load(&stopping)) {
         pdk_hold *hold = NULL;
-        pdk_status status = pdk_lock_acquire(lock, LINE_MS, &hold);
+        pdk_status status = pdk_lock_acquire(lock, QUEUE_MS, &hold);
 
         if (status == PDK_TIMEOUT || status == PDK_UNAVAILABLE)
-            continue; /* somebody holds on for long, or the server does not answer: line up again */
+            continue; /* another thread holds for long, or the server does not answer: queue again */
         if (status != PDK_OK) {
-            trouble(player->who, status);
+            trouble(thread->who, status);
             break;
         }
-        take_turn(player, hold);
+        use_lock(thread, hold);
         status = pdk_hold_release(hold);
         if (status != PDK_OK && status != PDK_LOST)
-            trouble(player->who, status);
+            trouble(thread->who, status);
     }
     return NULL;
 }
 
-/* Ask the lingering hold, and tell what it said. A long time since the last question means that we were stopped. */
+/* Asks the hold that lingers, and reports the answer. A long time since the last question means that we were
+ * stopped. */
 static void ask(void) {
     pthread_mutex_lock(&lingering.mutex);
     if (lingering.hold) {
@@ -172,34 +176,34 @@ static void ask(void) {
     pthread_mutex_unlock(&lingering.mutex);
 }
 
-static void give_cue(char cue) {
-    if (cue == CUE_LINGER) {
+static void execute(char command) {
+    if (command == COMMAND_LINGER) {
         atomic_store(&linger_wanted, true);
         return;
     }
-    if (cue == CUE_QUIT) {
+    if (command == COMMAND_QUIT) {
         atomic_store(&stopping, true);
         atomic_store(&linger_wanted, false);
     }
     pthread_mutex_lock(&lingering.mutex);
-    lingering.cue = cue;
+    lingering.command = command;
     pthread_cond_broadcast(&lingering.changed);
     pthread_mutex_unlock(&lingering.mutex);
 }
 
-/* The main thread: cues, and questions to the hold that is lingered on. */
-static void follow_cues(void) {
-    char cue = 0;
+/* The main thread: executes commands, and asks the hold that lingers. */
+static void follow_commands(void) {
+    char command = 0;
 
-    while (cue != CUE_QUIT) {
-        struct pollfd polled = {.fd = stage, .events = POLLIN};
+    while (command != COMMAND_QUIT) {
+        struct pollfd polled = {.fd = demo, .events = POLLIN};
         int ready = poll(&polled, 1, ASK_MS);
 
-        ask(); /* first, so that after a stop this is the first thing that happens here */
+        ask(); /* first, so that it is the first thing that happens here after a stop */
         if (ready > 0) {
-            if (channel_receive(stage, &cue, 1) == 0)
+            if (channel_receive(demo, &command, 1) == 0)
                 _exit(EXIT_FAILURE);
-            give_cue(cue);
+            execute(command);
         }
     }
 }
@@ -217,10 +221,10 @@ int main(int argc, char **argv) {
     pdk_session *session = NULL;
 
     if (argc != 6) {
-        fprintf(stderr, "usage: worker LETTER HOSTS SESSION-MS RESOURCE-SOCKET STAGE-SOCKET\n");
+        fprintf(stderr, "usage: worker LETTER HOSTS SESSION-MS RESOURCE-SOCKET DEMO-SOCKET\n");
         return 2;
     }
-    stage = channel_connect(argv[5]);
+    demo = channel_connect(argv[5]);
     options.session_timeout_ms = (int32_t)strtol(argv[3], NULL, 10);
     options.label = argv[1];
     options.on_event = on_event;
@@ -235,13 +239,13 @@ int main(int argc, char **argv) {
     }
     tell((struct report){.kind = REPORT_HELLO}, argv[1], NULL, "");
     for (int i = 0; i < THREADS; i++) {
-        snprintf(players[i].who, sizeof players[i].who, "%c%c", argv[1][0], "1234"[i]);
-        players[i].resource = channel_connect(argv[4]);
-        pthread_create(&players[i].thread, NULL, play, &players[i]);
+        snprintf(threads[i].who, sizeof threads[i].who, "%c%c", argv[1][0], "1234"[i]);
+        threads[i].resource = channel_connect(argv[4]);
+        pthread_create(&threads[i].id, NULL, work, &threads[i]);
     }
-    follow_cues();
+    follow_commands();
     for (int i = 0; i < THREADS; i++)
-        pthread_join(players[i].thread, NULL);
+        pthread_join(threads[i].id, NULL);
     pdk_lock_unref(lock);
     status = pdk_session_close(session, 5000);
     if (status != PDK_OK)

@@ -1,10 +1,10 @@
-/* Holds packets back. netem would, but not every kernel has it; this is the same on all.
+/* Delays packets. netem does the same, but not every kernel has it; this program works on all.
  *
  *     delay QUEUE MS JITTER
  *
- * Every packet that a rule sends to that NFQUEUE waits for MS milliseconds and a random part of JITTER more before it
- * goes on, so that with jitter packets overtake each other. Goes into the background once the queue is bound, and prints
- * the process that stays. SIGTERM lets everything go at once and ends it. */
+ * A rule sends packets to that NFQUEUE. Each packet waits for MS milliseconds and a random part of JITTER more before it
+ * goes on, so that with jitter packets overtake each other. When the queue is bound, the program goes into the background
+ * and prints the id of the process that stays. SIGTERM sends all packets on at once, and ends it. */
 #define _GNU_SOURCE /* ppoll */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct packet {
     int64_t due; /* ns, CLOCK_MONOTONIC */
 };
 
-static TAILQ_HEAD(packets, packet) held = TAILQ_HEAD_INITIALIZER(held); /* the next one due first */
+static TAILQ_HEAD(packets, packet) held = TAILQ_HEAD_INITIALIZER(held); /* ordered by due time */
 static int64_t delay_ns, jitter_ns;
 static volatile sig_atomic_t stopping;
 
@@ -43,7 +43,7 @@ static int64_t now(void) {
     return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
-/* A packet has come: it goes in before all that are due later. These are few, as only jitter puts any there. */
+/* A packet has come. It goes in before all that are due later. These are few, since only jitter makes later ones. */
 static int hold(struct nfq_q_handle *queue, struct nfgenmsg *message, struct nfq_data *data, void *user) {
     (void)queue, (void)message, (void)user;
     struct packet *packet = malloc(sizeof(*packet)), *before = TAILQ_LAST(&held, packets);
@@ -60,8 +60,8 @@ static int hold(struct nfq_q_handle *queue, struct nfgenmsg *message, struct nfq
     return 0;
 }
 
-/* Let go what is due by then. */
-static void let_go(struct nfq_q_handle *queue, int64_t by) {
+/* Sends on the packets that are due by then. */
+static void send_due(struct nfq_q_handle *queue, int64_t by) {
     struct packet *packet;
     while ((packet = TAILQ_FIRST(&held)) && packet->due <= by) {
         TAILQ_REMOVE(&held, packet, at);
@@ -83,12 +83,12 @@ static void serve(struct nfq_handle *handle, struct nfq_q_handle *queue, const s
             if (length > 0)
                 nfq_handle_packet(handle, buffer, (int)length);
         }
-        let_go(queue, now());
+        send_due(queue, now());
     }
-    let_go(queue, INT64_MAX);
+    send_due(queue, INT64_MAX);
 }
 
-/* Leaves nothing open that whoever called us could wait for. */
+/* Closes all descriptors that our caller could wait for. */
 static void detach(void) {
     int nothing = open("/dev/null", O_RDWR);
     setsid();

@@ -1,13 +1,14 @@
 /*
- * Sets the wall clock of a few processes, for which the kernel has no namespace: a library to be preloaded.
+ * A library to be preloaded. It sets the wall clock of a few processes, for which the kernel has no namespace.
  *
- * To the time of day, as clock_gettime, gettimeofday and time tell it, are added the seconds that stand in the file named by
- * PADDOCK_WALLCLOCK: a 64-bit number, which whoever made the file changes while the processes run. Without variable or file
- * it is the true time. The other clocks are left alone, as when somebody sets the real one.
+ * The file named by PADDOCK_WALLCLOCK contains a 64-bit number of seconds. clock_gettime, gettimeofday and time add
+ * them to the time of day. The process that made the file changes the number while the others run. Without the variable
+ * or the file it is the true time. The other clocks are not changed, as when somebody sets the real one.
  *
- * What sleeps until a moment of the wall clock sleeps by the kernel's, and would wake too early or too late for as long as
- * the two differ. Nothing here does: Paddock, its player and the interpreters of the others pass pthread_cond_timedwait
- * conditions on CLOCK_MONOTONIC (but for Java's parkUntil, which nobody calls), GLib and libzookeeper never call it.
+ * A sleep until a moment of the wall clock uses the kernel's clock. It would end too early or too late while the two
+ * clocks differ. No program here sleeps so. Paddock, its player and the interpreters of the other clients use
+ * CLOCK_MONOTONIC for the conditions of pthread_cond_timedwait. The exception is Java's parkUntil, which no client
+ * calls. GLib and libzookeeper never call it.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ typedef int clock_fn(clockid_t clock, struct timespec *now);
 static clock_fn *true_time;
 static const volatile int64_t *ahead_s;
 
-/* Other libraries may ask for the time before this one has begun. */
+/* Other libraries may ask for the time before this one is initialized. */
 static clock_fn *find(void) {
     if (!true_time) {
         void *symbol = dlsym(RTLD_NEXT, "clock_gettime");

@@ -1,10 +1,10 @@
 /*
- * Instances of a program that all know which of them leads.
+ * Several processes of a program, which all know which of them leads.
  *
  *     election_observer [NAME] HOSTS        such as anna 127.0.0.1:2181; start several
  *
- * Each is a candidate, with callbacks, and watches the election besides, so that it can send its work to the leader. A line
- * of input makes it leave, the next one join again; the end of input is the end.
+ * Each is a candidate with callbacks. It also observes the election, so that it can send its work to the leader. A line of
+ * input makes it leave, and the next line makes it join again. The end of input ends the program.
  */
 #include <paddock/paddock.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void check(const char *what, pdk_status status) {
     }
 }
 
-/* Others wrote the name: it does not go to a terminal as it is. */
+/* Other clients wrote the identity, so it is not printed on a terminal as it is. */
 static void leader(const char *identity, int64_t token, void *user) {
     (void)user;
     if (!identity) {
@@ -29,7 +29,7 @@ static void leader(const char *identity, int64_t token, void *user) {
     printf(" leads, token %lld\n", (long long)token);
 }
 
-/* What begins here ends in deposed, which comes exactly once; we do not stand in line again before that has returned. */
+/* Start leading here, and stop in deposed, which runs exactly once. We do not queue again before deposed has returned. */
 static void elected(pdk_hold *hold, void *user) {
     (void)user;
     printf("we lead, for %lld ms at the least\n", (long long)pdk_hold_remaining_ms(hold));
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
 
     pdk_observer_stop(observer);
     pdk_election_unref(election);                     /* leaves */
-    check("close", pdk_session_close(session, 2000)); /* runs what is due: deposed, where we led */
+    check("close", pdk_session_close(session, 2000)); /* runs callbacks that are due: deposed, if we led */
     pdk_session_unref(session);
     return EXIT_SUCCESS;
 }

@@ -1,10 +1,10 @@
 /*
- * A scheduler of which one instance works at a time, wherever it runs.
+ * A scheduler that runs in several processes, on any machines. One of them works at a time.
  *
- *     election_service HOSTS        such as 127.0.0.1:2181; start two, kill one; Ctrl-C ends it in order
+ *     election_service HOSTS        such as 127.0.0.1:2181; start two, kill one; Ctrl-C ends it properly
  *
- * The function runs while we lead. A job is begun only where the lease covers it, and takes the token along: whoever
- * stores its effect refuses a smaller one. Lost, the function returns, and we queue again; told to end, we hand over.
+ * The function runs while we lead. It begins a job only when the lease covers it, and sends the token with each write, so
+ * that a storage can refuse a smaller token. After a loss the function returns, and we queue again. At the end we resign.
  */
 #include <paddock/paddock.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ static void check(const char *what, pdk_status status) {
 
 static void do_job(int64_t token) {
     const struct timespec duration = {0, JOB_NS};
-    (void)token; /* goes with whatever it writes */
+    (void)token; /* a real job sends it with each write */
     nanosleep(&duration, NULL);
 }
 
@@ -33,7 +33,7 @@ static void schedule(pdk_term *term, void *user) {
     pdk_hold *hold = pdk_term_hold(term);
     int *jobs = user;
     while (!pdk_term_is_ending(term)) {
-        if (pdk_hold_remaining_ms(hold) > ENOUGH_MS) { /* cut off, it shrinks: nothing is begun at the end of it */
+        if (pdk_hold_remaining_ms(hold) > ENOUGH_MS) { /* it shrinks while we are cut off: begin no job near its end */
             do_job(pdk_hold_token(hold));
             ++*jobs;
         }
@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
     pdk_election *election;
     pdk_service *service;
     int jobs = 0, number;
-    sigset_t end; /* the library's threads take no signals: they come to this one, when it asks */
+    sigset_t end; /* the library's threads block all signals: this thread waits for them */
     sigemptyset(&end);
     sigaddset(&end, SIGINT);
     sigaddset(&end, SIGTERM);
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     options.started = started;
     options.stopped = stopped;
-    options.drain = PDK_DRAIN_ABORT; /* better dead than two at work: a supervisor starts us again */
+    options.drain = PDK_DRAIN_ABORT; /* two must never work at once: abort, and a supervisor restarts us */
     check("open", pdk_session_open(argc > 1 ? argv[1] : "127.0.0.1:2181", NULL, &session));
     check("election", pdk_election_new(session, "/examples/scheduler", NULL, &election));
     check("run", pdk_election_run(election, schedule, &jobs, &options, &service));

@@ -1,10 +1,10 @@
 /*
- * A lost lock, handled in an epoll loop: no thread of ours blocks, and every callback runs on this one.
+ * A lost lock, handled in an epoll loop. No thread of ours blocks, and every callback runs on this one.
  *
  *     epoll_lost HOSTS        such as 127.0.0.1:2181; then delete the znode below /examples/epoll with any client
  *
- * Three descriptors drive it: the session's (callbacks are due), a timer's (work to do) and the hold's own, readable when
- * the hold is lost. Then the work stops, the hold is given back, and we queue again. Done at the second grant.
+ * The loop waits for three descriptors: the session's (callbacks are due), a timer's (work to do), and the hold's (the hold
+ * is lost). After a loss the work stops, the hold is released, and we queue again. The program ends at the second grant.
  */
 #include <paddock/paddock.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void granted(pdk_status status, pdk_hold *hold, void *user) {
 static void lost(void) {
     printf("LOST (%s) after %d steps of work: queueing again\n", pdk_reason_name(pdk_hold_reason(held)), steps);
     epoll_ctl(loop, EPOLL_CTL_DEL, pdk_hold_fd(held), NULL);
-    check("release", pdk_hold_release(held), PDK_LOST); /* the reference is given back all the same */
+    check("release", pdk_hold_release(held), PDK_LOST); /* it drops the reference all the same */
     held = NULL;
     check("acquire again", pdk_lock_acquire_async(lock, PDK_FOREVER, granted, NULL, NULL), PDK_OK);
 }

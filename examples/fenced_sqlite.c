@@ -1,11 +1,11 @@
 /*
- * A fenced write to SQLite: the table, not the writer, decides who is too late.
+ * A fenced write to SQLite: the table, not the writer, decides which write is too late.
  *
  *     fenced_sqlite HOSTS        such as 127.0.0.1:2181
  *
- * Between asking pdk_hold_valid and the effect of a write, anything can happen. So the row keeps the largest
- * (token, hand-over) that has written it, and an UPDATE with a smaller one changes nothing: the writer sees no row
- * changed, and knows. Two sessions play two processes here; the first comes back with its old hold.
+ * A lock can be lost between the call of pdk_hold_valid and the effect of a write. So the row keeps the largest (token,
+ * hand-over) that has written it. An UPDATE with a smaller one changes no row, and so the writer knows that it is too late.
+ * Two sessions stand for two processes here. The first one writes again with its old hold.
  */
 #include <paddock/paddock.h>
 #include <sqlite3.h>
@@ -48,7 +48,7 @@ static pdk_hold *acquire(const char *hosts, pdk_session **session) {
     check("open", pdk_session_open(hosts, NULL, session), PDK_OK);
     check("lock", pdk_lock_new(*session, "/examples/stock", NULL, &lock), PDK_OK);
     check("acquire", pdk_lock_acquire(lock, 10000, &hold), PDK_OK);
-    pdk_lock_unref(lock); /* the hold lives on */
+    pdk_lock_unref(lock); /* the hold outlives it */
     return hold;
 }
 
@@ -63,13 +63,13 @@ int main(int argc, char **argv) {
     check_db(db, sqlite3_exec(db, schema, NULL, NULL, NULL));
     pdk_hold *old = acquire(hosts, &first);
     int good = set_stock(db, 10, old);
-    check("close", pdk_session_close(first, 2000), PDK_OK); /* the first one loses its hold, but not its good faith */
+    check("close", pdk_session_close(first, 2000), PDK_OK); /* the first one loses its hold, and does not notice it */
     pdk_hold *fresh = acquire(hosts, &second);
     good += set_stock(db, 20, fresh);
     int stale = set_stock(db, 11, old); /* too late, and it did not ask pdk_hold_valid */
     printf("had it asked: valid %s, lost because %s\n", pdk_hold_valid(old) ? "yes" : "no",
            pdk_reason_name(pdk_hold_reason(old)));
-    check("release", pdk_hold_release(old), PDK_LOST); /* the reference is given back all the same */
+    check("release", pdk_hold_release(old), PDK_LOST); /* it drops the reference all the same */
     check("release", pdk_hold_release(fresh), PDK_OK);
     check("close", pdk_session_close(second, 2000), PDK_OK);
     pdk_session_unref(first);

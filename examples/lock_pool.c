@@ -1,11 +1,11 @@
 /*
- * A pool of threads shares one lock, and shuts down in order.
+ * A pool of threads shares one lock, and shuts down properly.
  *
  *     lock_pool HOSTS        such as 127.0.0.1:2181
  *
- * Threads that share a pdk_lock queue in front of one znode: the lock goes from thread to thread without asking ZooKeeper,
- * and after a while to another process that waits. What it protects here is a plain counter. The shutdown: say stop, let
- * the holder and those in line finish, close the session (which wakes whoever would still wait), join, unref.
+ * Threads that share a pdk_lock queue in front of one znode. The lock is handed from thread to thread without ZooKeeper, and
+ * after a while to another process that waits. It protects a plain counter here. The shutdown: set `stopping`, let the holder
+ * and the queued threads finish, close the session (this wakes threads that still wait), join, unref.
  */
 #include <paddock/paddock.h>
 #include <pthread.h>
@@ -33,13 +33,13 @@ static void *work(void *user) {
         pdk_status status = pdk_lock_acquire(lock, PDK_FOREVER, &hold);
 
         if (status != PDK_OK) {
-            if (status != PDK_CLOSED) /* which says that the session was closed while we were in line */
+            if (status != PDK_CLOSED) /* CLOSED: the session was closed while we were in the queue */
                 atomic_fetch_add(&failures, failed("acquire", status));
             break;
         }
         counter++;
         ++*turns;
-        if ((status = pdk_hold_release(hold)) != PDK_OK) /* LOST: somebody else may have been at work meanwhile */
+        if ((status = pdk_hold_release(hold)) != PDK_OK) /* LOST: another holder may have worked meanwhile */
             atomic_fetch_add(&failures, failed("release", status));
     }
     return NULL;
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     sleep(1);
 
     atomic_store(&stopping, true);
-    pdk_hold *last = NULL; /* we go to the end of the line: once it is our turn, nobody else is in it */
+    pdk_hold *last = NULL; /* we queue last: when we are granted, no other thread is in the queue */
     status = pdk_lock_acquire(lock, 2000, &last);
     if (status == PDK_OK)
         status = pdk_hold_release(last);

@@ -1,12 +1,12 @@
 /*
- * A configuration that many read and few write: whoever finds it out of date writes it anew, and goes on as a reader.
+ * A configuration with many readers and few writers. A thread that finds it out of date rewrites it, and reads on.
  *
  *     rwlock_config HOSTS        such as 127.0.0.1:2181
  *
- * A reader cannot become a writer in place, for two that did so would wait for each other for ever (PDK_UPGRADE). So it
- * gives the lock back, queues as a writer, and looks again: another may have been faster. What it has written it then
- * reads as everybody else does: pdk_rwlock_downgrade lets the readers behind it in, and no writer before it is done.
- * Threads of two sessions play processes here, and a number plays the file that they share.
+ * A reader cannot become a writer: two that did so would wait for each other for ever (PDK_UPGRADE). So it releases the
+ * lock, queues as a writer, and looks again, since another may have been faster. After writing it becomes a reader:
+ * pdk_rwlock_downgrade grants the readers behind it, and no writer before it has finished.
+ * Threads of two sessions stand for processes here, and a number stands for the file that they share.
  */
 #include <paddock/paddock.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 #include <time.h>
 
 enum { THREADS = 6, VERSIONS = 3 };
-static atomic_int config; /* its version: the lock guards what it stands for */
+static atomic_int config; /* its version, guarded by the lock */
 static atomic_int writes, reads, inside, together;
 
 static void check(const char *what, pdk_status status) {
@@ -26,7 +26,7 @@ static void check(const char *what, pdk_status status) {
     }
 }
 
-/* Returns a shared hold, under which the configuration is of that version at the least. */
+/* Returns a shared hold. The configuration has at least that version then. */
 static pdk_hold *open_config(pdk_rwlock *lock, int version) {
     pdk_hold *hold = NULL;
     for (;;) {
@@ -41,7 +41,7 @@ static pdk_hold *open_config(pdk_rwlock *lock, int version) {
             check("downgrade", pdk_rwlock_downgrade(lock, hold));
             return hold;
         }
-        check("release", pdk_hold_release(hold)); /* another was faster: read it together with the others */
+        check("release", pdk_hold_release(hold)); /* another was faster: read with the others */
     }
 }
 

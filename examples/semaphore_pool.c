@@ -1,10 +1,10 @@
 /*
- * Downloads from a server that bears three at a time, whoever runs them and on whatever machine.
+ * Downloads from a server that allows three at a time, from all processes and machines together.
  *
  *     semaphore_pool HOSTS        such as 127.0.0.1:2181
  *
- * Each download takes a permit, a large one two at once. It asks between pieces whether its permits still stand: lost, they
- * may be somebody else's by now, so it begins again. Run it as often as you like: together they stay within the three.
+ * Each download takes one permit, and a large one takes two at once. Between pieces it asks whether its permits are valid.
+ * Lost permits may belong to another client already, so the download begins again. Start it several times: the limit holds.
  */
 #include <paddock/paddock.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ static int failed(const char *what, pdk_status status) {
     return 1;
 }
 
-/* False: the permits were lost on the way. */
+/* False: the permits were lost meanwhile. */
 static bool load(const pdk_hold *permits, int pieces) {
     for (int piece = 0; piece < pieces; piece++) {
         if (!pdk_hold_valid(permits))
@@ -36,7 +36,7 @@ static void download(const char *name, int count) {
     for (bool done = false; !done;) {
         pdk_hold *permits = NULL;
         pdk_status status = pdk_semaphore_acquire(semaphore, count, 30000, &permits);
-        if (status != PDK_OK) { /* MISMATCH: somebody thinks that there are not three */
+        if (status != PDK_OK) { /* MISMATCH: another client says that there are not three */
             atomic_fetch_add(&failures, failed(name, status));
             return;
         }
@@ -47,7 +47,7 @@ static void download(const char *name, int count) {
         done = load(permits, count * PIECES);
         atomic_fetch_sub(&in_use, count);
         printf("%s: %s\n", name, done ? "done" : pdk_reason_name(pdk_hold_reason(permits)));
-        pdk_hold_release(permits); /* LOST, where it was: nothing of it is left all the same */
+        pdk_hold_release(permits); /* it returns LOST after a loss, and deletes all nodes all the same */
     }
 }
 

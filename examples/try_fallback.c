@@ -1,13 +1,13 @@
 /*
- * Try the lock without waiting, and fall back. BUSY and UNAVAILABLE are different things and get different fallbacks.
+ * Tries the lock without waiting, and falls back. BUSY and UNAVAILABLE are different, and get different fallbacks.
  *
  *     try_fallback HOSTS        such as 127.0.0.1:2181; then press Enter for each request, Ctrl-D to end
  *
  * Every request wants a fresh report, which one process at a time may compute.
  *   OK           the lock is ours: compute the report
- *   BUSY         somebody computes it at this moment: the previous report is good enough
- *   UNAVAILABLE  nobody can tell: serve the previous report, and say that it may be old
- * Run it twice and keep one in the middle of a report, or stop the server, to see the three of them.
+ *   BUSY         another process computes it now: the previous report is good enough
+ *   UNAVAILABLE  no server answers: serve the previous report, and say that it may be old
+ * To see all three, run it twice and pause one in the middle of a report, or stop the server.
  */
 #include <paddock/paddock.h>
 #include <stdio.h>
@@ -18,16 +18,16 @@ static int failed(const char *what, pdk_status status) {
     return 1;
 }
 
-/* Returns 0, or 1 when something happened that no fallback is good for. */
+/* Returns 0, or 1 after an error that has no fallback. */
 static int serve(pdk_lock *lock, int *report) {
     pdk_hold *hold = NULL;
     pdk_status status = pdk_lock_acquire(lock, 0, &hold); /* 0: do not queue; takes at most request_timeout_ms */
 
     switch (status) {
     case PDK_OK:
-        usleep(200 * 1000); /* computing takes a while … */
+        usleep(200 * 1000); /* computing takes a while */
         status = pdk_hold_release(hold);
-        if (status == PDK_OK) /* it was ours to the end */
+        if (status == PDK_OK) /* we held it to the end */
             printf("OK: computed report %d\n", ++*report);
         else
             printf("%s: another may have computed it meanwhile, keeping report %d\n", pdk_status_name(status), *report);
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
         if (key == '\n')
             result = serve(lock, &report);
     pdk_lock_unref(lock);
-    status = pdk_session_close(session, 2000); /* TIMEOUT is no failure: what is left goes with the session */
+    status = pdk_session_close(session, 2000); /* TIMEOUT is no failure: the rest ends with the session */
     if (status != PDK_OK && status != PDK_TIMEOUT)
         result = failed("close", status);
     pdk_session_unref(session);

@@ -11,7 +11,7 @@ struct fake {
     struct backend backend;
     struct ts_fake_world world;
     int32_t session[SLOTS];
-    struct ts_fake_handle *held[SLOTS]; /* not stepped, so that it stays without a connection */
+    struct ts_fake_handle *held[SLOTS]; /* not stepped, so that they stay without a connection */
 };
 
 static struct fake *of(struct backend *b) { return (struct fake *)b; }
@@ -20,7 +20,7 @@ static const char *begin(struct backend *b, const struct script *script) {
     struct fake *f = of(b);
     g_autofree char *directory = g_strconcat(ROOT, script->directory, NULL);
     memset(f->held, 0, sizeof f->held);
-    ts_fake_world_init(&f->world, directory, 1, 0); /* the root is there */
+    ts_fake_world_init(&f->world, directory, 1, 0); /* the root exists */
     ts_fake_world_use(&f->world);
     return ROOT;
 }
@@ -97,7 +97,7 @@ static bool admin_directory(struct fake *f, enum admin_kind kind, int32_t level)
         ts_fake_vanish(&f->world.fake);
         tree->next_sequence = 0;
     } else {
-        return kind == ADMIN_SET && it; /* nobody can tell */
+        return kind == ADMIN_SET && it; /* the fake does not show it */
     }
     return true;
 }

@@ -1,4 +1,5 @@
-/* Real ZooKeeper servers, one or three, spoken to by the production table of calls; every slot through a proxy of its own. */
+/* Real ZooKeeper servers, one or three. The production table of calls talks to them, and every slot has a proxy of its
+ * own. */
 #include "conformance.h"
 #include "seed_log.h"
 
@@ -32,7 +33,7 @@ static const char *begin(struct backend *b, const struct script *script) {
 
 static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_sink *sink, void *driver, pdk__zk **zk) {
     const char *address = ts_proxy_address(of(b)->proxies[slot]);
-    /* Between two rounds through its list the client library pauses; a longer list lets it come back sooner. */
+    /* The client library pauses between two rounds through its list. A longer list lets it come back sooner. */
     g_autofree char *list = g_strjoin(",", address, address, address, address, address, NULL);
     struct pdk__zk_config config = {.servers = list, .timeout_ms = TIMEOUT_MS, .sink = sink, .driver = driver};
     return pdk__zk_client.open(&config, zk);
@@ -87,8 +88,8 @@ static bool is_gone(void *user) {
     return ts_observer_exists(wait->real->admin, wait->path, NULL) == -101;
 }
 
-/* With the leader: until it has applied a new access control list itself, it judges what comes by any server by the old one,
- * and a follower may have confirmed the change to its own clients by then. */
+/* Connects to the leader. Until the leader itself has applied a new access control list, it checks requests from any
+ * server by the old one. A follower may have confirmed the change to its own clients by then. */
 static bool open_admin(struct real *r) {
     int leader = ts_ensemble_wait_leader(r->servers, -1, WAIT_MS);
     r->admin = leader < 0 ? NULL : ts_observer_open(ts_ensemble_host(r->servers, leader));

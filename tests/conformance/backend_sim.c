@@ -10,12 +10,12 @@
 #define LAG (20 * SIM_MS)
 #define LONG (60000 * SIM_MS) /* simulated; nothing takes as long */
 
-/* Between a connection and its client: what is lost on the way. */
+/* Between a connection and its client: it loses packets. */
 struct filter {
     struct sim_pipe *pipe;
     sim_receive_fn receive;
     void *receiver;
-    bool everything, lost; /* the events before the reply, too; the reply was lost */
+    bool everything, lost; /* everything: the events before the reply are lost, too; lost: the reply was lost */
 };
 
 struct sim {
@@ -31,7 +31,7 @@ struct sim {
     struct filter filters[SLOTS];
 };
 
-static struct sim *current; /* for close, which is told nothing else */
+static struct sim *current; /* for close, which gets no other argument */
 
 static struct sim *of(struct backend *b) { return (struct sim *)b; }
 
@@ -53,7 +53,7 @@ static void break_connection(struct sim *s, int slot) {
     }
 }
 
-/* Whoever is cut may dial, but gets nowhere. */
+/* A slot that is cut may try to connect, but does not succeed. */
 static bool step(struct backend *b) {
     struct sim *s = of(b);
     for (int slot = 0; slot < SLOTS; slot++)
@@ -111,7 +111,7 @@ static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_si
     return opening.status;
 }
 
-/* The real one returns when the server has answered. */
+/* The real close returns when the server has answered. */
 static void close_session(pdk__zk *zk) {
     int slot = 0;
     while (current->zk[slot] != zk)
@@ -138,7 +138,7 @@ static bool expire(struct backend *b, int slot) {
     struct sim *s = of(b);
     bool was_cut = s->cut[slot];
     int64_t session = sim_client_session(&s->processes[slot]);
-    s->cut[slot] = true; /* a server that stopped hearing of it */
+    s->cut[slot] = true; /* as for a server that does not hear of the session any more */
     break_connection(s, slot);
     bool ok = session != 0 && sim_admin_expire(s->ensemble, session) && step_until(s, has_ended, &session);
     s->cut[slot] = was_cut;
@@ -176,7 +176,7 @@ static bool lose(struct backend *b, int slot, enum step_kind loss) {
     return lost;
 }
 
-/* --- an admin */
+/* --- an administrator */
 
 static bool request(struct sim *s, enum sim_op op, const char *path, const char *data) {
     struct sim_packet packet = {.op = op,
@@ -210,7 +210,7 @@ static bool admin(struct backend *b, const struct admin *what, const char *path)
     return false;
 }
 
-/* --- life */
+/* --- begin and end */
 
 static const char *begin(struct backend *b, const struct script *script) {
     struct sim *s = current = of(b);
@@ -241,7 +241,7 @@ static const char *begin(struct backend *b, const struct script *script) {
     if (!step_until(s, is_settled, NULL))
         return NULL;
     if (s->servers ==
-        3) /* one that follows: what a leader has not applied yet, it counts differently (numbers.script) */
+        3) /* servers that follow a leader count differently what the leader has not applied yet (numbers.script) */
         sim_server_lag(s->ensemble, (sim_leader(s->ensemble) + 1) % 3, LAG);
     return request(s, SIM_OP_CREATE, ROOT, NULL) ? ROOT : NULL;
 }

@@ -1,11 +1,11 @@
-/* Two traces of one script: equal text, or both side by side. */
+/* Compares two traces of one script: they have equal text, or both are printed side by side. */
 #include "conformance.h"
 
 #include <string.h>
 
 #define WIDTH 72
 
-/* Steps are never indented, what was heard in them is. */
+/* Steps are never indented, the lines received in them are. */
 static bool is_step(const char *line) { return line[0] != ' '; }
 
 /* The lines from `at` to the next step. */
@@ -25,7 +25,7 @@ static bool equal(const GPtrArray *a, const GPtrArray *b) {
     return true;
 }
 
-/* Both have the same steps; what was heard in each stands side by side, and ! where it differs. */
+/* Both have the same steps. The lines received in each step are printed side by side, with ! where they differ. */
 static void side_by_side(const GPtrArray *a, const GPtrArray *b, FILE *out) {
     for (guint i = 0, k = 0; i < a->len && k < b->len;) {
         fprintf(out, "  %s\n", (const char *)a->pdata[i]);

@@ -1,9 +1,6 @@
-/* The conformance lane: `conformance` plays every script, `conformance NAME…` those named (also a part of the name) and
- * tells what was heard, `conformance --seed N [COUNT]` those drawn from that seed on, `conformance --list` shows the names.
- *
- * One real server says what is right; the fakes, and an ensemble of three real ones, are compared with it. Exit status 0
- * when all were heard alike and, of all scripts, they were enough, saw everything, and caught every wrong fake.
- */
+/* The conformance test. `conformance` plays every script. `conformance NAME…` plays those whose names contain a NAME,
+ * and prints what was received. `conformance --seed N [COUNT]` plays those generated from that seed on. `conformance
+ * --list` prints the names. */
 #include "conformance.h"
 
 #include <stdlib.h>
@@ -12,14 +9,14 @@
 #define SCRIPTS_LEAST 200
 #define PLAIN_SEEDS 130 /* seeds 1, 2, … */
 #define WIDE_SEEDS 64
-#define SHOWN_MOST 5     /* differences, of a backend */
-#define ENSEMBLE_EVERY 4 /* of the drawn scripts, so many are played on the ensemble: one in */
+#define SHOWN_MOST 5     /* differences that are printed, per backend */
+#define ENSEMBLE_EVERY 4 /* the ensemble plays one in so many of the generated scripts */
 
-struct lane {
+struct conformance {
     GPtrArray *scripts;
-    GPtrArray *truth; /* a trace each, NULL where the real server could not play it */
+    GPtrArray *reference; /* one trace each, NULL where the real server could not play the script */
     struct backend *real;
-    bool told; /* what was heard is printed */
+    bool prints; /* print what was received */
     unsigned failures;
 };
 
@@ -34,7 +31,7 @@ static bool read_file(const char *path, GPtrArray *scripts) {
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* The hand-written ones, from the files beside this one. */
+/* The hand-written scripts, from the files beside this one. */
 static bool read_files(GPtrArray *scripts) {
     const char *source = g_getenv("PDK_SOURCE");
     g_autofree char *folder = g_build_filename(source ? source : ".", "tests", "conformance", NULL);
@@ -98,39 +95,39 @@ static void keep_named(GPtrArray *scripts, char **names) {
 
 /* --- playing */
 
-static void tell(const struct script *script, const struct trace *trace, const struct backend *backend) {
+static void print_trace(const struct script *script, const struct trace *trace, const struct backend *backend) {
     g_autoptr(GPtrArray) lines = trace_lines(trace, backend->shows);
     printf("== %s: %s, on %s\n", script->name, script->title, backend->name);
     for (guint i = 0; i < lines->len; i++)
         printf("  %s\n", (const char *)lines->pdata[i]);
 }
 
-static void tell_end(const struct backend *b, gint64 begun) {
+static void print_end(const struct backend *b, gint64 begun) {
     if (b->replayed)
         printf("; %u played again, a connection or a session ended by itself", b->replayed);
     printf(" (%.1f s)\n", (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC);
 }
 
-static void play_truth(struct lane *lane) {
+static void play_reference(struct conformance *test) {
     gint64 begun = g_get_monotonic_time();
     guint steps = 0;
-    for (guint i = 0; i < lane->scripts->len; i++) {
-        const struct script *script = lane->scripts->pdata[i];
-        struct trace *trace = script->needs & ~lane->real->can ? NULL : play(script, lane->real);
-        g_ptr_array_add(lane->truth, trace);
+    for (guint i = 0; i < test->scripts->len; i++) {
+        const struct script *script = test->scripts->pdata[i];
+        struct trace *trace = script->needs & ~test->real->can ? NULL : play(script, test->real);
+        g_ptr_array_add(test->reference, trace);
         steps += script->steps->len;
-        lane->failures += trace == NULL;
-        if (trace && lane->told)
-            tell(script, trace, lane->real);
+        test->failures += trace == NULL;
+        if (trace && test->prints)
+            print_trace(script, trace, test->real);
     }
-    printf("%-14s %4u scripts, %5u steps: the measure of the others", lane->real->name, lane->scripts->len, steps);
-    tell_end(lane->real, begun);
+    printf("%-14s %4u scripts, %5u steps: the measure of the others", test->real->name, test->scripts->len, steps);
+    print_end(test->real, begun);
 }
 
 struct result {
     unsigned scripts, steps, differences, skipped;
     unsigned lacks[CAPABILITIES];
-    const char *first; /* script that differs */
+    const char *first; /* the first script that differs */
 };
 
 static void skip(const struct script *script, const struct backend *b, struct result *r) {
@@ -141,12 +138,12 @@ static void skip(const struct script *script, const struct backend *b, struct re
 
 static bool on_ensemble(const struct script *script, guint i) { return !script->generated || i % ENSEMBLE_EVERY == 0; }
 
-/* Plays all that the backend can, and compares; out gets the differences and may be NULL. */
-static struct result compare_with(struct lane *lane, struct backend *b, bool thinned, FILE *out) {
+/* Plays all scripts that the backend can play, and compares. The differences go to out, which may be NULL. */
+static struct result compare_with(struct conformance *test, struct backend *b, bool thinned, FILE *out) {
     struct result r = {0};
-    for (guint i = 0; i < lane->scripts->len; i++) {
-        const struct script *script = lane->scripts->pdata[i];
-        const struct trace *truth = lane->truth->pdata[i];
+    for (guint i = 0; i < test->scripts->len; i++) {
+        const struct script *script = test->scripts->pdata[i];
+        const struct trace *truth = test->reference->pdata[i];
         if (!truth || (thinned && !on_ensemble(script, i)))
             continue;
         if (script->needs & ~b->can) {
@@ -156,7 +153,7 @@ static struct result compare_with(struct lane *lane, struct backend *b, bool thi
         struct trace *trace = play(script, b);
         r.scripts++;
         r.steps += script->steps->len;
-        if (!trace || !traces_alike(script, truth, lane->real, trace, b, r.differences < SHOWN_MOST ? out : NULL)) {
+        if (!trace || !traces_alike(script, truth, test->real, trace, b, r.differences < SHOWN_MOST ? out : NULL)) {
             if (out && r.differences >= SHOWN_MOST)
                 printf("DIFFERENCE in %s, too\n", script->name);
             r.differences++;
@@ -167,13 +164,13 @@ static struct result compare_with(struct lane *lane, struct backend *b, bool thi
     return r;
 }
 
-static struct result run_backend(struct lane *lane, struct backend *b, bool thinned) {
+static struct result run_backend(struct conformance *test, struct backend *b, bool thinned) {
     if (!b) {
-        lane->failures++;
+        test->failures++;
         return (struct result){0};
     }
     gint64 begun = g_get_monotonic_time();
-    struct result r = compare_with(lane, b, thinned, stdout);
+    struct result r = compare_with(test, b, thinned, stdout);
     printf("%-14s %4u scripts, %5u steps, %u differences", b->name, r.scripts, r.steps, r.differences);
     const char *before = "; skipped for want of";
     for (int i = 0; i < CAPABILITIES; i++)
@@ -181,30 +178,30 @@ static struct result run_backend(struct lane *lane, struct backend *b, bool thin
             printf("%s %s %u", before, capability_names[i], r.lacks[i]);
             before = ",";
         }
-    tell_end(b, begun);
-    lane->failures += r.differences;
+    print_end(b, begun);
+    test->failures += r.differences;
     b->free(b);
     return r;
 }
 
-/* --- is it worth something? */
+/* --- does the test prove anything? */
 
-static void check(struct lane *lane, bool ok, const char *what) {
+static void check(struct conformance *test, bool ok, const char *what) {
     if (ok)
         return;
     printf("FAILED: %s\n", what);
-    lane->failures++;
+    test->failures++;
 }
 
-static void check_seen(struct lane *lane) {
+static void check_seen(struct conformance *test) {
     struct seen seen = {0};
-    for (guint i = 0; i < lane->truth->len; i++)
-        if (lane->truth->pdata[i])
-            trace_count(lane->truth->pdata[i], &seen);
+    for (guint i = 0; i < test->reference->len; i++)
+        if (test->reference->pdata[i])
+            trace_count(test->reference->pdata[i], &seen);
     printf("%-14s", "seen");
     for (int kind = 0; kind <= PDK__OP_SET; kind++) {
         printf(" %s %u+%u,", op_name((enum pdk__op_kind)kind), seen.ok[kind], seen.failed[kind]);
-        check(lane, seen.ok[kind] > 0 && seen.failed[kind] > 0, "every kind of request has succeeded and failed");
+        check(test, seen.ok[kind] > 0 && seen.failed[kind] > 0, "every kind of request has succeeded and failed");
     }
     printf("\n%-14s named %u+%u, watching children %u+%u; events: changed %u, deleted %u, children %u; sessions: "
            "connected %u, connecting %u, expired %u, again %u; unknown %u, refused %u, not allowed %u, not sent %u\n",
@@ -212,44 +209,44 @@ static void check_seen(struct lane *lane) {
            seen.events[PDK__ZK_DELETED], seen.events[PDK__ZK_CHILDREN], seen.connected, seen.connecting, seen.expired,
            seen.reconnected, seen.results[PDK__UNKNOWN], seen.results[PDK__REFUSED], seen.results[PDK__NOT_ALLOWED],
            seen.not_sent);
-    check(lane, seen.named[0] > 0 && seen.named[1] > 0 && seen.watching[0] > 0 && seen.watching[1] > 0,
+    check(test, seen.named[0] > 0 && seen.named[1] > 0 && seen.watching[0] > 0 && seen.watching[1] > 0,
           "names were given, children watched, with and without success");
-    check(lane,
+    check(test,
           seen.events[PDK__ZK_CHANGED] > 0 && seen.events[PDK__ZK_DELETED] > 0 && seen.events[PDK__ZK_CHILDREN] > 0,
           "watches have fired, in every way");
-    check(lane, seen.expired > 0 && seen.reconnected > 0, "sessions have expired, and connected again");
-    check(lane,
+    check(test, seen.expired > 0 && seen.reconnected > 0, "sessions have expired, and connected again");
+    check(test,
           seen.results[PDK__UNKNOWN] > 0 && seen.results[PDK__REFUSED] > 0 && seen.results[PDK__NOT_ALLOWED] > 0 &&
               seen.not_sent > 0,
           "requests were lost, refused, forbidden and not sent");
 }
 
-static void check_wrong_fakes(struct lane *lane) {
+static void check_wrong_fakes(struct conformance *test) {
     unsigned caught = 0;
     for (int way = 0; way < WRONG_WAYS; way++) {
         struct backend *b = backend_wrong(way);
-        struct result r = compare_with(lane, b, false, NULL);
+        struct result r = compare_with(test, b, false, NULL);
         caught += r.differences > 0;
         printf("  wrong: %-60s %3u scripts differ%s%s\n", b->about, r.differences, r.first ? ", first " : "",
                r.first ? r.first : "");
-        check(lane, r.differences > 0, "a wrong fake was not noticed");
+        check(test, r.differences > 0, "a wrong fake was not noticed");
         b->free(b);
     }
     printf("%-14s %u of %d caught\n", "wrong fakes", caught, WRONG_WAYS);
 }
 
-static void run(struct lane *lane, bool all) {
-    play_truth(lane);
-    struct result fake = run_backend(lane, backend_fake(), false);
-    struct result sim = run_backend(lane, backend_sim(1), false);
-    struct result sims = run_backend(lane, backend_sim(3), false);
-    run_backend(lane, backend_real(3), all);
+static void run(struct conformance *test, bool all) {
+    play_reference(test);
+    struct result fake = run_backend(test, backend_fake(), false);
+    struct result sim = run_backend(test, backend_sim(1), false);
+    struct result sims = run_backend(test, backend_sim(3), false);
+    run_backend(test, backend_real(3), all);
     if (!all)
         return;
-    check(lane, MIN(fake.scripts, MIN(sim.scripts, sims.scripts)) >= SCRIPTS_LEAST,
+    check(test, MIN(fake.scripts, MIN(sim.scripts, sims.scripts)) >= SCRIPTS_LEAST,
           "every fake has played 200 scripts");
-    check_seen(lane);
-    check_wrong_fakes(lane);
+    check_seen(test);
+    check_wrong_fakes(test);
 }
 
 static void trace_free_any(void *trace) { trace_free(trace); }
@@ -259,46 +256,46 @@ static guint32 number(const char *text, guint32 otherwise) {
     return text ? (guint32)g_ascii_strtoull(text, NULL, 10) : otherwise;
 }
 
-/* The arguments are the names of scripts, or an option. */
-static bool load(struct lane *lane, char **arguments, bool *all) {
+/* The arguments are names of scripts, or an option. */
+static bool load(struct conformance *test, char **arguments, bool *all) {
     bool ok = true;
     if (arguments[0] && g_str_equal(arguments[0], "--seed") && arguments[1]) {
         guint32 first = number(arguments[1], 0), count = number(arguments[2], 1);
         for (guint32 seed = first; ok && seed < first + count; seed++)
-            ok = draw(seed, false, lane->scripts) && draw(seed, true, lane->scripts);
-        lane->told = count == 1;
+            ok = draw(seed, false, test->scripts) && draw(seed, true, test->scripts);
+        test->prints = count == 1;
         return ok;
     }
-    ok = read_all(lane->scripts) && names_are_unique(lane->scripts);
+    ok = read_all(test->scripts) && names_are_unique(test->scripts);
     *all = !arguments[0];
-    lane->told = arguments[0] && !g_str_equal(arguments[0], "--list");
-    if (lane->told)
-        keep_named(lane->scripts, arguments);
-    if (ok && lane->scripts->len == 0)
+    test->prints = arguments[0] && !g_str_equal(arguments[0], "--list");
+    if (test->prints)
+        keep_named(test->scripts, arguments);
+    if (ok && test->scripts->len == 0)
         fprintf(stderr, "conformance: no script of that name; --list shows them\n");
-    return ok && lane->scripts->len > 0;
+    return ok && test->scripts->len > 0;
 }
 
 int main(int argc, char **argv) {
-    struct lane lane = {.scripts = g_ptr_array_new_with_free_func(script_free_any),
-                        .truth = g_ptr_array_new_with_free_func(trace_free_any)};
+    struct conformance test = {.scripts = g_ptr_array_new_with_free_func(script_free_any),
+                               .reference = g_ptr_array_new_with_free_func(trace_free_any)};
     bool all = false;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!load(&lane, argv + 1, &all)) {
-        lane.failures++;
+    if (!load(&test, argv + 1, &all)) {
+        test.failures++;
     } else if (argc > 1 && g_str_equal(argv[1], "--list")) {
-        for (guint i = 0; i < lane.scripts->len; i++)
-            printf("%-24s %s\n", ((struct script *)lane.scripts->pdata[i])->name,
-                   ((struct script *)lane.scripts->pdata[i])->title);
-    } else if ((lane.real = backend_real(1)) == NULL) {
-        lane.failures++;
+        for (guint i = 0; i < test.scripts->len; i++)
+            printf("%-24s %s\n", ((struct script *)test.scripts->pdata[i])->name,
+                   ((struct script *)test.scripts->pdata[i])->title);
+    } else if ((test.real = backend_real(1)) == NULL) {
+        test.failures++;
     } else {
-        run(&lane, all);
-        lane.real->free(lane.real);
+        run(&test, all);
+        test.real->free(test.real);
     }
-    if (lane.failures)
+    if (test.failures)
         printf("conformance: FAILED\n");
-    g_ptr_array_unref(lane.truth);
-    g_ptr_array_unref(lane.scripts);
-    return lane.failures ? EXIT_FAILURE : EXIT_SUCCESS;
+    g_ptr_array_unref(test.reference);
+    g_ptr_array_unref(test.scripts);
+    return test.failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,22 +1,22 @@
-/* Scripts drawn from a seed. What was drawn before is followed in a sketch of the tree, so that most requests hit something
- * and an admin's always do; what really happens is the servers' business. */
+/* Scripts generated from a seed. A model of the tree keeps track of the script so far, so that most requests and all
+ * changes of the administrator meet an existing node. The servers decide what really happens. */
 #include "conformance.h"
 
 #include <string.h>
 
 #define STEPS_LEAST 14
 #define STEPS_MOST 26
-#define NODES_MOST 9   /* what the small fake holds, with room */
-#define WATCHES_MOST 7 /* likewise, of each session */
+#define NODES_MOST 9   /* what the small fake can hold, with room to spare */
+#define WATCHES_MOST 7 /* likewise, for each session */
 
 enum state { CLOSED, UP, DOWN, DEAD };
 
 struct node {
     char *path;
-    int owner;   /* a slot; −1: nobody */
-    int counter; /* of its children, ever */
+    int owner;   /* a slot; −1: none */
+    int counter; /* of all its children so far */
     int refuses;
-    bool watched; /* by somebody, once */
+    bool watched; /* a session has watched it at some time */
 };
 
 struct draw {
@@ -24,7 +24,7 @@ struct draw {
     bool wide;
     int sessions;
     enum state state[SLOTS];
-    bool ended[SLOTS]; /* expired while it was down */
+    bool ended[SLOTS]; /* it expired while it was not connected */
     int watches[SLOTS];
     GPtrArray *nodes;
     GString *out;
@@ -32,10 +32,10 @@ struct draw {
 
 static int below(struct draw *d, int limit) { return g_rand_int_range(d->chance, 0, limit); }
 
-/* True so often out of a hundred. */
+/* True with a chance of n in a hundred. */
 static bool percent(struct draw *d, int n) { return below(d, 100) < n; }
 
-/* --- the sketch */
+/* --- the model of the tree */
 
 static void node_free(void *at) {
     g_free(((struct node *)at)->path);
@@ -61,7 +61,7 @@ static bool has_children(struct draw *d, const struct node *node) {
     return false;
 }
 
-/* A child of a node that is there; false when the servers will not have it. */
+/* Adds a child of an existing node. False when the servers would refuse it. */
 static bool add(struct draw *d, const char *path, int owner) {
     struct node *parent = parent_of(d, path);
     if (!parent || parent->owner >= 0 || parent->refuses & NO_CREATE || find(d, path))
@@ -86,7 +86,7 @@ static void drop_owned(struct draw *d, int slot) {
             g_ptr_array_remove_index(d->nodes, i);
 }
 
-/* --- what to name */
+/* --- choosing names */
 
 static const char *some_directory(struct draw *d) {
     static const char *const names[] = {"/d", "/d", "/d", "/e", "/d/f"};
@@ -106,7 +106,7 @@ static const char *some_watched(struct draw *d) {
 
 static bool is_directory(const char *path) { return !strchr(path, '#'); }
 
-/* A node that is there, mostly; the small fake has nothing to say about directories. NULL: there is none. */
+/* Mostly an existing node. The small fake shows nothing of directories. NULL: there is none. */
 static const char *some_node(struct draw *d, bool surely) {
     static const char *const strangers[] = {"/d/x-#99", "/d/y-#0", "/d/z-#1"};
     guint from = d->wide ? 1 : 2; /* "/", "/d" */
@@ -125,7 +125,7 @@ static void draw_data(struct draw *d, int chance) {
         g_string_append_printf(d->out, " =text%d", below(d, 10));
 }
 
-/* Of those that are named, some have a number that was there before, or is to come. */
+/* Some of the named ones have a number that existed before, or will exist. */
 static void draw_create(struct draw *d, int slot, bool happens) {
     const char *directory = some_directory(d);
     const struct node *node = find(d, directory);
@@ -200,13 +200,13 @@ static void draw_loss(struct draw *d, int slot) {
     g_string_append_c(d->out, '\n');
 }
 
-/* --- everything else */
+/* --- all other steps */
 
 static void say(struct draw *d, const char *what, int slot) {
     g_string_append_printf(d->out, "%s %c\n", what, 'A' + slot);
 }
 
-/* An admin does something to a node that is there. */
+/* The administrator changes an existing node. */
 static void draw_change(struct draw *d, const char *path) {
     struct node *node = find(d, path);
     bool may = !(parent_of(d, path)->refuses & NO_DELETE) && !has_children(d, node);
@@ -232,13 +232,13 @@ static void draw_admin(struct draw *d) {
         draw_change(d, path);
 }
 
-/* What a watcher misses while it is away. */
+/* Changes that a watcher misses while it has no connection. */
 static void draw_missed(struct draw *d, int slot) {
     g_autofree char *path = g_strdup(some_node(d, true));
     if (!path || ++d->watches[slot] > WATCHES_MOST)
         return;
     g_autofree char *directory = g_path_get_dirname(path);
-    int what = g_str_equal(directory, "/") ? 0 : below(d, 3); /* the root is not the script's own */
+    int what = g_str_equal(directory, "/") ? 0 : below(d, 3); /* the root does not belong to the script */
     if (what < 2)
         g_string_append_printf(d->out, "%c watch %s\n", 'A' + slot, path);
     if (what > 0)

@@ -1,9 +1,9 @@
-/* Plays a script on a backend, step by step, and waits after each until nothing of it can come any more.
+/* Plays a script on a backend, step by step. After each step it waits until nothing of it can come any more.
  *
- *     step ─► all that was asked is answered ─► a barrier on every connected session is answered ─► next step
+ *     step ─► all requests are answered ─► a barrier on every connected session is answered ─► next step
  *
- * A barrier is committed by a quorum and answered in its session's order: when its answer is there, so is every watch event
- * that its server fired before, and everything that was committed before has been applied at that server.
+ * A quorum commits a barrier, and it is answered in its session's order. So when its answer has come, every earlier watch
+ * event of its server has come too, and that server has applied everything that was committed before.
  */
 #include "play.h"
 
@@ -11,7 +11,7 @@
 
 #define DEADLINE_S 30
 #define REPLAYS 3
-#define STEPS_MAX 2000000 /* of a backend that is stepped, before it is taken for stuck */
+#define STEPS_MAX 2000000 /* steps of a stepped backend, before it counts as stuck */
 
 /* --- waiting */
 
@@ -43,7 +43,7 @@ static bool await(struct play *p, condition done, const struct session *s, const
         pthread_mutex_lock(&p->lock);
         bool yes = done(p, s);
         if (!yes && !p->backend->step)
-            more = pthread_cond_timedwait(&p->heard, &p->lock, &deadline) == 0;
+            more = pthread_cond_timedwait(&p->received, &p->lock, &deadline) == 0;
         pthread_mutex_unlock(&p->lock);
         if (yes)
             return true;
@@ -72,9 +72,9 @@ static void set_cut(struct session *s, bool is_cut) {
     pthread_mutex_unlock(&s->play->lock);
 }
 
-static void condemn(struct session *s) {
+static void end_session(struct session *s) {
     pthread_mutex_lock(&s->play->lock);
-    s->condemned = true;
+    s->ended_by_step = true;
     pthread_mutex_unlock(&s->play->lock);
 }
 
@@ -174,7 +174,7 @@ static bool change(struct play *p, enum step_kind kind, int slot) {
     case CLOSE:
         return close_session(p, slot);
     case EXPIRE:
-        condemn(s);
+        end_session(s);
         return b->expire(b, slot) && (s->cut || await(p, is_dead, s, "it does not hear of its end"));
     case CUT:
         set_cut(s, true);
@@ -187,7 +187,7 @@ static bool change(struct play *p, enum step_kind kind, int slot) {
     }
 }
 
-/* A step begins, and may break the connections of some sessions. */
+/* A step begins. It may break the connections of some sessions. */
 static void enter(struct play *p, size_t number) {
     const struct step *step = p->script->steps->pdata[number];
     bool lossy = step->kind == LOSE_REQUEST || step->kind == LOSE_REPLY || step->kind == LOSE_ALL;
@@ -196,7 +196,7 @@ static void enter(struct play *p, size_t number) {
     p->step = number;
     for (int slot = 0; slot < SLOTS; slot++)
         if (p->slots[slot])
-            p->slots[slot]->excused = slots & 1u << slot;
+            p->slots[slot]->may_disconnect = slots & 1u << slot;
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -259,7 +259,7 @@ static struct trace *play_once(const struct script *script, struct backend *back
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&p.heard, &monotonic);
+    pthread_cond_init(&p.received, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&p.lock, NULL);
     p.sessions = g_ptr_array_new_with_free_func(g_free);
@@ -269,7 +269,7 @@ static struct trace *play_once(const struct script *script, struct backend *back
     bool ok = play_all(&p);
     *disturbed = is_disturbed(&p);
     pthread_mutex_lock(&p.lock);
-    p.step = script->steps->len; /* what comes now is not told */
+    p.step = script->steps->len; /* events from now on are not recorded */
     pthread_mutex_unlock(&p.lock);
     for (int slot = 0; slot < SLOTS; slot++)
         if (p.slots[slot])
@@ -282,13 +282,13 @@ static struct trace *play_once(const struct script *script, struct backend *back
     g_hash_table_destroy(p.owners);
     g_ptr_array_unref(p.asked);
     g_ptr_array_unref(p.sessions);
-    pthread_cond_destroy(&p.heard);
+    pthread_cond_destroy(&p.received);
     pthread_mutex_destroy(&p.lock);
     return p.trace;
 }
 
-/* A machine without breath, or a server that stalls, may cost a connection, or a session that is cut off its life: that says
- * nothing about anybody's answers. */
+/* An overloaded machine, or a server that stalls, may lose a connection, or end a session that is cut off. This says
+ * nothing about the answers, so the script is played again. */
 struct trace *play(const struct script *script, struct backend *backend) {
     bool disturbed = false;
     struct trace *trace = play_once(script, backend, &disturbed);

@@ -1,4 +1,4 @@
-/* A script being played: its sessions, and what they are asked and hear. */
+/* A script that is played: its sessions, their requests, and what they receive. */
 #ifndef PLAY_H
 #define PLAY_H
 
@@ -11,9 +11,9 @@ struct session {
     pdk__zk *zk;   /* NULL: closed */
     char name[16]; /* "A", the second of that slot "A2" */
     bool connected, dead, cut;
-    bool excused;   /* this step is about to break its connection */
-    bool condemned; /* a step has ended it */
-    bool told;      /* `last` has been told */
+    bool may_disconnect; /* this step may break its connection */
+    bool ended_by_step;  /* a step has ended it */
+    bool recorded;       /* `last` has been recorded */
     enum pdk__zk_state last;
 };
 
@@ -30,19 +30,19 @@ struct play {
     struct trace *trace;
     const char *root;
 
-    pthread_mutex_t lock; /* guards what follows; sessions may be heard on other threads */
-    pthread_cond_t heard;
+    pthread_mutex_t lock; /* guards what follows; sessions may receive on other threads */
+    pthread_cond_t received;
     size_t step;
     const char *problem;
     bool disturbed;               /* a connection broke, or a session ended, and no step has done that */
-    struct session *slots[SLOTS]; /* this thread's, as are the sessions */
-    GPtrArray *sessions;          /* all there ever were */
+    struct session *slots[SLOTS]; /* only the playing thread uses them and the sessions */
+    GPtrArray *sessions;          /* all that were ever opened */
     GPtrArray *asked;
     guint unanswered;
     GHashTable *owners; /* session id: name of the session */
 };
 
-/* What the sessions hear: it goes to the trace, and wakes who waits. Its driver is a struct session. */
+/* Receives for the sessions: writes to the trace, and wakes the waiting thread. Its driver is a struct session. */
 extern const struct pdk__zk_sink play_sink;
 
 #endif

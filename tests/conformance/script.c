@@ -1,13 +1,13 @@
-/* The language of the scripts: a step per line, and what it means.
+/* The language of the scripts: one step per line.
  *
  *     == NAME: what it shows
  *     needs CAPABILITY…                    see capability_names
- *     directory /d                         where most of it happens; this is the default
- *     open A B                             and likewise close, expire, cut, restore
- *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete set; those
- *                                          that write data may have some
- *     A create /d/x-#3 named               not numbered: this is its name
- *     A list /d watch                      leaving a watch on the children
+ *     directory /d                         the directory that the script is about; this is the default
+ *     open A B                             close, expire, cut, restore are written in the same way
+ *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete set; create,
+ *                                          mkdir and set may have data
+ *     A create /d/x-#3 named               not numbered: this is the node's name
+ *     A list /d watch                      sets a watch on the children
  *     A mkdir /d container
  *     lose reply A create /d/x-            executed, but the connection breaks before the answer; lose request: before it
  *                                          arrives; lose all: the events before the answer are lost as well
@@ -37,7 +37,7 @@ static int position(const char *word, const char *const *words) {
     return -1;
 }
 
-/* "/d/x-#3" is "/d/x-0000000003"; NULL when it is no path. */
+/* "/d/x-#3" is "/d/x-0000000003"; NULL when it is not a path. */
 static char *path_of(const char *word) {
     const char *mark = word ? strrchr(word, '#') : NULL;
     if (!word || word[0] != '/')
@@ -145,7 +145,7 @@ static bool read_step(struct step *step, const char *line) {
     }
     word = position(words[1], loss_words);
     step->kind = (enum step_kind)(LOSE_REQUEST + word);
-    /* Of a batch, it would be anybody's guess how much of it was executed. */
+    /* Of a batch, nobody could say how much was executed. */
     return word >= 0 && words[2] && read_requests(step, strchr(line + 5, ' ') + 1) && step->count == 1;
 }
 

@@ -1,7 +1,9 @@
-/* A directory's child counter, set behind the server's back: no request could bring it to its end in less than a month.
+/*
+ * Sets a directory's child counter behind the server's back, since requests would need more than a month to reach its
+ * end.
  *
- * While the server is down, its transaction log gets another file, of two transactions: a child is created, as if it were
- * the directory's N-th, and deleted again. Nothing else of the tree changes.
+ * While the server is down, its transaction log gets another file with two transactions: a child is created, as if it
+ * were the directory's N-th, and deleted again. Nothing else of the tree changes.
  */
 #include "seed_log.h"
 
@@ -14,7 +16,7 @@
 #define MAGIC 0x5a4b4c47 /* "ZKLG" */
 #define FORMAT 2
 #define END_OF_RECORD 0x42
-#define FAR_AHEAD 1000 /* of the newest transaction known: sessions may have ended meanwhile */
+#define FAR_AHEAD 1000 /* transactions beyond the newest that we know: sessions may have ended meanwhile */
 
 enum { TXN_CREATE = 1, TXN_DELETE = 2 };
 
@@ -30,7 +32,7 @@ static int64_t adler32(const GByteArray *bytes) {
 static GByteArray *header(int64_t zxid, int32_t type) {
     GByteArray *txn = g_byte_array_new();
     ts_put_long(txn, 0); /* session */
-    ts_put_int(txn, 0);  /* its request */
+    ts_put_int(txn, 0);  /* the number of its request */
     ts_put_long(txn, zxid);
     ts_put_long(txn, g_get_real_time() / 1000);
     ts_put_int(txn, type);

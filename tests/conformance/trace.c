@@ -1,8 +1,10 @@
-/* What was heard while a script was played: kept as it came, told as lines of text.
+/*
+ * What the sessions received while a script was played: kept in the order of arrival, printed as lines of text.
  *
- * Within a step each session's part is told in its own order, session by session: what two sessions hear at the same time
- * has no order. Tokens are told by their rank in the trace, children sorted. Where one step changes several nodes at once
- * (a session ends, or what was missed is made up for), ZooKeeper promises no order of the events, so they are sorted.
+ * The lines of a step are printed session by session, each session's in its own order, since there is no order between
+ * two sessions. Tokens are printed as their rank in the trace, children are sorted. Some steps change several nodes at
+ * once: a session ends, or missed changes are made up for. ZooKeeper promises no order of their events, so these are
+ * sorted.
  */
 #include "conformance.h"
 
@@ -120,7 +122,7 @@ void trace_state(struct trace *t, size_t step, const char *session, enum pdk__zk
     add(t, STATE, step, session)->state = state;
 }
 
-/* --- telling */
+/* --- printing */
 
 static int by_token(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -186,10 +188,10 @@ static char *entry_line(const struct entry *e, const GArray *tokens, unsigned sh
     return reply_line(e, tokens, shows);
 }
 
-/* Its events are of several nodes at once. */
+/* The events of such a step are of several nodes at once. */
 static bool any_order(enum step_kind kind) { return kind != REQUESTS && kind != ADMIN; }
 
-/* What one session heard in one step. */
+/* What one session received in one step. */
 static void add_part(const struct trace *t, size_t step, int slot, const GArray *tokens, unsigned shows,
                      GPtrArray *lines) {
     bool unordered = any_order(((const struct step *)t->script->steps->pdata[step])->kind);

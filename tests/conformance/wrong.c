@@ -1,5 +1,5 @@
-/* Fakes that are wrong on purpose: the small fake, with something between it and whoever listens. The comparison must
- * report every one of them; one that passes shows what no script looks at. */
+/* Fakes that are wrong on purpose: the small fake, with a filter between it and the session that listens. The
+ * comparison must report every one of them. A fake that is not reported shows what no script checks. */
 #include "conformance.h"
 
 #include <string.h>
@@ -48,39 +48,39 @@ static const char *const ways[WRONG_WAYS] = {
     [QUIET_SET] = "a write fires nobody's watch",
 };
 
-/* Between a session and who listens to it. */
-struct ear {
+/* Between a session and its listener. */
+struct filter {
     enum way way;
     const struct pdk__zk_sink *sink;
     void *driver;
     pdk__zk *zk;
     GHashTable *kinds; /* tag: kind of request */
-    bool heard_event;
+    bool received_event;
     char *held_path; /* LATE_EVENT */
     enum pdk__zk_event held_event;
-    bool was_away; /* and no list since then has left a watch */
+    bool was_away; /* no list since then has left a watch */
 };
 
 struct wrong {
     struct backend backend;
     struct backend *fake;
     enum way way;
-    GPtrArray *ears;
-    char *directory; /* of the script */
+    GPtrArray *filters;
+    char *directory; /* the script's */
 };
 
 static struct wrong *current;
 
 static struct wrong *of(struct backend *b) { return (struct wrong *)b; }
 
-static void let_go(struct ear *ear) {
-    g_autofree char *path = g_steal_pointer(&ear->held_path);
+static void deliver_held(struct filter *filter) {
+    g_autofree char *path = g_steal_pointer(&filter->held_path);
     if (path)
-        ear->sink->watch(ear->driver, ear->zk, path, ear->held_event);
+        filter->sink->watch(filter->driver, filter->zk, path, filter->held_event);
 }
 
-/* The kind of request that always succeeds. */
-static int agreeable(enum way way) {
+/* The kind of request that this fake always answers with success. */
+static int always_succeeds(enum way way) {
     return way == ANY_DELETE    ? PDK__OP_DELETE
            : way == ANY_MKDIR   ? PDK__OP_MKDIR
            : way == ANY_BARRIER ? PDK__OP_BARRIER
@@ -88,109 +88,109 @@ static int agreeable(enum way way) {
 }
 
 static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
-    struct ear *ear = driver;
+    struct filter *filter = driver;
     struct pdk__reply r = *reply;
     g_autofree char *name = g_strdup(r.name);
-    int kind = GPOINTER_TO_INT(g_hash_table_lookup(ear->kinds, GSIZE_TO_POINTER(r.tag)));
-    if (ear->way == SHORT_LIST && r.children_count > 0)
+    int kind = GPOINTER_TO_INT(g_hash_table_lookup(filter->kinds, GSIZE_TO_POINTER(r.tag)));
+    if (filter->way == SHORT_LIST && r.children_count > 0)
         r.children_count--;
-    if (ear->way == WRONG_NUMBER && name && name[strlen(name) - 1] < '9') {
+    if (filter->way == WRONG_NUMBER && name && name[strlen(name) - 1] < '9') {
         name[strlen(name) - 1]++;
         r.name = name;
     }
-    if (ear->way == SAME_TOKEN && r.token != 0)
+    if (filter->way == SAME_TOKEN && r.token != 0)
         r.token = 1;
-    if (ear->way == NO_OWNER)
+    if (filter->way == NO_OWNER)
         r.owner = 0;
-    if (kind == agreeable(ear->way) && (r.result == PDK__NO_NODE || r.result == PDK__NODE_EXISTS))
+    if (kind == always_succeeds(filter->way) && (r.result == PDK__NO_NODE || r.result == PDK__NODE_EXISTS))
         r.result = PDK__OK;
-    if (ear->way == SURE_LOSS && r.result == PDK__UNKNOWN)
+    if (filter->way == SURE_LOSS && r.result == PDK__UNKNOWN)
         r.result = PDK__NOT_NOW;
-    ear->sink->reply(ear->driver, zk, &r);
-    let_go(ear);
+    filter->sink->reply(filter->driver, zk, &r);
+    deliver_held(filter);
 }
 
-static enum pdk__zk_event wrong_event(const struct ear *ear, const char *path, enum pdk__zk_event event) {
-    if (ear->way == WRONG_EVENT && event == PDK__ZK_CHANGED)
+static enum pdk__zk_event wrong_event(const struct filter *filter, const char *path, enum pdk__zk_event event) {
+    if (filter->way == WRONG_EVENT && event == PDK__ZK_CHANGED)
         return PDK__ZK_DELETED;
-    if (ear->way == DATA_FOR_CHILDREN && event == PDK__ZK_CHILDREN)
+    if (filter->way == DATA_FOR_CHILDREN && event == PDK__ZK_CHILDREN)
         return PDK__ZK_CHANGED;
-    if (ear->way == CHILDREN_FOR_END && event == PDK__ZK_DELETED && g_str_equal(path, current->directory))
+    if (filter->way == CHILDREN_FOR_END && event == PDK__ZK_DELETED && g_str_equal(path, current->directory))
         return PDK__ZK_CHILDREN;
     return event;
 }
 
 static void on_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
-    struct ear *ear = driver;
-    bool first = !ear->heard_event;
-    ear->heard_event = true;
-    if (ear->way == FORGOTTEN_EVENT && first)
+    struct filter *filter = driver;
+    bool first = !filter->received_event;
+    filter->received_event = true;
+    if (filter->way == FORGOTTEN_EVENT && first)
         return;
-    if (ear->way == CHILDREN_NOT_KEPT && ear->was_away && event == PDK__ZK_CHILDREN)
+    if (filter->way == CHILDREN_NOT_KEPT && filter->was_away && event == PDK__ZK_CHILDREN)
         return;
-    if (ear->way == LATE_EVENT) {
-        let_go(ear);
-        ear->held_path = g_strdup(path);
-        ear->held_event = event;
+    if (filter->way == LATE_EVENT) {
+        deliver_held(filter);
+        filter->held_path = g_strdup(path);
+        filter->held_event = event;
         return;
     }
-    ear->sink->watch(ear->driver, zk, path, wrong_event(ear, path, event));
-    if (ear->way == DOUBLE_EVENT)
-        ear->sink->watch(ear->driver, zk, path, event);
+    filter->sink->watch(filter->driver, zk, path, wrong_event(filter, path, event));
+    if (filter->way == DOUBLE_EVENT)
+        filter->sink->watch(filter->driver, zk, path, event);
 }
 
 static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms) {
-    struct ear *ear = driver;
-    if (ear->way == LATE_EXPIRY && state == PDK__ZK_EXPIRED)
-        ear->sink->state(ear->driver, zk, PDK__ZK_CONNECTED, session_id, timeout_ms);
-    ear->was_away = ear->was_away || state == PDK__ZK_CONNECTING;
-    ear->sink->state(ear->driver, zk, state, session_id, timeout_ms);
+    struct filter *filter = driver;
+    if (filter->way == LATE_EXPIRY && state == PDK__ZK_EXPIRED)
+        filter->sink->state(filter->driver, zk, PDK__ZK_CONNECTED, session_id, timeout_ms);
+    filter->was_away = filter->was_away || state == PDK__ZK_CONNECTING;
+    filter->sink->state(filter->driver, zk, state, session_id, timeout_ms);
 }
 
 static const struct pdk__zk_sink sink = {.reply = on_reply, .watch = on_watch, .state = on_state};
 
-static struct ear *ear_of(const pdk__zk *zk) {
-    for (guint i = 0; i < current->ears->len; i++)
-        if (((struct ear *)current->ears->pdata[i])->zk == zk)
-            return current->ears->pdata[i];
+static struct filter *filter_of(const pdk__zk *zk) {
+    for (guint i = 0; i < current->filters->len; i++)
+        if (((struct filter *)current->filters->pdata[i])->zk == zk)
+            return current->filters->pdata[i];
     return NULL;
 }
 
 static bool submit(pdk__zk *zk, const struct pdk__request *request) {
-    struct ear *ear = ear_of(zk);
+    struct filter *filter = filter_of(zk);
     struct pdk__request r = *request;
-    g_hash_table_insert(ear->kinds, GSIZE_TO_POINTER(r.tag), GINT_TO_POINTER((int)r.kind));
-    ear->was_away = ear->was_away && !r.watch;
-    r.watch = r.watch && ear->way != NO_CHILDREN_WATCH;
-    r.named = r.named && ear->way != ALWAYS_NUMBERED;
-    if (ear->way == QUIET_SET && r.kind == PDK__OP_SET)
+    g_hash_table_insert(filter->kinds, GSIZE_TO_POINTER(r.tag), GINT_TO_POINTER((int)r.kind));
+    filter->was_away = filter->was_away && !r.watch;
+    r.watch = r.watch && filter->way != NO_CHILDREN_WATCH;
+    r.named = r.named && filter->way != ALWAYS_NUMBERED;
+    if (filter->way == QUIET_SET && r.kind == PDK__OP_SET)
         r.kind = PDK__OP_BARRIER;
     return current->fake->calls->submit(zk, &r);
 }
 
 static void close_session(pdk__zk *zk) {
-    struct ear *ear = ear_of(zk);
+    struct filter *filter = filter_of(zk);
     current->fake->calls->close(zk);
-    ear->zk = NULL;
+    filter->zk = NULL;
 }
 
 static const struct pdk__zk_calls calls = {NULL, submit, close_session};
 
-static void ear_free(void *at) {
-    struct ear *ear = at;
-    g_hash_table_destroy(ear->kinds);
-    g_free(ear->held_path);
-    g_free(ear);
+static void filter_free(void *at) {
+    struct filter *filter = at;
+    g_hash_table_destroy(filter->kinds);
+    g_free(filter->held_path);
+    g_free(filter);
 }
 
 static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_sink *listener, void *driver,
                             pdk__zk **zk) {
     struct wrong *w = of(b);
-    struct ear *ear = g_new0(struct ear, 1);
-    *ear = (struct ear){.way = w->way, .sink = listener, .driver = driver, .kinds = g_hash_table_new(NULL, NULL)};
-    g_ptr_array_add(w->ears, ear);
-    pdk_status status = w->fake->open(w->fake, slot, &sink, ear, zk);
-    ear->zk = *zk;
+    struct filter *filter = g_new0(struct filter, 1);
+    *filter = (struct filter){.way = w->way, .sink = listener, .driver = driver, .kinds = g_hash_table_new(NULL, NULL)};
+    g_ptr_array_add(w->filters, filter);
+    pdk_status status = w->fake->open(w->fake, slot, &sink, filter, zk);
+    filter->zk = *zk;
     return status;
 }
 
@@ -217,11 +217,11 @@ static bool admin(struct backend *b, const struct admin *what, const char *path)
 }
 static void end(struct backend *b) {
     of(b)->fake->end(of(b)->fake);
-    g_ptr_array_set_size(of(b)->ears, 0);
+    g_ptr_array_set_size(of(b)->filters, 0);
 }
 static void free_wrong(struct backend *b) {
     of(b)->fake->free(of(b)->fake);
-    g_ptr_array_unref(of(b)->ears);
+    g_ptr_array_unref(of(b)->filters);
     g_free(of(b)->directory);
     g_free(of(b));
 }
@@ -230,7 +230,7 @@ struct backend *backend_wrong(int way) {
     struct wrong *w = g_new0(struct wrong, 1);
     w->fake = backend_fake();
     w->way = (enum way)way;
-    w->ears = g_ptr_array_new_with_free_func(ear_free);
+    w->filters = g_ptr_array_new_with_free_func(filter_free);
     w->backend = (struct backend){
         .name = "wrong fake",
         .about = ways[way],

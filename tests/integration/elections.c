@@ -11,7 +11,7 @@
 #include "ts_witness.h"
 
 struct record {
-    GString *story, *leaders;
+    GString *history, *leaders;
     char *leader; /* told last */
     int64_t leader_token, token;
     int count[TOLD];
@@ -57,7 +57,7 @@ static void record_free(void *what) {
 
     pdk_observer_stop(r->observer);
     pdk_hold_unref(r->hold);
-    g_string_free(r->story, TRUE);
+    g_string_free(r->history, TRUE);
     g_string_free(r->leaders, TRUE);
     g_free(r->leader);
     g_free(r);
@@ -66,7 +66,7 @@ static void record_free(void *what) {
 record *record_new(void) {
     record *r = g_new0(record, 1);
 
-    r->story = g_string_new(NULL);
+    r->history = g_string_new(NULL);
     r->leaders = g_string_new(NULL);
     ts_paddock_keep(r, record_free);
     return r;
@@ -83,14 +83,14 @@ static void add_word(GString *to, const char *word) {
     g_string_append_printf(to, "%s%s", to->len > 0 ? " " : "", word);
 }
 
-/* The callback is recorded and done. `word` is for the story, or NULL. */
+/* Records the callback and runs its act. `word` goes into the record's history, unless it is NULL. */
 static void tell(record *r, enum told what, const char *word) {
     ts_witness_lock();
     r->overlapped = r->overlapped || r->running > 0;
     r->running++;
     r->late += r->silent && what != FREED;
     if (word != NULL) {
-        add_word(r->story, word);
+        add_word(r->history, word);
     }
     r->count[what]++;
     void (*act)(record *, void *) = r->acts[what].act;
@@ -181,7 +181,7 @@ static char *copy_of(const GString *text) {
     return copy;
 }
 
-char *record_story(record *r) { return copy_of(r->story); }
+char *record_history(record *r) { return copy_of(r->history); }
 char *record_leaders(record *r) { return copy_of(r->leaders); }
 
 bool record_wait_leader(record *r, const char *identity, int64_t timeout_ms) {
@@ -286,7 +286,7 @@ door *door_new(void) {
     return d;
 }
 
-/* A test that fails leaves it closed: then it opens by itself. */
+/* A failed test leaves the door closed. Then the wait ends by itself. */
 void door_wait(door *d) { ts_witness_reaches(&d->open, 1, 8000); }
 
 void door_open(door *d) {

@@ -18,7 +18,7 @@ static struct {
 
 /* ---- the steps ---- */
 
-static void set_up(exit_case *c, ts_client *keeper) {
+static void set_up(exit_case *c, ts_client *holder) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
 
     options.session_timeout_ms = EXITS_SESSION_MS;
@@ -27,12 +27,12 @@ static void set_up(exit_case *c, ts_client *keeper) {
     c->path = ts_fresh_path();
     c->client = ts_client_open_with(ts_stage_server(), NULL, &options);
     assert_exit(c, c->client != NULL);
-    batch.recipe->set_up(c, keeper);
+    batch.recipe->set_up(c, holder);
 }
 
 static ts_proxy_mode mode_of(const exit_case *c) { return c->failure == EXIT_RESET ? TS_CUT : TS_BLACKHOLE; }
 
-/* Until the claim is in line, or decided. */
+/* Waits until the claim is in the queue, or decided. */
 static void await_position(exit_case *c, pdk_status wanted) {
     const int64_t end = ts_now_ms() + EXITS_CLAIM_MS;
     int32_t ahead;
@@ -43,7 +43,7 @@ static void await_position(exit_case *c, pdk_status wanted) {
     }
 }
 
-/* Until nothing it has asked for is unanswered. */
+/* Waits until every request of the claim is answered. */
 static void await_silence(exit_case *c) {
     const int64_t end = ts_now_ms() + ts_patience(EXITS_CLAIM_MS);
     ts_proxy_counters counters;
@@ -59,12 +59,12 @@ static void await_silence(exit_case *c) {
 static void enter(exit_case *c) {
     ts_proxy *proxy = c->client->proxy;
 
-    if (c->at->opcode != 0 && !c->at->poked) {
+    if (c->at->opcode != 0 && !c->at->after_poke) {
         ts_proxy_arm(proxy, c->at->opcode, c->at->loss, c->at->second ? TS_CUT : mode_of(c));
     }
     c->answer = batch.recipe->claim(c, c->way == EXIT_BY_TRY ? 0 : c->way == EXIT_BY_TIMEOUT ? EXITS_CLAIM_MS : 60000);
     c->asked = ts_now_ms();
-    if (c->at->poked) {
+    if (c->at->after_poke) {
         await_position(c, PDK_OK);
         await_silence(c);
         ts_proxy_arm(proxy, c->at->opcode, c->at->loss, c->at->second ? TS_CUT : mode_of(c));
@@ -101,12 +101,12 @@ static void leave(exit_case *c) {
 
 static bool is_expected(const exit_case *c, pdk_status status) {
     if (c->way == EXIT_BY_CANCEL || c->way == EXIT_BY_UNREF) {
-        return status == (c->at->granted ? PDK_OK : PDK_CANCELED); /* too late, and the hold is ours to release */
+        return status == (c->at->granted ? PDK_OK : PDK_CANCELED); /* too late: the hold is ours to release */
     }
     if (c->way == EXIT_BY_TRY) {
         return status == PDK_UNAVAILABLE || (c->at->granted && status == PDK_TIMEOUT);
     }
-    return status == (c->at->behind || c->at->in_line || c->at->granted ? PDK_TIMEOUT : PDK_UNAVAILABLE);
+    return status == (c->at->behind || c->at->in_queue || c->at->granted ? PDK_TIMEOUT : PDK_UNAVAILABLE);
 }
 
 static void check_answer(exit_case *c) {
@@ -129,7 +129,7 @@ static void heal(exit_case *c) {
     }
 }
 
-/* Who was ahead has noticed nothing, and goes. */
+/* The holders ahead have noticed nothing. Their hold ends here. */
 static void check_clean(exit_case *c, int64_t until) {
     for (size_t i = 0; i < G_N_ELEMENTS(c->ahead); i++) {
         assert_exit(c, c->ahead[i] == NULL || pdk_hold_valid(c->ahead[i]));
@@ -139,12 +139,12 @@ static void check_clean(exit_case *c, int64_t until) {
 }
 
 void exits_run(const exit_recipe *recipe) {
-    ts_client *keeper = ts_stage_client(4 * EXITS_SESSION_MS);
+    ts_client *holder = ts_stage_client(4 * EXITS_SESSION_MS);
     int64_t longest = 0;
 
     batch.recipe = recipe;
     for (int i = 0; i < batch.count; i++) {
-        set_up(&batch.all[i], keeper);
+        set_up(&batch.all[i], holder);
     }
     for (int i = 0; i < batch.count; i++) {
         enter(&batch.all[i]);

@@ -1,10 +1,11 @@
 /*
- * Every path out leaves nothing: in each state of a claim the connection fails, the claim ends in each way it can, and
- * within 2 s after the link is good again no node of ours remains, and the path is of use.
+ * However a claim ends, it leaves nothing. In each state of a claim the connection fails, and the claim ends in each
+ * way it can. Within 2 s after the link works again no node of ours remains, and the path can be used.
  *
  *     state ──► link fails ──► exit ──► link heals ──► nothing left ──► acquired again
  *
- * The frame of such tests, for any recipe. The cases added are run side by side, each with a session and a path of its own.
+ * This is the common part of such tests, for any recipe. The cases run side by side, each with a session and a path of
+ * its own.
  */
 #ifndef EXITS_H
 #define EXITS_H
@@ -15,7 +16,8 @@ enum { EXITS_SESSION_MS = 3000, EXITS_CLAIM_MS = 500, EXITS_CLEAN_MS = 2000 };
 
 enum exit_way { EXIT_BY_TIMEOUT, EXIT_BY_CANCEL, EXIT_BY_UNREF, EXIT_BY_TRY, EXIT_WAYS };
 
-/* LATE: what was under way is delivered after the exit. LOST: it never is. LONG: the session is over by then. */
+/* LATE: data under way is delivered after the exit. LOST: it is never delivered. LONG: the session has ended by
+ * then. */
 enum exit_failure {
     EXIT_RESET,
     EXIT_SILENT_LATE,
@@ -26,14 +28,14 @@ enum exit_failure {
 
 typedef struct {
     const char *name;
-    int opcode; /* whose request or reply is lost; 0: the link fails once the claim is there */
+    int opcode; /* whose request or reply is lost; 0: the link fails when the claim is there */
     ts_proxy_loss loss;
-    int second;   /* on the way of recovery, the reply to this one is lost as well; 0: none */
-    bool poked;   /* the request comes once the claim has its place, and the recipe's poke */
-    bool behind;  /* it waits for somebody: a try does not get there */
-    bool in_line; /* a server has confirmed its place by then; `behind` is that too */
+    int second;      /* during the recovery, the reply to this one is lost as well; 0: none */
+    bool after_poke; /* the request comes after the claim is in the queue and `poke` was called */
+    bool behind;     /* it waits for another client: a try does not get there */
+    bool in_queue;   /* a server has confirmed its position by then; `behind` implies it */
     bool granted;
-    int scene; /* what the recipe sets up for it, in its own words */
+    int setting; /* what the recipe sets up for it: a number of the recipe's test */
 } exit_state;
 
 typedef struct {
@@ -42,19 +44,19 @@ typedef struct {
     enum exit_failure failure;
     const char *path;
     ts_client *client;
-    void *object; /* the recipe's, ours to unref */
+    void *object; /* the recipe object, ours to unref */
     pdk_hold *ahead[2];
     ts_answer *answer;
-    int64_t asked; /* ms: a claim's time ran from then at the latest */
+    int64_t asked; /* ms: the claim's time ran from then at the latest */
 } exit_case;
 
-/* What the test of a recipe does for it. */
+/* What the test of a recipe provides. */
 typedef struct {
-    void (*set_up)(exit_case *c, ts_client *keeper); /* directories, `object`, and who is `ahead` */
+    void (*set_up)(exit_case *c, ts_client *holder); /* makes directories, `object`, and the holds `ahead` */
     ts_answer *(*claim)(exit_case *c, int64_t timeout_ms);
-    void (*poke)(exit_case *c); /* or NULL, where no state needs it */
+    void (*poke)(exit_case *c); /* may be NULL, where no state needs it */
     void (*unref)(void *object);
-    void (*check_clean)(exit_case *c, int64_t until_ms); /* nothing left by then, and of use */
+    void (*check_clean)(exit_case *c, int64_t until_ms); /* nothing is left by then, and the path can be used */
 } exit_recipe;
 
 #define assert_exit(c, truth)                                                                                          \
@@ -65,7 +67,7 @@ extern const char *const exit_way_names[], *const exit_failure_names[];
 
 /* Adds a case for each way out of that state. */
 void exits_add(const exit_state *at, enum exit_failure failure);
-/* Plays those added. */
+/* Runs the cases that were added. */
 void exits_run(const exit_recipe *recipe);
 /* For teardown. */
 void exits_clear(void);

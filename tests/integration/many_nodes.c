@@ -1,4 +1,4 @@
-/* Nodes by the thousand. */
+/* Thousands of nodes. */
 #include "many_nodes.h"
 
 #include <ts_observer.h>
@@ -10,14 +10,15 @@
 enum { TOGETHER = 500, TIMEOUT_MS = 60000, NONE = -1 };
 enum { ERROR_AT = 5, ERROR_SIZE = 13 }; /* of the answer to one operation: type, last, error, and the error again */
 
-/* What comes before each operation of a multi, and, as the last, after them. */
+/* The header of each operation of a multi, and the one that ends the multi. */
 static void put_operation(GByteArray *out, int type, bool last) {
     ts_put_int(out, type);
     ts_put_bool(out, last);
-    ts_put_int(out, NONE); /* no error: this is the request */
+    ts_put_int(out, NONE); /* no error: this is a request */
 }
 
-/* Where one operation failed none is done, and all are answered with an error: 0 for those ahead of it. */
+/* When one operation fails, none is done, and each is answered with an error. The error of those before the failed one
+ * is 0. */
 static int outcome(const GByteArray *reply) {
     int rc = 0;
 

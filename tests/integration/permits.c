@@ -98,7 +98,7 @@ void permits_await_status(ts_answer *answer, pdk_status status) {
     ck_assert_ptr_null(ts_answer_hold(answer));
 }
 
-/* ---- the server's view ---- */
+/* ---- what the server has ---- */
 
 static int children_of(const char *path, const char *dir) {
     g_autofree char *full = g_strconcat(path, dir, NULL);

@@ -34,7 +34,7 @@ static bool few_enough(void *count) { return self_thread_count() <= *(int *)coun
 
 bool self_wait_threads(int count, int64_t timeout_ms) { return ts_wait_until(few_enough, &count, timeout_ms); }
 
-/* Every signal but those that cannot be blocked, and the two that the C library keeps for itself. */
+/* Every signal but those that cannot be blocked, and the two that the C library uses itself. */
 static uint64_t blockable(void) {
     uint64_t all = 0;
     for (int number = 1; number <= SIGRTMAX; number++)

@@ -4,53 +4,53 @@
 #include "ts_clock.h"
 #include "ts_witness.h"
 
-struct servant {
-    enum manner manner;
+struct test_service {
+    enum behaviour behaviour;
     record *r;
     pdk_service *service;
-    void (*act)(servant *s, pdk_term *term);
+    void (*act)(test_service *s, pdk_term *term);
     pdk_hold *hold;
-    int runs, running, ended, let_go; /* ended: the newest run has seen its end */
-    const char *complaint;
+    int runs, running, ended, may_return; /* ended: the newest run has seen its end */
+    const char *problem;
 };
 
-static void complain(servant *s, const char *what) {
+static void set_problem(test_service *s, const char *what) {
     ts_witness_lock();
-    s->complaint = what;
+    s->problem = what;
     ts_witness_unlock();
 }
 
-/* Told to return is what the descriptor, the flag and the hold all say, and the flag no later than the others. */
-static void check_term(servant *s, pdk_term *term) {
+/* The descriptor, the flag and the hold must all say that the term ends, and the flag no later than the others. */
+static void check_term(test_service *s, pdk_term *term) {
     const bool readable = ts_fd_readable(pdk_term_fd(term), 0), valid = pdk_hold_valid(pdk_term_hold(term));
 
     if ((readable || !valid) && !pdk_term_is_ending(term)) {
-        complain(s, "a run that was told to return is not ending");
+        set_problem(s, "a run that was told to return is not ending");
     }
 }
 
-static void await_end(servant *s, pdk_term *term) {
+static void await_end(test_service *s, pdk_term *term) {
     while (!pdk_term_is_ending(term)) {
         ts_fd_readable(pdk_term_fd(term), 5);
         check_term(s, term);
     }
     check_term(s, term);
     if (!ts_fd_readable(pdk_term_fd(term), ts_patience(1000))) {
-        complain(s, "a run is ending, and its descriptor is not readable");
+        set_problem(s, "a run is ending, and its descriptor is not readable");
     }
 }
 
-static void begin_run(servant *s, pdk_hold *hold) {
+static void begin_run(test_service *s, pdk_hold *hold) {
     const bool valid = pdk_hold_valid(hold);
     const int started = record_count(s->r, STARTED), stopped = record_count(s->r, STOPPED);
     pdk_hold *old;
 
     ts_witness_lock();
-    s->complaint = s->running != 0          ? "two runs at once"
-                   : !valid                 ? "a run began with a hold that was not valid"
-                   : started != s->runs + 1 ? "a run began before it was started"
-                   : stopped != s->runs     ? "a run began before the last was stopped"
-                                            : s->complaint;
+    s->problem = s->running != 0          ? "two runs at once"
+                 : !valid                 ? "a run began with a hold that was not valid"
+                 : started != s->runs + 1 ? "a run began before it was started"
+                 : stopped != s->runs     ? "a run began before the last was stopped"
+                                          : s->problem;
     old = s->hold;
     s->hold = pdk_hold_ref(hold);
     s->runs++;
@@ -61,49 +61,50 @@ static void begin_run(servant *s, pdk_hold *hold) {
 }
 
 static void serve(pdk_term *term, void *user) {
-    servant *s = user;
+    test_service *s = user;
 
     begin_run(s, pdk_term_hold(term));
     if (s->act != NULL) {
         s->act(s, term);
     }
-    if (s->manner != HASTY) {
+    if (s->behaviour != RETURNS_AT_ONCE) {
         await_end(s, term);
         ts_witness_lock();
         s->ended = 1;
         ts_witness_unlock();
     }
-    if (s->manner == STUBBORN) {
-        ts_witness_reaches(&s->let_go, 1, 8000); /* a test that fails does not let it go */
+    if (s->behaviour == RETURNS_WHEN_ALLOWED) {
+        ts_witness_reaches(&s->may_return, 1, 8000); /* a failed test does not set it */
     }
     ts_witness_lock();
     s->running--;
     ts_witness_unlock();
 }
 
-static void on_started(int64_t token, void *user) { record_started(((servant *)user)->r, token); }
+static void on_started(int64_t token, void *user) { record_started(((test_service *)user)->r, token); }
 static void on_stopped(int64_t token, pdk_reason reason, void *user) {
-    record_stopped(((servant *)user)->r, token, reason);
+    record_stopped(((test_service *)user)->r, token, reason);
 }
-static void on_failed(pdk_status status, void *user) { record_failed(status, ((servant *)user)->r); }
+static void on_failed(pdk_status status, void *user) { record_failed(status, ((test_service *)user)->r); }
 
-static void servant_free(void *what) {
-    servant *s = what;
+static void test_service_free(void *what) {
+    test_service *s = what;
 
-    servant_let_go(s);
+    test_service_allow_return(s);
     if (s->service != NULL) {
         pdk_service_stop(s->service, 10000);
     }
-    servant_unref(s);
-    record_wait(s->r, STOPPED, record_count(s->r, STARTED), 10000); /* one that was given back goes on until it is */
+    test_service_unref(s);
+    record_wait(s->r, STOPPED, record_count(s->r, STARTED),
+                10000); /* a service that was unreferenced goes on until it is stopped */
     pdk_hold_unref(s->hold);
     g_free(s);
 }
 
-servant *servant_run(pdk_election *election, enum manner manner, const pdk_service_options *given,
-                     void (*act)(servant *s, pdk_term *term)) {
+test_service *test_service_run(pdk_election *election, enum behaviour behaviour, const pdk_service_options *given,
+                               void (*act)(test_service *s, pdk_term *term)) {
     pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
-    servant *s = g_new0(servant, 1);
+    test_service *s = g_new0(test_service, 1);
 
     if (given != NULL) {
         options = *given;
@@ -111,36 +112,36 @@ servant *servant_run(pdk_election *election, enum manner manner, const pdk_servi
     options.started = on_started;
     options.stopped = on_stopped;
     options.failed = on_failed;
-    s->manner = manner;
+    s->behaviour = behaviour;
     s->act = act;
-    s->complaint = "";
-    ts_paddock_keep(s, servant_free); /* before its record, which it needs to the end */
+    s->problem = "";
+    ts_paddock_keep(s, test_service_free); /* before its record, which it uses to the end */
     s->r = record_new();
     const pdk_status status = pdk_election_run(election, serve, s, &options, &s->service);
     ck_assert_msg(status == PDK_OK, "run: %s: %s", pdk_status_name(status), pdk_error_text());
     return s;
 }
 
-void servant_let_go(servant *s) {
+void test_service_allow_return(test_service *s) {
     ts_witness_lock();
-    s->let_go = 1;
+    s->may_return = 1;
     ts_witness_unlock();
 }
 
-pdk_service *servant_service(servant *s) { return s->service; }
-record *servant_record(servant *s) { return s->r; }
-void servant_unref(servant *s) { pdk_service_unref(g_steal_pointer(&s->service)); }
+pdk_service *test_service_handle(test_service *s) { return s->service; }
+record *test_service_record(test_service *s) { return s->r; }
+void test_service_unref(test_service *s) { pdk_service_unref(g_steal_pointer(&s->service)); }
 
-int servant_runs(servant *s) { return ts_witness_count(&s->runs); }
-bool servant_is_running(servant *s) { return ts_witness_count(&s->running) > 0; }
-bool servant_sees_end(servant *s) { return ts_witness_count(&s->ended); }
-bool servant_wait_end(servant *s, int64_t timeout_ms) { return ts_witness_reaches(&s->ended, 1, timeout_ms); }
+int test_service_runs(test_service *s) { return ts_witness_count(&s->runs); }
+bool test_service_is_running(test_service *s) { return ts_witness_count(&s->running) > 0; }
+bool test_service_sees_end(test_service *s) { return ts_witness_count(&s->ended); }
+bool test_service_wait_end(test_service *s, int64_t timeout_ms) { return ts_witness_reaches(&s->ended, 1, timeout_ms); }
 
-bool servant_wait_runs(servant *s, int count, int64_t timeout_ms) {
+bool test_service_wait_runs(test_service *s, int count, int64_t timeout_ms) {
     return ts_witness_reaches(&s->runs, count, timeout_ms);
 }
 
-pdk_hold *servant_hold(servant *s) {
+pdk_hold *test_service_hold(test_service *s) {
     pdk_hold *hold;
 
     ts_witness_lock();
@@ -149,11 +150,11 @@ pdk_hold *servant_hold(servant *s) {
     return hold;
 }
 
-const char *servant_complaint(servant *s) {
-    const char *complaint;
+const char *test_service_problem(test_service *s) {
+    const char *problem;
 
     ts_witness_lock();
-    complaint = s->complaint;
+    problem = s->problem;
     ts_witness_unlock();
-    return complaint;
+    return problem;
 }

@@ -1,5 +1,5 @@
-/* Servers that move to other addresses while there is no connection. The names of this test are resolved by itself: the
- * executable's getaddrinfo stands before the C library's. */
+/* Servers that move to other addresses while there is no connection. This test resolves names itself: the executable's
+ * getaddrinfo replaces the C library's. */
 #include <arpa/inet.h>
 #include <check.h>
 #include <glib.h>
@@ -13,7 +13,8 @@
 #include "ts_support.h"
 
 static atomic_int lookups;
-static atomic_int moves_at; /* from this look-up on, the name means 127.0.0.1; before, an address without a server */
+static atomic_int
+    moves_at; /* from this look-up on, the name means 127.0.0.1; before, it means an address without a server */
 static ts_ensemble *server;
 
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **out) {
@@ -24,7 +25,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
         name = atomic_fetch_add(&lookups, 1) >= atomic_load(&moves_at) ? "127.0.0.1" : "127.0.0.77";
     address->sin_family = AF_INET;
     address->sin_port =
-        htons(service ? (uint16_t)g_ascii_strtoull(service, NULL, 10) : 0); /* the client library's use */
+        htons(service ? (uint16_t)g_ascii_strtoull(service, NULL, 10) : 0); /* the client library uses it so */
     inet_pton(AF_INET, name, &address->sin_addr);
     info->ai_family = AF_INET;
     info->ai_addr = (struct sockaddr *)address;

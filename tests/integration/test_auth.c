@@ -1,11 +1,11 @@
-/* Credentials and access control: what our nodes look like, whom they keep out, who keeps us out, and what happens to a
- * node whose deletion is refused for good. */
+/* Credentials and access control: which ACL our nodes have, which clients they keep out, which nodes of others keep us
+ * out, and a node whose deletion is refused for good. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <string.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "refused.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -16,7 +16,7 @@
 #define NO_AUTH (-102)
 
 static ts_ensemble *server;
-static struct journal journal;
+static struct event_log event_log;
 
 static void begin(void) {
     server = ts_ensemble_start(NULL);
@@ -25,23 +25,23 @@ static void begin(void) {
 
 static void end(void) { ts_ensemble_stop(server); }
 
-static void set_up(void) { journal_init(&journal); }
+static void set_up(void) { event_log_init(&event_log); }
 
-/* Whatever a session logged, at the most talkative level: the password is in none of it. */
+/* No session logs the password, at the most talkative level. */
 static void tear_down(void) {
-    ck_assert_int_eq(journal_lines_with(&journal, SECRET), 0);
+    ck_assert_int_eq(event_log_lines_with(&event_log, SECRET), 0);
     ck_assert_ptr_null(strstr(pdk_error_text(), SECRET));
-    journal_clear(&journal);
+    event_log_clear(&event_log);
 }
 
 static pdk_session *open_as(const char *digest) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
-    journal_attach(&journal, &options);
+    event_log_attach(&event_log, &options);
     options.digest = digest;
     options.session_timeout_ms = 4000;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
-    journal_keep(&journal, s);
+    event_log_keep(&event_log, s);
     return s;
 }
 
@@ -73,9 +73,9 @@ static ts_observer *observer_as(const char *digest) {
     return o;
 }
 
-/* ---- ours keep others out */
+/* ---- our nodes keep others out */
 
-/* Read by everybody, since contenders watch it; changed by nobody else. */
+/* Every client may read the node, since contenders watch it. Only its creator may change it. */
 static void check_kept_out(const char *digest, const char *node, const char *dir) {
     ts_observer *o = observer_as(digest);
     char *data = NULL;
@@ -98,7 +98,7 @@ START_TEST(with_credentials_nodes_are_the_creators) {
     check_kept_out(THEIRS, node, "/ours/lock/x-lock-");
     ck_assert(pdk_hold_valid(hold));
 
-    ts_observer *admin = observer_as(OURS); /* the same principal may do it all */
+    ts_observer *admin = observer_as(OURS); /* the same principal may do all of it */
     ck_assert_int_eq(ts_observer_set(admin, node, "x"), 0);
     ck_assert_int_eq(ts_observer_delete(admin, node), 0);
     ts_observer_close(admin);
@@ -107,7 +107,7 @@ START_TEST(with_credentials_nodes_are_the_creators) {
 
     ck_assert_int_eq(try_lock(same, "/ours/lock", &next), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
-    ck_assert_int_eq(journal_lines_with(&journal, "no authentication"), 0);
+    ck_assert_int_eq(event_log_lines_with(&event_log, "no authentication"), 0);
     close_session(s);
     close_session(same);
     g_free(node);
@@ -128,12 +128,12 @@ START_TEST(without_credentials_nodes_are_open_and_a_warning_says_so_once) {
     }
     ck_assert(ts_fd_readable(pdk_hold_fd(hold), 10000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-    ck_assert_int_eq(journal_lines_with(&journal, "W no authentication"), 1);
+    ck_assert_int_eq(event_log_lines_with(&event_log, "W no authentication"), 1);
     close_session(s);
 }
 END_TEST
 
-/* ---- others keep us out */
+/* ---- nodes of others keep us out */
 
 static void check_no_permission(pdk_session *s, const char *path) {
     pdk_hold *hold = (pdk_hold *)&server;
@@ -141,7 +141,7 @@ static void check_no_permission(pdk_session *s, const char *path) {
     ck_assert_ptr_eq(hold, (pdk_hold *)&server);
 }
 
-START_TEST(a_directory_of_others_is_closed_to_us) {
+START_TEST(we_cannot_use_a_directory_of_others) {
     pdk_session *owner = open_as(OURS), *other = open_as(THEIRS), *nobody = open_as(NULL);
     pdk_hold *hold = NULL;
     pdk_lock *lock = NULL;
@@ -149,10 +149,10 @@ START_TEST(a_directory_of_others_is_closed_to_us) {
     ck_assert_int_eq(try_lock(owner, "/closed/lock", &hold), PDK_OK);
     check_no_permission(other, "/closed/lock");
     check_no_permission(nobody, "/closed/lock");
-    check_no_permission(nobody, "/closed/missing"); /* cannot be made */
+    check_no_permission(nobody, "/closed/missing"); /* we cannot create it */
     ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/closed/lock"), 1);
     ck_assert_int_eq(pdk_lock_new(nobody, "/closed/lock", NULL, &lock), PDK_OK);
-    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK); /* reading is for everybody */
+    ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK); /* everybody may read */
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
     pdk_contenders_free(list);
@@ -165,7 +165,7 @@ START_TEST(a_directory_of_others_is_closed_to_us) {
 }
 END_TEST
 
-START_TEST(what_must_not_be_read_is_told) {
+START_TEST(a_directory_that_must_not_be_read_is_told) {
     ts_observer *admin = observer_as(THEIRS);
     pdk_session *s = open_as(OURS);
     pdk_lock *lock = NULL;
@@ -184,7 +184,7 @@ START_TEST(what_must_not_be_read_is_told) {
 }
 END_TEST
 
-/* ---- across reconnects and re-opens */
+/* ---- across reconnects and new sessions */
 
 START_TEST(credentials_are_there_after_a_reconnect_and_a_reopen) {
     ts_proxy *proxy = ts_ensemble_proxy(server, 0);
@@ -193,11 +193,11 @@ START_TEST(credentials_are_there_after_a_reconnect_and_a_reopen) {
     ck_assert_int_eq(try_lock(s, "/again/lock", &hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ts_proxy_reset(proxy);
-    ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, 1, 10000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
     ck_assert_int_eq(try_lock(s, "/again/lock", &hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
-    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     ck_assert_int_eq(try_lock(s, "/again/lock", &hold), PDK_OK);
     char *node = node_of(hold);
     check_kept_out(THEIRS, node, "/again/lock/x-lock-");
@@ -218,12 +218,12 @@ START_TEST(a_node_that_cannot_be_deleted_does_not_block_the_path) {
     ck_assert_int_eq(try_lock(s, "/stuck/bystander", &bystander), PDK_OK);
     int64_t id = pdk_session_id(s);
     ck_assert_int_eq(ts_observer_set_acl(admin, "/stuck/lock", all_but_delete, "world", "anyone"), 0);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK); /* never waits for the network */
-    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK); /* a release never waits for the network */
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     ck_assert_int_ne(pdk_session_id(s), id);
-    ck_assert(journal_wait_line(&journal, "E giving up the ZooKeeper session: /stuck/lock/", 5000));
-    ck_assert_int_eq(journal_lines_with(&journal, "ZNOAUTH(-102)"), 1);
-    ck_assert(!pdk_hold_valid(bystander)); /* the price */
+    ck_assert(event_log_wait_line(&event_log, "E giving up the ZooKeeper session: /stuck/lock/", 5000));
+    ck_assert_int_eq(event_log_lines_with(&event_log, "ZNOAUTH(-102)"), 1);
+    ck_assert(!pdk_hold_valid(bystander)); /* this is the price */
     ck_assert_int_eq(pdk_hold_reason(bystander), PDK_REASON_EXPIRED);
     ck_assert_int_eq(pdk_hold_release(bystander), PDK_LOST);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/stuck/lock", 0, 5000));
@@ -250,11 +250,11 @@ START_TEST(refused_credentials_end_the_session) {
     for (int i = 0; i < 5; i++) {
         pdk_session_options o = PDK_SESSION_OPTIONS_INIT;
         pdk_session *s = (pdk_session *)&server;
-        journal_attach(&journal, &o);
+        event_log_attach(&event_log, &o);
         o.digest = OURS;
         pdk_status status = pdk_session_open(ts_ensemble_hosts(strict), &o, &s);
         if (status == PDK_OK)
-            journal_keep(&journal, s);
+            event_log_keep(&event_log, s);
         refused(status, PDK_AUTH, "credentials");
         ck_assert_ptr_eq(s, (pdk_session *)&server);
     }
@@ -269,8 +269,8 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, with_credentials_nodes_are_the_creators);
     tcase_add_test(cases, without_credentials_nodes_are_open_and_a_warning_says_so_once);
-    tcase_add_test(cases, a_directory_of_others_is_closed_to_us);
-    tcase_add_test(cases, what_must_not_be_read_is_told);
+    tcase_add_test(cases, we_cannot_use_a_directory_of_others);
+    tcase_add_test(cases, a_directory_that_must_not_be_read_is_told);
     tcase_add_test(cases, credentials_are_there_after_a_reconnect_and_a_reopen);
     tcase_add_test(cases, a_node_that_cannot_be_deleted_does_not_block_the_path);
     tcase_add_test(cases, refused_credentials_end_the_session);

@@ -1,4 +1,5 @@
-/* Thousands of events at once: a session that holds thousands of locks ends, in one transaction, and another waits for each. */
+/* Thousands of events at once. A session that holds thousands of locks ends, in one transaction. Another session waits
+ * for each of these locks. */
 #include <glib.h>
 
 #include "many_nodes.h"
@@ -7,10 +8,10 @@
 #include "ts_support.h"
 
 enum {
-    SESSION_MS = 60000, /* no lease ends, and nobody asks after an event that was lost, before the test is over */
+    SESSION_MS = 60000, /* no lease ends before the test is over, and nobody checks for lost events */
     PATIENCE_MS = 20000,
     MANY = 5000,
-    BY_THE_CLOCK = 100, /* requests that are for no lock: barriers */
+    BY_THE_CLOCK = 100, /* requests that belong to no lock: barriers */
 };
 
 static struct {
@@ -29,7 +30,7 @@ static void claim_all(ts_client *client, ts_answer **claims) {
     }
 }
 
-/* How many of the claims are, all of them within the time that one gets. */
+/* The number of granted claims. All are granted within the time of one. */
 static int granted(ts_answer **claims) {
     const int64_t end = ts_now_ms() + ts_patience(PATIENCE_MS);
     int valid = 0;
@@ -62,7 +63,7 @@ static void await_watches(int count) {
 START_TEST(all_that_is_waited_for_goes_at_once) {
     ts_proxy_counters traffic;
 
-    /* Below one node: of each at the top the server keeps figures of its own, and tells them all. */
+    /* All nodes are below one node: the server keeps figures for each node at the top, and reports them all. */
     ck_assert_int_eq(ts_create(server(), "/burst", "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(many_nodes(server(), "/burst/", 0, MANY), 0);
     it.holder = ts_stage_client(SESSION_MS);
@@ -80,7 +81,7 @@ START_TEST(all_that_is_waited_for_goes_at_once) {
     ck_assert_int_eq(granted(it.claims), MANY);
     ck_assert_int_eq(lost_once(), MANY);
     await_watches(MANY);
-    /* No herd: for each event one look at the line, and for each right one watch on its node. */
+    /* No herd: one look at the queue for each event, and one watch on the own node for each grant. */
     ts_proxy_read(it.waiter->proxy, &traffic);
     ck_assert_uint_eq(traffic.notifications, MANY);
     ck_assert_uint_eq(ts_proxy_count(it.waiter->proxy, TS_OP_GET_CHILDREN), MANY);

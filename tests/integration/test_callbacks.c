@@ -1,5 +1,5 @@
-/* LOST callbacks: when they run and when not any more, what they may do, who frees their data, and what a slow one may not
- * delay. Both kinds of dispatch. */
+/* LOST callbacks: when they run and when they do not run any more, what they may do, who frees their data, and what a
+ * slow one must not delay. Both kinds of dispatch. */
 #include <glib.h>
 #include <pthread.h>
 
@@ -72,7 +72,7 @@ START_TEST(one_callback_per_hold_and_none_after_release) {
 }
 END_TEST
 
-/* A refused one, over a hold that was released: neither its callback nor its user_free ever runs. */
+/* A refused callback on a released hold: neither it nor its user_free ever runs. */
 static void count_up(void *counter) { ++*(int *)counter; }
 static void count_loss(pdk_hold *hold, pdk_reason reason, void *counter) {
     (void)hold;
@@ -93,8 +93,8 @@ START_TEST(a_refused_callback_costs_nothing) {
 }
 END_TEST
 
-/* Nobody releases: the end of the session loses it, the last unref frees. */
-START_TEST(a_session_that_closes_over_a_hold) {
+/* Nobody releases the hold. It is lost when the session ends, and the last unref frees the data. */
+START_TEST(a_session_is_closed_with_a_hold) {
     acquire_it();
     ts_lost *lost = ts_lost_watch(it.hold);
     ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
@@ -106,7 +106,8 @@ START_TEST(a_session_that_closes_over_a_hold) {
 }
 END_TEST
 
-/* Released from one thread while it is being lost on another: what has not begun when release returns never begins. */
+/* One thread releases the hold while another loses it. A callback that has not begun when release returns never
+ * begins. */
 START_TEST(release_races_the_loss) {
     int told = 0;
 
@@ -117,7 +118,7 @@ START_TEST(release_races_the_loss) {
         ts_lost *lost = ts_lost_watch(hold);
 
         if (i % 2) {
-            ts_sleep_ms(12); /* so long that it watches its own node */
+            ts_sleep_ms(12); /* long enough for the hold to watch its own node */
         }
         delete_node(hold);
         for (int spins = i * 400; spins > 0; spins--) {
@@ -135,7 +136,7 @@ START_TEST(release_races_the_loss) {
         told += count;
     }
     ck_assert(ts_wait_children(server(), it.path, 0, 2000));
-    (void)told; /* how often the loss came first is the machine's business */
+    (void)told; /* how often the loss came first depends on the machine */
 }
 END_TEST
 
@@ -199,7 +200,7 @@ static struct {
     pdk_status blocking, ensured;
 } done;
 
-static void try_it_all(pdk_hold *hold, void *user) {
+static void try_every_call(pdk_hold *hold, void *user) {
     pdk_hold *out = NULL;
 
     (void)user;
@@ -210,7 +211,7 @@ static void try_it_all(pdk_hold *hold, void *user) {
 
 START_TEST(it_may_acquire_again_but_not_block) {
     acquire_it();
-    ts_lost *lost = ts_lost_watch_with(it.hold, try_it_all, NULL);
+    ts_lost *lost = ts_lost_watch_with(it.hold, try_every_call, NULL);
     delete_node(it.hold);
     ck_assert(ts_lost_wait(lost, ts_patience(2000)));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
@@ -222,7 +223,7 @@ START_TEST(it_may_acquire_again_but_not_block) {
 }
 END_TEST
 
-/* ---- what a slow one may not delay ---- */
+/* ---- what a slow one must not delay ---- */
 
 static void sleep_long(pdk_hold *hold, void *user) {
     (void)hold;
@@ -257,7 +258,8 @@ START_TEST(a_slow_callback_delays_only_callbacks) {
 }
 END_TEST
 
-/* Released while its callback runs: release does not wait for it, and the data lives until it has ended. */
+/* The hold is released while its callback runs. The release does not wait for it, and the data lives until the callback
+ * has ended. */
 START_TEST(release_during_a_slow_callback) {
     acquire_it();
     ts_lost *slow = ts_lost_watch_with(it.hold, sleep_long, NULL);
@@ -325,7 +327,7 @@ START_TEST(with_manual_dispatch_nothing_runs_by_itself) {
 }
 END_TEST
 
-/* Lost, due, and released before it was dispatched: it never runs. */
+/* The hold is lost and its callback is due. It is released before the dispatch, so the callback never runs. */
 START_TEST(released_before_it_was_dispatched) {
     open_manual();
     it.hold = ts_stage_acquire(it.lock, 5000);
@@ -339,7 +341,8 @@ START_TEST(released_before_it_was_dispatched) {
 }
 END_TEST
 
-/* Granted, but nobody came for it until its lease was over: it queues again rather than being handed out. */
+/* The claim is granted, but nobody dispatches until the lease has ended. The claim queues again, and that grant is not
+ * handed out. */
 START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
     int32_t ahead;
 
@@ -378,7 +381,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, set_after_the_loss_it_fires_at_once);
     tcase_add_test(tcase, one_callback_per_hold_and_none_after_release);
     tcase_add_test(tcase, a_refused_callback_costs_nothing);
-    tcase_add_test(tcase, a_session_that_closes_over_a_hold);
+    tcase_add_test(tcase, a_session_is_closed_with_a_hold);
     tcase_add_test(tcase, release_races_the_loss);
     tcase_add_test(tcase, it_may_release);
     tcase_add_test(tcase, it_may_drop_the_last_reference);

@@ -1,4 +1,4 @@
-/* A lock's directory with tens of thousands of nodes that no recipe made: they take time, and do nothing else. */
+/* A lock's directory with tens of thousands of nodes that no recipe made. They cost time, and do no harm. */
 #include <glib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum {
     SESSION_MS = 20000,
     PATIENCE_MS = 10000,
     CROWD = 60000,
-    ALLOWED = 100000, /* children that a recipe looks at, its own node included */
+    ALLOWED = 100000, /* children that a recipe looks at, with its own node */
 };
 
 static ts_client *a, *b;
@@ -26,7 +26,7 @@ static void two_sessions(void) {
     ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
 }
 
-/* Their names alone are more than a megabyte, which is the most that a request may be; an answer may be longer. */
+/* Their names are more than a megabyte, which is the maximum of a request. An answer may be longer. */
 static void add_foreign(int first, int count) {
     g_autofree char *prefix = g_strconcat(path, "/job-of-somebody-", NULL);
 
@@ -38,12 +38,12 @@ static void assert_children(int count) {
                   ts_child_count(server(), path), count);
 }
 
-static void assert_in_line(size_t count) {
-    pdk_contenders *line = NULL;
+static void assert_queued(size_t count) {
+    pdk_contenders *list = NULL;
 
-    ck_assert_int_eq(pdk_lock_contenders(ts_lock(a, path), ts_patience(PATIENCE_MS), &line), PDK_OK);
-    const size_t seen = pdk_contenders_count(line);
-    pdk_contenders_free(line);
+    ck_assert_int_eq(pdk_lock_contenders(ts_lock(a, path), ts_patience(PATIENCE_MS), &list), PDK_OK);
+    const size_t seen = pdk_contenders_count(list);
+    pdk_contenders_free(list);
     ck_assert_uint_eq(seen, count);
 }
 
@@ -55,7 +55,7 @@ START_TEST(a_crowd_neither_blocks_nor_vanishes) {
     pdk_hold *held = ts_stage_acquire(ts_lock(a, path), ts_patience(PATIENCE_MS));
     ts_answer *waiter = ts_acquire_async(ts_lock(b, path), PDK_FOREVER);
     assert_children(CROWD + 2);
-    assert_in_line(2);
+    assert_queued(2);
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, path), 0, &tried), PDK_BUSY);
     ck_assert_int_eq(pdk_claim_position(ts_answer_claim(waiter), &ahead), PDK_OK);
     ck_assert_int_eq(ahead, 1);
@@ -73,7 +73,7 @@ START_TEST(a_crowd_neither_blocks_nor_vanishes) {
 }
 END_TEST
 
-/* Who holds goes on; who comes is told, and leaves nothing behind. */
+/* A holder keeps its hold. A new claim is refused, and leaves nothing behind. */
 START_TEST(one_more_than_a_recipe_looks_at) {
     pdk_hold *refused = NULL;
 

@@ -1,22 +1,23 @@
-/* Closing: in time whatever the link does, with everybody woken, the deletes flushed, and nothing left running. */
+/* Closing. It ends in time whatever the link does. All waiters wake up, the deletes are flushed, and nothing goes on
+ * running. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "self.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
-/* Threads and handles of a session that could not take leave are gone after this. */
+/* The threads and handles of a session that could not say goodbye are gone after this time. */
 #define GONE_MS 20000
 #define SLACK_MS 1000
 
 static ts_ensemble *server;
 static ts_proxy *proxy;
-static struct journal journal;
+static struct event_log event_log;
 static pdk_session *session;
 static pdk_lock *lock;
 static int threads_before;
@@ -32,7 +33,7 @@ static void end(void) { ts_ensemble_stop(server); }
 static pdk_session *open_session(pdk_dispatch dispatch, int32_t timeout_ms) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
-    journal_attach(&journal, &options);
+    event_log_attach(&event_log, &options);
     options.dispatch = dispatch;
     options.session_timeout_ms = timeout_ms;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
@@ -41,7 +42,7 @@ static pdk_session *open_session(pdk_dispatch dispatch, int32_t timeout_ms) {
 
 static void open_all(pdk_dispatch dispatch) {
     threads_before = self_thread_count();
-    journal_init(&journal);
+    event_log_init(&event_log);
     session = open_session(dispatch, 6000);
     ck_assert_int_eq(pdk_lock_new(session, "/close/lock", NULL, &lock), PDK_OK);
 }
@@ -50,20 +51,20 @@ static void open_threaded(void) { open_all(PDK_DISPATCH_THREAD); }
 
 static int children(void) { return ts_child_count(ts_ensemble_hosts(server), "/close/lock"); }
 
-/* Whatever a test did: no thread, no node and no callback survives it. */
+/* No thread, no node and no callback outlives a test. */
 static void check_nothing_left(void) {
     ts_proxy_heal(proxy);
-    journal_expect_silence(&journal);
+    event_log_expect_silence(&event_log);
     pdk_lock_unref(lock);
     pdk_session_unref(session);
     ck_assert_msg(self_wait_threads(threads_before, GONE_MS), "%d threads of %d", self_thread_count(), threads_before);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/close/lock", 0, GONE_MS));
-    ck_assert_int_eq(journal_late(&journal), 0);
-    ck_assert(!journal_overlapped(&journal));
-    journal_clear(&journal);
+    ck_assert_int_eq(event_log_late(&event_log), 0);
+    ck_assert(!event_log_overlapped(&event_log));
+    event_log_clear(&event_log);
 }
 
-/* ---- who waits is woken */
+/* ---- a close wakes all waiters */
 
 struct waiter {
     pdk_lock *lock;
@@ -115,7 +116,7 @@ static GThread *start_waiter(struct waiter *w, void *(*run)(void *)) {
     atomic_store(&w->begun, false);
     GThread *thread = g_thread_new("waiter", run, w);
     ck_assert(ts_wait_until(has_begun, w, 5000));
-    ts_sleep_ms(50); /* into the wait proper */
+    ts_sleep_ms(50); /* until it really waits */
     return thread;
 }
 
@@ -124,16 +125,16 @@ static atomic_int answers;
 
 static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
     (void)user;
-    journal_enter(&journal);
+    event_log_enter(&event_log);
     answer = status;
     atomic_fetch_add(&answers, 1);
     if (hold)
         pdk_hold_release(hold);
-    journal_leave(&journal);
+    event_log_leave(&event_log);
 }
 
-START_TEST(those_in_line_are_answered_closed) {
-    pdk_session *other = NULL; /* with no journal: callbacks of two sessions may overlap */
+START_TEST(queued_claims_are_answered_closed) {
+    pdk_session *other = NULL; /* without an event log: callbacks of two sessions may overlap */
     pdk_lock *theirs = NULL;
     pdk_hold *held = NULL;
     struct waiter w = {.lock = lock, .timeout_ms = PDK_FOREVER, .status = PDK_OK};
@@ -152,7 +153,7 @@ START_TEST(those_in_line_are_answered_closed) {
     ck_assert_int_lt(w.woken_at - began, SLACK_MS);
     ck_assert_int_eq(atomic_load(&answers), 1);
     ck_assert_int_eq(answer, PDK_CLOSED);
-    ck_assert_int_eq(children(), 1); /* theirs */
+    ck_assert_int_eq(children(), 1); /* the other session's */
     ck_assert(pdk_hold_valid(held));
     pdk_hold_release(held);
     pdk_lock_unref(theirs);
@@ -161,7 +162,7 @@ START_TEST(those_in_line_are_answered_closed) {
 }
 END_TEST
 
-/* On a silent link there is no answer to wait for: the wake-up must be the close's own. */
+/* On a silent link no answer can come, so the close itself must wake them. */
 START_TEST(blocked_calls_are_woken_on_a_silent_link) {
     pdk_lock *other = NULL;
     pdk_hold *hold = NULL, *released = NULL;
@@ -178,7 +179,7 @@ START_TEST(blocked_calls_are_woken_on_a_silent_link) {
     static const pdk_status wanted[] = {PDK_CLOSED, PDK_CLOSED, PDK_CLOSED, PDK_LOST};
     GThread *threads[4];
     for (int i = 0; i < 4; i++) {
-        if (run[i] == wait_for_lease) /* so that more of it can be asked for */
+        if (run[i] == wait_for_lease) /* so that it can ask for more */
             ck_assert(ts_wait_until(lease_is_short, hold, 10000));
         threads[i] = start_waiter(&w[i], run[i]);
     }
@@ -196,7 +197,7 @@ END_TEST
 
 /* ---- in time */
 
-START_TEST(a_silent_link_does_not_hold_it_up) {
+START_TEST(a_silent_link_does_not_delay_it) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     ts_proxy_set_mode(proxy, TS_BLACKHOLE);
@@ -206,29 +207,29 @@ START_TEST(a_silent_link_does_not_hold_it_up) {
     ck_assert_int_ge(took, 450);
     ck_assert_int_lt(took, 500 + SLACK_MS);
     ck_assert_ptr_nonnull(strstr(pdk_error_text(), "background"));
-    journal_expect_silence(&journal);
+    event_log_expect_silence(&event_log);
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
     ck_assert_int_eq(pdk_session_close(session, 500), PDK_CLOSED);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 }
 END_TEST
 
-/* Nobody heals this one: the threads go all the same, and the node when the server ends the session. */
+/* Nobody heals this link. The threads end all the same, and the node goes when the server ends the session. */
 START_TEST(closed_is_the_last_event) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     ts_proxy_set_mode(proxy, TS_BLACKHOLE);
     pdk_session_close(session, 2 * pdk_session_timeout_ms(session)); /* it notices the silence meanwhile */
-    char *story = journal_story(&journal);
-    bool last = g_str_has_suffix(story, "closed");
-    ck_assert_msg(last, "%s", story);
-    g_free(story);
+    char *history = event_log_history(&event_log);
+    bool last = g_str_has_suffix(history, "closed");
+    ck_assert_msg(last, "%s", history);
+    g_free(history);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 }
 END_TEST
 
 START_TEST(a_link_that_stays_silent_leaves_nothing_either) {
-    ck_assert_int_eq(pdk_session_close(session, 5000), PDK_OK); /* the fixture's is not the subject */
+    ck_assert_int_eq(pdk_session_close(session, 5000), PDK_OK); /* that of the fixture is not under test */
     int threads = self_thread_count();
     pdk_session *s = open_session(PDK_DISPATCH_THREAD, 2000);
     pdk_lock *own = NULL;
@@ -245,13 +246,13 @@ START_TEST(a_link_that_stays_silent_leaves_nothing_either) {
 }
 END_TEST
 
-START_TEST(a_cut_link_does_not_hold_it_up) {
+START_TEST(a_cut_link_does_not_delay_it) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     ts_proxy_set_mode(proxy, TS_CUT);
-    ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, 1, 10000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
     int64_t began = ts_now_ms();
-    ck_assert_int_eq(pdk_session_close(session, 500), PDK_TIMEOUT); /* the node stands */
+    ck_assert_int_eq(pdk_session_close(session, 500), PDK_TIMEOUT); /* the node still exists */
     ck_assert_int_lt(ts_now_ms() - began, 500 + SLACK_MS);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 }
@@ -267,7 +268,7 @@ START_TEST(a_link_that_comes_back_is_waited_for) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     ts_proxy_set_mode(proxy, TS_CUT);
-    ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, 1, 10000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
     GThread *healer = g_thread_new("healer", heal_soon, NULL);
     pdk_status status = pdk_session_close(session, 10000);
     int left = children();
@@ -278,7 +279,7 @@ START_TEST(a_link_that_comes_back_is_waited_for) {
 }
 END_TEST
 
-START_TEST(no_time_at_all_is_enough_to_begin) {
+START_TEST(a_close_with_no_time_begins) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     int64_t began = ts_now_ms();
@@ -301,7 +302,7 @@ START_TEST(pending_deletes_are_flushed) {
         g_free(path);
     }
     ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), LOCKS);
-    ts_proxy_set_delay(proxy, 20000, 20000); /* so that none is confirmed at once */
+    ts_proxy_set_delay(proxy, 20000, 20000); /* so that no delete is confirmed at once */
     ts_proxy_zero(proxy);
     for (int i = 0; i < LOCKS; i++)
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
@@ -348,14 +349,14 @@ START_TEST(flush_ends_in_time_when_cut_and_may_be_repeated) {
 END_TEST
 
 static void add_tests(TCase *threaded) {
-    tcase_add_test(threaded, those_in_line_are_answered_closed);
+    tcase_add_test(threaded, queued_claims_are_answered_closed);
     tcase_add_test(threaded, blocked_calls_are_woken_on_a_silent_link);
-    tcase_add_test(threaded, a_silent_link_does_not_hold_it_up);
-    tcase_add_test(threaded, a_cut_link_does_not_hold_it_up);
+    tcase_add_test(threaded, a_silent_link_does_not_delay_it);
+    tcase_add_test(threaded, a_cut_link_does_not_delay_it);
     tcase_add_test(threaded, closed_is_the_last_event);
     tcase_add_test(threaded, a_link_that_stays_silent_leaves_nothing_either);
     tcase_add_test(threaded, a_link_that_comes_back_is_waited_for);
-    tcase_add_test(threaded, no_time_at_all_is_enough_to_begin);
+    tcase_add_test(threaded, a_close_with_no_time_begins);
     tcase_add_test(threaded, pending_deletes_are_flushed);
     tcase_add_test(threaded, flush_waits_for_every_release);
     tcase_add_test(threaded, flush_ends_in_time_when_cut_and_may_be_repeated);

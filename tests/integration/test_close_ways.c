@@ -1,11 +1,11 @@
-/* The other ways to end a session: from a callback, with manual dispatch, twice, by the last unref, before it began. */
+/* Other ways to end a session: from a callback, with manual dispatch, twice, by the last unref, before it began. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "self.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -14,7 +14,7 @@
 #define SLACK_MS 1000
 
 static ts_ensemble *server;
-static struct journal journal;
+static struct event_log event_log;
 static int threads_before, descriptors_before;
 
 static void begin(void) {
@@ -27,7 +27,7 @@ static void end(void) { ts_ensemble_stop(server); }
 static void set_up(void) {
     threads_before = self_thread_count();
     descriptors_before = self_descriptor_count();
-    journal_init(&journal);
+    event_log_init(&event_log);
 }
 
 static void check_nothing_left(void) {
@@ -35,15 +35,15 @@ static void check_nothing_left(void) {
     ck_assert_int_eq(self_descriptor_count(), descriptors_before);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/ways/lock", 0, GONE_MS));
     ck_assert_int_eq(ts_session_count(ts_ensemble_host(server, 0)), 0);
-    ck_assert_int_eq(journal_late(&journal), 0);
-    ck_assert(!journal_overlapped(&journal));
-    journal_clear(&journal);
+    ck_assert_int_eq(event_log_late(&event_log), 0);
+    ck_assert(!event_log_overlapped(&event_log));
+    event_log_clear(&event_log);
 }
 
 static pdk_session *open_session(pdk_dispatch dispatch, pdk_lock **lock) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
-    journal_attach(&journal, &options);
+    event_log_attach(&event_log, &options);
     options.dispatch = dispatch;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &s), PDK_OK);
     ck_assert_int_eq(pdk_lock_new(s, "/ways/lock", NULL, lock), PDK_OK);
@@ -67,7 +67,7 @@ static void close_inside(pdk_status status, pdk_hold *hold, void *user) {
     inside.first = pdk_session_close(inside.session, 5000);
     inside.second = pdk_session_close(inside.session, 5000);
     inside.took_ms = ts_now_ms() - began;
-    journal_expect_silence(&journal);
+    event_log_expect_silence(&event_log);
     g_assert(!pdk_hold_valid(hold) && pdk_hold_reason(hold) == PDK_REASON_CLOSED);
     pdk_hold_release(hold);
     atomic_store(&inside.done, true);
@@ -106,8 +106,8 @@ static void check_close_inside(pdk_dispatch dispatch) {
     ck_assert_int_eq(pdk_session_close(inside.session, 5000), PDK_CLOSED);
     pdk_session_unref(inside.session);
     ck_assert(self_wait_threads(threads_before, GONE_MS));
-    ck_assert_int_eq(inside.others, 0); /* what was due is dropped */
-    ck_assert_int_eq(journal_count(&journal, PDK_SESSION_CLOSED), 0);
+    ck_assert_int_eq(inside.others, 0); /* callbacks that were due are dropped */
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_CLOSED), 0);
 }
 
 START_TEST(closing_from_a_callback) { check_close_inside(PDK_DISPATCH_THREAD); }
@@ -124,7 +124,7 @@ static void drop_inside(pdk_status status, pdk_hold *hold, void *user) {
     atomic_store(&inside.done, true);
 }
 
-/* The last reference to go is one that a callback drops: nobody is left to wait for the thread that runs it. */
+/* A callback drops the last reference. Nobody is left to wait for the thread that runs it. */
 START_TEST(the_last_unref_in_a_callback) {
     pdk_lock *lock = NULL;
     bool manual = false;
@@ -149,7 +149,7 @@ static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
     answered++;
 }
 
-START_TEST(what_is_due_is_dispatched_by_the_close) {
+START_TEST(the_close_dispatches_due_callbacks) {
     pdk_lock *lock = NULL;
     pdk_hold *hold = NULL;
     pdk_session *s = open_session(PDK_DISPATCH_MANUAL, &lock);
@@ -157,14 +157,14 @@ START_TEST(what_is_due_is_dispatched_by_the_close) {
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(pdk_lock_acquire_async(lock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
-    ck_assert_int_eq(journal_count(&journal, PDK_SESSION_CONNECTED), 0);
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_CONNECTED), 0);
     ck_assert_int_eq(pdk_session_close(s, PDK_FOREVER), PDK_OK);
-    journal_expect_silence(&journal);
+    event_log_expect_silence(&event_log);
     ck_assert_int_eq(answered, 3);
     ck_assert_ptr_eq(answered_on, g_thread_self());
-    char *story = journal_story(&journal);
-    ck_assert_str_eq(story, "connected closed");
-    g_free(story);
+    char *history = event_log_history(&event_log);
+    ck_assert_str_eq(history, "connected closed");
+    g_free(history);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
     pdk_lock_unref(lock);
     pdk_session_unref(s);
@@ -214,8 +214,8 @@ START_TEST(a_running_callback_is_waited_for) {
     GThread *thread = g_thread_new("ender", end_slow_soon, NULL);
     ck_assert_int_eq(pdk_session_close(s, 10000), PDK_OK);
     ck_assert(atomic_load(&slow_may_end));
-    ck_assert_int_eq(journal_count(&journal, PDK_SESSION_CLOSED), 1);
-    journal_expect_silence(&journal);
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_CLOSED), 1);
+    event_log_expect_silence(&event_log);
     g_thread_join(thread);
     pdk_lock_unref(lock);
     pdk_session_unref(s);
@@ -228,7 +228,7 @@ START_TEST(a_running_callback_is_not_waited_for_too_long) {
     int64_t began = ts_now_ms();
     ck_assert_int_eq(pdk_session_close(s, 200), PDK_TIMEOUT);
     ck_assert_int_lt(ts_now_ms() - began, 200 + SLACK_MS);
-    journal_expect_silence(&journal); /* the one that runs may end; none begins */
+    event_log_expect_silence(&event_log); /* the running callback may end; none begins */
     atomic_store(&slow_may_end, true);
     pdk_lock_unref(lock);
     pdk_session_unref(s);
@@ -247,14 +247,14 @@ START_TEST(the_last_unref_closes_in_the_background) {
     pdk_lock_unref(lock);
     ck_assert(pdk_hold_valid(hold));
     ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/ways/lock"), 1);
-    pdk_hold_unref(hold); /* releases it, and was the last to need the session */
+    pdk_hold_unref(hold); /* releases the hold, which was the last user of the session */
 }
 END_TEST
 
 START_TEST(the_last_unref_with_manual_dispatch) {
     pdk_lock *lock = NULL;
     pdk_session *s = open_session(PDK_DISPATCH_MANUAL, &lock);
-    journal_expect_silence(&journal); /* nobody dispatches */
+    event_log_expect_silence(&event_log); /* nobody dispatches */
     pdk_lock_unref(lock);
     pdk_session_unref(s);
 }
@@ -264,7 +264,7 @@ END_TEST
 
 static void *close_it(void *s) { return GINT_TO_POINTER((int)pdk_session_close(s, 10000) + 1); }
 
-START_TEST(of_two_closes_one_closes) {
+START_TEST(one_of_two_closes_succeeds) {
     pdk_lock *lock = NULL;
     pdk_session *s = open_session(PDK_DISPATCH_THREAD, &lock);
     int results[PDK_SYSTEM + 1] = {0};
@@ -288,12 +288,12 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, closing_from_a_callback);
     tcase_add_test(cases, closing_from_a_dispatched_callback);
     tcase_add_test(cases, the_last_unref_in_a_callback);
-    tcase_add_test(cases, what_is_due_is_dispatched_by_the_close);
+    tcase_add_test(cases, the_close_dispatches_due_callbacks);
     tcase_add_test(cases, a_running_callback_is_waited_for);
     tcase_add_test(cases, a_running_callback_is_not_waited_for_too_long);
     tcase_add_test(cases, the_last_unref_closes_in_the_background);
     tcase_add_test(cases, the_last_unref_with_manual_dispatch);
-    tcase_add_test(cases, of_two_closes_one_closes);
+    tcase_add_test(cases, one_of_two_closes_succeeds);
     suite_add_tcase(suite, cases);
     return suite;
 }

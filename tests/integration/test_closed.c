@@ -1,11 +1,11 @@
-/* Every call on a session that is closed: its status, its words, and no effect. */
+/* Every call on a closed session: its status, its error text, and no effect. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "refused.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -13,7 +13,7 @@
 static ts_ensemble *server;
 
 static struct {
-    struct journal journal;
+    struct event_log event_log;
     pdk_session *session;
     pdk_lock *lock, *second;
     pdk_hold *hold;
@@ -22,7 +22,7 @@ static struct {
     int64_t token;
     atomic_int answers;
     pdk_status answer;
-} old; /* all of it from before the close */
+} old; /* all of it was made before the close */
 
 #define UNTOUCHED ((void *)&server)
 
@@ -51,8 +51,8 @@ static void never(pdk_status status, pdk_hold *hold, void *user) {
 static void open_all(pdk_dispatch dispatch) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     memset(&old, 0, sizeof old);
-    journal_init(&old.journal);
-    journal_attach(&old.journal, &options);
+    event_log_init(&old.event_log);
+    event_log_attach(&old.event_log, &options);
     options.dispatch = dispatch;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &old.session), PDK_OK);
     ck_assert_int_eq(pdk_lock_new(old.session, "/closed/lock", NULL, &old.lock), PDK_OK);
@@ -63,7 +63,7 @@ static void open_all(pdk_dispatch dispatch) {
     old.node = g_strdup(pdk_hold_sequencer(old.hold));
     old.token = pdk_hold_token(old.hold);
     ck_assert_int_eq(pdk_session_close(old.session, 10000), PDK_OK);
-    journal_expect_silence(&old.journal);
+    event_log_expect_silence(&old.event_log);
 }
 
 static void open_threaded(void) { open_all(PDK_DISPATCH_THREAD); }
@@ -75,19 +75,19 @@ static void drop_all(void) {
     pdk_lock_unref(old.lock);
     pdk_lock_unref(old.second);
     pdk_session_unref(old.session);
-    ck_assert_int_eq(journal_late(&old.journal), 0);
-    journal_clear(&old.journal);
+    ck_assert_int_eq(event_log_late(&old.event_log), 0);
+    event_log_clear(&old.event_log);
     g_free(old.node);
 }
 
-START_TEST(the_close_itself_told_everybody) {
-    char *story = journal_story(&old.journal);
-    ck_assert_str_eq(story, "connected closed");
-    ck_assert_int_eq(journal_time_left(&old.journal, PDK_SESSION_CLOSED), 0);
+START_TEST(the_close_answered_all_claims) {
+    char *history = event_log_history(&old.event_log);
+    ck_assert_str_eq(history, "connected closed");
+    ck_assert_int_eq(event_log_time_left(&old.event_log, PDK_SESSION_CLOSED), 0);
     ck_assert_int_eq(atomic_load(&old.answers), 1);
     ck_assert_int_eq(old.answer, PDK_CLOSED);
     ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/closed/lock"), 0);
-    g_free(story);
+    g_free(history);
 }
 END_TEST
 
@@ -170,14 +170,14 @@ static Suite *make_suite(void) {
     TCase *manual = tcase_create("manual");
     tcase_add_unchecked_fixture(threaded, begin, end);
     tcase_add_checked_fixture(threaded, open_threaded, drop_all);
-    tcase_add_test(threaded, the_close_itself_told_everybody);
+    tcase_add_test(threaded, the_close_answered_all_claims);
     tcase_add_test(threaded, calls_on_the_session);
     tcase_add_test(threaded, calls_on_the_lock_and_the_claim);
     tcase_add_test(threaded, calls_on_the_hold);
     suite_add_tcase(suite, threaded);
     tcase_add_unchecked_fixture(manual, begin, end);
     tcase_add_checked_fixture(manual, open_manual, drop_all);
-    tcase_add_test(manual, the_close_itself_told_everybody);
+    tcase_add_test(manual, the_close_answered_all_claims);
     tcase_add_test(manual, calls_on_the_hold);
     tcase_add_test(manual, dispatching_runs_nothing_more);
     suite_add_tcase(suite, manual);

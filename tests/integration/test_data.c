@@ -1,7 +1,9 @@
-/* The servers lose their data, or go back to older ones: nobody goes on believing in a right whose node is not there.
+/*
+ * Servers lose their data, or go back to older data. No client goes on believing in a grant whose node does not exist.
  *
- * A server takes no session back that has seen transactions it has not, until it has had as many itself: whoever writes on
- * makes that sooner. What it knows of sessions and nodes then is what its data tell.
+ * A server that has lost transactions does not take back a session that has seen them. It takes it back when it has had
+ * as many transactions itself; other writers make that sooner. What it then knows of sessions and nodes is what its
+ * data tell.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -12,12 +14,12 @@
 
 enum {
     SHORT_MS = 1200, /* the session is given up while the test waits */
-    LONG_MS = 20000, /* it is not, and its lease outlives the restart */
-    /* Until a server has taken a session back: one that starts may leave a handshake unanswered, and the client library waits
-     * for the answer for two thirds of the session timeout before it tries again. */
+    LONG_MS = 20000, /* the session is not given up, and its lease outlives the restart */
+    /* Until a server has taken a session back. A server that starts may leave a handshake unanswered. The client
+     * library then waits for the answer for two thirds of the session timeout before it tries again. */
     BACK_MS = LONG_MS * 2 / 3 + 3000,
-    EARLIER = 50,    /* transactions before those of the test: what a wiped server does not reach by itself */
-    ON_THE_WAY = 20, /* and what may come in between asking a server for its last one and killing it */
+    EARLIER = 50,    /* transactions before those of the test: a wiped server does not reach as many by itself */
+    ON_THE_WAY = 20, /* transactions that may come between asking a server for its last one and killing it */
 };
 
 static const char *server(void) { return ts_stage_server(); }
@@ -28,7 +30,7 @@ static struct {
     pdk_hold *held;
     ts_lost *lost;
     ts_answer *claim;
-    int64_t seen; /* the last transaction before the data went */
+    int64_t seen; /* the last transaction before the data was lost */
 } it;
 
 static void write_until(int64_t zxid) {
@@ -72,14 +74,14 @@ static void move(const char *from, const char *to) {
     ck_assert_int_eq(g_rename(source, target), 0);
 }
 
-/* While the server stands still, so that no transaction is half in. */
+/* The server stands still, so that no transaction is half written. */
 static void copy_data(void) {
     g_autofree char *from = in_folder("version-2"), *to = in_folder("copy");
-    const char *const line[] = {"cp", "-a", from, to, NULL};
+    const char *const command[] = {"cp", "-a", from, to, NULL};
     const pid_t pid = ts_ensemble_pid(ts_stage_ensemble(), 0);
 
     ck_assert(ts_pause(pid));
-    const int status = ts_wait(ts_spawn(line, NULL), ts_patience(5000));
+    const int status = ts_wait(ts_spawn(command, NULL), ts_patience(5000));
     ck_assert(ts_resume(pid));
     ck_assert_int_eq(status, 0);
 }
@@ -90,7 +92,7 @@ static void kill_it(void) {
     ck_assert(ts_wait_event(it.holder, PDK_SESSION_SUSPENDED, 1, ts_patience(2000)));
 }
 
-/* Without its data, or with those of the copy. */
+/* The server starts without its data, or with the copy. */
 static void start_it(bool copy) {
     static int generation;
     g_autofree char *old = g_strdup_printf("old%d", ++generation);
@@ -104,7 +106,7 @@ static void start_it(bool copy) {
     ck_assert_int_lt(ts_zxid(server()), it.seen);
 }
 
-/* ---- what has to be so */
+/* ---- what must hold */
 
 static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert(ts_lost_wait(it.lost, within_ms));
@@ -113,7 +115,7 @@ static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert(ts_fd_readable(pdk_hold_fd(it.held), 0));
 }
 
-/* The waiter has the right, its node stands alone, and the one that was lost is not believed in, nor lost twice. */
+/* The waiter has the grant, and its node is the only one. The lost hold is not valid, and is not lost twice. */
 static void assert_passed_on(int64_t within_ms) {
     ck_assert(ts_answer_wait(it.claim, within_ms));
     ck_assert_int_eq(ts_answer_status(it.claim), PDK_OK);
@@ -126,7 +128,7 @@ static void assert_passed_on(int64_t within_ms) {
     ck_assert_int_eq(pdk_hold_release(it.held), PDK_LOST);
 }
 
-/* And everybody goes on: a new claim of who lost it is granted after the other's release. */
+/* Both go on: the client that lost its hold claims again, and is granted after the other's release. */
 static void assert_goes_on(void) {
     ts_answer *next = ts_acquire_async(ts_lock(it.holder, it.path), 60000);
 
@@ -140,8 +142,9 @@ static void assert_goes_on(void) {
 
 /* ---- the tests */
 
-/* Nobody else is there to write: the sessions that the server does not take back are given up for new ones. Down for longer
- * than the lease, as whoever wipes data on purpose should have it, nobody is granted before the right is lost. */
+/* No other client writes, so the server does not take the sessions back, and they are given up for new ones. The server
+ * is down for longer than the lease, as it should be when data is wiped on purpose. So nobody is granted before the
+ * hold is lost. */
 START_TEST(data_lost_for_good) {
     open_both(SHORT_MS);
     hold_and_wait();
@@ -150,14 +153,14 @@ START_TEST(data_lost_for_good) {
     assert_lost(PDK_REASON_LEASE, ts_patience(5000));
     start_it(false);
     assert_passed_on(ts_patience(15000));
-    ck_assert_int_lt(pdk_hold_token(ts_answer_hold(it.claim)), token); /* it is the data that tokens count on */
+    ck_assert_int_lt(pdk_hold_token(ts_answer_hold(it.claim)), token); /* tokens count the transactions of the data */
     ck_assert_int_eq(ts_events(it.waiter, PDK_SESSION_EXPIRED), 1);
     ck_assert_int_eq(ts_events(it.waiter, PDK_SESSION_REOPENED), 1);
     assert_goes_on();
 }
 END_TEST
 
-/* Others write so much that the server takes them back while the lease lasts: it does not know their sessions. */
+/* Others write so much that the server takes the sessions back while the lease lasts. It does not know them. */
 START_TEST(data_lost_and_written_anew) {
     open_both(LONG_MS);
     hold_and_wait();
@@ -172,7 +175,7 @@ START_TEST(data_lost_and_written_anew) {
 }
 END_TEST
 
-/* The sessions are there, and nothing of the line. */
+/* The sessions exist in the data, but no node of the queue does. */
 START_TEST(data_of_before_the_grant) {
     open_both(LONG_MS);
     copy_data();
@@ -187,7 +190,7 @@ START_TEST(data_of_before_the_grant) {
 }
 END_TEST
 
-/* Session and node are there: the right goes on. */
+/* Session and node exist in the data: the hold goes on. */
 START_TEST(data_of_after_the_grant) {
     open_both(LONG_MS);
     hold_and_wait();

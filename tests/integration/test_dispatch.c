@@ -1,4 +1,5 @@
-/* Where callbacks run: on the session's thread or on the caller's, one at a time, and which calls they must not make. */
+/* Where callbacks run: on the session's thread or on the caller's, one at a time; and which calls they must not
+ * make. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -7,12 +8,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
 static ts_ensemble *server;
-static struct journal journal;
+static struct event_log event_log;
 static pdk_session *session;
 static pdk_lock *lock;
 
@@ -25,8 +26,8 @@ static void end(void) { ts_ensemble_stop(server); }
 
 static void open_session(pdk_dispatch dispatch) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    journal_init(&journal);
-    journal_attach(&journal, &options);
+    event_log_init(&event_log);
+    event_log_attach(&event_log, &options);
     options.dispatch = dispatch;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &session), PDK_OK);
     ck_assert_int_eq(pdk_lock_new(session, "/dispatch/lock", NULL, &lock), PDK_OK);
@@ -39,8 +40,8 @@ static void close_session(void) {
     pdk_lock_unref(lock);
     pdk_session_close(session, 5000);
     pdk_session_unref(session);
-    ck_assert(!journal_overlapped(&journal));
-    journal_clear(&journal);
+    ck_assert(!event_log_overlapped(&event_log));
+    event_log_clear(&event_log);
 }
 
 /* ---- blocking calls from a callback */
@@ -58,7 +59,7 @@ static void must_not_block(const char *call, pdk_status status) {
         g_string_append_printf(probe.wrong, "%s: \"%s\"; ", call, pdk_error_text());
 }
 
-/* Every call that is marked as blocking. */
+/* Every call that is documented as blocking. */
 static void try_all(void) {
     pdk_session *s = NULL;
     pdk_hold *hold = NULL;
@@ -125,7 +126,7 @@ static void probe_callbacks(bool manual) {
 START_TEST(a_callback_on_the_sessions_thread_must_not_block) { probe_callbacks(false); }
 END_TEST
 
-START_TEST(a_callback_that_is_dispatched_must_not_block) { probe_callbacks(true); }
+START_TEST(a_dispatched_callback_must_not_block) { probe_callbacks(true); }
 END_TEST
 
 static pdk_status status_inside;
@@ -140,7 +141,7 @@ static void on_nested(pdk_status status, pdk_hold *hold, void *user) {
     atomic_store(&probe.done, true);
 }
 
-START_TEST(dispatching_from_what_is_dispatched_is_refused) {
+START_TEST(dispatching_from_a_dispatched_callback_is_refused) {
     bool manual = true;
     ck_assert_int_eq(pdk_lock_acquire_async(lock, 5000, on_nested, NULL, NULL), PDK_OK);
     ck_assert(ts_wait_until(probe_done, &manual, 10000));
@@ -165,13 +166,13 @@ static GThread *callback_thread;
 
 static void on_counted(pdk_status status, pdk_hold *hold, void *user) {
     (void)user;
-    journal_enter(&journal);
+    event_log_enter(&event_log);
     g_assert(callback_thread == NULL || callback_thread == g_thread_self());
     callback_thread = g_thread_self();
     ts_sleep_ms(1);
     if (status == PDK_OK)
         pdk_hold_release(hold);
-    journal_leave(&journal);
+    event_log_leave(&event_log);
     atomic_fetch_add(&answered, 1);
 }
 
@@ -190,7 +191,7 @@ START_TEST(callbacks_run_one_at_a_time) {
     for (int i = 0; i < wanted; i++)
         ck_assert_int_eq(pdk_lock_acquire_async(locks[i % 10], 20000, on_counted, NULL, NULL), PDK_OK);
     ck_assert(ts_wait_until(all_answered, &wanted, 20000));
-    ck_assert(!journal_overlapped(&journal));
+    ck_assert(!event_log_overlapped(&event_log));
     ck_assert(callback_thread != g_thread_self());
     for (int i = 0; i < 10; i++)
         pdk_lock_unref(locks[i]);
@@ -259,11 +260,11 @@ START_TEST(the_descriptor_is_readable_while_callbacks_are_due) {
     int count = 0, fd = pdk_session_fd(session);
     ck_assert_int_ge(fd, 0);
     ck_assert(ts_fd_readable(fd, 5000)); /* CONNECTED */
-    ck_assert_int_eq(journal_count(&journal, PDK_SESSION_CONNECTED), 0);
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_CONNECTED), 0);
     ck_assert_int_eq(pdk_session_dispatch(session, &count), PDK_OK);
     ck_assert_int_gt(count, 0);
-    ck_assert_int_eq(journal_count(&journal, PDK_SESSION_CONNECTED), 1);
-    while (ts_fd_readable(fd, 200)) /* what the client library still has to say */
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_CONNECTED), 1);
+    while (ts_fd_readable(fd, 200)) /* the client library's last events */
         ck_assert_int_eq(pdk_session_dispatch(session, NULL), PDK_OK);
     ck_assert_int_eq(pdk_session_dispatch(session, &count), PDK_OK);
     ck_assert_int_eq(count, 0);
@@ -290,7 +291,7 @@ START_TEST(an_epoll_loop_gets_its_callbacks_on_its_thread) {
     ck_assert_int_ge(loop, 0);
     ck_assert_int_eq(epoll_ctl(loop, EPOLL_CTL_ADD, pdk_session_fd(session), &event), 0);
     atomic_store(&answered, 0);
-    callback_thread = g_thread_self(); /* on_counted insists */
+    callback_thread = g_thread_self(); /* on_counted checks it */
     for (int i = 0; i < wanted; i++)
         ck_assert_int_eq(pdk_lock_acquire_async(lock, 10000, on_counted, NULL, NULL), PDK_OK);
     ck_assert_int_eq(atomic_load(&answered), 0); /* never from inside the call */
@@ -307,8 +308,8 @@ static void add_tests(TCase *threaded, TCase *manual) {
     tcase_add_test(threaded, a_session_with_a_thread_cannot_be_dispatched);
     tcase_add_test(threaded, callbacks_run_one_at_a_time);
     tcase_add_test(threaded, a_slow_callback_delays_nothing_but_callbacks);
-    tcase_add_test(manual, a_callback_that_is_dispatched_must_not_block);
-    tcase_add_test(manual, dispatching_from_what_is_dispatched_is_refused);
+    tcase_add_test(manual, a_dispatched_callback_must_not_block);
+    tcase_add_test(manual, dispatching_from_a_dispatched_callback_is_refused);
     tcase_add_test(manual, the_descriptor_is_readable_while_callbacks_are_due);
     tcase_add_test(manual, blocking_calls_work_without_dispatching);
     tcase_add_test(manual, an_epoll_loop_gets_its_callbacks_on_its_thread);

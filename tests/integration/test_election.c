@@ -1,4 +1,5 @@
-/* The election on a real server: one leader, its terms and how each of them ends, resigning, and who queues when. */
+/* The election on a real server: one leader, its terms and how each of them ends, resigning, and which candidate queues
+ * when. */
 #include <string.h>
 
 #include "elections.h"
@@ -12,7 +13,7 @@ static const char *server(void) { return ts_stage_server(); }
 
 /* ---- one leader */
 
-/* Sessions, and elections of one session: whoever has queued first leads, and leaves to the next. */
+/* Several sessions, and several elections of one session. The first in the queue leads, and the next one follows it. */
 START_TEST(one_of_several_leads) {
     enum { CANDIDATES = 6 };
     const char *path = ts_fresh_path();
@@ -45,7 +46,7 @@ START_TEST(one_of_several_leads) {
     }
     ck_assert(ts_wait_children(server(), path, 0, SOON_MS));
     for (int i = 0; i < CANDIDATES; i++) {
-        assert_story(records[i], "elected deposed:NONE");
+        assert_history(records[i], "elected deposed:NONE");
     }
 }
 END_TEST
@@ -99,23 +100,24 @@ static void by_silence(void) {
 
 static const struct {
     void (*end)(void);
-    const char *story;
+    const char *history;
 } ends[] = {
     {by_resigning, "elected deposed:NONE elected"},     {by_releasing, "elected deposed:NONE elected"},
     {by_an_admin, "elected deposed:NODE_GONE elected"}, {by_expiry, "elected deposed:EXPIRED elected"},
     {by_silence, "elected deposed:LEASE elected"},
 };
 
-/* One `deposed` for one `elected`, whatever ended it; then it is a candidate again, and as the only one leads again. */
+/* There is one `deposed` for one `elected`, however the term ends. Then it is a candidate again, and as the only one it
+ * leads again. */
 START_TEST(every_end_of_a_term) {
     elect_it();
     const int64_t token = record_token(it.r);
     pdk_hold *first = pdk_hold_ref(record_hold(it.r));
 
     ends[_i].end();
-    ck_assert_msg(record_wait(it.r, ELECTED, 2, ts_patience(2 * SESSION_MS)), "end %d: %s", _i, record_story(it.r));
+    ck_assert_msg(record_wait(it.r, ELECTED, 2, ts_patience(2 * SESSION_MS)), "end %d: %s", _i, record_history(it.r));
     ts_sleep_ms(100);
-    assert_story(it.r, ends[_i].story);
+    assert_history(it.r, ends[_i].history);
     ck_assert(!pdk_hold_valid(first));
     ck_assert(record_hold_was_valid(it.r));
     ck_assert_int_gt(record_token(it.r), token);
@@ -124,15 +126,15 @@ START_TEST(every_end_of_a_term) {
 }
 END_TEST
 
-/* The session's end is the end of the candidate, who hears of it. */
+/* The end of the session is the end of the candidate, which is told so. */
 START_TEST(closing_the_session) {
     elect_it();
     record *waiting = candidate_join(election_on(it.client, it.path, NULL));
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
     ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
-    assert_story(it.r, "elected deposed:CLOSED failed:CLOSED");
-    assert_story(waiting, "failed:CLOSED");
+    assert_history(it.r, "elected deposed:CLOSED failed:CLOSED");
+    assert_history(waiting, "failed:CLOSED");
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
     ck_assert_int_eq(pdk_election_resign(it.election), PDK_NOT_HELD);
     ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_CLOSED);
@@ -140,7 +142,7 @@ START_TEST(closing_the_session) {
 }
 END_TEST
 
-/* A lost leader's successor is never elected before the lease has ended. */
+/* The successor of a lost leader is never elected before the lease has ended. */
 START_TEST(a_leader_cut_off_and_its_successor) {
     elect_it();
     record *other = candidate_join(election_on(ts_stage_client(SESSION_MS), it.path, NULL));
@@ -149,7 +151,7 @@ START_TEST(a_leader_cut_off_and_its_successor) {
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     for (int elected = 0; pdk_hold_valid(hold); elected = record_count(other, ELECTED)) {
-        ck_assert_int_eq(elected, 0); /* as of a moment before the hold was seen valid */
+        ck_assert_int_eq(elected, 0); /* counted before the hold was seen valid */
         ts_sleep_ms(2);
     }
     assert_told(it.r, DEPOSED, 1);
@@ -157,13 +159,13 @@ START_TEST(a_leader_cut_off_and_its_successor) {
     ck_assert_int_gt(record_token(other), record_token(it.r));
     ts_proxy_heal_discard(it.client->proxy);
     ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(SESSION_MS)));
-    assert_story(it.r, "elected deposed:LEASE");
-    assert_story(other, "elected");
+    assert_history(it.r, "elected deposed:LEASE");
+    assert_history(other, "elected");
 }
 END_TEST
 
-/* A cut shorter than the lease is no end of the term. */
-START_TEST(a_short_cut_is_no_end) {
+/* A cut that is shorter than the lease does not end the term. */
+START_TEST(a_short_cut_does_not_end_the_term) {
     elect_it();
     ts_proxy_set_mode(it.client->proxy, TS_CUT);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_SUSPENDED, 1, ts_patience(SOON_MS)));
@@ -172,11 +174,11 @@ START_TEST(a_short_cut_is_no_end) {
     ts_proxy_heal(it.client->proxy);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_RESTORED, 1, ts_patience(SOON_MS)));
     ck_assert(pdk_hold_valid(record_hold(it.r)));
-    assert_story(it.r, "elected");
+    assert_history(it.r, "elected");
 }
 END_TEST
 
-/* ---- the order of callbacks, and who queues when */
+/* ---- the order of callbacks, and which candidate queues when */
 
 static void resign_within(record *r, void *election) {
     if (record_count(r, ELECTED) == 1) {
@@ -193,11 +195,11 @@ START_TEST(resigned_while_elected_runs) {
     record_act(r, ELECTED, resign_within, election);
     ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
     assert_told(r, ELECTED, 2);
-    assert_story(r, "elected deposed:NONE elected");
+    assert_history(r, "elected deposed:NONE elected");
 }
 END_TEST
 
-/* Whoever is deposed stands in no line until `deposed` has returned. */
+/* A deposed candidate is in no queue until `deposed` has returned. */
 START_TEST(it_queues_again_after_deposed_and_not_before) {
     door *d = door_new();
 
@@ -219,7 +221,7 @@ START_TEST(it_queues_again_after_deposed_and_not_before) {
 }
 END_TEST
 
-/* The office goes to the next; whoever gave it stands behind all others. */
+/* The next candidate leads. The one that resigned is behind all others in the queue. */
 START_TEST(resigning_hands_over_and_queues_at_the_end) {
     const char *path = ts_fresh_path(), *const names[] = {"anna", "bruno", "clara"};
     pdk_election *elections[3];
@@ -249,7 +251,7 @@ END_TEST
 
 static void *resign_main(void *election) { return GINT_TO_POINTER(pdk_election_resign(election)); }
 
-/* Of several that resign at once one does. */
+/* Several threads resign at once, and one succeeds. */
 START_TEST(resigning_from_many_threads) {
     enum { THREADS = 4 };
     GThread *threads[THREADS];
@@ -270,11 +272,11 @@ START_TEST(resigning_from_many_threads) {
     ck_assert_int_eq(done, 1);
     door_open(d);
     assert_told(it.r, ELECTED, 2);
-    assert_story(it.r, "elected deposed:NONE elected");
+    assert_history(it.r, "elected deposed:NONE elected");
 }
 END_TEST
 
-/* Waiting candidates whose node or session goes queue again, and are told nothing of it. */
+/* Waiting candidates whose node or session is lost queue again. They are told nothing of it. */
 START_TEST(a_waiting_candidate_is_told_nothing) {
     elect_it();
     ts_client *c = ts_stage_client(SESSION_MS);
@@ -294,7 +296,7 @@ START_TEST(a_waiting_candidate_is_told_nothing) {
         }
     }
     ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(2 * SESSION_MS)));
-    assert_story(waiting, "");
+    assert_history(waiting, "");
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
     assert_told(waiting, ELECTED, 1);
 }
@@ -309,7 +311,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tcase, every_end_of_a_term, 0, G_N_ELEMENTS(ends));
     tcase_add_test(tcase, closing_the_session);
     tcase_add_test(tcase, a_leader_cut_off_and_its_successor);
-    tcase_add_test(tcase, a_short_cut_is_no_end);
+    tcase_add_test(tcase, a_short_cut_does_not_end_the_term);
     tcase_add_test(tcase, resigned_while_elected_runs);
     tcase_add_loop_test(tcase, it_queues_again_after_deposed_and_not_before, 0, 2);
     tcase_add_test(tcase, resigning_hands_over_and_queues_at_the_end);

@@ -1,5 +1,5 @@
-/* Waiting for the office without callbacks: pdk_election_await before, during and after, from several threads, with nobody
- * who dispatches, and how it ends when we never lead. */
+/* Waiting to lead without callbacks: pdk_election_await before, during and after a term, from several threads, without
+ * a dispatching thread, and how it ends when we never lead. */
 #include <string.h>
 
 #include "elections.h"
@@ -35,7 +35,7 @@ static pdk_status block(void *election, int64_t timeout_ms, pdk_hold **out) {
 
 static ts_answer *await_it(void) { return ts_answer_block(block, it.election, PDK_FOREVER); }
 
-/* Waits in vain as yet. */
+/* It does not lead yet, so it waits. */
 static ts_answer *await_it_in_vain(void) {
     ts_answer *answer = await_it();
 
@@ -49,7 +49,7 @@ static void assert_answer(ts_answer *answer, pdk_status wanted) {
     ck_assert_int_eq(ts_answer_hold(answer) != NULL, wanted == PDK_OK);
 }
 
-/* Somebody else leads. */
+/* Another client leads. */
 static pdk_election *occupy(void) {
     pdk_election *other = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
 
@@ -57,7 +57,7 @@ static pdk_election *occupy(void) {
     return other;
 }
 
-/* ---- led, before, during and after */
+/* ---- we lead: before, during and after */
 
 START_TEST(before_during_and_after) {
     pdk_hold *hold = NULL;
@@ -76,7 +76,7 @@ START_TEST(before_during_and_after) {
 
         ck_assert_int_eq(pdk_election_await(it.election, i == 0 ? 0 : 5000, &hold), PDK_OK);
         ck_assert_int_le(ts_now_ms() - before, ts_patience(200));
-        ck_assert_ptr_eq(hold, record_hold(it.r)); /* one and the same for all */
+        ck_assert_ptr_eq(hold, record_hold(it.r)); /* the same hold for all */
         pdk_hold_unref(hold);
     }
     ck_assert_ptr_eq(ts_answer_hold(early), ts_answer_hold(another));
@@ -89,7 +89,7 @@ START_TEST(term_after_term) {
     int64_t last = 0;
 
     make_it();
-    ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_OK); /* nobody listens */
+    ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_OK); /* no callbacks */
     for (int i = 0; i < 4; i++) {
         pdk_hold *hold = NULL;
 
@@ -108,7 +108,7 @@ START_TEST(term_after_term) {
 }
 END_TEST
 
-/* ---- not led */
+/* ---- we do not lead */
 
 START_TEST(the_deadline_is_kept) {
     pdk_hold *hold = NULL;
@@ -128,7 +128,7 @@ START_TEST(the_deadline_is_kept) {
 }
 END_TEST
 
-START_TEST(who_is_no_candidate) {
+START_TEST(without_a_candidate) {
     pdk_hold *hold = NULL;
 
     make_it();
@@ -146,7 +146,7 @@ START_TEST(left_meanwhile) {
     candidate_join(it.election);
     ts_answer *one = await_it_in_vain(), *two = await_it_in_vain();
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
-    if (_i == 1) { /* and joined again at once: that is another candidacy, and not what they waited for */
+    if (_i == 1) { /* joined again at once: this is another candidacy, not the one they waited for */
         candidate_join(it.election);
     }
     assert_answer(one, PDK_NOT_HELD);
@@ -168,7 +168,8 @@ START_TEST(the_session_closed_meanwhile) {
 }
 END_TEST
 
-/* Nobody may be a candidate below a node that nobody may create in. It is known at once, also where nobody dispatches. */
+/* Below a node in which nobody may create, nobody can be a candidate. This is known at once, also without a dispatching
+ * thread. */
 START_TEST(it_cannot_be_a_candidate) {
     pdk_hold *hold = NULL;
 
@@ -189,14 +190,14 @@ START_TEST(it_cannot_be_a_candidate) {
         ck_assert(manual_wait(it.client, it.r, FAILED, 1, 5000));
     }
     assert_told(it.r, FAILED, 1);
-    assert_story(it.r, "failed:NO_PERMISSION");
+    assert_history(it.r, "failed:NO_PERMISSION");
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
 }
 END_TEST
 
-/* ---- where nobody dispatches */
+/* ---- without a dispatching thread */
 
-START_TEST(with_nobody_who_dispatches) {
+START_TEST(without_a_dispatching_thread) {
     pdk_hold *hold = NULL;
 
     make_it_manual();
@@ -212,21 +213,21 @@ START_TEST(with_nobody_who_dispatches) {
     ck_assert_int_eq(pdk_election_await(it.election, 0, &hold), PDK_OK);
     ck_assert_ptr_eq(hold, ts_answer_hold(answer));
     pdk_hold_unref(hold);
-    assert_story(it.r, "");
+    assert_history(it.r, "");
     ck_assert(manual_wait(it.client, it.r, ELECTED, 1, 5000));
     ck_assert_ptr_eq(record_hold(it.r), hold);
     ts_sleep_ms(100);
     pdk_session_dispatch(it.client->session, NULL);
-    assert_story(it.r, "elected");
+    assert_history(it.r, "elected");
     ck_assert(pdk_hold_valid(hold));
 }
 END_TEST
 
-/* What was accepted before `elected` was told, and lost, left or resigned since: both are told, in order, once; where it was
- * left, nothing of it is. */
+/* The hold was accepted before `elected` was told. Since then it was lost, or the candidate left or resigned. Both
+ * callbacks run once, in order; after leaving, none does. */
 START_TEST(accepted_and_gone_before_it_is_told) {
-    static const char *const stories[] = {"elected deposed:NODE_GONE", "elected deposed:NONE", "",
-                                          "elected deposed:EXPIRED"};
+    static const char *const histories[] = {"elected deposed:NODE_GONE", "elected deposed:NONE", "",
+                                            "elected deposed:EXPIRED"};
 
     make_it_manual();
     it.r = candidate_join(it.election);
@@ -252,19 +253,19 @@ START_TEST(accepted_and_gone_before_it_is_told) {
         ck_assert_int_lt(ts_now_ms(), end);
         ts_sleep_ms(5);
     }
-    assert_story(it.r, "");
+    assert_history(it.r, "");
     if (_i != 2) {
         ck_assert(manual_wait(it.client, it.r, DEPOSED, 1, 5000));
     }
     while (ts_fd_readable(pdk_session_fd(it.client->session), 100) && record_count(it.r, ELECTED) < 2) {
         ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);
     }
-    g_autofree char *story = record_story(it.r);
-    ck_assert_msg(g_str_has_prefix(story, stories[_i]), "%s", story);
+    g_autofree char *history = record_history(it.r);
+    ck_assert_msg(g_str_has_prefix(history, histories[_i]), "%s", history);
     ck_assert_int_eq(record_count(it.r, DEPOSED), _i != 2);
     ck_assert_int_eq(ts_lost_count(lost), _i == 0 || _i == 3);
     if (_i == 2) {
-        ck_assert_str_eq(story, "");
+        ck_assert_str_eq(history, "");
         ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
         ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
     } else {
@@ -273,7 +274,7 @@ START_TEST(accepted_and_gone_before_it_is_told) {
 }
 END_TEST
 
-/* ---- the loss of what was awaited */
+/* ---- an awaited hold is lost */
 
 START_TEST(an_awaited_hold_tells_its_loss_once) {
     make_it();
@@ -292,7 +293,7 @@ START_TEST(an_awaited_hold_tells_its_loss_once) {
         ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
         ck_assert(ts_lost_wait(lost, ts_patience(SOON_MS)));
         ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_EXPIRED);
-    } else { /* what was given up was not lost */
+    } else { /* a hold that was given up is not lost */
         ck_assert_int_eq(_i == 2 ? pdk_election_resign(it.election) : pdk_election_leave(it.election), PDK_OK);
         ck_assert(!pdk_hold_valid(hold));
     }
@@ -305,7 +306,7 @@ START_TEST(an_awaited_hold_tells_its_loss_once) {
 }
 END_TEST
 
-/* ---- many threads, and an election that comes and goes */
+/* ---- many threads, and an election that is joined and left */
 
 static volatile gint going;
 
@@ -363,11 +364,11 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, before_during_and_after);
     tcase_add_test(tcase, term_after_term);
     tcase_add_test(tcase, the_deadline_is_kept);
-    tcase_add_test(tcase, who_is_no_candidate);
+    tcase_add_test(tcase, without_a_candidate);
     tcase_add_loop_test(tcase, left_meanwhile, 0, 2);
     tcase_add_test(tcase, the_session_closed_meanwhile);
     tcase_add_loop_test(tcase, it_cannot_be_a_candidate, 0, 2);
-    tcase_add_loop_test(tcase, with_nobody_who_dispatches, 0, 2);
+    tcase_add_loop_test(tcase, without_a_dispatching_thread, 0, 2);
     tcase_add_loop_test(tcase, accepted_and_gone_before_it_is_told, 0, 4);
     tcase_add_loop_test(tcase, an_awaited_hold_tells_its_loss_once, 0, 4);
     tcase_add_test(tcase, awaited_while_it_is_joined_and_left);

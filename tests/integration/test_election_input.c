@@ -1,5 +1,5 @@
-/* Bad input to the calls of elections: refused with a status, in words that name the argument, and without an effect. Calls
- * that block, from a callback; and all calls, in a forked child. */
+/* Bad input to the calls of elections. It is refused with a status and a text that names the argument, and has no
+ * effect. Also blocking calls from a callback, and all calls in a forked child. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ static void make_it(void) {
     it.election = election_on(it.client, it.path, NULL);
 }
 
-/* It may not even make its directory. */
+/* The calls must not even make the directory. */
 static void check_no_effect(void) {
     ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
     ck_assert_int_eq(ts_exists(ts_stage_server(), it.path, NULL), -101);
@@ -88,7 +88,7 @@ START_TEST(null_is_refused) {
 }
 END_TEST
 
-START_TEST(null_has_an_answer_where_there_is_no_status) {
+START_TEST(null_is_answered_by_calls_without_a_status) {
     ck_assert_ptr_null(pdk_election_ref(NULL));
     pdk_election_unref(NULL);
     pdk_observer_stop(NULL);
@@ -96,7 +96,7 @@ START_TEST(null_has_an_answer_where_there_is_no_status) {
     ck_assert_ptr_null(pdk_term_hold(NULL));
     ck_assert(pdk_term_is_ending(NULL));
     ck_assert_int_eq(pdk_term_fd(NULL), -1);
-    refused(PDK_INVALID, PDK_INVALID, "term"); /* what pdk_term_fd left */
+    refused(PDK_INVALID, PDK_INVALID, "term"); /* the text that pdk_term_fd left */
 }
 END_TEST
 
@@ -156,7 +156,7 @@ START_TEST(election_options_are_checked) {
 }
 END_TEST
 
-/* Structs of a later version: what is beyond ours has to be zero. */
+/* Structs of a later version: the bytes beyond our members must be zero. */
 START_TEST(larger_structs_are_accepted_when_the_rest_is_zero) {
     struct {
         pdk_election_options known;
@@ -246,7 +246,7 @@ START_TEST(a_closed_session) {
 }
 END_TEST
 
-/* ---- calls that block, from a callback */
+/* ---- blocking calls from a callback */
 
 static void wait_for_the_end(pdk_term *term, void *user) {
     (void)user;
@@ -327,7 +327,7 @@ static void use_all_in_the_child(void) {
     forked("service stop", pdk_service_stop(it.service, 1000));
     pdk_observer_stop(it.observer);
     pdk_service_unref(it.service);
-    for (int i = 0; i < 5; i++) { /* more than there are references */
+    for (int i = 0; i < 5; i++) { /* more often than there are references */
         pdk_election_unref(it.election);
     }
     if (election || hold || list || observer || service) {
@@ -358,7 +358,7 @@ START_TEST(a_forked_child_is_refused) {
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_str_eq(text, "");
     ck_assert_int_eq(status, 0);
-    ck_assert(pdk_hold_valid(record_hold(r))); /* the parent is unharmed */
+    ck_assert(pdk_hold_valid(record_hold(r))); /* the parent has taken no harm */
     pdk_observer_stop(it.observer);
     ck_assert(record_wait(watching, FREED, 1, 5000));
     ck_assert_int_eq(pdk_service_stop(it.service, 5000), PDK_OK);
@@ -375,7 +375,7 @@ static Suite *make_suite(void) {
 
     tcase_add_checked_fixture(tcase, make_it, NULL);
     tcase_add_test(tcase, null_is_refused);
-    tcase_add_test(tcase, null_has_an_answer_where_there_is_no_status);
+    tcase_add_test(tcase, null_is_answered_by_calls_without_a_status);
     tcase_add_test(tcase, timeouts_are_checked);
     tcase_add_test(tcase, paths_are_checked);
     tcase_add_test(tcase, election_options_are_checked);

@@ -1,5 +1,5 @@
-/* Leaving an election, in every state and from everywhere: nothing is told that is not due, and no node is left. And joining
- * again, twice, or beside a service. */
+/* Leaving an election, in every state and from everywhere: no callback runs that is not due, and no node is left. Also
+ * joining again, twice, or beside a service. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void elect_it(void) {
 
 static void leave_it(void) { ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK); }
 
-/* Gone from the line, and in order: it can be a candidate again, and leads. */
+/* It has left the queue in order. It can be a candidate again, and leads. */
 static void assert_clean(void) {
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
@@ -47,11 +47,11 @@ static void assert_clean(void) {
 
 /* ---- in every state */
 
-START_TEST(before_it_is_in_line) {
+START_TEST(before_it_is_queued) {
     make_it();
-    if (_i == 0) { /* nothing is there */
+    if (_i == 0) { /* nothing exists yet */
         ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
-    } else { /* the directory, or the node, is there, and we do not know */
+    } else { /* the directory, or the node, exists, and we do not know it */
         ts_proxy_arm(it.client->proxy, _i == 1 ? TS_OP_CREATE_CONTAINER : TS_OP_CREATE2, TS_LOSE_REPLY, TS_BLACKHOLE);
     }
     it.r = candidate_join(it.election);
@@ -63,7 +63,7 @@ START_TEST(before_it_is_in_line) {
     ts_proxy_heal_discard(it.client->proxy);
     assert_clean();
     ck_assert_int_eq(record_late(it.r), 0);
-    assert_story(it.r, "");
+    assert_history(it.r, "");
 }
 END_TEST
 
@@ -92,11 +92,11 @@ START_TEST(while_leading) {
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
     assert_told(it.r, DEPOSED, 1);
     assert_clean();
-    assert_story(it.r, "elected deposed:NONE");
+    assert_history(it.r, "elected deposed:NONE");
 }
 END_TEST
 
-/* The link is down: leaving does not wait for it, and the node goes when it is up. */
+/* The link is down. Leaving does not wait for it, and the node is deleted when the link is up again. */
 START_TEST(while_cut_off) {
     elect_it();
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
@@ -107,24 +107,24 @@ START_TEST(while_cut_off) {
     ck_assert_int_eq(ts_child_count(server(), it.path), 1);
     ts_proxy_heal(it.client->proxy);
     assert_clean();
-    assert_story(it.r, "elected deposed:NONE");
+    assert_history(it.r, "elected deposed:NONE");
 }
 END_TEST
 
-/* ---- granted, and not delivered */
+/* ---- granted, and not told */
 
-/* The grant has been decided: its callback is due, and nobody runs it. */
+/* The grant is decided. Its callback is due, and nobody dispatches it. */
 static void decide_it(void) {
     make_it_with(manual_client(SESSION_MS));
     it.r = candidate_join(it.election);
     ck_assert(ts_wait_children(server(), it.path, 1, 5000));
     ck_assert(ts_fd_readable(pdk_session_fd(it.client->session), ts_patience(5000)));
-    ts_sleep_ms(100); /* behind the session's own events */
+    ts_sleep_ms(100); /* after the session's own events */
 }
 
 static void dispatch_it(void) { ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK); }
 
-/* Before anybody dispatches, if ever, the office is free. */
+/* The node is deleted without a dispatch, so that others can lead even if nobody ever dispatches. */
 START_TEST(while_the_grant_is_on_its_way) {
     decide_it();
     leave_it();
@@ -137,7 +137,7 @@ START_TEST(while_the_grant_is_on_its_way) {
 }
 END_TEST
 
-/* And what was granted is gone before: it is not queued for again. */
+/* The grant is lost before its callback runs. The candidate does not queue for it again. */
 START_TEST(while_a_lost_grant_is_on_its_way) {
     decide_it();
     g_auto(GStrv) children = ts_children(server(), it.path, NULL);
@@ -156,7 +156,7 @@ START_TEST(while_a_lost_grant_is_on_its_way) {
 }
 END_TEST
 
-/* `deposed` is due, and nobody runs it: it comes all the same, and nobody queues again. */
+/* `deposed` is due, and nobody dispatches it. It runs later all the same, and the candidate does not queue again. */
 START_TEST(while_deposed_is_due) {
     decide_it();
     ck_assert(manual_wait(it.client, it.r, ELECTED, 1, 5000));
@@ -164,14 +164,14 @@ START_TEST(while_deposed_is_due) {
     ck_assert(ts_fd_readable(pdk_session_fd(it.client->session), ts_patience(5000)));
     leave_it();
     dispatch_it();
-    assert_story(it.r, "elected deposed:NODE_GONE");
+    assert_history(it.r, "elected deposed:NODE_GONE");
     assert_clean();
 }
 END_TEST
 
 /* ---- from within callbacks */
 
-static atomic_int left; /* the status of leaving, from inside */
+static atomic_int left; /* what leaving returned inside the callback */
 
 static void leave_within(record *r, void *election) {
     (void)r;
@@ -184,7 +184,7 @@ static void unref_within(record *r, void *election) {
     pdk_election_unref(election);
 }
 
-/* The election that is left by unref is not the support's. */
+/* The test unrefs this election itself, so the support must not. */
 static void join_to_leave_in(enum told where, bool by_unref, void (*act)(record *r, void *election)) {
     pdk_election_callbacks callbacks;
 
@@ -199,11 +199,11 @@ static void join_to_leave_in(enum told where, bool by_unref, void (*act)(record 
     ck_assert_int_eq(pdk_election_join(it.election, &callbacks), PDK_OK);
 }
 
-static void assert_left_within(const char *story, bool by_unref) {
+static void assert_left_within(const char *history, bool by_unref) {
     ts_sleep_ms(200);
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
     ck_assert_int_le(ts_child_count(server(), it.path), 0); /* there may be no directory */
-    assert_story(it.r, story);
+    assert_history(it.r, history);
     ck_assert_int_eq(atomic_load(&left), PDK_OK);
     if (!by_unref) {
         ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
@@ -233,7 +233,7 @@ static void leave_once_led(record *r, void *election) {
     }
 }
 
-/* At the first word, which is that nobody leads; or once it has heard of itself, elected or about to be. */
+/* At the first message, which says that nobody leads. Or when it hears of itself, when it is elected or about to be. */
 START_TEST(from_within_leader) {
     join_to_leave_in(LEADER, _i == 1, _i == 2 ? leave_once_led : NULL);
     assert_told(it.r, LEADER, _i == 2 ? 2 : 1);
@@ -241,17 +241,17 @@ START_TEST(from_within_leader) {
     assert_told(it.r, DEPOSED, record_count(it.r, ELECTED));
     ck_assert_int_eq(record_count(it.r, DEPOSED), record_count(it.r, ELECTED));
     ck_assert_int_eq(record_count(it.r, LEADER), _i == 2 ? 2 : 1);
-    g_autofree char *story = _i == 2 ? record_story(it.r) : g_strdup("");
-    assert_left_within(story, _i == 1);
+    g_autofree char *history = _i == 2 ? record_history(it.r) : g_strdup("");
+    assert_left_within(history, _i == 1);
 }
 END_TEST
 
-/* Closing the session ends the candidate: there is nothing to leave then. */
+/* Closing the session ends the candidate. Then there is nothing to leave. */
 START_TEST(from_within_failed) {
     elect_it();
     record_act(it.r, FAILED, leave_within, it.election);
     ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
-    assert_story(it.r, "elected deposed:CLOSED failed:CLOSED");
+    assert_history(it.r, "elected deposed:CLOSED failed:CLOSED");
     ck_assert_int_eq(atomic_load(&left), PDK_NOT_HELD);
 }
 END_TEST
@@ -272,8 +272,8 @@ START_TEST(the_session_closed_from_within_elected) {
     assert_told(r, ELECTED, 1);
     ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
     ts_sleep_ms(100);
-    assert_story(r, "elected");                                /* what was due is dropped */
-    ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK); /* as far as it knows it never failed */
+    assert_history(r, "elected");                              /* callbacks that were due are dropped */
+    ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK); /* it does not know that it has failed */
 }
 END_TEST
 
@@ -295,21 +295,21 @@ START_TEST(while_a_callback_runs_elsewhere) {
         assert_told(it.r, DEPOSED, 1);
     }
     ck_assert(record_running(it.r));
-    leave_it(); /* does not wait for it */
+    leave_it(); /* it does not wait for the callback */
     ck_assert(record_running(it.r));
     ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
     door_open(d);
     assert_told(it.r, DEPOSED, 1);
     assert_clean();
-    assert_story(it.r, "elected deposed:NONE");
+    assert_history(it.r, "elected deposed:NONE");
 }
 END_TEST
 
-/* ---- by unref, and again */
+/* ---- by unref, and joining again */
 
 START_TEST(the_last_unref_leaves) {
     pdk_election *election = NULL;
-    elect_it(); /* somebody to wait behind */
+    elect_it(); /* a leader to wait behind */
     ts_client *c = _i == 0 ? it.client : ts_stage_client(SESSION_MS);
     const char *path = _i == 0 ? it.path : ts_fresh_path();
 
@@ -328,7 +328,7 @@ START_TEST(the_last_unref_leaves) {
     if (_i == 1) {
         assert_told(r, DEPOSED, 1);
     }
-    assert_story(r, _i == 0 ? "" : "elected deposed:NONE");
+    assert_history(r, _i == 0 ? "" : "elected deposed:NONE");
 }
 END_TEST
 
@@ -346,7 +346,7 @@ START_TEST(twice_is_refused_and_after_leaving_it_is_not) {
     ck_assert_int_eq(pdk_election_run(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
     ck_assert_ptr_null(service);
     ck_assert(pdk_hold_valid(record_hold(it.r)));
-    for (int i = 0; i < 30; i++) { /* at once: the old node is on its way out */
+    for (int i = 0; i < 30; i++) { /* at once: the old node is still being deleted */
         leave_it();
         ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
         record *r = candidate_join(it.election);
@@ -364,7 +364,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("election_leave");
     TCase *tcase = ts_stage_case(suite, "election_leave");
 
-    tcase_add_loop_test(tcase, before_it_is_in_line, 0, 3);
+    tcase_add_loop_test(tcase, before_it_is_queued, 0, 3);
     tcase_add_test(tcase, while_waiting);
     tcase_add_test(tcase, while_leading);
     tcase_add_test(tcase, while_cut_off);

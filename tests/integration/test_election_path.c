@@ -1,5 +1,5 @@
-/* What an election looks like on the server: names, identities, the directory; who else may live there; and what makes it
- * impossible to be a candidate. */
+/* What an election looks like on the server: names, identities, the directory. Which other nodes may be there, and what
+ * makes it impossible to be a candidate. */
 #include <string.h>
 
 #include "elections.h"
@@ -19,7 +19,7 @@ static void two_sessions(void) {
 
 static const char *server(void) { return ts_stage_server(); }
 
-/* The only child's name and data. */
+/* The name and the data of the only child. */
 static void assert_node(const char *path, const char *pattern, const char *identity) {
     g_auto(GStrv) children = ts_children(server(), path, NULL);
     g_autofree char *data = NULL;
@@ -33,7 +33,7 @@ static void assert_node(const char *path, const char *pattern, const char *ident
 
 /* ---- names and identities */
 
-START_TEST(nodes_as_others_write_them) {
+START_TEST(nodes_have_the_names_of_other_libraries) {
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
     const char *curator = ts_fresh_path(), *kazoo = ts_fresh_path();
 
@@ -46,7 +46,7 @@ START_TEST(nodes_as_others_write_them) {
 }
 END_TEST
 
-START_TEST(identities_as_others_see_them) {
+START_TEST(identities_are_visible_to_other_libraries) {
     g_autofree char *longest = g_strnfill(1024, 'x');
     const char *const identities[] = {"anna", "Zoë Čapek 東京", longest, " ", "line\nbreak"};
 
@@ -78,7 +78,7 @@ START_TEST(leader_and_candidates) {
     pdk_election *elections[3], *stranger = election_on(b, path, NULL);
     pdk_contenders *list = NULL;
 
-    for (int round = 0; round < 2; round++) { /* no directory, and then an empty one */
+    for (int round = 0; round < 2; round++) { /* without a directory, and then with an empty one */
         ck_assert_int_eq(pdk_election_leader(stranger, 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 0);
         pdk_contenders_free(list);
@@ -128,12 +128,12 @@ START_TEST(queries_in_a_cut_are_unavailable_in_time) {
 }
 END_TEST
 
-/* ---- who else lives there */
+/* ---- other nodes in the directory */
 
 static const char *const foreign[] = {
     "0",
     "zzz",
-    "_c_x-lock-0000000000", /* a lock's, a semaphore's, kazoo's: not of this line */
+    "_c_x-lock-0000000000", /* of a lock, of a semaphore, of kazoo: not of this queue */
     "x-lease-0000000000",
     "deadbeef__lock__0000000000",
     "_c_1-__READ__0000000000",
@@ -180,7 +180,7 @@ START_TEST(foreign_children_are_ignored) {
 }
 END_TEST
 
-/* A lock and an election on one path are two lines. */
+/* A lock and an election on one path have separate queues. */
 START_TEST(a_lock_on_the_same_path) {
     const char *path = ts_fresh_path();
     pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
@@ -192,7 +192,7 @@ START_TEST(a_lock_on_the_same_path) {
 }
 END_TEST
 
-/* Candidates of other libraries do count, also those that nobody's session owns. */
+/* Candidates of other libraries count, also those that no session owns. */
 START_TEST(candidates_of_others_lead) {
     static const char *const names[] = {"_c_0d9f-latch-0000000000", "9e-latch-0000000000", "x__lock__0000000000",
                                         "_c_0d9f-lock-0000000000"};
@@ -226,7 +226,7 @@ END_TEST
 
 static bool leads(record *r) { return record_count(r, ELECTED) > record_count(r, DEPOSED); }
 
-/* Everything is deleted under leader and follower, as an admin or the reaper of containers might. */
+/* The directory is deleted under leader and follower, as an administrator or ZooKeeper's container manager might do. */
 START_TEST(a_directory_that_is_removed) {
     const char *path = ts_fresh_path();
     pdk_election *first = election_on(a, path, "anna");
@@ -262,7 +262,7 @@ START_TEST(below_a_chroot) {
     ck_assert(record_wait_leader(watching, "anna", ts_patience(SOON_MS)));
     ck_assert_int_eq(ts_child_count(server(), below), 2);
     ck_assert_int_eq(record_count(waiting, ELECTED), 0);
-    delete_node_of(record_hold(r)); /* its path is the whole path */
+    delete_node_of(record_hold(r)); /* its path is the full path */
     assert_told(waiting, ELECTED, 1);
     ck_assert(record_wait_leader(watching, "bruno", ts_patience(SOON_MS)));
 }
@@ -287,7 +287,7 @@ static void join_again(record *r, void *election) {
     }
 }
 
-/* It has left by the time it is told: it may join again from right there. */
+/* It has left when it is told. It may join again from inside that callback. */
 START_TEST(a_directory_that_may_not_be_written) {
     const char *path = ts_fresh_path();
     g_autofree char *below = g_strconcat(path, "/x", NULL);
@@ -302,7 +302,7 @@ START_TEST(a_directory_that_may_not_be_written) {
     ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
     assert_told(r, FAILED, 2);
     ts_sleep_ms(100);
-    assert_story(r, "failed:NO_PERMISSION failed:NO_PERMISSION");
+    assert_history(r, "failed:NO_PERMISSION failed:NO_PERMISSION");
     ck_assert_int_eq(pdk_election_leave(election), PDK_NOT_HELD);
 }
 END_TEST
@@ -316,12 +316,12 @@ START_TEST(below_an_ephemeral_node) {
     ck_assert_int_eq(ts_observer_create(o, path, "", TS_EPHEMERAL, NULL), 0);
     record *r = candidate_join(election_on(a, below, NULL));
     assert_told(r, FAILED, 1);
-    assert_story(r, "failed:UNSUPPORTED");
+    assert_history(r, "failed:UNSUPPORTED");
     ts_observer_close(o);
 }
 END_TEST
 
-/* The leader is deposed, and then refused. */
+/* The leader is deposed, and is then refused as a candidate. */
 START_TEST(a_directory_that_turns_readonly) {
     const char *path = ts_fresh_path();
     ts_observer *admin = ts_observer_open(server());
@@ -331,7 +331,7 @@ START_TEST(a_directory_that_turns_readonly) {
     ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_READ | TS_PERM_DELETE, "world", "anyone"), 0);
     ck_assert_int_eq(pdk_election_resign(election), PDK_OK);
     assert_told(r, FAILED, 1);
-    assert_story(r, "elected deposed:NONE failed:NO_PERMISSION");
+    assert_history(r, "elected deposed:NONE failed:NO_PERMISSION");
     ts_observer_close(admin);
 }
 END_TEST
@@ -341,8 +341,8 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_stage_case(suite, "election_path");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, nodes_as_others_write_them);
-    tcase_add_test(tcase, identities_as_others_see_them);
+    tcase_add_test(tcase, nodes_have_the_names_of_other_libraries);
+    tcase_add_test(tcase, identities_are_visible_to_other_libraries);
     tcase_add_test(tcase, leader_and_candidates);
     tcase_add_test(tcase, queries_in_a_cut_are_unavailable_in_time);
     tcase_add_test(tcase, foreign_children_are_ignored);

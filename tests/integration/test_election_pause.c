@@ -1,5 +1,5 @@
-/* A candidate's process that is paused past its session: as the leader, as a service, and while its turn comes. The process is
- * this program, run again as: test_election_pause HOSTS PATH WHAT. */
+/* A candidate's process is paused past its session: as the leader, as a service, and while it becomes the first in the
+ * queue. The process is this program, run again as: test_election_pause HOSTS PATH WHAT. */
 #include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void on_deposed(pdk_reason reason, void *user) {
     say("deposed", reason);
 }
 
-/* Looks all the time, and says what the first look after a pause has shown. */
+/* Looks all the time, and reports what the first look after a pause has shown. */
 static void serve(pdk_term *term, void *user) {
     int64_t last = ts_now_ms();
     bool ending;
@@ -46,7 +46,7 @@ static void serve(pdk_term *term, void *user) {
         ending = pdk_term_is_ending(term);
         const int64_t now = ts_now_ms();
         if (now - before > SESSION_MS / 2) {
-            ending = pdk_term_is_ending(term); /* the pause may have fallen behind the first look */
+            ending = pdk_term_is_ending(term); /* the pause may have come after the first look */
         }
         if (now - last > SESSION_MS / 2) {
             say("ending", ending);
@@ -61,7 +61,7 @@ static void on_stopped(int64_t token, pdk_reason reason, void *user) {
     on_deposed(reason, user);
 }
 
-static int play(const char *hosts, const char *path, bool as_service) {
+static int run_process(const char *hosts, const char *path, bool as_service) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
     pdk_service_options service_options = PDK_SERVICE_OPTIONS_INIT;
@@ -85,7 +85,7 @@ static int play(const char *hosts, const char *path, bool as_service) {
     }
 }
 
-/* ---- and what is done to it */
+/* ---- the test */
 
 static struct {
     const char *path;
@@ -103,7 +103,7 @@ static void start_process(const char *path, const char *what) {
     it.pid = ts_spawn(argv, &fd);
     ck_assert_int_gt(it.pid, 0);
     it.from = fdopen(fd, "r");
-    setvbuf(it.from, NULL, _IONBF, 0); /* so that the descriptor tells whether there is something */
+    setvbuf(it.from, NULL, _IONBF, 0); /* so that the descriptor tells whether there is something to read */
 }
 
 static void end_process(void) {
@@ -115,7 +115,7 @@ static void end_process(void) {
 }
 
 /* The number of the next line, which must begin with that word. */
-static int64_t hear(const char *word) {
+static int64_t read_number(const char *word) {
     char line[128] = "";
 
     ck_assert_msg(ts_fd_readable(fileno(it.from), ts_patience(10000)), "the process does not say %s", word);
@@ -124,7 +124,7 @@ static int64_t hear(const char *word) {
     return g_ascii_strtoll(line + strlen(word) + 1, NULL, 10);
 }
 
-static void join_other(int children) {
+static void join_behind(int children) {
     it.others = election_on(ts_stage_client(SESSION_MS), it.path, "other");
     it.other = candidate_join(it.others);
     ck_assert(ts_wait_children(server(), it.path, children, 5000));
@@ -132,27 +132,28 @@ static void join_other(int children) {
 
 START_TEST(a_leader_paused_past_its_session) {
     start_process(ts_fresh_path(), _i == 0 ? "candidate" : "service");
-    const int64_t token = hear("elected");
+    const int64_t token = read_number("elected");
     ck_assert_int_gt(token, 0);
-    join_other(2);
+    join_behind(2);
     ck_assert(ts_pause(it.pid));
     assert_told(it.other, ELECTED, 1);
     ck_assert(ts_resume(it.pid));
     if (_i == 1) {
-        ck_assert_int_eq(hear("ending"), true);
+        ck_assert_int_eq(read_number("ending"), true);
     }
-    ck_assert_int_eq(hear("deposed"), PDK_REASON_LEASE);
+    ck_assert_int_eq(read_number("deposed"), PDK_REASON_LEASE);
     ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(2 * SESSION_MS))); /* a candidate again */
     ck_assert(!ts_fd_readable(fileno(it.from), 200));
     ck_assert(pdk_hold_valid(record_hold(it.other)));
     ck_assert_int_gt(record_token(it.other), token);
     ck_assert_int_eq(pdk_election_leave(it.others), PDK_OK);
-    ck_assert_int_gt(hear("elected"), record_token(it.other));
+    ck_assert_int_gt(read_number("elected"), record_token(it.other));
 }
 END_TEST
 
-/* Its turn comes while it sleeps, and passes: it is told nothing of that, and stands behind. */
-START_TEST(a_candidate_paused_while_its_turn_comes) {
+/* The candidate becomes the first while it sleeps, and its session ends. It is told nothing of that, and queues behind
+ * the others. */
+START_TEST(a_candidate_paused_while_it_becomes_first) {
     const char *path = ts_fresh_path();
     pdk_election *first = election_on(ts_stage_client(SESSION_MS), path, "first");
 
@@ -160,7 +161,7 @@ START_TEST(a_candidate_paused_while_its_turn_comes) {
     start_process(path, "candidate");
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     ts_sleep_ms(50);
-    join_other(3);
+    join_behind(3);
     ck_assert(ts_pause(it.pid));
     ck_assert_int_eq(pdk_election_leave(first), PDK_OK);
     assert_told(it.other, ELECTED, 1);
@@ -169,19 +170,19 @@ START_TEST(a_candidate_paused_while_its_turn_comes) {
     ck_assert(!ts_fd_readable(fileno(it.from), 200));
     ck_assert(pdk_hold_valid(record_hold(it.other)));
     ck_assert_int_eq(pdk_election_leave(it.others), PDK_OK);
-    ck_assert_int_gt(hear("elected"), record_token(it.other));
+    ck_assert_int_gt(read_number("elected"), record_token(it.other));
 }
 END_TEST
 
-/* For less than the lease: nothing has happened. */
+/* Paused for less than the lease: nothing has happened. */
 START_TEST(a_leader_paused_briefly) {
     start_process(ts_fresh_path(), "service");
-    ck_assert_int_gt(hear("elected"), 0);
-    join_other(2);
+    ck_assert_int_gt(read_number("elected"), 0);
+    join_behind(2);
     ck_assert(ts_pause(it.pid));
     ts_sleep_ms(SESSION_MS / 2 + 100);
     ck_assert(ts_resume(it.pid));
-    ck_assert_int_eq(hear("ending"), false);
+    ck_assert_int_eq(read_number("ending"), false);
     ck_assert(!ts_fd_readable(fileno(it.from), 500));
     ck_assert_int_eq(record_count(it.other, ELECTED), 0);
 }
@@ -193,11 +194,11 @@ static Suite *make_suite(void) {
 
     tcase_add_checked_fixture(tcase, NULL, end_process);
     tcase_add_loop_test(tcase, a_leader_paused_past_its_session, 0, 2);
-    tcase_add_test(tcase, a_candidate_paused_while_its_turn_comes);
+    tcase_add_test(tcase, a_candidate_paused_while_it_becomes_first);
     tcase_add_test(tcase, a_leader_paused_briefly);
     return suite;
 }
 
 int main(int argc, char **argv) {
-    return argc == 4 ? play(argv[1], argv[2], strcmp(argv[3], "service") == 0) : ts_run_suite(make_suite());
+    return argc == 4 ? run_process(argv[1], argv[2], strcmp(argv[3], "service") == 0) : ts_run_suite(make_suite());
 }

@@ -1,5 +1,6 @@
-/* A candidate whose join is slow to go on: what it has begun is answered, and its callbacks run and act, before it returns. The
- * executable's pthread_mutex_unlock stands before the C library's, and lets the thread that wants it pause after each. */
+/* A candidate whose call of join is slow to return. Its claim is answered, and its callbacks run and act, before join
+ * returns. The executable's pthread_mutex_unlock replaces the C library's, and delays the chosen thread after each
+ * unlock. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +39,7 @@ static struct {
     record *r;
 } it;
 
-static atomic_int answered; /* what the act was answered, once it was; -1 */
+static atomic_int answered; /* what the act returned; -1 before */
 
 static void act_once(record *r, void *call) {
     pdk_status (*const *act)(pdk_election * election) = call;
@@ -65,7 +66,7 @@ static void join_once(enum told where, pdk_status (**act)(pdk_election *election
     ck_assert_int_eq(joined, PDK_OK);
 }
 
-/* Until a join has been slower than its callback, which has acted by then. */
+/* Repeats until a join was slower than its callback, which has acted by then. */
 static void join_slowly(enum told where, pdk_status (**act)(pdk_election *election)) {
     for (int i = 0; i < TRIES; i++) {
         join_once(where, act);
@@ -88,7 +89,7 @@ static void assert_gone(void) {
 static pdk_status (*leaves)(pdk_election *election) = pdk_election_leave;
 static pdk_status (*resigns)(pdk_election *election) = pdk_election_resign;
 
-START_TEST(leaves_at_the_first_word_of_a_leader) {
+START_TEST(leaves_when_first_told_of_a_leader) {
     join_slowly(LEADER, &leaves);
     assert_gone();
     ck_assert_int_eq(record_count(it.r, LEADER), 1);
@@ -99,7 +100,7 @@ START_TEST(leaves_as_it_is_elected) {
     join_slowly(ELECTED, &leaves);
     assert_told(it.r, DEPOSED, 1);
     assert_gone();
-    assert_story(it.r, "elected deposed:NONE");
+    assert_history(it.r, "elected deposed:NONE");
 }
 END_TEST
 
@@ -109,13 +110,13 @@ START_TEST(resigns_as_it_is_elected) {
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
     assert_told(it.r, DEPOSED, 2);
     assert_gone();
-    assert_story(it.r, "elected deposed:NONE elected deposed:NONE");
+    assert_history(it.r, "elected deposed:NONE elected deposed:NONE");
 }
 END_TEST
 
 static ts_observer *rival;
 
-/* Somebody comes into line behind it, before it resigns. */
+/* Another candidate queues behind it before it resigns. */
 static pdk_status resign_to_a_rival(pdk_election *election) {
     g_autofree char *name = g_strconcat(it.path, "/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-", NULL);
     const int code = ts_observer_create(rival, name, "", TS_EPHEMERAL | TS_SEQUENTIAL, NULL);
@@ -124,8 +125,8 @@ static pdk_status resign_to_a_rival(pdk_election *election) {
 
 static pdk_status (*resigns_to_a_rival)(pdk_election *election) = resign_to_a_rival;
 
-/* What it leaves is its new place in line, whatever became of its join's. */
-START_TEST(leaves_the_line_after_it_resigned) {
+/* It leaves its new entry in the queue, whatever became of the entry of its join. */
+START_TEST(leaves_the_queue_after_it_resigned) {
     rival = ts_observer_open(ts_stage_server());
     ck_assert_ptr_nonnull(rival);
     join_slowly(ELECTED, &resigns_to_a_rival);
@@ -136,7 +137,7 @@ START_TEST(leaves_the_line_after_it_resigned) {
     const bool is_gone = ts_wait_children(ts_stage_server(), it.path, 1, ts_patience(SOON_MS));
     ts_observer_close(rival);
     ck_assert(is_gone);
-    assert_story(it.r, "elected deposed:NONE");
+    assert_history(it.r, "elected deposed:NONE");
 }
 END_TEST
 
@@ -144,10 +145,10 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("election_slow");
     TCase *tcase = ts_stage_case(suite, "election_slow");
 
-    tcase_add_test(tcase, leaves_at_the_first_word_of_a_leader);
+    tcase_add_test(tcase, leaves_when_first_told_of_a_leader);
     tcase_add_test(tcase, leaves_as_it_is_elected);
     tcase_add_test(tcase, resigns_as_it_is_elected);
-    tcase_add_test(tcase, leaves_the_line_after_it_resigned);
+    tcase_add_test(tcase, leaves_the_queue_after_it_resigned);
     return suite;
 }
 

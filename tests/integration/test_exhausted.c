@@ -1,6 +1,7 @@
-/* What the system refuses: descriptors and threads. A call that needs one says so and leaves nothing; who only loses a
- * connection meanwhile is told of it in time, and goes on once there are some. The executable's pthread_create stands before
- * the C library's, also for the client library, and knows how many more there may be. */
+/* The system refuses descriptors and threads. A call that needs one says so and leaves nothing. A session that only
+ * loses a connection meanwhile is told of it in time, and goes on when there are some again. The executable's
+ * pthread_create replaces the C library's, also for the client library, and counts how many threads are still
+ * allowed. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <glib.h>
@@ -19,7 +20,7 @@
 
 enum { SESSION_MS = 2000, CONNECT_MS = 1000, GONE_MS = 20000, MANY = 1000 };
 
-/* ---- what is left */
+/* ---- what is left to use */
 
 static struct rlimit allowed;
 static atomic_int threads_left = MANY;
@@ -60,13 +61,13 @@ static int lowest_free(void) {
     return fd;
 }
 
-/* No descriptor from this one on. */
+/* No descriptor from this number on. */
 static void limit_descriptors(rlim_t limit) {
     const struct rlimit less = {limit, allowed.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &less), 0);
 }
 
-static void have_all(void) {
+static void remove_limits(void) {
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &allowed), 0);
     atomic_store(&threads_left, MANY);
 }
@@ -74,13 +75,13 @@ static void have_all(void) {
 static void set_up(void) { ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &allowed), 0); }
 
 static void tear_down(void) {
-    have_all();
+    remove_limits();
     ts_paddock_clear();
 }
 
 /* ---- opening */
 
-/* With so many of either to be had. */
+/* With so many descriptors and threads available. */
 static pdk_status open_with(pdk_dispatch dispatch, int descriptors, int threads, pdk_session **s) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.dispatch = dispatch;
@@ -88,7 +89,7 @@ static pdk_status open_with(pdk_dispatch dispatch, int descriptors, int threads,
     limit_descriptors((rlim_t)(lowest_free() + descriptors));
     atomic_store(&threads_left, threads);
     pdk_status status = pdk_session_open(ts_stage_server(), &options, s);
-    have_all();
+    remove_limits();
     return status;
 }
 
@@ -103,7 +104,7 @@ static void use_and_close(pdk_session *s) {
     pdk_session_unref(s);
 }
 
-/* One more each time, until there are enough. How often it was refused. */
+/* One more each time, until they are enough. Returns how often the open was refused. */
 static int open_with_more_and_more(pdk_dispatch dispatch, bool descriptors) {
     int threads = self_thread_count(), open = self_descriptor_count();
     for (int count = 0;; count++) {
@@ -114,7 +115,7 @@ static int open_with_more_and_more(pdk_dispatch dispatch, bool descriptors) {
         else if (status == PDK_UNAVAILABLE) /* all but a socket */
             refused(status, PDK_UNAVAILABLE, "connect_timeout_ms");
         else
-            refused(status, PDK_SYSTEM, ""); /* of whatever comes first */
+            refused(status, PDK_SYSTEM, ""); /* of the first thing that is missing */
         ck_assert(self_wait_threads(threads, GONE_MS));
         ck_assert_int_eq(self_descriptor_count(), open);
         if (status == PDK_OK)
@@ -124,7 +125,7 @@ static int open_with_more_and_more(pdk_dispatch dispatch, bool descriptors) {
 }
 
 START_TEST(a_session_without_descriptors_is_refused) {
-    /* its timer's, two of a pipe and a socket of the client library's; and one to be told of callbacks */
+    /* its timer's, two of a pipe, and a socket of the client library's; one more to announce callbacks */
     ck_assert_int_eq(open_with_more_and_more(PDK_DISPATCH_THREAD, true), 4);
     ck_assert_int_eq(open_with_more_and_more(PDK_DISPATCH_MANUAL, true), 5);
 }
@@ -136,7 +137,7 @@ static void assert_one_of(int count, int least) {
 }
 
 START_TEST(a_session_without_threads_is_refused) {
-    /* connector, timer and two of the client library's; maybe one that has just looked up names; and a dispatcher */
+    /* connector, timer and two of the client library's; perhaps one that has just looked up names; and a dispatcher */
     assert_one_of(open_with_more_and_more(PDK_DISPATCH_MANUAL, false), 4);
     assert_one_of(open_with_more_and_more(PDK_DISPATCH_THREAD, false), 5);
 }
@@ -150,22 +151,22 @@ static int64_t cpu_ms(void) {
     return used.tv_sec * INT64_C(1000) + used.tv_nsec / 1000000;
 }
 
-START_TEST(a_descriptor_that_cannot_be_had_takes_nothing_from_a_hold) {
+START_TEST(a_hold_is_valid_without_a_descriptor) {
     ts_client *client = ts_stage_client(SESSION_MS);
     pdk_lock *lock = ts_lock(client, ts_fresh_path());
     limit_descriptors((rlim_t)lowest_free());
-    pdk_hold *hold = ts_stage_acquire(lock, 5000); /* takes none */
+    pdk_hold *hold = ts_stage_acquire(lock, 5000); /* needs no descriptor */
     ck_assert_int_eq(pdk_hold_fd(hold), -1);
     ck_assert_str_ne(pdk_error_text(), "");
     ck_assert(pdk_hold_valid(hold));
-    have_all();
+    remove_limits();
     ck_assert_int_ge(pdk_hold_fd(hold), 0);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
 
 START_TEST(a_holder_that_cannot_connect_again_is_told) {
-    int first = lowest_free(); /* all that a connection takes come after it */
+    int first = lowest_free(); /* all descriptors of a connection come after it */
     ts_client *client = ts_stage_client(SESSION_MS);
     pdk_lock *lock = ts_lock(client, ts_fresh_path());
     pdk_hold *hold = ts_stage_acquire(lock, 5000), *none = NULL;
@@ -184,7 +185,7 @@ START_TEST(a_holder_that_cannot_connect_again_is_told) {
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
     ck_assert_int_eq(ts_events(client, PDK_SESSION_RESTORED) + ts_events(client, PDK_SESSION_REOPENED), 0);
 
-    have_all();
+    remove_limits();
     hold = ts_stage_acquire(lock, ts_patience(10000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(ts_lost_count(lost), 1);
@@ -197,7 +198,7 @@ START_TEST(a_session_that_expired_waits_for_threads) {
     pdk_hold *hold = ts_stage_acquire(lock, 5000);
     ts_lost *lost = ts_lost_watch(hold);
 
-    /* Two end with the old handle, and leave one to look up names: those of the next handle are missing. */
+    /* Two threads end with the old handle, so one is allowed, to look up names. The next handle gets none. */
     atomic_store(&threads_left, -1);
     ck_assert_int_eq(ts_expire(client->proxy, ts_stage_server()), 0);
     ck_assert(ts_lost_wait(lost, SESSION_MS + ts_patience(1000)));
@@ -206,7 +207,7 @@ START_TEST(a_session_that_expired_waits_for_threads) {
     ck_assert_int_eq(ts_events(client, PDK_SESSION_REOPENED), 0);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 
-    have_all();
+    remove_limits();
     hold = ts_stage_acquire(lock, ts_patience(10000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert(ts_wait_event(client, PDK_SESSION_REOPENED, 1, ts_patience(1000)));
@@ -220,7 +221,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, a_session_without_descriptors_is_refused);
     tcase_add_test(cases, a_session_without_threads_is_refused);
-    tcase_add_test(cases, a_descriptor_that_cannot_be_had_takes_nothing_from_a_hold);
+    tcase_add_test(cases, a_hold_is_valid_without_a_descriptor);
     tcase_add_test(cases, a_holder_that_cannot_connect_again_is_told);
     tcase_add_test(cases, a_session_that_expired_waits_for_threads);
     return suite;

@@ -1,4 +1,4 @@
-/* Every path out of the lock leaves nothing: see exits.h. */
+/* However a claim of the lock ends, it leaves nothing: see exits.h. */
 #include "exits.h"
 
 #include <glib.h>
@@ -6,11 +6,11 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum scene { DIRECTORY, NO_DIRECTORY };
+enum setting { DIRECTORY, NO_DIRECTORY };
 
 static const exit_state states[] = {
-    {"directory requested", .opcode = TS_OP_CREATE_CONTAINER, .loss = TS_LOSE_REQUEST, .scene = NO_DIRECTORY},
-    {"directory made, unknown to us", .opcode = TS_OP_CREATE_CONTAINER, .loss = TS_LOSE_REPLY, .scene = NO_DIRECTORY},
+    {"directory requested", .opcode = TS_OP_CREATE_CONTAINER, .loss = TS_LOSE_REQUEST, .setting = NO_DIRECTORY},
+    {"directory made, unknown to us", .opcode = TS_OP_CREATE_CONTAINER, .loss = TS_LOSE_REPLY, .setting = NO_DIRECTORY},
     {"create lost", .opcode = TS_OP_CREATE2, .loss = TS_LOSE_REQUEST},
     {"created, unknown to us", .opcode = TS_OP_CREATE2, .loss = TS_LOSE_REPLY},
     {"list lost", .opcode = TS_OP_GET_CHILDREN, .loss = TS_LOSE_REQUEST},
@@ -28,14 +28,14 @@ enum { STATES = G_N_ELEMENTS(states) };
 
 static const char *server(void) { return ts_stage_server(); }
 
-static void set_up(exit_case *c, ts_client *keeper) {
+static void set_up(exit_case *c, ts_client *holder) {
     pdk_lock *lock = NULL;
 
-    assert_exit(c, c->at->scene == NO_DIRECTORY || ts_create(server(), c->path, "", TS_PERSISTENT, NULL) == 0);
+    assert_exit(c, c->at->setting == NO_DIRECTORY || ts_create(server(), c->path, "", TS_PERSISTENT, NULL) == 0);
     assert_exit(c, pdk_lock_new(c->client->session, c->path, NULL, &lock) == PDK_OK);
     c->object = lock;
     if (c->at->behind) {
-        c->ahead[0] = ts_stage_acquire(ts_lock(keeper, c->path), 5000);
+        c->ahead[0] = ts_stage_acquire(ts_lock(holder, c->path), 5000);
     }
 }
 
@@ -43,7 +43,7 @@ static ts_answer *claim(exit_case *c, int64_t timeout_ms) { return ts_acquire_as
 
 static void unref(void *lock) { pdk_lock_unref(lock); }
 
-/* Nothing is left, and the same session gets the lock: at once, or when the one ahead goes. */
+/* Nothing is left, and the same session gets the lock: at once, or after the holder ahead has released it. */
 static void check_clean(exit_case *c, int64_t until_ms) {
     pdk_hold *hold = NULL;
     pdk_lock *lock = ts_lock(c->client, c->path);
@@ -67,7 +67,7 @@ START_TEST(every_exit_from_every_state) {
 }
 END_TEST
 
-/* The session is over when the link comes back: its nodes went with it, and what follows is on a new one. */
+/* The session has ended when the link is up again. Its nodes went with it, and all that follows uses a new session. */
 START_TEST(every_exit_into_a_dead_session) {
     for (size_t i = (size_t)_i; i < STATES; i += 2) {
         exits_add(&states[i], EXIT_SILENT_LONG);

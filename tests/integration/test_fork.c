@@ -1,5 +1,5 @@
-/* A forked child and the parent's handles: every call says so and does no harm, and the child can open a session of its
- * own. What the child finds wrong comes back through a pipe. */
+/* A forked child and the parent's handles: every call is refused and does no harm, and the child can open a session of
+ * its own. The child reports through a pipe what is wrong. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
@@ -23,7 +23,7 @@ static void end(void) { ts_ensemble_stop(server); }
 
 /* What the parent has when it forks. */
 static struct {
-    struct journal journal;
+    struct event_log event_log;
     pdk_session *session, *manual;
     pdk_lock *lock, *other;
     pdk_rwlock *rwlock;
@@ -31,7 +31,7 @@ static struct {
     pdk_claim *claim;
     pdk_contenders *list;
     char *sequencer;
-    int answers; /* of the claim's callback */
+    int answers; /* how often the claim's callback ran */
 } parent;
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
@@ -50,8 +50,8 @@ static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
 static void set_up(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     memset(&parent, 0, sizeof parent);
-    journal_init(&parent.journal);
-    journal_attach(&parent.journal, &options);
+    event_log_init(&parent.event_log);
+    event_log_attach(&parent.event_log, &options);
     ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), &options, &parent.session), PDK_OK);
     options.dispatch = PDK_DISPATCH_MANUAL;
     options.on_event = NULL;
@@ -80,10 +80,11 @@ static void tear_down(void) {
     pdk_session_unref(parent.session);
     pdk_session_unref(parent.manual);
     g_free(parent.sequencer);
-    journal_clear(&parent.journal);
+    event_log_clear(&parent.event_log);
 }
 
-/* Runs `what` in a forked child. It writes what is wrong; an empty answer and a normal end are good. */
+/* Runs `what` in a forked child, which writes what is wrong. The test passes when it writes nothing and exits
+ * normally. */
 static void in_child(void (*what)(GString *wrong)) {
     int ends[2];
     char text[4000] = "";
@@ -134,7 +135,7 @@ static void use_session(GString *wrong) {
     expect(wrong, "session identity", pdk_session_identity(parent.session) != NULL);
     pdk_session_unref(pdk_session_ref(parent.session));
     pdk_session_unref(parent.session);
-    pdk_session_unref(parent.session); /* one too many, were it ours */
+    pdk_session_unref(parent.session); /* one too many, if the child could unref */
 }
 
 static void use_lock(GString *wrong) {
@@ -217,7 +218,7 @@ static void open_own(GString *wrong) {
     g_free(pid);
 }
 
-/* How the name of a child's node begins: shared with it. */
+/* The first part of the names of a child's nodes, in shared memory. */
 static char (*named)[64];
 static int child;
 
@@ -237,7 +238,7 @@ static void tell_name(GString *wrong) {
     pdk_session_unref(s);
 }
 
-/* The child has come and gone, and the parent goes on as if nothing had been. */
+/* The child has ended, and the parent goes on as before. */
 static void check_parent_unharmed(void) {
     pdk_hold *next = NULL;
     int count = 0;
@@ -254,9 +255,9 @@ static void check_parent_unharmed(void) {
     ck_assert_int_eq(pdk_lock_acquire(parent.lock, 5000, &next), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(parent.session, 5000), PDK_OK);
-    char *story = journal_story(&parent.journal);
-    ck_assert_str_eq(story, "connected");
-    g_free(story);
+    char *history = event_log_history(&parent.event_log);
+    ck_assert_str_eq(history, "connected");
+    g_free(history);
 }
 
 START_TEST(the_session_is_refused_in_the_child) {
@@ -296,7 +297,7 @@ START_TEST(the_child_opens_a_session_of_its_own) {
 }
 END_TEST
 
-/* By its names a session knows its nodes, so no two may have the same. */
+/* A session recognizes its nodes by their names, so no two sessions may use the same names. */
 START_TEST(no_two_children_name_their_nodes_alike) {
     named = mmap(NULL, 2 * sizeof *named, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(named, MAP_FAILED);
@@ -318,7 +319,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_lock_is_refused_in_the_child);
     tcase_add_test(cases, the_rwlock_is_refused_in_the_child);
     tcase_add_test(cases, the_hold_is_refused_in_the_child);
-#ifndef __SANITIZE_THREAD__ /* which cannot follow threads that are started after a fork */
+#ifndef __SANITIZE_THREAD__ /* which cannot follow threads that start after a fork */
     tcase_add_test(cases, the_child_opens_a_session_of_its_own);
     tcase_add_test(cases, no_two_children_name_their_nodes_alike);
 #else

@@ -1,8 +1,10 @@
-/* Servers that send a length which is none. The client library takes it for one, and takes whatever follows for that frame, until it
- * gives the connection up. Whoever holds goes on, or is told.
+/*
+ * Servers that send an invalid length. The client library accepts it, and reads the following bytes as that frame,
+ * until it gives the connection up. A holder keeps its hold, or is told of the loss.
  *
- * It trusts servers with more: in 3.8.0 an answer that nobody asked for ends the process in an assertion of its own, and an event cut
- * short in a segmentation fault. */
+ * The client library trusts servers in more ways. In 3.8.0 an answer to no request ends the process in an assertion of
+ * its own, and a truncated event in a segmentation fault.
+ */
 #include <glib.h>
 
 #include "ts_check.h"
@@ -11,7 +13,7 @@
 
 enum { SESSION_MS = 3000 };
 
-/* While one holds and another waits. */
+/* One client holds and another waits meanwhile. */
 static void say_length(int32_t length) {
     const int32_t frame = GINT32_TO_BE(length);
     const char *path = ts_fresh_path();
@@ -27,7 +29,8 @@ static void say_length(int32_t length) {
 
     const pdk_status status = pdk_hold_release(hold);
     ck_assert(status == PDK_OK || status == PDK_LOST);
-    ck_assert_int_le(ts_lost_count(lost), status == PDK_LOST); /* the release itself may be what finds the lease over */
+    ck_assert_int_le(ts_lost_count(lost),
+                     status == PDK_LOST); /* the release itself may find that the lease has ended */
     ck_assert(ts_answer_wait(claim, ts_patience(5000)));
     ck_assert_int_eq(ts_answer_status(claim), PDK_OK);
     ts_answer *next = ts_acquire_async(ts_lock(holder, path), 60000);
@@ -40,7 +43,7 @@ static void say_length(int32_t length) {
 START_TEST(a_frame_far_too_long) { say_length(64 << 20); }
 END_TEST
 
-/* No memory is that large, which a sanitizer takes for a fault. */
+/* No memory is that large. A sanitizer reports that as an error. */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 START_TEST(a_frame_of_less_than_nothing) { say_length(-1); }
 END_TEST

@@ -1,5 +1,5 @@
-/* Bad input: refused with a status, in words that name the argument, and without an effect: outputs stay as they are, and
- * the server has as many nodes and sessions as before. */
+/* Bad input. It is refused with a status and a text that names the argument, and has no effect: outputs stay as they
+ * are, and the server has as many nodes and sessions as before. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -102,12 +102,12 @@ START_TEST(null_is_refused_by_the_hold) {
     refused(pdk_hold_on_lost(NULL, on_lost, NULL, NULL), PDK_INVALID, "hold");
     refused(pdk_hold_release(NULL), PDK_INVALID, "hold");
     ck_assert_int_eq(pdk_hold_fd(NULL), -1);
-    refused(PDK_INVALID, PDK_INVALID, "hold"); /* what pdk_hold_fd left */
+    refused(PDK_INVALID, PDK_INVALID, "hold"); /* the text that pdk_hold_fd left */
     check_no_effect();
 }
 END_TEST
 
-START_TEST(null_has_an_answer_where_there_is_no_status) {
+START_TEST(null_is_answered_by_calls_without_a_status) {
     ck_assert_int_eq(pdk_hold_token(NULL), 0);
     ck_assert_uint_eq(pdk_hold_handover(NULL), 0);
     ck_assert_ptr_nonnull(pdk_hold_token_text(NULL));
@@ -195,7 +195,7 @@ START_TEST(the_chroot_counts) {
     pdk_lock *own = NULL;
     ck_assert_int_eq(pdk_session_open(hosts, NULL, &s), PDK_OK);
     check_longest(s, 512 - strlen("/chroot12"));
-    ck_assert_int_eq(pdk_lock_new(s, "/zookeeper", NULL, &own), PDK_OK); /* below the chroot it is nobody's */
+    ck_assert_int_eq(pdk_lock_new(s, "/zookeeper", NULL, &own), PDK_OK); /* below the chroot it is an ordinary path */
     pdk_lock_unref(own);
     ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
     pdk_session_unref(s);
@@ -243,7 +243,7 @@ START_TEST(for_ever_and_very_long_are_accepted) {
 }
 END_TEST
 
-START_TEST(ensure_refuses_what_can_never_be) {
+START_TEST(ensure_refuses_an_impossible_time) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     refused(pdk_hold_ensure(hold, -1), PDK_INVALID, "ms");
@@ -258,7 +258,7 @@ END_TEST
 
 /* ---- sequencers and holds */
 
-START_TEST(what_is_no_sequencer_is_refused) {
+START_TEST(text_that_is_no_sequencer_is_refused) {
     static const char *const wrong[] = {
         "",
         "pdk1",
@@ -306,7 +306,7 @@ START_TEST(a_refused_callback_keeps_its_user) {
     refused(pdk_hold_on_lost(hold, on_lost, &kept, count_up), PDK_INVALID, "one per hold");
     pdk_hold *second = pdk_hold_ref(hold);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(freed, 1); /* it can no longer run */
+    ck_assert_int_eq(freed, 1); /* it cannot run any more */
     refused(pdk_hold_on_lost(second, on_lost, &kept, count_up), PDK_NOT_HELD, "released");
     pdk_hold_unref(second);
     ck_assert_int_eq(freed, 1);
@@ -348,12 +348,12 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, null_is_refused_by_the_session);
     tcase_add_test(cases, null_is_refused_by_the_lock);
     tcase_add_test(cases, null_is_refused_by_the_hold);
-    tcase_add_test(cases, null_has_an_answer_where_there_is_no_status);
+    tcase_add_test(cases, null_is_answered_by_calls_without_a_status);
     tcase_add_test(cases, malformed_paths_are_refused);
     tcase_add_test(cases, negative_timeouts_are_refused);
-    tcase_add_test(cases, what_is_no_sequencer_is_refused);
+    tcase_add_test(cases, text_that_is_no_sequencer_is_refused);
     tcase_add_test(cases, for_ever_and_very_long_are_accepted);
-    tcase_add_test(cases, ensure_refuses_what_can_never_be);
+    tcase_add_test(cases, ensure_refuses_an_impossible_time);
     tcase_add_test(cases, a_second_release_is_told);
     tcase_add_test(cases, a_refused_callback_keeps_its_user);
     tcase_add_test(cases, a_list_has_nothing_beyond_its_end);

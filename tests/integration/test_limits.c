@@ -1,4 +1,5 @@
-/* The limits that are refused to be crossed: the bytes of a session's ephemeral paths, and of the paths it watches. */
+/* The limits that the library keeps: the total bytes of a session's ephemeral paths, and of the paths that it
+ * watches. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -9,14 +10,14 @@
 #include "ts_support.h"
 
 enum {
-    PATH_BYTES = 490, /* of a lock; a node's is some 545 */
+    PATH_BYTES = 490, /* of a lock's path; a node's path has some 545 */
     MANY = 1000,      /* nodes: more than one session may have */
-    FEWER = 900,      /* fewer, but twice that are more paths than it may watch */
+    FEWER = 900,      /* fewer nodes, but twice as many are more paths than a session may watch */
     EPHEMERAL_MAX = 512 * 1024,
 };
 
 static ts_ensemble *server;
-static char *base; /* the directory of all locks, so long that there need not be many */
+static char *base; /* the directory of all locks: a long path, so that few locks are enough */
 
 static void begin(void) {
     server = ts_ensemble_start(NULL);
@@ -30,12 +31,13 @@ static void end(void) {
     ts_ensemble_stop(server);
 }
 
-/* What the claims of one session came to. */
+/* The claims of one session, and their results. */
 struct many {
     int count;
     pdk_session *session;
     pdk_lock *locks[MANY];
-    pdk_hold *holds[MANY]; /* each is written by its callback, and read when `answered` says that all are in */
+    pdk_hold
+        *holds[MANY]; /* each callback writes its own; the test reads them when `answered` says that all have run */
     pdk_claim *claims[MANY];
     atomic_int answered, by_status[PDK_SYSTEM + 1];
 };
@@ -53,7 +55,7 @@ static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
     g_free(slot);
 }
 
-static pdk_session *opened[4]; /* what a failed test leaves is closed for it */
+static pdk_session *opened[4]; /* sessions that a failed test leaves open: teardown closes them */
 
 static pdk_session *open_session(void) {
     size_t slot = 0;
@@ -162,12 +164,12 @@ static size_t path_bytes_of(struct many *many) {
 START_TEST(ephemeral_paths_of_a_session_are_bounded) {
     struct many *many = many_new(open_session(), 0, MANY);
     pdk_session *s = many->session;
-    for (int round = 0; round < 2; round++) { /* what is given back can be had again */
+    for (int round = 0; round < 2; round++) { /* space that was given back can be used again */
         acquire_all(many);
         int held = answers_of(many, PDK_OK);
         ck_assert_int_eq(held + answers_of(many, PDK_LIMIT), MANY);
         ck_assert_uint_le(path_bytes_of(many), EPHEMERAL_MAX);
-        ck_assert_uint_gt(path_bytes_of(many), EPHEMERAL_MAX * 9 / 10); /* and no sooner than need be */
+        ck_assert_uint_gt(path_bytes_of(many), EPHEMERAL_MAX * 9 / 10); /* and no sooner than necessary */
         ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), held);
 
         pdk_hold *hold = (pdk_hold *)&server;
@@ -182,7 +184,7 @@ START_TEST(ephemeral_paths_of_a_session_are_bounded) {
 }
 END_TEST
 
-/* All of them watch, or were told that they may not. */
+/* Each of them watches, or was refused a watch. */
 static bool all_watch_or_are_refused(void *user) {
     struct many *const *ours = user;
     int64_t watches = ts_watch_count(ts_ensemble_host(server, 0));
@@ -194,8 +196,8 @@ static bool the_first_watch(void *unused) {
     return ts_watch_count(ts_ensemble_host(server, 0)) >= 3 * FEWER; /* holders watch their own nodes */
 }
 
-/* A claim that is given up leaves its watch behind until the node it watched goes. Two sessions hold so many locks that
- * the paths a third one watches would be too much for its client library. */
+/* A cancelled claim leaves its watch behind, until the watched node goes. Two sessions hold so many locks that watches
+ * on all their paths are too much for the client library of a third. */
 START_TEST(watched_paths_of_a_session_are_bounded) {
     pdk_session *theirs[2] = {open_session(), open_session()}, *s = open_session();
     struct many *held[2], *ours[2];
@@ -210,18 +212,19 @@ START_TEST(watched_paths_of_a_session_are_bounded) {
     cancel_all(ours[0]);
     ck_assert_int_eq(answers_of(ours[0], PDK_CANCELED), FEWER);
     ck_assert_int_eq(pdk_session_flush(s, 30000), PDK_OK);
-    claim_all(ours[1]); /* one after the other comes to the limit; none hangs */
+    claim_all(ours[1]); /* both sessions reach the limit, one after the other; no claim hangs */
     ck_assert(ts_wait_until(all_watch_or_are_refused, ours, 60000));
     cancel_all(ours[1]);
     ck_assert_int_gt(answers_of(ours[1], PDK_CANCELED), FEWER / 2);
     ck_assert_int_gt(answers_of(ours[1], PDK_LIMIT), 0);
     ck_assert_int_eq(answers_of(ours[1], PDK_CANCELED) + answers_of(ours[1], PDK_LIMIT), FEWER);
     ck_assert_int_eq(pdk_session_flush(s, 30000), PDK_OK);
-    ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), 2 * FEWER); /* theirs */
+    ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)),
+                     2 * FEWER); /* those of the two holding sessions */
 
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(release_all(held[i]), FEWER);
-    for (int i = 0; i < 2; i++) { /* their nodes are gone, and with them our watches */
+    for (int i = 0; i < 2; i++) { /* the holders' nodes are gone, and with them our watches */
         acquire_all(ours[i]);
         ck_assert_int_eq(answers_of(ours[i], PDK_OK), FEWER);
         ck_assert_int_eq(release_all(ours[i]), FEWER);

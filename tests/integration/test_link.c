@@ -1,4 +1,5 @@
-/* What is no loss: the link or the server goes for less than the lease. The hold survives, and the session says what happens. */
+/* The link or the server fails for less than the lease, so nothing is lost. The hold survives, and the session reports
+ * what happens. */
 #include <glib.h>
 
 #include "ts_check.h"
@@ -30,7 +31,7 @@ static void assert_kept(void) {
     ck_assert_int_eq(ts_events(it.client, PDK_SESSION_EXPIRED), 0);
 }
 
-/* Each cut ends in time; what follows is a lease renewed by what was sent after the reconnect. */
+/* Each cut ends in time. Requests that were sent after the reconnect renew the lease. */
 START_TEST(a_short_cut_is_survived) {
     acquire_it(SESSION_MS);
     for (int i = 1; i <= 2; i++) {
@@ -73,7 +74,7 @@ START_TEST(a_short_silence_is_survived) {
 }
 END_TEST
 
-/* Nothing is held, nothing is wanted: the events come all the same, one RESTORED to each SUSPENDED. */
+/* Nothing is held, and nothing is claimed. The events come all the same: one RESTORED for each SUSPENDED. */
 START_TEST(an_idle_session_is_restored_each_time) {
     ts_client *client = ts_stage_client(SESSION_MS);
 
@@ -89,7 +90,7 @@ START_TEST(an_idle_session_is_restored_each_time) {
 }
 END_TEST
 
-/* Restored is a promise: there is a lease again, right then. */
+/* RESTORED promises that there is a lease again when it is told. */
 START_TEST(restored_comes_with_a_lease) {
     acquire_it(SESSION_MS);
     ts_proxy_set_mode(it.client->proxy, TS_CUT);
@@ -98,17 +99,17 @@ START_TEST(restored_comes_with_a_lease) {
     ck_assert(ts_wait_event(it.client, PDK_SESSION_SUSPENDED, 1, ts_patience(2000)));
     if (ts_wait_event(it.client, PDK_SESSION_RESTORED, 1, ts_patience(2000))) {
         ck_assert_int_gt(ts_event_left_ms(it.client, PDK_SESSION_RESTORED), 0);
-    } else { /* the server was quicker */
+    } else { /* the server was faster */
         ck_assert(ts_wait_event(it.client, PDK_SESSION_REOPENED, 1, ts_patience(2000)));
     }
-    ck_assert(!pdk_hold_valid(it.hold)); /* and does not bring back what was lost */
+    ck_assert(!pdk_hold_valid(it.hold)); /* the lost hold does not become valid again */
     ck_assert(ts_wait_children(server(), it.path, 0, 2000));
     ck_assert_int_eq(ts_lost_count(it.lost), 1);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
 }
 END_TEST
 
-/* The last one of this program: other sessions would feel it. */
+/* This is the last test of the program, because other sessions are affected. */
 START_TEST(a_server_that_restarts_quickly) {
     acquire_it(10000);
     pdk_lock *lock = ts_lock(it.client, it.path);

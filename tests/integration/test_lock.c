@@ -1,4 +1,4 @@
-/* The lock between sessions, on a real server: exclusion, order, try, deadlines, tokens, sequencers, contenders. */
+/* The lock between sessions, on a real server: exclusion, order, tries, deadlines, tokens, sequencers, contenders. */
 #include <glib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void two_sessions(void) {
 
 static const char *server(void) { return ts_stage_server(); }
 
-/* ---- the essence ---- */
+/* ---- exclusion and order ---- */
 
 START_TEST(acquire_and_release) {
     const char *path = ts_fresh_path();
@@ -53,7 +53,7 @@ START_TEST(two_sessions_exclude_each_other) {
 }
 END_TEST
 
-/* Two lock objects of one session are two contenders, not one. */
+/* Two lock objects of one session are two contenders. */
 START_TEST(two_locks_of_one_session_exclude_each_other) {
     const char *path = ts_fresh_path();
     pdk_hold *first = ts_stage_acquire(ts_lock(a, path), 5000);
@@ -70,8 +70,8 @@ START_TEST(two_locks_of_one_session_exclude_each_other) {
 }
 END_TEST
 
-/* Whoever has queued first is granted first, whatever session or call it used. */
-START_TEST(order_is_that_of_arrival) {
+/* The first in the queue is granted first, whatever session or call it used. */
+START_TEST(granted_in_order_of_arrival) {
     enum { WAITERS = 6 };
     const char *path = ts_fresh_path();
     pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
@@ -132,7 +132,7 @@ START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
 }
 END_TEST
 
-/* A waiter is somebody ahead too, in this process and in another. */
+/* A waiter ahead makes a try busy too, in this process and in another. */
 START_TEST(a_try_is_busy_behind_a_waiter) {
     const char *path = ts_fresh_path();
     pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
@@ -149,7 +149,7 @@ START_TEST(a_try_is_busy_behind_a_waiter) {
 }
 END_TEST
 
-/* What is ahead is our own node on its way out, which nobody wants; with somebody else behind it, it is busy after all. */
+/* Our own node ahead, which is being deleted, does not make a try busy. A node of another client ahead of it does. */
 START_TEST(a_try_does_not_meet_the_claim_given_up_before) {
     const char *path = ts_fresh_path();
     pdk_lock *lock = ts_lock(a, path);
@@ -160,7 +160,7 @@ START_TEST(a_try_does_not_meet_the_claim_given_up_before) {
         ts_answer *given_up = ts_acquire_async(lock, 20000);
         if (pdk_claim_cancel(ts_answer_claim(given_up)) == PDK_OK) {
             cancelled++;
-        } else { /* it was granted before this thread came to it */
+        } else { /* it was granted before this thread ran */
             ck_assert(ts_answer_wait(given_up, ts_patience(1000)));
             ck_assert_int_eq(ts_answer_release(given_up), PDK_OK);
         }
@@ -202,7 +202,7 @@ END_TEST
 
 /* ---- deadlines ---- */
 
-START_TEST(in_line_the_deadline_is_kept) {
+START_TEST(in_the_queue_the_deadline_is_kept) {
     const char *path = ts_fresh_path();
     pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
     pdk_lock *lock = ts_lock(b, path);
@@ -234,8 +234,8 @@ START_TEST(cut_off_the_deadline_is_kept) {
 }
 END_TEST
 
-/* It was in line before the link failed: the deadline passes in line. */
-START_TEST(in_line_and_then_cut_off_is_a_timeout) {
+/* It was in the queue before the link failed, so the deadline passes in the queue. */
+START_TEST(in_the_queue_and_then_cut_off_is_a_timeout) {
     const char *path = ts_fresh_path();
     pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
     ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 600);
@@ -323,7 +323,7 @@ START_TEST(a_sequencer_can_be_checked_from_anywhere) {
 }
 END_TEST
 
-/* ---- who is in line ---- */
+/* ---- the queue, seen from outside ---- */
 
 START_TEST(contenders_and_holder) {
     const char *path = ts_fresh_path();
@@ -375,15 +375,15 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, acquire_and_release);
     tcase_add_test(tcase, two_sessions_exclude_each_other);
     tcase_add_test(tcase, two_locks_of_one_session_exclude_each_other);
-    tcase_add_test(tcase, order_is_that_of_arrival);
+    tcase_add_test(tcase, granted_in_order_of_arrival);
     tcase_add_test(tcase, a_try_takes_what_is_free);
     tcase_add_test(tcase, a_try_tells_busy_at_once_and_leaves_nothing);
     tcase_add_test(tcase, a_try_is_busy_behind_a_waiter);
     tcase_add_test(tcase, a_try_does_not_meet_the_claim_given_up_before);
     tcase_add_test(tcase, a_try_without_a_server_is_unavailable_in_time);
-    tcase_add_test(tcase, in_line_the_deadline_is_kept);
+    tcase_add_test(tcase, in_the_queue_the_deadline_is_kept);
     tcase_add_test(tcase, cut_off_the_deadline_is_kept);
-    tcase_add_test(tcase, in_line_and_then_cut_off_is_a_timeout);
+    tcase_add_test(tcase, in_the_queue_and_then_cut_off_is_a_timeout);
     tcase_add_test(tcase, the_token_is_the_czxid_of_the_node);
     tcase_add_test(tcase, the_token_survives_the_loss);
     tcase_add_test(tcase, a_sequencer_can_be_checked_from_anywhere);

@@ -1,16 +1,16 @@
-/* The log callback: what comes, at which levels, and what happens when its reader is slow. */
+/* The log callback: which lines come, at which levels, and what happens when its reader is slow. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
 static ts_ensemble *server;
-static struct journal journal;
+static struct event_log event_log;
 
 static void begin(void) {
     server = ts_ensemble_start(NULL);
@@ -19,18 +19,18 @@ static void begin(void) {
 
 static void end(void) { ts_ensemble_stop(server); }
 
-static void set_up(void) { journal_init(&journal); }
-static void tear_down(void) { journal_clear(&journal); }
+static void set_up(void) { event_log_init(&event_log); }
+static void tear_down(void) { event_log_clear(&event_log); }
 
 static pdk_session *open_session(pdk_log_level level, pdk_dispatch dispatch) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
-    journal_attach(&journal, &options);
+    event_log_attach(&event_log, &options);
     options.log_level = level;
     options.dispatch = dispatch;
     options.session_timeout_ms = 6000;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
-    journal_keep(&journal, s);
+    event_log_keep(&event_log, s);
     return s;
 }
 
@@ -43,42 +43,42 @@ static void close_session(pdk_session *s) {
 
 static int lines_of(char level) {
     int count = 0;
-    for (guint i = 0; i < journal.lines->len; i++)
-        count += ((const char *)g_ptr_array_index(journal.lines, i))[0] == level;
+    for (guint i = 0; i < event_log.lines->len; i++)
+        count += ((const char *)g_ptr_array_index(event_log.lines, i))[0] == level;
     return count;
 }
 
-/* Opens, loses a hold, reconnects, closes: there is something to say at every level but ERROR. */
-static void live_a_little(pdk_log_level level) {
+/* Opens, loses a hold, reconnects and closes. This logs lines at every level but ERROR. */
+static void use_a_session(pdk_log_level level) {
     pdk_session *s = open_session(level, PDK_DISPATCH_THREAD);
     pdk_lock *lock = NULL;
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_new(s, "/log/lock", NULL, &lock), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     ck_assert_int_eq(ts_expire(ts_ensemble_proxy(server, 0), ts_ensemble_host(server, 0)), 0);
-    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
     pdk_lock_unref(lock);
     close_session(s);
 }
 
-START_TEST(only_what_was_asked_for_comes) {
+START_TEST(only_chosen_levels_are_logged) {
     int level = _i;
-    live_a_little((pdk_log_level)level);
+    use_a_session((pdk_log_level)level);
     ck_assert_int_eq(lines_of('E'), 0);
     ck_assert_int_eq(lines_of('W') > 0, level >= PDK_LOG_WARN);
     ck_assert_int_eq(lines_of('I') > 0, level >= PDK_LOG_INFO);
     ck_assert_int_eq(lines_of('D') > 0, level >= PDK_LOG_DEBUG);
     ck_assert_int_eq(lines_of('?'), 0);
     if (level >= PDK_LOG_WARN)
-        ck_assert_int_eq(journal_lines_with(&journal, "EXPIRED"), 1); /* the hold, with its reason */
+        ck_assert_int_eq(event_log_lines_with(&event_log, "EXPIRED"), 1); /* the hold, with its reason */
 }
 END_TEST
 
-START_TEST(a_line_is_a_line) {
-    live_a_little(PDK_LOG_DEBUG);
-    for (guint i = 0; i < journal.lines->len; i++) {
-        const char *line = g_ptr_array_index(journal.lines, i);
+START_TEST(each_log_text_is_one_line) {
+    use_a_session(PDK_LOG_DEBUG);
+    for (guint i = 0; i < event_log.lines->len; i++) {
+        const char *line = g_ptr_array_index(event_log.lines, i);
         ck_assert_msg(strlen(line) > 2 && g_utf8_validate(line, -1, NULL), "%s", line);
         ck_assert_msg(strpbrk(line, "\r\n") == NULL, "%s", line);
     }
@@ -89,13 +89,14 @@ END_TEST
 
 static unsigned dropped_in_all(void) {
     unsigned all = 0, n;
-    for (guint i = 0; i < journal.lines->len; i++)
-        if (sscanf(g_ptr_array_index(journal.lines, i), "W %u lines dropped", &n) == 1)
+    for (guint i = 0; i < event_log.lines->len; i++)
+        if (sscanf(g_ptr_array_index(event_log.lines, i), "W %u lines dropped", &n) == 1)
             all += n;
     return all;
 }
 
-/* With manual dispatch nobody reads until we say so. Each lost hold is a line; there are more than wait for anybody. */
+/* With manual dispatch nothing is read until we dispatch. Each lost hold is a line, and there are more lines than the
+ * session keeps. */
 START_TEST(a_slow_reader_is_told_how_much_it_missed) {
     enum { HOLDS = 1200 };
     static pdk_lock *locks[HOLDS];
@@ -109,16 +110,16 @@ START_TEST(a_slow_reader_is_told_how_much_it_missed) {
     }
     ck_assert_int_eq(ts_expire(ts_ensemble_proxy(server, 0), ts_ensemble_host(server, 0)), 0);
     ck_assert(ts_fd_readable(pdk_hold_fd(holds[HOLDS - 1]), 20000)); /* the last of them is lost */
-    ck_assert_int_eq(journal_lines_with(&journal, ""), 0);
+    ck_assert_int_eq(event_log_lines_with(&event_log, ""), 0);
     for (int64_t began = ts_now_ms(); ts_now_ms() - began < 300;)
         if (ts_fd_readable(pdk_session_fd(s), 50))
             ck_assert_int_eq(pdk_session_dispatch(s, NULL), PDK_OK);
-    int lost = journal_lines_with(&journal, " lost: EXPIRED");
+    int lost = event_log_lines_with(&event_log, " lost: EXPIRED");
     unsigned dropped = dropped_in_all();
     ck_assert_int_gt(lost, 500);
     ck_assert_int_lt(lost, HOLDS);
     ck_assert_int_eq(lost + (int)dropped, HOLDS);
-    ck_assert_int_eq(journal_count(&journal, PDK_SESSION_EXPIRED), 1); /* events are never dropped */
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_EXPIRED), 1); /* events are never dropped */
     for (int i = 0; i < HOLDS; i++) {
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_LOST);
         pdk_lock_unref(locks[i]);
@@ -132,8 +133,8 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("log");
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_loop_test(cases, only_what_was_asked_for_comes, PDK_LOG_ERROR, PDK_LOG_DEBUG + 1);
-    tcase_add_test(cases, a_line_is_a_line);
+    tcase_add_loop_test(cases, only_chosen_levels_are_logged, PDK_LOG_ERROR, PDK_LOG_DEBUG + 1);
+    tcase_add_test(cases, each_log_text_is_one_line);
     tcase_add_test(cases, a_slow_reader_is_told_how_much_it_missed);
     suite_add_tcase(suite, cases);
     return suite;

@@ -1,4 +1,5 @@
-/* Every way to lose a hold: one LOST callback, the descriptor readable, in time, with its reason. And what is no loss. */
+/* Every way to lose a hold: one LOST callback, the descriptor readable, in time, with its reason. Also failures that
+ * lose nothing. */
 #include <glib.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static void forget_it(void) {
     memset(&it, 0, sizeof it);
 }
 
-/* Lost within that time, once, for that reason; and released it ends without a sound. */
+/* The hold is lost within that time, once, for that reason. Its release then tells nothing more. */
 static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert_msg(ts_fd_readable(pdk_hold_fd(it.hold), within_ms), "the descriptor is not readable in time");
     ck_assert(!pdk_hold_valid(it.hold));
@@ -77,7 +78,7 @@ START_TEST(expired_by_the_server) {
 }
 END_TEST
 
-/* Claims survive the expiry: those in line queue again, each with the deadline it had. */
+/* Claims survive the expiry. Those in the queue queue again, each with its old deadline. */
 START_TEST(claims_survive_an_expiry_with_their_deadlines) {
     acquire_it();
     ts_client *c = ts_stage_client(SESSION_MS);
@@ -106,7 +107,8 @@ END_TEST
 
 /* ---- cut off ---- */
 
-/* The link falls silent: lost by our own clock, while the server still keeps our node, and before anybody else is granted. */
+/* The link falls silent. The hold is lost by our own clock, while the server still keeps our node, and before another
+ * client is granted. */
 START_TEST(cut_off_beyond_the_lease) {
     ts_client *other = ts_stage_client(SESSION_MS);
     int64_t last_valid = 0;
@@ -136,7 +138,7 @@ START_TEST(cut_off_beyond_the_lease) {
 }
 END_TEST
 
-/* Requests arrive and replies do not: the session lives on, the hold cannot. Its node is not left in the way. */
+/* Requests arrive and replies do not. The session lives on, the hold does not. Its node does not stay in the way. */
 START_TEST(unanswered_beyond_the_lease) {
     const ts_proxy_mode modes[] = {TS_BLACKHOLE_DOWN, TS_DROP_REPLIES};
     ts_client *other = ts_stage_client(SESSION_MS);
@@ -151,7 +153,7 @@ START_TEST(unanswered_beyond_the_lease) {
     ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
     ck_assert_int_gt(ts_answer_at_ns(waiter), ts_lost_at_ns(it.lost));
     ck_assert(ts_wait_children(server(), it.path, 1, 2000));
-    pdk_hold *hold = NULL; /* and its session is of use again */
+    pdk_hold *hold = NULL; /* the session can be used again */
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(it.client, ts_fresh_path()), 5000, &hold), PDK_OK);
     pdk_hold_release(hold);
 }
@@ -191,7 +193,7 @@ START_TEST(deleted_by_somebody) {
 }
 END_TEST
 
-/* The right is gone, the local waiters are not: they queue for it anew. */
+/* The grant is gone, but the local waiters are not: they queue again. */
 START_TEST(local_waiters_survive_a_deletion) {
     const char *path = ts_fresh_path();
     ts_client *client = ts_stage_client(SESSION_MS);

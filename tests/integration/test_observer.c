@@ -1,5 +1,5 @@
-/* Observers of an election: the present leader first, every new one in order, across cuts and lost sessions; nothing after the
- * stop; and what they cost the server. */
+/* Observers of an election. They are told the present leader first, then every new one in order, across cuts and lost
+ * sessions. After the stop they are told nothing. Also what they cost the server. */
 #include <string.h>
 
 #include "elections.h"
@@ -13,7 +13,7 @@ static const char *server(void) { return ts_stage_server(); }
 
 static struct {
     const char *path;
-    ts_client *a, *b; /* who is in the election, and who watches it */
+    ts_client *a, *b; /* a's candidates are in the election, b observes it */
     pdk_election *seen;
 } it;
 
@@ -24,7 +24,7 @@ static void make_it(void) {
     it.seen = election_on(it.b, it.path, NULL);
 }
 
-/* Leads, or waits to. */
+/* The candidate leads, or waits to lead. */
 static pdk_election *enter(const char *identity) {
     pdk_election *election = election_on(it.a, it.path, identity);
     const int before = MAX(0, ts_child_count(server(), it.path));
@@ -44,7 +44,7 @@ static pdk_election *enter(const char *identity) {
         ck_assert(!record_overlapped(r));                                                                              \
     } while (0)
 
-/* ---- who leads */
+/* ---- the leader */
 
 START_TEST(the_present_leader_first_and_then_every_new_one) {
     static const char *const names[] = {"anna", "bruno", "clara", "dora", "emil"}, *const order[] = {"anna", "bruno",
@@ -59,7 +59,7 @@ START_TEST(the_present_leader_first_and_then_every_new_one) {
     }
     record *r = observer_begin(it.seen);
     assert_leader(r, "anna");
-    ck_assert_int_eq(pdk_election_leave(elections[2]), PDK_OK); /* those behind the leader are no news */
+    ck_assert_int_eq(pdk_election_leave(elections[2]), PDK_OK); /* candidates behind the leader change nothing */
     ck_assert(ts_wait_children(server(), it.path, MANY - 1, SOON_MS));
     ck_assert_int_eq(pdk_election_join(elections[2], NULL), PDK_OK);
     ck_assert(ts_wait_children(server(), it.path, MANY, SOON_MS));
@@ -75,7 +75,7 @@ START_TEST(the_present_leader_first_and_then_every_new_one) {
 }
 END_TEST
 
-/* A directory that is not there, is made, emptied, deleted and made again. */
+/* A directory that does not exist, is created, emptied, deleted and created again. */
 START_TEST(a_directory_that_comes_and_goes) {
     record *r = observer_begin(it.seen);
 
@@ -88,7 +88,7 @@ START_TEST(a_directory_that_comes_and_goes) {
         ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
         ck_assert_int_eq(ts_delete(server(), it.path), 0);
         if (i == 1) {
-            ts_sleep_ms(1200); /* looked for in vain, meanwhile */
+            ts_sleep_ms(1200); /* the observer looks for it meanwhile, and does not find it */
         }
     }
     assert_leaders(r, "- anna - anna - anna -");
@@ -105,7 +105,7 @@ START_TEST(an_identity_that_is_written_over) {
     const int64_t token = record_leader_token(r);
     ck_assert_int_eq(ts_set(server(), node, "bruno"), 0);
     assert_leader(r, "bruno");
-    ck_assert_int_eq(ts_set(server(), node, "bruno"), 0); /* which is no news */
+    ck_assert_int_eq(ts_set(server(), node, "bruno"), 0); /* the observer is not told of this */
     ts_sleep_ms(100);
     ck_assert_int_eq(ts_set(server(), node, ""), 0);
     assert_leader(r, "");
@@ -119,7 +119,8 @@ START_TEST(an_identity_that_is_written_over) {
 }
 END_TEST
 
-/* The leader's node may not be read: that there is one is told, and not who, and no longer who was it before. */
+/* The leader's node may not be read. The observer is told that there is a leader. It is not told the identity, and not
+ * the identity of the leader before. */
 START_TEST(a_leader_that_may_not_be_read) {
     ts_observer *admin = ts_observer_open(server());
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
@@ -149,7 +150,7 @@ END_TEST
 
 /* ---- across cuts and lost sessions */
 
-START_TEST(what_changes_during_a_cut) {
+START_TEST(changes_during_a_cut) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
     record *r = observer_begin(it.seen);
 
@@ -173,7 +174,7 @@ START_TEST(what_changes_during_a_cut) {
 }
 END_TEST
 
-START_TEST(what_changes_while_the_session_is_lost) {
+START_TEST(changes_while_the_session_is_lost) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno");
     record *r = observer_begin(it.seen);
 
@@ -196,11 +197,11 @@ START_TEST(what_changes_while_the_session_is_lost) {
     assert_leader(r, "bruno");
     ck_assert_int_eq(pdk_election_leave(bruno), PDK_OK);
     assert_leader(r, "-");
-    assert_leaders(r, "anna bruno -"); /* the same one is not told twice */
+    assert_leaders(r, "anna bruno -"); /* the same leader is not told twice */
 }
 END_TEST
 
-/* The leader loses its session, and comes again. */
+/* The leader loses its session, and leads again. */
 START_TEST(a_leader_that_is_lost) {
     enter("anna");
     pdk_election *other = election_on(it.b, it.path, "bruno");
@@ -212,7 +213,7 @@ START_TEST(a_leader_that_is_lost) {
         ck_assert_int_eq(ts_expire(it.a->proxy, server()), 0);
         ck_assert(ts_wait_event(it.a, PDK_SESSION_REOPENED, 1, ts_patience(SESSION_MS)));
         const int64_t end = ts_now_ms() + ts_patience(2 * SESSION_MS);
-        while (record_leader_token(r) <= token) { /* perhaps with nobody in between */
+        while (record_leader_token(r) <= token) { /* perhaps without a time in which nobody leads */
             ck_assert_int_lt(ts_now_ms(), end);
             ts_sleep_ms(5);
         }
@@ -228,9 +229,9 @@ START_TEST(a_leader_that_is_lost) {
 }
 END_TEST
 
-/* ---- candidates hear of it too */
+/* ---- candidates are told of leaders too */
 
-START_TEST(a_candidate_hears_of_leaders) {
+START_TEST(a_candidate_is_told_of_leaders) {
     pdk_election *anna = enter("anna"), *bruno = election_on(it.b, it.path, "bruno");
     record *r = candidate_join_with_leaders(bruno);
 
@@ -245,12 +246,12 @@ START_TEST(a_candidate_hears_of_leaders) {
     enter("clara");
     ts_sleep_ms(200);
     ck_assert_int_eq(record_late(r), 0);
-    g_autofree char *leaders = record_leaders(r); /* while it leaves, it may still hear that nobody leads */
+    g_autofree char *leaders = record_leaders(r); /* while it leaves, it may still be told that nobody leads */
     ck_assert(g_str_equal(leaders, "anna bruno") || g_str_equal(leaders, "anna bruno -"));
 }
 END_TEST
 
-/* ---- many of them, and what they cost */
+/* ---- many observers, and what they cost */
 
 START_TEST(many_observers) {
     enum { MANY = 60 };
@@ -287,12 +288,12 @@ START_TEST(many_observers) {
 }
 END_TEST
 
-/* On the server they watch the leader's node, and nobody behind it; and nothing is left once that is gone. */
-START_TEST(watched_is_the_leader_and_nothing_else) {
+/* On the server they watch the leader's node, and no node behind it. Nothing is left when that node is gone. */
+START_TEST(only_the_leader_is_watched) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
     ts_client *third = ts_stage_client(SESSION_MS);
 
-    ts_sleep_ms(100); /* those in line have set theirs: on the node ahead, and the leader on its own */
+    ts_sleep_ms(100); /* queued candidates have set theirs: each on the node ahead, and the leader on its own */
     const int64_t watches = ts_watch_count(server());
     record *one = observer_begin(it.seen), *two = observer_begin(election_on(third, it.path, NULL));
     assert_leader(one, "anna");
@@ -324,12 +325,12 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_directory_that_comes_and_goes);
     tcase_add_test(tcase, an_identity_that_is_written_over);
     tcase_add_test(tcase, a_leader_that_may_not_be_read);
-    tcase_add_loop_test(tcase, what_changes_during_a_cut, 0, 2);
-    tcase_add_loop_test(tcase, what_changes_while_the_session_is_lost, 0, 2);
+    tcase_add_loop_test(tcase, changes_during_a_cut, 0, 2);
+    tcase_add_loop_test(tcase, changes_while_the_session_is_lost, 0, 2);
     tcase_add_loop_test(tcase, a_leader_that_is_lost, 0, 2);
-    tcase_add_test(tcase, a_candidate_hears_of_leaders);
+    tcase_add_test(tcase, a_candidate_is_told_of_leaders);
     tcase_add_test(tcase, many_observers);
-    tcase_add_test(tcase, watched_is_the_leader_and_nothing_else);
+    tcase_add_test(tcase, only_the_leader_is_watched);
     return suite;
 }
 

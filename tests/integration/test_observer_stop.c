@@ -1,4 +1,5 @@
-/* The end of an observer: nothing is told after the stop, wherever that is called from, and user_free runs once, after fn. */
+/* The end of an observer. After the stop nothing is told, wherever the stop is called. user_free runs once, after
+ * fn. */
 #include <string.h>
 
 #include "elections.h"
@@ -12,7 +13,7 @@ static const char *server(void) { return ts_stage_server(); }
 
 static struct {
     const char *path;
-    ts_client *a, *b; /* who is in the election, and who watches it */
+    ts_client *a, *b; /* a's candidates are in the election, b observes it */
     pdk_election *leader, *seen;
 } it;
 
@@ -31,8 +32,8 @@ static void assert_leader(record *r, const char *identity) {
     ck_assert_msg(record_wait_leader(r, identity, ts_patience(SESSION_MS + SOON_MS)), "not told: %s", identity);
 }
 
-/* The leader leaves, and comes again: two things to tell whoever still listens. */
-static void stir(void) {
+/* The leader leaves and comes again: this makes two messages for each observer. */
+static void change_leader(void) {
     record *witness = observer_begin(it.leader);
 
     assert_leader(witness, "anna");
@@ -62,12 +63,12 @@ START_TEST(stopped_by_another_thread) {
     observer_stop(r);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
     record_silence(r);
-    stir();
+    change_leader();
     assert_silent(r, 1);
 }
 END_TEST
 
-/* Before anything was told: with the list under way, its answer under way, the read under way, and without a connection. */
+/* Nothing has been told yet: the list is under way, its answer is, the read is, or there is no connection. */
 START_TEST(stopped_before_it_is_told) {
     static const int opcodes[] = {0, TS_OP_GET_CHILDREN, TS_OP_GET_DATA, 0};
 
@@ -89,7 +90,7 @@ START_TEST(stopped_before_it_is_told) {
         record *next = observer_begin(it.seen);
         assert_leader(next, "anna");
         observer_stop(next);
-        stir();
+        change_leader();
         assert_silent(r, told);
         assert_silent(next, 1);
     }
@@ -113,12 +114,12 @@ START_TEST(stopped_from_within) {
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
     record_silence(r);
     ck_assert_int_eq(pdk_election_join(it.leader, NULL), PDK_OK);
-    stir();
+    change_leader();
     assert_silent(r, 2);
 }
 END_TEST
 
-/* fn runs on the session's thread: the stop does not wait for it, and leaves the freeing to it. */
+/* fn runs on the session's thread. The stop does not wait for it, and leaves user_free to that thread. */
 START_TEST(stopped_while_it_runs) {
     door *d = door_new();
 
@@ -128,7 +129,7 @@ START_TEST(stopped_while_it_runs) {
     record_act(r, LEADER, at_door, d);
     ck_assert_int_eq(pdk_election_leave(it.leader), PDK_OK);
     assert_leader(r, "-");
-    ck_assert_int_eq(pdk_election_join(it.leader, NULL), PDK_OK); /* the next message is due behind it */
+    ck_assert_int_eq(pdk_election_join(it.leader, NULL), PDK_OK); /* the next message is due after it */
     ts_sleep_ms(100);
     ck_assert(record_running(r));
     observer_stop(r);
@@ -137,12 +138,12 @@ START_TEST(stopped_while_it_runs) {
     door_open(d);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
     record_silence(r);
-    stir();
+    change_leader();
     assert_silent(r, 2);
 }
 END_TEST
 
-/* A message is due, and nobody dispatches it before the stop: it is not told. */
+/* A message is due, and nobody dispatches before the stop. It is not told. */
 START_TEST(stopped_while_a_message_is_due) {
     make_it_with(manual_client(SESSION_MS));
     record *r = observer_begin(it.seen);
@@ -153,24 +154,24 @@ START_TEST(stopped_while_a_message_is_due) {
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
     record_silence(r);
     ck_assert_int_eq(pdk_session_dispatch(it.b->session, NULL), PDK_OK);
-    stir();
+    change_leader();
     ck_assert_int_eq(pdk_session_dispatch(it.b->session, NULL), PDK_OK);
     assert_silent(r, 0);
 }
 END_TEST
 
-/* With a reader that is slow every leader is told in order, none after the stop. */
+/* The reader is slow. Every leader is told in order, and none after the stop. */
 START_TEST(dispatched_late) {
     make_it_with(manual_client(SESSION_MS));
     record *r = observer_begin(it.seen);
 
     ts_sleep_ms(100);
-    stir();
+    change_leader();
     ck_assert(manual_wait(it.b, r, LEADER, 2, 5000));
     ts_sleep_ms(300);
     ck_assert_int_eq(pdk_session_dispatch(it.b->session, NULL), PDK_OK);
     g_autofree char *leaders = record_leaders(r);
-    if (strcmp(leaders, "anna anna") != 0) /* nobody led for so short a time that it may be left out */
+    if (strcmp(leaders, "anna anna") != 0) /* the time without a leader was short, and such a message may be left out */
         ck_assert_str_eq(leaders, "anna - anna");
     observer_stop(r);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
@@ -186,7 +187,7 @@ START_TEST(the_session_is_closed) {
     assert_leader(r, "anna");
     ck_assert_int_eq(pdk_session_close(it.b->session, 5000), PDK_OK);
     record_silence(r);
-    stir();
+    change_leader();
     observer_stop(r);
     assert_silent(r, 1);
 }
@@ -206,7 +207,7 @@ START_TEST(the_session_is_closed_from_within) {
     ck_assert_int_eq(pdk_election_leave(it.leader), PDK_OK);
     ck_assert(record_wait(r, LEADER, 2, ts_patience(SOON_MS)));
     ck_assert_int_eq(pdk_election_join(it.leader, NULL), PDK_OK);
-    stir();
+    change_leader();
     ck_assert_int_eq(record_count(r, FREED), 0);
     observer_stop(r);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
@@ -214,7 +215,7 @@ START_TEST(the_session_is_closed_from_within) {
 }
 END_TEST
 
-/* It goes on without the election it was made of, and keeps the session. */
+/* The observer goes on without its election, and keeps the session. */
 START_TEST(the_election_goes_before_it) {
     pdk_election *election = NULL;
 
@@ -223,19 +224,20 @@ START_TEST(the_election_goes_before_it) {
     record *r = observer_begin(election);
     pdk_election_unref(election);
     assert_leader(r, "anna");
-    stir();
-    ck_assert(record_wait(r, LEADER, 2, ts_patience(SOON_MS))); /* that nobody led may have been over too soon */
+    change_leader();
+    ck_assert(record_wait(r, LEADER, 2,
+                          ts_patience(SOON_MS))); /* the time without a leader may have been too short to be told */
     assert_leader(r, "anna");
     observer_stop(r);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
     const int told = record_count(r, LEADER);
-    stir();
+    change_leader();
     assert_silent(r, told);
 }
 END_TEST
 
-/* Without user_free, and with the session's last reference. */
-START_TEST(the_last_of_its_session) {
+/* Without user_free. The observer has the session's last reference. */
+START_TEST(the_last_user_of_its_session) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
     pdk_election *election = NULL;
@@ -252,17 +254,17 @@ START_TEST(the_last_of_its_session) {
     assert_leader(r, "anna"); /* it lives as long as the observer */
     pdk_observer_stop(observer);
     record_silence(r);
-    stir();
+    change_leader();
     ck_assert_int_eq(record_late(r), 0);
     ck_assert_int_eq(record_count(r, FREED), 0);
 }
 END_TEST
 
-/* ---- begun and stopped all the time, while leaders come and go */
+/* ---- begun and stopped again and again, while leaders come and go */
 
 static volatile gint going;
 
-static void *churn_main(void *election) {
+static void *begin_and_stop(void *election) {
     while (g_atomic_int_get(&going)) {
         record *r = record_new();
         pdk_observer *observer = NULL;
@@ -277,7 +279,7 @@ static void *churn_main(void *election) {
     return NULL;
 }
 
-START_TEST(begun_and_stopped_all_the_time) {
+START_TEST(begun_and_stopped_again_and_again) {
     enum { THREADS = 3 };
     GThread *threads[THREADS];
 
@@ -285,7 +287,7 @@ START_TEST(begun_and_stopped_all_the_time) {
     record *steady = observer_begin(it.seen);
     g_atomic_int_set(&going, 1);
     for (int i = 0; i < THREADS; i++) {
-        threads[i] = g_thread_new("churn", churn_main, it.seen);
+        threads[i] = g_thread_new("churn", begin_and_stop, it.seen);
     }
     const int64_t end = ts_now_ms() + 2000;
     for (int i = 0; ts_now_ms() < end; i++) {
@@ -320,8 +322,8 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, the_session_is_closed);
     tcase_add_test(tcase, the_session_is_closed_from_within);
     tcase_add_test(tcase, the_election_goes_before_it);
-    tcase_add_test(tcase, the_last_of_its_session);
-    tcase_add_test(tcase, begun_and_stopped_all_the_time);
+    tcase_add_test(tcase, the_last_user_of_its_session);
+    tcase_add_test(tcase, begun_and_stopped_again_and_again);
     return suite;
 }
 

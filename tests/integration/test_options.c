@@ -1,5 +1,5 @@
-/* What pdk_session_open is given: host lists; options out of range, structs of other sizes, what this build cannot do, and
- * what the good ones do. The options of a lock as well. */
+/* The arguments of pdk_session_open: host lists, options out of range, structs of other sizes, options that this build
+ * cannot serve, and the effect of good ones. The options of a lock as well. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -108,8 +108,8 @@ START_TEST(session_texts_out_of_range_are_refused_by_name) {
 }
 END_TEST
 
-/* Debian's client library has neither. */
-START_TEST(what_this_build_cannot_do_is_refused) {
+/* Debian's client library supports neither. */
+START_TEST(options_this_build_cannot_serve_are_refused) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.tls = "ca.pem,client.pem,client.key,secret";
     refused_open(&options, PDK_UNSUPPORTED, "tls");
@@ -119,7 +119,7 @@ START_TEST(what_this_build_cannot_do_is_refused) {
 }
 END_TEST
 
-/* A version to come, with one member more. */
+/* A later version, with one member more. */
 struct newer_session_options {
     pdk_session_options known;
     int64_t more;
@@ -140,7 +140,7 @@ START_TEST(session_options_of_another_version) {
     refused_open(&newer.known, PDK_INVALID, "options");
     newer.more = INT64_MIN;
     refused_open(&newer.known, PDK_INVALID, "options");
-    pdk_session_options cut = PDK_SESSION_OPTIONS_INIT; /* smaller than the first version: never was */
+    pdk_session_options cut = PDK_SESSION_OPTIONS_INIT; /* smaller than the first version: this never existed */
     cut.size--;
     refused_open(&cut, PDK_INVALID, "size");
     cut.size = 0;
@@ -227,7 +227,7 @@ START_TEST(the_server_clamps_the_timeout) {
     s = open_with(&options);
     ck_assert_int_eq(pdk_session_timeout_ms(s), 1000);
 
-    /* and what is held lasts no longer than that */
+    /* a hold is valid for no longer than that */
     pdk_lock *lock = NULL;
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_new(s, "/o/clamp", NULL, &lock), PDK_OK);
@@ -294,7 +294,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_macro_holds_the_documented_defaults);
     tcase_add_test(cases, session_numbers_out_of_range_are_refused_by_name);
     tcase_add_test(cases, session_texts_out_of_range_are_refused_by_name);
-    tcase_add_test(cases, what_this_build_cannot_do_is_refused);
+    tcase_add_test(cases, options_this_build_cannot_serve_are_refused);
     tcase_add_test(cases, session_options_of_another_version);
     tcase_add_test(cases, lock_options);
     tcase_add_test(cases, the_label_is_in_the_identity);

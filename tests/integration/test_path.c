@@ -1,8 +1,8 @@
-/* The lock's directory: how it comes into being and goes, what the nodes are called, and who else may live there. */
+/* The lock's directory: how it is created and deleted, the names of the nodes, and other nodes in it. */
 #include <glib.h>
 #include <string.h>
 
-#include "sweeper.h"
+#include "directory_remover.h"
 #include "ts_check.h"
 #include "ts_stage.h"
 #include "ts_support.h"
@@ -27,7 +27,7 @@ START_TEST(a_missing_directory_is_made_with_its_parents) {
     pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
 
     ck_assert_int_eq(ts_child_count(server(), path), 1);
-    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 1); /* its parents stay */
+    ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 1); /* its parents are not containers */
     pdk_hold_release(hold);
 }
 END_TEST
@@ -59,7 +59,7 @@ START_TEST(a_deleted_directory_is_made_again) {
 }
 END_TEST
 
-/* All is deleted under a waiter, its own node first: it queues anew, and the holder hears of it. */
+/* All is deleted under a waiter, its own node first. The waiter queues again, and the holder is told. */
 START_TEST(a_directory_deleted_under_holder_and_waiter) {
     const char *path = ts_fresh_path();
     pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
@@ -78,7 +78,7 @@ START_TEST(a_directory_deleted_under_holder_and_waiter) {
         }
     }
     ck_assert_int_eq(ts_delete(server(), held_node), 0);
-    ts_delete(server(), path); /* where the waiter has not come back yet */
+    ts_delete(server(), path); /* in case the waiter has not come back yet */
     ck_assert(ts_lost_wait(lost, ts_patience(2000)));
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_NODE_GONE);
     ck_assert(ts_answer_wait(waiter, ts_patience(3000)));
@@ -90,7 +90,7 @@ START_TEST(a_directory_deleted_under_holder_and_waiter) {
 }
 END_TEST
 
-/* A waiter whose node somebody deletes is not stuck: it queues again, behind whoever came meanwhile. */
+/* Another client deletes a waiter's node. The waiter queues again, behind those that came meanwhile. */
 START_TEST(a_waiter_whose_node_is_deleted_queues_again) {
     const char *path = ts_fresh_path();
     pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
@@ -111,13 +111,14 @@ START_TEST(a_waiter_whose_node_is_deleted_queues_again) {
 }
 END_TEST
 
-/* Somebody removes the directory whenever it is empty, as the server does with containers, only much more often. */
+/* Another client removes the directory whenever it is empty, as the server does with containers, only much more
+ * often. */
 START_TEST(a_directory_that_vanishes_all_the_time) {
     const char *path = ts_fresh_path();
     pdk_lock *locks[2] = {ts_lock(a, path), ts_lock(b, path)};
     const int64_t end = ts_now_ms() + 1500;
     int failures = 0, grants = 0;
-    sweeper *s = sweeper_start(path, NULL);
+    directory_remover *remover = directory_remover_start(path, NULL);
 
     for (; ts_now_ms() < end && failures == 0; grants++) {
         pdk_hold *hold = NULL;
@@ -128,7 +129,7 @@ START_TEST(a_directory_that_vanishes_all_the_time) {
             ts_sleep_ms(1);
         }
     }
-    ck_assert_int_gt(sweeper_stop(s), 10);
+    ck_assert_int_gt(directory_remover_stop(remover), 10);
     ck_assert_int_eq(failures, 0);
     ck_assert_int_gt(grants, 20);
     ck_assert(ts_wait_children(server(), path, 0, 2000));
@@ -148,7 +149,7 @@ START_TEST(below_a_chroot) {
     ck_assert_int_eq(ts_child_count(server(), full), 1);
     g_autofree char *node = ts_hold_node(hold);
     ck_assert(g_str_has_prefix(node, full));
-    /* The same place, from a session without one. */
+    /* The same directory, from a session without a chroot. */
     pdk_hold *other = NULL;
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, full), 0, &other), PDK_BUSY);
     ck_assert_int_eq(pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
@@ -185,7 +186,7 @@ START_TEST(names_of_both_profiles) {
 }
 END_TEST
 
-/* Ours against ours, in two profiles on one path: they exclude each other all the same. */
+/* Two naming profiles of ours on one path exclude each other all the same. */
 START_TEST(profiles_exclude_each_other) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
     const char *path = ts_fresh_path();
@@ -220,7 +221,7 @@ static const char *const foreign[] = {
     "__lock__",
     "lock-0000000000 ",
     "_c_-lock-00000000x0",
-    "lock-9999999999", /* beyond 32 bits */
+    "lock-9999999999", /* more than 32 bits */
     "_c_x-latch-0000000000",
 };
 
@@ -262,7 +263,7 @@ START_TEST(foreign_children_neither_block_nor_vanish) {
 }
 END_TEST
 
-/* Contenders of other libraries do count, also those that nobody's session owns. */
+/* Contenders of other libraries count, also those that no session owns. */
 START_TEST(contenders_of_others_are_waited_for) {
     static const char *const names[] = {"_c_0d9f-lock-0000000000", "deadbeef__lock__0000000000",
                                         "_c_1-__WRIT__0000000000", "_c_1-__READ__0000000000", "abc__rlock__0000000000"};
@@ -283,7 +284,7 @@ START_TEST(contenders_of_others_are_waited_for) {
 }
 END_TEST
 
-/* A contender of another library's that comes after us, with a name that sorts before ours, is behind us. */
+/* A contender of another library comes after us. Its name sorts before ours, but it is behind us. */
 START_TEST(later_contenders_do_not_matter) {
     const char *path = ts_fresh_path();
     pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);

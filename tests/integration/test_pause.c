@@ -1,5 +1,5 @@
-/* A process that is paused past its session, as a holder and as a waiter whose grant arrives meanwhile. The process is this
- * program, run again as: test_pause HOSTS PATH. */
+/* A process that is paused past its session: as a holder, and as a waiter that is granted meanwhile. The process is
+ * this program, run again as: test_pause HOSTS PATH. */
 #include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ static void say(const char *word, int64_t number) {
     fflush(stdout);
 }
 
-/* Asks again and again whether the hold is valid; says what the first answer after a pause was, and the next. The pause comes
- * after `last`, and wherever it falls, one of the two distances shows it. */
+/* Asks again and again whether the hold is valid. Reports the first answer after a pause, and the next. The pause comes
+ * after `last`. Wherever it falls, one of the two distances shows it. */
 static int watch_hold(pdk_hold *hold, int64_t last) {
     for (;;) {
         const int64_t before = ts_now_ms();
@@ -30,7 +30,7 @@ static int watch_hold(pdk_hold *hold, int64_t last) {
         const int64_t after = ts_now_ms();
 
         if (after - before > SESSION_MS / 2) {
-            valid = pdk_hold_valid(hold); /* it may have fallen behind the first question */
+            valid = pdk_hold_valid(hold); /* the pause may have come after the first question */
         }
         if (after - last > SESSION_MS / 2) {
             say("valid", valid);
@@ -44,7 +44,7 @@ static int watch_hold(pdk_hold *hold, int64_t last) {
     }
 }
 
-static int play(const char *hosts, const char *path) {
+static int run_process(const char *hosts, const char *path) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *session;
     pdk_lock *lock;
@@ -61,7 +61,7 @@ static int play(const char *hosts, const char *path) {
     return watch_hold(hold, granted);
 }
 
-/* ---- and what is done to it ---- */
+/* ---- the test ---- */
 
 static struct {
     pid_t pid;
@@ -75,7 +75,7 @@ static void start_process(const char *path) {
     process.pid = ts_spawn(argv, &fd);
     ck_assert_int_gt(process.pid, 0);
     process.from = fdopen(fd, "r");
-    setvbuf(process.from, NULL, _IONBF, 0); /* so that the descriptor tells whether there is something */
+    setvbuf(process.from, NULL, _IONBF, 0); /* so that the descriptor tells whether there is something to read */
 }
 
 static void end_process(void) {
@@ -87,7 +87,7 @@ static void end_process(void) {
 }
 
 /* The number of the next line, which must begin with that word. */
-static int64_t hear(const char *word) {
+static int64_t read_number(const char *word) {
     char line[128] = "";
 
     ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
@@ -100,16 +100,16 @@ START_TEST(a_holder_paused_past_its_session) {
     const char *path = ts_fresh_path();
 
     start_process(path);
-    const int64_t token = hear("granted");
+    const int64_t token = read_number("granted");
     ts_answer *waiter = ts_acquire_async(ts_lock(ts_stage_client(SESSION_MS), path), 20000);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     ck_assert(ts_pause(process.pid));
     ck_assert(ts_answer_wait(waiter, SESSION_MS + ts_patience(2000)));
     ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
     ck_assert(ts_resume(process.pid));
-    ck_assert_int_eq(hear("valid"), false);
-    ck_assert_int_eq(hear("valid"), false);
-    ck_assert_int_eq(hear("released"), PDK_LOST);
+    ck_assert_int_eq(read_number("valid"), false);
+    ck_assert_int_eq(read_number("valid"), false);
+    ck_assert_int_eq(read_number("released"), PDK_LOST);
     ck_assert_int_gt(pdk_hold_token(ts_answer_hold(waiter)), token);
     ck_assert(pdk_hold_valid(ts_answer_hold(waiter)));
     ck_assert_int_eq(ts_child_count(server(), path), 1);
@@ -121,18 +121,19 @@ START_TEST(a_holder_paused_briefly) {
     const char *path = ts_fresh_path();
 
     start_process(path);
-    const int64_t token = hear("granted");
+    const int64_t token = read_number("granted");
     ck_assert(ts_pause(process.pid));
     ts_sleep_ms(SESSION_MS / 2 + 100);
     ck_assert(ts_resume(process.pid));
-    ck_assert_int_eq(hear("valid"), true);
-    ck_assert_int_eq(hear("valid"), true);
-    ck_assert_int_eq(hear("released"), PDK_OK);
+    ck_assert_int_eq(read_number("valid"), true);
+    ck_assert_int_eq(read_number("valid"), true);
+    ck_assert_int_eq(read_number("released"), PDK_OK);
     ck_assert_int_gt(token, 0);
 }
 END_TEST
 
-/* It is next, its predecessor goes, and it sleeps: by the time it wakes another has the right, and it queues behind that one. */
+/* The waiter is next, its predecessor goes, and the waiter sleeps. When it wakes, another client has the grant, and the
+ * waiter queues behind that one. */
 START_TEST(a_waiter_paused_while_its_turn_comes) {
     const char *path = ts_fresh_path();
     ts_client *a = ts_stage_client(SESSION_MS), *c = ts_stage_client(SESSION_MS);
@@ -149,11 +150,11 @@ START_TEST(a_waiter_paused_while_its_turn_comes) {
     ck_assert_int_eq(ts_answer_status(third), PDK_OK);
     const int64_t token = pdk_hold_token(ts_answer_hold(third));
     ck_assert(ts_resume(process.pid));
-    ck_assert(ts_wait_children(server(), path, 2, ts_patience(3000))); /* it has queued anew */
+    ck_assert(ts_wait_children(server(), path, 2, ts_patience(3000))); /* it has queued again */
     ts_sleep_ms(200);
     ck_assert(pdk_hold_valid(ts_answer_hold(third)));
     ck_assert_int_eq(ts_answer_release(third), PDK_OK);
-    ck_assert_int_gt(hear("granted"), token); /* and not before */
+    ck_assert_int_gt(read_number("granted"), token); /* and not before */
 }
 END_TEST
 
@@ -168,4 +169,4 @@ static Suite *make_suite(void) {
     return suite;
 }
 
-int main(int argc, char **argv) { return argc == 3 ? play(argv[1], argv[2]) : ts_run_suite(make_suite()); }
+int main(int argc, char **argv) { return argc == 3 ? run_process(argv[1], argv[2]) : ts_run_suite(make_suite()); }

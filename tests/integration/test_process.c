@@ -1,4 +1,4 @@
-/* What sessions do to the process they live in: signals, descriptors, and IPv6 where the machine has it. */
+/* What sessions do to their process: signals, descriptors, and IPv6 where the machine has it. */
 #include <check.h>
 #include <glib.h>
 #include <netinet/in.h>
@@ -10,14 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "self.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
 static ts_ensemble *server;
 static ts_proxy *proxy;
-static struct journal journal;
+static struct event_log event_log;
 
 static void begin(void) {
     server = ts_ensemble_start(NULL);
@@ -29,17 +29,17 @@ static void end(void) { ts_ensemble_stop(server); }
 
 static void set_up(void) {
     ts_proxy_heal(proxy);
-    journal_init(&journal);
+    event_log_init(&event_log);
 }
 
-static void tear_down(void) { journal_clear(&journal); }
+static void tear_down(void) { event_log_clear(&event_log); }
 
 static pdk_session *open_session(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = NULL;
-    journal_attach(&journal, &options);
+    event_log_attach(&event_log, &options);
     ck_assert_int_eq(pdk_session_open(ts_ensemble_proxied_hosts(server), &options, &s), PDK_OK);
-    journal_keep(&journal, s);
+    event_log_keep(&event_log, s);
     return s;
 }
 
@@ -70,7 +70,7 @@ START_TEST(library_threads_block_every_signal) {
     ck_assert_int_ge(found, 5); /* timer, connector, dispatcher, and two of the client library */
     g_free(open);
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0); /* the next handle has threads of its own */
-    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     open = self_threads_open_to_signals(before, &found);
     ck_assert_str_eq(open, "");
     ck_assert_int_ge(found, 5);
@@ -107,7 +107,7 @@ START_TEST(no_descriptor_survives_an_exec) {
     g_free(fresh);
     for (int i = 0; i < 2; i++) {
         ts_proxy_set_mode(proxy, TS_CUT);
-        ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, i + 1, 10000));
+        ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, i + 1, 10000));
         ts_proxy_heal(proxy);
         use_lock(s); /* connected again */
         fresh = self_new_inheritable(before);
@@ -115,7 +115,7 @@ START_TEST(no_descriptor_survives_an_exec) {
         g_free(fresh);
     }
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
-    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     use_lock(s);
     fresh = self_new_inheritable(before);
     ck_assert_str_eq(fresh, "");
@@ -136,7 +136,7 @@ START_TEST(descriptors_and_threads_come_back) {
         use_lock(s);
         close_session(s);
         ck_assert_int_eq(self_descriptor_count(), descriptors);
-        ck_assert(self_wait_threads(threads, 5000)); /* their last words are spoken, they are about to end */
+        ck_assert(self_wait_threads(threads, 5000)); /* they have logged their last lines, and are about to end */
     }
 }
 END_TEST
@@ -159,7 +159,7 @@ START_TEST(sessions_of_one_process_exclude_each_other) {
         for (int j = 0; j < SESSIONS; j++) {
             pdk_hold *none = NULL;
             pdk_status status = pdk_lock_acquire(locks[j], 0, &none);
-            /* its own thread asks the very object that it holds, or another one that is behind */
+            /* each thread tries the object that it holds, and one that is behind */
             ck_assert_int_eq(status, j == i ? PDK_DEADLOCK : PDK_BUSY);
         }
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);

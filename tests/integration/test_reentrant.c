@@ -1,5 +1,5 @@
-/* A lock that its holder may acquire again: each acquisition a hold of its own, of one right, which ends with the last of them
- * and is lost for all of them. */
+/* A lock that its holder may acquire again. Each acquisition is a hold of its own, of one grant. The grant ends with
+ * the last of these holds, and is lost for all of them. */
 #include <glib.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ enum { SESSION_MS = 3000, SHORT_MS = 200, LEVELS = 3 };
 
 static ts_client *a, *b;
 static const char *path;
-static pdk_lock *lock; /* of a, reentrant */
+static pdk_lock *lock; /* a's lock object, reentrant */
 
 static const char *server(void) { return ts_stage_server(); }
 
@@ -40,9 +40,9 @@ static void nest(pdk_hold *holds[LEVELS]) {
     }
 }
 
-/* ---- one right ---- */
+/* ---- one grant ---- */
 
-START_TEST(each_acquisition_is_a_hold_of_one_right) {
+START_TEST(each_acquisition_is_a_hold_of_one_grant) {
     pdk_hold *holds[LEVELS];
 
     nest(holds);
@@ -65,7 +65,7 @@ END_TEST
 
 static const int orders[][LEVELS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-START_TEST(it_ends_with_the_last_in_whatever_order) {
+START_TEST(it_ends_with_the_last_in_any_order) {
     pdk_hold *holds[LEVELS];
 
     nest(holds);
@@ -86,7 +86,7 @@ START_TEST(it_ends_with_the_last_in_whatever_order) {
 }
 END_TEST
 
-/* The thread may go on acquiring as long as it has one of them, and is like any other when it has none. */
+/* The thread may acquire again as long as it has one of the holds. Without any it is like every other thread. */
 START_TEST(levels_come_and_go) {
     pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = NULL;
     const int64_t token = pdk_hold_token(outer);
@@ -143,7 +143,7 @@ START_TEST(very_many_levels) {
         holds[i] = ts_stage_acquire(lock, 5000);
     }
     ck_assert_int_eq(ts_child_count(server(), path), 1);
-    if (_i == 0) { /* all are lost at once, and none is told twice */
+    if (_i == 0) { /* all are lost at once, and each is told once */
         g_autofree char *node = ts_hold_node(holds[0]);
         ck_assert_int_eq(ts_delete(server(), node), 0);
         ck_assert(ts_fd_readable(pdk_hold_fd(holds[0]), ts_patience(3000)));
@@ -155,14 +155,15 @@ START_TEST(very_many_levels) {
 }
 END_TEST
 
-/* ---- everybody else waits ---- */
+/* ---- other claims wait ---- */
 
 START_TEST(other_threads_and_objects_wait_for_the_last) {
     pdk_hold *outer = ts_stage_acquire(lock, 5000), *other = NULL;
     ts_answer *thread = ts_acquire_thread(lock, 20000);
-    pdk_hold *inner = ts_stage_acquire(lock, 5000); /* past the thread that waits: it would wait for us for ever */
+    pdk_hold *inner = ts_stage_acquire(lock, 5000); /* ahead of the waiting thread, which would wait for us for ever */
 
-    ck_assert_int_eq(pdk_lock_acquire(reentrant(a, 256), SHORT_MS, &other), PDK_TIMEOUT); /* its own object's only */
+    ck_assert_int_eq(pdk_lock_acquire(reentrant(a, 256), SHORT_MS, &other),
+                     PDK_TIMEOUT); /* only holds of its own object count */
     ck_assert_int_eq(pdk_lock_acquire(reentrant(b, 256), 0, &other), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
     ck_assert(!ts_answer_wait(thread, SHORT_MS));
@@ -175,7 +176,8 @@ START_TEST(other_threads_and_objects_wait_for_the_last) {
 }
 END_TEST
 
-/* A level of a right that was handed over is of the same hand-over; without hand-overs the next one queues anew. */
+/* A level of a grant that was handed over has the same hand-over number. Without hand-overs the next claim queues
+ * again. */
 START_TEST(levels_and_hand_overs) {
     pdk_lock *it = _i ? reentrant(a, 0) : lock;
     ts_answer *async = ts_acquire_async(it, 5000);
@@ -203,9 +205,9 @@ START_TEST(levels_and_hand_overs) {
 }
 END_TEST
 
-/* ---- what nests and what does not ---- */
+/* ---- which claims nest ---- */
 
-/* At once and without a server, as long as the lease lasts; with others in line, too. */
+/* At once and without a server, as long as the lease lasts. Also with others in the queue. */
 START_TEST(a_level_needs_no_server) {
     pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = NULL, *tried = NULL;
     ts_answer *theirs = ts_acquire_async(ts_lock(b, path), 20000);
@@ -213,9 +215,9 @@ START_TEST(a_level_needs_no_server) {
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
     ck_assert_int_eq(pdk_lock_acquire(lock, PDK_FOREVER, &inner), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &tried), PDK_OK); /* a try is not busy with itself */
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &tried), PDK_OK); /* a thread's own hold does not make its try busy */
     ck_assert(pdk_hold_valid(inner) && pdk_hold_valid(tried));
-    const int64_t left = pdk_hold_remaining_ms(outer); /* which runs on while the next line is reached */
+    const int64_t left = pdk_hold_remaining_ms(outer); /* it goes on decreasing before the next check */
     ck_assert_int_le(pdk_hold_remaining_ms(inner), left);
     ts_proxy_heal(a->proxy);
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
@@ -236,7 +238,7 @@ START_TEST(asynchronous_claims_never_nest) {
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
     ck_assert(ts_answer_wait(async, ts_patience(2000)));
     ck_assert_int_eq(ts_answer_status(async), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* and belongs to nobody */
+    ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* it belongs to no thread */
     ck_assert_int_eq(pdk_lock_acquire(lock, 0, &again), PDK_BUSY);
     ck_assert_int_eq(ts_answer_release(async), PDK_OK);
 }
@@ -246,10 +248,10 @@ START_TEST(a_level_that_is_given_away) {
     pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = ts_stage_acquire(lock, 5000), *again = NULL;
 
     pdk_hold_detach_thread(outer);
-    again = ts_stage_acquire(lock, 5000); /* by the other one */
+    again = ts_stage_acquire(lock, 5000); /* by the other thread */
     pdk_hold_detach_thread(inner);
     ck_assert_int_eq(pdk_hold_release(again), PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* none is this thread's */
+    ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* this thread has no hold of it */
     ck_assert(pdk_hold_valid(outer) && pdk_hold_valid(inner));
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, 0, &again), PDK_BUSY);
@@ -341,8 +343,8 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_stage_case(suite, "reentrant");
 
     tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, each_acquisition_is_a_hold_of_one_right);
-    tcase_add_loop_test(tcase, it_ends_with_the_last_in_whatever_order, 0, G_N_ELEMENTS(orders));
+    tcase_add_test(tcase, each_acquisition_is_a_hold_of_one_grant);
+    tcase_add_loop_test(tcase, it_ends_with_the_last_in_any_order, 0, G_N_ELEMENTS(orders));
     tcase_add_test(tcase, levels_come_and_go);
     tcase_add_test(tcase, the_last_unref_ends_its_level_only);
     tcase_add_test(tcase, levels_outlive_the_object);

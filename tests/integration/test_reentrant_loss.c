@@ -1,4 +1,5 @@
-/* The loss of a right that one thread holds several times: told to each hold once, whatever else happens to the others. */
+/* One thread holds a grant several times, and the grant is lost. Each hold is told once, whatever else happens to the
+ * others. */
 #include <glib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static struct {
     pdk_lock *lock;
     pdk_hold *holds[LEVELS];
     ts_lost *lost[LEVELS];
-    ts_answer *theirs; /* of another session */
+    ts_answer *theirs; /* another session's claim */
     int64_t token;
 } it;
 
@@ -39,7 +40,7 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    for (int i = 0; i < LEVELS; i++) { /* of a test that failed */
+    for (int i = 0; i < LEVELS; i++) { /* those of a failed test */
         pdk_hold_unref(g_steal_pointer(&it.holds[i]));
     }
 }
@@ -88,13 +89,13 @@ START_TEST(each_hold_is_told_once) {
         ck_assert_int_eq(i == QUIET ? 1 : ts_lost_count(it.lost[i]), 1);
         ck_assert_int_eq(i == QUIET ? 1 : ts_lost_freed(it.lost[i]), 1);
     }
-    ck_assert(pdk_hold_valid(ts_answer_hold(it.theirs))); /* what was released was not theirs */
+    ck_assert(pdk_hold_valid(ts_answer_hold(it.theirs))); /* the release did not delete the other session's node */
     ck_assert(ts_wait_children(server(), it.path, 1, ts_patience(2000)));
 }
 END_TEST
 
-/* The thread has lost it: it queues like anybody, also before it has given the old holds back. */
-START_TEST(what_was_lost_is_not_nested_on) {
+/* The thread has lost the grant. It queues like any other, also before it has released the old holds. */
+START_TEST(a_lost_grant_is_not_nested_on) {
     pdk_hold *next = NULL;
 
     if (_i == CLOSED) {
@@ -107,7 +108,7 @@ START_TEST(what_was_lost_is_not_nested_on) {
     ck_assert(ts_answer_wait(it.theirs, ts_patience(SESSION_MS + 2000)));
     const pdk_status status = pdk_lock_acquire(it.lock, 100, &next);
     ck_assert_msg(status == PDK_TIMEOUT || (status == PDK_UNAVAILABLE && _i != NODE_GONE), "%s",
-                  pdk_status_name(status)); /* a new session may not be there yet */
+                  pdk_status_name(status)); /* there may be no new session yet */
     ck_assert_int_eq(ts_answer_release(it.theirs), PDK_OK);
     next = ts_stage_acquire(it.lock, 10000);
     ck_assert_int_gt(pdk_hold_token(next), it.token);
@@ -123,13 +124,13 @@ START_TEST(what_was_lost_is_not_nested_on) {
 }
 END_TEST
 
-/* The clock ends all of them at the same moment, before anybody has looked. */
+/* The clock ends all of them at the same moment, before any of them is checked. */
 START_TEST(they_lapse_together) {
     pdk_hold *next = NULL;
 
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     ts_sleep_ms(SESSION_MS / 4);
-    pdk_hold *late = ts_stage_acquire(it.lock, 0); /* of the same right, so not a moment longer */
+    pdk_hold *late = ts_stage_acquire(it.lock, 0); /* of the same grant, so it is valid no longer */
     while (pdk_hold_valid(it.holds[0])) {
     }
     ck_assert(!pdk_hold_valid(late));
@@ -143,7 +144,7 @@ START_TEST(they_lapse_together) {
 }
 END_TEST
 
-/* ---- the callbacks of one meet the others ---- */
+/* ---- one callback releases the other holds ---- */
 
 static void release_the_others(pdk_hold *hold, void *user) {
     (void)hold;
@@ -153,8 +154,8 @@ static void release_the_others(pdk_hold *hold, void *user) {
     }
 }
 
-/* The first one's callback gives the others back: none of theirs is taken up after that. */
-START_TEST(a_callback_gives_the_others_back) {
+/* The first callback releases the other holds. None of their callbacks begins after that. */
+START_TEST(a_callback_releases_the_others) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_lock_options reentrant = PDK_LOCK_OPTIONS_INIT;
     const int64_t end = ts_now_ms() + ts_patience(3000);
@@ -188,7 +189,7 @@ START_TEST(a_callback_gives_the_others_back) {
 }
 END_TEST
 
-/* Some are given back before: nothing is told of those, and the rest are lost as ever. */
+/* Some holds are released before the loss. These are told nothing, and the others are lost as usual. */
 START_TEST(released_ones_are_not_lost) {
     ck_assert_int_eq(release(0), PDK_OK);
     ck_assert_int_eq(release(3), PDK_OK);
@@ -205,7 +206,7 @@ START_TEST(released_ones_are_not_lost) {
 }
 END_TEST
 
-/* Local waiters do not go down with it: they queue anew. */
+/* Local waiters are not lost with it: they queue again. */
 START_TEST(local_waiters_survive_the_loss) {
     ts_answer *local = ts_acquire_async(it.lock, 20000);
 
@@ -225,9 +226,9 @@ static Suite *make_suite(void) {
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, each_hold_is_told_once, 0, WAYS);
-    tcase_add_loop_test(tcase, what_was_lost_is_not_nested_on, 0, WAYS);
+    tcase_add_loop_test(tcase, a_lost_grant_is_not_nested_on, 0, WAYS);
     tcase_add_test(tcase, they_lapse_together);
-    tcase_add_test(tcase, a_callback_gives_the_others_back);
+    tcase_add_test(tcase, a_callback_releases_the_others);
     tcase_add_test(tcase, released_ones_are_not_lost);
     tcase_add_test(tcase, local_waiters_survive_the_loss);
     return suite;

@@ -1,4 +1,4 @@
-/* Releases that meet a failing link, and closing a session over what is pending: bounded in time, and nothing left. */
+/* Releases during link failures, and closing a session with pending work: bounded in time, and nothing is left. */
 #include <glib.h>
 
 #include "ts_check.h"
@@ -65,7 +65,7 @@ START_TEST(the_delete_or_its_answer_is_lost) {
 }
 END_TEST
 
-/* Lost again on every reconnect, five times over. */
+/* The delete is lost again after every reconnect, five times. */
 START_TEST(the_delete_is_lost_again_and_again) {
     acquire_it();
     for (int i = 0; i < 5; i++) {
@@ -98,7 +98,7 @@ START_TEST(released_while_disconnected) {
 }
 END_TEST
 
-/* The lock and the last reference to its session's user go; the node is deleted all the same. */
+/* The lock and the session's last reference are dropped. The node is deleted all the same. */
 START_TEST(released_while_disconnected_and_all_dropped) {
     pdk_lock *lock = NULL;
 
@@ -115,7 +115,8 @@ START_TEST(released_while_disconnected_and_all_dropped) {
 }
 END_TEST
 
-/* Released after the lease, while still cut off: too late for the right, not for the node. */
+/* The hold is released after the lease, while still cut off. That is too late for the grant, but the node is
+ * deleted. */
 START_TEST(released_after_the_lease_was_over) {
     acquire_it();
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE_DOWN); /* pings arrive: the session lives on */
@@ -126,7 +127,7 @@ START_TEST(released_after_the_lease_was_over) {
 }
 END_TEST
 
-/* The lock is handed over again and again while links fail: one holder at a time, and all of them are served. */
+/* The lock is handed over again and again while links fail. There is one holder at a time, and all are served. */
 START_TEST(handed_over_while_disconnected) {
     acquire_it();
     ts_answer *waiters[3];
@@ -140,7 +141,7 @@ START_TEST(handed_over_while_disconnected) {
     ck_assert(ts_answer_wait(waiters[0], ts_patience(500))); /* within the lease no server is needed */
     ck_assert(pdk_hold_valid(ts_answer_hold(waiters[0])));
     ck_assert_int_eq(ts_answer_count(waiters[1]), 0);
-    /* Beyond it nobody has it, and nobody gets it. */
+    /* Beyond the lease no client holds it, and none is granted. */
     ck_assert(ts_fd_readable(pdk_hold_fd(ts_answer_hold(waiters[0])), SESSION_MS));
     ck_assert_int_eq(ts_answer_release(waiters[0]), PDK_LOST);
     ck_assert(!ts_answer_wait(waiters[1], 200));
@@ -181,7 +182,7 @@ START_TEST(close_over_all_that_can_be_pending) {
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
     if (_i == 0) {
         ck_assert_int_eq(ts_child_count(server(), it.path), 0);
-    } else { /* what could not be deleted goes with the session */
+    } else { /* the session's end removes the rest */
         ts_proxy_heal_discard(it.client->proxy);
         ck_assert(ts_wait_children(server(), it.path, 0, SESSION_MS + ts_patience(2000)));
     }

@@ -1,5 +1,5 @@
-/* A resolver that takes its time: nobody waits for it longer than they said. The executable's getaddrinfo stands before
- * the C library's, and answers when the test says so. */
+/* A slow resolver. No call waits for it longer than the caller allows. The executable's getaddrinfo replaces the C
+ * library's, and answers when the test allows it. */
 #include <arpa/inet.h>
 #include <check.h>
 #include <glib.h>
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "refused.h"
 #include "self.h"
 #include "ts_check.h"
@@ -20,7 +20,7 @@
 
 static ts_ensemble *server;
 static ts_proxy *proxy;
-static struct journal journal;
+static struct event_log event_log;
 static atomic_bool slow;
 static atomic_int waiting;
 static int threads_before;
@@ -65,12 +65,12 @@ static void end(void) { ts_ensemble_stop(server); }
 
 static void set_up(void) {
     threads_before = self_thread_count();
-    journal_init(&journal);
+    event_log_init(&event_log);
 }
 
 static void tear_down(void) {
     atomic_store(&slow, false);
-    journal_clear(&journal);
+    event_log_clear(&event_log);
     ck_assert(self_wait_threads(threads_before, GONE_MS));
 }
 
@@ -86,7 +86,7 @@ START_TEST(opening_does_not_wait_for_it) {
     refused(pdk_session_open(list, &options, &s), PDK_UNAVAILABLE, "hosts");
     ck_assert_int_lt(ts_now_ms() - began, 300 + SLACK_MS);
     ck_assert_ptr_eq(s, (pdk_session *)&server);
-    /* the look-up alone remains: nobody can call it off */
+    /* only the look-up remains: it cannot be cancelled */
     ck_assert(self_wait_threads(threads_before + 1, GONE_MS));
     ck_assert_int_eq(atomic_load(&waiting), 1);
     g_free(list);
@@ -99,18 +99,18 @@ START_TEST(closing_does_not_wait_for_it) {
     pdk_lock *lock = NULL;
     pdk_hold *hold = NULL;
     char *list = hosts();
-    journal_attach(&journal, &options);
+    event_log_attach(&event_log, &options);
     options.session_timeout_ms = 4000;
     ck_assert_int_eq(pdk_session_open(list, &options, &s), PDK_OK);
-    journal_keep(&journal, s);
+    event_log_keep(&event_log, s);
     ck_assert_int_eq(pdk_lock_new(s, "/resolver/lock", NULL, &lock), PDK_OK);
     atomic_store(&slow, true);
-    ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0); /* names are resolved at each re-open */
-    ck_assert(journal_wait(&journal, PDK_SESSION_EXPIRED, 1, 20000));
+    ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0); /* names are resolved for each new session */
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_EXPIRED, 1, 20000));
     int64_t began = ts_now_ms();
     ck_assert_int_eq(pdk_lock_acquire(lock, 200, &hold), PDK_UNAVAILABLE);
     ck_assert_int_lt(ts_now_ms() - began, 200 + SLACK_MS);
-    ck_assert_int_eq(pdk_session_id(s), 0); /* there is none */
+    ck_assert_int_eq(pdk_session_id(s), 0); /* there is no session */
     began = ts_now_ms();
     ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
     ck_assert_int_lt(ts_now_ms() - began, SLACK_MS);

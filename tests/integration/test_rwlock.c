@@ -1,4 +1,5 @@
-/* The read/write lock between sessions, on a real server: who shares, who excludes, in which order, and who watches whom. */
+/* The read/write lock between sessions, on a real server: what is shared, what excludes, the order, and which node each
+ * waiter watches. */
 #include <glib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static void two_sessions(void) {
 
 static const char *server(void) { return ts_stage_server(); }
 
-/* ---- the essence ---- */
+/* ---- sharing and exclusion ---- */
 
 START_TEST(readers_share) {
     enum { READERS = 6 };
@@ -79,8 +80,8 @@ START_TEST(a_writer_excludes_readers_and_writers) {
 }
 END_TEST
 
-/* A reader that comes after a waiting writer waits for it, though a reader holds; and the writer waits for none that came
- * later. */
+/* A reader that comes after a waiting writer waits for it, though a reader holds. The writer does not wait for later
+ * readers. */
 START_TEST(nobody_is_overtaken) {
     const char *path = ts_fresh_path();
     pdk_hold *first = ts_stage_read(ts_rwlock(a, path), 5000);
@@ -102,52 +103,52 @@ START_TEST(nobody_is_overtaken) {
 }
 END_TEST
 
-/* A random line is served in its order: the readers between two writers together, each writer alone. */
-START_TEST(a_line_is_served_in_order) {
+/* A random queue is served in its order: the readers between two writers together, each writer alone. */
+START_TEST(a_queue_is_served_in_order) {
     static const char kinds[] = "rrwrwwrrrw";
-    enum { LINE = sizeof kinds - 1 };
+    enum { QUEUED = sizeof kinds - 1 };
     const char *path = ts_fresh_path();
     pdk_hold *hold = ts_stage_write(ts_rwlock(a, path), 5000);
-    ts_answer *line[LINE];
+    ts_answer *queue[QUEUED];
     int64_t last = pdk_hold_token(hold);
 
-    for (int i = 0; i < LINE; i++) {
+    for (int i = 0; i < QUEUED; i++) {
         pdk_rwlock *lock = ts_rwlock(i % 2 ? a : b, path);
 
-        line[i] = kinds[i] == 'r' ? ts_read_async(lock, 30000) : ts_write_async(lock, 30000);
-        ts_await_in_line(line[i]);
+        queue[i] = kinds[i] == 'r' ? ts_read_async(lock, 30000) : ts_write_async(lock, 30000);
+        ts_await_in_line(queue[i]);
     }
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    for (int i = 0, end; i < LINE; i = end) {
-        for (end = i + 1; kinds[i] == 'r' && end < LINE && kinds[end] == 'r'; end++) {
+    for (int i = 0, end; i < QUEUED; i = end) {
+        for (end = i + 1; kinds[i] == 'r' && end < QUEUED && kinds[end] == 'r'; end++) {
         }
         for (int in = i; in < end; in++) {
-            ts_assert_granted(line[in]);
-            ck_assert_int_gt(pdk_hold_token(ts_answer_hold(line[in])), last);
+            ts_assert_granted(queue[in]);
+            ck_assert_int_gt(pdk_hold_token(ts_answer_hold(queue[in])), last);
         }
-        for (int later = end; later < LINE; later++) {
-            ck_assert_int_eq(ts_answer_count(line[later]), 0);
+        for (int later = end; later < QUEUED; later++) {
+            ck_assert_int_eq(ts_answer_count(queue[later]), 0);
         }
-        last = pdk_hold_token(ts_answer_hold(line[end - 1]));
-        for (int in = i; in < end; in++) { /* none of them is in the others' way */
-            ck_assert(pdk_hold_valid(ts_answer_hold(line[in])));
-            ck_assert_int_eq(ts_answer_release(line[in]), PDK_OK);
+        last = pdk_hold_token(ts_answer_hold(queue[end - 1]));
+        for (int in = i; in < end; in++) { /* they do not exclude each other */
+            ck_assert(pdk_hold_valid(ts_answer_hold(queue[in])));
+            ck_assert_int_eq(ts_answer_release(queue[in]), PDK_OK);
         }
     }
     ck_assert(ts_wait_children(server(), path, 0, 2000));
 }
 END_TEST
 
-/* ---- who watches whom ---- */
+/* ---- which node each watches ---- */
 
 enum { CROWD = 7 };
 
-/* The writer that holds, and those behind it, each in a session of its own: w r r w r r w. */
+/* The writer that holds and the claims behind it, each in a session of its own: w r r w r r w. */
 static struct {
     const char *path;
     ts_client *clients[CROWD];
     pdk_hold *held;
-    ts_answer *claims[CROWD]; /* from 1 on */
+    ts_answer *claims[CROWD]; /* index 0 is not used */
 } crowd;
 
 static bool is_writer(int i) { return i % 3 == 0; }
@@ -167,7 +168,7 @@ static void make_crowd(void) {
     }
 }
 
-/* The number of the one each watches, -1 for nobody, or the wrong ones: -2; as wchp tells. */
+/* The index of the claim whose node each watches. -1: it watches none. -2: a wrong node. wchp tells this. */
 static int watched_by(int who, pdk_contenders *list) {
     g_autofree char *wchp = ts_fourletter(server(), "wchp");
     g_autofree char *session = g_strdup_printf("0x%llx", (long long)pdk_session_id(crowd.clients[who]->session));
@@ -221,13 +222,13 @@ START_TEST(each_watches_the_one_it_waits_for) {
 END_TEST
 
 static void zero_counters(void) {
-    ts_sleep_ms(ts_patience(100)); /* for what is under way */
+    ts_sleep_ms(ts_patience(100)); /* for requests under way */
     for (int i = 0; i < CROWD; i++) {
         ts_proxy_zero(crowd.clients[i]->proxy);
     }
 }
 
-/* Events and lists since then, of each: "1 1 0 0…". */
+/* Events and lists of each since then: "1 1 0 0…". */
 static char *woken(void) {
     GString *text = g_string_new(NULL);
 
@@ -243,14 +244,14 @@ static char *woken(void) {
     return g_string_free(text, FALSE);
 }
 
-START_TEST(a_release_wakes_those_it_lets_in) {
+START_TEST(a_release_wakes_only_those_it_admits) {
     make_crowd();
     zero_counters();
     ck_assert_int_eq(pdk_hold_release(crowd.held), PDK_OK);
     ts_assert_granted(crowd.claims[1]);
     ts_assert_granted(crowd.claims[2]);
     g_autofree char *by_writer = woken();
-    ck_assert_str_eq(by_writer, "10 11 11 00 00 00 00 "); /* a hold hears of its own node, too */
+    ck_assert_str_eq(by_writer, "10 11 11 00 00 00 00 "); /* a hold gets an event for its own node, too */
     zero_counters();
     ck_assert_int_eq(ts_answer_release(crowd.claims[1]), PDK_OK);
     g_autofree char *by_first_reader = woken();
@@ -263,7 +264,7 @@ START_TEST(a_release_wakes_those_it_lets_in) {
 }
 END_TEST
 
-/* The last reader goes first: the writer looks again, and watches the other one. */
+/* The last reader goes first. The writer looks again, and watches the other one. */
 START_TEST(a_writer_moves_on_to_the_reader_that_is_left) {
     make_crowd();
     ck_assert_int_eq(pdk_hold_release(crowd.held), PDK_OK);
@@ -287,9 +288,9 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, readers_share);
     tcase_add_test(tcase, a_writer_excludes_readers_and_writers);
     tcase_add_test(tcase, nobody_is_overtaken);
-    tcase_add_test(tcase, a_line_is_served_in_order);
+    tcase_add_test(tcase, a_queue_is_served_in_order);
     tcase_add_test(tcase, each_watches_the_one_it_waits_for);
-    tcase_add_test(tcase, a_release_wakes_those_it_lets_in);
+    tcase_add_test(tcase, a_release_wakes_only_those_it_admits);
     tcase_add_test(tcase, a_writer_moves_on_to_the_reader_that_is_left);
     return suite;
 }

@@ -1,5 +1,5 @@
-/* Claims of a read/write lock: threads and what they may ask for, writers that share a node, tries, deadlines, cancelling,
- * and the end of the object. */
+/* Claims of a read/write lock: threads and what they may ask for, writers that share a node, tries, deadlines,
+ * cancelling, and the end of the object. */
 #include <glib.h>
 #include <pthread.h>
 
@@ -46,7 +46,7 @@ START_TEST(a_thread_never_waits_for_itself) {
 }
 END_TEST
 
-/* Refused where there is no server to ask, too. */
+/* Refused even without a server. */
 START_TEST(an_upgrade_is_refused_without_a_server) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
     pdk_hold *hold = ts_stage_read(lock, 5000), *again = NULL;
@@ -61,16 +61,16 @@ START_TEST(an_upgrade_is_refused_without_a_server) {
 }
 END_TEST
 
-START_TEST(what_was_given_up_is_no_deadlock) {
+START_TEST(a_released_hold_is_no_deadlock) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
     pdk_hold *first = ts_stage_read(lock, 5000), *writer = NULL;
 
     pdk_hold_detach_thread(first);
     pdk_hold *second = ts_stage_read(lock, 5000);
-    ck_assert_int_ne(pdk_hold_token(first), pdk_hold_token(second)); /* each of its own */
+    ck_assert_int_ne(pdk_hold_token(first), pdk_hold_token(second)); /* each has a node of its own */
     ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_UPGRADE);
     pdk_hold_detach_thread(second);
-    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_TIMEOUT); /* it waits now, and for itself */
+    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_TIMEOUT); /* now it waits, and for itself */
     ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_write(lock, 0, &writer), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
@@ -82,7 +82,7 @@ START_TEST(what_was_given_up_is_no_deadlock) {
 }
 END_TEST
 
-/* Holds of other threads, of callbacks, and of other objects are somebody else's. */
+/* Holds of other threads, of callbacks, and of other objects do not count. */
 START_TEST(only_the_threads_own_holds_count) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path), *other = ts_rwlock(a, path);
@@ -103,7 +103,7 @@ START_TEST(only_the_threads_own_holds_count) {
 }
 END_TEST
 
-/* What is lost is not held, released or not. */
+/* A lost hold does not count, released or not. */
 START_TEST(a_lost_hold_is_no_deadlock) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
 
@@ -148,7 +148,7 @@ START_TEST(writers_hand_over_and_readers_do_not) {
 }
 END_TEST
 
-/* Without hand-overs the reader that came first is first, in the same process, too. */
+/* Without hand-overs the first reader in the queue is first, also within one process. */
 START_TEST(without_hand_overs_local_writers_queue_anew) {
     pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
     options.max_handovers = 0;
@@ -243,7 +243,7 @@ START_TEST(deadlines_are_kept) {
 }
 END_TEST
 
-/* ---- a writer that gives up lets the readers behind it in ---- */
+/* ---- the readers behind a writer that gives up are granted ---- */
 
 enum { BY_CANCEL, BY_TIMEOUT, BY_EXPIRY, BY_CLOSE, GIVE_UPS };
 
@@ -312,7 +312,7 @@ START_TEST(the_last_unref_cancels_reads_and_writes) {
     ts_answer *claims[] = {ts_read_async(lock, PDK_FOREVER), ts_write_async(lock, PDK_FOREVER),
                            ts_read_thread(lock, PDK_FOREVER), ts_write_thread(lock, PDK_FOREVER)};
     ck_assert(ts_wait_children(server(), path, 4, 5000));
-    ts_sleep_ms(100); /* until both threads are in line: their writers share a node */
+    ts_sleep_ms(100); /* until both threads are in the queue: their writers share a node */
     ck_assert_ptr_eq(pdk_rwlock_ref(lock), lock);
     pdk_rwlock_unref(lock);
     ts_assert_waits(claims[0], 100);
@@ -351,7 +351,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_thread_never_waits_for_itself);
     tcase_add_test(tcase, an_upgrade_is_refused_without_a_server);
-    tcase_add_test(tcase, what_was_given_up_is_no_deadlock);
+    tcase_add_test(tcase, a_released_hold_is_no_deadlock);
     tcase_add_test(tcase, only_the_threads_own_holds_count);
     tcase_add_test(tcase, a_lost_hold_is_no_deadlock);
     tcase_add_test(tcase, writers_hand_over_and_readers_do_not);

@@ -1,5 +1,5 @@
-/* A writer that becomes a reader: who comes in, what stays of the hold, what is on the wire, what a sequencer is worth, and
- * what is refused. Failures on the way: test_rwlock_exchange. */
+/* A writer that becomes a reader: which claims are granted, what stays of the hold, which requests are sent, what a
+ * sequencer is worth, and which calls are refused. For failures meanwhile see test_rwlock_exchange. */
 #include <glib.h>
 #include <string.h>
 
@@ -32,9 +32,9 @@ static void downgrade(pdk_rwlock *lock, pdk_hold *hold) {
 
 static void await_exchange(pdk_hold *hold) { ck_assert(ts_wait_until(is_exchanged, hold, ts_patience(3000))); }
 
-/* ---- who comes in ---- */
+/* ---- which claims are granted ---- */
 
-START_TEST(readers_behind_come_in_and_writers_do_not) {
+START_TEST(readers_behind_are_granted_and_writers_are_not) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
     pdk_hold *hold = ts_stage_write(lock, 5000);
@@ -57,14 +57,14 @@ START_TEST(readers_behind_come_in_and_writers_do_not) {
     ck_assert(pdk_hold_valid(hold));
     ck_assert_int_eq(ts_answer_release(reader), PDK_OK);
     ck_assert_int_eq(ts_answer_release(local), PDK_OK);
-    ts_assert_waits(writer, SHORT_MS); /* for the hold that was downgraded */
+    ts_assert_waits(writer, SHORT_MS); /* it waits for the hold that was downgraded */
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ts_assert_granted(writer);
     ck_assert_int_eq(ts_answer_count(last), 0);
 }
 END_TEST
 
-/* The next writer waits for the new node; it alone looks, once. */
+/* The next writer waits for the new node. Only this writer lists again, once. */
 START_TEST(it_wakes_those_that_watched) {
     const char *path = ts_fresh_path();
     ts_client *c = ts_stage_client(SESSION_MS);
@@ -110,13 +110,13 @@ START_TEST(tries_afterwards) {
     ck_assert_int_eq(ts_answer_status(local), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK); /* whose try had a node as well */
+    ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK); /* b's try had a node as well */
     ck_assert_int_eq(pdk_rwlock_write(lock, 0, &other), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
 }
 END_TEST
 
-/* Those that would have had it handed over queue anew, behind the readers, and in their order. */
+/* Local writers that waited for a hand-over queue again, behind the readers, and in their order. */
 START_TEST(local_writers_queue_anew) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock_of_long_turns(a, path);
@@ -143,14 +143,15 @@ START_TEST(local_writers_queue_anew) {
 }
 END_TEST
 
-/* ---- what stays, and what is on the wire ---- */
+/* ---- what stays, and which requests are sent ---- */
 
 static const struct {
     pdk_naming naming;
     const char *writer, *reader;
 } names[] = {{PDK_NAMING_CURATOR, "-__WRIT__", "-__READ__"}, {PDK_NAMING_KAZOO, "__lock__", "__rlock__"}};
 
-/* Released before a server has confirmed the exchange: readers behind were promised that no writer comes in between. */
+/* The hold is released before a server has confirmed the exchange. The readers behind were promised that no writer
+ * comes in between. */
 START_TEST(local_writers_queue_anew_after_a_short_reading) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
@@ -178,7 +179,7 @@ START_TEST(a_readers_node_has_the_writers_number) {
 
     options.naming = names[_i].naming;
     pdk_rwlock *lock = ts_rwlock_with(a, path, &options);
-    pdk_hold_release(ts_stage_write(lock, 5000)); /* a number other than zero */
+    pdk_hold_release(ts_stage_write(lock, 5000)); /* so that the number is not zero */
     pdk_hold *hold = ts_stage_write(lock, 5000);
     g_autofree char *before = ts_hold_node(hold);
     downgrade(lock, hold);
@@ -211,7 +212,7 @@ START_TEST(it_stays_the_same_hold) {
     const int fd = pdk_hold_fd(hold);
 
     downgrade(lock, hold);
-    for (int i = 0; i < 200; i++) { /* at no moment in between it is nobody's */
+    for (int i = 0; i < 200; i++) { /* at each moment of the exchange it is held */
         ck_assert(pdk_hold_valid(hold));
         ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
         ts_sleep_ms(1);
@@ -223,7 +224,7 @@ START_TEST(it_stays_the_same_hold) {
     ck_assert_int_eq(pdk_hold_fd(hold), fd);
     ck_assert(!ts_fd_readable(fd, 0));
     ck_assert_int_eq(ts_lost_count(lost), 0);
-    g_autofree char *node = ts_hold_node(hold); /* and its loss is told as ever */
+    g_autofree char *node = ts_hold_node(hold); /* its loss is told as usual */
     ck_assert_int_eq(ts_delete(server(), node), 0);
     ck_assert(ts_lost_wait(lost, ts_patience(2000)));
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_NODE_GONE);
@@ -233,7 +234,7 @@ START_TEST(it_stays_the_same_hold) {
 }
 END_TEST
 
-START_TEST(the_sequencer_of_before_is_worth_nothing) {
+START_TEST(the_old_sequencer_is_worth_nothing) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
     pdk_hold *hold = ts_stage_write(lock, 5000);
     const char *before = pdk_hold_sequencer(hold); /* lives as long as the hold */
@@ -285,9 +286,9 @@ START_TEST(others_see_a_reader) {
 }
 END_TEST
 
-/* ---- what is refused ---- */
+/* ---- calls that are refused ---- */
 
-START_TEST(what_cannot_be_downgraded) {
+START_TEST(holds_that_cannot_be_downgraded) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path), *same_path = ts_rwlock(a, path), *theirs = ts_rwlock(b, path);
     pdk_hold *plain = ts_stage_acquire(ts_lock(a, ts_fresh_path()), 5000);
@@ -306,7 +307,7 @@ START_TEST(what_cannot_be_downgraded) {
     downgrade(lock, hold);
     refused(pdk_rwlock_downgrade(lock, hold), PDK_INVALID, "shared"); /* under way */
     await_exchange(hold);
-    refused(pdk_rwlock_downgrade(lock, hold), PDK_INVALID, "shared"); /* and done */
+    refused(pdk_rwlock_downgrade(lock, hold), PDK_INVALID, "shared"); /* done */
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     refused(pdk_rwlock_downgrade(lock, hold), PDK_NOT_HELD, "released");
     pdk_hold_unref(hold);
@@ -320,7 +321,7 @@ START_TEST(what_cannot_be_downgraded) {
 }
 END_TEST
 
-/* It reads from the moment it said so, whatever the servers know of it. */
+/* It is a reader from the moment of the call, whatever the servers know of it. */
 START_TEST(it_cannot_be_upgraded_again) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
     pdk_hold *hold = ts_stage_write(lock, 5000), *again = NULL;
@@ -346,16 +347,16 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_stage_case(suite, "rwlock_downgrade");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, readers_behind_come_in_and_writers_do_not);
+    tcase_add_test(tcase, readers_behind_are_granted_and_writers_are_not);
     tcase_add_test(tcase, it_wakes_those_that_watched);
     tcase_add_test(tcase, tries_afterwards);
     tcase_add_test(tcase, local_writers_queue_anew);
     tcase_add_test(tcase, local_writers_queue_anew_after_a_short_reading);
     tcase_add_loop_test(tcase, a_readers_node_has_the_writers_number, 0, G_N_ELEMENTS(names));
     tcase_add_test(tcase, it_stays_the_same_hold);
-    tcase_add_test(tcase, the_sequencer_of_before_is_worth_nothing);
+    tcase_add_test(tcase, the_old_sequencer_is_worth_nothing);
     tcase_add_test(tcase, others_see_a_reader);
-    tcase_add_test(tcase, what_cannot_be_downgraded);
+    tcase_add_test(tcase, holds_that_cannot_be_downgraded);
     tcase_add_test(tcase, it_cannot_be_upgraded_again);
     return suite;
 }

@@ -1,12 +1,12 @@
 /*
- * The exchange of a writer's node for a reader's, interrupted: at each of its requests the connection fails, and then the hold
- * comes to each of its ends.
+ * The exchange of a writer's node for a reader's is interrupted. The connection fails at each of its requests, and then
+ * the hold ends in each way it can.
  *
  *     create the reader's node ─► list ─► (stand on it) ─► delete the writer's
  *         ╳ lost, or its answer    ╳                          ╳
  *
- * Behind each hold wait a reader and a writer of another session: the reader comes in by the downgrade or by the end of the
- * hold, the writer after both, and nothing is left.
+ * A reader and a writer of another session wait behind each hold. The reader is granted by the downgrade or by the end
+ * of the hold. The writer is granted after both. Nothing is left.
  */
 #include <glib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 enum { SESSION_MS = 3000, CLEAN_MS = 3000 };
 
-/* LATE: what was held is delivered when the link is good again. LOST: it never is. */
+/* LATE: data held back is delivered when the link works again. LOST: it is never delivered. */
 enum failure { RESET, SILENT_LATE, SILENT_LOST, FAILURES };
 
 static const char *const failure_names[] = {"reset", "silence, late delivery", "silence, loss"};
@@ -39,7 +39,7 @@ static const struct moment {
 
 enum { MOMENTS = G_N_ELEMENTS(moments), CASES = MOMENTS * FAILURES };
 
-/* How the hold ends: not at all; by us; by the clock; by the server; by somebody who deletes its node. */
+/* How the hold ends: not at all; by us; by the clock; by the server; by another client that deletes its node. */
 enum end { HEALED, RELEASED, DROPPED, LAPSED, EXPIRED, CLOSED, DELETED, ENDS };
 
 static const char *const end_names[] = {"healed", "released", "dropped", "lapsed", "expired", "closed", "deleted"};
@@ -49,7 +49,7 @@ typedef struct {
     enum failure failure;
     const char *path;
     ts_client *client;
-    pdk_hold *hold; /* two references: one to be given back by the end, one to look at it */
+    pdk_hold *hold; /* two references: the end drops one, the checks use the other */
     ts_lost *lost;
     char *node;
     int64_t token;
@@ -140,7 +140,7 @@ static void assert_lost(exchange *c, pdk_reason reason) {
     assert_case(c, ts_lost_count(c->lost) == 1);
 }
 
-/* It holds on, shared, through all that has happened. */
+/* The hold goes on, shared, through all failures. */
 static void assert_holds(exchange *c) {
     assert_case(c, ts_answer_wait(c->reader, ts_patience(CLEAN_MS)));
     assert_case(c, ts_wait_children(server(), c->path, 3, ts_patience(CLEAN_MS)));
@@ -157,8 +157,8 @@ static void assert_holds(exchange *c) {
     assert_case(c, pdk_hold_release(c->hold) == PDK_OK);
 }
 
-/* The writer's node is deleted once the reader's was in line: an answer that says so is true however late it comes, unless we
- * look again, for a fresh lease. */
+/* The writer's node is deleted after the reader's was in the queue. A late answer that says so is still true. But when
+ * the hold needs a fresh lease, the session looks again. */
 static bool may_be_in_time(const exchange *c) {
     return !c->at->done && c->at->loss == TS_LOSE_REPLY && c->failure == SILENT_LATE;
 }
@@ -191,7 +191,8 @@ static void check_end(exchange *c) {
     }
 }
 
-/* Whoever waited is served in its turn, and no node of ours is left: what we could not delete went with our session. */
+/* The waiters are served in their order, and no node of ours is left. The nodes that we could not delete went with our
+ * session. */
 static void check_others(exchange *c) {
     const int64_t patience = ts_patience(CLEAN_MS) + (batch.end == CLOSED ? SESSION_MS : 0);
 
@@ -209,8 +210,8 @@ static void check_others(exchange *c) {
     g_free(g_steal_pointer(&c->node));
 }
 
-/* All of one end side by side: most of it is waiting. */
-START_TEST(every_moment_and) {
+/* All cases of one kind of end run side by side, because most of them wait. */
+START_TEST(every_moment_and_end) {
     ts_client *behind = ts_stage_client(10 * SESSION_MS);
 
     batch.end = (enum end)_i;
@@ -248,7 +249,7 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_stage_case(suite, "rwlock_exchange");
 
     tcase_add_checked_fixture(tcase, NULL, drop_left);
-    tcase_add_loop_test(tcase, every_moment_and, 0, ENDS);
+    tcase_add_loop_test(tcase, every_moment_and_end, 0, ENDS);
     return suite;
 }
 

@@ -1,4 +1,4 @@
-/* Every path out of a read, and of a write, leaves nothing: see exits.h. */
+/* However a read or a write ends, it leaves nothing: see exits.h. */
 #include "exits.h"
 
 #include <glib.h>
@@ -11,7 +11,7 @@
 #define UNKNOWN(op) .opcode = (op), .loss = TS_LOSE_REPLY
 
 static const exit_state states[] = {
-    /* of a claim, whatever it asks for */
+    /* states of a claim, for reads and writes */
     {"create lost", LOST(TS_OP_CREATE2)},
     {"created, unknown to us", UNKNOWN(TS_OP_CREATE2)},
     {"list lost", LOST(TS_OP_GET_CHILDREN)},
@@ -29,36 +29,36 @@ enum { STATES = G_N_ELEMENTS(states) };
 
 static const char *server(void) { return ts_stage_server(); }
 
-enum scene { READS, WRITES };
+enum setting { READS, WRITES };
 
-static exit_state both[2][STATES]; /* each state of a read, and of a write */
+static exit_state both[2][STATES]; /* each state, for reads and for writes */
 
 static void make_both(void) {
-    for (int scene = READS; scene <= WRITES; scene++) {
+    for (int setting = READS; setting <= WRITES; setting++) {
         for (int i = 0; i < STATES; i++) {
-            both[scene][i] = states[i];
-            both[scene][i].scene = scene;
+            both[setting][i] = states[i];
+            both[setting][i].setting = setting;
         }
     }
 }
 
 /* A reader waits for a writer, a writer for two readers. */
-static void set_up(exit_case *c, ts_client *keeper) {
-    pdk_rwlock *lock = NULL, *theirs = ts_rwlock(keeper, c->path);
+static void set_up(exit_case *c, ts_client *holder) {
+    pdk_rwlock *lock = NULL, *theirs = ts_rwlock(holder, c->path);
 
     assert_exit(c, ts_create(server(), c->path, "", TS_PERSISTENT, NULL) == 0);
     assert_exit(c, pdk_rwlock_new(c->client->session, c->path, NULL, &lock) == PDK_OK);
     c->object = lock;
-    if (c->at->behind && c->at->scene == READS) {
+    if (c->at->behind && c->at->setting == READS) {
         c->ahead[0] = ts_stage_write(theirs, 5000);
     } else if (c->at->behind) {
         c->ahead[0] = ts_stage_read(theirs, 5000);
-        c->ahead[1] = ts_stage_read(ts_rwlock(keeper, c->path), 5000);
+        c->ahead[1] = ts_stage_read(ts_rwlock(holder, c->path), 5000);
     }
 }
 
 static ts_answer *claim(exit_case *c, int64_t timeout_ms) {
-    return (c->at->scene == READS ? ts_read_async : ts_write_async)(c->object, timeout_ms);
+    return (c->at->setting == READS ? ts_read_async : ts_write_async)(c->object, timeout_ms);
 }
 
 static void unref(void *lock) { pdk_rwlock_unref(lock); }
@@ -81,7 +81,7 @@ static void check_clean(exit_case *c, int64_t until_ms) {
 
 static const exit_recipe recipe = {set_up, claim, NULL, unref, check_clean};
 
-/* Two states at a time. Reads meet every failure, writes one of them each: what differs is the rule, not the way out. */
+/* Two states at a time. Reads meet every failure, writes one of them each, since only the rule differs. */
 START_TEST(every_exit_from_every_state) {
     for (int i = 2 * _i; i < MIN(2 * _i + 2, STATES); i++) {
         for (int failure = 0; failure < EXIT_FAILURES; failure++) {
@@ -93,7 +93,7 @@ START_TEST(every_exit_from_every_state) {
 }
 END_TEST
 
-/* The session is over when the link comes back: half of the states for reads, half for writes. */
+/* The session has ended when the link is up again: half of the states for reads, half for writes. */
 START_TEST(every_exit_into_a_dead_session) {
     for (int i = _i; i < STATES; i += 2) {
         exits_add(&both[i % 4 < 2 ? READS : WRITES][i], EXIT_SILENT_LONG);

@@ -1,4 +1,4 @@
-/* What a read/write lock is given: arguments, paths, options; and where it is called from: callbacks, closed sessions. A
+/* The arguments, paths and options of a read/write lock, and where it is called from: callbacks, closed sessions. A
  * refused call says which argument is wrong, and has no effect. */
 #include <glib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ END_TEST
 
 /* ---- options ---- */
 
-/* A version to come, with one member more. */
+/* A later version, with one member more. */
 struct newer_options {
     pdk_rwlock_options known;
     int64_t more;
@@ -186,14 +186,14 @@ START_TEST(options_of_another_version) {
 }
 END_TEST
 
-/* ---- where it is called from ---- */
+/* ---- where the calls are made ---- */
 
 static struct {
     pdk_status read, write, contenders, read_async;
     int called;
 } inside;
 
-static void call_from_here(pdk_status status, pdk_hold *hold, void *user) {
+static void call_in_callback(pdk_status status, pdk_hold *hold, void *user) {
     pdk_hold *out = UNTOUCHED;
     pdk_contenders *list = UNTOUCHED;
 
@@ -202,7 +202,7 @@ static void call_from_here(pdk_status status, pdk_hold *hold, void *user) {
         inside.read = pdk_rwlock_read(lock, 1000, &out);
         inside.write = pdk_rwlock_write(lock, 0, &out);
         inside.contenders = pdk_rwlock_contenders(lock, 1000, &list);
-        inside.read_async = pdk_rwlock_read_async(lock, 0, call_from_here, NULL, NULL);
+        inside.read_async = pdk_rwlock_read_async(lock, 0, call_in_callback, NULL, NULL);
         inside.called += out == UNTOUCHED && list == UNTOUCHED;
     }
     pdk_hold_release(hold);
@@ -216,7 +216,7 @@ START_TEST(a_callback_must_not_block) {
     ts_client *manual = ts_client_open_with(server(), NULL, &options);
     ck_assert_ptr_nonnull(manual);
     lock = ts_rwlock(manual, path);
-    ck_assert_int_eq(pdk_rwlock_write_async(lock, 5000, call_from_here, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write_async(lock, 5000, call_in_callback, NULL, NULL), PDK_OK);
     while (inside.called == 0) {
         ck_assert(ts_fd_readable(pdk_session_fd(manual->session), ts_patience(5000)));
         ck_assert_int_eq(pdk_session_dispatch(manual->session, NULL), PDK_OK);
@@ -241,13 +241,13 @@ START_TEST(a_closed_session) {
                             ts_write_thread(ts_rwlock(a, path), PDK_FOREVER)};
 
     ck_assert(ts_wait_children(server(), path, 4, 5000));
-    ck_assert_int_eq(pdk_rwlock_downgrade(lock, held), PDK_OK); /* under way when the end comes */
+    ck_assert_int_eq(pdk_rwlock_downgrade(lock, held), PDK_OK); /* under way when the session ends */
     ck_assert_int_eq(pdk_session_close(a->session, 5000), PDK_OK);
     ck_assert_int_eq(ts_child_count(server(), path), 0);
     for (size_t i = 0; i < G_N_ELEMENTS(waiting); i++) {
         ck_assert(ts_answer_wait(waiting[i], ts_patience(1000)));
         const pdk_status status = ts_answer_status(waiting[i]);
-        ck_assert(status == PDK_CLOSED || (i % 2 == 0 && status == PDK_OK)); /* a reader may have come in */
+        ck_assert(status == PDK_CLOSED || (i % 2 == 0 && status == PDK_OK)); /* a reader may have been granted */
         ck_assert(status == PDK_CLOSED || !pdk_hold_valid(ts_answer_hold(waiting[i])));
     }
     ck_assert_int_eq(ts_lost_count(lost), 1);

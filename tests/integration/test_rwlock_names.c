@@ -1,4 +1,4 @@
-/* What others see of a read/write lock: tokens, sequencers, names, paths. */
+/* What other clients see of a read/write lock: tokens, sequencers, names, paths. */
 #include <glib.h>
 #include <string.h>
 
@@ -20,14 +20,14 @@ static const char *server(void) { return ts_stage_server(); }
 
 /* ---- tokens and sequencers ---- */
 
-START_TEST(tokens_rank_writers_and_readers) {
+START_TEST(tokens_order_writers_and_readers) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
     int64_t newest = 0;
 
     for (int round = 0; round < 3; round++) {
         pdk_hold *writer = ts_stage_write(lock, 5000);
-        ck_assert_int_gt(pdk_hold_token(writer), newest); /* than all before, readers too */
+        ck_assert_int_gt(pdk_hold_token(writer), newest); /* larger than all before, readers' too */
         ts_answer *readers[] = {ts_read_async(lock, 5000), ts_read_async(ts_rwlock(b, path), 5000)};
         const int64_t token = newest = pdk_hold_token(writer);
         ck_assert_int_eq(pdk_hold_release(writer), PDK_OK);
@@ -91,7 +91,7 @@ static void check_named(pdk_hold *hold, const char *pattern) {
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 
-START_TEST(nodes_are_named_as_the_others_name_them) {
+START_TEST(nodes_have_the_names_of_other_libraries) {
     pdk_rwlock *lock = lock_named(a, ts_fresh_path(), names[_i].naming);
 
     check_named(ts_stage_read(lock, 5000), names[_i].reader);
@@ -99,7 +99,7 @@ START_TEST(nodes_are_named_as_the_others_name_them) {
 }
 END_TEST
 
-/* All that Paddock writes is one line, locks too: a lock is a writer. */
+/* All nodes of Paddock on a path are in one queue, locks' too: a lock is a writer. */
 START_TEST(namings_and_locks_share_a_path) {
     const char *path = ts_fresh_path();
     pdk_hold *hold = ts_stage_read(lock_named(a, path, PDK_NAMING_CURATOR), 5000);
@@ -124,7 +124,7 @@ START_TEST(namings_and_locks_share_a_path) {
 }
 END_TEST
 
-/* Sequencers name the whole path, so that any session can check them; the exchange stays in the directory. */
+/* Sequencers contain the whole path, so that any session can check them. The exchange stays in the directory. */
 START_TEST(below_a_chroot) {
     ts_client *below = ts_client_open_with(server(), "/chroot/rw", NULL);
     ck_assert_ptr_nonnull(below);
@@ -150,9 +150,9 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_stage_case(suite, "rwlock_names");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, tokens_rank_writers_and_readers);
+    tcase_add_test(tcase, tokens_order_writers_and_readers);
     tcase_add_test(tcase, sequencers_say_how_it_is_held);
-    tcase_add_loop_test(tcase, nodes_are_named_as_the_others_name_them, 0, G_N_ELEMENTS(names));
+    tcase_add_loop_test(tcase, nodes_have_the_names_of_other_libraries, 0, G_N_ELEMENTS(names));
     tcase_add_test(tcase, namings_and_locks_share_a_path);
     tcase_add_test(tcase, below_a_chroot);
     return suite;

@@ -1,4 +1,4 @@
-/* Threads and sessions that read, write and downgrade one read/write lock as fast as they can. */
+/* Threads and sessions read, write and downgrade one read/write lock as fast as they can. */
 #include <glib.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,15 +17,15 @@ static const char *server(void) { return ts_stage_server(); }
 static struct {
     pdk_rwlock *locks[OBJECTS];
     atomic_int readers, writers;     /* inside now */
-    atomic_int faults, failed;       /* both at once, or two writers; a call that said no */
-    atomic_int together, downgraded; /* readers met readers; so often */
+    atomic_int faults, failed;       /* both at once, or two writers; calls that were refused */
+    atomic_int together, downgraded; /* how often a reader met another; how often a hold was downgraded */
     _Atomic int64_t newest_writer;
 } work;
 
 static void fault_if(bool fault) { atomic_fetch_add(&work.faults, fault); }
 
-/* The largest token of a writer there was; writers come in its order, and a reader is newer. */
-static void rank(const pdk_hold *hold, bool writes) {
+/* Keeps the largest token of a writer. Writers come in the order of their tokens, and a reader's token is larger. */
+static void check_token(const pdk_hold *hold, bool writes) {
     const int64_t token = pdk_hold_token(hold);
 
     fault_if(atomic_load(&work.newest_writer) > token);
@@ -37,11 +37,11 @@ static void rank(const pdk_hold *hold, bool writes) {
 static void write_and_perhaps_read(pdk_rwlock *lock, pdk_hold *hold, bool downgrades) {
     fault_if(atomic_fetch_add(&work.writers, 1) != 0);
     fault_if(atomic_load(&work.readers) != 0);
-    rank(hold, true);
+    check_token(hold, true);
     ts_sleep_ms(1);
     fault_if(atomic_load(&work.readers) != 0);
     if (downgrades) {
-        atomic_fetch_add(&work.readers, 1); /* from here on as one who reads */
+        atomic_fetch_add(&work.readers, 1); /* from here on it is a reader */
         atomic_fetch_sub(&work.writers, 1);
         atomic_fetch_add(&work.failed, pdk_rwlock_downgrade(lock, hold) != PDK_OK);
         atomic_fetch_add(&work.downgraded, 1);
@@ -59,7 +59,7 @@ static void write_and_perhaps_read(pdk_rwlock *lock, pdk_hold *hold, bool downgr
 static void read_on(pdk_hold *hold) {
     atomic_fetch_add(&work.together, atomic_fetch_add(&work.readers, 1) > 0);
     fault_if(atomic_load(&work.writers) != 0);
-    rank(hold, false);
+    check_token(hold, false);
     ts_sleep_ms(1);
     fault_if(atomic_load(&work.writers) != 0);
     atomic_fetch_sub(&work.readers, 1);
@@ -124,7 +124,7 @@ static void take_and_release(ts_answer *answer) {
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
 }
 
-/* Released at any moment of the exchange: whoever is next is next, and nothing is left. */
+/* The hold is released at any moment of the exchange. The next in the queue is next, and nothing is left. */
 START_TEST(released_before_it_is_done) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(ts_stage_client(SESSION_MS), path);
@@ -141,7 +141,7 @@ START_TEST(released_before_it_is_done) {
             ts_sleep_ms(round % 5);
         }
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        if (local) { /* it was handed the writer's node, or came to the end of the line */
+        if (local) { /* it was handed the writer's node, or queued at the end */
             ts_answer *both[] = {reader, local};
             ck_assert(ts_wait_until(either_is_granted, both, ts_patience(5000)));
             if (ts_answer_count(local)) {
@@ -175,8 +175,8 @@ static void *ask_main(void *user) {
     return NULL;
 }
 
-/* The text changes while another thread asks for it. */
-START_TEST(asked_for_the_sequencer_meanwhile) {
+/* The text changes while another thread reads it. */
+START_TEST(the_sequencer_is_read_meanwhile) {
     pdk_rwlock *lock = ts_rwlock(ts_stage_client(SESSION_MS), ts_fresh_path());
 
     for (int round = 0; round < 50; round++) {
@@ -207,7 +207,7 @@ static Suite *make_suite(void) {
 
     tcase_add_loop_test(tcase, readers_and_writers_never_meet, 0, 2);
     tcase_add_test(tcase, released_before_it_is_done);
-    tcase_add_test(tcase, asked_for_the_sequencer_meanwhile);
+    tcase_add_test(tcase, the_sequencer_is_read_meanwhile);
     return suite;
 }
 

@@ -1,4 +1,5 @@
-/* The semaphore between sessions, on a real server: how many, in which order, several at once, who is woken. */
+/* The semaphore between sessions, on a real server: how many permits, in which order, several at once, and which
+ * waiters wake up. */
 #include <glib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static void two_sessions(void) {
 
 static const char *server(void) { return ts_stage_server(); }
 
-/* ---- the essence ---- */
+/* ---- limit and objects ---- */
 
 START_TEST(acquire_and_release) {
     const char *path = ts_fresh_path();
@@ -29,7 +30,7 @@ START_TEST(acquire_and_release) {
         ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
         ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
         ck_assert_int_eq(permits_taken(path), 1);
-        ck_assert(permits_wait_queued(path, 0)); /* the turn is over once the permit is taken */
+        ck_assert(permits_wait_queued(path, 0)); /* the admission is over when the permit is taken */
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
         ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
         ck_assert_int_eq(permits_taken(path), 0);
@@ -37,7 +38,7 @@ START_TEST(acquire_and_release) {
 }
 END_TEST
 
-START_TEST(so_many_and_no_more) {
+START_TEST(no_more_than_the_permits) {
     enum { PERMITS = 3 };
     const char *path = ts_fresh_path();
     ts_client *c = ts_stage_client(SESSION_MS);
@@ -68,7 +69,7 @@ START_TEST(so_many_and_no_more) {
 }
 END_TEST
 
-/* Two semaphore objects of one session count the same permits; a thread may hold several of them. */
+/* Two semaphore objects of one session count the same permits. A thread may hold several of them. */
 START_TEST(one_thread_and_two_objects) {
     const char *path = ts_fresh_path();
     pdk_semaphore *one = permits_at(a, path, 3), *two = permits_at(a, path, 3);
@@ -85,7 +86,7 @@ START_TEST(one_thread_and_two_objects) {
 }
 END_TEST
 
-/* One permit is a lock, and its tokens are a lock's. */
+/* One permit makes a lock, and its tokens are like a lock's. */
 START_TEST(one_permit_is_a_lock) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphores[2] = {permits_at(a, path, 1), permits_at(b, path, 1)};
@@ -111,7 +112,7 @@ START_TEST(a_hundred_at_once) {
     pdk_hold *hold = permits_take(all, PDK_SEMAPHORE_COUNT_MAX), *one = NULL, *none = NULL;
 
     ck_assert_int_eq(permits_taken(path), PDK_SEMAPHORE_COUNT_MAX);
-    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK); /* out of the queue, where it would be ahead */
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK); /* out of the queue, where its node would be ahead */
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(b, path, PDK_SEMAPHORE_COUNT_MAX + 1), 1, 0, &one), PDK_OK);
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(b, path, PDK_SEMAPHORE_COUNT_MAX + 1), 1, 0, &none), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -124,8 +125,8 @@ END_TEST
 
 /* ---- order ---- */
 
-/* Whoever asks first is granted first, as the leases' tokens tell, whatever session or call it used. */
-START_TEST(order_is_that_of_arrival) {
+/* The first in the queue is granted first, whatever session or call it used. The leases' tokens show the order. */
+START_TEST(granted_in_order_of_arrival) {
     enum { PERMITS = 2, WAITERS = 6 };
     const char *path = ts_fresh_path();
     pdk_hold *hold = permits_take(permits_at(a, path, PERMITS), PERMITS);
@@ -138,7 +139,7 @@ START_TEST(order_is_that_of_arrival) {
                            : permits_async(permits_at(client, path, PERMITS), 1, PDK_FOREVER);
         ck_assert(permits_wait_queued(path, i + 1));
     }
-    ck_assert_int_eq(permits_taken(path), PERMITS); /* who waits has taken nothing yet */
+    ck_assert_int_eq(permits_taken(path), PERMITS); /* a waiter has taken nothing yet */
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     permits_await_grant(waiters[0]);
     for (int i = 1; i < WAITERS; i++) {
@@ -155,11 +156,11 @@ START_TEST(order_is_that_of_arrival) {
 }
 END_TEST
 
-/* All or none: nothing is taken until there is enough, and nobody behind gets ahead meanwhile. */
-START_TEST(who_asks_for_many_is_not_overtaken) {
+/* A claim takes all its permits or none. While it waits for enough, no claim behind it is granted. */
+START_TEST(a_large_claim_is_not_overtaken) {
     const char *path = ts_fresh_path();
     pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
-    options.max_handovers = 0; /* else b's next one gets b's turn */
+    options.max_handovers = 0; /* otherwise b's next claim is admitted after b's first */
     pdk_semaphore *semaphore = permits_at(a, path, 4), *theirs = permits_with(b, path, 4, &options);
     pdk_hold *first = permits_take(semaphore, 1), *second = permits_take(semaphore, 2), *none = NULL;
     ts_answer *many = permits_async(theirs, 3, 20000);
@@ -192,8 +193,8 @@ END_TEST
 
 static uint64_t creates(const ts_client *client) { return ts_proxy_count(client->proxy, TS_OP_CREATE2); }
 
-/* The turn goes from thread to thread: the queue sees one node, the leases one for each permit. */
-START_TEST(threads_share_a_turn) {
+/* The admission is handed from thread to thread. The queue has one node, and the leases have one for each permit. */
+START_TEST(threads_share_an_admission) {
     enum { THREADS = 6 };
     const char *path = ts_fresh_path();
     ts_answer *answers[THREADS];
@@ -214,7 +215,7 @@ START_TEST(threads_share_a_turn) {
         for (int i = 0; i < THREADS; i++) {
             permits_await_grant(answers[i]);
             ck_assert(i == 0 || ts_answer_at_ns(answers[i]) > ts_answer_at_ns(answers[i - 1]));
-            ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(answers[i])), 0); /* its node is its own */
+            ck_assert_uint_eq(pdk_hold_handover(ts_answer_hold(answers[i])), 0); /* its lease node is its own */
         }
         ck_assert_uint_eq(creates(a), (handing_over ? 1 : THREADS) + THREADS);
         for (int i = 0; i < THREADS; i++) {
@@ -225,7 +226,7 @@ START_TEST(threads_share_a_turn) {
 }
 END_TEST
 
-/* Waits until one of the two is granted; is it the first? */
+/* Waits until one of the two is granted. Returns whether it is the first. */
 static bool is_granted_before(ts_answer *one, ts_answer *other) {
     const int64_t end = ts_now_ms() + ts_patience(5000);
 
@@ -236,8 +237,8 @@ static bool is_granted_before(ts_answer *one, ts_answer *other) {
     return ts_answer_count(one) > 0;
 }
 
-/* Another session's turn comes after a bounded number of turns of ours. */
-START_TEST(a_turn_is_handed_over_so_often) {
+/* Another session is admitted after a bounded number of admissions of ours. */
+START_TEST(an_admission_is_handed_over_a_bounded_number_of_times) {
     enum { LOCAL = 8, HANDOVERS = 2 };
     pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
     const char *path = ts_fresh_path();
@@ -270,9 +271,9 @@ START_TEST(a_turn_is_handed_over_so_often) {
 }
 END_TEST
 
-/* ---- waking ---- */
+/* ---- which waiters wake up ---- */
 
-/* Each in a session of its own, in this order: the holder of all permits, and who waits. */
+/* The holder of all permits and the waiters, each in a session of its own, in this order. */
 enum { WAITERS = 6 };
 
 static struct {
@@ -280,22 +281,22 @@ static struct {
     ts_client *clients[WAITERS];
     ts_answer *waiters[WAITERS];
     pdk_hold *held[2];
-} row;
+} queue;
 
-static void make_row(void) {
-    row.path = ts_fresh_path();
+static void make_queue(void) {
+    queue.path = ts_fresh_path();
     for (int i = 0; i < 2; i++) {
-        row.held[i] = permits_take(permits_at(a, row.path, 2), 1);
+        queue.held[i] = permits_take(permits_at(a, queue.path, 2), 1);
     }
     for (int i = 0; i < WAITERS; i++) {
-        row.clients[i] = ts_stage_client(SESSION_MS);
-        row.waiters[i] = permits_async(permits_at(row.clients[i], row.path, 2), 1, 30000);
-        permits_await_ahead(row.waiters[i], i);
+        queue.clients[i] = ts_stage_client(SESSION_MS);
+        queue.waiters[i] = permits_async(permits_at(queue.clients[i], queue.path, 2), 1, 30000);
+        permits_await_ahead(queue.waiters[i], i);
     }
     ts_sleep_ms(100); /* every watch is set */
 }
 
-/* Watches on children: the four-letter words that tell of paths know only those on nodes. */
+/* The number of watches on children. The four-letter words that list paths know only watches on nodes. */
 static int64_t watched_directories(void) {
     g_autofree char *wchs = ts_fourletter(server(), "wchs");
     const char *total = strstr(wchs, "Total watches:");
@@ -304,26 +305,26 @@ static int64_t watched_directories(void) {
     return ts_watch_count(server()) - g_ascii_strtoll(total + strlen("Total watches:"), NULL, 10);
 }
 
-/* Whoever is next watches the leases, the others whom they stand behind. */
+/* The first in the queue watches the leases. Each other watches the node ahead of it. */
 START_TEST(each_watches_one_thing) {
-    make_row();
+    make_queue();
     g_autofree char *wchp = ts_fourletter(server(), "wchp");
 
     ck_assert_int_eq(watched_directories(), 1);
     for (unsigned i = 0; i < WAITERS; i++) {
-        g_autofree char *node = permits_node(row.path, "locks", i);
+        g_autofree char *node = permits_node(queue.path, "locks", i);
         ck_assert_msg((strstr(wchp, node) != NULL) == (i + 1 < WAITERS), "%s:\n%s", node, wchp);
     }
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(row.waiters[0])), PDK_OK);
-    permits_await_ahead(row.waiters[1], 0);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(queue.waiters[0])), PDK_OK);
+    permits_await_ahead(queue.waiters[1], 0);
     ts_sleep_ms(100);
-    ck_assert_int_eq(watched_directories(), 2); /* one more for each that gave up, until there is news */
-    pdk_hold_release(row.held[0]);
-    pdk_hold_release(row.held[1]);
+    ck_assert_int_eq(watched_directories(), 2); /* each that gave up leaves a watch, until the directory changes */
+    pdk_hold_release(queue.held[0]);
+    pdk_hold_release(queue.held[1]);
 }
 END_TEST
 
-/* What a waiter heard and asked, but for what keeps its session alive. */
+/* The events and requests of a waiter, without those that keep its session alive. */
 static uint64_t disturbances(const ts_client *client) {
     ts_proxy_counters counters;
 
@@ -331,28 +332,27 @@ static uint64_t disturbances(const ts_client *client) {
     return counters.notifications + counters.requests - ts_proxy_count(client->proxy, TS_OP_MULTI);
 }
 
-START_TEST(one_release_wakes_the_head_alone) {
-    make_row();
+START_TEST(one_release_wakes_only_the_first_waiter) {
+    make_queue();
     for (int i = 0; i < WAITERS; i++) {
-        ts_proxy_zero(row.clients[i]->proxy);
+        ts_proxy_zero(queue.clients[i]->proxy);
     }
-    ck_assert_int_eq(pdk_hold_release(row.held[0]), PDK_OK);
-    permits_await_grant(row.waiters[0]);
-    permits_await_ahead(row.waiters[1], 0);
+    ck_assert_int_eq(pdk_hold_release(queue.held[0]), PDK_OK);
+    permits_await_grant(queue.waiters[0]);
+    permits_await_ahead(queue.waiters[1], 0);
     ts_sleep_ms(200);
-    ck_assert_int_eq(ts_answer_count(row.waiters[1]), 0);
-    ck_assert_uint_eq(creates(row.clients[0]), 1);
-    ck_assert_uint_eq(ts_proxy_count(row.clients[1]->proxy, TS_OP_GET_CHILDREN), 2); /* the line, and the leases */
-    ck_assert_uint_eq(creates(row.clients[1]), 0);
+    ck_assert_int_eq(ts_answer_count(queue.waiters[1]), 0);
+    ck_assert_uint_eq(creates(queue.clients[0]), 1);
+    ck_assert_uint_eq(ts_proxy_count(queue.clients[1]->proxy, TS_OP_GET_CHILDREN), 2); /* the queue, and the leases */
+    ck_assert_uint_eq(creates(queue.clients[1]), 0);
     for (int i = 2; i < WAITERS; i++) {
-        ck_assert_msg(disturbances(row.clients[i]) == 0, "waiter %d was woken", i);
+        ck_assert_msg(disturbances(queue.clients[i]) == 0, "waiter %d was woken", i);
     }
-    pdk_hold_release(row.held[1]);
+    pdk_hold_release(queue.held[1]);
 }
 END_TEST
 
-/* What one permit costs when nobody is in the way: its turn, a look, its node; and nothing is watched afterwards. Whoever holds
- * for longer looks after the own node as well. */
+/* The cost of one permit when nobody waits: its admission, a look, its node. A longer hold also watches its own node. */
 START_TEST(the_cost_of_a_permit) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore = permits_at(a, path, 2);
@@ -383,16 +383,16 @@ static Suite *make_suite(void) {
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, acquire_and_release);
-    tcase_add_test(tcase, so_many_and_no_more);
+    tcase_add_test(tcase, no_more_than_the_permits);
     tcase_add_test(tcase, one_thread_and_two_objects);
     tcase_add_test(tcase, one_permit_is_a_lock);
     tcase_add_test(tcase, a_hundred_at_once);
-    tcase_add_test(tcase, order_is_that_of_arrival);
-    tcase_add_test(tcase, who_asks_for_many_is_not_overtaken);
-    tcase_add_test(tcase, threads_share_a_turn);
-    tcase_add_test(tcase, a_turn_is_handed_over_so_often);
+    tcase_add_test(tcase, granted_in_order_of_arrival);
+    tcase_add_test(tcase, a_large_claim_is_not_overtaken);
+    tcase_add_test(tcase, threads_share_an_admission);
+    tcase_add_test(tcase, an_admission_is_handed_over_a_bounded_number_of_times);
     tcase_add_test(tcase, each_watches_one_thing);
-    tcase_add_test(tcase, one_release_wakes_the_head_alone);
+    tcase_add_test(tcase, one_release_wakes_only_the_first_waiter);
     tcase_add_test(tcase, the_cost_of_a_permit);
     return suite;
 }

@@ -1,4 +1,4 @@
-/* Every path out of the semaphore leaves nothing, in the queue and among the leases: see exits.h. */
+/* However a claim of the semaphore ends, it leaves nothing in the queue and among the leases: see exits.h. */
 #include "exits.h"
 
 #include <glib.h>
@@ -9,30 +9,32 @@
 
 enum { PERMITS = 3, COUNT = 2 };
 
-/* FREE: enough for us. Else two are taken, and a poke gives one of them back, or only makes us look again. */
-enum scene { FREE, NO_LEASES, NO_NUMBER, LOOKS_AGAIN, TAKES };
+/* FREE: enough permits for the claim. Otherwise two are taken. after_poke: `poke` gives one of them back, or only makes
+ * the claim look again. */
+enum setting { FREE, NO_LEASES, NO_NUMBER, LOOKS_AGAIN, TAKES };
 
 #define LOST(op) .opcode = (op), .loss = TS_LOSE_REQUEST
 #define UNKNOWN(op) .opcode = (op), .loss = TS_LOSE_REPLY
-#define POKED(what) .poked = true, .behind = true, .scene = (what)
+#define AFTER_POKE(what) .after_poke = true, .behind = true, .setting = (what)
 
 static const exit_state states[] = {
     {"queueing lost", LOST(TS_OP_CREATE2)},
     {"queued, unknown to us", UNKNOWN(TS_OP_CREATE2)},
-    {"directory of leases requested", LOST(TS_OP_CREATE_CONTAINER), .in_line = true, .scene = NO_LEASES},
-    {"directory of leases made, unknown to us", UNKNOWN(TS_OP_CREATE_CONTAINER), .in_line = true, .scene = NO_LEASES},
-    {"number asked for", LOST(TS_OP_GET_DATA), .in_line = true},
-    {"number known, unknown to us", UNKNOWN(TS_OP_GET_DATA), .in_line = true},
-    {"number lost", LOST(TS_OP_SET_DATA), .in_line = true, .scene = NO_NUMBER},
-    {"number written, unknown to us", UNKNOWN(TS_OP_SET_DATA), .in_line = true, .scene = NO_NUMBER},
-    {"looking again, lost", LOST(TS_OP_GET_CHILDREN), POKED(LOOKS_AGAIN)},
-    {"looked again, unknown to us", UNKNOWN(TS_OP_GET_CHILDREN), POKED(LOOKS_AGAIN)},
-    {"waiting for permits", .behind = true, .scene = LOOKS_AGAIN},
-    {"taking, lost", LOST(TS_OP_CREATE2), POKED(TAKES)},
-    {"taken, unknown to us", UNKNOWN(TS_OP_CREATE2), POKED(TAKES)},
-    {"recovery: barrier unanswered", UNKNOWN(TS_OP_CREATE2), .second = TS_OP_MULTI, POKED(TAKES)},
-    {"recovery: list unanswered", UNKNOWN(TS_OP_CREATE2), .second = TS_OP_GET_CHILDREN, POKED(TAKES)},
-    {"recovery: owner unanswered", UNKNOWN(TS_OP_CREATE2), .second = TS_OP_EXISTS, POKED(TAKES)},
+    {"directory of leases requested", LOST(TS_OP_CREATE_CONTAINER), .in_queue = true, .setting = NO_LEASES},
+    {"directory of leases made, unknown to us", UNKNOWN(TS_OP_CREATE_CONTAINER), .in_queue = true,
+     .setting = NO_LEASES},
+    {"number asked for", LOST(TS_OP_GET_DATA), .in_queue = true},
+    {"number known, unknown to us", UNKNOWN(TS_OP_GET_DATA), .in_queue = true},
+    {"number lost", LOST(TS_OP_SET_DATA), .in_queue = true, .setting = NO_NUMBER},
+    {"number written, unknown to us", UNKNOWN(TS_OP_SET_DATA), .in_queue = true, .setting = NO_NUMBER},
+    {"looking again, lost", LOST(TS_OP_GET_CHILDREN), AFTER_POKE(LOOKS_AGAIN)},
+    {"looked again, unknown to us", UNKNOWN(TS_OP_GET_CHILDREN), AFTER_POKE(LOOKS_AGAIN)},
+    {"waiting for permits", .behind = true, .setting = LOOKS_AGAIN},
+    {"taking, lost", LOST(TS_OP_CREATE2), AFTER_POKE(TAKES)},
+    {"taken, unknown to us", UNKNOWN(TS_OP_CREATE2), AFTER_POKE(TAKES)},
+    {"recovery: barrier unanswered", UNKNOWN(TS_OP_CREATE2), .second = TS_OP_MULTI, AFTER_POKE(TAKES)},
+    {"recovery: list unanswered", UNKNOWN(TS_OP_CREATE2), .second = TS_OP_GET_CHILDREN, AFTER_POKE(TAKES)},
+    {"recovery: owner unanswered", UNKNOWN(TS_OP_CREATE2), .second = TS_OP_EXISTS, AFTER_POKE(TAKES)},
     {"granted, not delivered", .granted = true},
 };
 
@@ -40,17 +42,17 @@ enum { STATES = G_N_ELEMENTS(states) };
 
 static const char *server(void) { return ts_stage_server(); }
 
-static void set_up(exit_case *c, ts_client *keeper) {
+static void set_up(exit_case *c, ts_client *holder) {
     g_autofree char *locks = g_strconcat(c->path, "/locks", NULL), *leases = permits_leases(c->path);
-    const char *number = c->at->scene == NO_NUMBER ? "" : "3";
+    const char *number = c->at->setting == NO_NUMBER ? "" : "3";
     pdk_semaphore *semaphore = NULL;
 
     assert_exit(c, ts_create(server(), locks, "", TS_PERSISTENT, NULL) == 0);
-    assert_exit(c, c->at->scene == NO_LEASES || ts_create(server(), leases, number, TS_PERSISTENT, NULL) == 0);
+    assert_exit(c, c->at->setting == NO_LEASES || ts_create(server(), leases, number, TS_PERSISTENT, NULL) == 0);
     assert_exit(c, pdk_semaphore_new(c->client->session, c->path, PERMITS, NULL, &semaphore) == PDK_OK);
     c->object = semaphore;
     for (int i = 0; i < 2 && c->at->behind; i++) {
-        c->ahead[i] = permits_take(permits_at(keeper, c->path, PERMITS), 1);
+        c->ahead[i] = permits_take(permits_at(holder, c->path, PERMITS), 1);
     }
 }
 
@@ -59,7 +61,7 @@ static ts_answer *claim(exit_case *c, int64_t timeout_ms) { return permits_async
 static void poke(exit_case *c) {
     g_autofree char *foreign = g_strconcat(c->path, "/leases/zzz", NULL);
 
-    if (c->at->scene == TAKES) {
+    if (c->at->setting == TAKES) {
         assert_exit(c, pdk_hold_release(g_steal_pointer(&c->ahead[0])) == PDK_OK);
     } else {
         assert_exit(c, ts_create(server(), foreign, "", TS_PERSISTENT, NULL) == 0);
@@ -69,7 +71,7 @@ static void poke(exit_case *c) {
 
 static void unref(void *semaphore) { pdk_semaphore_unref(semaphore); }
 
-/* Nothing is left but what others hold, and the same session gets it all once they have gone. */
+/* Nothing is left but the permits of others. The same session gets them all after these are released. */
 static void check_clean(exit_case *c, int64_t until_ms) {
     g_autofree char *locks = g_strconcat(c->path, "/locks", NULL), *leases = permits_leases(c->path);
     const int held = (c->ahead[0] != NULL) + (c->ahead[1] != NULL);
@@ -98,7 +100,7 @@ START_TEST(every_exit_from_every_state) {
 }
 END_TEST
 
-/* The session is over when the link comes back: its nodes went with it, and what follows is on a new one. */
+/* The session has ended when the link is up again. Its nodes went with it, and all that follows uses a new session. */
 START_TEST(every_exit_into_a_dead_session) {
     for (size_t i = (size_t)_i; i < STATES; i += 2) {
         exits_add(&states[i], EXIT_SILENT_LONG);

@@ -1,4 +1,4 @@
-/* What was taken at once is one hold: one token, one release, one loss. */
+/* Permits that were taken at once are one hold: one token, one release, one loss. */
 #include <glib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { SESSION_MS = 3000, LEASE_MS = SESSION_MS - SESSION_MS / 16 - 50, SCHEDULI
 
 static const char *server(void) { return ts_stage_server(); }
 
-/* A hold of three permits out of five, and its witness. */
+/* A hold of three permits out of five, and the witness of its loss. */
 static struct {
     const char *path;
     ts_client *client, *other;
@@ -32,7 +32,7 @@ static void acquire_it(void) {
 
 static void forget_it(void) { memset(&it, 0, sizeof it); }
 
-/* Lost within that time, once, for that reason, all of it. */
+/* The whole hold is lost within that time, once, for that reason. */
 static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert_msg(ts_fd_readable(pdk_hold_fd(it.hold), within_ms), "the descriptor is not readable in time");
     ck_assert(!pdk_hold_valid(it.hold));
@@ -118,7 +118,8 @@ END_TEST
 
 enum when { AT_ONCE, LATER, AFTER_A_RECONNECT, WHILE_DISCONNECTED, WHENS };
 
-/* Any one of its nodes is all of it: the others are given back, and what was free stays free. */
+/* One of its nodes is deleted, and the whole hold is lost. Its other permits are given back, and free permits stay
+ * free. */
 START_TEST(one_node_is_deleted) {
     acquire_it();
     pdk_hold *bystander = permits_take(permits_at(it.client, it.path, PERMITS), 1);
@@ -162,7 +163,7 @@ START_TEST(all_nodes_are_deleted) {
 }
 END_TEST
 
-/* The link falls silent: lost by our own clock, before anybody else is granted. */
+/* The link falls silent. The hold is lost by our own clock, before another client is granted. */
 START_TEST(cut_off_beyond_the_lease) {
     int64_t last_valid = 0;
     acquire_it();
@@ -184,7 +185,7 @@ START_TEST(cut_off_beyond_the_lease) {
 }
 END_TEST
 
-/* Requests arrive and replies do not: the session lives on, the hold cannot, and its nodes are not left in the way. */
+/* Requests arrive and replies do not. The session lives on, the hold does not, and its nodes do not stay in the way. */
 START_TEST(unanswered_beyond_the_lease) {
     acquire_it();
     ts_answer *waiter = permits_async(permits_at(it.other, it.path, PERMITS), COUNT, 20000);
@@ -195,7 +196,7 @@ START_TEST(unanswered_beyond_the_lease) {
     ts_proxy_heal(it.client->proxy);
     permits_await_grant(waiter);
     ck_assert_int_gt(ts_answer_at_ns(waiter), ts_lost_at_ns(it.lost));
-    pdk_hold_release(permits_take(it.semaphore, PERMITS - COUNT)); /* and its session is of use again */
+    pdk_hold_release(permits_take(it.semaphore, PERMITS - COUNT)); /* the session can be used again */
     ck_assert(permits_wait_taken(it.path, COUNT));
 }
 END_TEST
@@ -233,7 +234,7 @@ START_TEST(the_session_is_closed) {
 }
 END_TEST
 
-/* Claims survive an expiry with their deadlines, whoever was next first. */
+/* Claims survive an expiry with their deadlines. The first claim of the process stays the first. */
 START_TEST(claims_survive_an_expiry) {
     acquire_it();
     pdk_semaphore *semaphore = permits_at(it.other, it.path, PERMITS);

@@ -1,4 +1,4 @@
-/* What a semaphore is given: bounds, options, paths; and where it is called from: callbacks, children, chroots. */
+/* The limits, options and paths of a semaphore, and where it is called from: callbacks, forked children, chroots. */
 #include <glib.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-/* A thousand leases, under a sanitizer, keep a session busy for longer than short ones last. */
+/* A thousand leases, under a sanitizer, keep a session busy for longer than a short lease lasts. */
 enum { SESSION_MS = 20000 };
 
 static ts_client *a;
-static pdk_semaphore *semaphore; /* of 7 permits, nobody holds any */
+static pdk_semaphore *semaphore; /* of 7 permits, none of them held */
 
 #define UNTOUCHED ((void *)&a)
 
@@ -137,7 +137,7 @@ START_TEST(options) {
         refused(pdk_semaphore_new(a->session, "/a", 1, &wrong[i], &out), PDK_INVALID, "options");
     }
     newer.known.size = sizeof newer;
-    newer.more = 1; /* something that this version does not know */
+    newer.more = 1; /* this version does not know the member */
     refused(pdk_semaphore_new(a->session, "/a", 1, &newer.known, &out), PDK_INVALID, "options");
     ck_assert_ptr_eq(out, UNTOUCHED);
     newer.more = 0;
@@ -145,7 +145,7 @@ START_TEST(options) {
 }
 END_TEST
 
-/* The leases stand below the path, and are paths as any. */
+/* The leases are below the path. The rules for paths hold for them too. */
 START_TEST(paths) {
     static const char *const wrong[] = {"", "a", "/", "/a/", "/a//b", "/a/..", "/zookeeper", "/a\n", "/\xff"};
     const size_t longest = 512 - strlen("/leases");
@@ -168,7 +168,8 @@ START_TEST(paths) {
 }
 END_TEST
 
-/* Nodes with long paths: those of one claim at once are too many for the session, and those that were made are given back. */
+/* Nodes with long paths. Those of one claim are too many for the session, and the nodes that were made are deleted
+ * again. */
 START_TEST(a_session_has_its_limit) {
     enum { BYTES = 480, EACH = PDK_SEMAPHORE_COUNT_MAX, HOLDS_MAX = 12 };
     g_autofree char *path = g_strnfill(BYTES, 'p');
@@ -221,7 +222,7 @@ START_TEST(below_a_chroot) {
 }
 END_TEST
 
-static atomic_int blocking_calls; /* as many as were refused in the callback, or -1 */
+static atomic_int blocking_calls; /* the number of calls that were refused in the callback, or -1 */
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     pdk_hold *more = NULL;
@@ -245,7 +246,7 @@ static bool called(void *user) {
     return atomic_load(&blocking_calls) != 0;
 }
 
-/* Callbacks run on the session's thread, or where they are dispatched, and must not block there. */
+/* Callbacks run on the session's thread, or on the one that dispatches. They must not block there. */
 START_TEST(callbacks_must_not_block) {
     pdk_session_options session_options = PDK_SESSION_OPTIONS_INIT;
     const char *path = ts_fresh_path();
@@ -267,11 +268,11 @@ START_TEST(callbacks_must_not_block) {
         ck_assert_int_eq(atomic_load(&blocking_calls), 3);
         permits_assert_none(path);
     }
-    pdk_hold_release(permits_take(semaphore, 2)); /* blocking ones need no dispatching */
+    pdk_hold_release(permits_take(semaphore, 2)); /* blocking calls need no dispatching */
 }
 END_TEST
 
-/* 0, or which call was wrong. */
+/* Returns 0, or the number of the wrong call. */
 static int use_in_child(pdk_hold *hold) {
     pdk_semaphore *out = NULL;
     pdk_hold *more = NULL;
@@ -292,11 +293,11 @@ static int use_in_child(pdk_hold *hold) {
         }
     }
     pdk_semaphore_unref(pdk_semaphore_ref(semaphore));
-    pdk_semaphore_unref(semaphore); /* one too many, were it ours */
+    pdk_semaphore_unref(semaphore); /* one too many, if the child could unref */
     return out || more || claim || list || pdk_hold_valid(hold) ? 100 : 0;
 }
 
-START_TEST(a_child_of_fork_has_none) {
+START_TEST(a_forked_child_is_refused) {
     pdk_hold *hold = permits_take(semaphore, 3);
     int status = -1;
     const pid_t pid = fork();
@@ -328,7 +329,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_session_has_its_limit);
     tcase_add_test(tcase, below_a_chroot);
     tcase_add_test(tcase, callbacks_must_not_block);
-    tcase_add_test(tcase, a_child_of_fork_has_none);
+    tcase_add_test(tcase, a_forked_child_is_refused);
     return suite;
 }
 

@@ -1,10 +1,10 @@
-/* The number of permits, which all clients of a path must agree on, and the directory that says it. */
+/* The number of permits, on which all clients of a path must agree, and the directory that records it. */
 #include <glib.h>
 #include <string.h>
 
+#include "directory_remover.h"
 #include "permits.h"
 #include "refused.h"
-#include "sweeper.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
@@ -19,7 +19,7 @@ static void two_sessions(void) {
 
 static const char *server(void) { return ts_stage_server(); }
 
-/* What <path>/leases says (g_free). */
+/* The data of <path>/leases (g_free). */
 static char *number_at(const char *path) {
     g_autofree char *leases = permits_leases(path);
     char *number = NULL;
@@ -53,7 +53,7 @@ static pdk_status acquire(pdk_semaphore *semaphore, int32_t count, int64_t timeo
     return status;
 }
 
-/* ---- it is recorded ---- */
+/* ---- the number is recorded ---- */
 
 START_TEST(the_first_one_records_it) {
     const char *path = ts_fresh_path();
@@ -69,7 +69,7 @@ START_TEST(the_first_one_records_it) {
 }
 END_TEST
 
-/* Whoever made the directory did not know of it, as Curator does not. */
+/* The directory has no number when its creator did not write one, as Curator does not. */
 START_TEST(a_directory_without_a_number_gets_one) {
     const char *path = ts_fresh_path();
     pdk_hold *hold;
@@ -90,8 +90,8 @@ START_TEST(a_directory_without_a_number_gets_one) {
 }
 END_TEST
 
-/* Many begin at once where there is nothing yet: they agree all the same, and so many are granted. */
-START_TEST(all_begin_at_once) {
+/* Many begin at once on an empty path. They agree on the number all the same, and so many are granted. */
+START_TEST(many_begin_at_once) {
     enum { ALL = 6, PERMITS = 4 };
     ts_client *clients[ALL];
 
@@ -113,7 +113,7 @@ START_TEST(all_begin_at_once) {
         }
         ck_assert_int_eq(granted, PERMITS);
         assert_number(path, "4");
-        for (int i = 0; i < ALL; i++) { /* those who wait come after those who do not */
+        for (int i = 0; i < ALL; i++) { /* the waiters come after the granted ones */
             const int first = (i + round) % ALL;
             if (ts_answer_count(answers[first]) > 0 && ts_answer_hold(answers[first]) != NULL) {
                 ck_assert_int_eq(ts_answer_release(answers[first]), PDK_OK);
@@ -129,13 +129,13 @@ START_TEST(all_begin_at_once) {
 }
 END_TEST
 
-/* Both directories are removed whenever they are empty: that costs time, and neither the number nor a permit. */
-START_TEST(directories_that_vanish_all_the_time) {
+/* Both directories are removed whenever they are empty. This costs time, but neither the number nor a permit. */
+START_TEST(directories_that_vanish_again_and_again) {
     const char *path = ts_fresh_path();
     g_autofree char *leases = permits_leases(path), *locks = g_strconcat(path, "/locks", NULL);
     pdk_semaphore *semaphores[2] = {permits_at(a, path, 3), permits_at(b, path, 3)};
     const int64_t end = ts_now_ms() + 2000;
-    sweeper *s = sweeper_start(locks, leases);
+    directory_remover *remover = directory_remover_start(locks, leases);
     int failures = 0, grants = 0, wrong = 0, stale = 0;
 
     for (; ts_now_ms() < end && failures == 0; grants++) {
@@ -149,7 +149,7 @@ START_TEST(directories_that_vanish_all_the_time) {
         g_free(number);
         ts_sleep_ms(grants % 8 == 0 ? 2 : 0);
     }
-    ck_assert_int_gt(sweeper_stop(s), 10);
+    ck_assert_int_gt(directory_remover_stop(remover), 10);
     ck_assert_int_eq(failures, 0);
     ck_assert_int_eq(wrong, 0);
     ck_assert_int_eq(stale, 0);
@@ -158,9 +158,9 @@ START_TEST(directories_that_vanish_all_the_time) {
 }
 END_TEST
 
-/* ---- it is another one ---- */
+/* ---- another number ---- */
 
-/* Blocking, asynchronous, and a try: MISMATCH, nothing left, and nobody harmed. */
+/* Blocking, asynchronous, and a try: MISMATCH, nothing left, and no harm to other clients. */
 START_TEST(another_number_is_a_mismatch) {
     static const int32_t wrong[] = {1, 2, 4, 30, PDK_SEMAPHORE_PERMITS_MAX};
     const char *path = ts_fresh_path();
@@ -183,12 +183,13 @@ START_TEST(another_number_is_a_mismatch) {
     ck_assert_int_eq(acquire(permits_at(b, path, 3), 1, 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     permits_assert_none(path);
-    ck_assert_int_eq(acquire(permits_at(b, path, 2), 1, 5000), PDK_MISMATCH); /* nobody holds it, but it is there */
+    ck_assert_int_eq(acquire(permits_at(b, path, 2), 1, 5000),
+                     PDK_MISMATCH); /* nobody holds a permit, but the number is recorded */
 }
 END_TEST
 
-/* Every thread behind the object with the wrong number gets its answer; those with the right one wait on. */
-START_TEST(a_mismatch_is_everybodys) {
+/* Every thread behind the object with the wrong number is answered. Those with the right number wait on. */
+START_TEST(a_mismatch_is_told_to_every_thread) {
     const char *path = ts_fresh_path();
     pdk_semaphore *wrong = permits_at(b, path, 2);
     pdk_hold *held = permits_take(permits_at(a, path, 3), 3);
@@ -199,7 +200,7 @@ START_TEST(a_mismatch_is_everybodys) {
     ts_answer *last = permits_async(permits_at(a, path, 3), 2, 20000);
     permits_await_ahead(last, 2);
 
-    ck_assert(!ts_answer_wait(async, 100)); /* it is told when its turn comes */
+    ck_assert(!ts_answer_wait(async, 100)); /* it is told when it is admitted */
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     permits_await_grant(first);
     permits_await_status(async, PDK_MISMATCH);
@@ -210,7 +211,7 @@ START_TEST(a_mismatch_is_everybodys) {
 }
 END_TEST
 
-/* It is forgotten when the directory is removed, as the server does with empty containers. */
+/* The number is forgotten when the directory is removed, as the server does with empty containers. */
 START_TEST(a_removed_directory_forgets) {
     const char *path = ts_fresh_path();
     g_autofree char *leases = permits_leases(path);
@@ -225,16 +226,17 @@ START_TEST(a_removed_directory_forgets) {
 }
 END_TEST
 
-/* It is changed under one who waits. */
+/* The number changes under a waiter. */
 START_TEST(the_number_changes) {
     const char *path = ts_fresh_path();
     pdk_hold *held = permits_take(permits_at(a, path, 2), 2);
     ts_answer *waiter = permits_async(permits_at(b, path, 2), 1, 20000);
 
     permits_await_ahead(waiter, 0);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, pdk_hold_sequencer(held), 5000), PDK_OK); /* it has asked by now */
+    ck_assert_int_eq(pdk_sequencer_check(b->session, pdk_hold_sequencer(held), 5000),
+                     PDK_OK); /* by now the waiter has read the number */
     write_number(path, "3");
-    ck_assert(!ts_answer_wait(waiter, 200)); /* nobody watches that */
+    ck_assert(!ts_answer_wait(waiter, 200)); /* nobody watches the number */
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     permits_await_status(waiter, PDK_MISMATCH);
     ck_assert_int_eq(acquire(permits_at(b, path, 3), 3, 5000), PDK_OK);
@@ -242,9 +244,9 @@ START_TEST(the_number_changes) {
 }
 END_TEST
 
-/* ---- it is none ---- */
+/* ---- not a number ---- */
 
-START_TEST(what_is_no_number_is_a_mismatch) {
+START_TEST(data_that_is_no_number_is_a_mismatch) {
     static const char *const garbage[] = {"02", "2 ", " 2", "+2", "2\n", "two", "-1", "2147483648", "\x1b[2J\xff"};
     const char *path = ts_fresh_path();
     g_autofree char *longest = g_strnfill(2000, '2');
@@ -255,7 +257,7 @@ START_TEST(what_is_no_number_is_a_mismatch) {
         write_number(path, data);
         refused(acquire(permits_at(a, path, 2), 1, 5000), PDK_MISMATCH, path);
         ck_assert_int_eq(acquire(permits_at(a, path, 2), 1, 0), PDK_MISMATCH);
-        for (const char *c = pdk_error_text(); *c; c++) { /* anybody may have written it */
+        for (const char *c = pdk_error_text(); *c; c++) { /* the data may come from any client */
             ck_assert(g_ascii_isprint(*c));
         }
         ck_assert_uint_gt(strlen(pdk_error_text()), strlen(path));
@@ -278,7 +280,7 @@ static void set_permissions(const char *path, int permissions) {
     ck_assert_int_eq(rc, 0);
 }
 
-/* The leases may not be read, or nobody may add to them, or they may not be made: said at once, and nothing is left. */
+/* We may not read the leases, or not add to them, or not create them. It is told at once, and nothing is left. */
 START_TEST(permissions_that_are_missing) {
     const char *path = ts_fresh_path();
     g_autofree char *leases = permits_leases(path), *locks = g_strconcat(path, "/locks", NULL);
@@ -305,7 +307,7 @@ START_TEST(permissions_that_are_missing) {
 }
 END_TEST
 
-/* A number that may not be written is nobody's obstacle, and one that is there is heeded. */
+/* A number that may not be written stops nobody. A number that is there counts. */
 START_TEST(a_number_that_may_not_be_written) {
     const char *path = ts_fresh_path();
     g_autofree char *leases = permits_leases(path);
@@ -320,8 +322,9 @@ START_TEST(a_number_that_may_not_be_written) {
 }
 END_TEST
 
-/* Reading is forbidden for a moment, and the server keeps the news of the release back: who waits asks again in time. */
-START_TEST(a_wake_up_that_is_kept_back) {
+/* Reading is forbidden for a moment, and the server holds the event of the release back. The waiter asks again in
+ * time. */
+START_TEST(an_event_that_is_held_back) {
     const char *path = ts_fresh_path();
     g_autofree char *leases = permits_leases(path);
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
@@ -342,7 +345,7 @@ START_TEST(a_wake_up_that_is_kept_back) {
 }
 END_TEST
 
-/* The permissions go while one waits. */
+/* The permissions are removed while a claim waits. */
 START_TEST(permissions_that_are_taken_away) {
     const char *path = ts_fresh_path();
     g_autofree char *leases = permits_leases(path);
@@ -365,16 +368,16 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, the_first_one_records_it);
     tcase_add_loop_test(tcase, a_directory_without_a_number_gets_one, 0, 2);
-    tcase_add_test(tcase, all_begin_at_once);
-    tcase_add_test(tcase, directories_that_vanish_all_the_time);
+    tcase_add_test(tcase, many_begin_at_once);
+    tcase_add_test(tcase, directories_that_vanish_again_and_again);
     tcase_add_test(tcase, another_number_is_a_mismatch);
-    tcase_add_test(tcase, a_mismatch_is_everybodys);
+    tcase_add_test(tcase, a_mismatch_is_told_to_every_thread);
     tcase_add_test(tcase, a_removed_directory_forgets);
     tcase_add_test(tcase, the_number_changes);
-    tcase_add_test(tcase, what_is_no_number_is_a_mismatch);
+    tcase_add_test(tcase, data_that_is_no_number_is_a_mismatch);
     tcase_add_loop_test(tcase, permissions_that_are_missing, 0, 3);
     tcase_add_test(tcase, a_number_that_may_not_be_written);
-    tcase_add_test(tcase, a_wake_up_that_is_kept_back);
+    tcase_add_test(tcase, an_event_that_is_held_back);
     tcase_add_test(tcase, permissions_that_are_taken_away);
     return suite;
 }

@@ -1,8 +1,8 @@
 /*
- * Everything at once: sessions whose links fail, threads that ask for some permits and leave in every way. The witness
- * counts the permits of all holds that are valid at one instant, which are never more than there are; when the links are
- * good again nothing is left, and each session gets all of them. A failure prints its seed: PDK_SEED=… repeats it (the
- * schedule of faults and choices, not that of the machine).
+ * Many failures at once: sessions whose links fail, threads that ask for some permits and leave in every way. The
+ * witness counts the permits of all holds that are valid at one instant. They are never more than the semaphore has.
+ * When the links work again nothing is left, and each session gets all permits. A failure prints its seed. PDK_SEED=…
+ * repeats the schedule of faults and choices, but not that of the machine.
  */
 #include <glib.h>
 #include <pthread.h>
@@ -19,10 +19,10 @@ enum { SESSION_MS = 2000, CLIENTS = 4, THREADS = 3, PERMITS = 5, STORM_MS = 8000
 typedef struct {
     int number;
     ts_client *client;
-    pdk_semaphore *shared, *alone; /* shared by the threads of a session; and one of its own on the same path */
+    pdk_semaphore *shared, *alone; /* shared: by the threads of a session; alone: a second object on the same path */
     GRand *random;
     pthread_t thread;
-    pdk_hold *hold; /* under the guard: what it has, and how many permits that is */
+    pdk_hold *hold; /* its hold, and the number of its permits; guarded by the lock */
     int32_t count;
 } player;
 
@@ -32,19 +32,19 @@ static struct {
     const char *path;
     atomic_bool stop;
     pthread_mutex_t guard;
-    int grants, most, oddities, lost;
+    int grants, most, unexpected, lost;
     char what[160];
 } storm;
 
-static void odd(const char *what, pdk_status status) {
+static void unexpected(const char *what, pdk_status status) {
     pthread_mutex_lock(&storm.guard);
-    storm.oddities++;
+    storm.unexpected++;
     g_snprintf(storm.what, sizeof storm.what, "%s: %s: %s", what, pdk_status_name(status), pdk_error_text());
     pthread_mutex_unlock(&storm.guard);
 }
 
-/* All holds were granted before the count begins, and what is not valid never becomes so: those found valid were valid when
- * it began. */
+/* All holds were granted before the count begins. An invalid hold never becomes valid. So the holds that are found
+ * valid were valid when the count began. */
 static void enter(player *p, pdk_hold *hold, int32_t count) {
     int32_t valid = 0;
 
@@ -69,7 +69,7 @@ static void use(player *p, pdk_hold *hold, int32_t count) {
     ts_lost *lost = ts_lost_watch(hold);
 
     enter(p, hold, count);
-    if (g_rand_int_range(p->random, 0, 40) == 0) { /* now and then the link fails for as long as it takes to lose it */
+    if (g_rand_int_range(p->random, 0, 40) == 0) { /* now and then the link fails for long enough to lose the hold */
         ts_proxy_set_mode(p->client->proxy, TS_BLACKHOLE);
         ts_fd_readable(pdk_hold_fd(hold), SESSION_MS);
         ts_proxy_heal(p->client->proxy);
@@ -79,12 +79,12 @@ static void use(player *p, pdk_hold *hold, int32_t count) {
     leave(p);
     const pdk_status status = pdk_hold_release(hold);
     if (status != PDK_OK && status != PDK_LOST) {
-        odd("release", status);
+        unexpected("release", status);
     }
     const bool freed = ts_lost_wait_freed(lost, ts_patience(2000));
-    const int told = ts_lost_count(lost); /* it may have begun before the release, and gone on beside it */
+    const int told = ts_lost_count(lost); /* the callback may have begun before the release, and run on beside it */
     if (!freed || told > 1 || (status == PDK_OK && told)) {
-        odd("LOST callbacks", status);
+        unexpected("LOST callbacks", status);
     }
     pthread_mutex_lock(&storm.guard);
     storm.lost += status == PDK_LOST;
@@ -98,21 +98,21 @@ static void play_blocking(player *p, pdk_semaphore *semaphore, int32_t count) {
     const pdk_status status = pdk_semaphore_acquire(semaphore, count, timeout_ms, &hold);
 
     if (ts_now_ms() - before > (timeout_ms ? timeout_ms : 500) + ts_patience(700)) {
-        odd("late return", status);
+        unexpected("late return", status);
     }
     if (status == PDK_OK) {
         use(p, hold, count);
     } else if (status != PDK_TIMEOUT && status != PDK_BUSY && status != PDK_UNAVAILABLE) {
-        odd("acquire", status);
+        unexpected("acquire", status);
     }
 }
 
-/* Cancelled, or its semaphore dropped over it. */
+/* The claim is cancelled, or its semaphore is dropped. */
 static void play_async(player *p, pdk_semaphore *semaphore, int32_t count, bool drop) {
     pdk_semaphore *own = NULL;
 
     if (drop && pdk_semaphore_new(p->client->session, storm.path, PERMITS, NULL, &own) != PDK_OK) {
-        odd("semaphore_new", PDK_SYSTEM);
+        unexpected("semaphore_new", PDK_SYSTEM);
         return;
     }
     ts_answer *answer =
@@ -121,17 +121,17 @@ static void play_async(player *p, pdk_semaphore *semaphore, int32_t count, bool 
     const pdk_status cancelled = drop ? PDK_OK : pdk_claim_cancel(ts_answer_claim(answer));
     pdk_semaphore_unref(own);
     if (!ts_answer_wait(answer, ts_patience(3000))) {
-        odd("no answer", cancelled);
+        unexpected("no answer", cancelled);
         return;
     }
     const pdk_status status = ts_answer_status(answer);
     if (!drop && (cancelled == PDK_OK) != (status == PDK_CANCELED)) {
-        odd("cancel", status);
+        unexpected("cancel", status);
     }
     if (status == PDK_OK) {
         use(p, ts_answer_take(answer), count);
     } else if (status != PDK_CANCELED && status != PDK_TIMEOUT && status != PDK_UNAVAILABLE) {
-        odd("async", status);
+        unexpected("async", status);
     }
 }
 
@@ -154,7 +154,7 @@ static void *player_main(void *user) {
 
 /* ---- the faults ---- */
 
-static void strike(GRand *random, const ts_client *client) {
+static void cause_fault(GRand *random, const ts_client *client) {
     static const int opcodes[] = {TS_OP_CREATE2, TS_OP_GET_CHILDREN, TS_OP_GET_DATA,
                                   TS_OP_DELETE,  TS_OP_MULTI,        TS_OP_EXISTS};
     static const ts_proxy_mode modes[] = {TS_BLACKHOLE, TS_BLACKHOLE_UP, TS_BLACKHOLE_DOWN, TS_CUT, TS_DROP_REPLIES};
@@ -163,7 +163,7 @@ static void strike(GRand *random, const ts_client *client) {
     if (what < 12) {
         ts_proxy_arm(client->proxy, opcodes[g_rand_int_range(random, 0, G_N_ELEMENTS(opcodes))],
                      g_rand_int_range(random, 0, 2) ? TS_LOSE_REQUEST : TS_LOSE_REPLY, TS_PASS);
-    } else if (what < 14) { /* an administrator deletes whoever is next: two may take at once then */
+    } else if (what < 14) { /* an administrator deletes the first node in the queue: two may take at once then */
         g_autofree char *node = permits_node(storm.path, "locks", 0);
         if (node != NULL) {
             ts_delete(ts_stage_server(), node);
@@ -222,7 +222,7 @@ START_TEST(a_storm) {
         ck_assert_int_eq(pthread_create(&players[i].thread, NULL, player_main, &players[i]), 0);
     }
     for (const int64_t end = ts_now_ms() + STORM_MS; ts_now_ms() < end;) {
-        strike(random, players[g_rand_int_range(random, 0, CLIENTS) * THREADS].client);
+        cause_fault(random, players[g_rand_int_range(random, 0, CLIENTS) * THREADS].client);
         ts_sleep_ms(g_rand_int_range(random, 0, 200));
     }
     g_rand_free(random);
@@ -230,7 +230,7 @@ START_TEST(a_storm) {
     printf("    seed %u: %d grants, %d lost, at most %d of %d at once\n", seed, storm.grants, storm.lost, storm.most,
            PERMITS);
     ck_assert_msg(storm.most <= PERMITS, "seed %u: %d permits at once", seed, storm.most);
-    ck_assert_msg(storm.oddities == 0, "seed %u: %d oddities, the last: %s", seed, storm.oddities, storm.what);
+    ck_assert_msg(storm.unexpected == 0, "seed %u: %d unexpected, the last: %s", seed, storm.unexpected, storm.what);
     ck_assert_msg(permits_wait_queued(storm.path, 0) && permits_wait_taken(storm.path, 0),
                   "seed %u: %d in the queue and %d leases are left", seed, permits_queued(storm.path),
                   permits_taken(storm.path));
@@ -238,7 +238,7 @@ START_TEST(a_storm) {
         pdk_hold_release(permits_take(players[i * THREADS].shared, PERMITS));
     }
     permits_assert_none(storm.path);
-    ck_assert_int_gt(storm.grants, 30); /* or it has shown nothing */
+    ck_assert_int_gt(storm.grants, 30); /* otherwise the test has shown nothing */
     ck_assert_int_gt(storm.most, 2);
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* The semaphore and time: tries, deadlines in each stage, positions, and who holds what. */
+/* The semaphore and time: tries, deadlines at each step, positions, and the list of holders. */
 #include <glib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ START_TEST(a_try_takes_what_is_free) {
     pdk_hold *one = NULL, *two = NULL, *none = NULL;
 
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 1, 0, &one), PDK_OK); /* makes the directories */
-    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK); /* out of the queue, where it would be ahead */
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK); /* out of the queue, where its node would be ahead */
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(b, path, 3), 2, 0, &two), PDK_OK);
     ck_assert(pdk_hold_valid(one) && pdk_hold_valid(two));
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 1, 0, &none), PDK_BUSY);
@@ -40,8 +40,8 @@ START_TEST(a_try_takes_what_is_free) {
 }
 END_TEST
 
-/* What was just released by this session is free for it, without a flush. */
-START_TEST(a_try_finds_what_was_just_released) {
+/* Permits that this session has just released are free for it, without a flush. */
+START_TEST(a_try_finds_permits_that_were_just_released) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore = permits_at(a, path, 2);
     pdk_hold *hold = permits_take(semaphore, 2);
@@ -51,7 +51,7 @@ START_TEST(a_try_finds_what_was_just_released) {
         ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_error_text());
     }
     pdk_hold_release(hold);
-    for (int round = 0; round < 20; round++) { /* and what was on its way to a claim that was given up */
+    for (int round = 0; round < 20; round++) { /* also permits that were being taken for a cancelled claim */
         ts_answer *given_up = permits_async(semaphore, 2, 20000);
 
         ts_sleep_ms(round % 4);
@@ -66,7 +66,7 @@ START_TEST(a_try_finds_what_was_just_released) {
 }
 END_TEST
 
-/* BUSY at once, for too few and for somebody ahead, blocking or not; and nothing stays behind, not even a watch. */
+/* BUSY at once: for too few permits, and for a claim ahead, blocking or not. Nothing is left, not even a watch. */
 START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
     const char *path = ts_fresh_path();
     pdk_hold *held = permits_take(permits_at(a, path, 2), 1), *none = NULL;
@@ -84,7 +84,8 @@ START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
     ck_assert_int_eq(ts_watch_count(server()), watches);
     ts_answer *waiter = permits_async(semaphore, 2, 20000);
     permits_await_ahead(waiter, 0);
-    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 2), 1, 0, &none), PDK_BUSY); /* one is free, but: */
+    ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 2), 1, 0, &none),
+                     PDK_BUSY); /* one is free, but a claim is ahead */
     ck_assert_ptr_nonnull(strstr(pdk_error_text(), "somebody is ahead"));
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 0, &none), PDK_BUSY);
     ck_assert_ptr_null(none);
@@ -121,7 +122,7 @@ END_TEST
 
 /* ---- deadlines ---- */
 
-/* Whoever waits for the turn, for permits, or behind a thread of its own process is answered in time. */
+/* A claim that waits for its admission, for permits, or behind a thread of its own process is answered in time. */
 START_TEST(deadlines_are_kept) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore = permits_at(b, path, 3);
@@ -148,8 +149,8 @@ START_TEST(deadlines_are_kept) {
 }
 END_TEST
 
-/* Whoever is next gives up: the next one's turn comes, with what is free. */
-START_TEST(who_asked_for_too_much_makes_room) {
+/* The first in the queue gives up. The next one is admitted, with the permits that are free. */
+START_TEST(a_large_claim_that_times_out_makes_room) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore = permits_at(b, path, 3);
     pdk_hold *held = permits_take(permits_at(a, path, 3), 1);
@@ -186,7 +187,7 @@ START_TEST(cut_off_the_deadline_is_kept) {
 }
 END_TEST
 
-/* A release that falls on any moment of the waiter's way is not missed. */
+/* A release at any moment of the waiter's steps is not missed. */
 START_TEST(a_release_at_any_moment) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore_a = permits_at(a, path, 2), *semaphore_b = permits_at(b, path, 2);
@@ -208,7 +209,7 @@ START_TEST(a_release_at_any_moment) {
 }
 END_TEST
 
-/* ---- who holds ---- */
+/* ---- the list of holders ---- */
 
 static void assert_holder(const pdk_contenders *list, size_t i, const ts_client *client) {
     g_autofree char *name = g_strdup(pdk_contenders_node(list, i));
@@ -230,7 +231,7 @@ START_TEST(holders_are_listed_by_permit) {
     ck_assert_uint_eq(pdk_contenders_count(list), 0);
     pdk_contenders_free(list);
     pdk_hold *one = permits_take(semaphore, 1), *two = permits_take(permits_at(b, path, 4), 2);
-    ts_answer *waiter = permits_async(semaphore, 2, 20000); /* which holds nothing yet */
+    ts_answer *waiter = permits_async(semaphore, 2, 20000); /* it holds nothing yet */
     permits_await_ahead(waiter, 0);
     ck_assert_int_eq(pdk_semaphore_holders(permits_at(b, path, 4), 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 3);
@@ -259,11 +260,11 @@ static Suite *make_suite(void) {
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_try_takes_what_is_free);
-    tcase_add_test(tcase, a_try_finds_what_was_just_released);
+    tcase_add_test(tcase, a_try_finds_permits_that_were_just_released);
     tcase_add_test(tcase, a_try_tells_busy_at_once_and_leaves_nothing);
     tcase_add_test(tcase, a_try_without_a_server_is_unavailable_in_time);
     tcase_add_test(tcase, deadlines_are_kept);
-    tcase_add_loop_test(tcase, who_asked_for_too_much_makes_room, 0, 2);
+    tcase_add_loop_test(tcase, a_large_claim_that_times_out_makes_room, 0, 2);
     tcase_add_test(tcase, cut_off_the_deadline_is_kept);
     tcase_add_test(tcase, a_release_at_any_moment);
     tcase_add_test(tcase, holders_are_listed_by_permit);

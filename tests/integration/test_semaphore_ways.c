@@ -1,4 +1,5 @@
-/* What happens on the way to a permit: links that fail, administrators that delete, others who use the directories. */
+/* Failures while a permit is taken: links that fail, administrators that delete, other clients that use the
+ * directories. */
 #include <glib.h>
 #include <string.h>
 
@@ -43,8 +44,8 @@ static const struct {
 
 static void arm(int which) { ts_proxy_arm(a->proxy, losses[which].opcode, losses[which].loss, TS_PASS); }
 
-/* The link has failed once, and nobody notices but for the time it took. */
-static void assert_made_good(const char *path, ts_answer *taker, int which) {
+/* The link has failed once. The claim succeeds all the same, only later. */
+static void assert_recovered(const char *path, ts_answer *taker, int which) {
     ck_assert_msg(ts_proxy_wait_fired(a->proxy, ts_patience(2000)), "%s", losses[which].name);
     permits_await_grant(taker);
     ck_assert_int_eq(permits_taken(path), 3);
@@ -55,15 +56,15 @@ static void assert_made_good(const char *path, ts_answer *taker, int which) {
     permits_assert_none(path);
 }
 
-START_TEST(a_lost_answer_is_made_good) {
+START_TEST(a_lost_answer_is_recovered) {
     const char *path = ts_fresh_path();
 
     arm(_i);
-    assert_made_good(path, permits_async(permits_at(a, path, 3), 3, 20000), _i);
+    assert_recovered(path, permits_async(permits_at(a, path, 3), 3, 20000), _i);
 }
 END_TEST
 
-START_TEST(a_lost_answer_about_leases_is_made_good) {
+START_TEST(a_lost_answer_about_leases_is_recovered) {
     const char *path = ts_fresh_path();
     pdk_hold *held = permits_take(permits_at(b, path, 3), 1);
     ts_answer *taker = permits_async(permits_at(a, path, 3), 3, 20000);
@@ -72,12 +73,12 @@ START_TEST(a_lost_answer_about_leases_is_made_good) {
     ts_sleep_ms(50);
     arm(_i);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-    assert_made_good(path, taker, _i);
+    assert_recovered(path, taker, _i);
 }
 END_TEST
 
-/* The deletes of a release, or their answers, are lost; the session deletes them again. */
-START_TEST(a_lost_release_is_made_good) {
+/* The deletes of a release, or their answers, are lost. The session deletes the nodes again. */
+START_TEST(a_lost_release_is_recovered) {
     const char *path = ts_fresh_path();
     pdk_hold *hold = permits_take(permits_at(a, path, 3), 3);
     ts_answer *next = permits_async(permits_at(b, path, 3), 3, 20000);
@@ -93,7 +94,8 @@ START_TEST(a_lost_release_is_made_good) {
 }
 END_TEST
 
-/* The session ends while its nodes are on their way: the claim queues anew, and what was sent late takes nothing from others. */
+/* The session ends while its nodes are being created. The claim queues again, and requests that arrive late take
+ * nothing from others. */
 START_TEST(the_session_expires_while_it_takes) {
     const char *path = ts_fresh_path();
     pdk_hold *held = permits_take(permits_at(b, path, 2), 1);
@@ -114,7 +116,7 @@ START_TEST(the_session_expires_while_it_takes) {
 }
 END_TEST
 
-/* The answers to a turn come when neither claim nor semaphore is there any more. */
+/* The answers to an admission come when claim and semaphore do not exist any more. */
 START_TEST(answers_that_come_too_late) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore = NULL;
@@ -161,10 +163,11 @@ START_TEST(close_at_any_moment) {
 }
 END_TEST
 
-/* ---- administrators ---- */
+/* ---- an administrator ---- */
 
-/* Whoever is next loses its place while it waits: the one behind it is next now, and it stands at the end. */
-START_TEST(the_heads_node_is_deleted_while_it_waits) {
+/* The first in the queue loses its node while it waits. The next one becomes first, and the other queues again at the
+ * end. */
+START_TEST(the_first_node_is_deleted_while_it_waits) {
     const char *path = ts_fresh_path();
     pdk_hold *held = permits_take(permits_at(a, path, 2), 2);
     ts_answer *first = permits_async(permits_at(b, path, 2), 1, 20000);
@@ -172,7 +175,7 @@ START_TEST(the_heads_node_is_deleted_while_it_waits) {
     ts_answer *second = permits_async(permits_at(a, path, 2), 2, 20000);
 
     permits_await_ahead(second, 1);
-    ts_sleep_ms(100); /* the node that has the turn is watched from here on */
+    ts_sleep_ms(100); /* the first node in the queue is watched from here on */
     delete_node(path, "locks", 0);
     permits_await_ahead(second, 0);
     permits_await_ahead(first, 1);
@@ -186,8 +189,9 @@ START_TEST(the_heads_node_is_deleted_while_it_waits) {
 }
 END_TEST
 
-/* It loses its place while its nodes are on their way: two take at once, and one of them gets nothing. */
-START_TEST(the_heads_node_is_deleted_while_it_takes) {
+/* The first in the queue loses its node while its leases are being created. Two take at once, and one of them gets
+ * nothing. */
+START_TEST(the_first_node_is_deleted_while_it_takes) {
     const char *path = ts_fresh_path();
     const int32_t count = 1 + _i;
     pdk_hold *held = permits_take(permits_at(b, path, 2), 2);
@@ -205,7 +209,7 @@ START_TEST(the_heads_node_is_deleted_while_it_takes) {
     ts_proxy_heal(a->proxy); /* the creates arrive now */
     ck_assert(!ts_answer_wait(first, 300));
     ck_assert(pdk_hold_valid(ts_answer_hold(second)));
-    ck_assert(permits_wait_taken(path, 2)); /* nothing of it is left in the way */
+    ck_assert(permits_wait_taken(path, 2)); /* none of its leases is left */
     ck_assert_int_eq(ts_answer_release(second), PDK_OK);
     permits_await_grant(first);
     ck_assert_int_eq(permits_taken(path), count);
@@ -214,7 +218,7 @@ START_TEST(the_heads_node_is_deleted_while_it_takes) {
 }
 END_TEST
 
-/* A lease on its way to be somebody's is deleted: that one takes again. */
+/* A lease is deleted while the claim takes others. The claim takes it again. */
 START_TEST(a_lease_is_deleted_while_others_are_taken) {
     const char *path = ts_fresh_path();
     pdk_semaphore *semaphore = permits_at(a, path, 3);
@@ -232,7 +236,7 @@ START_TEST(a_lease_is_deleted_while_others_are_taken) {
         ck_assert(ts_answer_wait(taker, ts_patience(5000)));
         ck_assert_int_eq(ts_answer_status(taker), PDK_OK);
         ts_proxy_set_delay(a->proxy, 0, 0);
-        if (ts_fd_readable(pdk_hold_fd(ts_answer_hold(taker)), 100)) { /* it was granted already */
+        if (ts_fd_readable(pdk_hold_fd(ts_answer_hold(taker)), 100)) { /* it was granted before the deletion */
             ck_assert_int_eq(pdk_hold_reason(ts_answer_hold(taker)), PDK_REASON_NODE_GONE);
             ck_assert_int_eq(ts_answer_release(taker), PDK_LOST);
         } else {
@@ -244,7 +248,7 @@ START_TEST(a_lease_is_deleted_while_others_are_taken) {
 }
 END_TEST
 
-/* All that is below the path goes, under a holder, one who is next and one behind. */
+/* Everything below the path is deleted, under a holder, the first in the queue and one behind it. */
 START_TEST(everything_is_deleted) {
     const char *path = ts_fresh_path();
     g_autofree char *leases = permits_leases(path);
@@ -277,7 +281,7 @@ START_TEST(everything_is_deleted) {
 }
 END_TEST
 
-/* ---- others ---- */
+/* ---- other clients ---- */
 
 static void take_as_curator(ts_observer *curator, const char *path, int count) {
     g_autofree char *lease = g_strconcat(path, "/leases/_c_6f1ed002-ab5f-11ee-a506-0242ac120002-lease-", NULL);
@@ -287,7 +291,7 @@ static void take_as_curator(ts_observer *curator, const char *path, int count) {
     }
 }
 
-/* What is no lease does not count; what another client has taken does. */
+/* Nodes that are no leases do not count. Leases of another client do. */
 START_TEST(foreign_children_among_the_leases) {
     static const char *const foreign[] = {"zzz", "0", "x-0000000001", "_c_1-lock-0000000001", "lease-x", "lease-1"};
     const char *path = ts_fresh_path();
@@ -324,8 +328,9 @@ START_TEST(foreign_children_among_the_leases) {
 }
 END_TEST
 
-/* While ours are on their way somebody takes leases out of turn: too late is too late, all of it is given back, and we stay next. */
-START_TEST(somebody_takes_out_of_turn) {
+/* Another client takes leases out of order while ours are being created. Our claim is too late: it gives back all its
+ * leases, and stays first. */
+START_TEST(another_client_takes_out_of_order) {
     const char *path = ts_fresh_path();
     const int32_t count = 1 + _i;
     pdk_hold *held = permits_take(permits_at(b, path, 3), 3);
@@ -358,19 +363,19 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_stage_case(suite, "semaphore_ways");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_loop_test(tcase, a_lost_answer_is_made_good, 0, G_N_ELEMENTS(losses));
-    tcase_add_loop_test(tcase, a_lost_answer_about_leases_is_made_good, 2,
+    tcase_add_loop_test(tcase, a_lost_answer_is_recovered, 0, G_N_ELEMENTS(losses));
+    tcase_add_loop_test(tcase, a_lost_answer_about_leases_is_recovered, 2,
                         G_N_ELEMENTS(losses)); /* the directories exist */
-    tcase_add_loop_test(tcase, a_lost_release_is_made_good, 0, 2);
+    tcase_add_loop_test(tcase, a_lost_release_is_recovered, 0, 2);
     tcase_add_loop_test(tcase, the_session_expires_while_it_takes, 0, 2);
     tcase_add_loop_test(tcase, answers_that_come_too_late, 0, 6);
     tcase_add_test(tcase, close_at_any_moment);
-    tcase_add_test(tcase, the_heads_node_is_deleted_while_it_waits);
-    tcase_add_loop_test(tcase, the_heads_node_is_deleted_while_it_takes, 0, 2);
+    tcase_add_test(tcase, the_first_node_is_deleted_while_it_waits);
+    tcase_add_loop_test(tcase, the_first_node_is_deleted_while_it_takes, 0, 2);
     tcase_add_test(tcase, a_lease_is_deleted_while_others_are_taken);
     tcase_add_loop_test(tcase, everything_is_deleted, 0, 2);
     tcase_add_test(tcase, foreign_children_among_the_leases);
-    tcase_add_loop_test(tcase, somebody_takes_out_of_turn, 0, 3);
+    tcase_add_loop_test(tcase, another_client_takes_out_of_order, 0, 3);
     return suite;
 }
 

@@ -1,4 +1,4 @@
-/* A service: a function that runs while we lead and only then, told in time when that ends, and what follows. */
+/* A service: a function that runs only while we lead. It is told in time when the term ends. */
 #include <string.h>
 
 #include "self.h"
@@ -15,7 +15,7 @@ static struct {
     const char *path;
     ts_client *client;
     pdk_election *election;
-    servant *s;
+    test_service *s;
 } it;
 
 static void make_it(void) {
@@ -25,18 +25,19 @@ static void make_it(void) {
     it.s = NULL;
 }
 
-static void serve_it(enum manner manner) {
+static void serve_it(enum behaviour behaviour) {
     make_it();
-    it.s = servant_run(it.election, manner, NULL, NULL);
-    ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
+    it.s = test_service_run(it.election, behaviour, NULL, NULL);
+    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
 }
 
-static pdk_status stop(servant *s) { return pdk_service_stop(servant_service(s), ts_patience(5000)); }
+static pdk_status stop(test_service *s) { return pdk_service_stop(test_service_handle(s), ts_patience(5000)); }
 
-/* Another one, in line behind. */
-static servant *serve_next(void) {
+/* Another service, queued behind. */
+static test_service *serve_next(void) {
     const int before = ts_child_count(server(), it.path);
-    servant *s = servant_run(election_on(ts_stage_client(SESSION_MS), it.path, "bruno"), OBEDIENT, NULL, NULL);
+    test_service *s =
+        test_service_run(election_on(ts_stage_client(SESSION_MS), it.path, "bruno"), RETURNS_WHEN_TOLD, NULL, NULL);
 
     ck_assert(ts_wait_children(server(), it.path, before + 1, 5000));
     return s;
@@ -46,26 +47,26 @@ static servant *serve_next(void) {
 
 START_TEST(one_at_a_time) {
     enum { SERVICES = 4 };
-    servant *all[SERVICES];
+    test_service *all[SERVICES];
     int64_t last = 0;
 
-    serve_it(OBEDIENT);
+    serve_it(RETURNS_WHEN_TOLD);
     all[0] = it.s;
     for (int i = 1; i < SERVICES; i++) {
         all[i] = serve_next();
     }
     for (int i = 0; i < SERVICES; i++) {
-        ck_assert(servant_wait_runs(all[i], 1, ts_patience(5000)));
-        ck_assert(servant_is_running(all[i]));
+        ck_assert(test_service_wait_runs(all[i], 1, ts_patience(5000)));
+        ck_assert(test_service_is_running(all[i]));
         for (int later = i + 1; later < SERVICES; later++) {
-            ck_assert_int_eq(servant_runs(all[later]), 0);
+            ck_assert_int_eq(test_service_runs(all[later]), 0);
         }
-        ck_assert_int_gt(pdk_hold_token(servant_hold(all[i])), last);
-        last = pdk_hold_token(servant_hold(all[i]));
-        ck_assert_int_eq(record_token(servant_record(all[i])), last);
+        ck_assert_int_gt(pdk_hold_token(test_service_hold(all[i])), last);
+        last = pdk_hold_token(test_service_hold(all[i]));
+        ck_assert_int_eq(record_token(test_service_record(all[i])), last);
         ck_assert_int_eq(stop(all[i]), PDK_OK);
-        ck_assert(!servant_is_running(all[i]));
-        ck_assert(!pdk_hold_valid(servant_hold(all[i])));
+        ck_assert(!test_service_is_running(all[i]));
+        ck_assert(!pdk_hold_valid(test_service_hold(all[i])));
         assert_service(all[i], "started stopped:NONE");
     }
     ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
@@ -73,8 +74,8 @@ START_TEST(one_at_a_time) {
 END_TEST
 
 START_TEST(the_hold_of_a_term) {
-    serve_it(OBEDIENT);
-    pdk_hold *hold = servant_hold(it.s);
+    serve_it(RETURNS_WHEN_TOLD);
+    pdk_hold *hold = test_service_hold(it.s);
     g_autofree char *node = ts_hold_node(hold);
     g_autofree char *proof = g_strdup_printf("pdk1 %s leader %" G_GINT64_FORMAT " 0", node, pdk_hold_token(hold));
     ts_lost *lost = ts_lost_watch(hold);
@@ -91,10 +92,10 @@ START_TEST(the_hold_of_a_term) {
 }
 END_TEST
 
-/* Without a connection for a while: the function runs on, and can read how much time is left. */
+/* There is no connection for a while. The function runs on, and can read how much time is left. */
 START_TEST(suspended_and_restored) {
-    serve_it(OBEDIENT);
-    pdk_hold *hold = servant_hold(it.s);
+    serve_it(RETURNS_WHEN_TOLD);
+    pdk_hold *hold = test_service_hold(it.s);
 
     ts_proxy_set_mode(it.client->proxy, TS_CUT);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_SUSPENDED, 1, ts_patience(SOON_MS)));
@@ -103,7 +104,7 @@ START_TEST(suspended_and_restored) {
     ck_assert_int_le(left, SESSION_MS);
     ts_sleep_ms(100);
     ck_assert_int_le(pdk_hold_remaining_ms(hold), left - 100);
-    ck_assert(!servant_sees_end(it.s));
+    ck_assert(!test_service_sees_end(it.s));
     ts_proxy_heal(it.client->proxy);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_RESTORED, 1, ts_patience(SOON_MS)));
     ck_assert(pdk_hold_valid(hold));
@@ -112,14 +113,14 @@ START_TEST(suspended_and_restored) {
 }
 END_TEST
 
-/* It needs no callbacks: where nobody dispatches it runs all the same. */
-START_TEST(with_nobody_who_dispatches) {
+/* It needs no callbacks: it runs without a dispatching thread. */
+START_TEST(without_a_dispatching_thread) {
     make_it();
     it.client = manual_client(SESSION_MS);
-    it.s = servant_run(election_on(it.client, it.path, NULL), OBEDIENT, NULL, NULL);
-    ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
-    delete_node_of(servant_hold(it.s));
-    ck_assert(servant_wait_runs(it.s, 2, ts_patience(5000)));
+    it.s = test_service_run(election_on(it.client, it.path, NULL), RETURNS_WHEN_TOLD, NULL, NULL);
+    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
+    delete_node_of(test_service_hold(it.s));
+    ck_assert(test_service_wait_runs(it.s, 2, ts_patience(5000)));
     ck_assert_int_eq(stop(it.s), PDK_OK);
     assert_service(it.s, "started stopped:NODE_GONE started stopped:NONE");
 }
@@ -127,51 +128,52 @@ END_TEST
 
 /* ---- the end of a term */
 
-static void by_an_admin(void) { delete_node_of(servant_hold(it.s)); }
+static void by_an_admin(void) { delete_node_of(test_service_hold(it.s)); }
 static void by_expiry(void) { ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0); }
-static void by_resigning(void) { ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_OK); }
+static void by_resigning(void) { ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK); }
 
 static void by_silence(void) {
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
-    ck_assert(servant_wait_end(it.s, ts_patience(SESSION_MS + SOON_MS)));
+    ck_assert(test_service_wait_end(it.s, ts_patience(SESSION_MS + SOON_MS)));
     ts_proxy_heal_discard(it.client->proxy);
 }
 
 static const struct {
     void (*end)(void);
-    const char *story;
+    const char *history;
 } ends[] = {{by_an_admin, "started stopped:NODE_GONE started"},
             {by_expiry, "started stopped:EXPIRED started"},
             {by_silence, "started stopped:LEASE started"},
             {by_resigning, "started stopped:NONE started"}};
 
-/* Told to return, it takes its time: nobody of ours stands in line, or begins, before it has. */
+/* The function is told to return, and takes its time. Until it has returned, the service does not queue, and no other
+ * run begins. */
 START_TEST(every_end_of_a_term) {
-    serve_it(STUBBORN);
-    const int64_t token = pdk_hold_token(servant_hold(it.s));
+    serve_it(RETURNS_WHEN_ALLOWED);
+    const int64_t token = pdk_hold_token(test_service_hold(it.s));
 
     ends[_i].end();
-    ck_assert(servant_wait_end(it.s, ts_patience(SOON_MS)));
+    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
     ts_sleep_ms(300);
-    ck_assert_int_eq(servant_runs(it.s), 1);
-    if (ends[_i].end == by_resigning) { /* the office is kept for as long as it runs */
-        ck_assert(pdk_hold_valid(servant_hold(it.s)));
-        ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_OK);
+    ck_assert_int_eq(test_service_runs(it.s), 1);
+    if (ends[_i].end == by_resigning) { /* the office is kept while the function runs */
+        ck_assert(pdk_hold_valid(test_service_hold(it.s)));
+        ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
     } else {
-        ck_assert(!pdk_hold_valid(servant_hold(it.s)));
+        ck_assert(!pdk_hold_valid(test_service_hold(it.s)));
         ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(2 * SESSION_MS)));
     }
     assert_service(it.s, "started");
-    servant_let_go(it.s);
-    ck_assert(servant_wait_runs(it.s, 2, ts_patience(2 * SESSION_MS)));
-    assert_service(it.s, ends[_i].story);
-    ck_assert_int_gt(pdk_hold_token(servant_hold(it.s)), token);
+    test_service_allow_return(it.s);
+    ck_assert(test_service_wait_runs(it.s, 2, ts_patience(2 * SESSION_MS)));
+    assert_service(it.s, ends[_i].history);
+    ck_assert_int_gt(pdk_hold_token(test_service_hold(it.s)), token);
     ck_assert_int_eq(stop(it.s), PDK_OK);
 }
 END_TEST
 
-/* The flag is never later than the hold, however closely one looks. */
-static void look_closely(servant *s, pdk_term *term) {
+/* The flag is never later than the end of the hold, however closely the test looks. */
+static void look_closely(test_service *s, pdk_term *term) {
     pdk_hold *hold = pdk_term_hold(term);
     bool valid;
 
@@ -186,28 +188,28 @@ static void look_closely(servant *s, pdk_term *term) {
 
 START_TEST(the_flag_is_never_later_than_the_hold) {
     make_it();
-    it.s = servant_run(it.election, OBEDIENT, NULL, look_closely);
-    ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, look_closely);
+    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
-    ck_assert(servant_wait_end(it.s, ts_patience(SESSION_MS + SOON_MS)));
-    ck_assert_str_eq(servant_complaint(it.s), "");
-    pdk_session_close(it.client->session, 100); /* so that it is not begun again */
+    ck_assert(test_service_wait_end(it.s, ts_patience(SESSION_MS + SOON_MS)));
+    ck_assert_str_eq(test_service_problem(it.s), "");
+    pdk_session_close(it.client->session, 100); /* so that it does not begin again */
 }
 END_TEST
 
 /* ---- resigning */
 
 START_TEST(resigning_hands_over_and_queues_at_the_end) {
-    serve_it(OBEDIENT);
-    servant *pair[] = {it.s, serve_next()};
+    serve_it(RETURNS_WHEN_TOLD);
+    test_service *pair[] = {it.s, serve_next()};
 
     for (int turn = 0; turn < 4; turn++) {
-        servant *leads = pair[turn % 2], *waits = pair[(turn + 1) % 2];
+        test_service *leads = pair[turn % 2], *waits = pair[(turn + 1) % 2];
 
-        ck_assert_int_eq(pdk_service_resign(servant_service(waits)), PDK_NOT_HELD);
-        ck_assert_int_eq(pdk_service_resign(servant_service(leads)), PDK_OK);
-        ck_assert(servant_wait_runs(waits, turn / 2 + 1 + turn % 2, ts_patience(5000)));
-        ck_assert(!servant_is_running(leads));
+        ck_assert_int_eq(pdk_service_resign(test_service_handle(waits)), PDK_NOT_HELD);
+        ck_assert_int_eq(pdk_service_resign(test_service_handle(leads)), PDK_OK);
+        ck_assert(test_service_wait_runs(waits, turn / 2 + 1 + turn % 2, ts_patience(5000)));
+        ck_assert(!test_service_is_running(leads));
         ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(SOON_MS))); /* it has queued again */
     }
     assert_service(pair[0], "started stopped:NONE started stopped:NONE started");
@@ -215,29 +217,31 @@ START_TEST(resigning_hands_over_and_queues_at_the_end) {
 }
 END_TEST
 
-/* To return early is to resign: somebody else's turn; and its own again, where there is nobody else. */
+/* A function that returns early resigns. Another candidate is elected, or the same one again when there is no other. */
 START_TEST(an_early_return) {
     make_it();
-    it.s = servant_run(it.election, HASTY, NULL, NULL);
-    ck_assert(servant_wait_runs(it.s, 3, ts_patience(5000)));
-    servant *other = servant_run(election_on(ts_stage_client(SESSION_MS), it.path, NULL), OBEDIENT, NULL, NULL);
-    ck_assert(servant_wait_runs(other, 1, ts_patience(5000)));
-    const int runs = servant_runs(it.s);
+    it.s = test_service_run(it.election, RETURNS_AT_ONCE, NULL, NULL);
+    ck_assert(test_service_wait_runs(it.s, 3, ts_patience(5000)));
+    test_service *other =
+        test_service_run(election_on(ts_stage_client(SESSION_MS), it.path, NULL), RETURNS_WHEN_TOLD, NULL, NULL);
+    ck_assert(test_service_wait_runs(other, 1, ts_patience(5000)));
+    const int runs = test_service_runs(it.s);
     ts_sleep_ms(200);
-    ck_assert_int_eq(servant_runs(it.s), runs);
-    ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_NOT_HELD);
+    ck_assert_int_eq(test_service_runs(it.s), runs);
+    ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_NOT_HELD);
     ck_assert_int_eq(stop(other), PDK_OK);
-    ck_assert(servant_wait_runs(it.s, runs + 1, ts_patience(5000)));
+    ck_assert(test_service_wait_runs(it.s, runs + 1, ts_patience(5000)));
     ck_assert_int_eq(stop(it.s), PDK_OK);
-    ck_assert_int_eq(record_count(servant_record(it.s), STARTED), record_count(servant_record(it.s), STOPPED));
-    ck_assert_str_eq(servant_complaint(it.s), "");
-    ck_assert_int_eq(record_count(servant_record(it.s), FAILED), 0);
+    ck_assert_int_eq(record_count(test_service_record(it.s), STARTED),
+                     record_count(test_service_record(it.s), STOPPED));
+    ck_assert_str_eq(test_service_problem(it.s), "");
+    ck_assert_int_eq(record_count(test_service_record(it.s), FAILED), 0);
 }
 END_TEST
 
-static void resign_within(servant *s, pdk_term *term) {
-    if (servant_runs(s) == 1) {
-        if (pdk_service_resign(servant_service(s)) != PDK_OK || !pdk_term_is_ending(term) ||
+static void resign_within(test_service *s, pdk_term *term) {
+    if (test_service_runs(s) == 1) {
+        if (pdk_service_resign(test_service_handle(s)) != PDK_OK || !pdk_term_is_ending(term) ||
             !ts_fd_readable(pdk_term_fd(term), 0) || !pdk_hold_valid(pdk_term_hold(term))) {
             g_error("resigning from within");
         }
@@ -246,8 +250,8 @@ static void resign_within(servant *s, pdk_term *term) {
 
 START_TEST(resigning_from_within) {
     make_it();
-    it.s = servant_run(it.election, OBEDIENT, NULL, resign_within);
-    ck_assert(servant_wait_runs(it.s, 2, ts_patience(5000)));
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, resign_within);
+    ck_assert(test_service_wait_runs(it.s, 2, ts_patience(5000)));
     assert_service(it.s, "started stopped:NONE started");
 }
 END_TEST
@@ -255,25 +259,25 @@ END_TEST
 /* ---- it cannot be a candidate */
 
 START_TEST(the_session_is_closed) {
-    serve_it(_i == 0 ? OBEDIENT : STUBBORN);
-    servant *waiting = servant_run(election_on(it.client, it.path, NULL), OBEDIENT, NULL, NULL);
+    serve_it(_i == 0 ? RETURNS_WHEN_TOLD : RETURNS_WHEN_ALLOWED);
+    test_service *waiting = test_service_run(election_on(it.client, it.path, NULL), RETURNS_WHEN_TOLD, NULL, NULL);
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
     ck_assert_int_eq(pdk_session_close(it.client->session, ts_patience(5000)), PDK_OK);
-    ck_assert(servant_wait_end(it.s, ts_patience(SOON_MS)));
-    ck_assert(record_wait(servant_record(waiting), FAILED, 1, ts_patience(SOON_MS)));
+    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
+    ck_assert(record_wait(test_service_record(waiting), FAILED, 1, ts_patience(SOON_MS)));
     assert_service(waiting, "failed:CLOSED");
-    if (_i == 1) { /* it still runs, on its own responsibility */
-        ck_assert(servant_is_running(it.s));
-        ck_assert_int_eq(pdk_service_stop(servant_service(it.s), 50), PDK_TIMEOUT);
+    if (_i == 1) { /* it goes on running at its own risk */
+        ck_assert(test_service_is_running(it.s));
+        ck_assert_int_eq(pdk_service_stop(test_service_handle(it.s), 50), PDK_TIMEOUT);
         assert_service(it.s, "started");
-        servant_let_go(it.s);
+        test_service_allow_return(it.s);
         ck_assert_int_eq(stop(it.s), PDK_OK);
         assert_service(it.s, "started stopped:CLOSED"); /* it was stopped, so it has not failed */
     } else {
-        ck_assert(record_wait(servant_record(it.s), FAILED, 1, ts_patience(SOON_MS)));
+        ck_assert(record_wait(test_service_record(it.s), FAILED, 1, ts_patience(SOON_MS)));
         assert_service(it.s, "started stopped:CLOSED failed:CLOSED");
-        ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_NOT_HELD);
+        ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_NOT_HELD);
     }
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(stop(it.s), PDK_OK);
@@ -283,7 +287,7 @@ START_TEST(the_session_is_closed) {
 }
 END_TEST
 
-static void close_within(servant *s, pdk_term *term) {
+static void close_within(test_service *s, pdk_term *term) {
     (void)s;
     if (pdk_session_close(it.client->session, 5000) != PDK_OK || !pdk_term_is_ending(term)) {
         g_error("closing from within");
@@ -292,8 +296,8 @@ static void close_within(servant *s, pdk_term *term) {
 
 START_TEST(the_session_is_closed_from_within) {
     make_it();
-    it.s = servant_run(it.election, OBEDIENT, NULL, close_within);
-    ck_assert(record_wait(servant_record(it.s), FAILED, 1, ts_patience(5000)));
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, close_within);
+    ck_assert(record_wait(test_service_record(it.s), FAILED, 1, ts_patience(5000)));
     assert_service(it.s, "started stopped:CLOSED failed:CLOSED");
 }
 END_TEST
@@ -304,14 +308,15 @@ START_TEST(a_directory_that_may_not_be_written) {
     make_it();
     ck_assert_int_eq(ts_create(server(), it.path, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_READ | TS_PERM_ADMIN, "world", "anyone"), 0);
-    it.s = servant_run(it.election, OBEDIENT, NULL, NULL);
-    ck_assert(record_wait(servant_record(it.s), FAILED, 1, ts_patience(5000)));
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
+    ck_assert(record_wait(test_service_record(it.s), FAILED, 1, ts_patience(5000)));
     assert_service(it.s, "failed:NO_PERMISSION");
     ck_assert_int_eq(stop(it.s), PDK_OK);
-    ck_assert_int_eq(servant_runs(it.s), 0);
+    ck_assert_int_eq(test_service_runs(it.s), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_ALL, "world", "anyone"), 0);
-    servant *next = servant_run(it.election, OBEDIENT, NULL, NULL); /* the election is of use as before */
-    ck_assert(servant_wait_runs(next, 1, ts_patience(5000)));
+    test_service *next =
+        test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL); /* the election can be used as before */
+    ck_assert(test_service_wait_runs(next, 1, ts_patience(5000)));
     ts_observer_close(admin);
 }
 END_TEST
@@ -327,14 +332,14 @@ static void run_nothing(pdk_term *term, void *user) {
 START_TEST(a_second_candidate_is_refused) {
     pdk_service *service = NULL;
 
-    serve_it(OBEDIENT);
+    serve_it(RETURNS_WHEN_TOLD);
     ck_assert_int_eq(pdk_election_run(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
     ck_assert_ptr_nonnull(strstr(pdk_error_text(), "candidate already"));
     ck_assert_ptr_null(service);
     ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_INVALID);
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD); /* that is for candidates with callbacks */
     ck_assert_int_eq(pdk_election_resign(it.election), PDK_NOT_HELD);
-    ck_assert(servant_is_running(it.s));
+    ck_assert(test_service_is_running(it.s));
     ck_assert_int_eq(stop(it.s), PDK_OK);
     record *r = candidate_elected(it.election);
     ck_assert_int_eq(pdk_election_run(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
@@ -348,13 +353,13 @@ START_TEST(run_and_stopped_again_and_again) {
     const int threads = self_thread_count(), descriptors = self_descriptor_count();
 
     for (int i = 0; i < 20; i++) {
-        it.s = servant_run(it.election, i % 3 == 2 ? HASTY : OBEDIENT, NULL, NULL);
+        it.s = test_service_run(it.election, i % 3 == 2 ? RETURNS_AT_ONCE : RETURNS_WHEN_TOLD, NULL, NULL);
         if (i % 2 == 0) {
-            ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
+            ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
         }
         ck_assert_int_eq(stop(it.s), PDK_OK);
-        ck_assert_str_eq(servant_complaint(it.s), "");
-        servant_unref(it.s);
+        ck_assert_str_eq(test_service_problem(it.s), "");
+        test_service_unref(it.s);
         ck_assert(self_wait_threads(threads, ts_patience(SOON_MS)));
     }
     for (const int64_t end = ts_now_ms() + ts_patience(SOON_MS); self_descriptor_count() > descriptors;) {
@@ -372,7 +377,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, one_at_a_time);
     tcase_add_test(tcase, the_hold_of_a_term);
     tcase_add_test(tcase, suspended_and_restored);
-    tcase_add_test(tcase, with_nobody_who_dispatches);
+    tcase_add_test(tcase, without_a_dispatching_thread);
     tcase_add_loop_test(tcase, every_end_of_a_term, 0, G_N_ELEMENTS(ends));
     tcase_add_test(tcase, the_flag_is_never_later_than_the_hold);
     tcase_add_test(tcase, resigning_hands_over_and_queues_at_the_end);

@@ -1,5 +1,6 @@
-/* A function that does not return in time: with PDK_DRAIN_KEEP the office is not given away, and the log says so; with
- * PDK_DRAIN_ABORT the process ends. That process is this program, run again as: test_service_drain HOSTS PATH HOW. */
+/* A function that does not return in time. With PDK_DRAIN_KEEP the service goes on leading, and a log line tells it.
+ * With PDK_DRAIN_ABORT the process ends. That process is this program, run again as: test_service_drain HOSTS PATH
+ * HOW. */
 #include <glib.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -9,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "services.h"
 #include "ts_check.h"
 #include "ts_stage.h"
@@ -26,7 +27,8 @@ static void say(const char *word, int64_t number) {
     fflush(stdout);
 }
 
-/* How: "never" returns, "late" but within the bound. Says when it was told to return. */
+/* HOW: "never": it does not return; "late": it returns late, but within the bound. Reports when it was told to
+ * return. */
 static void run_on(pdk_term *term, void *how) {
     say("running", pdk_hold_token(pdk_term_hold(term)));
     while (!pdk_term_is_ending(term)) {
@@ -42,7 +44,7 @@ static void run_on(pdk_term *term, void *how) {
     }
 }
 
-/* The order to stop is a signal. */
+/* A signal tells the process to stop. */
 static volatile sig_atomic_t stop_ordered;
 
 static void on_order(int number) {
@@ -50,7 +52,7 @@ static void on_order(int number) {
     stop_ordered = 1;
 }
 
-static int play(const char *hosts, const char *path, char *how) {
+static int run_process(const char *hosts, const char *path, char *how) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_service_options service_options = PDK_SERVICE_OPTIONS_INIT;
     const struct rlimit no_core = {0, 0};
@@ -84,7 +86,7 @@ static int play(const char *hosts, const char *path, char *how) {
     return EXIT_SUCCESS;
 }
 
-/* ---- and what is done to it */
+/* ---- the test */
 
 static struct {
     const char *path;
@@ -117,7 +119,7 @@ static void end_process(void) {
 }
 
 /* The number of the next line, which must begin with that word. */
-static int64_t hear(const char *word) {
+static int64_t read_number(const char *word) {
     char line[128] = "";
 
     ck_assert_msg(ts_fd_readable(fileno(process.from), ts_patience(10000)), "the process does not say %s", word);
@@ -142,10 +144,10 @@ static void delete_its_node(void) {
 
 enum cause { A_STOP, AN_ADMIN, A_CUT, CAUSES };
 
-/* It ends by SIGABRT, at the bound: not before, and not much later. */
+/* It ends by SIGABRT at the bound: not before, and not much later. */
 START_TEST(it_aborts_at_the_bound) {
     start_process("never");
-    hear("running");
+    read_number("running");
     if (_i == A_STOP) {
         ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
     } else if (_i == AN_ADMIN) {
@@ -153,9 +155,9 @@ START_TEST(it_aborts_at_the_bound) {
     } else {
         ts_proxy_set_mode(process.proxy, TS_BLACKHOLE);
     }
-    const int64_t told = hear("ending");
+    const int64_t told = read_number("ending");
     if (_i == A_STOP) {
-        ck_assert_int_eq(hear("stopped"), PDK_TIMEOUT); /* which was asked for less than the bound */
+        ck_assert_int_eq(read_number("stopped"), PDK_TIMEOUT); /* the stop was given less time than the bound */
     }
     ck_assert_int_eq(await_process(), 128 + SIGABRT);
     ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS - 20);
@@ -165,29 +167,29 @@ END_TEST
 
 START_TEST(it_does_not_abort_within_the_bound) {
     start_process("late");
-    hear("running");
+    read_number("running");
     delete_its_node();
-    hear("ending");
-    hear("running"); /* elected again */
+    read_number("ending");
+    read_number("running"); /* elected again */
     ck_assert_int_eq(kill(process.pid, SIGUSR1), 0);
-    hear("ending");
-    ck_assert_int_eq(hear("stopped"), PDK_OK);
+    read_number("ending");
+    ck_assert_int_eq(read_number("stopped"), PDK_OK);
     ck_assert_int_eq(await_process(), EXIT_SUCCESS);
 }
 END_TEST
 
 /* ---- kept */
 
-static struct journal journal;
+static struct event_log event_log;
 
-static void journal_end(void *j) { journal_clear(j); }
+static void event_log_end(void *j) { event_log_clear(j); }
 
-static ts_client *client_with_journal(void) {
+static ts_client *client_with_event_log(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
 
-    journal_init(&journal);
-    ts_paddock_keep(&journal, journal_end); /* until the session is closed */
-    journal_attach(&journal, &options);
+    event_log_init(&event_log);
+    ts_paddock_keep(&event_log, event_log_end); /* until the session is closed */
+    event_log_attach(&event_log, &options);
     options.session_timeout_ms = SESSION_MS;
     ts_client *client = ts_client_open_with(server(), NULL, &options);
     ck_assert_ptr_nonnull(client);
@@ -200,73 +202,75 @@ START_TEST(kept_past_the_bound) {
     const pdk_service_options defaults = PDK_SERVICE_OPTIONS_INIT;
     pdk_service_options options = defaults;
     const char *path = ts_fresh_path();
-    ts_client *client = client_with_journal();
+    ts_client *client = client_with_event_log();
 
     ck_assert_int_eq(defaults.drain, PDK_DRAIN_KEEP);
     options.drain_ms = DRAIN_MS;
-    servant *s = servant_run(election_on(client, path, NULL), STUBBORN, &options, NULL);
-    ck_assert(servant_wait_runs(s, 1, ts_patience(5000)));
+    test_service *s = test_service_run(election_on(client, path, NULL), RETURNS_WHEN_ALLOWED, &options, NULL);
+    ck_assert(test_service_wait_runs(s, 1, ts_patience(5000)));
     record *next = candidate_join(election_on(ts_stage_client(SESSION_MS), path, NULL));
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     const int64_t told = ts_now_ms();
     if (_i == 0) {
-        ck_assert_int_eq(pdk_service_resign(servant_service(s)), PDK_OK);
+        ck_assert_int_eq(pdk_service_resign(test_service_handle(s)), PDK_OK);
     } else {
-        ck_assert_int_eq(pdk_service_stop(servant_service(s), 10), PDK_TIMEOUT);
+        ck_assert_int_eq(pdk_service_stop(test_service_handle(s), 10), PDK_TIMEOUT);
     }
-    ck_assert_int_eq(journal_lines_with(&journal, WARNING), 0);
-    ck_assert(journal_wait_line(&journal, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
+    ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 0);
+    ck_assert(event_log_wait_line(&event_log, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
     ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS);
     ts_sleep_ms(2 * DRAIN_MS);
-    ck_assert_int_eq(journal_lines_with(&journal, WARNING), 1);
-    ck_assert(pdk_hold_valid(servant_hold(s)));
+    ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 1);
+    ck_assert(pdk_hold_valid(test_service_hold(s)));
     ck_assert_int_eq(record_count(next, ELECTED), 0);
-    servant_let_go(s);
+    test_service_allow_return(s);
     assert_told(next, ELECTED, 1);
-    ck_assert_int_eq(pdk_service_stop(servant_service(s), ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(pdk_service_stop(test_service_handle(s), ts_patience(5000)), PDK_OK);
     assert_service(s, "started stopped:NONE");
 }
 END_TEST
 
-/* The office was lost: somebody else has it, and ours runs on at its own risk; it is not begun again meanwhile. */
+/* The term was lost. Another candidate leads, and our function runs on at its own risk. It does not begin again
+ * meanwhile. */
 START_TEST(lost_and_past_the_bound) {
     pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
     const char *path = ts_fresh_path();
-    ts_client *client = client_with_journal();
+    ts_client *client = client_with_event_log();
 
     options.drain_ms = DRAIN_MS;
-    servant *s = servant_run(election_on(client, path, NULL), STUBBORN, &options, NULL);
-    ck_assert(servant_wait_runs(s, 1, ts_patience(5000)));
+    test_service *s = test_service_run(election_on(client, path, NULL), RETURNS_WHEN_ALLOWED, &options, NULL);
+    ck_assert(test_service_wait_runs(s, 1, ts_patience(5000)));
     pdk_election *other = election_on(ts_stage_client(SESSION_MS), path, NULL);
     record *next = candidate_join(other);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
-    delete_node_of(servant_hold(s));
+    delete_node_of(test_service_hold(s));
     assert_told(next, ELECTED, 1);
-    ck_assert(journal_wait_line(&journal, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
+    ck_assert(event_log_wait_line(&event_log, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
     ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
     ck_assert(ts_wait_children(server(), path, 0, ts_patience(SOON_MS)));
     assert_service(s, "started");
-    servant_let_go(s);
-    ck_assert(servant_wait_runs(s, 2, ts_patience(5000)));
+    test_service_allow_return(s);
+    ck_assert(test_service_wait_runs(s, 2, ts_patience(5000)));
     assert_service(s, "started stopped:NODE_GONE started");
-    ck_assert_int_eq(pdk_service_stop(servant_service(s), ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(pdk_service_stop(test_service_handle(s), ts_patience(5000)), PDK_OK);
 }
 END_TEST
 
-/* One that returns in time is not complained of. */
+/* Nothing is logged about a function that returns in time. */
 START_TEST(within_the_bound) {
     pdk_service_options options = PDK_SERVICE_OPTIONS_INIT;
 
     options.drain_ms = (int32_t)ts_patience(DRAIN_MS);
-    servant *s = servant_run(election_on(client_with_journal(), ts_fresh_path(), NULL), STUBBORN, &options, NULL);
-    ck_assert(servant_wait_runs(s, 1, ts_patience(5000)));
+    test_service *s = test_service_run(election_on(client_with_event_log(), ts_fresh_path(), NULL),
+                                       RETURNS_WHEN_ALLOWED, &options, NULL);
+    ck_assert(test_service_wait_runs(s, 1, ts_patience(5000)));
     ts_sleep_ms(2 * options.drain_ms); /* nobody has told it to return: nothing is due */
-    ck_assert_int_eq(pdk_service_resign(servant_service(s)), PDK_OK);
-    ck_assert(servant_wait_end(s, ts_patience(SOON_MS)));
-    servant_let_go(s);
-    ck_assert(servant_wait_runs(s, 2, ts_patience(5000)));
-    ck_assert_int_eq(pdk_service_stop(servant_service(s), ts_patience(5000)), PDK_OK);
-    ck_assert_int_eq(journal_lines_with(&journal, WARNING), 0);
+    ck_assert_int_eq(pdk_service_resign(test_service_handle(s)), PDK_OK);
+    ck_assert(test_service_wait_end(s, ts_patience(SOON_MS)));
+    test_service_allow_return(s);
+    ck_assert(test_service_wait_runs(s, 2, ts_patience(5000)));
+    ck_assert_int_eq(pdk_service_stop(test_service_handle(s), ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 0);
 }
 END_TEST
 
@@ -283,4 +287,6 @@ static Suite *make_suite(void) {
     return suite;
 }
 
-int main(int argc, char **argv) { return argc == 4 ? play(argv[1], argv[2], argv[3]) : ts_run_suite(make_suite()); }
+int main(int argc, char **argv) {
+    return argc == 4 ? run_process(argv[1], argv[2], argv[3]) : ts_run_suite(make_suite());
+}

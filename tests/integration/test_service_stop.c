@@ -1,5 +1,5 @@
-/* Stopping a service, in every state and from everywhere: it ends the function, and the candidate, and nothing is left; where
- * the function does not return in time, the office stays until it does. */
+/* Stopping a service, in every state and from everywhere. The stop ends the function and the candidate, and nothing is
+ * left. When the function does not return in time, the service goes on leading until it does. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static struct {
     const char *path;
     ts_client *client;
     pdk_election *election;
-    servant *s;
+    test_service *s;
 } it;
 
 static void make_it(void) {
@@ -27,35 +27,35 @@ static void make_it(void) {
     it.s = NULL;
 }
 
-static void serve_it(enum manner manner) {
+static void serve_it(enum behaviour behaviour) {
     make_it();
-    it.s = servant_run(it.election, manner, NULL, NULL);
-    ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
+    it.s = test_service_run(it.election, behaviour, NULL, NULL);
+    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
 }
 
-static pdk_status stop_within(servant *s, int64_t timeout_ms) {
-    return pdk_service_stop(servant_service(s), timeout_ms);
+static pdk_status stop_within(test_service *s, int64_t timeout_ms) {
+    return pdk_service_stop(test_service_handle(s), timeout_ms);
 }
 
 static void stop_it(void) { ck_assert_int_eq(stop_within(it.s, ts_patience(5000)), PDK_OK); }
 
-/* Nothing of it is in line, nothing more is told, and the election is of use. */
-static void assert_stopped(const char *story) {
-    const int runs = servant_runs(it.s);
+/* The service has no node in the queue, no callback runs any more, and the election can be used. */
+static void assert_stopped(const char *history) {
+    const int runs = test_service_runs(it.s);
 
-    ck_assert(!servant_is_running(it.s));
-    record_silence(servant_record(it.s));
+    ck_assert(!test_service_is_running(it.s));
+    record_silence(test_service_record(it.s));
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
     ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
-    servant *next = servant_run(it.election, OBEDIENT, NULL, NULL);
-    ck_assert(servant_wait_runs(next, 1, ts_patience(5000)));
+    test_service *next = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
+    ck_assert(test_service_wait_runs(next, 1, ts_patience(5000)));
     ck_assert_int_eq(stop_within(next, ts_patience(5000)), PDK_OK);
-    ck_assert_int_eq(servant_runs(it.s), runs);
-    ck_assert_int_eq(record_late(servant_record(it.s)), 0);
-    assert_service(it.s, story);
+    ck_assert_int_eq(test_service_runs(it.s), runs);
+    ck_assert_int_eq(record_late(test_service_record(it.s)), 0);
+    assert_service(it.s, history);
 }
 
-/* Somebody else leads. */
+/* Another client leads. */
 static pdk_election *occupy(void) {
     pdk_election *other = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
 
@@ -65,29 +65,29 @@ static pdk_election *occupy(void) {
 
 /* ---- in every state */
 
-START_TEST(before_it_is_in_line) {
+START_TEST(before_it_is_queued) {
     make_it();
     if (_i > 0) {
         ts_proxy_arm(it.client->proxy, _i == 1 ? TS_OP_CREATE_CONTAINER : TS_OP_CREATE2, TS_LOSE_REPLY, TS_BLACKHOLE);
     }
-    it.s = servant_run(it.election, OBEDIENT, NULL, NULL);
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
     if (_i > 0) {
         ck_assert(ts_proxy_wait_fired(it.client->proxy, ts_patience(5000)));
     }
     const int64_t before = ts_now_ms();
-    stop_it(); /* and not for the network */
+    stop_it(); /* the stop does not wait for the network */
     ck_assert(_i == 0 || ts_now_ms() - before < ts_patience(200));
     ts_proxy_heal_discard(it.client->proxy);
-    g_autofree char *story = record_story(servant_record(it.s));
-    ck_assert(_i == 0 || *story == '\0');
-    assert_stopped(story);
+    g_autofree char *history = record_history(test_service_record(it.s));
+    ck_assert(_i == 0 || *history == '\0');
+    assert_stopped(history);
 }
 END_TEST
 
 START_TEST(while_waiting) {
     make_it();
     pdk_election *other = occupy();
-    it.s = servant_run(it.election, OBEDIENT, NULL, NULL);
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
     stop_it();
@@ -97,20 +97,20 @@ START_TEST(while_waiting) {
 }
 END_TEST
 
-/* Its turn comes at about the time of the stop: it runs, or it does not. */
+/* It is elected at about the time of the stop. The function runs, or it does not. */
 START_TEST(about_when_it_is_granted) {
     make_it();
     pdk_election *other = occupy();
     for (int i = 0; i < 40; i++) {
-        it.s = servant_run(it.election, i % 2 ? HASTY : OBEDIENT, NULL, NULL);
+        it.s = test_service_run(it.election, i % 2 ? RETURNS_AT_ONCE : RETURNS_WHEN_TOLD, NULL, NULL);
         ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(5000)));
         ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
         g_usleep((gulong)(i * 100));
         stop_it();
-        record *r = servant_record(it.s);
+        record *r = test_service_record(it.s);
         ck_assert_int_eq(record_count(r, STARTED), record_count(r, STOPPED));
-        ck_assert_int_eq(record_count(r, STARTED), servant_runs(it.s));
-        ck_assert_str_eq(servant_complaint(it.s), "");
+        ck_assert_int_eq(record_count(r, STARTED), test_service_runs(it.s));
+        ck_assert_str_eq(test_service_problem(it.s), "");
         ck_assert_int_eq(record_count(r, FAILED), 0);
         ck_assert_int_eq(pdk_election_join(other, NULL), PDK_OK);
         pdk_hold *hold = NULL;
@@ -121,16 +121,16 @@ START_TEST(about_when_it_is_granted) {
 END_TEST
 
 START_TEST(while_running) {
-    serve_it(OBEDIENT);
+    serve_it(RETURNS_WHEN_TOLD);
     stop_it();
     assert_stopped("started stopped:NONE");
-    stop_it(); /* and again */
-    ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_NOT_HELD);
+    stop_it(); /* a second stop */
+    ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_NOT_HELD);
 }
 END_TEST
 
 START_TEST(while_cut_off) {
-    serve_it(OBEDIENT);
+    serve_it(RETURNS_WHEN_TOLD);
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     const int64_t before = ts_now_ms();
     stop_it();
@@ -141,16 +141,16 @@ START_TEST(while_cut_off) {
 END_TEST
 
 /* It was told to return before, and does not. */
-START_TEST(while_it_is_on_its_way_out) {
-    serve_it(STUBBORN);
+START_TEST(while_it_is_ending) {
+    serve_it(RETURNS_WHEN_ALLOWED);
     if (_i == 0) {
-        ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_OK);
+        ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
     } else {
-        delete_node_of(servant_hold(it.s));
+        delete_node_of(test_service_hold(it.s));
     }
-    ck_assert(servant_wait_end(it.s, ts_patience(SOON_MS)));
+    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
     ck_assert_int_eq(stop_within(it.s, 100), PDK_TIMEOUT);
-    servant_let_go(it.s);
+    test_service_allow_return(it.s);
     stop_it();
     assert_stopped(_i == 0 ? "started stopped:NONE" : "started stopped:NODE_GONE");
 }
@@ -158,9 +158,9 @@ END_TEST
 
 /* ---- in time, or not */
 
-/* The office is not given away, though the stop has timed out; the next stop waits for the rest. */
+/* The service goes on leading, though the stop has timed out. The next stop waits for the rest. */
 START_TEST(a_stop_that_times_out) {
-    serve_it(STUBBORN);
+    serve_it(RETURNS_WHEN_ALLOWED);
     pdk_election *other = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
     record *next = candidate_join(other);
 
@@ -173,10 +173,10 @@ START_TEST(a_stop_that_times_out) {
         ck_assert_int_lt(ts_now_ms() - before, timeout_ms + ts_patience(250));
     }
     ts_sleep_ms(SESSION_MS); /* however long it takes */
-    ck_assert(pdk_hold_valid(servant_hold(it.s)));
+    ck_assert(pdk_hold_valid(test_service_hold(it.s)));
     ck_assert_int_eq(record_count(next, ELECTED), 0);
     assert_service(it.s, "started");
-    servant_let_go(it.s);
+    test_service_allow_return(it.s);
     assert_told(next, ELECTED, 1);
     stop_it();
     assert_service(it.s, "started stopped:NONE");
@@ -191,13 +191,13 @@ START_TEST(stopped_by_many_at_once) {
     enum { THREADS = 4 };
     GThread *threads[THREADS];
 
-    serve_it(STUBBORN);
+    serve_it(RETURNS_WHEN_ALLOWED);
     for (int i = 0; i < THREADS; i++) {
         threads[i] = g_thread_new("stop", stop_main, it.s);
     }
-    ck_assert(servant_wait_end(it.s, ts_patience(SOON_MS)));
+    ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
     ts_sleep_ms(50);
-    servant_let_go(it.s);
+    test_service_allow_return(it.s);
     for (int i = 0; i < THREADS; i++) {
         ck_assert_int_eq(GPOINTER_TO_INT(g_thread_join(threads[i])), PDK_OK);
     }
@@ -206,21 +206,21 @@ START_TEST(stopped_by_many_at_once) {
 END_TEST
 
 START_TEST(bad_timeouts_stop_nothing) {
-    serve_it(OBEDIENT);
+    serve_it(RETURNS_WHEN_TOLD);
     for (int64_t timeout_ms = -2; timeout_ms > -5; timeout_ms--) {
         refused(stop_within(it.s, timeout_ms), PDK_INVALID, "timeout_ms");
     }
     ts_sleep_ms(50);
-    ck_assert(servant_is_running(it.s));
-    ck_assert(!servant_sees_end(it.s));
+    ck_assert(test_service_is_running(it.s));
+    ck_assert(!test_service_sees_end(it.s));
     stop_it();
 }
 END_TEST
 
 /* ---- from the wrong thread */
 
-static void stop_from_within(servant *s, pdk_term *term) {
-    const pdk_status status = pdk_service_stop(servant_service(s), 1000);
+static void stop_from_within(test_service *s, pdk_term *term) {
+    const pdk_status status = pdk_service_stop(test_service_handle(s), 1000);
 
     if (status != PDK_WRONG_THREAD || strstr(pdk_error_text(), "pdk_service_stop") == NULL ||
         pdk_term_is_ending(term)) {
@@ -230,10 +230,10 @@ static void stop_from_within(servant *s, pdk_term *term) {
 
 START_TEST(from_the_function) {
     make_it();
-    it.s = servant_run(it.election, OBEDIENT, NULL, stop_from_within);
-    ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, stop_from_within);
+    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
     ts_sleep_ms(50);
-    ck_assert(servant_is_running(it.s));
+    ck_assert(test_service_is_running(it.s));
     stop_it();
     assert_stopped("started stopped:NONE");
 }
@@ -243,31 +243,31 @@ static atomic_int from_within;
 
 static void stop_in_callback(record *r, void *s) {
     (void)r;
-    atomic_store(&from_within, pdk_service_stop(servant_service(s), 1000));
+    atomic_store(&from_within, pdk_service_stop(test_service_handle(s), 1000));
 }
 
 START_TEST(from_its_callbacks) {
     make_it();
     pdk_election *other = occupy();
-    it.s = servant_run(it.election, OBEDIENT, NULL, NULL);
+    it.s = test_service_run(it.election, RETURNS_WHEN_TOLD, NULL, NULL);
     for (enum told what = FAILED; what <= STOPPED; what++) {
-        record_act(servant_record(it.s), what, stop_in_callback, it.s);
+        record_act(test_service_record(it.s), what, stop_in_callback, it.s);
     }
     ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
     for (enum told what = STARTED; what <= STOPPED; what++) {
         atomic_store(&from_within, -1);
-        ck_assert(record_wait(servant_record(it.s), what, 1, ts_patience(5000)));
+        ck_assert(record_wait(test_service_record(it.s), what, 1, ts_patience(5000)));
         for (const int64_t end = ts_now_ms() + 1000; atomic_load(&from_within) == -1 && ts_now_ms() < end;) {
             ts_sleep_ms(1);
         }
         ck_assert_int_eq(atomic_load(&from_within), PDK_WRONG_THREAD);
         if (what == STARTED) {
-            ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_OK);
+            ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
         }
     }
     atomic_store(&from_within, -1);
     ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
-    ck_assert(record_wait(servant_record(it.s), FAILED, 1, ts_patience(5000)));
+    ck_assert(record_wait(test_service_record(it.s), FAILED, 1, ts_patience(5000)));
     stop_it();
     ck_assert_int_eq(atomic_load(&from_within), PDK_WRONG_THREAD);
 }
@@ -275,8 +275,8 @@ END_TEST
 
 /* ---- by unref */
 
-static void unref_within(servant *s, pdk_term *term) {
-    servant_unref(s);
+static void unref_within(test_service *s, pdk_term *term) {
+    test_service_unref(s);
     if (!pdk_term_is_ending(term) || !pdk_hold_valid(pdk_term_hold(term))) {
         g_error("a service given back from within");
     }
@@ -288,34 +288,35 @@ static void run_never(pdk_term *term, void *user) {
     g_error("a function whose service was refused");
 }
 
-/* In the background: the function is told to return, and then it is over. */
+/* The function is told to return, in the background, and then the service ends. */
 START_TEST(unref_without_a_stop) {
-    static const char *const stories[] = {"", "started stopped:NONE", "started stopped:NONE", "started stopped:NONE"};
+    static const char *const histories[] = {"", "started stopped:NONE", "started stopped:NONE", "started stopped:NONE"};
 
     make_it();
     pdk_election *other = _i == 0 ? occupy() : NULL;
-    it.s = servant_run(it.election, _i == 2 ? STUBBORN : OBEDIENT, NULL, _i == 3 ? unref_within : NULL);
+    it.s = test_service_run(it.election, _i == 2 ? RETURNS_WHEN_ALLOWED : RETURNS_WHEN_TOLD, NULL,
+                            _i == 3 ? unref_within : NULL);
     if (_i == 0) {
         ck_assert(ts_wait_children(server(), it.path, 2, 5000));
     } else {
-        ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
+        ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
     }
     if (_i != 3) {
-        servant_unref(it.s);
+        test_service_unref(it.s);
     }
     if (_i == 2) {
-        ck_assert(servant_wait_end(it.s, ts_patience(SOON_MS)));
+        ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
         pdk_service *service = NULL;
         ck_assert_int_eq(pdk_election_run(it.election, run_never, NULL, NULL, &service), PDK_INVALID);
         ck_assert_int_eq(ts_child_count(server(), it.path), 1);
-        servant_let_go(it.s);
+        test_service_allow_return(it.s);
     }
     ck_assert(ts_wait_children(server(), it.path, _i == 0 ? 1 : 0, ts_patience(SOON_MS)));
-    assert_service(it.s, stories[_i]);
+    assert_service(it.s, histories[_i]);
     if (other != NULL) {
         ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
     }
-    const int64_t end = ts_now_ms() + ts_patience(SOON_MS); /* it was the background that ended it */
+    const int64_t end = ts_now_ms() + ts_patience(SOON_MS); /* the background has ended it */
     while (pdk_election_join(it.election, NULL) != PDK_OK) {
         ck_assert_int_lt(ts_now_ms(), end);
         ts_sleep_ms(1);
@@ -326,19 +327,19 @@ START_TEST(unref_without_a_stop) {
 }
 END_TEST
 
-/* The election, and the session, may be given back before the service. */
+/* The election and the session may be dropped before the service. */
 START_TEST(it_outlives_its_election) {
     pdk_election *election = NULL;
 
     make_it();
     ck_assert_int_eq(pdk_election_new(it.client->session, it.path, NULL, &election), PDK_OK);
-    it.s = servant_run(election, OBEDIENT, NULL, NULL);
+    it.s = test_service_run(election, RETURNS_WHEN_TOLD, NULL, NULL);
     pdk_election_unref(election);
-    ck_assert(servant_wait_runs(it.s, 1, ts_patience(5000)));
-    ck_assert_int_eq(pdk_service_resign(servant_service(it.s)), PDK_OK);
-    ck_assert(servant_wait_runs(it.s, 2, ts_patience(5000)));
+    ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
+    ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
+    ck_assert(test_service_wait_runs(it.s, 2, ts_patience(5000)));
     stop_it();
-    servant_unref(it.s);
+    test_service_unref(it.s);
     ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
     assert_service(it.s, "started stopped:NONE started stopped:NONE");
 }
@@ -348,12 +349,12 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("service_stop");
     TCase *tcase = ts_stage_case(suite, "service_stop");
 
-    tcase_add_loop_test(tcase, before_it_is_in_line, 0, 3);
+    tcase_add_loop_test(tcase, before_it_is_queued, 0, 3);
     tcase_add_test(tcase, while_waiting);
     tcase_add_test(tcase, about_when_it_is_granted);
     tcase_add_test(tcase, while_running);
     tcase_add_test(tcase, while_cut_off);
-    tcase_add_loop_test(tcase, while_it_is_on_its_way_out, 0, 2);
+    tcase_add_loop_test(tcase, while_it_is_ending, 0, 2);
     tcase_add_test(tcase, a_stop_that_times_out);
     tcase_add_test(tcase, stopped_by_many_at_once);
     tcase_add_test(tcase, bad_timeouts_stop_nothing);

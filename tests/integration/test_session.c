@@ -1,11 +1,11 @@
-/* A session's life: opened in time or not at all, its events in order, reconnects, chroots, host lists. */
+/* The life of a session: opened in time or not at all, its events in order, reconnects, chroots, host lists. */
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "event_log.h"
 #include "refused.h"
 #include "self.h"
 #include "ts_check.h"
@@ -17,7 +17,7 @@
 
 static ts_ensemble *server;
 static ts_proxy *proxy;
-static struct journal journal;
+static struct event_log event_log;
 static int threads_before, descriptors_before;
 
 static void begin(void) {
@@ -32,7 +32,7 @@ static void set_up(void) {
     ts_proxy_set_mode(proxy, TS_CUT);
     threads_before = self_thread_count();
     descriptors_before = self_descriptor_count();
-    journal_init(&journal);
+    event_log_init(&event_log);
     ts_proxy_heal(proxy);
 }
 
@@ -42,27 +42,27 @@ static bool descriptors_are_back(void *unused) {
 }
 
 static void check_nothing_left(void) {
-    bool overlapped = journal_overlapped(&journal);
-    journal_clear(&journal);
+    bool overlapped = event_log_overlapped(&event_log);
+    event_log_clear(&event_log);
     ck_assert(!overlapped);
     ck_assert_msg(self_wait_threads(threads_before, GONE_MS), "%d threads of %d", self_thread_count(), threads_before);
     ts_proxy_set_mode(proxy, TS_CUT); /* its connections are descriptors of this process too */
     ck_assert(ts_wait_until(descriptors_are_back, NULL, GONE_MS));
 }
 
-static pdk_session_options options_with_journal(void) {
+static pdk_session_options options_with_event_log(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = TIMEOUT_MS;
-    journal_attach(&journal, &options);
+    event_log_attach(&event_log, &options);
     return options;
 }
 
 static pdk_session *open_at(const char *hosts) {
-    pdk_session_options options = options_with_journal();
+    pdk_session_options options = options_with_event_log();
     pdk_session *s = NULL;
     pdk_status status = pdk_session_open(hosts, &options, &s);
     ck_assert_msg(status == PDK_OK, "%s: %s", hosts, pdk_error_text());
-    journal_keep(&journal, s);
+    event_log_keep(&event_log, s);
     return s;
 }
 
@@ -83,9 +83,9 @@ static pdk_hold *acquire(pdk_session *s, const char *path) {
 
 /* ---- opening */
 
-/* Nobody hears of a session that was never handed out. */
+/* A session that was never handed out tells no event. */
 static void check_unavailable(const char *hosts, int32_t connect_timeout_ms) {
-    pdk_session_options options = options_with_journal();
+    pdk_session_options options = options_with_event_log();
     pdk_session *out = (pdk_session *)&server;
     options.connect_timeout_ms = connect_timeout_ms;
     int64_t began = ts_now_ms();
@@ -95,9 +95,9 @@ static void check_unavailable(const char *hosts, int32_t connect_timeout_ms) {
     ck_assert_ptr_eq(out, (pdk_session *)&server);
     ck_assert_int_ge(took, connect_timeout_ms - 50);
     ck_assert_int_lt(took, connect_timeout_ms + SLACK_MS);
-    journal_expect_silence(&journal);
+    event_log_expect_silence(&event_log);
     ck_assert(self_wait_threads(threads_before, GONE_MS));
-    ck_assert_int_eq(journal_late(&journal), 0);
+    ck_assert_int_eq(event_log_late(&event_log), 0);
 }
 
 START_TEST(a_silent_server_is_unavailable_in_time) {
@@ -124,7 +124,7 @@ static void *heal_soon(void *unused) {
     return unused;
 }
 
-START_TEST(a_server_that_comes_in_time_is_connected) {
+START_TEST(a_server_that_answers_in_time_is_connected) {
     ts_proxy_set_mode(proxy, TS_CUT);
     GThread *healer = g_thread_new("healer", heal_soon, NULL);
     pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
@@ -141,16 +141,16 @@ START_TEST(dead_servers_in_the_list_are_passed_over) {
         ck_assert_int_ge(reserved[i], 0);
         g_string_append_printf(hosts, "127.0.0.1:%d,", ports[i]);
     }
-    g_string_append(hosts, ts_ensemble_proxied_hosts(server)); /* four, the last one lives */
+    g_string_append(hosts, ts_ensemble_proxied_hosts(server)); /* four, and only the last one is a server */
     pdk_session *s = open_at(hosts->str);
-    for (int i = 0; i < 2; i++) { /* and again at each reconnect */
+    for (int i = 0; i < 2; i++) { /* also at the reconnect */
         ts_proxy_reset(proxy);
-        ck_assert(journal_wait(&journal, PDK_SESSION_RESTORED, i + 1, 20000));
+        ck_assert(event_log_wait(&event_log, PDK_SESSION_RESTORED, i + 1, 20000));
     }
     pdk_hold *hold = acquire(s, "/session/dead");
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
-    ck_assert_int_eq(journal_count(&journal, PDK_SESSION_EXPIRED), 0);
+    ck_assert_int_eq(event_log_count(&event_log, PDK_SESSION_EXPIRED), 0);
     for (int i = 0; i < 3; i++)
         close(reserved[i]);
     g_string_free(hosts, TRUE);
@@ -166,9 +166,9 @@ START_TEST(a_name_and_an_unresolvable_name) {
 }
 END_TEST
 
-/* ---- what is asked of it */
+/* ---- its properties */
 
-START_TEST(id_and_timeout_are_the_servers) {
+START_TEST(id_and_timeout_are_those_of_the_server) {
     ts_session_key key;
     pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
     ck_assert(ts_proxy_last_session(proxy, &key));
@@ -185,32 +185,32 @@ START_TEST(a_cut_and_a_return_are_told) {
     pdk_hold *hold = acquire(s, "/session/cut");
     int64_t id = pdk_session_id(s);
     ts_proxy_set_mode(proxy, TS_CUT);
-    ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, 1, 10000));
-    int64_t left = journal_time_left(&journal, PDK_SESSION_SUSPENDED);
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
+    int64_t left = event_log_time_left(&event_log, PDK_SESSION_SUSPENDED);
     ck_assert_int_gt(left, 0);
     ck_assert_int_le(left, TIMEOUT_MS);
     ts_proxy_heal(proxy);
-    ck_assert(journal_wait(&journal, PDK_SESSION_RESTORED, 1, 10000));
-    ck_assert_int_gt(journal_time_left(&journal, PDK_SESSION_RESTORED), 0);
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_RESTORED, 1, 10000));
+    ck_assert_int_gt(event_log_time_left(&event_log, PDK_SESSION_RESTORED), 0);
     ck_assert_int_eq(pdk_session_id(s), id);
     ck_assert(pdk_hold_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
-    char *story = journal_story(&journal);
-    ck_assert_str_eq(story, "connected suspended restored closed");
-    g_free(story);
+    char *history = event_log_history(&event_log);
+    ck_assert_str_eq(history, "connected suspended restored closed");
+    g_free(history);
 }
 END_TEST
 
-/* A question has its time, and gets it across a cut. */
-START_TEST(a_question_is_answered_after_the_cut) {
+/* A query has a time limit, which it keeps across a cut. */
+START_TEST(a_query_is_answered_after_the_cut) {
     pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
     pdk_hold *hold = acquire(s, "/session/question");
     pdk_lock *lock = NULL;
     pdk_contenders *list = NULL;
     ck_assert_int_eq(pdk_lock_new(s, "/session/question", NULL, &lock), PDK_OK);
     ts_proxy_set_mode(proxy, TS_CUT);
-    ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, 1, 10000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
     int64_t began = ts_now_ms();
     refused(pdk_lock_contenders(lock, 200, &list), PDK_UNAVAILABLE, "/session/question");
     refused(pdk_sequencer_check(s, pdk_hold_sequencer(hold), 200), PDK_UNAVAILABLE, "/session/question");
@@ -229,13 +229,13 @@ START_TEST(a_question_is_answered_after_the_cut) {
 }
 END_TEST
 
-START_TEST(an_expiry_is_told_and_mended) {
+START_TEST(an_expiry_is_told_and_the_session_reopened) {
     pdk_session *s = open_at(ts_ensemble_proxied_hosts(server));
     pdk_hold *hold = acquire(s, "/session/expiry");
     int64_t id = pdk_session_id(s);
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
-    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
-    ck_assert_int_eq(journal_time_left(&journal, PDK_SESSION_EXPIRED), 0);
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert_int_eq(event_log_time_left(&event_log, PDK_SESSION_EXPIRED), 0);
     ck_assert_int_ne(pdk_session_id(s), id);
     ck_assert_int_ne(pdk_session_id(s), 0);
     ck_assert(!pdk_hold_valid(hold));
@@ -246,19 +246,20 @@ START_TEST(an_expiry_is_told_and_mended) {
     ck_assert_int_gt(pdk_hold_token(hold), token);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
-    char *story = journal_story(&journal);
-    ck_assert_str_eq(story, "connected suspended expired reopened closed");
-    g_free(story);
+    char *history = event_log_history(&event_log);
+    ck_assert_str_eq(history, "connected suspended expired reopened closed");
+    g_free(history);
 }
 END_TEST
 
-/* Two sessions in one process: the expiry of one is nothing to the other, and a claim of the expired one queues again. */
+/* Two sessions in one process. The expiry of one does not affect the other, and a claim of the expired one queues
+ * again. */
 struct wait {
     pdk_lock *lock;
     pdk_status status;
 };
 
-static void *wait_in_line(void *user) {
+static void *wait_in_queue(void *user) {
     struct wait *w = user;
     pdk_hold *hold = NULL;
     w->status = pdk_lock_acquire(w->lock, 30000, &hold);
@@ -272,11 +273,11 @@ START_TEST(a_claim_outlives_the_session_it_was_made_in) {
     ck_assert_int_ne(pdk_session_id(other), pdk_session_id(s));
     pdk_hold *theirs = acquire(other, "/session/again");
     ck_assert_int_eq(pdk_lock_new(s, "/session/again", NULL, &w.lock), PDK_OK);
-    GThread *thread = g_thread_new("waiter", wait_in_line, &w);
+    GThread *thread = g_thread_new("waiter", wait_in_queue, &w);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/session/again", 2, 5000));
 
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
-    ck_assert(journal_wait(&journal, PDK_SESSION_REOPENED, 1, 20000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/session/again", 2, 5000));
     ck_assert(pdk_hold_valid(theirs));
     ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
@@ -295,7 +296,7 @@ START_TEST(a_server_that_restarts_is_found_again) {
     pdk_hold *hold = acquire(s, "/session/restart");
     pdk_hold_release(hold);
     ts_ensemble_kill(server, 0);
-    ck_assert(journal_wait(&journal, PDK_SESSION_SUSPENDED, 1, 10000));
+    ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
     ck_assert(ts_ensemble_restart(server, 0));
     ck_assert(ts_ensemble_wait_ready(server, 20000));
     hold = acquire(s, "/session/restart");
@@ -320,7 +321,7 @@ START_TEST(a_missing_chroot_is_made_with_the_first_lock) {
 
     s = open_at(hosts); /* now it exists */
     hold = acquire(s, "/locks/orders");
-    pdk_session *outside = NULL; /* with no journal: callbacks of two sessions may overlap */
+    pdk_session *outside = NULL; /* without an event log: callbacks of two sessions may overlap */
     ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &outside), PDK_OK);
     pdk_lock *same = NULL;
     pdk_hold *none = NULL;
@@ -342,13 +343,13 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_silent_server_is_unavailable_in_time);
     tcase_add_test(cases, a_refusing_server_is_unavailable_in_time);
     tcase_add_test(cases, a_server_that_accepts_and_says_nothing_is_unavailable_in_time);
-    tcase_add_test(cases, a_server_that_comes_in_time_is_connected);
+    tcase_add_test(cases, a_server_that_answers_in_time_is_connected);
     tcase_add_test(cases, dead_servers_in_the_list_are_passed_over);
     tcase_add_test(cases, a_name_and_an_unresolvable_name);
-    tcase_add_test(cases, id_and_timeout_are_the_servers);
+    tcase_add_test(cases, id_and_timeout_are_those_of_the_server);
     tcase_add_test(cases, a_cut_and_a_return_are_told);
-    tcase_add_test(cases, a_question_is_answered_after_the_cut);
-    tcase_add_test(cases, an_expiry_is_told_and_mended);
+    tcase_add_test(cases, a_query_is_answered_after_the_cut);
+    tcase_add_test(cases, an_expiry_is_told_and_the_session_reopened);
     tcase_add_test(cases, a_claim_outlives_the_session_it_was_made_in);
     tcase_add_test(cases, a_server_that_restarts_is_found_again);
     tcase_add_test(cases, a_missing_chroot_is_made_with_the_first_lock);

@@ -1,8 +1,8 @@
 /*
- * Everything at once: sessions whose links fail, threads that acquire in every way and leave in every way. The
- * witness inside the critical section sees nobody else whose hold is valid; grants come with increasing tokens; when the
- * links are good again everybody who waits is served and nothing is left. A failure prints its seed: PDK_SEED=… repeats it
- * (the schedule of faults and choices, not that of the machine).
+ * Many failures at once: sessions whose links fail, threads that acquire and leave in every way. The witness inside the
+ * critical section sees no other hold that is valid. Grants come with increasing tokens. When the links work again
+ * every waiter is served and nothing is left. A failure prints its seed. PDK_SEED=… repeats the schedule of faults and
+ * choices, but not that of the machine.
  */
 #include <glib.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ enum { SESSION_MS = 2000, CLIENTS = 4, THREADS = 2, STORM_MS = 8000, GRANTS_LEAS
 typedef struct {
     int number;
     ts_client *client;
-    pdk_lock *lock, *alone; /* shared by the threads of a session; and a second one on the same path */
+    pdk_lock *lock, *alone; /* lock: shared by the threads of a session; alone: a second object on the same path */
     GRand *random;
     pthread_t thread;
 } player;
@@ -30,18 +30,18 @@ static struct {
     pthread_mutex_t guard;
     pdk_hold *inside;
     int64_t token, handover;
-    int grants, overlaps, backwards, oddities, lost;
+    int grants, overlaps, backwards, unexpected, lost;
     char what[128];
 } storm;
 
-static void odd(const char *what, pdk_status status) {
+static void unexpected(const char *what, pdk_status status) {
     pthread_mutex_lock(&storm.guard);
-    storm.oddities++;
+    storm.unexpected++;
     g_snprintf(storm.what, sizeof storm.what, "%s: %s: %s", what, pdk_status_name(status), pdk_error_text());
     pthread_mutex_unlock(&storm.guard);
 }
 
-/* The question is put to the older hold first: two valid ones, one after the other, are two at once. */
+/* The older hold is asked first. If both are then found valid, one after the other, two were valid at once. */
 static void enter(pdk_hold *hold) {
     pthread_mutex_lock(&storm.guard);
     storm.grants++;
@@ -49,7 +49,7 @@ static void enter(pdk_hold *hold) {
         storm.overlaps++;
     }
     const int64_t token = pdk_hold_token(hold), handover = pdk_hold_handover(hold);
-    if (pdk_hold_valid(hold)) { /* another one that came later may have overtaken us on the way here */
+    if (pdk_hold_valid(hold)) { /* a later hold may have overtaken us on the way here */
         if (token < storm.token || (token == storm.token && handover <= storm.handover)) {
             storm.backwards++;
         }
@@ -74,7 +74,7 @@ static void use(player *p, pdk_hold *hold) {
     ts_lost *lost = ts_lost_watch(hold);
 
     enter(hold);
-    if (g_rand_int_range(p->random, 0, 40) == 0) { /* now and then the link fails for as long as it takes to lose it */
+    if (g_rand_int_range(p->random, 0, 40) == 0) { /* now and then the link fails for long enough to lose the hold */
         ts_proxy_set_mode(p->client->proxy, TS_BLACKHOLE);
         ts_fd_readable(pdk_hold_fd(hold), SESSION_MS);
         ts_proxy_heal(p->client->proxy);
@@ -84,12 +84,12 @@ static void use(player *p, pdk_hold *hold) {
     leave(hold);
     const pdk_status status = pdk_hold_release(hold);
     if (status != PDK_OK && status != PDK_LOST) {
-        odd("release", status);
+        unexpected("release", status);
     }
     const bool freed = ts_lost_wait_freed(lost, ts_patience(2000));
-    const int told = ts_lost_count(lost); /* it may have begun before the release, and gone on beside it */
+    const int told = ts_lost_count(lost); /* the callback may have begun before the release, and run on beside it */
     if (!freed || told > 1 || (status == PDK_OK && told)) {
-        odd("LOST callbacks", status);
+        unexpected("LOST callbacks", status);
     }
     pthread_mutex_lock(&storm.guard);
     storm.lost += status == PDK_LOST;
@@ -103,12 +103,12 @@ static void play_blocking(player *p, pdk_lock *lock) {
     const pdk_status status = pdk_lock_acquire(lock, timeout_ms, &hold);
 
     if (ts_now_ms() - before > (timeout_ms ? timeout_ms : 500) + ts_patience(700)) {
-        odd("late return", status);
+        unexpected("late return", status);
     }
     if (status == PDK_OK) {
         use(p, hold);
     } else if (status != PDK_TIMEOUT && status != PDK_BUSY && status != PDK_UNAVAILABLE) {
-        odd("acquire", status);
+        unexpected("acquire", status);
     }
 }
 
@@ -118,35 +118,35 @@ static void play_async(player *p, pdk_lock *lock) {
     ts_sleep_ms(g_rand_int_range(p->random, 0, 60));
     const pdk_status cancelled = pdk_claim_cancel(ts_answer_claim(answer));
     if (!ts_answer_wait(answer, ts_patience(3000))) {
-        odd("no answer", cancelled);
+        unexpected("no answer", cancelled);
         return;
     }
     const pdk_status status = ts_answer_status(answer);
     if ((cancelled == PDK_OK) != (status == PDK_CANCELED)) {
-        odd("cancel", status);
+        unexpected("cancel", status);
     }
     if (status == PDK_OK) {
         use(p, ts_answer_take(answer));
     }
 }
 
-/* A lock of its own that is dropped over its claim. */
+/* A lock of its own is dropped with a claim under way. */
 static void play_unref(player *p) {
     pdk_lock *lock = NULL;
 
     if (pdk_lock_new(p->client->session, storm.path, NULL, &lock) != PDK_OK) {
-        odd("lock_new", PDK_SYSTEM);
+        unexpected("lock_new", PDK_SYSTEM);
         return;
     }
     ts_answer *answer = ts_acquire_async(lock, PDK_FOREVER);
     ts_sleep_ms(g_rand_int_range(p->random, 0, 40));
     pdk_lock_unref(lock);
     if (!ts_answer_wait(answer, ts_patience(3000))) {
-        odd("no answer after unref", PDK_OK);
+        unexpected("no answer after unref", PDK_OK);
     } else if (ts_answer_status(answer) == PDK_OK) {
         use(p, ts_answer_take(answer));
     } else if (ts_answer_status(answer) != PDK_CANCELED) {
-        odd("unref", ts_answer_status(answer));
+        unexpected("unref", ts_answer_status(answer));
     }
 }
 
@@ -170,9 +170,9 @@ static void *player_main(void *user) {
     return NULL;
 }
 
-/* One fault: short ones mostly, now and then one beyond the lease or the session. Not an administrator's: who ends a session
- * from outside, or deletes a node, takes the right away before its holder can know. */
-static void strike(GRand *random, ts_client *client) {
+/* One fault: mostly a short one, now and then one beyond the lease or the session. No fault is an administrator's: a
+ * session ended from outside, or a deleted node, takes the grant away before its holder can know. */
+static void cause_fault(GRand *random, ts_client *client) {
     static const int opcodes[] = {TS_OP_CREATE2, TS_OP_GET_CHILDREN, TS_OP_GET_DATA, TS_OP_DELETE,
                                   TS_OP_MULTI,   TS_OP_EXISTS,       TS_OP_ANY};
     static const ts_proxy_mode modes[] = {TS_CUT, TS_BLACKHOLE, TS_BLACKHOLE_UP, TS_BLACKHOLE_DOWN, TS_DROP_REPLIES};
@@ -226,7 +226,7 @@ static void finish(player *players) {
     ck_assert_int_lt(ts_now_ms() - healed, ts_patience(6000));
 }
 
-/* Long enough, and it has shown something: a slow machine needs more time for that. */
+/* Long enough, and with enough grants: a slow machine needs more time for these. */
 static bool is_over(int64_t begun) {
     pthread_mutex_lock(&storm.guard);
     bool enough = storm.grants > GRANTS_LEAST;
@@ -246,7 +246,7 @@ START_TEST(a_storm) {
         ck_assert_int_eq(pthread_create(&players[i].thread, NULL, player_main, &players[i]), 0);
     }
     for (const int64_t begun = ts_now_ms(); !is_over(begun);) {
-        strike(random, players[g_rand_int_range(random, 0, CLIENTS) * THREADS].client);
+        cause_fault(random, players[g_rand_int_range(random, 0, CLIENTS) * THREADS].client);
         ts_sleep_ms(g_rand_int_range(random, 0, 200));
     }
     g_rand_free(random);
@@ -254,7 +254,7 @@ START_TEST(a_storm) {
     printf("    seed %u: %d grants, %d lost\n", seed, storm.grants, storm.lost);
     ck_assert_msg(storm.overlaps == 0, "seed %u: %d overlaps", seed, storm.overlaps);
     ck_assert_msg(storm.backwards == 0, "seed %u: %d tokens went backwards", seed, storm.backwards);
-    ck_assert_msg(storm.oddities == 0, "seed %u: %d oddities, the last: %s", seed, storm.oddities, storm.what);
+    ck_assert_msg(storm.unexpected == 0, "seed %u: %d unexpected, the last: %s", seed, storm.unexpected, storm.what);
     ck_assert_msg(ts_wait_children(ts_stage_server(), storm.path, 0, 2500), "seed %u: %d nodes are left", seed,
                   ts_child_count(ts_stage_server(), storm.path));
     for (int i = 0; i < CLIENTS; i++) {

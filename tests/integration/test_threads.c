@@ -1,4 +1,5 @@
-/* Threads of one process in front of one node: hand-over and its bounds, deadlock, who owns what, reference counts. */
+/* Threads of one process that share one node: hand-over and its bounds, deadlock, the owner of a hold, reference
+ * counts. */
 #include <glib.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -75,7 +76,7 @@ typedef struct {
     atomic_int grants, failures, inside, overlaps;
 } hammer;
 
-static void *hammer_main(void *user) {
+static void *acquire_again_and_again(void *user) {
     hammer *h = user;
 
     while (!atomic_load(&h->stop)) {
@@ -98,7 +99,7 @@ static void *hammer_main(void *user) {
     return NULL;
 }
 
-/* How many grants of four hammering threads another session's waiter has to let pass once it is in line. */
+/* How many grants of four threads a waiter of another session has to let pass after it is in the queue. */
 static int grants_before_the_other(const pdk_lock_options *options) {
     const char *path = ts_fresh_path();
     hammer h = {.lock = ts_lock_with(a, path, options)};
@@ -106,7 +107,7 @@ static int grants_before_the_other(const pdk_lock_options *options) {
     int before = 0, most = 0;
 
     for (int i = 0; i < 4; i++) {
-        pthread_create(&threads[i], NULL, hammer_main, &h);
+        pthread_create(&threads[i], NULL, acquire_again_and_again, &h);
     }
     pdk_lock *lock = ts_lock(b, path);
     for (int i = 0; i < 10; i++) {
@@ -143,7 +144,8 @@ START_TEST(other_sessions_are_served_after_a_bounded_number) {
 
     options.max_handovers = 4;
     options.max_handover_ms = 60000;
-    /* The one that is granted, and four hand-overs; between its place in line and our look at the counter one may pass. */
+    /* The granted claim, and four hand-overs. One more may pass between the waiter's queueing and our look at the
+     * counter. */
     ck_assert_int_le(grants_before_the_other(&options), 4 + 1);
 }
 END_TEST
@@ -152,7 +154,7 @@ START_TEST(other_sessions_are_served_after_a_bounded_time) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
 
     options.max_handovers = INT32_MAX;
-    options.max_handover_ms = 30; /* of at least 2 ms each */
+    options.max_handover_ms = 30; /* each takes at least 2 ms */
     ck_assert_int_le(grants_before_the_other(&options), 30 / 2 + 2);
 }
 END_TEST
@@ -180,7 +182,7 @@ START_TEST(without_hand_overs_each_grant_is_a_new_node) {
 }
 END_TEST
 
-/* A local waiter whose time is up leaves; the next one gets the lock. */
+/* A local waiter times out and leaves. The next one gets the lock. */
 START_TEST(a_local_waiter_times_out_and_another_is_cancelled) {
     const char *path = ts_fresh_path();
     pdk_lock *lock = ts_lock(a, path);
@@ -247,7 +249,7 @@ START_TEST(a_hold_is_released_by_another_thread) {
 }
 END_TEST
 
-/* The acquiring thread has ended; a new one, which the system may give the same pthread_t, is not the owner. */
+/* The acquiring thread has ended. A new thread is not the owner, even if the system gives it the same pthread_t. */
 START_TEST(a_new_thread_is_not_taken_for_one_that_ended) {
     pdk_lock *lock = ts_lock(a, ts_fresh_path());
 

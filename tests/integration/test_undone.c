@@ -1,5 +1,6 @@
-/* What servers that lose what they had confirmed leave behind: a node that was deleted is there again, of a session that lives
- * on. Here another connection of that session makes it again. The session removes it as soon as it looks; nobody else does. */
+/* Servers that lose confirmed transactions leave nodes behind: a deleted node exists again, and its session lives on.
+ * Here another connection of that session creates the node again. The session removes it when it next looks. No other
+ * client does. */
 #include <glib.h>
 
 #include "permits.h"
@@ -35,7 +36,7 @@ static char *once_held(void) {
     return node;
 }
 
-/* As one of session a's. */
+/* Creates the node again, in session a. */
 static void bring_back(const char *node) {
     GByteArray *body = g_byte_array_new();
     ts_session_key key;
@@ -51,7 +52,7 @@ static void bring_back(const char *node) {
     ts_proxy_heal(a->proxy);
 }
 
-/* A name of session a's, but another's node. */
+/* A node with a name of session a's, but of no session. */
 static void imitate(const char *node) { ck_assert_int_eq(ts_create(ts_stage_server(), node, "", 0, NULL), 0); }
 
 static void assert_granted(ts_answer *answer) {
@@ -60,7 +61,7 @@ static void assert_granted(ts_answer *answer) {
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
 }
 
-/* Whoever waits behind it waits until its session looks. */
+/* A waiter behind the node waits until the session looks. */
 START_TEST(a_node_that_is_back_is_removed) {
     two_locks(_i == 0 ? PDK_NAMING_CURATOR : PDK_NAMING_KAZOO);
     g_autofree char *node = once_held();
@@ -78,7 +79,7 @@ START_TEST(a_node_that_is_back_is_removed) {
 }
 END_TEST
 
-/* It comes while its session waits in line, and is seen after the reconnect. */
+/* The node comes back while its session waits in the queue. The session sees it after a reconnect. */
 START_TEST(a_node_that_is_back_ahead_of_a_waiter) {
     two_locks(PDK_NAMING_CURATOR);
     g_autofree char *node = once_held();
@@ -95,7 +96,7 @@ START_TEST(a_node_that_is_back_ahead_of_a_waiter) {
 }
 END_TEST
 
-/* The only permit. */
+/* The node holds the only permit. */
 START_TEST(a_permit_that_is_back_is_removed) {
     a = ts_stage_client(SESSION_MS);
     pdk_semaphore *semaphore = permits_at(a, ts_fresh_path(), 1);
@@ -110,8 +111,8 @@ START_TEST(a_permit_that_is_back_is_removed) {
 }
 END_TEST
 
-/* Whoever makes one with such a name is waited for as anybody else; one that could not be deleted harms nobody. */
-START_TEST(the_name_alone_makes_it_nobodys) {
+/* A node with such a name that another client made counts like any other. A node that we cannot delete harms nobody. */
+START_TEST(the_name_alone_does_not_make_it_ours) {
     two_locks(PDK_NAMING_CURATOR);
     g_autofree char *node = once_held();
     g_autofree char *below = g_strconcat(node, "/below", NULL);
@@ -130,8 +131,8 @@ START_TEST(the_name_alone_makes_it_nobodys) {
 }
 END_TEST
 
-/* Nodes that are in use are not taken for such. */
-START_TEST(what_is_in_use_stays) {
+/* Nodes in use are not taken for such nodes. */
+START_TEST(nodes_in_use_stay) {
     enum { LOCKS = 8 };
     ts_answer *waiters[LOCKS];
     two_locks(PDK_NAMING_CURATOR);
@@ -158,8 +159,8 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tcase, a_node_that_is_back_is_removed, 0, 2);
     tcase_add_test(tcase, a_node_that_is_back_ahead_of_a_waiter);
     tcase_add_test(tcase, a_permit_that_is_back_is_removed);
-    tcase_add_test(tcase, the_name_alone_makes_it_nobodys);
-    tcase_add_test(tcase, what_is_in_use_stays);
+    tcase_add_test(tcase, the_name_alone_does_not_make_it_ours);
+    tcase_add_test(tcase, nodes_in_use_stay);
     return suite;
 }
 

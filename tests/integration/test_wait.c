@@ -1,4 +1,5 @@
-/* Waiting in line: who watches whom, what wakes a waiter and what must not, and that no wake-up is lost. */
+/* Waiting in the queue: which node each waiter watches, what wakes a waiter and what must not, and that no wake-up is
+ * lost. */
 #include <glib.h>
 #include <string.h>
 
@@ -10,15 +11,15 @@ enum { SESSION_MS = 4000, WAITERS = 5 };
 
 static const char *server(void) { return ts_stage_server(); }
 
-/* A holder and a line behind it, each in a session of its own, in this order. */
+/* A holder and the queue behind it, each in a session of its own, in this order. */
 static struct {
     const char *path;
     ts_client *clients[WAITERS + 1];
     pdk_hold *held;
-    ts_answer *waiters[WAITERS + 1]; /* from 1 on */
-} line;
+    ts_answer *waiters[WAITERS + 1]; /* index 0 is not used */
+} queue;
 
-static void wait_in_line(ts_answer *answer) {
+static void await_position(ts_answer *answer) {
     int32_t ahead;
     const int64_t end = ts_now_ms() + ts_patience(5000);
 
@@ -28,25 +29,27 @@ static void wait_in_line(ts_answer *answer) {
     }
 }
 
-static void make_line(int waiters) {
-    line.path = ts_fresh_path();
+static void make_queue(int waiters) {
+    queue.path = ts_fresh_path();
     for (int i = 0; i <= waiters; i++) {
-        line.clients[i] = ts_stage_client(SESSION_MS);
+        queue.clients[i] = ts_stage_client(SESSION_MS);
     }
-    line.held = ts_stage_acquire(ts_lock(line.clients[0], line.path), 5000);
+    queue.held = ts_stage_acquire(ts_lock(queue.clients[0], queue.path), 5000);
     for (int i = 1; i <= waiters; i++) {
-        line.waiters[i] = ts_acquire_async(ts_lock(line.clients[i], line.path), 30000);
-        wait_in_line(line.waiters[i]);
+        queue.waiters[i] = ts_acquire_async(ts_lock(queue.clients[i], queue.path), 30000);
+        await_position(queue.waiters[i]);
     }
 }
 
 static void assert_granted(int i) {
-    ck_assert_msg(ts_answer_wait(line.waiters[i], ts_patience(2500)), "waiter %d is not granted", i);
-    ck_assert_int_eq(ts_answer_status(line.waiters[i]), PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(line.waiters[i])));
+    ck_assert_msg(ts_answer_wait(queue.waiters[i], ts_patience(2500)), "waiter %d is not granted", i);
+    ck_assert_int_eq(ts_answer_status(queue.waiters[i]), PDK_OK);
+    ck_assert(pdk_hold_valid(ts_answer_hold(queue.waiters[i])));
 }
 
-static char *node_of(int i) { return i == 0 ? ts_hold_node(line.held) : ts_hold_node(ts_answer_hold(line.waiters[i])); }
+static char *node_of(int i) {
+    return i == 0 ? ts_hold_node(queue.held) : ts_hold_node(ts_answer_hold(queue.waiters[i]));
+}
 
 /* ---- the watches ---- */
 
@@ -59,19 +62,19 @@ static bool has_watches(void *user) { return ts_watch_count(server()) == ((watch
 START_TEST(each_waiter_watches_its_predecessor_only) {
     watch_count count = {.wanted = WAITERS + 1}; /* the hold watches its own node */
 
-    make_line(WAITERS);
+    make_queue(WAITERS);
     ck_assert_msg(ts_wait_until(has_watches, &count, 2000), "%d watches", (int)ts_watch_count(server()));
     g_autofree char *wchp = ts_fourletter(server(), "wchp");
-    g_auto(GStrv) children = ts_children(server(), line.path, NULL);
+    g_auto(GStrv) children = ts_children(server(), queue.path, NULL);
     ck_assert_uint_eq(g_strv_length(children), WAITERS + 1);
     for (int i = 0; i <= WAITERS && wchp != NULL && strstr(wchp, "/") != NULL; i++) {
         ck_assert_int_eq(strstr(wchp, children[i]) != NULL, !g_str_has_suffix(children[i], "-0000000005"));
     }
-    /* None is left behind. */
-    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
+    /* No watch is left. */
+    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     for (int i = 1; i <= WAITERS; i++) {
         assert_granted(i);
-        ck_assert_int_eq(ts_answer_release(line.waiters[i]), PDK_OK);
+        ck_assert_int_eq(ts_answer_release(queue.waiters[i]), PDK_OK);
     }
     count.wanted = 0;
     ck_assert_msg(ts_wait_until(has_watches, &count, 2000), "%d watches", (int)ts_watch_count(server()));
@@ -82,32 +85,32 @@ START_TEST(one_release_wakes_one_waiter) {
     uint64_t notifications = 0, lists = 0;
     ts_proxy_counters counters;
 
-    make_line(WAITERS);
+    make_queue(WAITERS);
     ts_sleep_ms(50);
     for (int i = 0; i <= WAITERS; i++) {
-        ts_proxy_zero(line.clients[i]->proxy);
+        ts_proxy_zero(queue.clients[i]->proxy);
     }
-    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     assert_granted(1);
     ts_sleep_ms(200);
     for (int i = 1; i <= WAITERS; i++) {
-        ts_proxy_read(line.clients[i]->proxy, &counters);
+        ts_proxy_read(queue.clients[i]->proxy, &counters);
         notifications += counters.notifications;
-        lists += ts_proxy_count(line.clients[i]->proxy, TS_OP_GET_CHILDREN);
-        ck_assert_uint_eq(ts_proxy_count(line.clients[i]->proxy, TS_OP_CREATE2), 0);
-        ck_assert_uint_eq(ts_proxy_count(line.clients[i]->proxy, TS_OP_DELETE), 0);
+        lists += ts_proxy_count(queue.clients[i]->proxy, TS_OP_GET_CHILDREN);
+        ck_assert_uint_eq(ts_proxy_count(queue.clients[i]->proxy, TS_OP_CREATE2), 0);
+        ck_assert_uint_eq(ts_proxy_count(queue.clients[i]->proxy, TS_OP_DELETE), 0);
     }
     ck_assert_uint_eq(notifications, 1);
     ck_assert_uint_eq(lists, 1);
-    ck_assert_uint_eq(ts_proxy_count(line.clients[0]->proxy, TS_OP_DELETE), 1);
-    ck_assert_uint_eq(ts_proxy_count(line.clients[0]->proxy, TS_OP_GET_CHILDREN), 0);
+    ck_assert_uint_eq(ts_proxy_count(queue.clients[0]->proxy, TS_OP_DELETE), 1);
+    ck_assert_uint_eq(ts_proxy_count(queue.clients[0]->proxy, TS_OP_GET_CHILDREN), 0);
 }
 END_TEST
 
 /* ---- what happens to the predecessor's node ---- */
 
-START_TEST(a_write_to_the_predecessor_does_not_eat_the_wake_up) {
-    make_line(2);
+START_TEST(a_write_to_the_predecessor_does_not_lose_the_wake_up) {
+    make_queue(2);
     for (int i = 0; i <= 2; i++) {
         g_autofree char *node = node_of(i);
 
@@ -118,37 +121,38 @@ START_TEST(a_write_to_the_predecessor_does_not_eat_the_wake_up) {
         if (i == 2) {
             break;
         }
-        ck_assert_int_eq(ts_answer_count(line.waiters[i + 1]), 0);
-        ck_assert_int_eq(ts_set(server(), node, "x"), 0); /* at once before the deletion */
-        ck_assert_int_eq(i == 0 ? pdk_hold_release(line.held) : ts_answer_release(line.waiters[i]), PDK_OK);
+        ck_assert_int_eq(ts_answer_count(queue.waiters[i + 1]), 0);
+        ck_assert_int_eq(ts_set(server(), node, "x"), 0); /* immediately before the deletion */
+        ck_assert_int_eq(i == 0 ? pdk_hold_release(queue.held) : ts_answer_release(queue.waiters[i]), PDK_OK);
         assert_granted(i + 1);
     }
 }
 END_TEST
 
-/* Without permission to read it, its existence is watched. */
+/* Without permission to read its data, the waiter watches its existence. */
 START_TEST(a_predecessor_that_may_not_be_read) {
-    make_line(0);
+    make_queue(0);
     g_autofree char *node = node_of(0);
     ts_observer *o = ts_observer_open(server());
     ck_assert_ptr_nonnull(o);
     const int rc = ts_observer_set_acl(o, node, TS_PERM_ADMIN, "world", "anyone");
     ts_observer_close(o);
     ck_assert_int_eq(rc, 0);
-    line.clients[1] = ts_stage_client(SESSION_MS);
-    line.waiters[1] = ts_acquire_async(ts_lock(line.clients[1], line.path), 10000);
-    wait_in_line(line.waiters[1]);
+    queue.clients[1] = ts_stage_client(SESSION_MS);
+    queue.waiters[1] = ts_acquire_async(ts_lock(queue.clients[1], queue.path), 10000);
+    await_position(queue.waiters[1]);
     ts_sleep_ms(100);
-    ck_assert_int_eq(ts_answer_count(line.waiters[1]), 0);
-    ck_assert(pdk_hold_valid(line.held));
-    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
+    ck_assert_int_eq(ts_answer_count(queue.waiters[1]), 0);
+    ck_assert(pdk_hold_valid(queue.held));
+    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     assert_granted(1);
 }
 END_TEST
 
-/* The watch was set while it could be, and the server keeps its event back: the waiter asks again within a session timeout. */
+/* The watch was set while reading was allowed, and the server holds its event back. The waiter asks again within a
+ * session timeout. */
 START_TEST(a_predecessor_that_may_not_be_read_any_more) {
-    make_line(1);
+    make_queue(1);
     g_autofree char *node = node_of(0);
     ts_observer *o = ts_observer_open(server());
     ck_assert_ptr_nonnull(o);
@@ -156,14 +160,14 @@ START_TEST(a_predecessor_that_may_not_be_read_any_more) {
     const int rc = ts_observer_set_acl(o, node, TS_PERM_ADMIN, "world", "anyone");
     ts_observer_close(o);
     ck_assert_int_eq(rc, 0);
-    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
-    ck_assert(ts_wait_children(server(), line.path, 1, 2000));
-    ck_assert_msg(ts_answer_wait(line.waiters[1], SESSION_MS + ts_patience(1500)), "the waiter is not granted");
-    ck_assert_int_eq(ts_answer_status(line.waiters[1]), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
+    ck_assert(ts_wait_children(server(), queue.path, 1, 2000));
+    ck_assert_msg(ts_answer_wait(queue.waiters[1], SESSION_MS + ts_patience(1500)), "the waiter is not granted");
+    ck_assert_int_eq(ts_answer_status(queue.waiters[1]), PDK_OK);
 }
 END_TEST
 
-/* The release falls on every moment of the waiter's way into the line: before its create, between list and watch, … */
+/* The release comes at each moment of the waiter's queueing: before its create, between list and watch, … */
 START_TEST(a_predecessor_that_vanishes_at_any_moment) {
     const char *path = ts_fresh_path();
     ts_client *a = ts_stage_client(SESSION_MS), *b = ts_stage_client(SESSION_MS);
@@ -185,28 +189,28 @@ START_TEST(a_predecessor_that_vanishes_at_any_moment) {
 }
 END_TEST
 
-/* ---- who leaves the middle of the line ---- */
+/* ---- a waiter leaves the middle of the queue ---- */
 
-static void leave_by_cancel(void) { ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(line.waiters[1])), PDK_OK); }
+static void leave_by_cancel(void) { ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(queue.waiters[1])), PDK_OK); }
 
-static void leave_by_close(void) { pdk_session_close(line.clients[1]->session, 5000); }
+static void leave_by_close(void) { pdk_session_close(queue.clients[1]->session, 5000); }
 
 static void leave_by_expiry(void) {
     ts_session_key key;
 
-    ts_proxy_set_mode(line.clients[1]->proxy, TS_CUT);
-    ck_assert(ts_proxy_last_session(line.clients[1]->proxy, &key));
+    ts_proxy_set_mode(queue.clients[1]->proxy, TS_CUT);
+    ck_assert(ts_proxy_last_session(queue.clients[1]->proxy, &key));
     ck_assert_int_eq(ts_expire_session(server(), &key), 0);
 }
 
 static void leave_by_deletion(void) {
-    g_auto(GStrv) children = ts_children(server(), line.path, NULL);
+    g_auto(GStrv) children = ts_children(server(), queue.path, NULL);
 
     for (char **child = children; *child; child++) {
-        g_autofree char *node = g_strdup_printf("%s/%s", line.path, *child);
+        g_autofree char *node = g_strdup_printf("%s/%s", queue.path, *child);
 
         if (g_str_has_suffix(*child, "-0000000001")) {
-            ts_proxy_set_mode(line.clients[1]->proxy, TS_CUT);
+            ts_proxy_set_mode(queue.clients[1]->proxy, TS_CUT);
             ck_assert_int_eq(ts_delete(server(), node), 0);
         }
     }
@@ -215,51 +219,51 @@ static void leave_by_deletion(void) {
 START_TEST(the_middle_of_the_line_goes) {
     void (*const ways[])(void) = {leave_by_cancel, leave_by_close, leave_by_expiry, leave_by_deletion};
 
-    make_line(2);
+    make_queue(2);
     ways[_i]();
-    ck_assert(ts_wait_children(server(), line.path, 2, 2000));
+    ck_assert(ts_wait_children(server(), queue.path, 2, 2000));
     ts_sleep_ms(200);
-    ck_assert_int_eq(ts_answer_count(line.waiters[2]), 0);
-    ck_assert(pdk_hold_valid(line.held));
-    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
+    ck_assert_int_eq(ts_answer_count(queue.waiters[2]), 0);
+    ck_assert(pdk_hold_valid(queue.held));
+    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     assert_granted(2);
 }
 END_TEST
 
-/* ---- and the waiter's own link ---- */
+/* ---- the waiter's own link fails ---- */
 
 START_TEST(a_release_while_the_waiter_is_cut_off) {
     const ts_proxy_mode modes[] = {TS_CUT, TS_BLACKHOLE, TS_BLACKHOLE_DOWN, TS_DROP_REPLIES};
 
-    make_line(1);
-    ts_proxy *proxy = line.clients[1]->proxy;
+    make_queue(1);
+    ts_proxy *proxy = queue.clients[1]->proxy;
     ts_proxy_set_mode(proxy, modes[_i]);
     ts_sleep_ms(50);
-    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
-    ck_assert_int_eq(pdk_session_flush(line.clients[0]->session, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(queue.clients[0]->session, 5000), PDK_OK);
     ts_sleep_ms(300);
-    ck_assert_int_eq(ts_answer_count(line.waiters[1]), 0);
+    ck_assert_int_eq(ts_answer_count(queue.waiters[1]), 0);
     ts_proxy_heal(proxy);
     assert_granted(1);
-    ck_assert_int_eq(ts_events(line.clients[1], PDK_SESSION_EXPIRED), 0);
+    ck_assert_int_eq(ts_events(queue.clients[1], PDK_SESSION_EXPIRED), 0);
 }
 END_TEST
 
-/* Its link fails again and again while nothing happens: it keeps its place and grants nobody anything. */
-START_TEST(a_waiter_keeps_its_place_across_reconnects) {
-    make_line(2);
+/* Its link fails again and again while nothing else happens. It keeps its position, and is not granted. */
+START_TEST(a_waiter_keeps_its_position_across_reconnects) {
+    make_queue(2);
     for (int i = 0; i < 4; i++) {
         int32_t ahead = -1;
 
-        ts_proxy_reset(line.clients[1]->proxy);
-        ck_assert(ts_wait_event(line.clients[1], PDK_SESSION_RESTORED, i + 1, ts_patience(3000)));
-        ck_assert_int_eq(pdk_claim_position(ts_answer_claim(line.waiters[1]), &ahead), PDK_OK);
+        ts_proxy_reset(queue.clients[1]->proxy);
+        ck_assert(ts_wait_event(queue.clients[1], PDK_SESSION_RESTORED, i + 1, ts_patience(3000)));
+        ck_assert_int_eq(pdk_claim_position(ts_answer_claim(queue.waiters[1]), &ahead), PDK_OK);
         ck_assert_int_eq(ahead, 1);
-        ck_assert_int_eq(ts_answer_count(line.waiters[1]) + ts_answer_count(line.waiters[2]), 0);
+        ck_assert_int_eq(ts_answer_count(queue.waiters[1]) + ts_answer_count(queue.waiters[2]), 0);
     }
-    ck_assert_int_eq(pdk_hold_release(line.held), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     assert_granted(1);
-    ck_assert_int_eq(ts_answer_count(line.waiters[2]), 0);
+    ck_assert_int_eq(ts_answer_count(queue.waiters[2]), 0);
 }
 END_TEST
 
@@ -269,13 +273,13 @@ static Suite *make_suite(void) {
 
     tcase_add_test(tcase, each_waiter_watches_its_predecessor_only);
     tcase_add_test(tcase, one_release_wakes_one_waiter);
-    tcase_add_test(tcase, a_write_to_the_predecessor_does_not_eat_the_wake_up);
+    tcase_add_test(tcase, a_write_to_the_predecessor_does_not_lose_the_wake_up);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read_any_more);
     tcase_add_test(tcase, a_predecessor_that_vanishes_at_any_moment);
     tcase_add_loop_test(tcase, the_middle_of_the_line_goes, 0, 4);
     tcase_add_loop_test(tcase, a_release_while_the_waiter_is_cut_off, 0, 4);
-    tcase_add_test(tcase, a_waiter_keeps_its_place_across_reconnects);
+    tcase_add_test(tcase, a_waiter_keeps_its_position_across_reconnects);
     return suite;
 }
 

@@ -8,7 +8,7 @@
 #include <ts_clock.h>
 #include <zookeeper/zookeeper.h>
 
-/* As long as the names and the data that the library writes, and in the same form. */
+/* As long as the names and the data that the library writes, and of the same form. */
 #define PREFIX "_c_00000000-0000-4000-8000-000000000000-lock-"
 #define DATA "some-machine:12345"
 
@@ -21,7 +21,7 @@ struct bare {
     bool connected;
     bool created, listed, first;
     int code;
-    int deletes; /* sent, not answered */
+    int deletes; /* sent and not answered */
     int64_t believed;
     char node[PATH_SIZE];
 };
@@ -31,8 +31,8 @@ static void notify(struct bare *bare) {
     pthread_mutex_unlock(&bare->lock);
 }
 
-/* What the client library has to say about a cut link is no news here. */
-static void say_nothing(const char *message) { (void)message; }
+/* The benchmark does not print what the client library logs about a cut link. */
+static void ignore_log(const char *message) { (void)message; }
 
 static void on_event(zhandle_t *handle, int type, int state, const char *path, void *user) {
     struct bare *bare = user;
@@ -45,7 +45,7 @@ static void on_event(zhandle_t *handle, int type, int state, const char *path, v
     notify(bare);
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static bool wait_for(struct bare *bare, const bool *flag) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -60,7 +60,7 @@ struct bare *bare_open(const char *address, int timeout_ms) {
     struct bare *bare = g_new0(struct bare, 1);
     pthread_mutex_init(&bare->lock, NULL);
     pthread_cond_init(&bare->changed, NULL);
-    bare->handle = zookeeper_init2(address, on_event, timeout_ms, NULL, bare, ZOO_NO_LOG_CLIENTENV, say_nothing);
+    bare->handle = zookeeper_init2(address, on_event, timeout_ms, NULL, bare, ZOO_NO_LOG_CLIENTENV, ignore_log);
     g_assert(bare->handle);
     zoo_set_servers_resolution_delay(bare->handle, -1);
     pthread_mutex_lock(&bare->lock);

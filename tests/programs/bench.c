@@ -1,6 +1,6 @@
 /*
- * What a lock costs. Paddock and a client by hand (bare.h) run side by side on one server on tmpfs, in turns, so that
- * whatever else the machine does meets both. The exit status says whether every target was met.
+ * The cost of a lock. Paddock and a hand-written client (bare.h) run on one server on tmpfs, alternately, so that other
+ * load on the machine affects both alike. The exit status says whether every target was met.
  */
 #include "bench.h"
 
@@ -10,14 +10,14 @@
 #include <ts_tempdir.h>
 
 static gboolean quick;
-static char *only, *player, *board;
-static int seat;
+static char *only, *client, *control;
+static int client_index;
 static const GOptionEntry entries[] = {
     {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "a short run", NULL},
     {"only", 0, 0, G_OPTION_ARG_STRING, &only, "one part: cycles, far, queue, threads, awaiting or valid", "PART"},
-    {"player", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &player, NULL, NULL},
-    {"board", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &board, NULL, NULL},
-    {"seat", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &seat, NULL, NULL},
+    {"client", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &client, NULL, NULL},
+    {"control", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &control, NULL, NULL},
+    {"index", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &client_index, NULL, NULL},
     {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
 };
 
@@ -92,5 +92,5 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bench: %s\n", error->message);
         return 2;
     }
-    return player ? bench_play(board, player, seat) : run();
+    return client ? bench_client_run(control, client, client_index) : run();
 }

@@ -1,4 +1,5 @@
-/* What the lock costs, next to what ZooKeeper itself costs: the parts of the benchmark, and its table of targets. */
+/* The cost of the lock, compared with that of ZooKeeper itself: the parts of the benchmark, and its table of
+ * targets. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -11,29 +12,29 @@ struct bench {
     ts_ensemble *ensemble; /* one server */
     const char *folder;    /* for files of the run */
     bool quick;
-    int missed; /* targets */
+    int missed; /* targets that were missed */
     GString *table;
 };
 
-/* A line of the table: `value` must be at most (or at least) `target`, both in `unit`. */
+/* A row of the table: `value` must be at most (or at least) `target`, both in `unit`. */
 void bench_at_most(struct bench *bench, const char *what, double value, double target, const char *unit);
 void bench_at_least(struct bench *bench, const char *what, double value, double target, const char *unit);
 
 /* A session on `address`, the lock at `path` in it. Aborts when that fails. */
 pdk_session *bench_open(const char *address, int session_ms);
 pdk_lock *bench_lock(pdk_session *session, const char *path);
-/* Aborts, saying why, unless status is PDK_OK. */
+/* Aborts with an error text, unless status is PDK_OK. */
 void bench_check(pdk_status status);
 
 /* The parts. */
-void bench_cycles(struct bench *bench);   /* acquire + release against the same by hand */
-void bench_far(struct bench *bench);      /* the same behind a link with 10 ms round trip */
-void bench_queue(struct bench *bench);    /* processes in line: requests counted */
+void bench_cycles(struct bench *bench);   /* acquire + release, compared with the hand-written client */
+void bench_far(struct bench *bench);      /* the same behind a link with a round trip of 10 ms */
+void bench_queue(struct bench *bench);    /* processes in the queue: requests counted */
 void bench_threads(struct bench *bench);  /* threads on one lock */
 void bench_awaiting(struct bench *bench); /* and beside threads that await an election */
-void bench_valid(struct bench *bench);    /* asking a hold */
+void bench_valid(struct bench *bench);    /* asking whether a hold is valid */
 
 /* A process of bench_queue; returns its exit status. */
-int bench_play(const char *board, const char *address, int seat);
+int bench_client_run(const char *control, const char *address, int index);
 
 #endif

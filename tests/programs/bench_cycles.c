@@ -1,4 +1,5 @@
-/* One client, nobody else: acquire + release against the same cycle by hand; then behind a slow link. */
+/* One client alone: acquire + release, compared with the same cycle of the hand-written client; then behind a slow
+ * link. */
 #include "bare.h"
 #include "bench.h"
 #include "figures.h"
@@ -46,7 +47,7 @@ static void bare_cycle(struct pair *pair) {
     bare_release(pair->bare);
 }
 
-/* So many cycles; their mean in microseconds, each of them added to `each`. */
+/* Runs so many cycles. Returns their mean in microseconds, and adds each of them to `each`. */
 static double round_of(struct pair *pair, void (*cycle)(struct pair *), int cycles, GArray *each) {
     int64_t begin = ts_now_ns();
     for (int i = 0; i < cycles; i++) {
@@ -109,7 +110,7 @@ void bench_far(struct bench *bench) {
     ts_create(ts_ensemble_hosts(bench->ensemble), BARE_PATH, "", TS_PERSISTENT, NULL);
     ts_proxy_set_delay(proxy, ONE_WAY_US, ONE_WAY_US);
     pair_open(&pair, ts_proxy_address(proxy));
-    library_cycle(&pair); /* the directory, which is made once */
+    library_cycle(&pair); /* makes the directory, once */
     for (int i = 0; i < count; i++) {
         pdk_hold *hold;
         bench_check(pdk_session_flush(pair.session, 10000));

@@ -1,9 +1,9 @@
 /*
- * Processes in line for one lock, each behind a proxy that counts what passes. Two things are counted apart: what it takes
- * to queue, and what it takes to pass the lock from one to the next when all stand in line.
+ * Processes queue for one lock, each behind a proxy that counts the packets. Two things are counted separately: the
+ * requests to queue, and the requests to pass the lock from one process to the next when all are in the queue.
  */
 #include "bench.h"
-#include "bench_player.h"
+#include "bench_client.h"
 #include "shared.h"
 
 #include <stdio.h>
@@ -13,16 +13,16 @@
 
 enum { QUIET_MS = 40, LIMIT_MS = 60000 };
 
-/* What passed, all proxies together. */
+/* The packets of all proxies together. */
 struct traffic {
     uint64_t creates, deletes, lists, reads, renewals, others, notifications, rounds;
 };
 
-struct judge {
+struct queue_bench {
     struct bench *bench;
-    struct board *board;
-    ts_proxy *proxies[PLAYERS];
-    pid_t pids[PLAYERS];
+    struct control *control;
+    ts_proxy *proxies[CLIENTS];
+    pid_t pids[CLIENTS];
     int phase;
 };
 
@@ -53,65 +53,65 @@ static void add(struct traffic *sum, const struct traffic *t) {
     sum->rounds += t->rounds;
 }
 
-static uint64_t all_packets(const struct judge *j) {
+static uint64_t all_packets(const struct queue_bench *run) {
     uint64_t sum = 0;
-    for (int i = 0; i < PLAYERS; i++) {
+    for (int i = 0; i < CLIENTS; i++) {
         ts_proxy_counters c;
-        ts_proxy_read(j->proxies[i], &c);
+        ts_proxy_read(run->proxies[i], &c);
         sum += c.requests + c.replies + c.notifications;
     }
     return sum;
 }
 
-/* Waits until nothing passes any more, takes the counts and begins new ones. */
-static void take(struct judge *j, struct traffic by_seat[PLAYERS]) {
-    for (uint64_t before = UINT64_MAX, now; (now = all_packets(j)) != before; before = now)
+/* Waits until no packets pass any more, takes the counts and begins new ones. */
+static void take(struct queue_bench *run, struct traffic by_client[CLIENTS]) {
+    for (uint64_t before = UINT64_MAX, now; (now = all_packets(run)) != before; before = now)
         ts_sleep_ms(QUIET_MS);
-    for (int i = 0; i < PLAYERS; i++) {
-        by_seat[i] = read_proxy(j->proxies[i]);
-        ts_proxy_zero(j->proxies[i]);
+    for (int i = 0; i < CLIENTS; i++) {
+        by_client[i] = read_proxy(run->proxies[i]);
+        ts_proxy_zero(run->proxies[i]);
     }
 }
 
 static bool all_here(void *user) {
-    const struct judge *j = user;
-    for (int i = 0; i < PLAYERS; i++)
-        if (!ts_alive(j->pids[i]))
-            g_error("a process in line ended");
-    return j->board->arrived == PLAYERS * (j->phase + 1);
+    const struct queue_bench *run = user;
+    for (int i = 0; i < CLIENTS; i++)
+        if (!ts_alive(run->pids[i]))
+            g_error("a queued process ended");
+    return run->control->arrived == CLIENTS * (run->phase + 1);
 }
 
-static void gather(struct judge *j) {
-    if (!ts_wait_until(all_here, j, LIMIT_MS))
-        g_error("the processes in line do not proceed");
+static void gather(struct queue_bench *run) {
+    if (!ts_wait_until(all_here, run, LIMIT_MS))
+        g_error("the queued processes do not proceed");
 }
 
-static void go_on(struct judge *j) { j->board->phase = ++j->phase; }
+static void go_on(struct queue_bench *run) { run->control->phase = ++run->phase; }
 
-static void begin(struct judge *j, enum player_mode mode) {
-    j->board->mode = mode;
-    j->board->ranks = 0;
-    go_on(j);
+static void begin(struct queue_bench *run, enum client_mode mode) {
+    run->control->mode = mode;
+    run->control->ranks = 0;
+    go_on(run);
 }
 
-/* One chain. What queueing took is added to *queueing; what the hand-overs took, to *passing: of whoever had the lock first
- * only the release, of whoever had it last all but the release. */
-static void chain(struct judge *j, struct traffic *queueing, struct traffic *passing) {
-    struct traffic by_seat[PLAYERS];
-    begin(j, PLAY_CHAIN);
-    gather(j);
-    take(j, by_seat);
-    for (int i = 0; i < PLAYERS; i++)
-        add(queueing, &by_seat[i]);
-    go_on(j);
-    gather(j);
-    take(j, by_seat);
-    for (int i = 0; i < PLAYERS; i++) {
-        int rank = j->board->rank[i];
-        if (rank == 0) /* it waited long enough to watch its own node */
-            by_seat[i].notifications -= MIN(by_seat[i].notifications, 1);
-        add(passing, &by_seat[i]);
-        if (rank == PLAYERS - 1) {
+/* One chain. The requests of queueing are added to *queueing, those of the hand-overs to *passing. From the first
+ * holder only the release counts, from the last holder all but the release. */
+static void chain(struct queue_bench *run, struct traffic *queueing, struct traffic *passing) {
+    struct traffic by_client[CLIENTS];
+    begin(run, MODE_CHAIN);
+    gather(run);
+    take(run, by_client);
+    for (int i = 0; i < CLIENTS; i++)
+        add(queueing, &by_client[i]);
+    go_on(run);
+    gather(run);
+    take(run, by_client);
+    for (int i = 0; i < CLIENTS; i++) {
+        int rank = run->control->rank[i];
+        if (rank == 0) /* it held for long enough to watch its own node */
+            by_client[i].notifications -= MIN(by_client[i].notifications, 1);
+        add(passing, &by_client[i]);
+        if (rank == CLIENTS - 1) {
             passing->deletes--;
             passing->rounds--;
         }
@@ -119,8 +119,8 @@ static void chain(struct judge *j, struct traffic *queueing, struct traffic *pas
 }
 
 static void report_chains(struct bench *bench, const struct traffic *q, const struct traffic *p, int chains) {
-    double queued = PLAYERS * chains, passed = (PLAYERS - 1) * chains;
-    printf("%d processes in line, %d chains of %d hand-overs:\n", PLAYERS, chains, PLAYERS - 1);
+    double queued = CLIENTS * chains, passed = (CLIENTS - 1) * chains;
+    printf("%d queued processes, %d chains of %d hand-overs:\n", CLIENTS, chains, CLIENTS - 1);
     printf("  to queue:     %.2f creates, %.2f lists, %.2f reads that watch, %.2f round trips\n",
            (double)q->creates / queued, (double)q->lists / queued, (double)q->reads / queued,
            (double)q->rounds / queued);
@@ -138,51 +138,51 @@ static void report_chains(struct bench *bench, const struct traffic *q, const st
     bench_at_least(bench, "hand-overs counted", (double)p->lists, passed, "");
 }
 
-static void run_free(struct judge *j, int cycles) {
-    struct traffic by_seat[PLAYERS], t = {0};
-    j->board->cycles = cycles;
+static void run_free(struct queue_bench *run, int cycles) {
+    struct traffic by_client[CLIENTS], t = {0};
+    run->control->cycles = cycles;
     int64_t begun = ts_now_ns();
-    begin(j, PLAY_FREE);
-    gather(j);
-    double seconds = (double)(ts_now_ns() - begun) / 1e9, total = PLAYERS * cycles;
-    take(j, by_seat);
-    for (int i = 0; i < PLAYERS; i++)
-        add(&t, &by_seat[i]);
+    begin(run, MODE_FREE);
+    gather(run);
+    double seconds = (double)(ts_now_ns() - begun) / 1e9, total = CLIENTS * cycles;
+    take(run, by_client);
+    for (int i = 0; i < CLIENTS; i++)
+        add(&t, &by_client[i]);
     printf("  all at once, %.0f acquisitions: %.0f per s; each %.2f creates, %.2f deletes, %.2f lists, %.2f reads, "
            "%.2f notifications\n",
            total, total / seconds, (double)t.creates / total, (double)t.deletes / total, (double)t.lists / total,
            (double)t.reads / total, (double)t.notifications / total);
 }
 
-static void start_players(struct judge *j, const char *board) {
+static void start_clients(struct queue_bench *run, const char *control) {
     g_autofree char *program = shared_program();
-    for (int i = 0; i < PLAYERS; i++) {
-        g_autofree char *seat = g_strdup_printf("%d", i);
-        j->proxies[i] = ts_proxy_start(ts_ensemble_host(j->bench->ensemble, 0));
+    for (int i = 0; i < CLIENTS; i++) {
+        g_autofree char *index = g_strdup_printf("%d", i);
+        run->proxies[i] = ts_proxy_start(ts_ensemble_host(run->bench->ensemble, 0));
         const char *const arguments[] = {
-            program, "--player", ts_proxy_address(j->proxies[i]), "--board", board, "--seat", seat, NULL};
-        j->pids[i] = ts_spawn(arguments, NULL);
+            program, "--client", ts_proxy_address(run->proxies[i]), "--control", control, "--index", index, NULL};
+        run->pids[i] = ts_spawn(arguments, NULL);
     }
-    gather(j);
+    gather(run);
 }
 
 void bench_queue(struct bench *bench) {
     const int chains = bench->quick ? 5 : 25, cycles = bench->quick ? 50 : 250;
-    g_autofree char *path = g_strdup_printf("%s/board", bench->folder);
-    struct judge j = {.bench = bench, .board = shared_create(path, sizeof *j.board)};
+    g_autofree char *path = g_strdup_printf("%s/control", bench->folder);
+    struct queue_bench run = {.bench = bench, .control = shared_create(path, sizeof *run.control)};
     struct traffic queueing = {0}, passing = {0};
-    start_players(&j, path);
-    chain(&j, &queueing, &passing); /* makes the directory */
+    start_clients(&run, path);
+    chain(&run, &queueing, &passing); /* makes the directory */
     queueing = passing = (struct traffic){0};
     for (int i = 0; i < chains; i++)
-        chain(&j, &queueing, &passing);
+        chain(&run, &queueing, &passing);
     report_chains(bench, &queueing, &passing, chains);
-    run_free(&j, cycles);
-    begin(&j, PLAY_OVER);
-    for (int i = 0; i < PLAYERS; i++) {
-        if (ts_wait(j.pids[i], LIMIT_MS) != EXIT_SUCCESS)
-            g_error("a process in line failed");
-        ts_proxy_stop(j.proxies[i]);
+    run_free(&run, cycles);
+    begin(&run, MODE_END);
+    for (int i = 0; i < CLIENTS; i++) {
+        if (ts_wait(run.pids[i], LIMIT_MS) != EXIT_SUCCESS)
+            g_error("a queued process failed");
+        ts_proxy_stop(run.proxies[i]);
     }
-    shared_close(j.board, sizeof *j.board);
+    shared_close(run.control, sizeof *run.control);
 }

@@ -1,4 +1,4 @@
-/* What asking a hold costs: pdk_hold_valid is called before every write, so it has to be next to nothing. */
+/* The cost of asking a hold. pdk_hold_valid is called before every write, so it must cost next to nothing. */
 #include "bench.h"
 #include "figures.h"
 

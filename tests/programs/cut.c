@@ -1,9 +1,10 @@
 /*
- * Every server goes on answering, every client stays connected to its own, and yet the lock moves on: the links between
- * servers are silenced around the holder's. Whoever trusts a server's word holds on to a lock that another has. See cut.h.
+ * Every server goes on answering, and every client stays connected to its own. Yet the lock is granted to another
+ * client, because the links between the servers are silenced around the holder's. A client that trusts its server goes
+ * on believing in a lock that another one has. See cut.h.
  *
- * The verdict asks two things: that no Paddock hold was valid at any instant at which the next one had been granted, and
- * that a client by hand, in the same cuts, did hold on: otherwise nothing was put to the test.
+ * The verdict asks two things. No Paddock hold may be valid at any instant after the next one was granted. And a
+ * hand-written client must have held on in the same cuts, because otherwise they test nothing.
  */
 #include "cut.h"
 
@@ -67,7 +68,7 @@ static void count(struct tally *tally, const struct cut_result *r) {
     tally->overlaps += r->overlap_ms > 0;
 }
 
-/* True when this kind was put to the test and passed. */
+/* True when this kind was tested and passed. */
 static bool conclude(enum cut_kind kind, const struct tally *t) {
     bool vacuous = kind == CUT_PAUSED ? t->held == 0 : t->overlaps == 0;
     printf("%c: %d cuts, %d with the lock, LOST after at most %.0f ms, then at least %.1f ms until the next grant",
@@ -96,7 +97,7 @@ static bool run_all(const struct cut_plan *plan) {
     return good;
 }
 
-static int judge(void) {
+static int judge_all(void) {
     const ts_ensemble_options options = {.nodes = 3, .tick_ms = tick_ms, .sync_limit = sync_limit};
     int64_t begin = ts_now_ms();
     if (seed == 0)
@@ -126,5 +127,5 @@ int main(int argc, char **argv) {
         fprintf(stderr, "cut: %s\n", error ? error->message : "--cuts is 1 or more, --tick 100, --session two ticks");
         return 2;
     }
-    return holder_address ? cut_hold(record_path, holder_address, directory, session_ms, !alone) : judge();
+    return holder_address ? cut_hold(record_path, holder_address, directory, session_ms, !alone) : judge_all();
 }

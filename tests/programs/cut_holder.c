@@ -1,5 +1,5 @@
-/* The holder's side of a cut: A, a Paddock client that watches its own validity, and C, a client by hand that asks its
- * server whether its node still exists. Both are connected to one server only. */
+/* The holder's side of a cut. A is a Paddock client that watches its own validity. C is a hand-written client that asks
+ * its server whether its node still exists. Both are connected to one server only. */
 #include "bare.h"
 #include "cut.h"
 #include "shared.h"
@@ -43,7 +43,7 @@ static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     struct holder *holder = user;
     if (status != PDK_OK) {
-        holder->failed = status != PDK_CLOSED; /* at the end, an acquisition that never came */
+        holder->failed = status != PDK_CLOSED; /* at the end, a claim that was never granted is closed */
         if (holder->failed)
             fail(holder->record, "A: acquire");
         return;
@@ -53,8 +53,8 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     atomic_store(&holder->hold, hold);
 }
 
-/* C */
-static void *believe(void *user) {
+/* The thread of C. */
+static void *ask_and_record(void *user) {
     struct holder *holder = user;
     struct cut_record *record = holder->record;
     char directory[128];
@@ -86,7 +86,7 @@ static bool sample_once(struct cut_record *record, pdk_hold *hold) {
     return true;
 }
 
-/* A's validity, again and again, and the edges of its descriptor, until the judge has seen enough. */
+/* Samples A's validity and the edges of its descriptor again and again, until the judging process stops it. */
 static void sample(struct holder *holder, pdk_claim *claim) {
     struct cut_record *record = holder->record;
     int edges = epoll_create1(EPOLL_CLOEXEC);
@@ -131,7 +131,7 @@ int cut_hold(const char *path, const char *address, const char *directory, int s
         return fail(record, "A: acquire");
     pthread_t believer;
     if (bare)
-        pthread_create(&believer, NULL, believe, &holder);
+        pthread_create(&believer, NULL, ask_and_record, &holder);
     sample(&holder, claim);
     if (bare)
         pthread_join(believer, NULL);

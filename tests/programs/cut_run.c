@@ -1,4 +1,4 @@
-/* The judge's side of a cut: the successors B and D, the cut itself, and what became of it. */
+/* The judging side of a cut: the successors B and D, the cut itself, and its result. */
 #include "cut.h"
 #include "shared.h"
 
@@ -9,17 +9,17 @@
 
 enum { READY_MS = 20000, GRANT_MS = 60000, WHOLE_MS = 60000, AFTER_MS = 500, STEP_US = 200 };
 
-/* A client that waits for its turn. */
+/* A client in the queue. */
 struct successor {
     pdk_lock *lock;
     pdk_claim *claim;
     _Atomic(pdk_hold *) hold;
     _Atomic int64_t granted; /* when its callback ran */
-    int64_t not_before;      /* the last instant at which it was certainly still in line */
+    int64_t not_before;      /* the last instant at which it was certainly not granted */
     atomic_bool failed;
 };
 
-struct trial {
+struct cut_trial {
     const struct cut_plan *plan;
     struct cut_result *result;
     struct cut_record *record;
@@ -28,7 +28,7 @@ struct trial {
     int server;   /* the one that is cut off */
     pid_t holder;
     pdk_session *session;
-    pdk_lock *first_lock; /* CUT_PAUSED: the lock is ours until A sleeps */
+    pdk_lock *first_lock; /* CUT_PAUSED: we have the lock until A sleeps */
     pdk_hold *first;
     struct successor b, d;
     int64_t cut_at;
@@ -36,8 +36,8 @@ struct trial {
 
 static double ms_from(int64_t begin, int64_t end) { return (double)(end - begin) / 1e6; }
 
-static bool fail(struct trial *t, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool fail(struct trial *t, const char *format, ...) {
+static bool fail(struct cut_trial *t, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool fail(struct cut_trial *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (t->result->failure[0] == '\0')
@@ -46,7 +46,7 @@ static bool fail(struct trial *t, const char *format, ...) {
     return false;
 }
 
-static bool bare_takes_part(const struct trial *t) { return t->result->kind != CUT_PAUSED; }
+static bool with_bare(const struct cut_trial *t) { return t->result->kind != CUT_PAUSED; }
 
 /* ---- the successors */
 
@@ -57,7 +57,7 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     atomic_store(&s->hold, hold);
 }
 
-static bool queue(struct trial *t, struct successor *s, const char *name) {
+static bool queue(struct cut_trial *t, struct successor *s, const char *name) {
     char path[128];
     g_snprintf(path, sizeof path, "%s/%s", t->directory, name);
     if (pdk_lock_new(t->session, path, NULL, &s->lock) != PDK_OK ||
@@ -66,13 +66,13 @@ static bool queue(struct trial *t, struct successor *s, const char *name) {
     return true;
 }
 
-static bool in_line(void *user) {
+static bool is_queued(void *user) {
     struct successor *s = user;
     int32_t ahead;
     return pdk_claim_position(s->claim, &ahead) == PDK_OK;
 }
 
-/* True once it has been granted. */
+/* True when it has been granted. */
 static bool look(struct successor *s) {
     int64_t now = ts_now_ns();
     int32_t ahead;
@@ -95,12 +95,12 @@ static void part(struct successor *s) {
 /* ---- before the cut */
 
 static bool has_begun(void *user) {
-    const struct trial *t = user;
+    const struct cut_trial *t = user;
     bool a = t->result->kind == CUT_PAUSED ? t->record->queued : t->record->granted != 0;
-    return (a && (t->record->bare_since != 0 || !bare_takes_part(t))) || !ts_alive(t->holder);
+    return (a && (t->record->bare_since != 0 || !with_bare(t))) || !ts_alive(t->holder);
 }
 
-static bool start_holder(struct trial *t) {
+static bool start_holder(struct cut_trial *t) {
     g_autofree char *program = shared_program();
     g_autofree char *session = g_strdup_printf("%d", t->plan->session_ms);
     const char *const arguments[] = {program,
@@ -112,7 +112,7 @@ static bool start_holder(struct trial *t) {
                                      t->directory,
                                      "--session",
                                      session,
-                                     bare_takes_part(t) ? NULL : "--alone",
+                                     with_bare(t) ? NULL : "--alone",
                                      NULL};
     t->holder = ts_spawn(arguments, NULL);
     if (!ts_wait_until(has_begun, t, READY_MS) || !ts_alive(t->holder))
@@ -120,7 +120,7 @@ static bool start_holder(struct trial *t) {
     return true;
 }
 
-static bool pick_sides(struct trial *t) {
+static bool pick_sides(struct cut_trial *t) {
     ts_ensemble *e = t->plan->ensemble;
     int leader = ts_ensemble_wait_leader(e, -1, READY_MS);
     if (leader < 0)
@@ -133,7 +133,7 @@ static bool pick_sides(struct trial *t) {
     return true;
 }
 
-static bool prepare(struct trial *t) {
+static bool prepare(struct cut_trial *t) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = t->plan->session_ms;
     char path[128];
@@ -150,16 +150,16 @@ static bool prepare(struct trial *t) {
             pdk_lock_acquire(t->first_lock, READY_MS, &t->first) != PDK_OK)
             return fail(t, "%s", pdk_error_text());
     }
-    if (!start_holder(t) || !queue(t, &t->b, "lock") || !ts_wait_until(in_line, &t->b, READY_MS))
+    if (!start_holder(t) || !queue(t, &t->b, "lock") || !ts_wait_until(is_queued, &t->b, READY_MS))
         return fail(t, "B is not in line");
-    if (bare_takes_part(t) && (!queue(t, &t->d, "bare") || !ts_wait_until(in_line, &t->d, READY_MS)))
+    if (with_bare(t) && (!queue(t, &t->d, "bare") || !ts_wait_until(is_queued, &t->d, READY_MS)))
         return fail(t, "D is not in line");
     return true;
 }
 
 /* ---- the cut */
 
-static void cut(struct trial *t) {
+static void cut(struct cut_trial *t) {
     int session_ms = t->plan->session_ms;
     ts_sleep_ms(g_rand_int_range(t->plan->chance, t->plan->tick_ms / 4, t->plan->tick_ms * 5 / 4));
     if (t->result->kind == CUT_PAUSED) {
@@ -172,17 +172,17 @@ static void cut(struct trial *t) {
         g_usleep((gulong)g_rand_int_range(t->plan->chance, 0, 60000));
     }
     t->cut_at = ts_now_ns();
-    /* A deposed leader is only there to be found while it does not know: in mere silence it gives up, after syncLimit
-     * ticks, no later than its followers give it up. So these are made to notice at once. */
+    /* A deposed leader that does not know it exists only for a short time. In mere silence it gives up after syncLimit
+     * ticks, no later than its followers do. So the followers are made to notice at once. */
     if (t->result->kind == CUT_LEADER)
         ts_ensemble_depose(t->plan->ensemble, t->server);
     else
         ts_ensemble_isolate(t->plan->ensemble, t->server);
 }
 
-static void await_successors(struct trial *t) {
+static void await_successors(struct cut_trial *t) {
     int64_t end = ts_now_ms() + GRANT_MS;
-    bool b = false, d = !bare_takes_part(t);
+    bool b = false, d = !with_bare(t);
     while (!(b && d) && ts_now_ms() < end) {
         b = b || look(&t->b);
         d = d || look(&t->d);
@@ -190,15 +190,15 @@ static void await_successors(struct trial *t) {
     }
     if (!b || !d || t->b.failed || t->d.failed)
         fail(t, "%s was not granted the lock", b && !t->b.failed ? "D" : "B");
-    ts_sleep_ms(AFTER_MS); /* for C to go on believing */
+    ts_sleep_ms(AFTER_MS); /* so that C goes on believing */
 }
 
 static bool has_heard(void *user) {
-    const struct trial *t = user;
+    const struct cut_trial *t = user;
     return t->record->expired > 0 || !ts_alive(t->holder);
 }
 
-static void heal(struct trial *t) {
+static void heal(struct cut_trial *t) {
     int64_t begin = ts_now_ns();
     ts_ensemble_heal(t->plan->ensemble);
     if (!ts_wait_until(has_heard, t, WHOLE_MS))
@@ -210,13 +210,13 @@ static void heal(struct trial *t) {
 
 /* ---- after it */
 
-static void judge(struct trial *t) {
+static void judge(struct cut_trial *t) {
     struct cut_result *r = t->result;
     const struct cut_record *a = t->record;
     int64_t valid = MAX(a->last_valid, a->promised);
     r->held = a->granted != 0;
     r->granted_ms = ms_from(t->cut_at, t->b.granted);
-    if (bare_takes_part(t))
+    if (with_bare(t))
         r->overlap_ms = MAX(ms_from(t->d.granted, a->bare_until), 0);
     if (!r->held && r->kind == CUT_PAUSED)
         return;
@@ -234,7 +234,7 @@ static void judge(struct trial *t) {
         fail(t, "LOST for the reason %s, not LEASE", pdk_reason_name((pdk_reason)a->reason));
 }
 
-static void end(struct trial *t) {
+static void end(struct cut_trial *t) {
     t->record->finish = true;
     if (t->holder > 0 && ts_wait(t->holder, 10000) != 0) {
         fail(t, "the holder failed: %s", t->record->failure);
@@ -256,7 +256,7 @@ static void end(struct trial *t) {
 }
 
 void cut_run(const struct cut_plan *plan, enum cut_kind kind, int number, struct cut_result *result) {
-    struct trial t = {.plan = plan, .result = result};
+    struct cut_trial t = {.plan = plan, .result = result};
     *result = (struct cut_result){.kind = kind};
     t.record = shared_create(plan->record, sizeof *t.record);
     g_snprintf(t.directory, sizeof t.directory, "/cut/%d", number);

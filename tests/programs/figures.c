@@ -1,4 +1,4 @@
-/* Medians and the like: see figures.h. */
+/* Medians and other quantiles: see figures.h. */
 #include "figures.h"
 
 #include <stdlib.h>

@@ -1,21 +1,21 @@
 /*
- * Runs a program and follows a script of what it prints, acting where the script says so.
+ * Runs a program, compares its output with a script, and acts where the script says so.
  *
  *     follow SCRIPT PROGRAM [ARGUMENT…]
  *
- * A script is lines, executed in order; `*` and `?` in a pattern stand for any text and any character.
+ * The lines of a script are executed in order. `*` in a pattern stands for any text, `?` for any character.
  *     # …              a comment
  *     next PATTERN     the next line the program prints matches
  *     see PATTERN      a later line matches; those before it are skipped
  *     type             a newline to the program's input
  *     signal NAME      INT or TERM to the program
- *     server           the last argument is a ZooKeeper's address: a proxy, which can be cut, stands in for it
- *     hold PATH        somebody else takes the lock at PATH: a contender's znode; with `free` it goes
+ *     server           the last argument is a ZooKeeper's address: a proxy, which can be cut, takes its place
+ *     hold PATH        another client takes the lock at PATH with a znode of its own; `free` deletes it
  *     free
- *     take PATH        whatever is in line at PATH is deleted, as an admin might
+ *     take PATH        all znodes in the queue at PATH are deleted, as an administrator might do
  *     cut              silence between the program and the server
  *     exit STATUS      the program prints no more and ends with this status: the last line of every script
- * Exit status 0 when all of it was so. All output of the program is passed on.
+ * Exit status 0 when all of it happened. All output of the program is passed on.
  */
 #include <glib.h>
 #include <poll.h>
@@ -34,10 +34,10 @@ static struct {
     ts_proxy *proxy;
     ts_observer *other;
     pid_t pid;
-    int keyboard; /* writes to the program's input */
-    int output;   /* reads from it */
+    int input;  /* writes to the program's input */
+    int output; /* reads from it */
     GString *unread;
-} play = {.keyboard = -1, .output = -1};
+} run = {.input = -1, .output = -1};
 
 /* The next line, or NULL at the end of the output or when none came in time (*late). */
 static char *read_line(bool *late) {
@@ -45,8 +45,8 @@ static char *read_line(bool *late) {
     char *end;
 
     *late = false;
-    while ((end = strchr(play.unread->str, '\n')) == NULL) {
-        struct pollfd output = {.fd = play.output, .events = POLLIN};
+    while ((end = strchr(run.unread->str, '\n')) == NULL) {
+        struct pollfd output = {.fd = run.output, .events = POLLIN};
         char piece[512];
         ssize_t size;
 
@@ -54,13 +54,13 @@ static char *read_line(bool *late) {
             *late = true;
             return NULL;
         }
-        size = read(play.output, piece, sizeof piece);
+        size = read(run.output, piece, sizeof piece);
         if (size <= 0)
             return NULL;
-        g_string_append_len(play.unread, piece, size);
+        g_string_append_len(run.unread, piece, size);
     }
-    char *line = g_strndup(play.unread->str, (gsize)(end - play.unread->str));
-    g_string_erase(play.unread, 0, end - play.unread->str + 1);
+    char *line = g_strndup(run.unread->str, (gsize)(end - run.unread->str));
+    g_string_erase(run.unread, 0, end - run.unread->str + 1);
     puts(line);
     fflush(stdout);
     return line;
@@ -93,8 +93,8 @@ static bool ends_with_status(const char *status) {
         fprintf(stderr, "follow: the program should have ended\n");
         return false;
     }
-    const int code = ts_wait(play.pid, LINE_LIMIT_MS);
-    play.pid = 0;
+    const int code = ts_wait(run.pid, LINE_LIMIT_MS);
+    run.pid = 0;
     if (code != atoi(status))
         fprintf(stderr, "follow: exit status %d instead of %s\n", code, status);
     return code == atoi(status);
@@ -103,24 +103,24 @@ static bool ends_with_status(const char *status) {
 static bool hold(const char *path) {
     g_autofree char *node = g_strdup_printf("%s/_c_00000000-0000-0000-0000-000000000000-lock-", path);
 
-    play.other = ts_observer_open(play.server);
-    return play.other && ts_observer_create(play.other, node, "somebody else", TS_EPHEMERAL | TS_SEQUENTIAL, NULL) == 0;
+    run.other = ts_observer_open(run.server);
+    return run.other && ts_observer_create(run.other, node, "somebody else", TS_EPHEMERAL | TS_SEQUENTIAL, NULL) == 0;
 }
 
 /* Ends the session of the other contender, so its znode is gone when this returns. */
 static bool free_lock(void) {
-    ts_observer_close(play.other);
-    play.other = NULL;
+    ts_observer_close(run.other);
+    run.other = NULL;
     return true;
 }
 
 static bool take(const char *path) {
-    g_auto(GStrv) names = ts_children(play.server, path, NULL);
+    g_auto(GStrv) names = ts_children(run.server, path, NULL);
     int taken = 0;
 
     for (char **name = names; name != NULL && *name != NULL; name++) {
         g_autofree char *node = g_strdup_printf("%s/%s", path, *name);
-        taken += ts_delete(play.server, node) == 0;
+        taken += ts_delete(run.server, node) == 0;
     }
     return taken > 0;
 }
@@ -129,9 +129,9 @@ static bool act(const char *word, const char *rest) {
     if (g_str_equal(word, "next") || g_str_equal(word, "see"))
         return see(rest, g_str_equal(word, "see"));
     if (g_str_equal(word, "type"))
-        return write(play.keyboard, "\n", 1) == 1;
+        return write(run.input, "\n", 1) == 1;
     if (g_str_equal(word, "signal"))
-        return kill(play.pid, g_str_equal(rest, "INT") ? SIGINT : SIGTERM) == 0;
+        return kill(run.pid, g_str_equal(rest, "INT") ? SIGINT : SIGTERM) == 0;
     if (g_str_equal(word, "hold"))
         return hold(rest);
     if (g_str_equal(word, "free"))
@@ -139,7 +139,7 @@ static bool act(const char *word, const char *rest) {
     if (g_str_equal(word, "take"))
         return take(rest);
     if (g_str_equal(word, "cut")) {
-        ts_proxy_set_mode(play.proxy, TS_BLACKHOLE);
+        ts_proxy_set_mode(run.proxy, TS_BLACKHOLE);
         return true;
     }
     if (g_str_equal(word, "exit"))
@@ -154,10 +154,10 @@ static bool start(char **argv) {
 
     if (pipe(ends) != 0 || dup2(ends[0], STDIN_FILENO) < 0)
         return false;
-    play.keyboard = ends[1];
-    play.unread = g_string_new(NULL);
-    play.pid = ts_spawn((const char *const *)argv, &play.output);
-    return play.pid > 0;
+    run.input = ends[1];
+    run.unread = g_string_new(NULL);
+    run.pid = ts_spawn((const char *const *)argv, &run.output);
+    return run.pid > 0;
 }
 
 static bool follow(char **lines, char **argv) {
@@ -168,7 +168,7 @@ static bool follow(char **lines, char **argv) {
 
         if (**line == '\0' || **line == '#' || g_str_equal(*line, "server"))
             continue;
-        if (play.pid == 0 && (ended || !start(argv)))
+        if (run.pid == 0 && (ended || !start(argv)))
             return false;
         if (!act(parts[0], parts[1] ? parts[1] : "")) {
             fprintf(stderr, "follow: failed at: %s\n", *line);
@@ -191,17 +191,17 @@ int main(int argc, char **argv) {
     g_auto(GStrv) lines = g_strsplit(script, "\n", -1);
     signal(SIGPIPE, SIG_IGN);
     if (g_strv_contains((const char *const *)lines, "server")) {
-        play.server = argv[argc - 1];
-        play.proxy = ts_proxy_start(play.server);
-        if (play.proxy == NULL)
+        run.server = argv[argc - 1];
+        run.proxy = ts_proxy_start(run.server);
+        if (run.proxy == NULL)
             return EXIT_FAILURE;
-        argv[argc - 1] = (char *)(uintptr_t)ts_proxy_address(play.proxy);
+        argv[argc - 1] = (char *)(uintptr_t)ts_proxy_address(run.proxy);
     }
     const bool good = follow(lines, argv + 2);
-    ts_kill(play.pid);
-    ts_observer_close(play.other);
-    ts_proxy_stop(play.proxy);
-    if (play.unread != NULL)
-        g_string_free(play.unread, TRUE);
+    ts_kill(run.pid);
+    ts_observer_close(run.other);
+    ts_proxy_stop(run.proxy);
+    if (run.unread != NULL)
+        g_string_free(run.unread, TRUE);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,4 +1,4 @@
-/* Memory that a program shares with the copies of itself that it starts: a file on tmpfs, mapped by each. */
+/* Memory that a program shares with the copies of itself that it starts: a file on tmpfs, which each of them maps. */
 #ifndef SHARED_H
 #define SHARED_H
 
@@ -6,11 +6,11 @@
 
 /* Makes the file, zeroed, and maps it. Aborts when that fails. */
 void *shared_create(const char *path, size_t size);
-/* Maps the one that another process made. */
+/* Maps the file that another process made. */
 void *shared_open(const char *path, size_t size);
 void shared_close(void *memory, size_t size);
 
-/* The path of this program, for starting it once more; free with g_free. */
+/* The path of this program, to start it again; free with g_free. */
 char *shared_program(void);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Many acquisitions in one process, of every kind, and at the end nothing has grown: memory, descriptors, threads, what the
- * server keeps for us. The work is done in 20 equal slices after a warm-up; a sample is taken after each, at rest.
+ * Many acquisitions of every kind in one process. At the end nothing has grown: memory, descriptors, threads, and what
+ * the server keeps for us. The work is done in 20 equal slices after a warm-up. A sample is taken after each, at rest.
  *
- * The rule: descriptors, threads, watches and ephemeral nodes are the same in every sample; the largest memory of the last
- * quarter exceeds the largest of the first by no more than 1 MiB, resident, and by no more than 40 KiB, allocated.
+ * The rule: descriptors, threads, watches and ephemeral nodes are the same in every sample. The largest memory of the
+ * last quarter exceeds the largest of the first by no more than 1 MiB, resident, and by no more than 40 KiB, allocated.
  */
 #include "soak.h"
 

@@ -1,4 +1,4 @@
-/* The work of the soak, and how much this process and its server keep. */
+/* The work of the soak, and how much memory and other resources this process and its server use. */
 #ifndef SOAK_H
 #define SOAK_H
 
@@ -7,12 +7,12 @@
 
 struct soak_work {
     const char *address;
-    pdk_session *session; /* that works */
-    pdk_session *rival;   /* that is in its way */
+    pdk_session *session; /* does the work */
+    pdk_session *rival;   /* competes with it */
     pdk_lock *lock, *crowded;
     pdk_lock *rival_lock;
     GRand *chance;
-    long cycles, handovers; /* done */
+    long cycles, handovers; /* done so far */
     long cancelled, timed_out, dropped, busy;
 };
 
@@ -29,7 +29,7 @@ void soak_open(struct soak_work *work);
 void soak_slice(struct soak_work *work, int cycles, int handovers);
 void soak_close(struct soak_work *work);
 
-/* Waits until what was released is gone from the server, and looks. */
+/* Waits until the released nodes are gone from the server, and takes the sample. */
 void soak_sample(struct soak_work *work, struct soak_sample *sample);
 
 #endif

@@ -1,4 +1,4 @@
-/* How much this process and its server keep. */
+/* How much this process and its server use. */
 #include "soak.h"
 
 #include <malloc.h>
@@ -27,7 +27,7 @@ static int entries_of(const char *path) {
     return count;
 }
 
-/* The server may still be busy with what the client knows to be done. */
+/* The server may still be working on requests that the client knows to be done. */
 static bool at_rest(void *user) {
     const struct soak_work *w = user;
     return ts_watch_count(w->address) == 0 && ts_ephemeral_count(w->address) == 0;

@@ -1,5 +1,5 @@
-/* What the soak does: acquisitions that come off, that time out, that are cancelled, that go with their lock, that find it
- * busy; and threads that hand over to one another. */
+/* The work of the soak: acquisitions that succeed, time out, are cancelled, end with their lock, or find it busy; and
+ * threads that hand over to one another. */
 #include "soak.h"
 
 #include <pthread.h>
@@ -49,7 +49,7 @@ static void ignore_lost(pdk_hold *hold, pdk_reason reason, void *user) {
 static void plain(struct soak_work *w) {
     pdk_hold *hold;
     check(pdk_lock_acquire(w->lock, PDK_FOREVER, &hold), PDK_OK, "acquire");
-    if (g_rand_boolean(w->chance)) { /* all that a hold may carry */
+    if (g_rand_boolean(w->chance)) { /* all that a hold can have */
         check(pdk_hold_on_lost(hold, ignore_lost, g_strdup("user"), g_free), PDK_OK, "on_lost");
         g_assert(pdk_hold_fd(hold) >= 0 && pdk_hold_valid(hold) && pdk_hold_sequencer(hold)[0] != '\0');
     }
@@ -70,7 +70,7 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     atomic_fetch_add(&answer->calls, 1);
 }
 
-/* Given up at a random moment: before, while or after the server answers. */
+/* Cancelled at a random moment: before, while or after the server answers. */
 static void cancel(struct soak_work *w) {
     struct answer answer = {0};
     pdk_claim *claim;
@@ -93,7 +93,7 @@ static void time_out(struct soak_work *w) {
     w->cycles++;
 }
 
-/* The last reference goes while a claim is in line. */
+/* The last reference is dropped while a claim is in the queue. */
 static void drop(struct soak_work *w) {
     struct answer answer = {0};
     pdk_lock *lock;
@@ -114,8 +114,8 @@ static void try_it(struct soak_work *w) {
     w->busy++;
 }
 
-/* While the rival holds it. */
-static void in_vain(struct soak_work *w) {
+/* The rival holds the lock. */
+static void acquire_behind_rival(struct soak_work *w) {
     pdk_hold *hold;
     check(pdk_lock_acquire(w->rival_lock, PDK_FOREVER, &hold), PDK_OK, "the rival's acquire");
     for (int i = 0; i < ODD; i++) {
@@ -129,32 +129,32 @@ static void in_vain(struct soak_work *w) {
 
 /* ---- hand-overs between threads */
 
-struct crowd {
+struct thread_work {
     struct soak_work *work;
     atomic_long left;
     atomic_long handovers;
 };
 
-static void *take_turns(void *user) {
-    struct crowd *crowd = user;
-    while (crowd->handovers < crowd->left) {
+static void *acquire_and_release(void *user) {
+    struct thread_work *shared_work = user;
+    while (shared_work->handovers < shared_work->left) {
         pdk_hold *hold;
-        check(pdk_lock_acquire(crowd->work->crowded, PDK_FOREVER, &hold), PDK_OK, "acquire");
+        check(pdk_lock_acquire(shared_work->work->crowded, PDK_FOREVER, &hold), PDK_OK, "acquire");
         if (pdk_hold_handover(hold) > 0)
-            atomic_fetch_add(&crowd->handovers, 1);
+            atomic_fetch_add(&shared_work->handovers, 1);
         check(pdk_hold_release(hold), PDK_OK, "release");
     }
     return NULL;
 }
 
 static void hand_over(struct soak_work *w, int handovers) {
-    struct crowd crowd = {.work = w, .left = handovers};
+    struct thread_work shared_work = {.work = w, .left = handovers};
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, take_turns, &crowd);
+        pthread_create(&threads[i], NULL, acquire_and_release, &shared_work);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    w->handovers += crowd.handovers;
+    w->handovers += shared_work.handovers;
 }
 
 void soak_slice(struct soak_work *w, int cycles, int handovers) {
@@ -162,7 +162,7 @@ void soak_slice(struct soak_work *w, int cycles, int handovers) {
     while (w->cycles < end) {
         for (int i = 0; i < BLOCK; i++)
             plain(w);
-        in_vain(w);
+        acquire_behind_rival(w);
     }
     hand_over(w, handovers);
 }

@@ -1,9 +1,12 @@
 /*
- * A throw-away ZooKeeper for scripts: zk [--nodes 1|3] [--tick MS] [--property NAME=VALUE…] [--link NAME…]. Prints
- * "hosts ip:port,…" once it serves, and stops when its standard input ends, which also happens when whoever started it dies.
+ * A throw-away ZooKeeper for scripts: zk [--nodes 1
  *
- * A link is a client's own way to every server, printed as "link NAME ip:port,…". Lines of standard input act on it, each
- * answered "ok": "cut NAME" silences it, so that packets vanish and connections stay, "heal NAME" lets through again.
+ * 3] [--tick MS] [--property NAME=VALUE…] [--link NAME…]. Prints "hosts ip:port,…" once it serves. It stops when its
+ * standard input ends, which also happens when its parent dies.
+ *
+ * A link is a client's own way to every server, printed as "link NAME ip:port,…". Lines of standard input act on it,
+ * and each is answered "ok". "cut NAME" silences it: packets vanish and connections stay. "heal NAME" lets packets
+ * through again.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -26,7 +29,7 @@ static void stop_link(gpointer data) {
     g_free(link);
 }
 
-/* NULL when it cannot be. */
+/* NULL when it cannot be started. */
 static struct link *start_link(const ts_ensemble *ensemble, const char *name) {
     struct link *link = g_new0(struct link, 1);
     g_autoptr(GString) hosts = g_string_new(NULL);
@@ -44,7 +47,7 @@ static struct link *start_link(const ts_ensemble *ensemble, const char *name) {
     return link;
 }
 
-/* The array, which owns the links, even when not all of them could be started. */
+/* The array, which owns the links. *all is false when some could not be started. */
 static GPtrArray *start_links(const ts_ensemble *ensemble, char **names, bool *all) {
     GPtrArray *links = g_ptr_array_new_with_free_func(stop_link);
     *all = true;
@@ -57,7 +60,7 @@ static GPtrArray *start_links(const ts_ensemble *ensemble, char **names, bool *a
     return links;
 }
 
-static bool obey(const GPtrArray *links, const char *line) {
+static bool execute(const GPtrArray *links, const char *line) {
     g_auto(GStrv) words = g_strsplit(line, " ", 2);
     if (g_strv_length(words) != 2 || (strcmp(words[0], "cut") != 0 && strcmp(words[0], "heal") != 0))
         return false;
@@ -72,14 +75,14 @@ static bool obey(const GPtrArray *links, const char *line) {
     return false;
 }
 
-/* Until standard input ends. Without links nobody is answered. */
+/* Serves until standard input ends. Without links no line is answered. */
 static void serve(const GPtrArray *links) {
     char line[256];
     while (fgets(line, sizeof line, stdin)) {
         if (links->len == 0)
             continue;
         g_strchomp(line);
-        puts(obey(links, line) ? "ok" : "no such order, or no such link");
+        puts(execute(links, line) ? "ok" : "no such order, or no such link");
         fflush(stdout);
     }
 }

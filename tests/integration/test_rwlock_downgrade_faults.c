@@ -1,5 +1,4 @@
-/* Downgrades that meet something else: an admin, a refusal, a limit, a second failure, a
- * callback. */
+/* Downgrades that meet another event: an administrator, a refusal, a limit, a second failure, a callback. */
 #include <glib.h>
 #include <string.h>
 
@@ -37,14 +36,14 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    pdk_hold_unref(g_steal_pointer(&it.hold)); /* of a test that failed */
+    pdk_hold_unref(g_steal_pointer(&it.hold)); /* that of a failed test */
     g_free(it.node);
     memset(&it, 0, sizeof it);
 }
 
 static bool is_exchanged(void *hold) { return strstr(pdk_hold_sequencer(hold), " shared/") != NULL; }
 
-/* The reader is in, and when it and our hold, if we have one, are gone, the writer; then nothing is left. */
+/* The reader is granted. When it and our hold, if there is one, are gone, the writer is. Then nothing is left. */
 static void check_others(void) {
     ts_assert_granted(it.reader);
     ck_assert_int_eq(ts_answer_count(it.writer), 0);
@@ -73,21 +72,21 @@ static void check_lost(void) {
     check_others();
 }
 
-/* ---- an admin ---- */
+/* ---- an administrator ---- */
 
-/* The writer's node goes: what is left of the place in line is nobody's, and the hold is lost. Only an exchange that a server
- * had seen before counts. */
+/* The writer's node is deleted. The remaining node belongs to nobody, and the hold is lost. An exchange counts only
+ * when a server has seen it before. */
 enum { DELETED_FIRST, DELETED_ON_THE_WAY, DELETED_AFTERWARDS, DELETIONS };
 
 START_TEST(the_writers_node_is_deleted) {
     if (_i == DELETED_ON_THE_WAY) {
-        ts_proxy_set_delay(it.client->proxy, 60000, 0); /* the delete overtakes all that we ask */
+        ts_proxy_set_delay(it.client->proxy, 60000, 0); /* the delete overtakes all our requests */
     }
     if (_i == DELETED_FIRST) {
         ck_assert_int_eq(ts_delete(server(), it.node), 0);
     }
     const pdk_status status = pdk_rwlock_downgrade(it.lock, it.hold);
-    ck_assert(status == PDK_OK || (_i == DELETED_FIRST && status == PDK_LOST)); /* we may have heard of it already */
+    ck_assert(status == PDK_OK || (_i == DELETED_FIRST && status == PDK_LOST)); /* we may know of it already */
     if (_i != DELETED_FIRST) {
         ck_assert_int_ne(ts_delete(server(), it.node), -4);
     }
@@ -112,8 +111,8 @@ static char *readers_node(void) {
     return NULL;
 }
 
-/* The reader's node goes before we have heard of it: it is made again; or, where we hear late that it was in line, and do not
- * have to look again, we stand on it, and that is lost. */
+/* The reader's node is deleted before we know that it exists. Then it is created again. But a late answer may say that
+ * it was in the queue, and a new list may not be needed. Then the hold stands on that node, and is lost. */
 START_TEST(the_new_node_is_deleted) {
     ts_proxy_arm(it.client->proxy, TS_OP_CREATE2, TS_LOSE_REPLY, TS_BLACKHOLE);
     ck_assert_int_eq(pdk_rwlock_downgrade(it.lock, it.hold), PDK_OK);
@@ -137,8 +136,8 @@ END_TEST
 
 /* ---- refusals ---- */
 
-/* No reader's node may be made: the others wait until the release, as if nothing had been asked. */
-START_TEST(where_it_is_refused_they_wait_until_the_release) {
+/* No reader's node may be created. The others wait until the release, as if there had been no downgrade. */
+START_TEST(when_it_is_refused_others_wait_for_the_release) {
     ts_observer *admin = ts_observer_open(server());
     pdk_hold *again = NULL;
 
@@ -165,7 +164,7 @@ static void ignore(pdk_status status, pdk_hold *hold, void *user) {
     pdk_hold_unref(hold);
 }
 
-/* No room for another node: nothing happens, and it can be asked again. */
+/* There is no room for another node. Nothing happens, and the call can be repeated. */
 START_TEST(beyond_the_limit_it_stays_exclusive) {
     enum { MANY = 1000 };
     static pdk_claim *claims[MANY];
@@ -173,7 +172,7 @@ START_TEST(beyond_the_limit_it_stays_exclusive) {
     ts_lost *lost = ts_lost_watch(it.hold);
 
     base[0] = '/';
-    ts_proxy_set_mode(it.client->proxy, TS_CUT); /* what only waits for a server counts as well */
+    ts_proxy_set_mode(it.client->proxy, TS_CUT); /* a request that waits for a server counts as well */
     for (int i = 0; i < MANY; i++) {
         g_autofree char *path = g_strdup_printf("%s/%d", base, i);
         ck_assert_int_eq(pdk_lock_acquire_async(ts_lock(it.client, path), 60000, ignore, NULL, &claims[i]), PDK_OK);
@@ -194,7 +193,7 @@ END_TEST
 
 /* ---- the connection ---- */
 
-START_TEST(asked_while_disconnected) {
+START_TEST(downgraded_while_disconnected) {
     const ts_proxy_mode modes[] = {TS_CUT, TS_BLACKHOLE};
     const int64_t before = ts_now_ms();
 
@@ -209,8 +208,8 @@ START_TEST(asked_while_disconnected) {
 }
 END_TEST
 
-/* The answer to the create is lost, and then one more on the way of finding out. */
-START_TEST(lost_again_while_finding_out) {
+/* The answer to the create is lost. Then another answer is lost during the recovery. */
+START_TEST(lost_again_during_recovery) {
     const int second[] = {TS_OP_MULTI, TS_OP_GET_CHILDREN, TS_OP_EXISTS};
 
     ts_proxy_arm(it.client->proxy, TS_OP_CREATE2, TS_LOSE_REPLY, TS_CUT);
@@ -252,8 +251,8 @@ static void downgrade_at_once(pdk_status status, pdk_hold *hold, void *user) {
     it.hold = hold;
 }
 
-/* It does not block, so a callback may ask for it. */
-START_TEST(asked_in_a_callback) {
+/* It does not block, so a callback may call it. */
+START_TEST(downgraded_in_a_callback) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_status result = PDK_SYSTEM;
 
@@ -277,18 +276,18 @@ START_TEST(asked_in_a_callback) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("rwlock_odds");
-    TCase *tcase = ts_stage_case(suite, "rwlock_odds");
+    Suite *suite = suite_create("rwlock_downgrade_faults");
+    TCase *tcase = ts_stage_case(suite, "rwlock_downgrade_faults");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, the_writers_node_is_deleted, 0, DELETIONS);
     tcase_add_loop_test(tcase, the_new_node_is_deleted, 0, 2);
-    tcase_add_test(tcase, where_it_is_refused_they_wait_until_the_release);
+    tcase_add_test(tcase, when_it_is_refused_others_wait_for_the_release);
     tcase_add_test(tcase, beyond_the_limit_it_stays_exclusive);
-    tcase_add_loop_test(tcase, asked_while_disconnected, 0, 2);
-    tcase_add_loop_test(tcase, lost_again_while_finding_out, 0, 3);
+    tcase_add_loop_test(tcase, downgraded_while_disconnected, 0, 2);
+    tcase_add_loop_test(tcase, lost_again_during_recovery, 0, 3);
     tcase_add_test(tcase, the_object_goes_meanwhile);
-    tcase_add_test(tcase, asked_in_a_callback);
+    tcase_add_test(tcase, downgraded_in_a_callback);
     return suite;
 }
 

@@ -1,4 +1,4 @@
-/* What the sessions of a script hear, on whichever thread it comes: told to the trace, and to who waits for it. */
+/* What the sessions of a script receive, on any thread. It goes to the trace, and wakes the waiting thread. */
 #include "play.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
         if (asked->ask)
             trace_reply(p->trace, p->step, s->name, asked->ask, reply, owner_name(p, reply->owner));
     }
-    pthread_cond_broadcast(&p->heard);
+    pthread_cond_broadcast(&p->received);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -49,12 +49,12 @@ static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_
     s->dead = state == PDK__ZK_EXPIRED || state == PDK__ZK_AUTH_FAILED;
     if (s->connected)
         g_hash_table_replace(p->owners, g_memdup2(&session_id, sizeof session_id), s->name);
-    p->disturbed = p->disturbed || (!s->connected && !s->excused && !s->cut) || (s->dead && !s->condemned);
-    if (!s->told || s->last != state) /* connected may be said twice */
+    p->disturbed = p->disturbed || (!s->connected && !s->may_disconnect && !s->cut) || (s->dead && !s->ended_by_step);
+    if (!s->recorded || s->last != state) /* "connected" may come twice */
         trace_state(p->trace, p->step, s->name, state);
-    s->told = true;
+    s->recorded = true;
     s->last = state;
-    pthread_cond_broadcast(&p->heard);
+    pthread_cond_broadcast(&p->received);
     pthread_mutex_unlock(&p->lock);
 }
 

@@ -1,5 +1,5 @@
-/* A process in line: does what the board says. */
-#include "bench_player.h"
+/* A process of bench_queue: does what the control block says. */
+#include "bench_client.h"
 #include "bench.h"
 #include "shared.h"
 
@@ -10,9 +10,9 @@
 
 enum { STEP_US = 300, HELD_MS = 1, FLUSH_MS = 10000 };
 
-struct player {
-    struct board *board;
-    int seat, phase;
+struct client {
+    struct control *control;
+    int index, phase;
     pdk_session *session;
     pdk_lock *lock;
     pthread_mutex_t mutex;
@@ -20,24 +20,24 @@ struct player {
     pdk_hold *hold;
 };
 
-static void arrive(struct player *p) {
-    atomic_fetch_add(&p->board->arrived, 1);
+static void arrive(struct client *p) {
+    atomic_fetch_add(&p->control->arrived, 1);
     p->phase++;
-    while (p->board->phase < p->phase)
+    while (p->control->phase < p->phase)
         g_usleep(STEP_US);
 }
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
-    struct player *p = user;
+    struct client *p = user;
     bench_check(status);
-    p->board->rank[p->seat] = atomic_fetch_add(&p->board->ranks, 1);
+    p->control->rank[p->index] = atomic_fetch_add(&p->control->ranks, 1);
     pthread_mutex_lock(&p->mutex);
     p->hold = hold;
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->mutex);
 }
 
-static void chain(struct player *p) {
+static void chain(struct client *p) {
     pdk_claim *claim;
     int32_t ahead;
     bench_check(pdk_lock_acquire_async(p->lock, PDK_FOREVER, on_acquired, p, &claim));
@@ -54,22 +54,22 @@ static void chain(struct player *p) {
     pdk_claim_unref(claim);
 }
 
-static void run_free(struct player *p) {
-    for (int i = 0; i < p->board->cycles; i++) {
+static void run_free(struct client *p) {
+    for (int i = 0; i < p->control->cycles; i++) {
         pdk_hold *hold;
         bench_check(pdk_lock_acquire(p->lock, PDK_FOREVER, &hold));
         bench_check(pdk_hold_release(hold));
     }
 }
 
-int bench_play(const char *path, const char *address, int seat) {
-    struct player p = {.board = shared_open(path, sizeof *p.board), .seat = seat};
+int bench_client_run(const char *path, const char *address, int index) {
+    struct client p = {.control = shared_open(path, sizeof *p.control), .index = index};
     pthread_mutex_init(&p.mutex, NULL);
     pthread_cond_init(&p.changed, NULL);
-    p.session = bench_open(address, PLAYER_SESSION_MS);
+    p.session = bench_open(address, CLIENT_SESSION_MS);
     p.lock = bench_lock(p.session, "/bench/queue");
-    for (arrive(&p); p.board->mode != PLAY_OVER; arrive(&p)) {
-        if (p.board->mode == PLAY_CHAIN)
+    for (arrive(&p); p.control->mode != MODE_END; arrive(&p)) {
+        if (p.control->mode == MODE_CHAIN)
             chain(&p);
         else
             run_free(&p);
