@@ -1,10 +1,10 @@
-/* Words for people: this thread's last failure. */
+/* The text of this thread's last failure. */
 #ifndef PDK_TEXT_H
 #define PDK_TEXT_H
 
 #include <paddock/status.h>
 
-/* Set the error text and answer the status. */
+/* Sets the error text and returns the status. */
 __attribute__((format(printf, 2, 3))) pdk_status pdk__fail(pdk_status status, const char *format, ...);
 
 #endif

@@ -1,5 +1,7 @@
 #include "core/contender.h"
 
+#include "core/contender_check.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -63,7 +65,7 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__NODE_EXISTS:
         if (!c->named) /* the parent's counter is stuck at its end, with our own name there */
             fail(c, PDK_EXHAUSTED);
-        else /* by whom? A create of ours is not repeated unless a barrier has shown that it was not executed */
+        else /* by whom? We repeat a create only after a barrier has shown that the last one was not executed */
             c->phase = PDK__UNSURE;
         c->pause = c->named; /* a stranger may keep it for long */
         break;
@@ -81,22 +83,22 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     }
 }
 
-/* In line, and the list shows it: granted, waiting for the lease, or behind somebody. */
+/* The list shows our node: it is granted, waits for the lease, or is behind another contender. */
 static void decide(struct pdk__contender *c, const struct pdk__event *e) {
     const struct pdk__view *view = e->view;
     c->listed = true;
     c->ahead = view->ahead;
     c->watching = false;
     memcpy(c->watched, view->blocker, sizeof c->watched);
-    /* Disowned: somebody else may be first by now, behind a place that was given away. In a hurry: the delete goes out before
-     * whatever is tried next. */
+    /* exchanged_gone: another contender may be first by now, since the earlier node's position is free. never_waits: the
+     * delete goes out before the next try. */
     if (view->exchanged_gone || (view->blocker[0] != '\0' && e->never_waits))
         c->leaving = true;
     else if (view->blocker[0] == '\0' && e->fresh && !c->leaving)
         c->phase = PDK__HELD;
 }
 
-/* A list made to find out whether a lost create was executed. Without the barrier's answer it proves nothing. */
+/* This list shows whether a lost create was executed. Without the barrier's answer it proves nothing. */
 static void recovered(struct pdk__contender *c, const struct pdk__view *view) {
     if (!c->proven)
         return;
@@ -142,7 +144,7 @@ static void made_dir(struct pdk__contender *c, enum pdk__result result) {
     else if (is_refusal(result))
         refuse(c, result);
     else if (result != PDK__UNKNOWN)
-        c->pause = true; /* a parent vanished meanwhile: again, but not in a hurry */
+        c->pause = true; /* a parent vanished meanwhile: try again, but not at once */
 }
 
 static void watched(struct pdk__contender *c, enum pdk__result result) {
@@ -177,7 +179,7 @@ static void deleted(struct pdk__contender *c, enum pdk__result result) {
         c->phase = PDK__STUCK;
 }
 
-/* The answer that ends a command frees the line for the next one; CREATED and PROVED are followed by a LISTED. */
+/* The answer that ends a command makes room for the next one. A LISTED follows CREATED and PROVED. */
 static void answered(struct pdk__contender *c, const struct pdk__event *e) {
     if (e->type != PDK__CREATED && e->type != PDK__PROVED)
         c->doing = PDK__DO_NOTHING;
@@ -185,7 +187,7 @@ static void answered(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__CREATED:
         created(c, e);
         break;
-    case PDK__PROVED: /* of the multi: NO_NODE and NOT_ALLOWED were committed by a quorum as well */
+    case PDK__PROVED: /* of the multi: a quorum commits NO_NODE and NOT_ALLOWED as well */
         c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE || e->result == PDK__NOT_ALLOWED;
         c->pause = e->result == PDK__NOT_NOW;
         break;
@@ -246,7 +248,7 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
             c->phase = PDK__GONE;
         else if (c->phase == PDK__IN)
             be_out(c);
-        break; /* in any other phase it is news of an earlier node */
+        break; /* in any other phase it is about an earlier node */
     }
 }
 
@@ -272,7 +274,7 @@ static enum pdk__command next(struct pdk__contender *c) {
     }
 }
 
-enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *e) {
+static enum pdk__command step(struct pdk__contender *c, const struct pdk__event *e) {
     if (c->phase == PDK__GONE)
         return PDK__DO_NOTHING;
     if (e->type >= PDK__CREATED)
@@ -286,6 +288,12 @@ enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk
         return PDK__DO_NOTHING;
     c->doing = next(c);
     if (c->doing == PDK__DO_LIST || c->doing == PDK__DO_ENTER || c->doing == PDK__DO_PROVE)
-        c->look = c->proven = false; /* what happens from here on needs another look */
+        c->look = c->proven = false; /* a later event needs another look */
     return c->doing;
+}
+
+enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *e) {
+    enum pdk__command command = step(c, e);
+    pdk__contender_check(c);
+    return command;
 }

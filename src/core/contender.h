@@ -1,4 +1,4 @@
-/* The contender: one ephemeral sequential node in line, from before its creation until after its deletion.
+/* The contender: one ephemeral sequential node in the queue, from before its creation until after its deletion.
  *
  *              ENTER (create + list)             LIST: nobody ahead, lease fresh
  *       ┌─────┐ ──────────────► ┌────┐ ───────────────────────────────► ┌──────┐
@@ -69,14 +69,14 @@
 enum pdk__phase {
     PDK__OUT,       /* no node of ours exists */
     PDK__UNSURE,    /* a create may have been executed */
-    PDK__CANDIDATE, /* a node bears our mark; whose session is it? */
-    PDK__IN,        /* own is our node */
-    PDK__HELD,      /* and the right is ours */
+    PDK__CANDIDATE, /* a node bears our mark: is it of our session? */
+    PDK__IN,        /* own is our node in the queue */
+    PDK__HELD,      /* it is granted */
     PDK__STUCK,     /* our node cannot be deleted: only the end of the session removes it */
     PDK__GONE,      /* the end */
 };
 
-/* What the driver must do. Each is answered by the events on the right, the last of which ends it. */
+/* What the driver must do. The events on the right answer it; the last of them ends it. */
 enum pdk__command {
     PDK__DO_NOTHING,
     PDK__DO_ENTER,  /* create our node and list, pipelined      CREATED, LISTED */
@@ -91,7 +91,7 @@ enum pdk__command {
 
 enum pdk__event_type {
     PDK__ENTER,     /* queue up */
-    PDK__LEAVE,     /* released, cancelled, lost: leave nothing behind */
+    PDK__LEAVE,     /* released, cancelled or lost: leave no node behind */
     PDK__LINK_UP,   /* connected, for the first time or again */
     PDK__LINK_DOWN, /* disconnected; answers to what is in flight follow */
     PDK__EXPIRED,   /* the session ended */
@@ -116,7 +116,7 @@ struct pdk__event {
     int64_t token;                /* CREATED, STATTED: czxid */
     bool ours;                    /* STATTED: ephemeralOwner is our session */
     bool fresh;                   /* LISTED: the lease, as it stands now, allows a grant */
-    bool never_waits;             /* LISTED: nobody wants to wait behind somebody */
+    bool never_waits;             /* LISTED: no claim wants to wait behind another contender */
     const struct pdk__view *view; /* LISTED with OK */
 };
 
@@ -124,16 +124,16 @@ struct pdk__contender {
     enum pdk__phase phase;
     enum pdk__command doing; /* in flight */
     pdk_status failure;      /* why it cannot be granted, for good */
-    bool wanted;             /* somebody asked it to queue */
+    bool wanted;             /* ENTER came */
     bool leaving;            /* for good */
     bool link;
-    bool named;    /* its node's name is given, not drawn: one create of it at most succeeds */
+    bool named;    /* the driver gives its node's name, without a drawn sequence: at most one create of it succeeds */
     bool dirless;  /* the directory is missing */
     bool proven;   /* the barrier before this list was answered */
     bool look;     /* something happened: list again */
-    bool listed;   /* a list has shown our node: the place in line is confirmed */
+    bool listed;   /* a list has shown our node: its position in the queue is confirmed */
     bool watching; /* the watch on `watched` is armed */
-    bool pause;    /* the server asked for one */
+    bool pause;    /* wait a moment before the next command */
     int32_t ahead; /* as of the last list */
     int64_t token; /* czxid of own */
     char mark[PDK__MARK_SIZE];
@@ -141,12 +141,12 @@ struct pdk__contender {
     char watched[PDK__NAME_SIZE]; /* the predecessor that blocks us */
 };
 
-/* mark: see names.h, unique to this contender. All else is zero: OUT, unwanted, no link. */
+/* mark: see names.h, unique to this contender. All else is zero: OUT, not wanted, no link. */
 void pdk__contender_init(struct pdk__contender *c, const char *mark);
 
 enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event);
 
-/* In line with nobody ahead, waiting only for a fresh lease. */
+/* In the queue without a blocker ahead: it waits only for a fresh lease. */
 bool pdk__contender_is_next(const struct pdk__contender *c);
 
 #endif

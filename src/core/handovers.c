@@ -1,19 +1,22 @@
 #include "core/handovers.h"
 
-void pdk__handovers_init(struct pdk__handovers *t, uint32_t max_handovers, int64_t max_time) {
-    *t = (struct pdk__handovers){.max_handovers = max_handovers, .max_time = max_time};
+#include <assert.h>
+
+void pdk__handovers_init(struct pdk__handovers *h, uint32_t max_handovers, int64_t max_time) {
+    *h = (struct pdk__handovers){.max_handovers = max_handovers, .max_time = max_time};
 }
 
-void pdk__handovers_granted(struct pdk__handovers *t, int64_t now) {
-    t->handovers = 0;
-    t->since = now;
+void pdk__handovers_granted(struct pdk__handovers *h, int64_t now) {
+    h->handovers = 0;
+    h->since = now;
 }
 
-enum pdk__handover pdk__handovers_next(struct pdk__handovers *t, int64_t now, bool waiting, bool valid) {
+enum pdk__handover pdk__handovers_next(struct pdk__handovers *h, int64_t now, bool waiting, bool valid) {
     if (!waiting)
         return PDK__HANDOVER_LEAVE;
-    if (!valid || t->handovers >= t->max_handovers || now - t->since >= t->max_time)
+    if (!valid || h->handovers >= h->max_handovers || now - h->since >= h->max_time)
         return PDK__HANDOVER_REJOIN;
-    t->handovers++;
+    h->handovers++;
+    assert(h->handovers <= h->max_handovers);
     return PDK__HANDOVER_HERE;
 }

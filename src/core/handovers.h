@@ -1,6 +1,6 @@
-/* Whose turn is next when a hold is released: the next thread of this process, or the other processes first?
+/* A hold is released: is the next thread of this process granted, or do the other processes come first?
  *
- * Hand-overs cost no round trip, but each one makes other processes wait: they are bounded in count and in time.
+ * A hand-over costs no round trip, but it makes other processes wait: hand-overs are bounded in count and in time.
  */
 #ifndef PDK_CORE_HANDOVERS_H
 #define PDK_CORE_HANDOVERS_H
@@ -21,9 +21,9 @@ struct pdk__handovers {
     int64_t since;      /* when this node was granted */
 };
 
-void pdk__handovers_init(struct pdk__handovers *t, uint32_t max_handovers, int64_t max_time);
-void pdk__handovers_granted(struct pdk__handovers *t, int64_t now);
-/* The hold ends. valid: it was still ours and the lease is fresh enough to grant it again. Counts a hand-over. */
-enum pdk__handover pdk__handovers_next(struct pdk__handovers *t, int64_t now, bool waiting, bool valid);
+void pdk__handovers_init(struct pdk__handovers *h, uint32_t max_handovers, int64_t max_time);
+void pdk__handovers_granted(struct pdk__handovers *h, int64_t now);
+/* The hold ends. valid: it was still ours, and the lease is fresh enough to grant it again. Counts a hand-over. */
+enum pdk__handover pdk__handovers_next(struct pdk__handovers *h, int64_t now, bool waiting, bool valid);
 
 #endif

@@ -1,5 +1,6 @@
 #include "core/lease.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* For threads that run late, ours and the servers'. */
@@ -38,8 +39,8 @@ void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
         l->end -= pdk__lease_margin(l);
 }
 
-/* How long after a touch a follower has reported it, unless something stalls: the leader sends a ping every half tick, and
- * a little later. */
+/* A follower has reported a touch after this time, unless a process or link stalls: the leader sends a ping every half tick,
+ * or a little later. */
 static int64_t report_delay(const struct pdk__lease *l) {
     int64_t half = (l->tick_option ? l->tick_option : l->timeout / 2) / 2;
     return by_any_clock(half + SLACK) * l->hops;
@@ -63,8 +64,8 @@ static int64_t reported_touch(const struct pdk__lease *l, int64_t sent) {
     return l->born;
 }
 
-/* A busy session would push out the samples that matter: those of each T/64 become one, which began with the first of them
- * and was answered with the last. That is only more careful. */
+/* A busy session would push out the samples that matter. So those of each T/64 become one sample: it was sent with the first
+ * of them and answered with the last. That is only more careful. */
 static void remember(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed) {
     if (l->samples == 0 || sent - l->sent[l->newest] >= l->timeout / 64) {
         l->newest = l->samples == 0 ? 0 : (l->newest + 1) % PDK__LEASE_SAMPLES;
@@ -87,11 +88,13 @@ bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, b
     bool moved = false;
     if (committed) {
         int64_t end = reported_touch(l, sent) + l->timeout - pdk__lease_margin(l);
+        assert(end <= sent + l->timeout - pdk__lease_margin(l)); /* no touch is later than the request */
         moved = end > l->end;
         if (moved)
             l->end = end;
     }
     remember(l, sent, answered, committed);
+    assert(l->samples > 0 && l->samples <= PDK__LEASE_SAMPLES && l->newest < l->samples);
     return moved;
 }
 

@@ -1,4 +1,4 @@
-/* The lease: until when, by our own clock, no server can have given our session away.
+/* The lease: until this moment, by our own clock, no server can have ended our session.
  *
  *       s_j ──────► r_j                     s_k' ────► r_k'          s_k ────► answer
  *        │ request j │ ◄─ half a tick ───►   │ write k' │ ◄─ 50 ms ─► │ write k
@@ -8,16 +8,17 @@
  *
  *     end = s_j + T − (T/16 + 50 ms)
  *
- * k is the newest request a quorum committed and we saw acknowledged, k' the newest of those that was answered 17/16 · 50 ms
- * before k was handed over, and j the latest request, of any kind, answered half a tick and a bit before k' was. A follower reports
- * touches to its leader with its answer to each ping, every half tick, on the FIFO link that carries our writes; the leader
- * expires no earlier than T after a touch. Only a quorum could have acknowledged k, so neither a follower that was cut off nor
- * a deposed leader can prolong a lease. One write would do if pings were always on time; with two, a leader, a follower or
- * a link may stall for any time between j and k, once (docs/adr/0006).
- * The birth of the session is a j of its own that needs no report: a quorum committed it at the leader, and T counts from
- * there, at or after the moment the first connection attempt began.
+ * k is the newest request that a quorum committed and that was answered. k' is the newest such request that was answered
+ * 17/16 · 50 ms before k was handed over. j is the latest request, of any kind, that was answered half a tick and a bit before
+ * k' was handed over. A follower reports touches to its leader with its answer to each ping, every half tick. The report goes
+ * over the FIFO link that carries our writes. The leader expires a session no earlier than T after a touch. Only a quorum can
+ * have acknowledged k, so neither a follower that was cut off nor a deposed leader can prolong a lease. One write would do if
+ * pings were always on time. With two writes, a leader, a follower or a link may stall for any time between j and k, once
+ * (docs/adr/0006).
+ * The birth of the session is a j of its own that needs no report. A quorum committed it at the leader, and T counts from
+ * there: at or after the moment when the first connection attempt began.
  *
- * Times are nanoseconds of CLOCK_BOOTTIME, read before the request is handed over. No j, no lease.
+ * Times are nanoseconds of CLOCK_BOOTTIME, read before the request is handed over. Without a j there is no lease.
  */
 #ifndef PDK_CORE_LEASE_H
 #define PDK_CORE_LEASE_H
@@ -52,12 +53,12 @@ bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, b
 int64_t pdk__lease_margin(const struct pdk__lease *l);
 /* The longest it can be right after a renewal. */
 int64_t pdk__lease_longest(const struct pdk__lease *l);
-/* Enough of it remains to grant on. */
+/* Enough of it remains for a grant. */
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now);
 /* Less of it remains than two renewals take. */
 bool pdk__lease_short(const struct pdk__lease *l, int64_t now);
-/* How often to write: while something is held or next in line; while nothing is, so that evidence is at hand; and while
- * somebody waits for a longer one. */
+/* How often to write: while a node is held or next in the queue; while none is, so that evidence is at hand; and while a
+ * claim waits for a longer lease. */
 int64_t pdk__lease_renewal_period(const struct pdk__lease *l);
 int64_t pdk__lease_idle_period(const struct pdk__lease *l);
 int64_t pdk__lease_urgent_period(const struct pdk__lease *l);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What stands before the sequence. The longer token of two that end alike need not come first: only the end matters, and
+/* The tokens before the sequence. Of two tokens that end alike the longer one need not come first: only the end matters, and
  * "-lock-" ends in "lock-". */
 static const struct {
     const char *token;
@@ -46,8 +46,8 @@ static enum pdk__kind kind_before(const char *text, size_t length) {
 }
 
 /* The sequence is what "%010d" writes: ten characters, minus included, and eleven below -999999999. A token may end in a dash
- * itself: the longer form is tried first, and only what stands behind a token counts. Other spellings of a number are
- * nobody's: read as very old contenders they would block everybody. */
+ * itself: the longer form is tried first, and only a number behind a token counts. Another spelling of a number is not a
+ * contender's: read as a very old contender it would block everybody. */
 bool pdk__name_parse(const char *text, struct pdk__name *name) {
     static const struct {
         size_t length;

@@ -1,12 +1,12 @@
-/* The names of contenders' nodes: what ours look like, how to read everybody's, and who is ahead of whom.
+/* The names of contenders' nodes: how ours look, how to read those of all clients, and which of two is ahead.
  *
  *     _c_<uuid36>-lock-0000000042        Curator, go-zookeeper        mark: all before the sequence
  *     <hex32>__lock__0000000042          kazoo
  *
- * Other recipes write other labels in the place of "lock": see pdk__label.
+ * Other recipes write other labels instead of "lock": see pdk__label.
  *
  * The sequence is a signed 32-bit counter of the parent directory that may wrap, written as "%010d".
- * Names that do not end in a known token and a sequence belong to nobody in the line.
+ * A name that does not end in a known token and a sequence is not a contender's.
  */
 #ifndef PDK_CORE_NAMES_H
 #define PDK_CORE_NAMES_H
@@ -33,7 +33,8 @@ enum pdk__kind {
 
 enum pdk__profile { PDK__CURATOR, PDK__KAZOO };
 
-/* What a recipe writes before the sequence. Not the kind: a lock's and a writer's nodes differ in Curator's names alone. */
+/* The text that a recipe writes before the sequence. It is not the kind: only in Curator's names do the nodes of a lock and
+ * of a writer differ. */
 enum pdk__label { PDK__LABEL_LOCK, PDK__LABEL_WRITE, PDK__LABEL_READ, PDK__LABEL_LATCH, PDK__LABEL_LEASE };
 
 struct pdk__name {
@@ -41,29 +42,29 @@ struct pdk__name {
     int32_t sequence;
 };
 
-/* Do they queue in one line? Candidates are no contenders for a lock, nor the other way round. */
+/* Do they stand in one queue? Candidates are no contenders for a lock, nor the other way round. */
 bool pdk__kind_same_queue(enum pdk__kind a, enum pdk__kind b);
 
-/* Read any child's name; false, and kind FOREIGN, when it is not a contender's. Total: any bytes will do. */
+/* Read any child's name, of any bytes. false, and kind FOREIGN, when it is not a contender's. */
 bool pdk__name_parse(const char *text, struct pdk__name *name);
 
 /* At its end, 2147483647, a counter sticks: a burst of creates runs past it, into negative numbers, and the next one begins at
- * the end again. Nobody can tell who of those was first. */
+ * the end again. Nobody can tell which of those was first. */
 bool pdk__sequence_is_stuck(int32_t sequence);
 
 /* Serial comparison: negative when a was created before b, provided fewer than 2^31 creates lie between them. */
 int32_t pdk__sequence_compare(int32_t a, int32_t b);
 
-/* The mark of a new contender: what its nodes' names begin with. uuid: 36 characters, lower-case hex and dashes; the last 12
+/* The mark of a new contender: the beginning of its nodes' names. uuid: 36 characters, lower-case hex and dashes; the last 12
  * count a session's contenders, the others are the session's own. */
 void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char *uuid, char mark[PDK__MARK_SIZE]);
 
-/* How much of a name that was read stands before its sequence. */
+/* The length of a name before its sequence. */
 size_t pdk__name_mark_length(const char *text, const struct pdk__name *name);
 
-/* Does the uuid in a name begin so, with 24 characters of one? Any bytes will do for a name. */
+/* Does the UUID in a name begin with these 24 characters? The name may be any bytes. */
 bool pdk__name_has_uuid_prefix(const char *name, const char *uuid);
-/* How much of a name stands before the number of a contender of its session. */
+/* The length of a name before the number that counts its session's contenders. */
 size_t pdk__name_uuid_prefix_length(const char *name);
 
 #endif

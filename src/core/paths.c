@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at text, 0 where there is none. Overlong forms, surrogates and what lies beyond
- * U+10FFFF are not valid; neither is what no terminal should be sent: C0, DEL and C1 controls. */
+/* Length of the valid UTF-8 sequence at text, 0 where there is none. Overlong forms, surrogates and characters beyond
+ * U+10FFFF are not valid. Neither are characters that no terminal should get: C0, DEL and C1 controls. */
 static size_t printable(const unsigned char *text) {
     unsigned char c = text[0];
     if (c < 0x20 || c == 0x7f)

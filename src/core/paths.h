@@ -1,4 +1,4 @@
-/* Which paths are accepted, and in which words the others are refused. */
+/* Which paths are accepted, and the words that refuse the others. */
 #ifndef PDK_CORE_PATHS_H
 #define PDK_CORE_PATHS_H
 
@@ -7,8 +7,8 @@
 /* With the chroot in front. Leaves room for a node's name below 1 KiB. */
 #define PDK__PATH_MAX 512
 
-/* NULL when path is fine, else what is wrong with it, to follow its name: "is relative: begin with a slash".
- * prefix: the length of the chroot it will be put behind. */
+/* NULL when path is fine, else the fault, in words that follow its name: "is relative: begin with a slash".
+ * prefix: the length of the chroot in front of it. */
 const char *pdk__path_error(const char *path, size_t prefix);
 
 #endif

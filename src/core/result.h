@@ -1,7 +1,7 @@
-/* What an answer of ZooKeeper means to a protocol, whatever its code was.
+/* The meaning of a ZooKeeper answer for the protocol, apart from its code.
  *
- * UNKNOWN is the one that breaks locks: the request may have been executed, now or a little later. Everything that is not
- * known to be harmless is UNKNOWN. src/zk/errors.c maps codes to these.
+ * A wrong guess about UNKNOWN breaks locks: the request may have been executed, or may be executed a little later. An answer
+ * that is not known to be harmless is UNKNOWN. src/zk/errors.c maps codes to these.
  */
 #ifndef PDK_CORE_RESULT_H
 #define PDK_CORE_RESULT_H

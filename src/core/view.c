@@ -1,25 +1,26 @@
 #include "core/view.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 static void keep(char to[PDK__NAME_SIZE], const char *name) { memcpy(to, name, strlen(name) + 1); }
 
-/* What stands between us and the front. */
+/* The blockers between our node and the front of the queue. */
 struct blockers {
     struct pdk__rule rule;
     struct pdk__name me;
     int32_t count, nearest;
 };
 
-/* Is name nearer to the end of the line than what is kept? */
+/* Is this sequence nearer to the end of the queue than the kept one? */
 static bool is_later(int32_t sequence, int32_t kept, bool any_kept) {
     return !any_kept || pdk__sequence_compare(sequence, kept) > 0;
 }
 
-/* Another contender of our line, at or before our own number. An equal one is another client that writes its own number twice:
- * it counts as ahead. */
+/* Another contender of our queue, at or before our own number. An equal number is of another client, which writes its own
+ * number twice: it counts as ahead. */
 static void count_ahead(struct pdk__view *view, const char *name, const struct pdk__name *other, struct blockers *b) {
     bool fits = strlen(name) < PDK__NAME_SIZE;
     view->ahead++;
@@ -62,6 +63,8 @@ void pdk__view_make(struct pdk__view *view, const char *const *names, size_t cou
             pdk__sequence_compare(other.sequence, b.me.sequence) <= 0)
             count_ahead(view, names[i], &other, &b);
     }
+    assert(b.count <= view->ahead && (in_queue || view->ahead == 0));
+    assert((b.count > 0) == (view->blocker[0] != '\0'));
     if (b.count <= b.rule.spare)
         view->blocker[0] = '\0';
 }

@@ -1,11 +1,11 @@
-/* The table of calls: all that the driver asks of ZooKeeper, and all that it hears from it.
+/* The table of calls: everything that the driver asks of ZooKeeper, and everything that it hears from it.
  *
  *     driver ── open, submit, close ──► client.c (libzookeeper), or a fake
  *     driver ◄── sink: reply, watch, state ──
  *
- * A handle is one ZooKeeper session. Every submitted request is answered by exactly one reply, in the order of submission,
- * at the latest while close runs. Replies, watches and states of one handle come one at a time, never from inside submit.
- * A tag is the driver's own word for a request; the table does not look into it.
+ * A handle is one ZooKeeper session. Every submitted request gets exactly one reply, in the order of submission, at the
+ * latest while close runs. Replies, watches and states of one handle come one at a time, never from inside submit.
+ * A tag is the driver's own number for a request; the table does not look into it.
  */
 #ifndef PDK_ZK_CALLS_H
 #define PDK_ZK_CALLS_H
@@ -19,12 +19,12 @@
 typedef struct pdk__zk pdk__zk;
 
 enum pdk__op_kind {
-    PDK__OP_CREATE,  /* an ephemeral node, named path + sequence unless `named`; reply: name, token */
-    PDK__OP_MKDIR,   /* one level of a directory; reply: NODE_EXISTS when it is there */
-    PDK__OP_LIST,    /* reply: children. With `watch` leaving a watch on them if the directory exists and may be read */
-    PDK__OP_WATCH,   /* read a node, leaving a watch if it exists and may be read */
-    PDK__OP_GET,     /* reply: stat and data */
-    PDK__OP_STAT,    /* reply: stat */
+    PDK__OP_CREATE, /* an ephemeral node, named path + sequence unless `named`; reply: name, token */
+    PDK__OP_MKDIR,  /* one level of a directory; reply: NODE_EXISTS when it is there */
+    PDK__OP_LIST,  /* reply: children. With `watch` it leaves a watch on them if the directory exists and may be read */
+    PDK__OP_WATCH, /* read a node, and leave a watch if it exists and may be read */
+    PDK__OP_GET,   /* reply: stat and data */
+    PDK__OP_STAT,  /* reply: stat */
     PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */
     PDK__OP_DELETE,
     PDK__OP_SET, /* the node's data, whatever its version */
@@ -62,17 +62,17 @@ enum pdk__zk_state {
 };
 
 enum pdk__zk_event {
-    PDK__ZK_CHANGED,  /* its data, or something that is no reason to believe it gone */
-    PDK__ZK_DELETED,  /* the node; told to those who watch its children as well */
-    PDK__ZK_CHILDREN, /* a child came or went: for those who watch them alone */
+    PDK__ZK_CHANGED,  /* its data, or something else that does not mean it is deleted */
+    PDK__ZK_DELETED,  /* the node; told to watchers of its children as well */
+    PDK__ZK_CHILDREN, /* a child came or went: told to watchers of the children alone */
 };
 
-/* What the driver gets. All strings and arrays are valid during the call only. */
+/* The driver's side. All strings and arrays are valid during the call only. */
 struct pdk__zk_sink {
     void (*reply)(void *driver, pdk__zk *zk, const struct pdk__reply *reply);
     /* A watch on path fired. */
     void (*watch)(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event);
-    /* session_id and timeout_ms are what was negotiated, with CONNECTED. */
+    /* With CONNECTED, session_id and timeout_ms are the negotiated ones. */
     void (*state)(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms);
     /* Any thread, under any lock of the client library: must not call back. level as pdk_log_level. */
     void (*log)(void *driver, int level, const char *text);
@@ -92,7 +92,7 @@ struct pdk__zk_calls {
     pdk_status (*open)(const struct pdk__zk_config *config, pdk__zk **out);
     /* Never blocks. false: not sent, and no reply follows; the handle is dead or its queue full. */
     bool (*submit)(pdk__zk *zk, const struct pdk__request *request);
-    /* End the session and free the handle; replies to all that is in flight come before it returns. Blocks, up to 5 s. */
+    /* End the session and free the handle; replies to all requests in flight come before it returns. Blocks, up to 5 s. */
     void (*close)(pdk__zk *zk);
 };
 

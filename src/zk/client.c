@@ -1,6 +1,6 @@
 /* The table of calls on libzookeeper_mt.
  *
- * What the client library gets wrong, and how it is kept away from our users:
+ * Faults of the client library, and how we keep them away from our users:
  *  - synchronous calls can hang for ever at expiry: only zoo_a* here;
  *  - every watch shares one function and context and is told apart by path and event: distinct contexts cost O(n^2) at a
  *    reconnect. Thus a node's end is told once, though its data and its children may both be watched;
@@ -9,7 +9,7 @@
  *    a resolution delay of -1;
  *  - multis with two operations can free twice: ours have one;
  *  - sockets and pipes are inherited by exec: see cloexec.c;
- *  - where it cannot have its two threads it aborts the process: see spare.h;
+ *  - it aborts the process where it cannot have its two threads: see spare.h;
  *  - a completion of zoo_add_auth may run under its own mutex: we pass none.
  */
 #include "zk/calls.h"
@@ -33,7 +33,7 @@
 /* Past this the wake-up pipe of the client library may overflow, and it then closes its own socket. */
 #define OUTSTANDING_MAX 10000
 
-/* How long a close waits for the answers to what is on its way. */
+/* How long a close waits for the answers to requests in flight. */
 #define LAST_ANSWERS_NS 200000000
 
 struct pdk__zk {
@@ -57,8 +57,8 @@ struct call {
     zoo_op_result_t op_result;
 };
 
-/* All for the creator's identity; reading for every contender, which watches its predecessor's node. The client library's
- * own constants are variables, of these values. */
+/* All rights for the creator's identity. Reading for everybody, since a contender watches its predecessor's node. The client
+ * library's own constants are variables with these values. */
 enum { PERM_READ = 1, PERM_ALL = 31 };
 static char auth[] = "auth", nobody[] = "", world[] = "world", anyone[] = "anyone";
 static struct ACL auth_acl[] = {{PERM_ALL, {auth, nobody}}, {PERM_READ, {world, anyone}}};
@@ -121,7 +121,7 @@ static void on_made_dir(int code, const char *path, const void *data) {
         call->container = false;
         if (send_call(call))
             return;
-        code = ZINVALIDSTATE; /* the handle is over: that says nothing about the server */
+        code = ZINVALIDSTATE; /* the handle is over: this says nothing about the server */
     }
     answer(call, code, &reply);
 }
@@ -224,8 +224,8 @@ static int dispatch(struct call *call, zhandle_t *handle) {
     return ZBADARGUMENTS;
 }
 
-/* What the client library allocates for a request that its close forgets is lost (ZOOKEEPER-3868). LeakSanitizer must not
- * take it for ours; a suppression could not tell the two apart, since its thread is below all our callbacks. */
+/* The client library leaks its memory of a request that its close forgets (ZOOKEEPER-3868). LeakSanitizer must not take it
+ * for ours; a suppression could not tell the two apart, since the library's thread is below all our callbacks. */
 static void forgive_leaks(bool begin) {
 #ifdef __SANITIZE_ADDRESS__
     begin ? __lsan_disable() : __lsan_enable();
@@ -329,7 +329,7 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     return unsupported ? PDK_UNSUPPORTED : PDK_SYSTEM;
 }
 
-/* What is answered before the close is neither forgotten nor leaked by it. */
+/* The close neither forgets nor leaks a request that is answered before it. */
 static void await_answers(pdk__zk *zk) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -346,7 +346,7 @@ static void await_answers(pdk__zk *zk) {
 static void client_close(pdk__zk *zk) {
     await_answers(zk);
     zookeeper_close(atomic_load(&zk->handle));
-    /* No thread of the client library is left: what stands here is what it forgot. */
+    /* No thread of the client library is left: it forgot these. */
     GList *forgotten = g_hash_table_get_keys(zk->calls);
     for (GList *link = forgotten; link; link = link->next) {
         struct pdk__reply reply = {0};
@@ -356,8 +356,8 @@ static void client_close(pdk__zk *zk) {
     client_free(zk);
 }
 
-/* A child of fork may open a session of its own: no thread that it lacks must hold these locks, taken in the order in which
- * opening takes them. */
+/* A child of fork may open a session of its own. So no thread that the child lacks must hold these locks. They are taken in
+ * the order in which opening takes them. */
 static void before_fork(void) {
     pdk__cloexec_fork(true);
     pdk__logs_fork(true);

@@ -33,7 +33,7 @@ static void each_inherited(void (*visit)(int fd, void *user), void *user) {
 
 static void note(int fd, void *set) { g_hash_table_add(set, GINT_TO_POINTER(fd)); }
 
-/* Asked of /proc, not of the descriptor: another thread may be about to make or close it. */
+/* We ask /proc, not the descriptor: another thread may be about to make or close it. */
 static bool is_pipe(int fd) {
     char link[32], target[32] = "";
     g_snprintf(link, sizeof link, "/proc/self/fd/%d", fd);

@@ -1,4 +1,4 @@
-/* ZooKeeper's codes: what each means to a protocol, and its name for words. The one table of ambiguous answers. */
+/* ZooKeeper's codes: the meaning of each for the protocol, and its name. The one table of ambiguous answers. */
 #ifndef PDK_ZK_ERRORS_H
 #define PDK_ZK_ERRORS_H
 

@@ -18,7 +18,7 @@ struct pdk__hosts *pdk__hosts_copy(const struct pdk__hosts *hosts);
 void pdk__hosts_free(struct pdk__hosts *hosts);
 
 /* Ask the system's resolver; blocks for as long as that takes. RESOLVE when no name has an address, and the reason in why.
- * The same addresses make the same text, in whatever order they were found.
+ * The same addresses make the same text, in any order of finding.
  * The list has an odd number of entries: the client library skips every second one of an even list when it reconnects. */
 pdk_status pdk__hosts_resolve(const struct pdk__hosts *hosts, char **servers, char **why);
 

@@ -5,44 +5,44 @@
 #include <pthread.h>
 #include <string.h>
 
-struct reader {
+struct listener {
     pdk__log_sink sink;
     void *driver;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static GSList *readers;
+static GSList *listeners;
 
 void pdk__logs_add(pdk__log_sink sink, void *driver) {
-    struct reader *reader = g_new(struct reader, 1);
-    *reader = (struct reader){sink, driver};
+    struct listener *listener = g_new(struct listener, 1);
+    *listener = (struct listener){sink, driver};
     pthread_mutex_lock(&lock);
-    readers = g_slist_prepend(readers, reader);
+    listeners = g_slist_prepend(listeners, listener);
     pthread_mutex_unlock(&lock);
 }
 
 void pdk__logs_remove(void *driver) {
     pthread_mutex_lock(&lock);
-    for (GSList *link = readers; link; link = link->next) {
-        struct reader *reader = link->data;
-        if (reader->driver == driver) {
-            readers = g_slist_delete_link(readers, link);
-            g_free(reader);
+    for (GSList *link = listeners; link; link = link->next) {
+        struct listener *listener = link->data;
+        if (listener->driver == driver) {
+            listeners = g_slist_delete_link(listeners, link);
+            g_free(listener);
             break;
         }
     }
     pthread_mutex_unlock(&lock);
 }
 
-/* All of it is detail to our users, who hear of what matters from the session: only its errors are worth INFO. */
+/* All of it is detail for our users: the session tells them the important events. Only the errors are worth INFO. */
 void pdk__logs_queue(const char *line) {
     int level = strstr(line, "ZOO_ERROR") ? PDK_LOG_INFO : PDK_LOG_DEBUG;
-    char *text = g_utf8_make_valid(line, -1); /* it quotes what came from outside */
+    char *text = g_utf8_make_valid(line, -1); /* it quotes text from outside */
     g_strdelimit(g_strchomp(text), "\r\n\t\033", ' ');
     pthread_mutex_lock(&lock);
-    for (GSList *link = readers; link; link = link->next) {
-        struct reader *reader = link->data;
-        reader->sink(reader->driver, level, text);
+    for (GSList *link = listeners; link; link = link->next) {
+        struct listener *listener = link->data;
+        listener->sink(listener->driver, level, text);
     }
     pthread_mutex_unlock(&lock);
     g_free(text);

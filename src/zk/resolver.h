@@ -1,5 +1,5 @@
-/* Name resolution that can be given up: getaddrinfo may take minutes and cannot be interrupted, so it runs on a thread of
- * its own, which a caller in a hurry leaves behind to finish alone. */
+/* Name resolution that can be given up. getaddrinfo may take minutes and cannot be interrupted, so it runs on a thread of its
+ * own. A caller that gives up leaves that thread behind, which finishes alone. */
 #ifndef PDK_ZK_RESOLVER_H
 #define PDK_ZK_RESOLVER_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* As pdk__hosts_resolve. give_up is asked every few milliseconds, on this thread; UNAVAILABLE when it said yes, SYSTEM when
- * there is no thread to be had. *servers and *why are the caller's to g_free; both NULL unless set. */
+ * no thread could be started. *servers and *why are the caller's to g_free; both NULL unless set. */
 pdk_status pdk__resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
                         char **why);
 

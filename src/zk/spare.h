@@ -1,10 +1,10 @@
-/* Would there be two more threads? The client library takes them for granted: where it cannot have them it aborts the process. */
+/* Can two more threads be started? The client library aborts the process where it cannot start its two. */
 #ifndef PDK_ZK_SPARE_H
 #define PDK_ZK_SPARE_H
 
 #include <stdbool.h>
 
-/* There were, a moment ago, and they are free again. Takes the time to start them and to end them. */
+/* true: two were started a moment ago, and have ended again. Takes the time to start and end them. */
 bool pdk__spare_threads(void);
 
 #endif

@@ -101,17 +101,17 @@ MUTANTS = {
     "a barrier on a missing directory proves nothing": ("src/core/contender.c", GONE, [
         ("c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE ||", "c->proven = e->result == PDK__OK ||")]),
     "hands over without bound": ("src/core/handovers.c", TURNS, [
-        ("t->handovers >= t->max_handovers || ", "")]),
+        ("h->handovers >= h->max_handovers || ", "")]),
     "hands over once too often": ("src/core/handovers.c", TURNS, [
-        ("t->handovers >= t->max_handovers", "t->handovers > t->max_handovers")]),
+        ("h->handovers >= h->max_handovers", "h->handovers > h->max_handovers")]),
     "hands over a hold that has lapsed": ("src/core/handovers.c", TURNS + " --lapses 1", [
         ("if (!valid || ", "if (")]),
     "hands over to nobody": ("src/core/handovers.c", TURNS, [
         ("if (!waiting)\n        return PDK__HANDOVER_LEAVE;", "")]),
     "a hand-over is not counted": ("src/core/handovers.c", TURNS, [
-        ("t->handovers++;", "")]),
+        ("h->handovers++;", "")]),
     "a new node goes on counting hand-overs": ("src/core/handovers.c", TURNS, [
-        ("t->handovers = 0;", "")]),
+        ("h->handovers = 0;", "")]),
     "leaves though its own threads wait": ("src/core/handovers.c", TURNS, [
         ("return PDK__HANDOVER_REJOIN;", "return PDK__HANDOVER_LEAVE;")]),
     "string order of the names": ("src/core/view.c", LOSS, [

@@ -68,7 +68,7 @@ MUTANTS = {
          "pdk__lease_fresh(&s->lease, now);", "bool again = s->ended == PDK_OK && entry->c.phase == PDK__HELD;"),
         ("src/grant/hold.c", "atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + s->lease.timeout);")]),
     "hand-overs without end": ("src/core/handovers.c", SIM, [
-        ("t->handovers >= t->max_handovers || now - t->since >= t->max_time", "now < t->since")]),
+        ("h->handovers >= h->max_handovers || now - h->since >= h->max_time", "now < h->since")]),
     "no renewal": ("src/session/renew.c", SIM, [
         ("return s->last_proof + (pressed ", "return s->last_proof + 100 * s->lease.timeout + (pressed ")]),
     "everybody on a path is one": ("recipes/lock.c", SIM, [
