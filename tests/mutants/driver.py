@@ -15,7 +15,7 @@ MUTANTS = {
     "renewal by a read": ("src/session/ops.c", SIM, [
         ("    default:\n        return false;", "    default:\n        return result == PDK__OK;"),
         ("src/session/renew.c", "{.kind = PDK__OP_BARRIER, .path", "{.kind = PDK__OP_STAT, .path")]),
-    "renewal by sync": ("tests/support/sim_client_io.c", SIM, [
+    "renewal by sync": ("tests/support/simulated/sim_client_io.c", SIM, [
         ("[PDK__OP_BARRIER] = SIM_OP_MULTI_CHECK", "[PDK__OP_BARRIER] = SIM_OP_SYNC")]),
     "the lease counts from the newest touch": ("src/core/lease.c", SIM, [
         ("before = l->sent[at] - report_delay(l);", "before = INT64_MAX;")]),
@@ -49,7 +49,7 @@ MUTANTS = {
          "        pdk__alarm_set")]),
     "any session's node is ours": ("src/session/commands.c", SIM, [
         ("reply->owner == entry->s->id", "reply->owner != 0"),
-        ("src/session/entries.c", 'g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks)',
+        ("src/session/entry.c", 'g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks)',
          'g_strdup("00000000-0000-4000-8000-000000000000")')]),
     "claims are forgotten at expiry": ("src/grant/queue.c", SIM, [
         ("        drop_entry(queue);\n        pdk__queue_advance(queue);", "        drop_entry(queue);")]),
@@ -97,7 +97,7 @@ MUTANTS = {
         ("pdk__entry_drop(old);", "old->owner = NULL;")]),
     "the writer's node goes before the reader's has come": ("src/grant/grant.c", SIM, [
         ("    grant->shared = status == PDK_OK;", "    grant->shared = status == PDK_OK;\n    pdk__entry_leave(grant->entries[0]);")]),
-    "a downgraded writer goes to the end of the line": ("src/session/entries.c", SIM, [
+    "a downgraded writer goes to the end of the line": ("src/session/entry.c", SIM, [
         ("    entry->name = g_strconcat(entry->c.mark, held->c.own + strlen(held->c.mark), NULL);\n    entry->c.named = true;\n",
          "")]),
     "a place in line that is nobody's any more": ("src/core/contender.c", PLAN + "exchange_exchanged_gone.plan", [

@@ -2,7 +2,7 @@
 #include "deployment.h"
 
 #include "session/session.h"
-#include "world.h"
+#include "sim_platform.h"
 
 #include <string.h>
 

@@ -293,6 +293,6 @@ void story_fired(struct deployment *d, int64_t session, const char *path, enum s
 /* After every event: what servers and processes believe now, where it has changed. */
 void story_look(struct deployment *d);
 struct pdk__platform;
-const struct pdk__platform *story_world(struct deployment *d);
+const struct pdk__platform *story_platform(struct deployment *d);
 
 #endif

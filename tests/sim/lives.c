@@ -3,7 +3,7 @@
 #include "deployment.h"
 
 #include "session/session.h"
-#include "world.h"
+#include "sim_platform.h"
 
 /* ---- a session begins */
 
@@ -37,8 +37,8 @@ static void open_in(void *subject, void *what) {
     options.on_event = on_event;
     options.on_event_user = life;
     options.on_log = d->plan->logs ? on_log : NULL;
-    const struct pdk__platform *world = d->story ? story_world(d) : &sim_world;
-    if (pdk__session_begin(hosts->str, &options, world, &life->s) != PDK_OK)
+    const struct pdk__platform *platform = d->story ? story_platform(d) : &sim_platform;
+    if (pdk__session_begin(hosts->str, &options, platform, &life->s) != PDK_OK)
         g_error("a session could not begin: %s", pdk_error_text());
     g_string_free(hosts, TRUE);
 }

@@ -11,7 +11,7 @@
 
 #include "grant/hold.h"
 #include "session/entries.h"
-#include "world.h"
+#include "sim_platform.h"
 #include "zk/errors.h"
 
 #include <stdarg.h>
@@ -35,7 +35,7 @@ struct pending {
 struct story {
     struct deployment *d;
     FILE *out;
-    struct pdk__platform world;
+    struct pdk__platform platform;
     struct pdk__zk_calls calls;
     enum sim_role roles[SIM_SERVERS];
     bool paused[SIM_SERVERS];
@@ -240,7 +240,7 @@ static void tapped_close(pdk__zk *zk) {
     sim_client_calls.close(zk);
 }
 
-const struct pdk__platform *story_world(struct deployment *d) { return &d->story->world; }
+const struct pdk__platform *story_platform(struct deployment *d) { return &d->story->platform; }
 
 /* ---- the servers */
 
@@ -346,8 +346,8 @@ struct story *story_new(struct deployment *d, FILE *out) {
     story->d = d;
     story->out = out;
     story->calls = (struct pdk__zk_calls){tapped_open, tapped_submit, tapped_close};
-    story->world = sim_world;
-    story->world.zk = &story->calls;
+    story->platform = sim_platform;
+    story->platform.zk = &story->calls;
     taps_count = 0;
     memset(taps, 0, sizeof taps);
     told_now = story;

@@ -1,10 +1,10 @@
 /* Three processes that contend for one lock with the production driver, on a fake ensemble of three servers. */
-#ifndef SIM_WORLD_BENCH_H
-#define SIM_WORLD_BENCH_H
+#ifndef PLATFORM_BENCH_H
+#define PLATFORM_BENCH_H
 
 #include "sim_client.h"
+#include "sim_platform.h"
 #include "ts_check.h"
-#include "world.h"
 
 #include <glib.h>
 #include <paddock/paddock.h>
@@ -28,23 +28,23 @@ struct rival {
     GString *events; /* "connected suspended" */
 };
 
-extern struct sim_agenda bench_agenda;
-extern struct sim_net bench_net;
-extern struct sim_ensemble *bench_ensemble;
+extern struct sim_agenda platform_agenda;
+extern struct sim_net platform_net;
+extern struct sim_ensemble *platform_ensemble;
 extern struct rival rivals[RIVALS], *const first, *const second;
 
 /* The fixture of a suite: seed 1. */
-void bench_setup(void);
-void bench_teardown(void);
-/* Anew, with another seed: bench_end goes ahead. */
-void bench_begin(uint64_t seed);
-void bench_end(void);
+void platform_setup(void);
+void platform_teardown(void);
+/* Anew, with another seed: platform_end goes ahead. */
+void platform_begin(uint64_t seed);
+void platform_end(void);
 
-void bench_pass(int64_t ns);
+void platform_pass(int64_t ns);
 /* How many nodes the line has, in truth. */
-size_t bench_contenders(void);
+size_t platform_contenders(void);
 /* Both ways, between the rival and all servers. */
-void bench_block(const struct rival *r, bool blocked);
+void platform_block(const struct rival *r, bool blocked);
 
 void rival_open(struct rival *r);
 void rival_acquire(struct rival *r, int64_t timeout_ms);

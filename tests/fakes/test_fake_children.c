@@ -96,7 +96,7 @@ END_TEST
 
 /* ---- over a cut */
 
-static void cut(const struct fake_client *c) { ts_fake_world_cut(&fake_world, fake_session(c)); }
+static void cut(const struct fake_client *c) { ts_fake_environment_cut(&fake_environment, fake_session(c)); }
 
 START_TEST(it_is_set_again) {
     fake_begin(2);
@@ -119,7 +119,7 @@ END_TEST
 
 /* The server carries out the client's next request, and nothing else happens. */
 static void execute(const struct fake_client *c) {
-    ts_fake_execute(&fake_world.fake, &fake_world.names, fake_session(c), NULL);
+    ts_fake_execute(&fake_environment.fake, &fake_environment.names, fake_session(c), NULL);
 }
 
 START_TEST(what_was_missed_is_told) {
@@ -203,7 +203,7 @@ START_TEST(without_its_watches_it_hears_of_nothing) {
     cut(&fake_b);
     fake_submit(&fake_a, 1, PDK__OP_CREATE, NODE);
     execute(&fake_a);
-    ck_assert(ts_fake_connect(&fake_world.fake, &fake_world.names, fake_session(&fake_b), false));
+    ck_assert(ts_fake_connect(&fake_environment.fake, &fake_environment.names, fake_session(&fake_b), false));
     fake_submit(&fake_a, 2, PDK__OP_CREATE, NODE);
     fake_settle();
     fake_heard(&fake_b, "1=0 connecting");
@@ -233,8 +233,9 @@ START_TEST(the_end_of_a_session_is_one_change) {
     fake_watch_children(&fake_b, 1);
     fake_settle();
     fake_a.heard[0] = fake_b.heard[0] = '\0';
-    ts_fake_world_expire(&fake_world, fake_session(&fake_a));
-    ck_assert_int_eq(fake_world.fake.sessions[fake_session(&fake_a)].replies_count, 0); /* no event for the dead */
+    ts_fake_environment_expire(&fake_environment, fake_session(&fake_a));
+    ck_assert_int_eq(fake_environment.fake.sessions[fake_session(&fake_a)].replies_count,
+                     0); /* no event for the dead */
     fake_settle();
     fake_heard(&fake_b, "children:" DIR);
     fake_heard(&fake_a, "connecting expired");
@@ -319,8 +320,8 @@ START_TEST(a_lost_write_may_come_late) {
     fake_submit(&fake_b, 1, PDK__OP_WATCH, NODE "0000000000");
     fake_settle();
     fake_heard(&fake_b, "1=0");
-    ck_assert_int_eq(fake_world.fake.sessions[fake_session(&fake_a)].zombies, 1);
-    ts_fake_execute_zombie(&fake_world.fake, &fake_world.names, fake_session(&fake_a), NULL);
+    ck_assert_int_eq(fake_environment.fake.sessions[fake_session(&fake_a)].zombies, 1);
+    ts_fake_execute_zombie(&fake_environment.fake, &fake_environment.names, fake_session(&fake_a), NULL);
     fake_settle();
     fake_heard(&fake_b, "changed:" NODE "0000000000");
     cut(&fake_a);
@@ -330,7 +331,7 @@ START_TEST(a_lost_write_may_come_late) {
     fake_settle();
     fake_submit(&fake_a, 4, PDK__OP_SET, NODE "0000000000"); /* behind which the delete cannot come */
     fake_settle();
-    ck_assert_int_eq(fake_world.fake.sessions[fake_session(&fake_a)].zombies, 0);
+    ck_assert_int_eq(fake_environment.fake.sessions[fake_session(&fake_a)].zombies, 0);
     fake_end();
 }
 END_TEST

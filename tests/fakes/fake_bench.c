@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct ts_fake_world fake_world;
+struct ts_fake_environment fake_environment;
 struct fake_client fake_a, fake_b;
 
 /* ---- what a client hears */
@@ -81,16 +81,16 @@ void fake_watch_children(struct fake_client *c, uint64_t tag) {
     submit(c, &(struct pdk__request){.kind = PDK__OP_LIST, .tag = tag, .path = "/locks/a", .watch = true});
 }
 
-/* ---- the world */
+/* ---- the environment */
 
 void fake_settle(void) {
-    while (ts_fake_world_step(&fake_world))
+    while (ts_fake_environment_step(&fake_environment))
         ;
 }
 
 void fake_begin(int32_t levels) {
-    ts_fake_world_init(&fake_world, "/locks/a", levels, 0);
-    ts_fake_world_use(&fake_world);
+    ts_fake_environment_init(&fake_environment, "/locks/a", levels, 0);
+    ts_fake_environment_use(&fake_environment);
     fake_open(&fake_a);
     fake_open(&fake_b);
     fake_settle();

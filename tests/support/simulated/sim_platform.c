@@ -1,4 +1,4 @@
-#include "world.h"
+#include "sim_platform.h"
 
 #include "session/session.h"
 #include "sim_client.h"
@@ -50,7 +50,7 @@ static void on_timer(void *subject, void *what) {
         pdk__tick(t->s);
 }
 
-static void world_arm(pdk_session *s, int64_t at) {
+static void platform_arm(pdk_session *s, int64_t at) {
     struct threads *t = threads_of(s);
     at_clock(t, at, on_timer, ++t->timer);
 }
@@ -59,7 +59,7 @@ static void world_arm(pdk_session *s, int64_t at) {
 
 static void on_callback(void *subject, void *what);
 
-static void world_wake(pdk_session *s) {
+static void platform_wake(pdk_session *s) {
     struct threads *t = threads_of(s);
     if (t->dispatching || t->in_callback || t->ended)
         return;
@@ -80,7 +80,7 @@ static void on_callback(void *subject, void *what) {
     pdk__outbox_run_one(t->s);
     t->in_callback = false;
     if (is_due(t->s))
-        world_wake(t->s);
+        platform_wake(t->s);
     look_for_end(t);
 }
 
@@ -108,7 +108,7 @@ static void on_connector(void *subject, void *what) {
     }
 }
 
-static void world_work(pdk_session *s) {
+static void platform_work(pdk_session *s) {
     struct threads *t = threads_of(s);
     if (!t->work && !t->connecting && !t->stopped)
         soon(t, on_connector, ++t->pause);
@@ -122,8 +122,8 @@ static gint by_text(gconstpointer a, gconstpointer b) {
 }
 
 /* Names are addresses already; their list is made odd, as the real one is. */
-static pdk_status world_resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
-                                char **why) {
+static pdk_status platform_resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user,
+                                   char **servers, char **why) {
     *servers = *why = NULL;
     if (give_up(user))
         return PDK_UNAVAILABLE;
@@ -139,36 +139,36 @@ static pdk_status world_resolve(const struct pdk__hosts *hosts, bool (*give_up)(
     return PDK_OK;
 }
 
-static int64_t world_now(void) { return sim_process_clock(sim_process_current()); }
+static int64_t platform_now(void) { return sim_process_clock(sim_process_current()); }
 
 /* The schedule's own, so that it can be played again. */
-static void world_random(void *bytes, size_t size) {
+static void platform_random(void *bytes, size_t size) {
     for (size_t i = 0; i < size; i++)
         ((uint8_t *)bytes)[i] = (uint8_t)g_random_int();
 }
 
-static pdk_status world_start(pdk_session *s) {
+static pdk_status platform_start(pdk_session *s) {
     struct sim_process *p = sim_process_current();
     struct threads *t = sim_alloc(p->agenda, sizeof *t);
     *t = (struct threads){.next = p->session, .process = p, .s = s};
     p->session = t;
     s->platform_data = t;
-    world_work(s);
+    platform_work(s);
     return PDK_OK;
 }
 
-static bool world_ended(const pdk_session *s) { return !s->platform_data || threads_of(s)->ended; }
+static bool platform_ended(const pdk_session *s) { return !s->platform_data || threads_of(s)->ended; }
 
-static void world_end(pdk_session *s) {
+static void platform_end(pdk_session *s) {
     if (!s->platform_data)
         return;
     threads_of(s)->s = NULL;
     s->platform_data = NULL;
 }
 
-const struct pdk__platform sim_world = {
-    &sim_client_calls, world_resolve, world_now,  world_random, world_start,
-    world_arm,         world_wake,    world_work, world_ended,  world_end,
+const struct pdk__platform sim_platform = {
+    &sim_client_calls, platform_resolve, platform_now,  platform_random, platform_start,
+    platform_arm,      platform_wake,    platform_work, platform_ended,  platform_end,
 };
 
 /* ---- from outside */
@@ -182,7 +182,7 @@ struct opening {
 static void open_in(void *subject, void *what) {
     struct opening *opening = subject;
     (void)what;
-    if (pdk__session_begin(opening->hosts, opening->options, &sim_world, &opening->s) != PDK_OK)
+    if (pdk__session_begin(opening->hosts, opening->options, &sim_platform, &opening->s) != PDK_OK)
         opening->s = NULL;
 }
 

@@ -41,7 +41,7 @@ START_TEST(a_watch_fires_once_and_before_a_read_shows_it) {
     fake_heard(&fake_b, "1=0 2=0 3=1");
     fake_submit(&fake_a, 2, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000000");
     fake_submit(&fake_b, 4, PDK__OP_LIST, "/locks/a");
-    fake_world.turn = (int32_t)fake_a.session - 1; /* the delete first */
+    fake_environment.turn = (int32_t)fake_a.session - 1; /* the delete first */
     fake_settle();
     fake_heard(&fake_b, "gone:/locks/a/" MARK_A "0000000000 4=0");
     fake_end();
@@ -54,8 +54,8 @@ START_TEST(a_write_fires_it_too) {
     fake_settle();
     fake_submit(&fake_b, 1, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000000");
     fake_settle();
-    ts_fake_touch(&fake_world.fake, fake_world.fake.tree.nodes[0].name);
-    ts_fake_touch(&fake_world.fake, fake_world.fake.tree.nodes[0].name);
+    ts_fake_touch(&fake_environment.fake, fake_environment.fake.tree.nodes[0].name);
+    ts_fake_touch(&fake_environment.fake, fake_environment.fake.tree.nodes[0].name);
     fake_settle();
     fake_heard(&fake_b, "1=0 changed:/locks/a/" MARK_A "0000000000");
     fake_end();
@@ -66,14 +66,14 @@ START_TEST(a_cut_loses_requests_and_replies_alike) {
     fake_begin(2);
     fake_submit(&fake_a, 1, PDK__OP_CREATE, "/locks/a/" MARK_A);
     fake_submit(&fake_a, 2, PDK__OP_CREATE, "/locks/a/" MARK_A);
-    ts_fake_execute(&fake_world.fake, &fake_world.names, (int32_t)fake_a.session - 1, NULL);
-    ts_fake_world_cut(&fake_world, (int32_t)fake_a.session - 1);
+    ts_fake_execute(&fake_environment.fake, &fake_environment.names, (int32_t)fake_a.session - 1, NULL);
+    ts_fake_environment_cut(&fake_environment, (int32_t)fake_a.session - 1);
     fake_settle();
     fake_heard(&fake_a, "connecting 1=3 2=3 connected");
     fake_submit(&fake_a, 3, PDK__OP_LIST, "/locks/a");
     fake_settle();
     fake_heard(&fake_a, "3=0," MARK_A "0000000000");
-    ts_fake_execute_zombie(&fake_world.fake, &fake_world.names, (int32_t)fake_a.session - 1,
+    ts_fake_execute_zombie(&fake_environment.fake, &fake_environment.names, (int32_t)fake_a.session - 1,
                            NULL); /* the second one, after all */
     fake_submit(&fake_a, 4, PDK__OP_LIST, "/locks/a");
     fake_settle();
@@ -85,15 +85,15 @@ END_TEST
 START_TEST(a_barrier_ends_what_was_on_its_way) {
     fake_begin(2);
     fake_submit(&fake_a, 1, PDK__OP_CREATE, "/locks/a/" MARK_A);
-    ts_fake_world_cut(&fake_world, (int32_t)fake_a.session - 1);
+    ts_fake_environment_cut(&fake_environment, (int32_t)fake_a.session - 1);
     fake_settle();
-    ck_assert_int_eq(fake_world.fake.sessions[fake_a.session - 1].zombies, 1);
+    ck_assert_int_eq(fake_environment.fake.sessions[fake_a.session - 1].zombies, 1);
     fake_submit(&fake_a, 2, PDK__OP_LIST, "/locks/a");
     fake_settle();
-    ck_assert_int_eq(fake_world.fake.sessions[fake_a.session - 1].zombies, 1);
+    ck_assert_int_eq(fake_environment.fake.sessions[fake_a.session - 1].zombies, 1);
     fake_submit(&fake_a, 3, PDK__OP_BARRIER, "/locks/a");
     fake_settle();
-    ck_assert_int_eq(fake_world.fake.sessions[fake_a.session - 1].zombies, 0);
+    ck_assert_int_eq(fake_environment.fake.sessions[fake_a.session - 1].zombies, 0);
     fake_heard(&fake_a, "connecting 1=3 connected 2=0 3=0");
     fake_end();
 }
@@ -106,12 +106,12 @@ START_TEST(lost_writes_come_late_in_their_order) {
     fake_settle();
     fake_submit(&fake_a, 2, PDK__OP_CREATE, "/locks/a/" MARK_B);
     fake_submit(&fake_a, 3, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000000");
-    ts_fake_world_cut(&fake_world, session);
+    ts_fake_environment_cut(&fake_environment, session);
     fake_settle();
-    ck_assert_int_eq(fake_world.fake.sessions[session].zombies, 2);
-    ts_fake_execute_zombie(&fake_world.fake, &fake_world.names, session, NULL);
-    ck_assert_int_eq(fake_world.fake.tree.count, 2);
-    ts_fake_execute_zombie(&fake_world.fake, &fake_world.names, session, NULL);
+    ck_assert_int_eq(fake_environment.fake.sessions[session].zombies, 2);
+    ts_fake_execute_zombie(&fake_environment.fake, &fake_environment.names, session, NULL);
+    ck_assert_int_eq(fake_environment.fake.tree.count, 2);
+    ts_fake_execute_zombie(&fake_environment.fake, &fake_environment.names, session, NULL);
     fake_submit(&fake_a, 4, PDK__OP_LIST, "/locks/a");
     fake_settle();
     fake_heard(&fake_a, "1=0:" MARK_A "0000000000 connecting 2=3 3=3 connected 4=0," MARK_B "0000000001");
@@ -127,8 +127,8 @@ START_TEST(watches_are_set_again_and_miss_nothing) {
     fake_submit(&fake_b, 1, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000000");
     fake_submit(&fake_b, 2, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000001");
     fake_settle();
-    ts_fake_world_cut(&fake_world, (int32_t)fake_b.session - 1);
-    ts_fake_remove(&fake_world.fake, fake_world.fake.tree.nodes[0].name, NULL);
+    ts_fake_environment_cut(&fake_environment, (int32_t)fake_b.session - 1);
+    ts_fake_remove(&fake_environment.fake, fake_environment.fake.tree.nodes[0].name, NULL);
     fake_settle();
     fake_heard(&fake_b, "1=0 2=0 connecting connected gone:/locks/a/" MARK_A "0000000000");
     fake_submit(&fake_a, 3, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000001");
@@ -145,14 +145,14 @@ START_TEST(a_write_that_was_missed_is_told) {
     fake_settle();
     fake_submit(&fake_b, 1, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000000");
     fake_settle();
-    ts_fake_world_cut(&fake_world, (int32_t)fake_b.session - 1);
-    ts_fake_touch(&fake_world.fake, fake_world.fake.tree.nodes[0].name);
+    ts_fake_environment_cut(&fake_environment, (int32_t)fake_b.session - 1);
+    ts_fake_touch(&fake_environment.fake, fake_environment.fake.tree.nodes[0].name);
     fake_settle();
     fake_heard(&fake_b, "1=0 connecting connected changed:/locks/a/" MARK_A "0000000000");
     fake_submit(&fake_b, 2, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000000");
     fake_settle();
-    ts_fake_touch(&fake_world.fake, fake_world.fake.tree.nodes[0].name);
-    ts_fake_world_cut(&fake_world, (int32_t)fake_b.session - 1);
+    ts_fake_touch(&fake_environment.fake, fake_environment.fake.tree.nodes[0].name);
+    ts_fake_environment_cut(&fake_environment, (int32_t)fake_b.session - 1);
     fake_settle();
     fake_heard(&fake_b, "2=0 connecting connected changed:/locks/a/" MARK_A "0000000000");
     fake_submit(&fake_a, 2, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000000");
@@ -168,7 +168,7 @@ START_TEST(expiry_takes_the_nodes_and_is_heard_of_later) {
     fake_settle();
     fake_submit(&fake_b, 1, PDK__OP_WATCH, "/locks/a/" MARK_A "0000000000");
     fake_settle();
-    ts_fake_world_expire(&fake_world, (int32_t)fake_a.session - 1);
+    ts_fake_environment_expire(&fake_environment, (int32_t)fake_a.session - 1);
     fake_submit(&fake_a, 2, PDK__OP_LIST, "/locks/a");
     fake_settle();
     fake_heard(&fake_b, "1=0 gone:/locks/a/" MARK_A "0000000000");
@@ -196,8 +196,8 @@ START_TEST(close_answers_everything_and_ends_the_session) {
 END_TEST
 
 START_TEST(the_sequence_wraps) {
-    ts_fake_world_init(&fake_world, "/l", 1, INT32_MAX);
-    ts_fake_world_use(&fake_world);
+    ts_fake_environment_init(&fake_environment, "/l", 1, INT32_MAX);
+    ts_fake_environment_use(&fake_environment);
     fake_open(&fake_a);
     fake_settle();
     fake_submit(&fake_a, 1, PDK__OP_CREATE, "/l/" MARK_A);
@@ -213,8 +213,8 @@ END_TEST
 
 /* As "%010d" writes it. */
 START_TEST(a_negative_sequence_takes_ten_characters) {
-    ts_fake_world_init(&fake_world, "/l", 1, -5);
-    ts_fake_world_use(&fake_world);
+    ts_fake_environment_init(&fake_environment, "/l", 1, -5);
+    ts_fake_environment_use(&fake_environment);
     fake_open(&fake_a);
     fake_settle();
     fake_submit(&fake_a, 1, PDK__OP_CREATE, "/l/" MARK_A);

@@ -8,15 +8,15 @@
  * events of sim_run_in, in sim_call_in. What blocks is not for this world; a session is closed by dropping its last
  * reference, or by pdk_session_close from inside a callback, and is freed when its connector has closed the last handle.
  */
-#ifndef SIM_WORLD_H
-#define SIM_WORLD_H
+#ifndef SIM_PLATFORM_H
+#define SIM_PLATFORM_H
 
 #include "session/platform.h"
 #include "sim_process.h"
 
 #include <paddock/session.h>
 
-extern const struct pdk__platform sim_world;
+extern const struct pdk__platform sim_platform;
 
 /* As pdk_session_open, without waiting for the first lease. The process runs. hosts: "10.0.0.1:2181,…[/chroot]", server 0
  * and so on. Callbacks are run by the process, whatever options->dispatch says but PDK_DISPATCH_MANUAL, which is not for

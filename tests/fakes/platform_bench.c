@@ -1,10 +1,10 @@
-#include "world_bench.h"
+#include "platform_bench.h"
 
 #define SERVERS "10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181/app"
 
-struct sim_agenda bench_agenda;
-struct sim_net bench_net;
-struct sim_ensemble *bench_ensemble;
+struct sim_agenda platform_agenda;
+struct sim_net platform_net;
+struct sim_ensemble *platform_ensemble;
 struct rival rivals[RIVALS], *const first = &rivals[0], *const second = &rivals[1];
 
 static const struct sim_ensemble_config config = {
@@ -33,7 +33,7 @@ static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     struct rival *r = user;
     ck_assert_ptr_eq(hold, r->hold);
     ck_assert(!pdk_hold_valid(hold));
-    r->lost_at = bench_agenda.now;
+    r->lost_at = platform_agenda.now;
     r->reason = reason;
     r->losses++;
 }
@@ -48,7 +48,7 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     ck_assert_ptr_null(r->hold);
     r->hold = hold;
     r->token = pdk_hold_token(hold);
-    r->granted_at = bench_agenda.now;
+    r->granted_at = platform_agenda.now;
     ck_assert(pdk_hold_valid(hold));
     ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, r, NULL), PDK_OK);
 }
@@ -83,9 +83,9 @@ void rival_gives_back(void *subject, void *what) {
 
 /* ---- and what is done to it */
 
-void bench_pass(int64_t ns) {
-    int64_t until = bench_agenda.now + ns;
-    while (sim_step(&bench_agenda, until))
+void platform_pass(int64_t ns) {
+    int64_t until = platform_agenda.now + ns;
+    while (sim_step(&platform_agenda, until))
         ;
 }
 
@@ -114,52 +114,52 @@ bool rival_is_valid(struct rival *r) {
     return valid;
 }
 
-void bench_begin(uint64_t seed) {
-    sim_agenda_begin(&bench_agenda, seed);
+void platform_begin(uint64_t seed) {
+    sim_agenda_begin(&platform_agenda, seed);
     g_random_set_seed((guint32)seed);
-    sim_net_begin(&bench_net, &bench_agenda, SIM_MS / 10, SIM_MS);
-    bench_ensemble = sim_ensemble_new(&bench_agenda, &bench_net, &config);
+    sim_net_begin(&platform_net, &platform_agenda, SIM_MS / 10, SIM_MS);
+    platform_ensemble = sim_ensemble_new(&platform_agenda, &platform_net, &config);
     for (int32_t i = 0; i < config.servers; i++)
-        sim_server_start(bench_ensemble, i);
+        sim_server_start(platform_ensemble, i);
     for (int32_t i = 0; i < RIVALS; i++) {
         struct rival *r = &rivals[i];
         *r = (struct rival){.events = g_string_new(NULL)};
         r->process = (struct sim_process){
-            .agenda = &bench_agenda, .ensemble = bench_ensemble, .number = i, .rate = 1, .offset = SECOND};
+            .agenda = &platform_agenda, .ensemble = platform_ensemble, .number = i, .rate = 1, .offset = SECOND};
         r->process.host = SIM_SERVERS + i;
         r->process.slow_least = SIM_MS / 100;
         r->process.slow_most = SIM_MS / 2;
     }
-    bench_pass(SECOND);
+    platform_pass(SECOND);
 }
 
-void bench_end(void) {
+void platform_end(void) {
     for (int32_t i = 0; i < RIVALS; i++) {
         sim_bury(&rivals[i].process, rival_gives_back, &rivals[i], NULL);
         g_string_free(rivals[i].events, TRUE);
     }
 }
 
-void bench_setup(void) {
-    sim_agenda_init(&bench_agenda);
-    bench_begin(1);
+void platform_setup(void) {
+    sim_agenda_init(&platform_agenda);
+    platform_begin(1);
 }
 
-void bench_teardown(void) {
-    bench_end();
-    sim_agenda_free(&bench_agenda);
+void platform_teardown(void) {
+    platform_end();
+    sim_agenda_free(&platform_agenda);
 }
 
-size_t bench_contenders(void) {
+size_t platform_contenders(void) {
     size_t count = 0;
-    if (sim_tree_find(sim_truth(bench_ensemble), "/app/locks/one"))
-        sim_tree_children(sim_truth(bench_ensemble), "/app/locks/one", &count);
+    if (sim_tree_find(sim_truth(platform_ensemble), "/app/locks/one"))
+        sim_tree_children(sim_truth(platform_ensemble), "/app/locks/one", &count);
     return count;
 }
 
-void bench_block(const struct rival *r, bool blocked) {
+void platform_block(const struct rival *r, bool blocked) {
     for (int32_t i = 0; i < config.servers; i++) {
-        sim_net_block(&bench_net, r->process.host, i, blocked);
-        sim_net_block(&bench_net, i, r->process.host, blocked);
+        sim_net_block(&platform_net, r->process.host, i, blocked);
+        sim_net_block(&platform_net, i, r->process.host, blocked);
     }
 }

@@ -1,28 +1,28 @@
 /* The world of one contender, small enough to be right: a directory with nodes of ours and of others, and what a server may
  * do to a request. For fuzz_contender.c. */
-#ifndef FUZZ_CONTENDER_WORLD_H
-#define FUZZ_CONTENDER_WORLD_H
+#ifndef FUZZ_CONTENDER_ENVIRONMENT_H
+#define FUZZ_CONTENDER_ENVIRONMENT_H
 
 #include "core/contender.h"
 
-enum { WORLD_NODES = 12 };
+enum { ENVIRONMENT_NODES = 12 };
 
-enum world_owner {
-    WORLD_FREE,
-    WORLD_OURS,
-    WORLD_OLDER, /* of an earlier session, with our mark */
-    WORLD_OTHERS,
-    WORLD_EXCHANGED, /* ours from before, whose place in line the new one takes over */
+enum environment_owner {
+    ENVIRONMENT_FREE,
+    ENVIRONMENT_OURS,
+    ENVIRONMENT_OLDER, /* of an earlier session, with our mark */
+    ENVIRONMENT_OTHERS,
+    ENVIRONMENT_EXCHANGED, /* ours from before, whose place in line the new one takes over */
 };
 
-enum world_fault {
-    WORLD_HONEST,  /* executed, and the answer says so */
-    WORLD_NOT_NOW, /* not executed, later perhaps */
-    WORLD_LOST,    /* executed, or not, or later; the answer is unknown */
-    WORLD_REFUSED, /* not executed, for good */
+enum environment_fault {
+    ENVIRONMENT_HONEST,  /* executed, and the answer says so */
+    ENVIRONMENT_NOT_NOW, /* not executed, later perhaps */
+    ENVIRONMENT_LOST,    /* executed, or not, or later; the answer is unknown */
+    ENVIRONMENT_REFUSED, /* not executed, for good */
 };
 
-struct world {
+struct environment {
     struct pdk__contender c;
     enum pdk__command doing; /* in flight */
     bool half;               /* the first of two answers was given */
@@ -36,24 +36,24 @@ struct world {
     bool named; /* our node takes over this place in line, and its number is given */
     int32_t place;
     struct {
-        enum world_owner owner;
+        enum environment_owner owner;
         int32_t sequence;
-    } nodes[WORLD_NODES];
+    } nodes[ENVIRONMENT_NODES];
 };
 
 /* options: whether the directory and a node of an earlier session are there, whether ours takes over the place of another one
  * of ours, and how far the counter is from its wrap. */
-void world_begin(struct world *w, uint8_t options);
+void environment_begin(struct environment *e, uint8_t options);
 /* Does a node of our session exist? */
-bool world_own(const struct world *w);
-void world_join(struct world *w);
+bool environment_own(const struct environment *e);
+void environment_join(struct environment *e);
 /* Somebody's node goes, ours included; or the directory, when it is empty. */
-void world_remove(struct world *w, uint8_t which);
+void environment_remove(struct environment *e, uint8_t which);
 /* A create whose answer was lost is executed, if there is one. */
-void world_late(struct world *w);
-void world_expire(struct world *w);
+void environment_late(struct environment *e);
+void environment_expire(struct environment *e);
 /* Execute the command in flight, or its first half, or do not, and fill in the event that answers it. event->view is there
  * to be filled too. chance: whatever else may be one way or the other. */
-void world_answer(struct world *w, enum world_fault fault, uint8_t chance, struct pdk__event *event);
+void environment_answer(struct environment *e, enum environment_fault fault, uint8_t chance, struct pdk__event *event);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef UNIT_FAKE_BENCH_H
 #define UNIT_FAKE_BENCH_H
 
-#include "fake_world.h"
+#include "fake_environment.h"
 #include "ts_check.h"
 
 #define MARK_A "_c_a-lock-"
@@ -20,7 +20,7 @@ struct fake_client {
     int64_t session, token, owner;
 };
 
-extern struct ts_fake_world fake_world;
+extern struct ts_fake_environment fake_environment;
 extern struct fake_client fake_a, fake_b;
 
 /* Both are connected; the directory is /locks/a, of which so many levels exist. */
