@@ -67,7 +67,7 @@ static bool dropped_delete(struct history *h, struct sim_random *chance) {
 
 static bool is_created(const struct history *h, int32_t at) {
     for (int32_t i = 0; i < at; i++)
-        if (is_kind(h, i, HISTORY_LIED))
+        if (is_kind(h, i, HISTORY_MISLED))
             return false;
     return is_kind(h, at, HISTORY_CREATED);
 }
@@ -118,9 +118,10 @@ static bool second_wake_up(struct history *h, struct sim_random *chance) {
     return mutation_insert(h, at + 1, other);
 }
 
-static bool meddled(struct history *h, struct sim_random *chance) {
+static bool changed_foreign(struct history *h, struct sim_random *chance) {
     int32_t at = (int32_t)sim_random_between(chance, 0, h->count - 1);
-    return mutation_insert(h, at, (struct history_event){.at = h->events[at].at, .kind = HISTORY_MEDDLED, .a = 1});
+    return mutation_insert(h, at,
+                           (struct history_event){.at = h->events[at].at, .kind = HISTORY_CHANGED_FOREIGN, .a = 1});
 }
 
 /* ---- claims */
@@ -291,9 +292,9 @@ const struct mutation mutations[] = {
     {"a node deleted by a stranger", foreign_delete},
     {"a delete dropped", dropped_delete},
     {"a second node", second_node},
-    {"a smaller number in line", smaller_number},
+    {"a smaller number ahead", smaller_number},
     {"a second wake-up", second_wake_up},
-    {"a stranger's node changed", meddled},
+    {"a stranger's node changed", changed_foreign},
     {"an answer dropped", dropped_answer},
     {"an answer doubled", double_answer},
     {"an answer late", late_answer},
@@ -323,7 +324,7 @@ const struct mutation mutations[] = {
     {"a term ends for another reason", spoil_deposed_reason},
     {"a term ends late", spoil_deposed_late},
     {"another answer to a resignation", spoil_resigned},
-    {"in line again while in office", spoil_requeued},
+    {"in the queue again while in office", spoil_requeued},
     {"told after the stop", spoil_told_after_stop},
     {"nobody leads", spoil_leaderless},
     {"a leader nobody knows", spoil_unknown_leader},

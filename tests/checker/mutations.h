@@ -30,7 +30,7 @@ const struct history_event *mutation_grant(const struct history *h, int32_t hold
 
 /* --- mutations_holds.c */
 /* Was the node taken away by an admin? Then little is promised. */
-bool mutation_is_robbed(const struct history *h, int64_t token);
+bool mutation_is_removed(const struct history *h, int64_t token);
 bool spoil_swapped_grants(struct history *h, struct sim_random *chance);
 bool spoil_duplicate_token(struct history *h, struct sim_random *chance);
 bool spoil_dropped_release(struct history *h, struct sim_random *chance);

@@ -5,14 +5,14 @@
 
 static bool is_permit(const struct history *h, int32_t at) {
     const struct history_event *e = &h->events[at];
-    return e->kind == HISTORY_GRANT && e->mode == MODE_PERMIT && !mutation_is_robbed(h, e->a);
+    return e->kind == HISTORY_GRANT && e->mode == MODE_PERMIT && !mutation_is_removed(h, e->a);
 }
 
 /* Several on good nodes. */
 static bool is_good_permit(const struct history *h, int32_t at) {
     for (int32_t i = at; is_permit(h, at) && i < h->count; i++)
         if (h->events[i].kind == HISTORY_STANDS && h->events[i].id == h->events[at].id &&
-            mutation_is_robbed(h, h->events[i].a))
+            mutation_is_removed(h, h->events[i].a))
             return false;
     return is_permit(h, at);
 }
@@ -38,7 +38,7 @@ bool spoil_permit_node(struct history *h, struct sim_random *chance) {
 }
 
 /* The node in the queue is there when the permits are granted. */
-static bool is_granted_in_turn(const struct history *h, int32_t at) {
+static bool is_granted_on_admission(const struct history *h, int32_t at) {
     const struct history_event *grant = &h->events[at];
     bool there = false;
     for (int32_t i = 0; is_permit(h, at) && i < at; i++) {
@@ -51,7 +51,7 @@ static bool is_granted_in_turn(const struct history *h, int32_t at) {
 }
 
 bool spoil_queue(struct history *h, struct sim_random *chance) {
-    int32_t at = mutation_pick(h, chance, is_granted_in_turn);
+    int32_t at = mutation_pick(h, chance, is_granted_on_admission);
     if (at < 0)
         return false;
     const struct history_event *grant = &h->events[at];

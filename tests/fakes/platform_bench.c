@@ -135,7 +135,7 @@ void platform_begin(uint64_t seed) {
 
 void platform_end(void) {
     for (int32_t i = 0; i < RIVALS; i++) {
-        sim_bury(&rivals[i].process, rival_gives_back, &rivals[i], NULL);
+        sim_dispose(&rivals[i].process, rival_gives_back, &rivals[i], NULL);
         g_string_free(rivals[i].events, TRUE);
     }
 }

@@ -41,7 +41,7 @@ START_TEST(a_watch_fires_once_and_before_a_read_shows_it) {
     fake_heard(&fake_b, "1=0 2=0 3=1");
     fake_submit(&fake_a, 2, PDK__OP_DELETE, "/locks/a/" MARK_A "0000000000");
     fake_submit(&fake_b, 4, PDK__OP_LIST, "/locks/a");
-    fake_environment.turn = (int32_t)fake_a.session - 1; /* the delete first */
+    fake_environment.next = (int32_t)fake_a.session - 1; /* the delete first */
     fake_settle();
     fake_heard(&fake_b, "gone:/locks/a/" MARK_A "0000000000 4=0");
     fake_end();

@@ -21,7 +21,7 @@ START_TEST(a_session_acquires_and_releases) {
 }
 END_TEST
 
-START_TEST(two_processes_take_turns) {
+START_TEST(two_processes_alternate) {
     rival_open(first);
     rival_open(second);
     rival_acquire(first, PDK_FOREVER);
@@ -160,7 +160,7 @@ START_TEST(a_dropped_session_ends_in_the_background) {
 END_TEST
 
 /* From its first event on: nothing is left, and nothing is used that is gone. */
-START_TEST(a_process_can_be_buried_at_any_moment) {
+START_TEST(a_process_can_be_disposed_of_at_any_moment) {
     for (int64_t moment = 0; moment < 60; moment++) {
         platform_end();
         platform_begin(4);
@@ -172,7 +172,7 @@ START_TEST(a_process_can_be_buried_at_any_moment) {
         for (int64_t i = 0; i < moment * 4; i++)
             sim_step(&platform_agenda, INT64_MAX - 1);
         uint32_t answers = first->answers;
-        sim_bury(&first->process, rival_gives_back, first, NULL);
+        sim_dispose(&first->process, rival_gives_back, first, NULL);
         ck_assert_uint_eq(first->answers, answers);
         platform_pass(SECOND / 10);
         ck_assert_uint_eq(first->answers, answers);
@@ -202,12 +202,12 @@ static uint64_t run_of(uint64_t seed) {
     platform_begin(seed);
     for (int32_t i = 0; i < RIVALS; i++)
         rival_open(&rivals[i]);
-    for (int32_t turn = 0; turn < 10; turn++) {
+    for (int32_t round = 0; round < 10; round++) {
         for (int32_t i = 0; i < RIVALS; i++) {
             struct rival *r = &rivals[i];
             if (r->hold)
                 rival_release(r);
-            else if (r->answers == (uint32_t)turn)
+            else if (r->answers == (uint32_t)round)
                 rival_acquire(r, 400);
         }
         platform_pass(150 * SIM_MS);
@@ -230,13 +230,13 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("platform");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_test(cases, a_session_acquires_and_releases);
-    tcase_add_test(cases, two_processes_take_turns);
+    tcase_add_test(cases, two_processes_alternate);
     tcase_add_test(cases, the_next_gets_what_a_killed_process_held);
     tcase_add_test(cases, a_holder_on_a_cut_off_follower_loses_before_the_next_is_granted);
     tcase_add_test(cases, an_expired_session_is_opened_anew_and_queues_again);
     tcase_add_test(cases, a_paused_holder_knows_at_once);
     tcase_add_test(cases, a_dropped_session_ends_in_the_background);
-    tcase_add_test(cases, a_process_can_be_buried_at_any_moment);
+    tcase_add_test(cases, a_process_can_be_disposed_of_at_any_moment);
     tcase_add_test(cases, names_are_addresses);
     tcase_add_test(cases, a_seed_says_it_all);
     suite_add_tcase(suite, cases);

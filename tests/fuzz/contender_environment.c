@@ -61,7 +61,7 @@ void environment_begin(struct environment *e, uint8_t options) {
     if (e->dir && options & 2)
         add(e, ENVIRONMENT_OLDER);
     e->named = e->c.named = options & 8;
-    e->place = e->counter;
+    e->position = e->counter;
     if (e->named && e->dir)
         add(e, ENVIRONMENT_EXCHANGED);
 }
@@ -98,7 +98,7 @@ static enum pdk__result create(struct environment *e, struct pdk__event *event) 
     if (e->named && environment_own(e))
         return PDK__NODE_EXISTS;
     FUZZ_REQUIRE(!environment_own(e), "a second node");
-    size_t i = e->named ? put(e, ENVIRONMENT_OURS, e->place) : add(e, ENVIRONMENT_OURS);
+    size_t i = e->named ? put(e, ENVIRONMENT_OURS, e->position) : add(e, ENVIRONMENT_OURS);
     name_of(e, i, name);
     event->name = name;
     event->token = e->own_token = (int64_t)e->nodes[i].sequence + (INT64_C(1) << 32);
@@ -132,7 +132,7 @@ static enum pdk__result list(struct environment *e, uint8_t chance, struct pdk__
                           (int32_t)((uint32_t)e->nodes[i].sequence - (uint32_t)e->nodes[own].sequence) < 0);
     }
     if (e->named)
-        snprintf(earlier, sizeof earlier, "%s%010d", prefixes[ENVIRONMENT_EXCHANGED], e->place);
+        snprintf(earlier, sizeof earlier, "%s%010d", prefixes[ENVIRONMENT_EXCHANGED], e->position);
     pdk__view_make(view, names, count, &(struct pdk__viewer){e->c.mark, e->c.own, earlier, {pdk__blocks_always, 0}});
     event->fresh = !(chance & 1);
     event->never_waits = chance & 2;

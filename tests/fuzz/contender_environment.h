@@ -34,7 +34,7 @@ struct environment {
     int64_t own_token;
     int32_t counter;
     bool named; /* our node takes over this place in line, and its number is given */
-    int32_t place;
+    int32_t position;
     struct {
         enum environment_owner owner;
         int32_t sequence;

@@ -26,7 +26,7 @@ static void tell(struct environment *e, const struct pdk__event *event) {
     if (command == PDK__DO_ENTER || command == PDK__DO_MKDIR)
         FUZZ_REQUIRE(e->wanted && !e->leaving, "%d, unasked", command);
     if (e->c.phase == PDK__HELD && before != PDK__HELD)
-        FUZZ_REQUIRE(e->may_grant && !e->leaving, "granted out of turn");
+        FUZZ_REQUIRE(e->may_grant && !e->leaving, "granted too early");
     if (e->c.phase == PDK__HELD)
         FUZZ_REQUIRE(e->c.token == e->own_token, "token %d", (int)e->c.token);
     if (e->c.phase == PDK__STUCK)

@@ -64,7 +64,7 @@ void model_check_blocked(struct model *m, int32_t client, const struct model_ent
     }
     if (count <= model_rule(m, client).spare)
         model_break(m, "nobody waits for nothing", "client %c is %s though nobody is in its way", 'A' + client,
-                    model_in_hurry(m, client) ? "refused" : "kept waiting");
+                    model_never_waits(m, client) ? "refused" : "kept waiting");
 }
 
 /* Is one that it has to wait for nearer than the one that it watches? */

@@ -256,7 +256,7 @@ ALWAYS void code_entry(struct codec *c, struct model_client *k, int32_t client, 
     p->pausing = code_bool(c, p->pausing);
     p->robbed = code_bool(c, p->robbed);
     p->registered = code_bool(c, p->registered);
-    if (model_in_hurry(c->m, client))
+    if (model_never_waits(c->m, client))
         p->blocked = code_bool(c, p->blocked);
     p->own_watch = (enum model_pending)code(c, p->own_watch, 2);
     code_contender(c, &p->c);

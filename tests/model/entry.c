@@ -117,7 +117,7 @@ static void carry_out(struct model *m, int32_t client, int32_t entry, enum pdk__
         submit_directory(m, client, entry, PDK__OP_LIST, FOR_LIST);
         break;
     case PDK__DO_WATCH:
-        if (model_in_hurry(m, client) && p->blocked)
+        if (model_never_waits(m, client) && p->blocked)
             model_break(m, "a try does not wait", "client %c", 'A' + client);
         p->registered = true;
         submit(m, client, entry, PDK__OP_WATCH, model_name(p->c.watched), 0, FOR_WATCH);
@@ -275,7 +275,7 @@ static void on_listed(struct model *m, int32_t client, int32_t entry, const stru
                               .result = r->result,
                               .view = &view,
                               .fresh = client_of(m, client)->lease,
-                              .never_waits = p->blocked && p->owner == MODEL_QUEUE && model_in_hurry(m, client)});
+                              .never_waits = p->blocked && p->owner == MODEL_QUEUE && model_never_waits(m, client)});
 }
 
 static void on_result(struct model *m, int32_t client, int32_t entry, enum pdk__event_type type,

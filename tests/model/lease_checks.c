@@ -111,7 +111,7 @@ static void heal(struct lease_model *m, struct lease_state *s) {
         lease_disconnect(s);
         s->heard = 0;
         s->granted = m->config.timeout;
-        lease_connect(s, lease_place(m->config.hops, 0, 0, false), s->granted);
+        lease_connect(s, lease_target(m->config.hops, 0, 0, false), s->granted);
     }
     if (s->news != 0)
         lease_learn(m, s);

@@ -5,7 +5,7 @@
  *
  *     lease_steps.c     what can happen next, and doing it      lease_client.c   the client's side: the real lease
  *     lease_servers.c   the servers' side of a step             lease_checks.c   what must be true
- *     lease_explore.c   every order, each state once            lease_story.c    a counter-example as a timeline
+ *     lease_explore.c   every order, each state once            lease_transcript.c    a counter-example as a timeline
  *     lease.c, test_lease_model.c                               run it
  *
  * Time goes in units, a few to half a tick, and within a unit anything may happen in any order, so that the instant before
@@ -133,22 +133,22 @@ struct lease_model {
 };
 
 enum lease_action_kind {
-    LEASE_TICK,             /* the next unit */
-    LEASE_CREATE,           /* the leader begins the session */
-    LEASE_LEARN,            /* the client hears that it is connected, and of its timeout */
-    LEASE_SEND,             /* the client reads its clock and hands a request over */
-    LEASE_ARRIVE,           /* the oldest request comes to the server */
-    LEASE_PING,             /* the next ping is sent to a server */
-    LEASE_REPORT,           /* it arrives, and is answered with what was touched */
-    LEASE_PASS,             /* the oldest request of a link, and what was reported before it, come to its end */
-    LEASE_RETURN,           /* an answer passes an observer's server */
-    LEASE_ANSWER,           /* the oldest answer comes to the client */
-    LEASE_DEPOSE,           /* the others have elected somebody else */
-    LEASE_STALL,            /* the leader falls silent, and goes on later */
-    LEASE_RESUME,           /* what it owes happens now, in any order */
-    LEASE_LOSE,             /* the client loses its connection, and what is under way on it */
-    LEASE_RECONNECT,        /* the leader itself confirms the session, and that is a touch */
-    LEASE_RECONNECT_ASTRAY, /* the deposed leader does */
+    LEASE_TICK,              /* the next unit */
+    LEASE_CREATE,            /* the leader begins the session */
+    LEASE_LEARN,             /* the client hears that it is connected, and of its timeout */
+    LEASE_SEND,              /* the client reads its clock and hands a request over */
+    LEASE_ARRIVE,            /* the oldest request comes to the server */
+    LEASE_PING,              /* the next ping is sent to a server */
+    LEASE_REPORT,            /* it arrives, and is answered with what was touched */
+    LEASE_PASS,              /* the oldest request of a link, and what was reported before it, come to its end */
+    LEASE_RETURN,            /* an answer passes an observer's server */
+    LEASE_ANSWER,            /* the oldest answer comes to the client */
+    LEASE_DEPOSE,            /* the others have elected somebody else */
+    LEASE_STALL,             /* the leader falls silent, and goes on later */
+    LEASE_RESUME,            /* what it owes happens now, in any order */
+    LEASE_LOSE,              /* the client loses its connection, and what is under way on it */
+    LEASE_RECONNECT,         /* the leader itself confirms the session, and that is a touch */
+    LEASE_RECONNECT_DEPOSED, /* the deposed leader does */
     LEASE_ACTION_KINDS,
 };
 
@@ -164,14 +164,14 @@ static inline lease_action lease_act(enum lease_action_kind kind, int32_t argume
 }
 /* The argument of CREATE and RECONNECT: the server; when the pings of the servers on the way are due; the timeout. */
 #define LEASE_PHASES 5
-static inline int32_t lease_place(int32_t at, int32_t first, int32_t second, bool shorter) {
+static inline int32_t lease_target(int32_t at, int32_t first, int32_t second, bool shorter) {
     return ((at * LEASE_PHASES + first) * LEASE_PHASES + second) * 2 + shorter;
 }
-static inline int8_t lease_place_at(int32_t place) { return (int8_t)(place / 2 / LEASE_PHASES / LEASE_PHASES); }
-static inline int8_t lease_place_ping(int32_t place, int32_t server) {
-    return (int8_t)(server == 1 ? place / 2 / LEASE_PHASES % LEASE_PHASES : place / 2 % LEASE_PHASES);
+static inline int8_t lease_target_at(int32_t target) { return (int8_t)(target / 2 / LEASE_PHASES / LEASE_PHASES); }
+static inline int8_t lease_target_ping(int32_t target, int32_t server) {
+    return (int8_t)(server == 1 ? target / 2 / LEASE_PHASES % LEASE_PHASES : target / 2 % LEASE_PHASES);
 }
-static inline bool lease_place_shorter(int32_t place) { return place % 2 != 0; }
+static inline bool lease_target_shorter(int32_t target) { return target % 2 != 0; }
 
 /* --- lease_steps.c */
 void lease_init(struct lease_model *m, const struct lease_config *config);
@@ -186,7 +186,7 @@ void lease_apply(struct lease_model *m, struct lease_state *s, lease_action a);
 void lease_age(struct lease_model *m, struct lease_state *s);
 
 /* --- lease_servers.c */
-void lease_connect(struct lease_state *s, int32_t place, int8_t timeout);
+void lease_connect(struct lease_state *s, int32_t target, int8_t timeout);
 void lease_arrive(const struct lease_config *config, struct lease_state *s);
 void lease_ping(const struct lease_config *config, struct lease_state *s, int32_t server);
 void lease_report(const struct lease_config *config, struct lease_state *s, int32_t server);
@@ -227,7 +227,7 @@ void lease_check_recovers(struct lease_model *m, const struct lease_state *s);
 /* NULL, or what did not happen that should have. */
 const char *lease_vacuous(const struct lease_model *m);
 
-/* --- lease_story.c */
+/* --- lease_transcript.c */
 void lease_tell(const struct lease_model *m, const struct lease_state *before, const struct lease_state *after,
                 lease_action a, int32_t time, FILE *out);
 void lease_tell_end(const struct lease_model *m, const struct lease_state *s, int32_t time, FILE *out);

@@ -45,7 +45,7 @@ static void forward(struct lease_state *s, int32_t server) {
 }
 
 /* The link from an observer to its server takes no time, unless it is to. */
-static void hurry(const struct lease_config *config, struct lease_state *s, int32_t link) {
+static void deliver_at_once(const struct lease_config *config, struct lease_state *s, int32_t link) {
     struct lease_link *l = &s->link[link];
     if (link < 2 || config->slow_link)
         return;
@@ -63,7 +63,7 @@ void lease_arrive(const struct lease_config *config, struct lease_state *s) {
     request->stage = alone ? LEASE_DONE : LEASE_FORWARDED;
     if (!alone)
         forward(s, s->at);
-    hurry(config, s, s->at);
+    deliver_at_once(config, s, s->at);
 }
 
 void lease_ping(const struct lease_config *config, struct lease_state *s, int32_t server) {
@@ -95,7 +95,7 @@ void lease_report(const struct lease_config *config, struct lease_state *s, int3
         s->pinging[server] = false;
     *report = newer(*report, s->touched[server]);
     s->touched[server] = LEASE_NEVER;
-    hurry(config, s, server);
+    deliver_at_once(config, s, server);
 }
 
 void lease_pass(struct lease_state *s, int32_t link) {
@@ -140,12 +140,12 @@ void lease_disconnect(struct lease_state *s) {
     memset(s->request, 0, sizeof s->request);
 }
 
-void lease_connect(struct lease_state *s, int32_t place, int8_t timeout) {
+void lease_connect(struct lease_state *s, int32_t target, int8_t timeout) {
     s->connection = LEASE_UP;
-    s->at = lease_place_at(place);
+    s->at = lease_target_at(target);
     s->news = timeout;
     for (int32_t i = 1; i <= LEASE_HOPS; i++)
-        s->ping[i] = lease_place_ping(place, i);
+        s->ping[i] = lease_target_ping(target, i);
 }
 
 int32_t lease_stuck(const struct lease_state *s) {

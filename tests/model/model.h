@@ -274,7 +274,7 @@ void model_queue_cancel(struct model *m, int32_t client);
 /* Granted, but what it was granted is lost, and it still has to wake. */
 void model_queue_sleep(struct model *m, int32_t client, int32_t ticket);
 /* All its claims are tries. */
-static inline bool model_in_hurry(const struct model *m, int32_t client) {
+static inline bool model_never_waits(const struct model *m, int32_t client) {
     return client >= m->config.clients - m->config.tries || m->config.roles[client] == MODEL_LEASES;
 }
 void model_say(struct model *m, int32_t client, int32_t ticket, const char *what);

@@ -77,7 +77,7 @@ void model_queue_moved(struct model *m, int32_t client, int32_t entry) {
         pdk__handovers_granted(&k->handovers, 0);
         grant_next(m, client, entry);
     } else if (is_blocked(&k->entries[entry])) {
-        if (model_in_hurry(m, client)) /* somebody else is ahead: a try does not wait */
+        if (model_never_waits(m, client)) /* somebody else is ahead: a try does not wait */
             answer_all(m, client, "does not want to wait");
     }
 }
@@ -100,7 +100,7 @@ void model_queue_push(struct model *m, int32_t client, int32_t ticket) {
         model_grant_lose(m, client, held);
     int32_t entry = model_entry_with(k, MODEL_QUEUE);
     bool behind = k->queued != 0 || model_grant_of_queue(k) >= 0 || (entry >= 0 && is_blocked(&k->entries[entry]));
-    if (model_in_hurry(m, client) && behind) {
+    if (model_never_waits(m, client) && behind) {
         model_say(m, client, ticket, "does not want to wait");
         return;
     }

@@ -237,8 +237,8 @@ static void follow(const struct lease_model *m, struct whole *w, const struct le
         memmove(w->sent, w->sent + 1, sizeof w->sent[0] * (size_t)--w->requests);
     } else if (kind == LEASE_LEARN) {
         pdk__lease_negotiated(&w->lease, before->news * m->config.unit);
-    } else if ((kind == LEASE_RECONNECT || kind == LEASE_RECONNECT_ASTRAY) && before->connection == LEASE_DOWN &&
-               lease_place_shorter(lease_argument_of(a)) && after->news == 0) {
+    } else if ((kind == LEASE_RECONNECT || kind == LEASE_RECONNECT_DEPOSED) && before->connection == LEASE_DOWN &&
+               lease_target_shorter(lease_argument_of(a)) && after->news == 0) {
         pdk__lease_negotiated(&w->lease, m->config.shorter * m->config.unit);
     }
 }

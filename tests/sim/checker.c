@@ -31,7 +31,7 @@ void checker_begin(struct checker *c, const struct plan *plan) {
     c->broken = false;
     c->detail[0] = '\0';
     c->healed_at = INT64_MAX;
-    c->holds_count = c->claims_count = c->nodes_count = c->live_count = c->valid_count = c->lies_count = 0;
+    c->holds_count = c->claims_count = c->nodes_count = c->live_count = c->valid_count = c->misled_count = 0;
     c->candidacies_count = c->observers_count = 0;
     memset(c->processes, 0, sizeof c->processes);
     memset(c->paths, 0, sizeof c->paths);
@@ -126,9 +126,9 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_CREATED] = checker_node_event,
     [HISTORY_DELETED] = checker_node_event,
     [HISTORY_RMDIR] = checker_node_event,
-    [HISTORY_MEDDLED] = checker_node_event,
+    [HISTORY_CHANGED_FOREIGN] = checker_node_event,
     [HISTORY_WOKEN] = checker_node_event,
-    [HISTORY_LIED] = checker_node_event,
+    [HISTORY_MISLED] = checker_node_event,
     [HISTORY_JOINED] = checker_candidate_event,
     [HISTORY_ELECTED] = checker_candidate_event,
     [HISTORY_DEPOSED] = checker_candidate_event,

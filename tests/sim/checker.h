@@ -19,11 +19,11 @@
     X(OUTLIVED, "a hold is valid after its client has given up the session")                                           \
     X(REVIVED, "a hold that was invalid is valid again")                                                               \
     X(NODE, "a grant without a node")                                                                                  \
-    X(ORDER, "a grant while a smaller number is in line")                                                              \
+    X(ORDER, "a grant while a smaller number is in the queue")                                                         \
     X(TOKENS, "tokens do not increase in the order of grants")                                                         \
     X(LOCAL_ORDER, "threads of a process are not served in their order")                                               \
     X(DELIVERY, "a grant is delivered that is not valid, or too late")                                                 \
-    X(TURNS, "more hand-overs in a row than allowed, or for longer")                                                   \
+    X(HANDOVERS, "more hand-overs in a row than allowed, or for longer")                                               \
     X(STALE, "a stale write is accepted, or a fresh one refused")                                                      \
     X(HOLDERS_WRITE, "a write of the valid holder is refused")                                                         \
     X(LOST_TWICE, "a second LOST for one hold")                                                                        \
@@ -32,8 +32,8 @@
     X(LOST_LATE, "LOST is late")                                                                                       \
     X(RELEASE, "a release answers what is not so")                                                                     \
     X(OWN_NODES, "a client deletes or changes what is not its own")                                                    \
-    X(ONE_NODE, "a place has two nodes")                                                                               \
-    X(ONE_WAKE_UP, "one deletion wakes two places")                                                                    \
+    X(ONE_NODE, "an entry has two nodes")                                                                              \
+    X(ONE_WAKE_UP, "one deletion wakes two entries")                                                                   \
     X(ANSWER_ONCE, "a claim is answered twice, or by nobody's call")                                                   \
     X(DEADLINE, "a claim is answered late")                                                                            \
     X(STATUS, "a claim is answered with the wrong status")                                                             \
@@ -46,10 +46,10 @@
     X(ENDLESS, "the run does not end")                                                                                 \
     X(REASON, "LOST for a reason that is not so")                                                                      \
     X(WRITER_ALONE, "a writer's hold is valid beside another one")                                                     \
-    X(READER_ORDER, "a reader is granted while a writer ahead is in line, or a writer while anybody is")               \
+    X(READER_ORDER, "a reader is granted while a writer is ahead in the queue, or a writer while anybody is")          \
     X(WRITER_TOKENS, "a writer's token is not larger than all before, or a reader's than the writers'")                \
     X(DOWNGRADE, "a downgrade answers what is not so")                                                                 \
-    X(EXCHANGE, "a downgraded writer's new node does not take the place of the old one")                               \
+    X(EXCHANGE, "a downgraded writer's new node does not take the position of the old one")                            \
     X(EXCHANGE_LATE, "a downgraded writer goes on keeping readers out")                                                \
     X(PERMITS, "more permits are valid than there are")                                                                \
     X(PERMIT_NODES, "a permit without a node of its own")                                                              \
@@ -88,7 +88,7 @@ const char *check_words(enum check check);
     X(SEVERAL, "several at once")                                                                                      \
     X(FULL, "all permits taken")                                                                                       \
     X(AWAITED, "permits waited for")                                                                                   \
-    X(SAME_TURN, "turns handed over")                                                                                  \
+    X(SAME_ADMISSION, "admissions handed over")                                                                        \
     X(MISMATCHED, "refused by another number")                                                                         \
     X(TERMS, "terms of office")                                                                                        \
     X(RESIGNED, "resigned")                                                                                            \
@@ -109,12 +109,12 @@ const char *meeting_name(enum meeting meeting);
 #define CHECKER_STATUSES 21
 
 struct checker_hold {
-    int64_t token, granted_at, until, ended_at, downgraded_at, robbed_at;
+    int64_t token, granted_at, until, ended_at, downgraded_at, removed_at;
     int64_t nodes[PLAN_COUNT_MOST]; /* czxids of those it stands on */
     uint32_t handover;
     int32_t session, count, nodes_count;
     int8_t process, path, mode;
-    bool known, ended, received, wants_lost, released, dropped, lost, robbed;
+    bool known, ended, received, wants_lost, released, dropped, lost, removed;
     bool returned; /* released while it was valid */
     bool downgraded, exchanged;
 };
@@ -127,12 +127,12 @@ struct checker_claim {
 };
 
 struct checker_node {
-    int64_t czxid, session, place, woken, created_at, gone_at;
+    int64_t czxid, session, mark, woken, created_at, gone_at;
     int32_t sequence, identity;
     int8_t path, mode, woken_mode;
-    bool gone, robbed, behind; /* behind: somebody was in line when it came */
-    bool stray;                /* takes the place of one that was taken away before */
-    bool was_first, held;      /* held: some hold stands on it, or did */
+    bool gone, removed, behind; /* behind: somebody was in line when it came */
+    bool exchanged_gone;        /* takes the place of one that was taken away before */
+    bool was_first, held;       /* held: some hold stands on it, or did */
 };
 
 struct checker_candidacy {
@@ -164,8 +164,8 @@ struct checker_path {
     int64_t reader_token;    /* the largest granted */
     int64_t freed_at;        /* of a semaphore: when permits were given back last, */
     int32_t freed;           /* and how many */
-    int64_t turn;            /* of a semaphore: czxid of the node in the queue that was granted last */
-    int32_t turns;           /* and how often in a row */
+    int64_t admitted;        /* of a semaphore: czxid of the node in the queue that was granted last */
+    int32_t handovers;       /* and how often in a row */
     enum plan_recipe recipe; /* of the plan */
     int32_t permits;         /* the most that any process thinks there are */
 };
@@ -181,7 +181,7 @@ struct checker {
     uint64_t evaluated[CHECK_COUNT], met[MET_COUNT];
     /* what is known */
     int64_t healed_at;
-    int32_t holds_count, claims_count, nodes_count, live_count, valid_count, lies_count;
+    int32_t holds_count, claims_count, nodes_count, live_count, valid_count, misled_count;
     int32_t candidacies_count, observers_count;
     struct checker_process processes[PLAN_PROCESSES];
     struct checker_path paths[PLAN_PATHS];
@@ -193,7 +193,7 @@ struct checker {
     struct checker_observer observers[HISTORY_OBSERVERS];
     int32_t live[HISTORY_NODES];  /* indices of nodes that exist */
     int32_t valid[HISTORY_HOLDS]; /* indices of holds whose word is not over */
-    int64_t lies[64];             /* ZooKeeper sessions that were lied to */
+    int64_t misled[64];           /* ZooKeeper sessions that were lied to */
 };
 
 void checker_begin(struct checker *c, const struct plan *plan);
@@ -234,13 +234,13 @@ bool checker_is_ahead(const struct checker_node *other, const struct checker_nod
 /* The first in line on a path, or NULL. */
 const struct checker_node *checker_first(const struct checker *c, int8_t path);
 /* Was something told to the ZooKeeper session that was not so? */
-bool checker_was_lied_to(const struct checker *c, int64_t session);
+bool checker_was_misled(const struct checker *c, int64_t session);
 bool checker_is_valid(const struct checker_hold *hold, int64_t at);
 /* When it was over: what the word said, or the moment that it named. */
 int64_t checker_over_at(const struct checker_hold *hold);
 bool checker_stands_on(const struct checker_hold *hold, int64_t czxid);
 /* An admin took one of its nodes away: little is promised then. */
-bool checker_is_robbed(struct checker *c, struct checker_hold *hold);
+bool checker_is_removed(struct checker *c, struct checker_hold *hold);
 
 /* A grant: what is checked of every recipe, and of each. */
 void checker_granted(struct checker *c, const struct history_event *e);

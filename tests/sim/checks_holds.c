@@ -22,23 +22,23 @@ bool checker_stands_on(const struct checker_hold *hold, int64_t czxid) {
 }
 
 /* The first of its nodes that an admin took away, or NULL. */
-static const struct checker_node *robbed_node(struct checker *c, const struct checker_hold *hold) {
+static const struct checker_node *removed_node(struct checker *c, const struct checker_hold *hold) {
     const struct checker_node *found = NULL;
     for (int32_t i = 0; i < hold->nodes_count; i++) {
         const struct checker_node *node = checker_node_of(c, hold->nodes[i]);
-        if (node && node->robbed && (!found || node->gone_at < found->gone_at))
+        if (node && node->removed && (!found || node->gone_at < found->gone_at))
             found = node;
     }
     return found;
 }
 
-bool checker_is_robbed(struct checker *c, struct checker_hold *hold) {
-    const struct checker_node *node = hold->robbed ? NULL : robbed_node(c, hold);
+bool checker_is_removed(struct checker *c, struct checker_hold *hold) {
+    const struct checker_node *node = hold->removed ? NULL : removed_node(c, hold);
     if (node) {
-        hold->robbed = true;
-        hold->robbed_at = node->gone_at;
+        hold->removed = true;
+        hold->removed_at = node->gone_at;
     }
-    return hold->robbed;
+    return hold->removed;
 }
 
 int64_t checker_over_at(const struct checker_hold *hold) {
@@ -47,9 +47,9 @@ int64_t checker_over_at(const struct checker_hold *hold) {
 
 /* Its node was deleted by an admin: it hears of that by its watch or a renewal, or loses its lease. */
 static void check_gone(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    if (!checker_is_robbed(c, hold))
+    if (!checker_is_removed(c, hold))
         return;
-    int64_t gone_at = hold->robbed_at;
+    int64_t gone_at = hold->removed_at;
     c->evaluated[CHECK_GONE]++;
     if (e->at >
         checker_latest(c, hold->process, (gone_at > hold->granted_at ? gone_at : hold->granted_at) + c->timeout))
@@ -59,7 +59,7 @@ static void check_gone(struct checker *c, struct checker_hold *hold, const struc
 
 /* On one more node, or on another one. */
 static void stands(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    checker_is_robbed(c, hold);
+    checker_is_removed(c, hold);
     if (c->paths[hold->path].recipe == PLAN_RECIPE_SEMAPHORE) {
         checker_permit_stands(c, hold, e->a, e);
         if (hold->nodes_count < PLAN_COUNT_MOST)
@@ -93,7 +93,7 @@ static void check_late(struct checker *c, struct checker_hold *hold, const struc
 static void check_reason(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     const struct checker_node *node = checker_node_of(c, hold->token);
     c->evaluated[CHECK_REASON]++;
-    if (e->a == PDK_REASON_NODE_GONE && !checker_is_robbed(c, hold) && !(node && checker_was_lied_to(c, node->session)))
+    if (e->a == PDK_REASON_NODE_GONE && !checker_is_removed(c, hold) && !(node && checker_was_misled(c, node->session)))
         checker_break(c, CHECK_REASON, e, "p%d's hold of %llx: NODE_GONE, and nobody has taken it", hold->process,
                       (unsigned long long)hold->token);
 }
@@ -157,7 +157,7 @@ static void written(struct checker *c, struct checker_hold *hold, const struct h
         path->largest_token = e->a;
         path->largest_handover = handover;
     }
-    if (!checker_is_valid(hold, e->at) || checker_is_robbed(c, hold))
+    if (!checker_is_valid(hold, e->at) || checker_is_removed(c, hold))
         return;
     c->evaluated[CHECK_HOLDERS_WRITE]++;
     if (!e->b)

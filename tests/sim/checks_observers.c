@@ -31,12 +31,12 @@ static void check_who(struct checker *c, const struct checker_observer *observer
 static void check_order(struct checker *c, struct checker_observer *observer, const struct checker_node *node,
                         const struct history_event *e) {
     bool again = observer->told && observer->token == e->a && observer->identity == (int32_t)e->b;
-    bool in_line = node && !node->gone && !is_stuck(node);
+    bool in_queue = node && !node->gone && !is_stuck(node);
     c->evaluated[CHECK_OBSERVER_ORDER]++;
-    if (again || (in_line && e->a < observer->live_token))
+    if (again || (in_queue && e->a < observer->live_token))
         checker_break(c, CHECK_OBSERVER_ORDER, e, "p%d's observer %d of %llx after %llx", observer->process, e->id,
                       (unsigned long long)e->a, (unsigned long long)(again ? e->a : observer->live_token));
-    if (in_line)
+    if (in_queue)
         observer->live_token = e->a;
 }
 

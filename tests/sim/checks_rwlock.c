@@ -25,9 +25,9 @@ static void check_order(struct checker *c, const struct checker_hold *hold, cons
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
         bool waits = hold->mode == MODE_EXCLUSIVE || other->mode == MODE_EXCLUSIVE;
-        if (waits && checker_is_ahead(other, node) && !other->stray)
-            checker_break(c, CHECK_READER_ORDER, e, "p%d %s with number %d while %s with %d is in line", hold->process,
-                          hold->mode == MODE_SHARED ? "reads" : "writes", node->sequence,
+        if (waits && checker_is_ahead(other, node) && !other->exchanged_gone)
+            checker_break(c, CHECK_READER_ORDER, e, "p%d %s with number %d while %s with %d is in the queue",
+                          hold->process, hold->mode == MODE_SHARED ? "reads" : "writes", node->sequence,
                           other->mode == MODE_SHARED ? "a reader" : "a writer", other->sequence);
     }
 }
@@ -37,7 +37,7 @@ static void check_tokens(struct checker *c, struct checker_hold *hold, const str
     bool writes = hold->mode == MODE_EXCLUSIVE;
     bool larger = hold->token > path->token || (hold->token == path->token && hold->handover > path->handover);
     c->evaluated[CHECK_WRITER_TOKENS]++;
-    if ((!larger || (writes && hold->token <= path->reader_token)) && !checker_is_robbed(c, hold))
+    if ((!larger || (writes && hold->token <= path->reader_token)) && !checker_is_removed(c, hold))
         checker_break(c, CHECK_WRITER_TOKENS, e, "p%d %s with %llx/%u after a writer's %llx/%u and a reader's %llx",
                       hold->process, writes ? "writes" : "reads", (unsigned long long)hold->token, hold->handover,
                       (unsigned long long)path->token, path->handover, (unsigned long long)path->reader_token);
@@ -84,7 +84,7 @@ void checker_exchanged(struct checker *c, struct checker_hold *hold, const struc
     const char *wrong = !hold->downgraded                        ? "nobody asked for it"
                         : hold->exchanged                        ? "it was exchanged already"
                         : !old || !new || new->path != old->path ? "it never was there"
-                        : new->gone && !new->robbed              ? "it is gone"
+                        : new->gone && !new->removed             ? "it is gone"
                         : new->mode != MODE_SHARED               ? "it is a writer's"
                         : new->session != old->session           ? "it is another session's"
                         : new->sequence != old->sequence         ? "its number is another one"

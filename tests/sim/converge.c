@@ -28,10 +28,10 @@ static bool is_connected(const pdk_session *s) { return s->link == PDK__LINK_CON
 
 static bool has_left(const pdk_session *s) { return is_connected(s) && s->entries.length == 0; }
 
-static bool all_lives(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
+static bool all_clients(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
     for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct life *life = d->players[i].life;
-        if (life && !life->process->dead && (life->closed ? life->reopens : !is_good(life->s)))
+        const struct client *client = d->players[i].client;
+        if (client && !client->process->dead && (client->closed ? client->reopens : !is_good(client->s)))
             return false;
     }
     return sim_settled(d->ensemble);
@@ -39,13 +39,13 @@ static bool all_lives(const struct deployment *d, bool (*is_good)(const pdk_sess
 
 /* But for candidates, who have a leader, of whom all observers know. */
 static bool is_served(const struct deployment *d) {
-    return d->unanswered == 0 && d->holding == 0 && all_lives(d, is_connected) &&
+    return d->unanswered == 0 && d->holding == 0 && all_clients(d, is_connected) &&
            checker_is_settled(&d->checker, d->agenda.now);
 }
 
 static bool is_done(const struct deployment *d) {
     return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->checker.live_count == 0 &&
-           all_lives(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
+           all_clients(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
 }
 
 /* By then whoever waits has been served: dead sessions expire, a leader is elected, clients come back, those in line take
@@ -57,8 +57,8 @@ static int64_t time_to_converge(const struct deployment *d) {
     int64_t ns = 6 * timeout + 20 * plan->tick * SIM_MS + 2 * plan->election_most * SIM_MS + 10 * DEPLOYMENT_LATE_LEAST;
     ns += 2 * plan->sync_limit * plan->tick * SIM_MS;
     for (int32_t i = 0; i < d->plan->processes; i++)
-        for (const struct life *life = d->players[i].life; life; life = life->older)
-            for (const struct claiming *claim = life->claims; claim; claim = claim->next)
+        for (const struct client *client = d->players[i].client; client; client = client->older)
+            for (const struct claiming *claim = client->claims; claim; claim = claim->next)
                 ns += 2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
     return ns;
 }
@@ -72,12 +72,12 @@ static void note_in_time(struct deployment *d, enum history_kind kind, bool in_t
 
 static void note_end(struct deployment *d, bool in_time) {
     for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct life *life = d->players[i].life;
-        if (!life || !life->s || life->process->dead)
+        const struct client *client = d->players[i].client;
+        if (!client || !client->s || client->process->dead)
             continue;
-        struct history_event *event = note(d, HISTORY_ALIVE, life->number, life);
+        struct history_event *event = note(d, HISTORY_ALIVE, client->number, client);
         if (event)
-            event->a = is_connected(life->s);
+            event->a = is_connected(client->s);
     }
     note_in_time(d, HISTORY_END, in_time);
 }
@@ -119,7 +119,7 @@ static bool end_elections(struct deployment *d) {
     if (!wait_for(d, is_served, &in_time))
         return false;
     note_in_time(d, HISTORY_SETTLED, in_time);
-    story_tell(d, "ALL CANDIDATES LEAVE");
+    transcript_tell(d, "ALL CANDIDATES LEAVE");
     for (int32_t i = 0; i < d->plan->processes; i++)
         if (d->players[i].process)
             sim_run_in(d->players[i].process, d->agenda.now, true, candidates_leave_all, &d->players[i], NULL);

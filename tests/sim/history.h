@@ -61,13 +61,13 @@
     X(STOPPED, "stopped", "", "")            /* id: observer */                                                        \
     X(FREED, "freed", "", "")                /* id: observer: its user_free */                                         \
     X(CREATED, "created", "czxid",                                                                                     \
-      "place")                           /* id: sequence; extra: ZooKeeper session; number: a candidate's identity */  \
+      "mark")                            /* id: sequence; extra: ZooKeeper session; number: a candidate's identity */  \
     X(DELETED, "deleted", "czxid", "by") /* id: sequence; by: ZooKeeper session, 0: an admin; extra: owner expired */  \
     X(RMDIR, "rmdir", "by", "")          /* the path's directory */                                                    \
-    X(MEDDLED, "meddled", "by", "")      /* a client's session changed what is not its own */                          \
-    X(WOKEN, "woken", "czxid", "place")  /* by the deletion of that node */                                            \
-    X(LIED, "lied", "session", "")       /* a server is made to say what is not so */                                  \
-    X(STEPS, "steps", "most", "steps")   /* how much goes on while nothing is to be done */                            \
+    X(CHANGED_FOREIGN, "changed_foreign", "by", "") /* a client's session changed what is not its own */               \
+    X(WOKEN, "woken", "czxid", "mark")              /* by the deletion of that node */                                 \
+    X(MISLED, "misled", "session", "")              /* a server is made to say what is not so */                       \
+    X(STEPS, "steps", "most", "steps")              /* how much goes on while nothing is to be done */                 \
     X(HEALED, "healed", "", "")                                                                                        \
     X(SETTLED, "settled", "in_time", "") /* everybody was served, but for candidates; now they leave */                \
     X(END, "end", "in_time", "")         /* in_time: it converged */

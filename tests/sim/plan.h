@@ -82,12 +82,12 @@
     X(LAG, "lag", "server@ by for")                                                                                    \
     X(SLOW, "slow", "from@ to@ by for")                                                                                \
     X(ANSWER, "answer", "process code executed")                                                                       \
-    X(ADMIN_DELETE, "admin_delete", "path place")                                                                      \
-    X(ADMIN_WRITE, "admin_write", "path place")                                                                        \
+    X(ADMIN_DELETE, "admin_delete", "path position")                                                                   \
+    X(ADMIN_WRITE, "admin_write", "path position")                                                                     \
     X(ADMIN_RMDIR, "admin_rmdir", "path")                                                                              \
     X(ADMIN_EXPIRE, "admin_expire", "process")                                                                         \
     X(FOREIGN, "foreign", "path name")                                                                                 \
-    X(ACL, "acl", "path place bits for")
+    X(ACL, "acl", "path position bits for")
 
 enum plan_kind {
 #define PLAN_KIND_CONSTANT(constant, name, values) PLAN_##constant,
@@ -116,7 +116,7 @@ enum { PLAN_END_RELEASE, PLAN_END_UNREF, PLAN_END_AT_ONCE };
  * when it is told that the term is over. */
 enum { PLAN_TERM_STAY, PLAN_TERM_RESIGN, PLAN_TERM_LEAVE, PLAN_TERM_LEAVE_AFTER };
 /* ACL's place, where it is not a node's: a directory. */
-enum { PLAN_PLACE_LINE = -1, PLAN_PLACE_LEASES = -2 };
+enum { PLAN_POSITION_QUEUE = -1, PLAN_POSITION_LEASES = -2 };
 /* PLAN_CLOSE's how. */
 enum { PLAN_CLOSE_CALL, PLAN_CLOSE_UNREF, PLAN_CLOSE_CALLBACK };
 
@@ -151,7 +151,7 @@ const char *plan_kind_name(enum plan_kind kind);
 const char *plan_path(int32_t path);
 enum plan_recipe plan_recipe(const struct plan *plan, int32_t path);
 /* The directory in which its contenders stand, and that of a semaphore's leases: NULL elsewhere. */
-const char *plan_line(const struct plan *plan, int32_t path);
+const char *plan_queue(const struct plan *plan, int32_t path);
 const char *plan_leases(const struct plan *plan, int32_t path);
 /* How many permits a process thinks that the path has; and the most that any does. */
 int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process);

@@ -15,7 +15,7 @@ struct flight {
 
 static void note_write(struct deployment *d, const struct flight *flight, bool refused) {
     const struct holding *h = flight->h;
-    struct history_event *event = note(d, HISTORY_WRITE, h->id, h->life);
+    struct history_event *event = note(d, HISTORY_WRITE, h->id, h->client);
     if (!event)
         return;
     event->path = (int8_t)h->path;
@@ -46,7 +46,7 @@ static void arrive(void *subject, void *what) {
 }
 
 void resource_write(struct holding *holding, int64_t delay) {
-    struct deployment *d = holding->life->player->d;
+    struct deployment *d = holding->client->player->d;
     struct flight *flight = sim_alloc(&d->agenda, sizeof *flight);
     *flight = (struct flight){holding, holding->shared};
     sim_at(&d->agenda, d->agenda.now + delay, arrive, d, flight);

@@ -86,12 +86,12 @@ static void print_shortened(FILE *in) {
 
 static void tell(const struct plan *plan) {
     struct deployment *d = deployment_new();
-    FILE *story = tmpfile();
-    if (story) {
-        deployment_run(d, plan, story);
-        rewind(story);
-        print_shortened(story);
-        fclose(story);
+    FILE *transcript = tmpfile();
+    if (transcript) {
+        deployment_run(d, plan, transcript);
+        rewind(transcript);
+        print_shortened(transcript);
+        fclose(transcript);
     }
     deployment_free(d);
 }

@@ -60,7 +60,7 @@ void swarm_draw_claim(struct swarm *s, struct plan_action *a) {
 }
 
 int32_t swarm_draw_directory(struct swarm *s, int32_t path) {
-    return plan_leases(s->plan, path) && one_in(s, 2) ? PLAN_PLACE_LEASES : PLAN_PLACE_LINE;
+    return plan_leases(s->plan, path) && one_in(s, 2) ? PLAN_POSITION_LEASES : PLAN_POSITION_QUEUE;
 }
 
 static void add(struct swarm *s, enum plan_kind kind, int32_t path, int32_t most) {

@@ -32,7 +32,7 @@ END_TEST
 
 START_TEST(a_fresh_lease_is_no_news_behind_somebody) {
     setup();
-    wait_in_line();
+    wait_in_queue();
     ck_assert_int_eq(tell(PDK__FRESH), PDK__DO_NOTHING);
     ck_assert_int_eq(c.phase, PDK__IN);
 }
@@ -114,7 +114,7 @@ START_TEST(a_mark_has_room_for_32_digits) {
 END_TEST
 
 /* Who cannot say where in line it is has nobody ahead, and is not listed: never a reason to grant. */
-START_TEST(an_own_name_that_is_no_contenders_is_not_in_line) {
+START_TEST(an_own_name_that_is_no_contenders_is_not_in_the_queue) {
     const char *names[] = {"a-lock-0000000001", "own", MARK "0000000002"};
     struct pdk__view view;
     pdk__view_make(&view, names, 3, &(struct pdk__viewer){MARK, "own", "", {pdk__blocks_always, 0}});
@@ -137,7 +137,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, forgotten_samples_prove_nothing);
     tcase_add_test(cases, a_sequence_has_one_spelling);
     tcase_add_test(cases, a_mark_has_room_for_32_digits);
-    tcase_add_test(cases, an_own_name_that_is_no_contenders_is_not_in_line);
+    tcase_add_test(cases, an_own_name_that_is_no_contenders_is_not_in_the_queue);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -182,21 +182,21 @@ START_TEST(marks_are_what_the_others_write) {
 END_TEST
 
 /* Names of one session, in either naming; anybody else's, and what is no name at all, are not its. */
-START_TEST(names_of_one_session_are_kin) {
-    static const char kin[] = "01234567-89ab-4cde-8f01-";
+START_TEST(names_of_one_session_have_its_uuid_prefix) {
+    static const char prefix[] = "01234567-89ab-4cde-8f01-";
     static const enum pdk__profile profiles[] = {PDK__CURATOR, PDK__KAZOO};
     for (size_t i = 0; i < 2; i++) {
         char mark[PDK__MARK_SIZE], strange[PDK__MARK_SIZE];
         pdk__mark_make(profiles[i], PDK__LABEL_READ, "01234567-89ab-4cde-8f01-00000000000f", mark);
         pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f02-000000000001", strange);
-        ck_assert(pdk__name_has_uuid_prefix(mark, kin));
-        ck_assert(!pdk__name_has_uuid_prefix(strange, kin));
+        ck_assert(pdk__name_has_uuid_prefix(mark, prefix));
+        ck_assert(!pdk__name_has_uuid_prefix(strange, prefix));
         mark[12] = '\0';
-        ck_assert(!pdk__name_has_uuid_prefix(mark, kin));
+        ck_assert(!pdk__name_has_uuid_prefix(mark, prefix));
     }
-    ck_assert(!pdk__name_has_uuid_prefix("", kin));
-    ck_assert(!pdk__name_has_uuid_prefix("_c_", kin));
-    ck_assert(!pdk__name_has_uuid_prefix("leases", kin));
+    ck_assert(!pdk__name_has_uuid_prefix("", prefix));
+    ck_assert(!pdk__name_has_uuid_prefix("_c_", prefix));
+    ck_assert(!pdk__name_has_uuid_prefix("leases", prefix));
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(kazoo_has_no_leases) {
 END_TEST
 
 /* Readers and writers queue together; candidates, and leases, among themselves. */
-START_TEST(lines_are_locks_candidates_and_leases) {
+START_TEST(queues_are_locks_candidates_and_leases) {
     static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
     static const bool same[4][4] = {{true, true}, {true, true}, {[2] = true}, {[3] = true}};
     for (int a = 0; a < 4; a++)
@@ -241,10 +241,10 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_number_has_one_spelling);
     tcase_add_test(cases, order_is_serial);
     tcase_add_test(cases, marks_are_what_the_others_write);
-    tcase_add_test(cases, names_of_one_session_are_kin);
+    tcase_add_test(cases, names_of_one_session_have_its_uuid_prefix);
     tcase_add_test(cases, a_mark_is_all_before_the_number);
     tcase_add_test(cases, kazoo_has_no_leases);
-    tcase_add_test(cases, lines_are_locks_candidates_and_leases);
+    tcase_add_test(cases, queues_are_locks_candidates_and_leases);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -106,8 +106,8 @@ static bool step(struct ts_fake_environment *environment, struct ts_fake_handle 
 
 bool ts_fake_environment_step(struct ts_fake_environment *environment) {
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++) {
-        int32_t session = environment->turn;
-        environment->turn = (environment->turn + 1) % TS_FAKE_SESSIONS;
+        int32_t session = environment->next;
+        environment->next = (environment->next + 1) % TS_FAKE_SESSIONS;
         if (environment->handles[session] && step(environment, environment->handles[session]))
             return true;
     }

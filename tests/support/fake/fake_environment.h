@@ -16,7 +16,7 @@ struct ts_fake_environment {
     struct ts_fake fake;
     struct ts_fake_names names;
     struct ts_fake_handle *handles[TS_FAKE_SESSIONS]; /* by session */
-    int32_t turn;                                     /* whose session steps next */
+    int32_t next;                                     /* whose session steps next */
 };
 
 extern const struct pdk__zk_calls ts_fake_calls;

@@ -57,7 +57,7 @@ struct sim_handle {
 
     /* the list of servers, and whose turn it is */
     int32_t servers[SIM_CLIENT_SERVERS];
-    int32_t servers_count, turn, first_pass;
+    int32_t servers_count, next_server, first_pass;
     bool delay; /* all have been tried: wait before the next attempt */
 
     enum sim_client_link link;

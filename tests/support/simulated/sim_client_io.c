@@ -27,9 +27,9 @@ static void send_packet(struct sim_handle *h, struct sim_packet *packet) {
 /* ---- the list of servers: the client library moves on twice when a connection fails, once when it begins one */
 
 static int32_t next_server(struct sim_handle *h) {
-    if (h->turn == h->servers_count)
-        h->turn = 0;
-    return h->servers[h->turn++];
+    if (h->next_server == h->servers_count)
+        h->next_server = 0;
+    return h->servers[h->next_server++];
 }
 
 /* Each in turn at first, until one has answered. */
@@ -62,7 +62,7 @@ static void lose(struct sim_handle *h, int32_t code) {
     h->unsent = NULL;
     if (h->link != SIM_LINK_EXPIRED)
         h->link = SIM_LINK_NONE;
-    h->delay = h->turn == h->servers_count;
+    h->delay = h->next_server == h->servers_count;
     next_server(h);
     h->busy = true;
 }
@@ -283,7 +283,7 @@ static void keep_time(struct sim_handle *h) {
     set_timer(h, MIN(h->received + h->timeout * 2 / 3, speak));
 }
 
-static void turn(struct sim_handle *h) {
+static void act(struct sim_handle *h) {
     h->busy = false;
     read_all(h);
     if (h->link == SIM_LINK_UP)
@@ -299,7 +299,7 @@ static void on_wake(void *subject, void *what) {
     (void)what;
     h->woken = false;
     if (h->zk)
-        turn(h);
+        act(h);
 }
 
 static void on_timer(void *subject, void *what) {
@@ -309,7 +309,7 @@ static void on_timer(void *subject, void *what) {
         h->timer = 0;
     bool due = current && h->zk && h->link != SIM_LINK_EXPIRED;
     if (due && h->deadline <= h->process->agenda->now) {
-        turn(h);
+        act(h);
         return;
     }
     sim_idle(h->process->agenda);

@@ -101,7 +101,7 @@ static void look_again(struct sim_server *s) {
 }
 
 void sim_look(struct sim_server *s) {
-    sim_end_life(s, SIM_LOOKING, false);
+    sim_end_role(s, SIM_LOOKING, false);
     s->looking_since = s->ensemble->agenda->now;
     look_again(s);
 }

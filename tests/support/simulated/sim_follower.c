@@ -28,7 +28,7 @@ static void answer_beat(struct sim_server *s) {
 
 /* Behind what was committed before it. */
 static void synced(struct sim_server *s, struct sim_request *r) {
-    if (r->life != s->life)
+    if (r->incarnation != s->incarnation)
         return;
     if (s->applied == s->committed) {
         sim_request_done(r, NULL);
@@ -82,7 +82,7 @@ static void on_silence(struct sim_server *s, bool late) {
 void sim_follow(struct sim_server *s, struct sim_link *link) {
     const struct sim_ensemble_config *config = &s->ensemble->config;
     s->role = SIM_FOLLOWING;
-    s->life++;
+    s->incarnation++;
     s->link = link;
     s->heard = s->ensemble->agenda->now;
     sim_timer(s, s->heard + config->sync_limit * config->tick, on_silence);

@@ -233,7 +233,7 @@ void sim_lead(struct sim_server *s) {
     const struct sim_ensemble_config *config = &s->ensemble->config;
     int64_t now = s->ensemble->agenda->now;
     s->role = SIM_LEADING;
-    s->life++;
+    s->incarnation++;
     s->lead = (struct sim_lead){.zxid = sim_log_zxid(s), .expiry_at = INT64_MAX};
     sim_tree_copy(&s->lead.ahead, &s->tree);
     s->lead.ahead.ahead = true;

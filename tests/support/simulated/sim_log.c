@@ -65,7 +65,7 @@ static void apply_next(struct sim_server *s) {
     const struct sim_txn *txn = s->log[s->applied++];
     struct sim_request *r = txn->request;
     struct applying applying = {s, txn};
-    bool ours = r && r->server == s && r->life == s->life;
+    bool ours = r && r->server == s && r->incarnation == s->incarnation;
     sim_tree_apply(&s->tree, txn, on_touched, &applying);
     if (s->role == SIM_LEADING)
         sim_lead_applied(s, txn);

@@ -209,7 +209,7 @@ static void end_session(void *subject, void *what) {
     look_for_end(t);
 }
 
-void sim_bury(struct sim_process *p, sim_event_fn give_back, void *subject, void *what) {
+void sim_dispose(struct sim_process *p, sim_event_fn give_back, void *subject, void *what) {
     sim_process_kill(p);
     for (struct threads *t = p->session; t; t = t->next)
         if (t->s)

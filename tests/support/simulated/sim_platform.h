@@ -26,6 +26,6 @@ pdk_session *sim_session_open(struct sim_process *p, const char *hosts, const pd
 /* The end of a process, dead or at the end of a run (then it is killed here): its sessions end at once and without the
  * network, no callback of theirs runs any more, and give_back, which may be NULL, runs in the process's name to give back all
  * that the workload still has of them. What is referenced by nobody then is freed. Not from an event of the process. */
-void sim_bury(struct sim_process *p, sim_event_fn give_back, void *subject, void *what);
+void sim_dispose(struct sim_process *p, sim_event_fn give_back, void *subject, void *what);
 
 #endif

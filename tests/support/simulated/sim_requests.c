@@ -155,7 +155,8 @@ void sim_request_take(struct sim_connection *c, const struct sim_packet *packet)
     if (!touch(c, packet))
         return;
     struct sim_request *r = sim_alloc(s->ensemble->agenda, sizeof *r);
-    *r = (struct sim_request){.server = s, .life = s->life, .connection = c, .packet = packet, .session = c->session};
+    *r = (struct sim_request){
+        .server = s, .incarnation = s->incarnation, .connection = c, .packet = packet, .session = c->session};
     take_set_answer(r);
     bool sync = packet->kind == SIM_REQUEST && packet->op == SIM_OP_SYNC;
     r->waits = !r->refused && (is_write(packet) || (sync && s->role == SIM_FOLLOWING));

@@ -49,7 +49,7 @@ struct sim_request {
     struct sim_request *next; /* in the session's queue */
     struct sim_request *next_sync;
     struct sim_server *server;
-    uint32_t life;
+    uint32_t incarnation;
     struct sim_connection *connection;
     const struct sim_packet *packet;
     int64_t session;
@@ -148,7 +148,7 @@ struct sim_server {
     struct sim_ensemble *ensemble;
     int32_t number;
     enum sim_role role;
-    uint32_t life;
+    uint32_t incarnation;
     bool paused;
     struct sim_put_off *put_off, *put_off_last;
 
@@ -204,7 +204,7 @@ struct sim_ensemble {
     void *user;
 };
 
-/* --- sim_life.c: roles, pauses, timers */
+/* --- sim_role.c: roles, pauses, timers */
 bool sim_serves(const struct sim_server *s);
 /* Is it running, can each reach the other? */
 bool sim_reaches(const struct sim_server *a, const struct sim_server *b);
@@ -216,7 +216,7 @@ void sim_timer(struct sim_server *s, int64_t at, sim_timer_fn fn);
 /* This event only kept time. */
 void sim_kept_time(struct sim_ensemble *e);
 /* End what the role consisted of: links, connections, requests. killed: by the kernel, as it happens. */
-void sim_end_life(struct sim_server *s, enum sim_role next, bool killed);
+void sim_end_role(struct sim_server *s, enum sim_role next, bool killed);
 /* An array that grows: room for one more. */
 void *sim_room(struct sim_agenda *agenda, void *items, size_t count, size_t *room, size_t size);
 

@@ -1,4 +1,4 @@
-/* The story of a run, for somebody who knows ZooKeeper but not the code: who asks what, what the servers make of it, what each
+/* The transcript of a run, for somebody who knows ZooKeeper but not the code: who asks what, what the servers make of it, what each
  * process believes, and what is done to them. A tapped table of calls is between the driver and its client library; all the
  * rest is read after each event. Nothing that is told changes what happens.
  *
@@ -7,7 +7,7 @@
  *     0.122301  p0 <- create: /stock/_c_3f2a..-lock-0000000004, token 1:0012
  *     0.122301  p0    is in line with ..-lock-0000000004, behind ..-lock-0000000003
  */
-#include "story.h"
+#include "transcript.h"
 
 #include "grant/hold.h"
 #include "session/entries.h"
@@ -17,11 +17,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define PLACES 64
+#define ENTRIES 64
 #define PENDING 1024
 
 /* What was said of a place last. */
-struct told_place {
+struct reported_entry {
     const struct pdk__entry *entry;
     char text[160];
     bool seen;
@@ -32,7 +32,7 @@ struct pending {
     char path[160];
 };
 
-struct story {
+struct transcript {
     struct deployment *d;
     FILE *out;
     struct pdk__platform platform;
@@ -40,7 +40,7 @@ struct story {
     enum sim_role roles[SIM_SERVERS];
     bool paused[SIM_SERVERS];
     enum pdk__link links[PLAN_PROCESSES];
-    struct told_place places[PLACES];
+    struct reported_entry entries[ENTRIES];
     int32_t told; /* events of the history */
 };
 
@@ -53,14 +53,14 @@ struct tap {
     struct pending pending[PENDING];
 };
 
-static struct story *told_now; /* there is one run at a time */
+static struct transcript *told_now; /* there is one run at a time */
 
 /* ---- words */
 
-const char *story_path(const char *path) {
+const char *transcript_path(const char *path) {
     static char texts[8][160];
-    static unsigned turn;
-    char *text = texts[turn++ % 8];
+    static unsigned next;
+    char *text = texts[next++ % 8];
     const char *name = path ? strrchr(path, '/') : NULL;
     name = name ? name + 1 : path;
     size_t uuid = name && name[0] == '_' ? 39 : 32; /* of a contender: what stands before its kind and number */
@@ -71,58 +71,58 @@ const char *story_path(const char *path) {
     return text;
 }
 
-const char *story_zxid(int64_t zxid) {
+const char *transcript_zxid(int64_t zxid) {
     static char texts[8][24];
-    static unsigned turn;
-    char *text = texts[turn++ % 8];
+    static unsigned next;
+    char *text = texts[next++ % 8];
     g_snprintf(text, 24, "%lld:%04llx", (long long)(zxid >> 32), (unsigned long long)(zxid & 0xffffffff));
     return text;
 }
 
-static void say_v(const struct story *story, const char *who, const char *format, va_list arguments) {
-    fprintf(story->out, "%10.6f  %-3s ", (double)(story->d->agenda.now - story->d->started) / 1e9, who);
-    vfprintf(story->out, format, arguments);
-    fputc('\n', story->out);
+static void say_v(const struct transcript *transcript, const char *who, const char *format, va_list arguments) {
+    fprintf(transcript->out, "%10.6f  %-3s ", (double)(transcript->d->agenda.now - transcript->d->started) / 1e9, who);
+    vfprintf(transcript->out, format, arguments);
+    fputc('\n', transcript->out);
 }
 
-static void say(const struct story *story, const char *who, const char *format, ...)
+static void say(const struct transcript *transcript, const char *who, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void say(const struct story *story, const char *who, const char *format, ...) {
+static void say(const struct transcript *transcript, const char *who, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say_v(story, who, format, arguments);
+    say_v(transcript, who, format, arguments);
     va_end(arguments);
 }
 
 static const char *process_name(int32_t process) {
     static char texts[4][16];
-    static unsigned turn;
-    char *text = texts[turn++ % 4];
+    static unsigned next;
+    char *text = texts[next++ % 4];
     g_snprintf(text, 16, "p%d", process);
     return text;
 }
 
-void story_tell(struct deployment *d, const char *format, ...) {
-    if (!d->story)
+void transcript_tell(struct deployment *d, const char *format, ...) {
+    if (!d->transcript)
         return;
     va_list arguments;
     va_start(arguments, format);
-    say_v(d->story, "***", format, arguments);
+    say_v(d->transcript, "***", format, arguments);
     va_end(arguments);
 }
 
-void story_action(struct deployment *d, const struct plan_action *action, bool done) {
-    struct story *story = d->story;
-    fprintf(story->out, "%10.6f  *** ", (double)(d->agenda.now - d->started) / 1e9);
-    plan_print_action(action, story->out);
-    fputs(done ? "\n" : ": not possible now\n", story->out);
+void transcript_action(struct deployment *d, const struct plan_action *action, bool done) {
+    struct transcript *transcript = d->transcript;
+    fprintf(transcript->out, "%10.6f  *** ", (double)(d->agenda.now - d->started) / 1e9);
+    plan_print_action(action, transcript->out);
+    fputs(done ? "\n" : ": not possible now\n", transcript->out);
 }
 
 /* Whose session that is. */
 static const char *owner(const struct deployment *d, int64_t session) {
     static char texts[4][32];
-    static unsigned turn;
-    char *text = texts[turn++ % 4];
+    static unsigned next;
+    char *text = texts[next++ % 4];
     for (int32_t i = 0; i < d->plan->processes; i++)
         if (d->players[i].process && sim_client_session(d->players[i].process) == session) {
             g_snprintf(text, 32, "p%d", i);
@@ -161,7 +161,7 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
     if (reply->result != PDK__OK)
         say(told_now, who, "<- %s %s: %s", kind, asked->path, pdk__zk_code_name(reply->code));
     else if (asked->kind == PDK__OP_CREATE)
-        say(told_now, who, "<- create: %s, token %s", story_path(reply->name), story_zxid(reply->token));
+        say(told_now, who, "<- create: %s, token %s", transcript_path(reply->name), transcript_zxid(reply->token));
     else if (asked->kind == PDK__OP_LIST)
         say(told_now, who, "<- list %s: %zu children", asked->path, reply->children_count);
     else
@@ -172,7 +172,7 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
 static void on_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
     static const char *const words[] = {"changed", "deleted", "has other children"};
     struct tap *tap = driver;
-    say(told_now, process_name(tap->process), "<- event: %s %s", story_path(path), words[event]);
+    say(told_now, process_name(tap->process), "<- event: %s %s", transcript_path(path), words[event]);
     tap->sink->watch(tap->driver, zk, path, event);
 }
 
@@ -224,13 +224,13 @@ static const char *particulars(const struct pdk__request *request) {
 static bool tapped_submit(pdk__zk *zk, const struct pdk__request *request) {
     struct tap *tap = tap_of(zk);
     bool sent = sim_client_calls.submit(zk, request);
-    say(told_now, process_name(tap->process), "-> %s %s%s%s", op_names[request->kind], story_path(request->path),
+    say(told_now, process_name(tap->process), "-> %s %s%s%s", op_names[request->kind], transcript_path(request->path),
         particulars(request), sent ? "" : ": NOT SENT");
     if (!sent)
         return false;
     struct pending *pending = &tap->pending[tap->asked++ % PENDING];
     pending->kind = request->kind;
-    g_strlcpy(pending->path, story_path(request->path), sizeof pending->path);
+    g_strlcpy(pending->path, transcript_path(request->path), sizeof pending->path);
     return true;
 }
 
@@ -240,42 +240,42 @@ static void tapped_close(pdk__zk *zk) {
     sim_client_calls.close(zk);
 }
 
-const struct pdk__platform *story_platform(struct deployment *d) { return &d->story->platform; }
+const struct pdk__platform *transcript_platform(struct deployment *d) { return &d->transcript->platform; }
 
 /* ---- the servers */
 
-void story_txn(struct deployment *d, const struct sim_txn *txn) {
+void transcript_txn(struct deployment *d, const struct sim_txn *txn) {
     static const char *const kinds[] = {"refuse", "create", "delete", "set", "check", "open", "close", "epoch"};
-    const struct story *story = d->story;
-    const char *whose = owner(d, txn->session), *zxid = story_zxid(txn->zxid);
+    const struct transcript *transcript = d->transcript;
+    const char *whose = owner(d, txn->session), *zxid = transcript_zxid(txn->zxid);
     if (txn->kind == SIM_TXN_OPEN)
-        say(story, "zk", "%s session %llx begins", zxid, (unsigned long long)txn->session);
+        say(transcript, "zk", "%s session %llx begins", zxid, (unsigned long long)txn->session);
     else if (txn->kind == SIM_TXN_CLOSE)
-        say(story, "zk", "%s session %llx of %s %s", zxid, (unsigned long long)txn->session, whose,
+        say(transcript, "zk", "%s session %llx of %s %s", zxid, (unsigned long long)txn->session, whose,
             txn->expired ? "EXPIRED" : "is closed");
     else if (txn->kind == SIM_TXN_EPOCH)
-        say(story, "zk", "%s a leader begins", zxid);
+        say(transcript, "zk", "%s a leader begins", zxid);
     else if (txn->kind == SIM_TXN_ERROR)
-        say(story, "zk", "%s refused: %s, for %s", zxid, pdk__zk_code_name(txn->code), whose);
+        say(transcript, "zk", "%s refused: %s, for %s", zxid, pdk__zk_code_name(txn->code), whose);
     else
-        say(story, "zk", "%s %s %s, for %s", zxid, kinds[txn->kind], story_path(txn->path), whose);
+        say(transcript, "zk", "%s %s %s, for %s", zxid, kinds[txn->kind], transcript_path(txn->path), whose);
 }
 
-void story_fired(struct deployment *d, int64_t session, const char *path, enum sim_event event) {
+void transcript_fired(struct deployment *d, int64_t session, const char *path, enum sim_event event) {
     static const char *const words[] = {
         [SIM_CHANGED] = "changed", [SIM_DELETED] = "deleted", [SIM_CHILDREN] = "children"};
-    say(d->story, "zk", "the watch of %s on %s fires: %s", owner(d, session), story_path(path), words[event]);
+    say(d->transcript, "zk", "the watch of %s on %s fires: %s", owner(d, session), transcript_path(path), words[event]);
 }
 
-static void look_at_servers(struct story *story) {
+static void look_at_servers(struct transcript *transcript) {
     static const char *const names[] = {"is DOWN", "is LOOKING for a leader", "FOLLOWS", "LEADS"};
-    for (int32_t i = 0; i < story->d->plan->servers; i++) {
-        enum sim_role role = sim_server_role(story->d->ensemble, i);
+    for (int32_t i = 0; i < transcript->d->plan->servers; i++) {
+        enum sim_role role = sim_server_role(transcript->d->ensemble, i);
         char name[8];
         g_snprintf(name, sizeof name, "s%d", i);
-        if (role != story->roles[i])
-            say(story, name, "   %s", names[role]);
-        story->roles[i] = role;
+        if (role != transcript->roles[i])
+            say(transcript, name, "   %s", names[role]);
+        transcript->roles[i] = role;
     }
 }
 
@@ -286,26 +286,27 @@ static void describe(const struct pdk__entry *entry, char *text, size_t size) {
         [PDK__OUT] = "has no node",
         [PDK__UNSURE] = "does not know whether its node was created",
         [PDK__CANDIDATE] = "found a node with its mark",
-        [PDK__IN] = "is in line",
+        [PDK__IN] = "is in the queue",
         [PDK__HELD] = "HOLDS",
         [PDK__STUCK] = "cannot delete its node",
         [PDK__GONE] = "has left",
     };
     const struct pdk__contender *c = &entry->c;
-    const char *own = c->own[0] ? story_path(c->own) : "", *ahead = c->watched[0] ? story_path(c->watched) : "";
+    const char *own = c->own[0] ? transcript_path(c->own) : "",
+               *ahead = c->watched[0] ? transcript_path(c->watched) : "";
     g_snprintf(text, size, "%s: %s %s%s%s%s%s", entry->dir, phases[c->phase], own, c->watched[0] ? ", behind " : "",
                ahead, c->phase == PDK__IN && c->listed && !c->watched[0] ? ", nobody ahead" : "",
                c->leaving ? ", leaving" : "");
 }
 
-static void look_at_place(struct story *story, int32_t process, const struct pdk__entry *entry) {
+static void look_at_entry(struct transcript *transcript, int32_t process, const struct pdk__entry *entry) {
     char text[160];
-    struct told_place *free_one = NULL, *known = NULL;
-    for (int32_t i = 0; i < PLACES; i++) {
-        if (story->places[i].entry == entry)
-            known = &story->places[i];
-        if (!story->places[i].entry && !free_one)
-            free_one = &story->places[i];
+    struct reported_entry *free_one = NULL, *known = NULL;
+    for (int32_t i = 0; i < ENTRIES; i++) {
+        if (transcript->entries[i].entry == entry)
+            known = &transcript->entries[i];
+        if (!transcript->entries[i].entry && !free_one)
+            free_one = &transcript->entries[i];
     }
     known = known ? known : free_one;
     if (!known)
@@ -314,47 +315,47 @@ static void look_at_place(struct story *story, int32_t process, const struct pdk
     known->seen = true;
     describe(entry, text, sizeof text);
     if (strcmp(text, known->text) != 0)
-        say(story, process_name(process), "   %s", text);
+        say(transcript, process_name(process), "   %s", text);
     g_strlcpy(known->text, text, sizeof known->text);
 }
 
-static void look_at_places(struct story *story) {
-    for (int32_t i = 0; i < story->d->plan->processes; i++) {
-        const struct life *life = story->d->players[i].life;
-        if (!life || !life->s || life->process->dead)
+static void look_at_entries(struct transcript *transcript) {
+    for (int32_t i = 0; i < transcript->d->plan->processes; i++) {
+        const struct client *client = transcript->d->players[i].client;
+        if (!client || !client->s || client->process->dead)
             continue;
-        for (const GList *link = life->s->entries.head; link; link = link->next)
-            look_at_place(story, i, link->data);
+        for (const GList *link = client->s->entries.head; link; link = link->next)
+            look_at_entry(transcript, i, link->data);
     }
-    for (int32_t i = 0; i < PLACES; i++) {
-        if (!story->places[i].seen)
-            story->places[i] = (struct told_place){0};
-        story->places[i].seen = false;
+    for (int32_t i = 0; i < ENTRIES; i++) {
+        if (!transcript->entries[i].seen)
+            transcript->entries[i] = (struct reported_entry){0};
+        transcript->entries[i].seen = false;
     }
 }
 
-void story_look(struct deployment *d) {
-    struct story *story = d->story;
-    look_at_servers(story);
-    look_at_places(story);
-    for (; story->told < d->history.count; story->told++)
-        story_event(d, &d->history.events[story->told], story->out);
+void transcript_look(struct deployment *d) {
+    struct transcript *transcript = d->transcript;
+    look_at_servers(transcript);
+    look_at_entries(transcript);
+    for (; transcript->told < d->history.count; transcript->told++)
+        transcript_event(d, &d->history.events[transcript->told], transcript->out);
 }
 
-struct story *story_new(struct deployment *d, FILE *out) {
-    struct story *story = g_new0(struct story, 1);
-    story->d = d;
-    story->out = out;
-    story->calls = (struct pdk__zk_calls){tapped_open, tapped_submit, tapped_close};
-    story->platform = sim_platform;
-    story->platform.zk = &story->calls;
+struct transcript *transcript_new(struct deployment *d, FILE *out) {
+    struct transcript *transcript = g_new0(struct transcript, 1);
+    transcript->d = d;
+    transcript->out = out;
+    transcript->calls = (struct pdk__zk_calls){tapped_open, tapped_submit, tapped_close};
+    transcript->platform = sim_platform;
+    transcript->platform.zk = &transcript->calls;
     taps_count = 0;
     memset(taps, 0, sizeof taps);
-    told_now = story;
-    return story;
+    told_now = transcript;
+    return transcript;
 }
 
-void story_free(struct story *story) {
+void transcript_free(struct transcript *transcript) {
     told_now = NULL;
-    g_free(story);
+    g_free(transcript);
 }

@@ -75,16 +75,16 @@ static void tell_ping(const struct lease_model *m, const struct lease_state *bef
 }
 
 static void tell_connect(const struct lease_state *after, lease_action a, FILE *out) {
-    int32_t place = lease_argument_of(a);
+    int32_t target = lease_argument_of(a);
     if (lease_kind_of(a) == LEASE_CREATE)
         fprintf(out, "leader    begins the session, for a client at the %s; it is touched",
-                server(after, lease_place_at(place)));
+                server(after, lease_target_at(target)));
     else if (lease_kind_of(a) == LEASE_RECONNECT)
         fprintf(out, "leader    confirms the session, for a client that has reconnected to the %s; it is touched",
-                server(after, lease_place_at(place)));
+                server(after, lease_target_at(target)));
     else
         fprintf(out, "deposed   the deposed leader confirms the session, whose client has reconnected to it");
-    if (lease_place_shorter(place))
+    if (lease_target_shorter(target))
         fprintf(out, "; its timeout is shorter from now on");
 }
 
@@ -97,7 +97,7 @@ void lease_tell(const struct lease_model *m, const struct lease_state *before, c
     switch (lease_kind_of(a)) {
     case LEASE_CREATE:
     case LEASE_RECONNECT:
-    case LEASE_RECONNECT_ASTRAY:
+    case LEASE_RECONNECT_DEPOSED:
         tell_connect(after, a, out);
         break;
     case LEASE_LEARN:

@@ -8,10 +8,10 @@
 /* ---- a session begins */
 
 static void on_event(pdk_session_event event, int64_t left, void *user) {
-    struct life *life = user;
-    struct deployment *d = life->player->d;
+    struct client *client = user;
+    struct deployment *d = client->player->d;
     (void)left;
-    struct history_event *noted = note(d, HISTORY_SESSION, life->number, life);
+    struct history_event *noted = note(d, HISTORY_SESSION, client->number, client);
     if (noted)
         noted->a = event;
     d->tally.session_events[event]++;
@@ -24,8 +24,8 @@ static void on_log(pdk_log_level level, const char *text, void *user) {
 }
 
 static void open_in(void *subject, void *what) {
-    struct life *life = subject;
-    struct deployment *d = life->player->d;
+    struct client *client = subject;
+    struct deployment *d = client->player->d;
     GString *hosts = g_string_new(NULL);
     (void)what;
     for (int32_t i = 0; i < d->plan->servers; i++)
@@ -35,107 +35,107 @@ static void open_in(void *subject, void *what) {
     options.request_timeout_ms = d->plan->request;
     options.server_tick_ms = d->plan->tell_tick ? d->plan->tick : 0;
     options.on_event = on_event;
-    options.on_event_user = life;
+    options.on_event_user = client;
     options.on_log = d->plan->logs ? on_log : NULL;
-    const struct pdk__platform *platform = d->story ? story_platform(d) : &sim_platform;
-    if (pdk__session_begin(hosts->str, &options, platform, &life->s) != PDK_OK)
+    const struct pdk__platform *platform = d->transcript ? transcript_platform(d) : &sim_platform;
+    if (pdk__session_begin(hosts->str, &options, platform, &client->s) != PDK_OK)
         g_error("a session could not begin: %s", pdk_error_text());
     g_string_free(hosts, TRUE);
 }
 
-void taint(struct deployment *d, const struct life *life, pdk_status status) {
-    struct history_event *event = note(d, HISTORY_TAINTED, life->number, life);
+void taint(struct deployment *d, const struct client *client, pdk_status status) {
+    struct history_event *event = note(d, HISTORY_TAINTED, client->number, client);
     if (event)
         event->a = status;
 }
 
-void life_open(struct player *player) {
+void client_open(struct player *player) {
     struct deployment *d = player->d;
-    if (d->lives_count == HISTORY_SESSIONS)
+    if (d->clients_count == HISTORY_SESSIONS)
         return;
-    struct life *life = sim_alloc(&d->agenda, sizeof *life);
-    life->older = player->life;
-    life->player = player;
-    life->process = player->process;
-    life->number = d->lives_count++;
-    player->life = life;
-    note(d, HISTORY_OPEN, life->number, life);
+    struct client *client = sim_alloc(&d->agenda, sizeof *client);
+    client->older = player->client;
+    client->player = player;
+    client->process = player->process;
+    client->number = d->clients_count++;
+    player->client = client;
+    note(d, HISTORY_OPEN, client->number, client);
     if (d->refused)
-        taint(d, life, PDK_NO_PERMISSION);
+        taint(d, client, PDK_NO_PERMISSION);
     if (d->plan->first > INT32_MAX / 2)
-        taint(d, life, PDK_EXHAUSTED);
+        taint(d, client, PDK_EXHAUSTED);
     if (sim_process_current() == player->process)
-        open_in(life, NULL);
+        open_in(client, NULL);
     else
-        sim_call_in(player->process, open_in, life, NULL);
+        sim_call_in(player->process, open_in, client, NULL);
 }
 
 /* ---- a session ends */
 
-void life_leave(struct life *life) {
-    if (life->s)
-        pdk_session_unref(life->s);
-    life->s = NULL;
+void client_leave(struct client *client) {
+    if (client->s)
+        pdk_session_unref(client->s);
+    client->s = NULL;
 }
 
-void life_give_back(struct life *life) {
-    life->closed = true;
-    workload_give_back(life);
-    life_leave(life);
+void client_give_back(struct client *client) {
+    client->closed = true;
+    workload_give_back(client);
+    client_leave(client);
 }
 
-static void forget_unanswered(struct life *life) {
-    life->player->d->unanswered -= life->unanswered;
-    life->unanswered = 0;
-    for (struct claiming *claim = life->claims; claim; claim = claim->next)
+static void forget_unanswered(struct client *client) {
+    client->player->d->unanswered -= client->unanswered;
+    client->unanswered = 0;
+    for (struct claiming *claim = client->claims; claim; claim = claim->next)
         claim->answered = true;
 }
 
 static void reopen_in(void *subject, void *what) {
-    struct life *life = subject;
-    if (life->unanswered > 0) { /* the last answers first */
-        sim_run_in(life->process, life->player->d->agenda.now + 10 * SIM_MS, true, reopen_in, life, what);
+    struct client *client = subject;
+    if (client->unanswered > 0) { /* the last answers first */
+        sim_run_in(client->process, client->player->d->agenda.now + 10 * SIM_MS, true, reopen_in, client, what);
         return;
     }
-    life_give_back(life);
-    if (life->reopens && life->player->life == life)
-        life_open(life->player);
+    client_give_back(client);
+    if (client->reopens && client->player->client == client)
+        client_open(client->player);
 }
 
 /* No callback comes any more, and the claims that have no answer get none. */
-void life_close(struct life *life, const struct plan_action *action) {
-    struct deployment *d = life->player->d;
-    if (life->closed || !life->s)
+void client_close(struct client *client, const struct plan_action *action) {
+    struct deployment *d = client->player->d;
+    if (client->closed || !client->s)
         return;
-    life->closed = true;
+    client->closed = true;
     if (action->value[1] == PLAN_CLOSE_UNREF) {
-        note(d, HISTORY_CLOSING, life->number, life);
-        workload_give_back(life);
-        if (life->unanswered == 0) /* else with the last answer */
-            life_leave(life);
+        note(d, HISTORY_CLOSING, client->number, client);
+        workload_give_back(client);
+        if (client->unanswered == 0) /* else with the last answer */
+            client_leave(client);
     } else {
-        pdk_session_close(life->s, 0);
-        note(d, HISTORY_CLOSED, life->number, life);
-        forget_unanswered(life);
+        pdk_session_close(client->s, 0);
+        note(d, HISTORY_CLOSED, client->number, client);
+        forget_unanswered(client);
     }
-    life->reopens = action->value[2] >= 0;
-    if (life->reopens)
-        sim_run_in(life->process, d->agenda.now + action->value[2] * SIM_MS, true, reopen_in, life, NULL);
+    client->reopens = action->value[2] >= 0;
+    if (client->reopens)
+        sim_run_in(client->process, d->agenda.now + action->value[2] * SIM_MS, true, reopen_in, client, NULL);
 }
 
 static void begin_close_in(void *subject, void *what) {
     struct player *player = subject;
     const struct plan_action *action = what;
-    struct life *life = player->life;
-    if (!life || life->closed || !life->s || player->d->healed)
+    struct client *client = player->client;
+    if (!client || client->closed || !client->s || player->d->healed)
         return;
     int32_t lock = 0;
     while (lock < PLAN_LOCKS && plan_recipe(player->d->plan, lock / 2) == PLAN_RECIPE_ELECTION)
         lock += 2;
     if (action->value[1] == PLAN_CLOSE_CALLBACK && lock < PLAN_LOCKS)
-        workload_claim(life, action, lock, 0, true);
+        workload_claim(client, action, lock, 0, true);
     else
-        life_close(life, action);
+        client_close(client, action);
 }
 
 static void start_again(void *subject, void *what) {
@@ -149,9 +149,9 @@ static void kill_player(struct player *player) {
     struct deployment *d = player->d;
     note(d, HISTORY_KILLED, player->number, NULL);
     observe_killed(d, player);
-    for (struct life *life = player->life; life; life = life->older)
-        forget_unanswered(life);
-    player_bury(player);
+    for (struct client *client = player->client; client; client = client->older)
+        forget_unanswered(client);
+    player_dispose(player);
 }
 
 static void resume(void *subject, void *what) {
@@ -174,19 +174,19 @@ static bool pause_player(struct player *player, int32_t ms) {
 
 /* It runs, in time, and has a session, where that was to be had again. */
 static void heal_player(struct player *player) {
-    struct life *life = player->life;
+    struct client *client = player->client;
     resume(player, player->process);
     player->process->slow_least = player->slow / 16;
     player->process->slow_most = player->slow;
-    if (life->closed && life->reopens)
-        sim_run_in(player->process, player->d->agenda.now, true, reopen_in, life, NULL);
+    if (client->closed && client->reopens)
+        sim_run_in(player->process, player->d->agenda.now, true, reopen_in, client, NULL);
 }
 
-void lives_heal(struct deployment *d) {
+void processes_heal(struct deployment *d) {
     for (int32_t i = 0; i < d->plan->processes; i++) {
         struct player *player = &d->players[i];
         player->slow = MIN(player->slow, SIM_MS);
-        if (player->process && player->lied_to) {
+        if (player->process && player->misled) {
             kill_player(player);
             player->restarts = true;
         }
@@ -223,7 +223,7 @@ static sim_event_fn workload_of(const struct deployment *d, const struct plan_ac
     }
 }
 
-bool lives_do(struct deployment *d, const struct plan_action *action) {
+bool processes_do(struct deployment *d, const struct plan_action *action) {
     struct player *player = &d->players[action->value[0] % PLAN_PROCESSES];
     if (action->kind > PLAN_CUT || action->value[0] >= d->plan->processes || !player->process)
         return false;

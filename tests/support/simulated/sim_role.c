@@ -80,14 +80,14 @@ struct timer {
     struct sim_server *server;
     sim_timer_fn fn;
     int64_t at;
-    uint32_t life;
+    uint32_t incarnation;
 };
 
 static void ring(void *subject, void *what) {
     struct timer *timer = subject;
     struct sim_server *s = timer->server;
     (void)what;
-    if (s->life != timer->life)
+    if (s->incarnation != timer->incarnation)
         sim_kept_time(s->ensemble);
     else if (!sim_put_off(s, ring, timer, NULL))
         timer->fn(s, s->ensemble->agenda->now > timer->at);
@@ -95,7 +95,7 @@ static void ring(void *subject, void *what) {
 
 void sim_timer(struct sim_server *s, int64_t at, sim_timer_fn fn) {
     struct timer *timer = sim_alloc(s->ensemble->agenda, sizeof *timer);
-    *timer = (struct timer){s, fn, at, s->life};
+    *timer = (struct timer){s, fn, at, s->incarnation};
     sim_at(s->ensemble->agenda, at, ring, timer, NULL);
 }
 
@@ -125,7 +125,7 @@ static void end_links(struct sim_server *s, bool killed) {
     }
 }
 
-void sim_end_life(struct sim_server *s, enum sim_role next, bool killed) {
+void sim_end_role(struct sim_server *s, enum sim_role next, bool killed) {
     end_links(s, killed);
     while (s->connections) {
         struct sim_pipe *down = s->connections->down;
@@ -137,14 +137,14 @@ void sim_end_life(struct sim_server *s, enum sim_role next, bool killed) {
     s->touches_count = 0;
     s->syncs = s->syncs_last = NULL;
     s->role = next;
-    s->life++;
+    s->incarnation++;
 }
 
 void sim_server_kill(struct sim_ensemble *e, int32_t server) {
     struct sim_server *s = &e->servers[server];
     if (s->role == SIM_DOWN)
         return;
-    sim_end_life(s, SIM_DOWN, true);
+    sim_end_role(s, SIM_DOWN, true);
     catch_up(s); /* whoever had just dialled hears that nobody is there */
 }
 

@@ -1,5 +1,5 @@
 /* The events of the history, in words. */
-#include "story.h"
+#include "transcript.h"
 
 #include <stdarg.h>
 
@@ -31,7 +31,7 @@ static const char *what(const struct history_event *e) {
 
 static void hold_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     const struct checker_hold *hold = &d->checker.holds[e->id];
-    const char *token = story_zxid(hold->token);
+    const char *token = transcript_zxid(hold->token);
     unsigned handover = hold->handover;
     switch (e->kind) {
     case HISTORY_GRANT:
@@ -39,7 +39,7 @@ static void hold_event(const struct deployment *d, const struct history_event *e
              ms(e->b - e->at));
         break;
     case HISTORY_STANDS:
-        line(d, e, out, "hold %s/%u stands on the node of %s", token, handover, story_zxid(e->a));
+        line(d, e, out, "hold %s/%u stands on the node of %s", token, handover, transcript_zxid(e->a));
         break;
     case HISTORY_DOWNGRADED:
         line(d, e, out, "downgrades hold %s/%u: %s", token, handover, pdk_status_name((pdk_status)e->a));
@@ -79,7 +79,7 @@ static void candidate_event(const struct deployment *d, const struct history_eve
     if (e->kind == HISTORY_JOINED)
         line(d, e, out, "joins %s as candidate %d, called c%lld", plan_path(e->path), e->id, (long long)e->a);
     else if (e->kind == HISTORY_ELECTED)
-        line(d, e, out, "candidate %d is ELECTED, token %s", e->id, story_zxid(e->a));
+        line(d, e, out, "candidate %d is ELECTED, token %s", e->id, transcript_zxid(e->a));
     else if (e->kind == HISTORY_DEPOSED)
         line(d, e, out, "candidate %d is DEPOSED: %s", e->id, pdk_reason_name((pdk_reason)e->a));
     else if (e->kind == HISTORY_LEFT)
@@ -95,12 +95,12 @@ static void observer_event(const struct deployment *d, const struct history_even
     else if (e->kind == HISTORY_STOPPED)
         line(d, e, out, "observer %d is stopped", e->id);
     else if (e->kind == HISTORY_LEADER && e->a)
-        line(d, e, out, "observer %d is told: c%lld leads, token %s", e->id, (long long)e->b, story_zxid(e->a));
+        line(d, e, out, "observer %d is told: c%lld leads, token %s", e->id, (long long)e->b, transcript_zxid(e->a));
     else if (e->kind == HISTORY_LEADER)
         line(d, e, out, "observer %d is told: nobody leads", e->id);
 }
 
-void story_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+void transcript_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     static const char *const events[] = {"", "CONNECTED", "SUSPENDED", "RESTORED", "EXPIRED", "REOPENED", "CLOSED"};
     switch (e->kind) {
     case HISTORY_GRANT:
