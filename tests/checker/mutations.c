@@ -1,4 +1,4 @@
-/* Spoiling histories: nodes, claims, sessions, and the end. Those of holds: mutations_holds.c. */
+/* Spoils histories: nodes, claims, sessions, and the end. mutations_holds.c does so with holds. */
 #include "mutations.h"
 
 #include <paddock/session.h>
@@ -82,7 +82,7 @@ static bool second_node(struct history *h, struct sim_random *chance) {
     return mutation_insert(h, at + 1, twin);
 }
 
-/* Somebody with a smaller number is in line when a grant comes. */
+/* Somebody with a smaller number is in the queue when a grant comes. */
 static bool is_first_grant(const struct history *h, int32_t at) {
     if (!is_kind(h, at, HISTORY_GRANT) || h->events[at].extra != 0 || h->events[at].mode == MODE_PERMIT)
         return false;
@@ -189,7 +189,7 @@ static bool is_granted_answer(const struct history *h, int32_t at) {
     return is_answer(h, at) && h->events[at].a == PDK_OK;
 }
 
-/* Who receives it slept until it was over. */
+/* The receiver slept until it was over. */
 static bool late_delivery(struct history *h, struct sim_random *chance) {
     int32_t at = mutation_pick(h, chance, is_granted_answer);
     if (at < 0)

@@ -1,4 +1,4 @@
-/* Ways to spoil a good history, so that the checker must notice. */
+/* Ways to spoil a good history. The checker must notice each. */
 #ifndef MUTATIONS_H
 #define MUTATIONS_H
 
@@ -7,7 +7,7 @@
 
 struct mutation {
     const char *name;
-    /* Spoil it somewhere, by chance; false: there is no place for it in this one. */
+    /* Spoil it somewhere, by chance. false: this history has no event for it. */
     bool (*spoil)(struct history *h, struct sim_random *chance);
 };
 
@@ -20,7 +20,7 @@ extern const struct plan *mutations_plan;
 /* --- mutations.c, for the others */
 bool mutation_insert(struct history *h, int32_t at, struct history_event event);
 void mutation_remove(struct history *h, int32_t at);
-/* An event by chance, from those for which wanted answers true; -1: there is none. */
+/* A random event among those that `wanted` accepts; -1: there is none. */
 typedef bool (*mutation_wanted_fn)(const struct history *h, int32_t at);
 int32_t mutation_pick(const struct history *h, struct sim_random *chance, mutation_wanted_fn wanted);
 /* The first event of that kind and id behind at; -1: none. */
@@ -29,7 +29,7 @@ int32_t mutation_next(const struct history *h, int32_t at, enum history_kind kin
 const struct history_event *mutation_grant(const struct history *h, int32_t hold);
 
 /* --- mutations_holds.c */
-/* Was the node taken away by an admin? Then little is promised. */
+/* Did an admin delete the node? Then little is promised. */
 bool mutation_is_removed(const struct history *h, int64_t token);
 bool spoil_swapped_grants(struct history *h, struct sim_random *chance);
 bool spoil_duplicate_token(struct history *h, struct sim_random *chance);

@@ -163,7 +163,7 @@ bool spoil_told_after_stop(struct history *h, struct sim_random *chance) {
     return mutation_insert(h, at + 1, told);
 }
 
-/* What an observer was told last before all were served; it is told more after that. */
+/* The last report to an observer before all were served. It gets more reports after that. */
 static bool is_last_told(const struct history *h, int32_t at) {
     int32_t settled = settled_at(h), next = mutation_next(h, at, HISTORY_LEADER, h->events[at].id);
     return is_told_of_leader(h, at) && at < settled && next > settled && is_of_open(h, at);

@@ -9,7 +9,7 @@
 
 static bool is_grant(const struct history *h, int32_t at) { return h->events[at].kind == HISTORY_GRANT; }
 
-/* Was its node taken away by an admin? Then little is promised. */
+/* Did an admin delete its node? Then little is promised. */
 bool mutation_is_removed(const struct history *h, int64_t token) {
     for (int32_t i = 0; i < h->count; i++)
         if (h->events[i].kind == HISTORY_DELETED && h->events[i].a == token)
@@ -124,7 +124,7 @@ bool spoil_revived(struct history *h, struct sim_random *chance) {
 
 static bool is_lost(const struct history *h, int32_t at) { return h->events[at].kind == HISTORY_LOST; }
 
-/* Its owner keeps it for so long that silence shows, and may speak. */
+/* Its owner keeps it so long that a missing report shows, and a report may come. */
 static bool is_lost_and_kept(const struct history *h, int32_t at) {
     if (!is_lost(h, at))
         return false;
@@ -207,7 +207,7 @@ static bool is_lost_otherwise(const struct history *h, int32_t at) {
            mutation_next(h, -1, HISTORY_STANDS, h->events[at].id) < 0;
 }
 
-/* As if somebody had taken its node away. */
+/* As if somebody had deleted its node. */
 bool spoil_loss_reason(struct history *h, struct sim_random *chance) {
     int32_t at = mutation_pick(h, chance, is_lost_otherwise);
     if (at >= 0)
@@ -262,7 +262,7 @@ bool spoil_holder_refused(struct history *h, struct sim_random *chance) {
     return mutation_insert(h, at + 1, write) && mutation_insert(h, at + 1, future);
 }
 
-/* ---- turns */
+/* ---- hand-overs */
 
 static bool is_handed_over(const struct history *h, int32_t at) { return is_grant(h, at) && h->events[at].extra > 0; }
 
@@ -292,7 +292,7 @@ bool spoil_local_order(struct history *h, struct sim_random *chance) {
     return at >= 0;
 }
 
-/* ---- what the lease rests on */
+/* ---- the lease */
 
 static bool is_lease(const struct history *h, int32_t at) {
     const struct history_event *e = &h->events[at];
@@ -320,7 +320,7 @@ static bool is_ended_unreleased(const struct history *h, int32_t at) {
     return !mutation_is_removed(h, mutation_grant(h, h->events[at].id)->a);
 }
 
-/* An admin takes its node away as soon as it is granted, and it ends an hour later. */
+/* An admin deletes its node as soon as it is granted. It ends an hour later. */
 bool spoil_gone(struct history *h, struct sim_random *chance) {
     int32_t at = mutation_pick(h, chance, is_ended_unreleased);
     if (at < 0)

@@ -1,4 +1,5 @@
-/* Does the checker notice? Good histories of whole runs pass; spoiled in any of the known ways, they do not. */
+/* Does the checker notice? Good histories of whole runs pass. A history that is spoiled in any of the known ways does
+ * not. */
 #include "deployment.h"
 #include "mutations.h"
 #include "ts_check.h"
@@ -78,7 +79,7 @@ START_TEST(spoiled_ones_do_not) {
     }
     for (size_t i = 0; i < mutations_count; i++) {
         printf("        %-36s %5u of %5u noticed\n", mutations[i].name, scores[i].noticed, scores[i].tried);
-        ck_assert_msg(scores[i].tried > 0, "%s: no history had a place for it", mutations[i].name);
+        ck_assert_msg(scores[i].tried > 0, "%s: no history had an event for it", mutations[i].name);
     }
     for (size_t i = 0; i < mutations_count; i++)
         ck_assert_msg(scores[i].noticed * 1000ULL >= scores[i].tried * 999ULL, "%s: %u of %u noticed",

@@ -6,7 +6,7 @@
 struct ts_fake_environment fake_environment;
 struct fake_client fake_a, fake_b;
 
-/* ---- what a client hears */
+/* ---- answers and events of a client */
 
 static void hear(struct fake_client *c, const char *text) {
     size_t n = strlen(c->heard);
@@ -55,7 +55,7 @@ void fake_heard(struct fake_client *c, const char *text) {
     c->heard[0] = '\0';
 }
 
-/* ---- what it does */
+/* ---- actions of a client */
 
 void fake_open(struct fake_client *c) {
     memset(c, 0, sizeof *c);

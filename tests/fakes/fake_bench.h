@@ -1,12 +1,12 @@
-/* Two clients of the small fake ZooKeeper, through the driver's own table of calls; what they hear is written down, a word
- * each:
+/* Two clients of the small fake ZooKeeper, through the driver's own table of calls; answers and events are written
+ * down, a word each:
  *
  *     connected connecting expired        states
  *     4=0 4=1 4=0:x-0000000003 4=0,y,x    the answer to request 4, as a number of enum pdk__result; a create's name; a list
  *     gone:/a changed:/a children:/a      watches
  */
-#ifndef UNIT_FAKE_BENCH_H
-#define UNIT_FAKE_BENCH_H
+#ifndef FAKE_BENCH_H
+#define FAKE_BENCH_H
 
 #include "fake_environment.h"
 #include "ts_check.h"
@@ -34,7 +34,7 @@ void fake_create_named(struct fake_client *c, uint64_t tag, const char *path);
 void fake_watch_children(struct fake_client *c, uint64_t tag);
 /* Until nothing is left to be done. */
 void fake_settle(void);
-/* What it has heard since the last time. */
+/* Checks what it has heard since the last time. */
 void fake_heard(struct fake_client *c, const char *text);
 
 #endif

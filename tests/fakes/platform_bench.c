@@ -19,7 +19,7 @@ static const struct sim_ensemble_config config = {
     .containers = true,
 };
 
-/* ---- what a rival does, in its process */
+/* ---- the actions of a rival, in its process */
 
 static void on_event(pdk_session_event event, int64_t time_left_ms, void *user) {
     static const char *const words[] = {"", "connected", "suspended", "restored", "expired", "reopened", "closed"};
@@ -72,7 +72,7 @@ static void release_in(void *subject, void *what) {
 
 static void is_valid_in(void *subject, void *what) { *(bool *)what = pdk_hold_valid(((struct rival *)subject)->hold); }
 
-/* Hold, lock, session: in whatever order, a reference is a reference. */
+/* Hold, lock, session: the order does not matter, a reference is a reference. */
 void rival_gives_back(void *subject, void *what) {
     struct rival *r = subject;
     (void)what;
@@ -81,7 +81,7 @@ void rival_gives_back(void *subject, void *what) {
     pdk_lock_unref(g_steal_pointer(&r->lock));
 }
 
-/* ---- and what is done to it */
+/* ---- actions on a rival */
 
 void platform_pass(int64_t ns) {
     int64_t until = platform_agenda.now + ns;

@@ -15,7 +15,7 @@
 #define TIMEOUT (TIMEOUT_MS * SIM_MS)
 #define RIVALS 3
 
-/* A process with a session and a lock, what it holds, and what it heard. */
+/* A process with a session and a lock, its hold, and what it heard. */
 struct rival {
     struct sim_process process;
     pdk_session *session;
@@ -41,7 +41,7 @@ void platform_begin(uint64_t seed);
 void platform_end(void);
 
 void platform_pass(int64_t ns);
-/* How many nodes the line has, in truth. */
+/* How many nodes the queue has, in truth. */
 size_t platform_contenders(void);
 /* Both ways, between the rival and all servers. */
 void platform_block(const struct rival *r, bool blocked);
@@ -50,7 +50,7 @@ void rival_open(struct rival *r);
 void rival_acquire(struct rival *r, int64_t timeout_ms);
 void rival_release(struct rival *r);
 bool rival_is_valid(struct rival *r);
-/* In its process: all that it has, session and lock and hold. */
+/* In its process: gives back session, lock and hold. */
 void rival_gives_back(void *subject, void *what);
 
 #endif

@@ -93,7 +93,7 @@ void sim_bench_isolate(int32_t server, bool isolated) {
     }
 }
 
-/* ---- what a player hears */
+/* ---- packets for a player */
 
 static void hear(struct sim_player *p, const char *word) {
     size_t n = strlen(p->heard);
@@ -142,7 +142,7 @@ static void hear_packet(void *receiver, void *what) {
         return;
     }
     if (packet->zxid != 0) {
-        if (packet->zxid < p->zxid) /* whatever server says it */
+        if (packet->zxid < p->zxid) /* from any server */
             ck_abort_msg("time went back: %" PRIx64 " after %" PRIx64, packet->zxid, p->zxid);
         p->zxid = packet->zxid;
     }
@@ -165,7 +165,7 @@ void sim_player_check(struct sim_player *p, const char *text) {
     p->heard[0] = '\0';
 }
 
-/* ---- what it does */
+/* ---- actions of a player */
 
 void sim_player_send(struct sim_player *p, const struct sim_packet *packet) {
     struct sim_packet *copy = sim_alloc(&sim_agenda, sizeof *copy);

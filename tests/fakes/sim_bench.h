@@ -1,4 +1,4 @@
-/* A fake ensemble and clients of few words, for its tests: what a client hears is written down, a word each.
+/* A fake ensemble and simple clients, for its tests. Answers and events of a client are written down, a word each.
  *
  *     connected expired end                  the session, the connection
  *     4=0 4=-101 4=0:/a/x-0000000003         the answer to request 4; CREATE: the path
@@ -7,8 +7,8 @@
  *     changed:/a deleted:/a children:/a      events
  *     watching closed                        SET_WATCHES done, CLOSE done
  */
-#ifndef UNIT_SIM_BENCH_H
-#define UNIT_SIM_BENCH_H
+#ifndef SIM_BENCH_H
+#define SIM_BENCH_H
 
 #include "sim_ensemble.h"
 #include "ts_check.h"
@@ -47,7 +47,7 @@ int32_t sim_bench_leader(void);
 int32_t sim_bench_follower(int32_t nth);
 /* Until another one leads; fails after ten seconds. */
 void sim_bench_await_other_leader(int32_t old);
-/* In truth. */
+/* Does it exist, in truth? */
 bool sim_bench_exists(const char *path);
 /* Both ways between a server and all others, clients excepted. */
 void sim_bench_isolate(int32_t server, bool isolated);
@@ -57,17 +57,17 @@ void sim_bench_isolate(int32_t server, bool isolated);
 void sim_player_dial(struct sim_player *p, int32_t server);
 /* That, and wait for the answer. */
 void sim_player_connect(struct sim_player *p, int32_t server);
-/* The connection is given up by the client: what it sent may still arrive. */
+/* The client gives up the connection. Packets that it sent may still arrive. */
 void sim_player_leave(struct sim_player *p);
 void sim_player_send(struct sim_player *p, const struct sim_packet *packet);
 void sim_player_ask(struct sim_player *p, uint64_t tag, enum sim_op op, const char *path);
 void sim_player_create(struct sim_player *p, uint64_t tag, const char *path, enum sim_mode mode);
 void sim_player_watch(struct sim_player *p, uint64_t tag, const char *path);
 void sim_player_watch_children(struct sim_player *p, uint64_t tag, const char *path);
-/* What it has heard since the last time. */
+/* Checks what it has heard since the last time. */
 void sim_player_check(struct sim_player *p, const char *text);
 
-/* By the hand of an admin. */
+/* By an admin. */
 void sim_bench_create(const char *path, enum sim_mode mode);
 
 #endif

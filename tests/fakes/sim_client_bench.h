@@ -6,8 +6,8 @@
  *     4=ok:x-0000000003  4=ok,x,y  4=ok"text"               of a create, a list, a read
  *     gone:/a changed:/a children:/a                        watches
  */
-#ifndef UNIT_SIM_CLIENT_BENCH_H
-#define UNIT_SIM_CLIENT_BENCH_H
+#ifndef SIM_CLIENT_BENCH_H
+#define SIM_CLIENT_BENCH_H
 
 #include "sim_client.h"
 #include "sim_process.h"
@@ -43,7 +43,7 @@ void bench_begin(uint64_t seed, const struct sim_ensemble_config *config);
 void bench_pass(int64_t ns);
 /* A second, after which everybody is up to date. */
 void bench_settle(void);
-/* No word of the client reaches any server, or none of them the client. */
+/* No packet of the client reaches any server (up), or none of theirs the client (down). */
 void bench_block(const struct bench_client *c, bool up, bool down, bool blocked);
 
 /* Open, and connect. */
@@ -52,9 +52,9 @@ void client_close(struct bench_client *c);
 /* false: refused. */
 bool client_try(struct bench_client *c, uint64_t tag, enum pdk__op_kind kind, const char *path);
 void client_submit(struct bench_client *c, uint64_t tag, enum pdk__op_kind kind, const char *path);
-/* Whatever it is. */
+/* Any request. */
 void client_request(struct bench_client *c, struct pdk__request request);
-/* What it has heard since the last time. */
+/* Checks what it has heard since the last time. */
 void client_heard(struct bench_client *c, const char *text);
 /* Until it hears something, at most for ns. */
 bool client_awaits(struct bench_client *c, int64_t ns);

@@ -47,7 +47,7 @@ START_TEST(only_children_that_come_and_go_fire_it) {
 }
 END_TEST
 
-/* Before the answer to one's own write, and behind the deleted node's own watch. */
+/* Before the answer to the client's own write, and behind the deleted node's own watch. */
 START_TEST(its_event_has_a_place_among_the_others) {
     fake_begin(2);
     fake_submit(&fake_a, 1, PDK__OP_CREATE, NODE);
@@ -195,7 +195,7 @@ START_TEST(a_missed_end_is_told_unless_it_was_made_again) {
 }
 END_TEST
 
-/* As a client would have it that does not keep its watches. */
+/* As for a client that does not keep its watches. */
 START_TEST(without_its_watches_it_hears_of_nothing) {
     fake_begin(2);
     fake_watch_children(&fake_b, 1);
@@ -329,7 +329,7 @@ START_TEST(a_lost_write_may_come_late) {
     fake_submit(&fake_a, 3, PDK__OP_DELETE, NODE "0000000000");
     cut(&fake_a);
     fake_settle();
-    fake_submit(&fake_a, 4, PDK__OP_SET, NODE "0000000000"); /* behind which the delete cannot come */
+    fake_submit(&fake_a, 4, PDK__OP_SET, NODE "0000000000"); /* the delete cannot come after it */
     fake_settle();
     ck_assert_int_eq(fake_environment.fake.sessions[fake_session(&fake_a)].zombies, 0);
     fake_end();

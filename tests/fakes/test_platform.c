@@ -60,11 +60,11 @@ START_TEST(the_next_gets_what_a_killed_process_held) {
     ck_assert_int_ge(second->granted_at - since, TIMEOUT / 2);
     ck_assert_int_le(second->granted_at - since, TIMEOUT + 2 * TICK);
     ck_assert_int_gt(second->token, first->token);
-    ck_assert_uint_eq(first->losses, 0); /* nobody is there to be told */
+    ck_assert_uint_eq(first->losses, 0); /* nobody hears of it */
 }
 END_TEST
 
-/* Its follower serves it well, and nobody else can be reached; for the rest of the ensemble the session is over. */
+/* Its follower serves it well, and it reaches nobody else. For the rest of the ensemble the session is over. */
 START_TEST(a_holder_on_a_cut_off_follower_loses_before_the_next_is_granted) {
     uint32_t cut_off = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -159,7 +159,7 @@ START_TEST(a_dropped_session_ends_in_the_background) {
 }
 END_TEST
 
-/* From its first event on: nothing is left, and nothing is used that is gone. */
+/* From its first event on. Nothing is left, and nothing is used after its end. */
 START_TEST(a_process_can_be_disposed_of_at_any_moment) {
     for (int64_t moment = 0; moment < 60; moment++) {
         platform_end();

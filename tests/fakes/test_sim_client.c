@@ -1,5 +1,5 @@
-/* The simulated client library, against the fake ensemble: what a driver hears of its requests and watches, as libzookeeper
- * would have it. */
+/* The simulated client library, against the fake ensemble: a driver hears of its requests and watches as from
+ * libzookeeper. */
 #include "sim_client_bench.h"
 
 #include <string.h>
@@ -186,7 +186,7 @@ START_TEST(children_are_watched_until_they_change) {
 }
 END_TEST
 
-/* One kind of watch fires without the other; a deletion is for both, and told once. */
+/* One kind of watch fires without the other. A deletion is for both, and reported once. */
 START_TEST(watches_of_data_and_of_children_are_two) {
     client_open(&client_a);
     client_open(&client_b);

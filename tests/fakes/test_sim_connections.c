@@ -34,7 +34,7 @@ START_TEST(or_fails_with_the_next_attempt_that_fails) {
     bench_pass(TIMEOUT / 60 + 20 * SIM_MS);
     client_heard(&client_a, "connecting 1=unknown");
     uint64_t steps = bench_agenda.steps;
-    bench_pass(10 * TIMEOUT); /* all servers in turn, and then a pause of a sixtieth */
+    bench_pass(10 * TIMEOUT); /* all servers, one after the other, and then a pause of a sixtieth */
     ck_assert_uint_ge(bench_agenda.steps - steps, 2400);
     ck_assert_uint_le(bench_agenda.steps - steps, 16000);
     for (int32_t i = 0; i < 3; i++)
@@ -44,7 +44,7 @@ START_TEST(or_fails_with_the_next_attempt_that_fails) {
 }
 END_TEST
 
-/* Servers that it was told of in any order are all tried. */
+/* It tries all servers of its list, in any order. */
 START_TEST(it_visits_every_server_but_one_that_is_behind) {
     for (int32_t lag = 0; lag < 2; lag++) {
         bool visited[3] = {false};
@@ -92,7 +92,7 @@ START_TEST(pings_keep_a_session_that_says_nothing) {
 }
 END_TEST
 
-/* Two thirds of the timeout after the last word, which is at most a third old; on the process's own clock. */
+/* Two thirds of the timeout after the last packet, which is at most a third old; by the process's own clock. */
 START_TEST(a_silent_connection_is_given_up) {
     client_a.process.rate = 1.25;
     client_open(&client_a);

@@ -1,8 +1,8 @@
-/* The fake ensemble's links and elections: who leads, who joins, and how long it takes. */
+/* The fake ensemble's links and elections: which server leads, which joins, and how long it takes. */
 #include "sim_bench.h"
 #include "sim_server.h"
 
-/* Whoever waits until all is well must not take the moment before both have noticed for it. */
+/* A test that waits until all is well must not take the moment before both ends have noticed for it. */
 START_TEST(a_broken_link_is_none) {
     sim_bench_begin(3);
     int32_t leader = sim_bench_leader(), follower = sim_bench_follower(0);
@@ -32,7 +32,7 @@ START_TEST(a_follower_may_be_back_before_its_end_is_heard_of) {
 }
 END_TEST
 
-/* One of the two that could have acknowledged it is dead, the other's word does not arrive. */
+/* One of the two that could have acknowledged it is dead. The other's acknowledgement does not arrive. */
 START_TEST(whoever_joins_hears_what_is_proposed) {
     sim_bench_begin(3);
     int32_t leader = sim_bench_leader(), back = sim_bench_follower(0), mute = sim_bench_follower(1);

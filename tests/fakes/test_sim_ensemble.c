@@ -66,7 +66,7 @@ START_TEST(a_pipelined_list_shows_the_new_node) {
 }
 END_TEST
 
-/* Every write is answered in the order of the requests, whatever becomes of it, and each consumes a zxid. */
+/* Every write is answered in the order of the requests, whether it fails or not. Each consumes a zxid. */
 START_TEST(codes_of_writes) {
     sim_bench_begin(3);
     sim_player_connect(&sim_a, sim_bench_follower(0));
@@ -137,7 +137,7 @@ START_TEST(nodes_refuse) {
     sim_player_ask(&sim_a, 3, SIM_OP_EXISTS, "/a");
     sim_player_ask(&sim_a, 4, SIM_OP_MULTI_CHECK, "/a");
     sim_player_create(&sim_a, 5, "/a/c", SIM_EPHEMERAL);
-    sim_player_ask(&sim_a, 6, SIM_OP_DELETE, "/a/b"); /* the parent's to permit */
+    sim_player_ask(&sim_a, 6, SIM_OP_DELETE, "/a/b"); /* the parent permits it */
     sim_player_ask(&sim_a, 7, SIM_OP_DELETE, "/a/none");
     sim_player_ask(&sim_a, 8, SIM_OP_SET, "/a/b");
     sim_player_ask(&sim_a, 9, SIM_OP_GET, "/a/b");
@@ -295,7 +295,7 @@ START_TEST(an_idle_ensemble_is_idle) {
     uint64_t busy = sim_agenda.steps - sim_agenda.idle_steps, steps = sim_agenda.steps;
     sim_bench_run(10000);
     ck_assert_uint_gt(sim_agenda.steps, steps + 200);
-    /* What is left are the player's own timer and the pongs that it hears. */
+    /* The player's own timer and the pongs that it hears are left. */
     ck_assert_uint_le(sim_agenda.steps - sim_agenda.idle_steps - busy, UINT64_C(68));
 }
 END_TEST

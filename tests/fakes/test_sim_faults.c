@@ -1,4 +1,5 @@
-/* The fake ensemble's servers under faults: cut off, deposed, paused, dead; what their clients see that is no longer so. */
+/* The fake ensemble's servers under faults: cut off, deposed, paused, dead; and the stale state that their clients
+ * see. */
 #include "sim_bench.h"
 #include "sim_server.h"
 
@@ -32,7 +33,7 @@ START_TEST(an_isolated_follower_serves_on) {
     sim_player_create(&sim_b, 2, "/b", SIM_EPHEMERAL);
     sim_bench_run(20);
     sim_player_check(&sim_b, "1=0 deleted:/a 2=0:/b");
-    /* Its session is gone, and it is told that all is well. */
+    /* Its session is gone, and its server says that all is well. */
     ck_assert_ptr_null(sim_tree_session(sim_truth(sim_ensemble), sim_a.session));
     int32_t pongs = sim_a.pongs;
     sim_player_ask(&sim_a, 2, SIM_OP_LIST, "/");
@@ -89,7 +90,7 @@ START_TEST(a_deposed_leader_serves_on) {
     sim_player_ask(&sim_a, 4, SIM_OP_MULTI_CHECK, "/a");
     sim_bench_run(10);
     sim_player_check(&sim_a, "1=0:/a 2=0 3=0,a");
-    /* Whoever wants a session there waits; whoever has one may resume it. */
+    /* A client that asks for a session there waits. A client that has one may resume it. */
     sim_player_dial(&sim_c, old);
     sim_player_leave(&sim_a);
     sim_player_connect(&sim_a, old);
@@ -140,7 +141,7 @@ START_TEST(or_it_is_committed_when_its_log_is_the_longest) {
     sim_bench_isolate(old, true);
     sim_player_create(&sim_a, 1, "/a", SIM_PERSISTENT);
     sim_bench_run(10);
-    ck_assert_int_eq(sim_leader(sim_ensemble), -1); /* it leads, but nobody */
+    ck_assert_int_eq(sim_leader(sim_ensemble), -1); /* it leads nobody */
     sim_server_kill(sim_ensemble, others[0]);
     sim_server_kill(sim_ensemble, others[1]);
     ck_assert(!sim_bench_exists("/a"));
@@ -181,7 +182,7 @@ START_TEST(a_paused_leader_wakes_up_deposed) {
 }
 END_TEST
 
-/* It reads what came meanwhile before it misses its leader. */
+/* It reads packets that came meanwhile before it misses its leader. */
 START_TEST(a_paused_follower_stays_if_its_leader_did) {
     sim_bench_begin(3);
     int32_t paused = sim_bench_follower(0);
@@ -199,7 +200,7 @@ START_TEST(a_paused_follower_stays_if_its_leader_did) {
     sim_player_check(&sim_a, "1=0,a");
     ck_assert_int_eq(sim_server_role(sim_ensemble, paused), SIM_FOLLOWING);
     ck_assert(sim_settled(sim_ensemble));
-    /* Also when the moment came first, and the words of the leader after. */
+    /* Also when the moment came first, and the packets of the leader after. */
     sim_bench_isolate(paused, true);
     heard = sim_ensemble->servers[paused].heard;
     sim_bench_run((heard + 5 * SIM_TICK - sim_agenda.now) / SIM_MS - 10);

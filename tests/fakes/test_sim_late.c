@@ -27,7 +27,7 @@ START_TEST(a_lagging_follower_shows_the_past) {
     sim_player_dial(&sim_b, late);
     sim_bench_run(10);
     sim_player_check(&sim_b, "2=0 end");
-    sim_server_lag(sim_ensemble, late, 0); /* what is late stays late, and in order */
+    sim_server_lag(sim_ensemble, late, 0); /* late entries stay late, and in order */
     sim_player_ask(&sim_a, 4, SIM_OP_SYNC, "/");
     sim_player_create(&sim_a, 5, "/c", SIM_PERSISTENT);
     size_t applied = sim_ensemble->servers[late].applied;
@@ -151,7 +151,7 @@ static bool outlives(uint64_t seed) {
     return sim_bench_exists("/a");
 }
 
-/* What a dead server had handed to its kernel arrives, or does not. */
+/* Packets that a dead server had handed to its kernel arrive, or do not. */
 START_TEST(a_write_may_outlive_its_server) {
     int32_t executed = 0;
     for (uint64_t seed = 0; seed < 20; seed++)

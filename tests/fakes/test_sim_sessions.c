@@ -1,4 +1,4 @@
-/* The fake ensemble's clock of sessions: ticks, touches, who knows of them, and when a session moves. */
+/* The fake ensemble's clock of sessions: ticks, touches, the servers that know of them, and sessions that move. */
 #include "sim_bench.h"
 #include "sim_server.h"
 
@@ -63,7 +63,7 @@ START_TEST(sessions_end_at_ticks) {
 }
 END_TEST
 
-/* What the checks are told is what happens, unless the leader hears more or another takes over. */
+/* The end that the checks see beforehand is the real end, unless the leader hears more or another takes over. */
 START_TEST(the_end_is_known_beforehand) {
     begin(3);
     int32_t leader = sim_bench_leader();
@@ -198,7 +198,7 @@ START_TEST(a_new_leader_gives_everybody_a_full_timeout) {
 }
 END_TEST
 
-/* The leader's clock goes on while it has no majority; but nobody hears of an end that is not committed. */
+/* The leader's clock goes on while it has no majority. But nobody hears of an end that is not committed. */
 START_TEST(a_leader_alone_refuses_those_whose_time_is_over) {
     begin(3);
     int32_t old = sim_bench_leader();
@@ -219,8 +219,9 @@ START_TEST(a_leader_alone_refuses_those_whose_time_is_over) {
 }
 END_TEST
 
-/* The leader sleeps beyond the end of a session whose client has written meanwhile, through a follower. What it does first
- * when it wakes up is chance: the write is committed and the session ends nevertheless, or the write is refused. */
+/* The leader sleeps beyond the end of a session whose client has written meanwhile, through a follower. Its first
+ * action when it wakes up is chance: the write is committed and the session ends nevertheless, or the write is
+ * refused. */
 START_TEST(a_leader_that_slept_ends_a_session_that_writes) {
     int32_t written = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -262,7 +263,7 @@ START_TEST(a_reconnect_closes_the_connection_before) {
 }
 END_TEST
 
-/* Both connections of a session live; the one it has moved from may read at a follower, but not write. */
+/* Both connections of a session are open. The one it has moved from may read at a follower, but not write. */
 static void move(int32_t from, int32_t to, bool reads) {
     begin(3);
     sim_player_connect(&sim_a, from);
@@ -309,7 +310,7 @@ START_TEST(a_late_write_of_a_moved_session_is_refused) {
 }
 END_TEST
 
-/* Back at the same server: it comes the same way, and reads of the new connection stand behind it. */
+/* Back at the same server: the write comes the same way. Reads of the new connection wait behind it. */
 START_TEST(a_late_write_by_the_same_way_is_executed) {
     begin(3);
     int32_t leader = sim_bench_leader(), slow = sim_bench_follower(0);

@@ -1,6 +1,6 @@
-/* Whatever happens to the fake ensemble, its servers agree in the end: random requests and faults of every kind, then
- * everything is healed. That commits never contradict each other is asserted in sim_log.c, that no client sees time go back
- * in sim_bench.c. */
+/* After any faults the fake ensemble's servers agree in the end: random requests and faults of every kind, then
+ * everything is healed. sim_log.c asserts that commits never contradict each other. sim_bench.c asserts that no client
+ * sees time go back. */
 #include "sim_bench.h"
 #include "sim_server.h"
 
@@ -12,7 +12,7 @@
 static struct sim_random chance;
 static int32_t servers;
 
-/* How often something happened in all seeds: a storm without it would prove nothing. */
+/* How often something happened in all seeds. A storm without it would prove nothing. */
 static struct { int32_t epochs, expired, errors, replies, refused, fired; } times;
 
 static int32_t below(int32_t count) { return (int32_t)sim_random_between(&chance, 0, count - 1); }
@@ -34,7 +34,7 @@ static void on_fired(void *user, int64_t session, const char *path, enum sim_eve
     times.fired++;
 }
 
-/* ---- what clients do */
+/* ---- requests */
 
 static void ask(struct sim_player *p) {
     static const char *const paths[] = {"/l", "/l/a", "/l/a", "/l/a", "/l/b", "/l/a/c"};
@@ -70,7 +70,7 @@ static void act(struct sim_player *p) {
     }
 }
 
-/* ---- what is done to them */
+/* ---- faults */
 
 static void heal(void) {
     memset(sim_net.extra, 0, sizeof sim_net.extra);
@@ -118,7 +118,7 @@ static void fault(void) {
     }
 }
 
-/* ---- what must hold */
+/* ---- what must be true */
 
 static void check_stat(const struct sim_stat *a, const struct sim_stat *b) {
     ck_assert(a->czxid == b->czxid && a->mzxid == b->mzxid && a->pzxid == b->pzxid && a->owner == b->owner);

@@ -1,4 +1,5 @@
-/* The fake server's tree: what each transaction does to nodes and sessions, and the counters that ZooKeeper shows. */
+/* The fake server's tree: the effect of each transaction on nodes and sessions, and the counters that ZooKeeper
+ * shows. */
 #include "sim_ensemble.h"
 #include "ts_check.h"
 
@@ -18,7 +19,7 @@ static void setup(void) {
 
 static void teardown(void) { sim_agenda_free(&agenda); }
 
-/* What was touched, a word each. */
+/* The nodes that were touched, a word each. */
 static char touched[256];
 
 static void on_touched(void *user, const struct sim_node *node, bool deleted) {
@@ -94,7 +95,7 @@ START_TEST(counters_of_children) {
 }
 END_TEST
 
-/* In the tree of what is committed the counter never decreases; ahead of it, it wraps. */
+/* In the committed tree the counter never decreases. In the proposed tree it wraps. */
 START_TEST(a_counter_sticks) {
     create("/a", SIM_PERSISTENT, 0, 0);
     apply((struct sim_txn){.kind = SIM_TXN_SET, .path = "/a", .mode = SIM_SET_COUNTER, .value = INT32_MAX});

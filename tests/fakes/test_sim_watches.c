@@ -1,4 +1,5 @@
-/* The fake ensemble's watches of data and of children: once, ahead of whatever shows the change, and none missed across a reconnect. */
+/* The fake ensemble's watches of data and of children: they fire once, ahead of any answer that shows the change, and
+ * none is missed across a reconnect. */
 #include "sim_bench.h"
 
 #include <glib.h>
@@ -164,7 +165,7 @@ START_TEST(a_list_never_shows_a_child_before_the_event) {
 }
 END_TEST
 
-/* The deleted node's own watches are told first, and once; then its parent's. */
+/* The deleted node's own watches fire first, and once. Then its parent's do. */
 START_TEST(a_deletion_is_told_to_the_node_and_to_the_parent) {
     sim_bench_begin(1);
     sim_bench_create("/a", SIM_PERSISTENT);
@@ -181,7 +182,7 @@ START_TEST(a_deletion_is_told_to_the_node_and_to_the_parent) {
 }
 END_TEST
 
-/* For either kind the node itself counts: its data's for the one, its list's for the other. */
+/* For either kind of watch the node itself counts: its data for the one, its list for the other. */
 START_TEST(who_may_not_list_is_told_nothing_of_children) {
     sim_bench_begin(1);
     sim_bench_create("/a", SIM_PERSISTENT);

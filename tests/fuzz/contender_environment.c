@@ -16,7 +16,7 @@ static void name_of(const struct environment *e, size_t i, char name[PDK__NAME_S
     snprintf(name, PDK__NAME_SIZE, "%s%010d", prefixes[e->nodes[i].owner], e->nodes[i].sequence);
 }
 
-/* Of any name; ENVIRONMENT_NODES: there is none. */
+/* Finds any name. ENVIRONMENT_NODES: there is none. */
 static size_t find(const struct environment *e, const char *name) {
     char text[PDK__NAME_SIZE];
     for (size_t i = 0; i < ENVIRONMENT_NODES; i++) {
@@ -112,7 +112,7 @@ void environment_late(struct environment *e) {
     e->late_create = false;
 }
 
-/* As the driver does it, and what a grant would need. */
+/* As the driver does it, and checks what a grant would need. */
 static enum pdk__result list(struct environment *e, uint8_t chance, struct pdk__event *event, struct pdk__view *view) {
     char texts[ENVIRONMENT_NODES][PDK__NAME_SIZE];
     const char *names[ENVIRONMENT_NODES];
@@ -169,7 +169,7 @@ static enum pdk__result delete_own(struct environment *e) {
     return PDK__OK;
 }
 
-/* Behind it no create of before can be executed any more: it has been, or will never be. */
+/* After it no earlier create can be executed any more: it has been, or will never be. */
 static enum pdk__result barrier(struct environment *e, uint8_t chance) {
     if (chance & 1)
         environment_late(e);
@@ -199,7 +199,7 @@ static enum pdk__result execute(struct environment *e, uint8_t chance, struct pd
     }
 }
 
-/* A lost request: executed, or not at all; a create may also be executed later. Of a list nothing is known. */
+/* A lost request: executed, or not at all; a create may also be executed later. Nothing is known of a list. */
 static void lose(struct environment *e, uint8_t chance, struct pdk__event *event, struct pdk__view *view) {
     if (event->type == PDK__CREATED && e->dir && chance & 1)
         e->late_create = true;

@@ -1,10 +1,10 @@
-/* A contender and a directory that answers it: whatever happens, in whatever order, it is granted only at the head of the
- * line, deletes only its own node, creates no second one, and once it leaves and is answered, it ends with none.
+/* A contender and a directory that answers it: for any events, in any order, it is granted only at the head of the
+ * queue, deletes only its own node, and creates no second one. Once it leaves and is answered, it ends with none.
  *
- *     byte ──► what happens next: news, somebody comes or goes, an answer, honest or with a fault
+ *     byte ──► the next event: news, somebody comes or goes, an answer, honest or with a fault
  *     the end of the input ──► LEAVE, the connection, honest answers ──► GONE
  *
- * Input: a byte each. The rules of the game are those of core/contender.h: one answer per command, two for ENTER and PROVE. */
+ * Input: a byte each. The rules are those of core/contender.h: one answer per command, two for ENTER and PROVE. */
 #include "contender_environment.h"
 #include "fuzz.h"
 
@@ -12,7 +12,7 @@
 
 static bool is_two(enum pdk__command command) { return command == PDK__DO_ENTER || command == PDK__DO_PROVE; }
 
-/* Tell it, and look at what it does next. */
+/* Give it an event, and check its next command. */
 static void tell(struct environment *e, const struct pdk__event *event) {
     enum pdk__phase before = e->c.phase;
     enum pdk__command command = pdk__contender_step(&e->c, event);
@@ -41,7 +41,7 @@ static void tell(struct environment *e, const struct pdk__event *event) {
 
 static void news(struct environment *e, enum pdk__event_type type) { tell(e, &(struct pdk__event){.type = type}); }
 
-/* Answer what is in flight, or the first half of it. */
+/* Answer the command in flight, or the first half of it. */
 static void answer(struct environment *e, enum environment_fault fault, uint8_t chance) {
     struct pdk__view view;
     struct pdk__event event = {.view = &view};

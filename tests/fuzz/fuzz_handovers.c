@@ -1,4 +1,5 @@
-/* Turns: a hand-over is given exactly while all of a plain list of hand-overs allows it. Input: the limits, and then steps. */
+/* Hand-overs: one is allowed exactly while a plain list of earlier hand-overs allows it. Input: the limits, and then
+ * steps. */
 #include "core/handovers.h"
 #include "fuzz.h"
 

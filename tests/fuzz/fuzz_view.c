@@ -1,5 +1,5 @@
-/* A listing, as one contender sees it. Input: lines of text: our own node, our mark, and then the children, the last of which
- * is also tried as the node whose place ours takes over. */
+/* A listing, as one contender sees it. Input: lines of text: our own node, our mark, and then the children. The last
+ * child is also tried as the node from which ours takes over. */
 #include "core/view.h"
 #include "fuzz.h"
 
@@ -65,8 +65,8 @@ static int32_t sequence_of(const char *name) {
     return parsed.sequence;
 }
 
-/* What is kept as the newest of ours bears the mark, is none of our nodes, and no other is newer unless half the circle of
- * sequences lies between: there is no newest then. */
+/* The node that is kept as the newest of ours bears the mark, and is none of our nodes. No other is newer, unless half
+ * the circle of sequences lies between: there is no newest then. */
 static void check_marked(const struct pdk__view *view, char **names, const struct pdk__viewer *viewer) {
     struct pdk__name other;
     bool any = false, known = view->marked[0] == '\0';

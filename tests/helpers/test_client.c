@@ -1,4 +1,4 @@
-/* The test support's own test: libzookeeper behind a proxy. Counting, cuts at an exact moment, expiry. */
+/* Tests of tests/support/servers: libzookeeper behind a proxy. Counting, cuts at an exact moment, expiry. */
 #include <check.h>
 #include <glib.h>
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ static void stop_server(void) {
     server = NULL;
 }
 
-/* Each test begins with a good link, and whatever the one before has done to it is undone. */
+/* Each test begins with a good link. The faults of the test before are undone. */
 static void good_link(void) {
     ts_proxy_disarm(proxy);
     ts_proxy_set_delay(proxy, 0, 0);

@@ -1,4 +1,4 @@
-/* The test support's own test: three servers whose links can be silenced. */
+/* Tests of tests/support/servers: three servers whose links can be silenced. */
 #include <check.h>
 #include <dirent.h>
 #include <glib.h>
@@ -142,7 +142,7 @@ START_TEST(a_deposed_leader_does_not_know_it) {
 }
 END_TEST
 
-/* What this one connection's server says of a node. */
+/* The answer of this one connection's server about a node. */
 static int exists_for(ts_wire *wire, const char *path) {
     GByteArray *request = g_byte_array_new();
     int rc;

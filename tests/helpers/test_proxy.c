@@ -1,4 +1,4 @@
-/* The test support's own test: a proxy's modes and delay. */
+/* Tests of tests/support/servers: a proxy's modes and delay. */
 #include <check.h>
 #include <glib.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void stop_server(void) {
     server = NULL;
 }
 
-/* Each test begins with a good link, and whatever the one before has done to it is undone. */
+/* Each test begins with a good link. The faults of the test before are undone. */
 static void good_link(void) {
     ts_proxy_disarm(proxy);
     ts_proxy_set_delay(proxy, 0, 0);
@@ -37,7 +37,7 @@ static void good_link(void) {
     ts_proxy_zero(proxy);
 }
 
-/* A client behind the proxy that soon gives a silent server up. */
+/* A client behind the proxy that soon gives up a silent server. */
 static ts_observer *impatient(void) {
     ts_observer *o = ts_observer_open(proxied);
 
@@ -186,7 +186,7 @@ START_TEST(a_held_request_arrives_late) {
     ck_assert(ts_proxy_wait_fired(proxy, 0));
     ts_observer_abandon(o);
     ck_assert_int_eq(ts_child_count(direct, "/t"), 0);
-    ts_proxy_heal(proxy); /* the client is gone; what it sent is not */
+    ts_proxy_heal(proxy); /* the client is gone; its bytes are not */
     ck_assert(ts_wait_children(direct, "/t", 1, 5000));
     ck_assert_int_eq(ts_delete(direct, "/t/late"), 0);
 }

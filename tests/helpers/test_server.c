@@ -1,4 +1,4 @@
-/* The test support's own test: processes, one server, the observer. */
+/* Tests of tests/support: processes, one server, the observer. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>

@@ -5,18 +5,18 @@
  *
  *     lease_steps.c     what can happen next, and doing it      lease_client.c   the client's side: the real lease
  *     lease_servers.c   the servers' side of a step             lease_checks.c   what must be true
- *     lease_explore.c   every order, each state once            lease_transcript.c    a counter-example as a timeline
+ *     lease_explore.c   every order, each state once            lease_transcript.c a counter-example as a timeline
  *     lease.c, test_lease_model.c                               run it
  *
- * Time goes in units, a few to half a tick, and within a unit anything may happen in any order, so that the instant before
- * and the instant after a moment are both explored. Every message may take any time, but those of one link arrive in order.
- * A client that is paused between reading its clock and handing a request over is a slow message, and so is one that is
- * paused before it looks at the answer. A state knows no date: all times are relative to now, so that the states are few.
+ * Time goes in units, a few to half a tick, and within a unit events happen in any order. So the instant before and
+ * the instant after a moment are both explored. Every message may take any time, but those of one link arrive in order.
+ * A client that pauses between reading its clock and handing a request over is a slow message. So is a client that
+ * pauses before it looks at the answer. A state knows no date: all times are relative to now. So the states are few.
  *
  * The servers are as unkind as they may be. The leader counts T from the moment of the touch at the client's server, not from
- * the moment it heard of it, and from then on may give the session away at any time, or never. What is on a link may stay
- * there for ever, and that is a link that is cut, in one direction or both: the server beyond it goes on answering reads. So
- * does a leader that is deposed.
+ * the moment it heard of it, and from then on may give the session away at any time, or never. A message may stay
+ * on a link for ever. That is a link that is cut, in one direction or both: the server beyond it goes on answering reads. A
+ * deposed leader does so too.
  */
 #ifndef LEASE_MODEL_H
 #define LEASE_MODEL_H
@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Usually a unit is so long that the 50 ms of the margin are next to nothing; that is where the lease is tightest. */
+/* Usually a unit is so long that the 50 ms of the margin hardly count. That is where the lease is tightest. */
 #define LEASE_LONG (INT64_C(1600000) * PDK__MS)
 #define LEASE_SLACK (50 * PDK__MS)
 #define LEASE_CONFIRM (LEASE_SLACK + LEASE_SLACK / 16)
@@ -68,8 +68,8 @@ struct lease_config {
 };
 
 enum lease_kind { LEASE_READ, LEASE_SYNC, LEASE_BARRIER };
-/* On its way to the server; from there to the leader; committed, and on its way back to an observer's server; on its last way
- * back, to the client. */
+/* On its way to the server; from there to the leader; committed, and on its way back to an observer's server; and on
+ * the last way back, to the client. */
 enum lease_stage { LEASE_SENT, LEASE_FORWARDED, LEASE_RETURNING, LEASE_DONE };
 enum lease_connection { LEASE_NO_SESSION, LEASE_UP, LEASE_DOWN };
 
@@ -79,15 +79,15 @@ struct lease_request {
     bool pinged; /* on its link back there is a ping ahead of it */
 };
 
-/* What is on its way from a server to the next: requests, and reports, which are the time of a touch. A report arrives with
- * the request behind it: one that arrives earlier only makes the leader wait longer. link[0] is what the leader itself has
+/* What is on its way from a server to the next: requests, and reports. A report is the time of a touch. It arrives with
+ * the request behind it; an earlier arrival only makes the leader wait longer. link[0] holds what the leader itself has
  * yet to commit. */
 struct lease_link {
     int8_t requests;
     int8_t reports[LEASE_REQUESTS + 1]; /* the newest ahead of each request, and behind the last one */
 };
 
-/* Times are units, 0 is now, what was is negative. Unused elements are 0, since states are compared as bytes. */
+/* Times are units. 0 is now, the past is negative. Unused elements are 0, since states are compared as bytes. */
 struct lease_state {
     int64_t end; /* of the lease, on the client's clock, from what it shows now; 0: none, or over */
     /* the client */
@@ -97,7 +97,7 @@ struct lease_state {
     int8_t sent[LEASE_TOLD], answered[LEASE_TOLD];
     bool committed[LEASE_TOLD];
     /* its connection */
-    int8_t connection, at; /* at: the server, as many links away from the leader; 0: the leader, or who was one */
+    int8_t connection, at; /* at: the server, as many links away from the leader; 0: the leader, or a deposed one */
     int8_t news;           /* the timeout it has not heard of yet; 0: none */
     bool deposed;          /* it is the deposed leader it talks to, or a follower of it */
     bool usurped;          /* there is a deposed leader somewhere */
@@ -145,14 +145,14 @@ enum lease_action_kind {
     LEASE_ANSWER,            /* the oldest answer comes to the client */
     LEASE_DEPOSE,            /* the others have elected somebody else */
     LEASE_STALL,             /* the leader falls silent, and goes on later */
-    LEASE_RESUME,            /* what it owes happens now, in any order */
+    LEASE_RESUME,            /* all that is overdue happens now, in any order */
     LEASE_LOSE,              /* the client loses its connection, and what is under way on it */
     LEASE_RECONNECT,         /* the leader itself confirms the session, and that is a touch */
-    LEASE_RECONNECT_DEPOSED, /* the deposed leader does */
+    LEASE_RECONNECT_DEPOSED, /* the deposed leader confirms it */
     LEASE_ACTION_KINDS,
 };
 
-/* What, and with what: which link, which server and when it is pinged, ... */
+/* What happens, and its argument: which link, which server and when it is pinged, ... */
 typedef uint16_t lease_action;
 #define LEASE_ARGUMENTS 256
 static inline enum lease_action_kind lease_kind_of(lease_action a) {
@@ -179,7 +179,7 @@ void lease_begin(struct lease_state *s);
 #define LEASE_POSSIBLE 128
 /* All that can happen next; returns how many. */
 int32_t lease_possible(const struct lease_model *m, const struct lease_state *s, lease_action out[LEASE_POSSIBLE]);
-/* Do it, and forget what no longer matters. m->broken is set when a check failed. */
+/* Do it, and forget all that no longer matters. m->broken is set when a check failed. */
 void lease_apply(struct lease_model *m, struct lease_state *s, lease_action a);
 
 /* A unit passes. */
@@ -198,7 +198,8 @@ void lease_depose(struct lease_state *s);
 void lease_disconnect(struct lease_state *s);
 /* Does the server report to somebody? Otherwise its pings do not matter. */
 bool lease_reports(const struct lease_state *s, int32_t server);
-/* The oldest request that nobody will ever answer, as those after it; s->requests when there is none. */
+/* The oldest request that nobody will ever answer; nor will those after it be answered. s->requests when there is
+ * none. */
 int32_t lease_stuck(const struct lease_state *s);
 void lease_tidy_servers(struct lease_state *s);
 
@@ -224,7 +225,7 @@ void lease_check_renewal(struct lease_model *m, const struct lease_state *s, con
 void lease_check_expiry(struct lease_model *m, const struct lease_state *s);
 /* From here on all goes well: the lease must become fresh, and stay so. */
 void lease_check_recovers(struct lease_model *m, const struct lease_state *s);
-/* NULL, or what did not happen that should have. */
+/* NULL, or an event that should have happened and did not. */
 const char *lease_vacuous(const struct lease_model *m);
 
 /* --- lease_transcript.c */
@@ -239,7 +240,7 @@ struct lease_result {
     double closest; /* a lease's end came to the earliest expiry of its session, in units of the client's clock */
     double seconds;
     bool complete;      /* no state was left out before the horizon */
-    bool closed;        /* nothing new would come after it: complete for all time */
+    bool closed;        /* no new state would come after it: complete for all time */
     const char *broken; /* NULL when all is well; the counter-example was printed */
     char detail[256];
     struct lease_seen seen;

@@ -1,4 +1,5 @@
-/* A counter-example as a timeline: when, who, what. Times are units of a good clock from the moment the client began. */
+/* A counter-example as a timeline: when, who, what. Times are units of a good clock, from the moment the client
+ * began. */
 #include "lease_model.h"
 
 static const char *const kinds[] = {[LEASE_READ] = "read", [LEASE_SYNC] = "sync", [LEASE_BARRIER] = "barrier"};

@@ -1,11 +1,12 @@
-/* What the processes do with elections: they are candidates, resign, leave and come back, in callbacks and outside, and watch. */
+/* What the processes do with elections. They are candidates, resign, leave and come back, in callbacks and outside.
+ * They watch. */
 #include "deployment.h"
 
 #include "grant/hold.h"
 
 #include <glib.h>
 
-/* One candidate of each object: what others call it. */
+/* One candidate of each object: its name for the others. */
 int32_t candidate_identity(const struct client *client, int32_t lock) { return client->number * PLAN_LOCKS + lock; }
 
 /* ---- observers */
@@ -78,7 +79,7 @@ void candidates_observe(void *subject, void *what) {
         sim_run_in(client->process, player->d->agenda.now + ms * SIM_MS, true, stop_in, o, NULL);
 }
 
-/* ---- out of it */
+/* ---- out of office */
 
 static void note_left(struct candidate *c, enum history_kind kind, int64_t status) {
     struct client *client = c->client;
@@ -94,7 +95,8 @@ static void note_left(struct candidate *c, enum history_kind kind, int64_t statu
         note_stopped(c->watching);
 }
 
-/* Its hold is given back here, unless it is over: then it is lost, and that is told, where anything still is. */
+/* Its hold is given back here, unless it is over. A hold that is over is lost, and that is reported as long as anything
+ * still is. */
 static void note_given_up(struct candidate *c) {
     struct holding *h = c->term;
     bool valid = h && !h->released && !h->hold->ended && pdk_hold_valid(h->hold);
@@ -171,7 +173,7 @@ void candidates_leave_all(void *subject, void *nothing) {
             leave(client->candidates[i]);
 }
 
-/* ---- in it */
+/* ---- in office */
 
 static void on_elected(pdk_hold *hold, void *user) {
     struct candidate *c = user;

@@ -1,4 +1,4 @@
-/* The checker's frame: which event is whose. */
+/* The checker's frame: which function checks which event. */
 #include "checker.h"
 
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void killed(struct checker *c, const struct history_event *e) {
     checker_claim_event(c, e);
 }
 
-/* Candidates wait on: their end is another one. */
+/* Candidates wait on: they have another end. */
 static void settled(struct checker *c, const struct history_event *e) {
     c->evaluated[CHECK_ENDLESS]++;
     checker_claims_end(c, e);
@@ -107,7 +107,7 @@ static void run_event(struct checker *c, const struct history_event *e) {
         checker_break(c, CHECK_AT_REST, e, "%lld events where %lld are enough", (long long)e->b, (long long)e->a);
 }
 
-/* Whose event it is; all others are those of claims and sessions. */
+/* The function for each kind of event. All other kinds are events of claims and sessions. */
 static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct history_event *e) = {
     [HISTORY_PROCESS] = process_event,
     [HISTORY_PAUSED] = process_event,

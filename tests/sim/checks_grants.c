@@ -1,7 +1,7 @@
-/* The promises about a grant: who else has a valid hold at that moment, who is in line before it, and its token. */
+/* The promises about a grant: the other valid holds at that moment, the nodes ahead in the queue, and its token. */
 #include "checker.h"
 
-/* Of one who takes part in a count, how much; of the others, whether they go together. */
+/* The permits of a hold that is counted. Other holds: whether the two may be valid together. */
 static int32_t meets(struct checker *c, const struct checker_hold *hold, const struct checker_hold *other,
                      const struct history_event *e) {
     switch (c->paths[hold->path].recipe) {
@@ -19,7 +19,8 @@ static int32_t meets(struct checker *c, const struct checker_hold *hold, const s
     }
 }
 
-/* What nobody can tell from a valid hold is over in true time: so the ones before it must be. The permits that others have. */
+/* A hold that nobody can tell from a valid one must be over in true time, so the earlier holds must be. Returns the
+ * permits that others have. */
 static int32_t check_exclusion(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     int32_t kept = 0, taken = 0;
     c->evaluated[CHECK_EXCLUSION]++;
@@ -35,12 +36,12 @@ static int32_t check_exclusion(struct checker *c, struct checker_hold *hold, con
     return taken;
 }
 
-/* The node it was granted for, where that is still there. */
+/* The node it was granted for, while that exists. */
 static const struct checker_node *check_node(struct checker *c, const struct checker_hold *hold,
                                              const struct history_event *e) {
     struct checker_node *node = checker_node_of(c, hold->token);
     c->evaluated[CHECK_NODE]++;
-    bool expected = node && node->removed && e->at <= node->gone_at + 2 * c->timeout; /* nobody has told it yet */
+    bool expected = node && node->removed && e->at <= node->gone_at + 2 * c->timeout; /* it has not heard of that yet */
     if (!node || (node->gone && !expected) || node->path != hold->path || node->mode != hold->mode)
         checker_break(c, CHECK_NODE, e, "p%d is granted token %llx; its node %s", hold->process,
                       (unsigned long long)hold->token,
@@ -88,7 +89,7 @@ static void check_handovers(struct checker *c, const struct checker_hold *hold, 
                       c->max_handovers, (long long)since, c->max_handover_ms);
 }
 
-/* One at a time: a lock's, an office. */
+/* One hold at a time: a lock's, an office. */
 static void check_single(struct checker *c, struct checker_hold *hold, const struct checker_node *node,
                          const struct history_event *e) {
     if (node)

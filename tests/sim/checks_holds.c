@@ -1,4 +1,4 @@
-/* The promises about holds, from the grant on (checks_grants.c): the end of each, and what a resource sees of it.
+/* The promises about holds, from the grant on (checks_grants.c): the end of each, and its writes at a resource.
  *
  *     GRANT ──► valid ── until passes, or ENDED ──► over ── LOST, once ──► RELEASED
  *                 │  EXTEND: only while it is valid
@@ -21,7 +21,7 @@ bool checker_stands_on(const struct checker_hold *hold, int64_t czxid) {
     return false;
 }
 
-/* The first of its nodes that an admin took away, or NULL. */
+/* The first of its nodes that an admin deleted, or NULL. */
 static const struct checker_node *removed_node(struct checker *c, const struct checker_hold *hold) {
     const struct checker_node *found = NULL;
     for (int32_t i = 0; i < hold->nodes_count; i++) {
@@ -45,7 +45,7 @@ int64_t checker_over_at(const struct checker_hold *hold) {
     return hold->ended && hold->ended_at < hold->until ? hold->ended_at : hold->until;
 }
 
-/* Its node was deleted by an admin: it hears of that by its watch or a renewal, or loses its lease. */
+/* An admin deleted its node. It hears of that by its watch or a renewal, or loses its lease. */
 static void check_gone(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     if (!checker_is_removed(c, hold))
         return;
@@ -57,7 +57,7 @@ static void check_gone(struct checker *c, struct checker_hold *hold, const struc
                       (unsigned long long)hold->token, (double)(e->at - gone_at) / 1e6);
 }
 
-/* On one more node, or on another one. */
+/* It stands on one more node, or on another one. */
 static void stands(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     checker_is_removed(c, hold);
     if (c->paths[hold->path].recipe == PLAN_RECIPE_SEMAPHORE) {
@@ -89,7 +89,7 @@ static void check_late(struct checker *c, struct checker_hold *hold, const struc
                       hold->lost ? "is told now" : "has not been told");
 }
 
-/* Nobody but an admin, or a server that lies, takes a node away. */
+/* Only an admin, or a server that gives false answers, makes a node disappear. */
 static void check_reason(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     const struct checker_node *node = checker_node_of(c, hold->token);
     c->evaluated[CHECK_REASON]++;
@@ -137,7 +137,7 @@ static void released(struct checker *c, struct checker_hold *hold, const struct 
         check_gone(c, hold, e);
     note_freed(c, hold, e);
     hold->released = true;
-    hold->dropped = !valid && e->b; /* it is lost, and who is to be told may have been on the way */
+    hold->dropped = !valid && e->b; /* it is lost, and the report may have been under way */
     if (valid) {
         hold->returned = hold->ended = true;
         hold->ended_at = e->at;
@@ -153,7 +153,7 @@ static void written(struct checker *c, struct checker_hold *hold, const struct h
         checker_break(c, CHECK_STALE, e, "token %llx/%u %s, the largest seen is %llx/%u", (unsigned long long)e->a,
                       handover, e->b ? "accepted" : "refused", (unsigned long long)path->largest_token,
                       path->largest_handover);
-    if (fresh && e->mode != MODE_SHARED) { /* who reads leaves no trace */
+    if (fresh && e->mode != MODE_SHARED) { /* a read leaves no trace */
         path->largest_token = e->a;
         path->largest_handover = handover;
     }
@@ -186,10 +186,10 @@ static void retired(struct checker *c, const struct history_event *e) {
     }
 }
 
-/* The danger, not the damage: nobody need have been granted meanwhile. */
+/* The danger, not the damage: perhaps nobody was granted meanwhile. */
 static void leased(struct checker *c, const struct history_event *e) {
     if (e->a <= e->at)
-        return; /* over before it was heard of */
+        return; /* over before it was reported */
     c->evaluated[CHECK_PROMISED]++;
     if (e->a > e->b)
         checker_break(c, CHECK_PROMISED, e, "p%d's lease ends %.3f ms after its session may", e->process,

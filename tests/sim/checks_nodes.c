@@ -1,9 +1,9 @@
-/* The promises about nodes: whose they are, how many, whom their end wakes, and that none is left. */
+/* The promises about nodes: their owners, how many there are, whom their end wakes, and that none is left. */
 #include "checker.h"
 
 #include <string.h>
 
-/* The newest first: what is asked about is rarely old. */
+/* The newest first: old nodes are rarely asked for. */
 struct checker_node *checker_node_of(struct checker *c, int64_t czxid) {
     for (int32_t i = c->nodes_count - 1; i >= 0; i--)
         if (c->nodes[i].czxid == czxid)
@@ -43,7 +43,7 @@ static void note_first(struct checker *c, int8_t path) {
         first->was_first = true;
 }
 
-/* Was the node whose place it takes, with its number, taken away before? */
+/* Was the node from which it takes over, with its number, deleted before? */
 static bool is_exchanged_gone(const struct checker *c, const struct checker_node *node) {
     for (int32_t i = c->nodes_count - 1; i >= 0 && node->mode == MODE_SHARED; i--) {
         const struct checker_node *other = &c->nodes[i];
@@ -91,7 +91,7 @@ static void forget_live(struct checker *c, const struct checker_node *node) {
         }
 }
 
-/* A lease that is over before its session is: so nobody but an admin ends the node of a valid hold. */
+/* A lease is over before its session is. So only an admin ends the node of a valid hold. */
 static void check_lease(struct checker *c, const struct checker_node *node, const struct history_event *e) {
     c->evaluated[CHECK_LEASE]++;
     for (int32_t i = 0; i < c->valid_count; i++) {

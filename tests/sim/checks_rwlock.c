@@ -1,5 +1,5 @@
-/* The promises about readers and writers: a writer is alone, nobody overtakes a writer, and a writer that was downgraded is a
- * reader to itself at once, and to the others when its node has been exchanged. */
+/* The promises about readers and writers. A writer is alone. Nobody overtakes a writer. A downgraded writer is a reader
+ * to itself at once, and to the others when its node has been exchanged. */
 #include "checker.h"
 
 #include <paddock/status.h>
@@ -18,7 +18,7 @@ void checker_writer_meets(struct checker *c, const struct checker_hold *hold, co
                   (unsigned long long)other->token, other->handover, (double)(other->until - e->at) / 1e6);
 }
 
-/* A node that came to take the place of one that an admin had taken away stands where nobody expects it. */
+/* A node that takes over from one that an admin had deleted is at a position where nobody expects it. */
 static void check_order(struct checker *c, const struct checker_hold *hold, const struct checker_node *node,
                         const struct history_event *e) {
     c->evaluated[CHECK_READER_ORDER]++;
@@ -77,8 +77,8 @@ void checker_downgraded(struct checker *c, struct checker_hold *hold, const stru
     hold->downgraded_at = e->at;
 }
 
-/* The new node has the old one's number, and is there before the old one goes: the end of the old one, while the hold is valid
- * and stands on it, is another check (checks_nodes.c). */
+/* The new node has the old one's number, and exists before the old one goes. Another check covers the end of the old
+ * one, while the hold is valid and stands on it (checks_nodes.c). */
 void checker_exchanged(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     const struct checker_node *old = checker_node_of(c, hold->nodes[0]), *new = checker_node_of(c, e->a);
     const char *wrong = !hold->downgraded                        ? "nobody asked for it"

@@ -50,7 +50,7 @@ static void check_order(struct checker *c, const struct checker_hold *hold, int3
     c->evaluated[CHECK_PERMIT_ORDER]++;
     if (!admitted)
         checker_break(c, CHECK_PERMIT_ORDER, e, "p%d has number %d, which never was", hold->process, e->sequence);
-    if (!admitted || admitted->gone) /* and nobody has told it yet */
+    if (!admitted || admitted->gone) /* it has not heard of it yet */
         return;
     check_handovers(c, hold, admitted, e);
     c->met[MET_AWAITED] += was_awaited(c, hold, admitted, taken);

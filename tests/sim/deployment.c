@@ -1,4 +1,4 @@
-/* One run: everything begins, time passes, all is healed, and it is waited until nothing is left to be done. */
+/* One run: everything begins, time passes, all is healed, and the run goes on until nothing is left to be done. */
 #include "deployment.h"
 
 #include "session/session.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* How many threads stand behind one answer. */
+/* How many threads are behind one answer. */
 #define LATE_TIMES 40
 
 struct deployment *deployment_new(void) {
@@ -113,7 +113,7 @@ static void make_directory(struct deployment *d, const char *path, bool containe
     let_pass(d, 20 * SIM_MS);
 }
 
-/* Those of a path, with counters that have begun elsewhere. */
+/* The directories of a path, with counters that begin elsewhere. */
 static void make_directories(struct deployment *d, int32_t path) {
     bool container = d->plan->containers && !(d->plan->kazoo & 1 << path);
     make_directory(d, plan_queue(d->plan, path), container);
@@ -201,8 +201,8 @@ static void heal(struct deployment *d) {
     observe(d);
 }
 
-/* A lease bears one stall of a server or of a link, however long. Two that come close together it does not promise to bear
- * (README, what it rests on). */
+/* A lease bears one stall of a server or of a link, however long. It does not promise to bear two that come close
+ * together (README, what it rests on). */
 static bool is_excused(const struct deployment *d) {
     static const bool of_the_lease[CHECK_COUNT] = {
         [CHECK_EXCLUSION] = true,     [CHECK_PROMISED] = true,     [CHECK_LEASE] = true,

@@ -1,4 +1,4 @@
-/* What is done to servers, to links, and by the hand of an admin. Each fault ends by itself, and all of them at the heal. */
+/* Faults of servers and links, and the actions of an admin. Each fault ends by itself, and all end at the healing. */
 #include "deployment.h"
 
 #include "zk/errors.h"
@@ -17,7 +17,7 @@ static int32_t follower(const struct deployment *d, bool last) {
     return found;
 }
 
-/* -1: nobody, at the moment. */
+/* -1: none, at the moment. */
 static int32_t host_of(const struct deployment *d, int32_t host) {
     if (host == PLAN_HOST_LEADER)
         return sim_leader(d->ensemble);
@@ -36,7 +36,7 @@ static int32_t server_of(const struct deployment *d, int32_t host) {
     return server < d->plan->servers ? server : -1;
 }
 
-/* ---- what ends again: an undo is a small thing to be done later */
+/* ---- the end of faults: an undo is a small thing to be done later */
 
 struct undo {
     struct deployment *d;
@@ -118,7 +118,7 @@ static bool lose(struct deployment *d, int32_t process, int32_t ms) {
     return true;
 }
 
-/* Of servers, and of links between them. */
+/* A stall of servers, or of links between them. */
 static void note_stall(struct deployment *d, int32_t ms) {
     if (d->stalls_count < (int32_t)G_N_ELEMENTS(d->stalls))
         d->stalls[d->stalls_count++] = (struct stall){d->agenda.now, d->agenda.now + ms * SIM_MS};
@@ -181,13 +181,13 @@ static bool answer(struct deployment *d, struct player *player, int32_t code, bo
         taint(d, player->client, PDK_EXHAUSTED);
     if (result == PDK__NOT_ALLOWED)
         taint(d, player->client, PDK_NO_PERMISSION);
-    if (result == PDK__REFUSED || result == PDK__NODE_EXISTS) /* which makes no sense to most requests */
+    if (result == PDK__REFUSED || result == PDK__NODE_EXISTS) /* these answers make no sense to most requests */
         taint(d, player->client, PDK_UNSUPPORTED);
     sim_answer_next(d->ensemble, session, code, executed && result == PDK__UNKNOWN);
     return true;
 }
 
-/* ---- the hand of an admin */
+/* ---- the actions of an admin */
 
 static bool request(struct deployment *d, enum sim_op op, const char *path) {
     struct sim_packet *packet = sim_alloc(&d->agenda, sizeof *packet);

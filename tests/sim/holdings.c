@@ -1,4 +1,4 @@
-/* What is done with a hold, claimed or of an office: writing, being told of its loss, becoming a reader, giving it back. */
+/* Use of a hold, claimed or of an office: writing, hearing of its loss, becoming a reader, giving it back. */
 #include "deployment.h"
 
 #include <glib.h>
@@ -82,7 +82,7 @@ static pdk_status downgrade(struct holding *h) {
     return status;
 }
 
-/* With the object that granted it: another one does not know it. */
+/* With the object that granted it. Another object does not know it. */
 static void downgrade_in(void *subject, void *what) {
     struct holding *h = subject;
     (void)what;
@@ -120,7 +120,7 @@ struct holding *holding_begin(struct client *client, pdk_hold *hold, const struc
     return h;
 }
 
-/* Nobody orders what the holders of permits write. */
+/* Nothing orders the writes of permit holders. */
 static bool writes(const struct holding *h) {
     return plan_recipe(h->client->player->d->plan, h->path) != PLAN_RECIPE_SEMAPHORE;
 }

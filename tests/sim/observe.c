@@ -1,4 +1,4 @@
-/* What every driver believes, noted: holds, leases, sessions. What the ensemble does is observe_nodes.c's.
+/* Notes the state of every driver: holds, leases, sessions. observe_nodes.c notes the ensemble's.
  *
  * A hold's word is read after each event, also of holds that nobody has received yet. Readings change nothing: the word of
  * a hold that is over stays as it is until the driver looks.
@@ -26,7 +26,7 @@ static struct believed *find(struct deployment *d, const pdk_hold *hold) {
     return NULL;
 }
 
-/* How many who wait in the same line had come before the claim that gets the hold. */
+/* How many waiters in the same queue had come before the claim that gets the hold. */
 static int32_t count_passed(const struct client *client, const pdk_hold *hold) {
     const struct claiming *gets = client->claims;
     int32_t passed = 0;
@@ -37,7 +37,7 @@ static int32_t count_passed(const struct client *client, const pdk_hold *hold) {
     return passed;
 }
 
-/* ---- whose turn it is at the leases of a semaphore: by the node in the queue, which may be gone by the time they are granted */
+/* ---- the admitted node at the leases of a semaphore: it may be gone by the time they are granted */
 
 static struct observed_admission *admission_of(struct deployment *d, const struct pdk__queue *queue) {
     for (int32_t i = 0; i < d->admissions_count; i++)
@@ -60,7 +60,7 @@ static void note_admissions(struct deployment *d, const pdk_session *s) {
     }
 }
 
-/* ---- what it stands on */
+/* ---- the nodes it stands on */
 
 static enum history_mode mode_of(const pdk_hold *hold) {
     return hold->queue->gate ? MODE_PERMIT : hold->queue->kind.shared ? MODE_SHARED : MODE_EXCLUSIVE;
@@ -156,7 +156,7 @@ static void reread_lease(struct deployment *d, struct client *client) {
     event->b = sim_promised_until(d->ensemble, client->s->id);
 }
 
-/* true: there are some that were not known yet. */
+/* true: there are holds that were not known yet. */
 static bool reread_session(struct deployment *d, struct client *client) {
     bool more = false;
     for (const GList *link = client->s->holds.head; link; link = link->next) {
@@ -186,7 +186,7 @@ static void begin_new(struct deployment *d, struct client *client) {
             begin(d, client, link->data);
 }
 
-/* What is in no driver's list any more has ended. */
+/* A hold that is in no driver's list any more has ended. */
 static void forget_ended(struct deployment *d) {
     int32_t kept = 0;
     for (int32_t i = 0; i < d->believed_count; i++) {
@@ -216,7 +216,7 @@ void observe_killed(struct deployment *d, const struct player *player) {
     d->believed_count = kept;
 }
 
-/* What ended comes before what began in the same event. */
+/* Ends come before beginnings of the same event. */
 bool observe(struct deployment *d) {
     bool more = false;
     for (int32_t i = 0; i < d->plan->processes; i++)

@@ -1,4 +1,4 @@
-/* What the ensemble commits and fires, noted: nodes that come and go, and whom that wakes. */
+/* Notes all that the ensemble commits and fires: nodes that come and go, and the entries that wake. */
 #include "observe.h"
 
 #include "session/entries.h"
@@ -66,7 +66,7 @@ int32_t observe_path(const struct plan *plan, const char *path, const char **nam
 
 /* ---- nodes */
 
-/* The record of a node that is there. */
+/* The record of a node that exists. */
 static const struct checker_node *live_node(const struct deployment *d, int32_t path,
                                             const struct observed_name *name) {
     const struct checker *c = &d->checker;
@@ -78,7 +78,7 @@ static const struct checker_node *live_node(const struct deployment *d, int32_t 
     return NULL;
 }
 
-/* Dead or alive: its number may have come back in a new directory, so the newest counts. */
+/* Existing or gone. Its number may have come back in a new directory, so the newest counts. */
 static const struct checker_node *any_node(const struct deployment *d, int32_t path, const struct observed_name *name) {
     const struct checker *c = &d->checker;
     for (int32_t i = c->nodes_count - 1; i >= 0; i--)
@@ -206,7 +206,7 @@ static void on_committed(void *user, const struct sim_txn *txn) {
         transcript_txn(d, txn);
 }
 
-/* ---- wake-ups: a place that waits for that node, and has one of its own */
+/* ---- wake-ups: an entry that waits for that node, and has a node of its own */
 
 bool observe_is_read(const struct client *client) { return client && client->s && !client->process->dead; }
 

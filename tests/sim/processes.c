@@ -1,5 +1,5 @@
-/* The lives of the processes: their sessions begin and end, they are paused and killed. What they do runs inside of them, late
- * as their threads are; a process that is paused does it afterwards. */
+/* The processes of the plan. Their sessions begin and end, they are paused and killed. Their work runs inside of them,
+ * as late as their threads are. A paused process does it afterwards. */
 #include "deployment.h"
 
 #include "session/session.h"
@@ -102,7 +102,7 @@ static void reopen_in(void *subject, void *what) {
         client_open(client->player);
 }
 
-/* No callback comes any more, and the claims that have no answer get none. */
+/* No callback comes any more. Claims without an answer get none. */
 void client_close(struct client *client, const struct plan_action *action) {
     struct deployment *d = client->player->d;
     if (client->closed || !client->s)
@@ -172,7 +172,7 @@ static bool pause_player(struct player *player, int32_t ms) {
     return true;
 }
 
-/* It runs, in time, and has a session, where that was to be had again. */
+/* The process runs, in time, and has a session, if it was to have one again. */
 static void heal_player(struct player *player) {
     struct client *client = player->client;
     resume(player, player->process);
@@ -198,7 +198,7 @@ void processes_heal(struct deployment *d) {
 
 /* ---- the plan's actions */
 
-/* What a program does with a recipe: in its process, where the path has that recipe. */
+/* The part of a program that uses a recipe: in its process, where the path has that recipe. */
 static sim_event_fn workload_of(const struct deployment *d, const struct plan_action *action) {
     bool elects = plan_recipe(d->plan, action->value[PLAN_LOCK] / 2 % PLAN_PATHS) == PLAN_RECIPE_ELECTION;
     switch (action->kind) {

@@ -1,13 +1,13 @@
-/* What the holds protect, outside of ZooKeeper: one resource of each path that refuses any token smaller than the largest
- * writer's it has seen, and beside it a naive one that takes every write. Writes are under way for a while after their writer looked
- * whether its hold is valid; that is what tokens are for. */
+/* The resources that holds protect, outside of ZooKeeper. One resource of each path refuses any token smaller than the
+ * largest writer's it has seen. A naive one beside it takes every write. A write is under way for a while after its
+ * writer looked whether its hold is valid. Tokens are for that time. */
 #include "deployment.h"
 
 static bool is_older(int64_t token, uint32_t handover, const struct resource *r) {
     return token < r->token || (token == r->token && handover < r->handover);
 }
 
-/* One on its way, and whether it only reads: its owner may become a reader meanwhile. */
+/* A write on its way, and whether it only reads: its owner may become a reader meanwhile. */
 struct flight {
     const struct holding *h;
     bool reads;
@@ -37,7 +37,7 @@ static void arrive(void *subject, void *what) {
     } else {
         if (!refused)
             *fenced = (struct resource){h->token, h->handover};
-        /* What the naive one has now is what an older owner wrote over a newer one's. */
+        /* An older owner has overwritten a newer one's value in the naive resource. */
         d->tally.stale_harmful += is_older(h->token, h->handover, naive);
         *naive = (struct resource){h->token, h->handover};
         d->tally.writes++;

@@ -69,7 +69,7 @@ static int replay(const char *name, bool trace, bool history) {
 #define LINES_FIRST 160
 #define LINES_LAST 40
 
-/* What goes on for ever is told at its beginning and its end. */
+/* A transcript without end is shown at its beginning and its end. */
 static void print_shortened(FILE *in) {
     char line[512];
     int count = 0;

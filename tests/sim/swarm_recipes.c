@@ -1,5 +1,5 @@
-/* Drawing recipes: half of all schedules have locks alone; the others one of the rest where most want to go, and anything
- * elsewhere. */
+/* Draws recipes. Half of all schedules have locks alone. The others have one other recipe on the path that most
+ * processes use, and any recipe elsewhere. */
 #include "swarm.h"
 
 static int32_t draw(struct swarm *s, int32_t least, int32_t most) {

@@ -1,11 +1,11 @@
-/* The transcript of a run, for somebody who knows ZooKeeper but not the code: who asks what, what the servers make of it, what each
- * process believes, and what is done to them. A tapped table of calls is between the driver and its client library; all the
- * rest is read after each event. Nothing that is told changes what happens.
+/* The transcript of a run, for a reader who knows ZooKeeper but not the code: requests, what the servers do with them, the state
+ * of each process, and faults. A tapped table of calls stands between the driver and its client library. All the rest is
+ * read after each event. A transcript changes nothing in the run.
  *
  *     0.120483  p0 -> create /stock/_c_3f2a..-lock- (ephemeral, sequential)
  *     0.121950  zk    1:0012 create /stock/_c_3f2a..-lock-0000000004, for p0
  *     0.122301  p0 <- create: /stock/_c_3f2a..-lock-0000000004, token 1:0012
- *     0.122301  p0    is in line with ..-lock-0000000004, behind ..-lock-0000000003
+ *     0.122301  p0    is in the queue with ..-lock-0000000004, behind ..-lock-0000000003
  */
 #include "transcript.h"
 
@@ -20,7 +20,7 @@
 #define ENTRIES 64
 #define PENDING 1024
 
-/* What was said of a place last. */
+/* The text that was printed last for an entry. */
 struct reported_entry {
     const struct pdk__entry *entry;
     char text[160];
@@ -63,7 +63,7 @@ const char *transcript_path(const char *path) {
     char *text = texts[next++ % 8];
     const char *name = path ? strrchr(path, '/') : NULL;
     name = name ? name + 1 : path;
-    size_t uuid = name && name[0] == '_' ? 39 : 32; /* of a contender: what stands before its kind and number */
+    size_t uuid = name && name[0] == '_' ? 39 : 32; /* of a contender: the text before its kind and number */
     if (!name || strlen(name) < uuid + 8)
         g_snprintf(text, 160, "%s", path ? path : "?");
     else
@@ -118,7 +118,7 @@ void transcript_action(struct deployment *d, const struct plan_action *action, b
     fputs(done ? "\n" : ": not possible now\n", transcript->out);
 }
 
-/* Whose session that is. */
+/* The process of that session. */
 static const char *owner(const struct deployment *d, int64_t session) {
     static char texts[4][32];
     static unsigned next;
@@ -279,7 +279,7 @@ static void look_at_servers(struct transcript *transcript) {
     }
 }
 
-/* ---- what processes believe */
+/* ---- the state of processes */
 
 static void describe(const struct pdk__entry *entry, char *text, size_t size) {
     static const char *const phases[] = {

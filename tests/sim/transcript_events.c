@@ -20,7 +20,7 @@ static void line(const struct deployment *d, const struct history_event *e, FILE
 
 static double ms(int64_t ns) { return (double)ns / 1e6; }
 
-/* What is asked for, or granted. */
+/* The mode that is asked for, or granted. */
 static const char *what(const struct history_event *e) {
     static char text[24];
     if (e->mode != MODE_PERMIT)
@@ -149,7 +149,7 @@ void transcript_event(const struct deployment *d, const struct history_event *e,
     case HISTORY_CLOSING:
         line(d, e, out, "the session is closed%s", e->kind == HISTORY_CLOSED ? "" : " by dropping it");
         break;
-    default: /* nodes were told with their transactions */
+    default: /* nodes were printed with their transactions */
         break;
     }
 }

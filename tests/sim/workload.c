@@ -1,4 +1,4 @@
-/* What the processes do: they claim, cancel and drop, as any program would. What they do with a hold is holdings.c's. */
+/* The workload: processes claim, cancel and drop, as any program would. holdings.c has the use of a hold. */
 #include "deployment.h"
 
 #include <glib.h>

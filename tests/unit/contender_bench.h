@@ -1,4 +1,4 @@
-/* One contender on the bench: brought into a phase, told events, answered. For the contender's unit tests. */
+/* One contender under test: brought into a phase, given events and answers. For the contender's unit tests. */
 #ifndef UNIT_CONTENDER_BENCH_H
 #define UNIT_CONTENDER_BENCH_H
 

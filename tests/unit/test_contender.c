@@ -1,4 +1,4 @@
-/* The contender, one transition at a time: the ordinary course, recovery, leaving. Interleavings are the model's
+/* The contender, one transition at a time: the ordinary course, recovery, leaving. The model has the interleavings
  * (tests/model). */
 #include "contender_bench.h"
 

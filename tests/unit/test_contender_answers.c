@@ -30,8 +30,8 @@ static void check_create_fails(enum pdk__result result, pdk_status why) {
     ck_assert_int_eq(c.failure, why);
 }
 
-/* A counter that sticks at its end gives the same numbers again: two that have one would wait for each other, or both be
- * first. */
+/* A counter that sticks at its end gives the same numbers again. Two contenders with one number would wait for each
+ * other, or both be first. */
 START_TEST(a_stuck_number_is_nobodys) {
     static const char *const stuck[] = {MARK "2147483647", MARK "-2147483648", MARK "-2146435073"};
     struct pdk__event created = {.type = PDK__CREATED, .result = PDK__OK, .token = 42};

@@ -1,5 +1,5 @@
-/* The contender whose node is named, not numbered by the server: it takes over the place in line of an earlier node of ours
- * (a writer that becomes a reader). Either it stands on that place, or it ends and leaves nothing. */
+/* A contender whose node is named, not numbered by the server. It takes over the position in the queue of an earlier
+ * node of ours (a writer that becomes a reader). Either it gets that position, or it ends and leaves nothing. */
 #include "contender_bench.h"
 
 #define EARLIER "_c_was-lock-0000000005"
@@ -10,7 +10,7 @@ static void setup_named(void) {
     c.named = true;
 }
 
-/* What the list shows, as one who takes over from EARLIER sees it. */
+/* The answer to a list, for a contender that takes over from EARLIER. */
 static enum pdk__command exchange(const char *first, const char *second, const char *third, bool fresh) {
     const char *names[] = {first, second, third};
     struct pdk__view view;
@@ -19,7 +19,7 @@ static enum pdk__command exchange(const char *first, const char *second, const c
     return pdk__contender_step(&c, &(struct pdk__event){.type = PDK__LISTED, .view = &view, .fresh = fresh});
 }
 
-/* Told that the name is taken, and what it looks for then. */
+/* The name is taken, and the contender looks for its own node. */
 static void be_taken(void) {
     ck_assert_int_eq(answer(PDK__CREATED, PDK__NODE_EXISTS), PDK__DO_NOTHING);
     ck_assert_int_eq(exchange(EARLIER, OWN, OTHER, true), PDK__DO_PAUSE); /* made before the barrier: no proof */
@@ -53,7 +53,7 @@ START_TEST(it_waits_for_the_lease_first) {
     ck_assert_int_eq(exchange(EARLIER, OWN, NULL, false), PDK__DO_NOTHING);
     ck_assert(pdk__contender_is_next(&c));
     ck_assert_int_eq(tell(PDK__FRESH), PDK__DO_LIST);
-    check_ends_without_a_grant(exchange(OWN, OTHER, NULL, true)); /* meanwhile the place became nobody's */
+    check_ends_without_a_grant(exchange(OWN, OTHER, NULL, true)); /* meanwhile the earlier node went */
 }
 END_TEST
 
@@ -64,7 +64,7 @@ START_TEST(a_position_whose_node_is_gone_is_not_taken_over) {
     setup_named();
     enter();
     answer(PDK__CREATED, PDK__OK);
-    check_ends_without_a_grant(exchange(OWN, NULL, NULL, true)); /* nor when nobody else wants it */
+    check_ends_without_a_grant(exchange(OWN, NULL, NULL, true)); /* also when nobody else queues */
     setup_named();
     enter();
     answer(PDK__CREATED, PDK__OK);
@@ -137,7 +137,8 @@ END_TEST
 START_TEST(found_again_after_the_exchanged_node_is_gone) {
     be_unsure();
     answer(PDK__PROVED, PDK__OK);
-    ck_assert_int_eq(exchange(OWN, OTHER, NULL, true), PDK__DO_STAT); /* found first, judged as a member of the line */
+    ck_assert_int_eq(exchange(OWN, OTHER, NULL, true),
+                     PDK__DO_STAT); /* found first, checked as a contender in the queue */
     ck_assert_int_eq(stat_own(PDK__OK, true), PDK__DO_LIST);
     check_ends_without_a_grant(exchange(OWN, OTHER, NULL, true));
 }

@@ -1,4 +1,4 @@
-/* Hand-overs: bounded in count and in time, and only of a right that is still good. */
+/* Hand-overs: bounded in count and in time, and only of a grant that is still valid. */
 #include "core/handovers.h"
 #include "ts_check.h"
 

@@ -93,7 +93,7 @@ START_TEST(everything_else_is_foreign) {
 }
 END_TEST
 
-/* Whatever the bytes, it ends, and says foreign or gives a name that prints to the same end. */
+/* For any bytes it ends, and says foreign or gives a name that prints to the same end. */
 START_TEST(any_bytes_will_do) {
     static const char alphabet[] = "lock-_READrWITeas0123456789-\x01\xff";
     uint32_t random = 12345;
@@ -149,7 +149,7 @@ END_TEST
 
 #define HEX "0f0e0d0c0b0a49088706050403020100"
 
-/* What a recipe writes is what the library it shares a path with writes, and reads as. */
+/* A recipe writes the names that other libraries on the path write, and reads them alike. */
 START_TEST(marks_are_what_the_others_write) {
     static const struct {
         enum pdk__profile profile;
@@ -181,7 +181,7 @@ START_TEST(marks_are_what_the_others_write) {
 }
 END_TEST
 
-/* Names of one session, in either naming; anybody else's, and what is no name at all, are not its. */
+/* Names of one session, in either naming. Names of another session, and texts that are no names, do not match. */
 START_TEST(names_of_one_session_have_its_uuid_prefix) {
     static const char prefix[] = "01234567-89ab-4cde-8f01-";
     static const enum pdk__profile profiles[] = {PDK__CURATOR, PDK__KAZOO};
@@ -212,7 +212,7 @@ START_TEST(a_mark_is_all_before_the_number) {
 }
 END_TEST
 
-/* Kazoo's semaphore is another one altogether: nothing that anybody counts may look like a lease of it. */
+/* Kazoo's semaphore is another one altogether: no counted node may look like a lease of it. */
 START_TEST(kazoo_has_no_leases) {
     char mark[PDK__MARK_SIZE], name[PDK__NAME_SIZE];
     pdk__mark_make(PDK__KAZOO, PDK__LABEL_LEASE, UUID, mark);

@@ -1,4 +1,4 @@
-/* What one contender sees in a listing: itself, who is ahead, whom to watch, and its own strays. */
+/* One contender's view of a listing: itself, the nodes ahead, the node to watch, and its own orphans. */
 #include "core/view.h"
 #include "ts_check.h"
 
@@ -15,7 +15,7 @@ static void look(const char *const *names, size_t count, const char *own, pdk__b
     pdk__view_make(&view, names, count, &(struct pdk__viewer){MINE, own, "", {blocks, 0}});
 }
 
-/* With a rule of its own, and an earlier node whose place `own` takes over. */
+/* With a rule of its own, and an earlier node from which `own` takes over. */
 static void look_with(const char *const *names, size_t count, const char *own, const char *exchanged,
                       struct pdk__rule rule) {
     memset(&view, 0xff, sizeof view);
@@ -86,7 +86,7 @@ START_TEST(candidates_of_an_election_are_in_another_queue) {
 }
 END_TEST
 
-/* What shares a directory with them does not stand in their way, of whatever recipe. */
+/* Nodes of other recipes in the same directory do not block them. */
 START_TEST(each_recipe_has_a_queue_of_its_own) {
     const char *names[] = {"_c_a-lock-0000000001",  "_c_b-__READ__0000000002", "_c_c-latch-0000000003",
                            "_c_d-lease-0000000004", "_c_e-__WRIT__0000000005", "_c_f-lease-0000000006",
@@ -148,7 +148,7 @@ START_TEST(a_recipe_says_who_blocks) {
 }
 END_TEST
 
-/* Nobody but a reader is let past, and only by a reader. */
+/* Only a reader may go past, and only past a reader. */
 START_TEST(the_rules_of_the_locks) {
     static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
     for (int a = 0; a < 4; a++)
@@ -160,7 +160,7 @@ START_TEST(the_rules_of_the_locks) {
 }
 END_TEST
 
-/* The nearest writer, not the first, whatever readers stand in between and however the line is listed. */
+/* The nearest writer, not the first, with any readers in between, and for any order of the list. */
 START_TEST(a_reader_waits_for_the_nearest_writer) {
     const char *names[] = {"a__lock__0000000001",     "b__rlock__0000000002",       "_c_c-__WRIT__0000000003",
                            "_c_d-__READ__0000000004", "_c_mine-__READ__0000000005", "_c_e-__WRIT__0000000006"};
@@ -198,7 +198,7 @@ START_TEST(so_many_may_be_ahead) {
 }
 END_TEST
 
-/* Whoever does not block does not use up what is to spare. */
+/* A node that does not block does not use up what is spare. */
 START_TEST(only_blockers_use_up_what_is_to_spare) {
     const char *names[] = {"_c_a-__WRIT__0000000001", "_c_b-__READ__0000000002", "_c_c-__READ__0000000003",
                            "_c_d-__WRIT__0000000004", "_c_mine-__READ__0000000005"};
@@ -210,7 +210,7 @@ START_TEST(only_blockers_use_up_what_is_to_spare) {
 }
 END_TEST
 
-/* Nor do an equal number's, a stray's and our own nodes count for less than anybody's. */
+/* Nodes with an equal number, orphans, and our own nodes count like anybody's. */
 START_TEST(an_equal_number_and_an_orphan_use_up_what_is_spare) {
     const char *names[] = {MINE "0000000005", "a-lock-0000000005", MINE "0000000003"};
     look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 1});
@@ -221,7 +221,7 @@ START_TEST(an_equal_number_and_an_orphan_use_up_what_is_spare) {
 }
 END_TEST
 
-/* One whose name cannot be handled might be one too many. */
+/* A node whose name cannot be handled might be one too many. */
 START_TEST(limits_are_limits_with_some_to_spare) {
     char name[PDK__NAME_SIZE + 20];
     memset(name, 'n', sizeof name);
@@ -250,7 +250,7 @@ START_TEST(the_earlier_node_is_not_in_the_way) {
         memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
         names[SIZE(names) - 1] = first;
     }
-    look_with(names, SIZE(names), READS, "", shared); /* whose is it, if not ours? ahead of us */
+    look_with(names, SIZE(names), READS, "", shared); /* not ours by its mark: it is ahead of us */
     ck_assert(!view.exchanged_gone);
     ck_assert_int_eq(view.ahead, 1);
     ck_assert_str_eq(view.blocker, WRITES);
@@ -269,7 +269,7 @@ START_TEST(without_the_earlier_node_its_position_is_not_taken_over) {
     ck_assert(!view.listed && view.exchanged_gone);
     look_with(names, 1, "", WRITES, shared);
     ck_assert(!view.listed && view.exchanged_gone);
-    look_with(names, 1, READS, READS, shared); /* listed as our own: of another node nothing is known */
+    look_with(names, 1, READS, READS, shared); /* listed as our own: nothing is known of another node */
     ck_assert(view.listed && view.exchanged_gone);
 }
 END_TEST
@@ -283,7 +283,7 @@ START_TEST(everybody_elses_equal_is_still_ahead) {
 }
 END_TEST
 
-/* It is known: neither a stray of ours, nor a name too long for anything. */
+/* It is known: neither an orphan of ours, nor a name too long to handle. */
 START_TEST(the_earlier_node_is_no_orphan) {
     const char *names[] = {MINE "0000000005", "_c_mine-lock-0000000004", "_c_mine-lock-0000000003"};
     look_with(names, SIZE(names), MINE "0000000005", MINE "0000000004", shared);

@@ -1,4 +1,5 @@
-/* The witness of one acquisition, of whatever recipe. Like all that the support makes it lives until ts_paddock_clear. */
+/* Records the answer to one acquisition, of any recipe. It lives until ts_paddock_clear, like all that the support
+ * makes. */
 #ifndef TS_ANSWER_H
 #define TS_ANSWER_H
 
@@ -6,7 +7,7 @@
 
 typedef struct ts_answer ts_answer;
 
-/* How a recipe is acquired: one of its calls with all but the object and the timeout filled in. */
+/* The call that acquires a recipe: one of its functions with all arguments but the object and the timeout filled in. */
 typedef pdk_status (*ts_start_fn)(void *recipe, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out);
 typedef pdk_status (*ts_block_fn)(void *recipe, int64_t timeout_ms, pdk_hold **out);
 
@@ -15,21 +16,22 @@ ts_answer *ts_answer_start(ts_start_fn start, void *recipe, int64_t timeout_ms);
 ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms);
 
 bool ts_answer_wait(ts_answer *answer, int64_t timeout_ms);
-/* How often it has been answered; its status, PDK_SYSTEM before that; when. */
+/* The number of answers; the status, PDK_SYSTEM before the answer; and its time. */
 int ts_answer_count(ts_answer *answer);
 pdk_status ts_answer_status(ts_answer *answer);
 int64_t ts_answer_at_ns(ts_answer *answer);
-/* Its hold, still the witness's: it is given back by ts_answer_release, or at the end. */
+/* Its hold. ts_answer still owns it, and gives it back by ts_answer_release, or at the end. */
 pdk_hold *ts_answer_hold(ts_answer *answer);
 /* The hold becomes the caller's. */
 pdk_hold *ts_answer_take(ts_answer *answer);
 pdk_status ts_answer_release(ts_answer *answer);
-/* Waits for the end of the thread of a blocking one. */
+/* Waits for the end of the thread of a blocking acquisition. */
 void ts_answer_join(ts_answer *answer);
-/* Of an asynchronous one. */
+/* The claim of an asynchronous acquisition. */
 pdk_claim *ts_answer_claim(ts_answer *answer);
 
-/* For ts_paddock_clear: joins the threads and gives back holds and claims; and frees, once the sessions are gone. */
+/* For ts_paddock_clear. The first joins the threads and gives back holds and claims. The second frees, once the
+ * sessions are gone. */
 void ts_answers_end(void);
 void ts_answers_free(void);
 

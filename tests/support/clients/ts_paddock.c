@@ -1,4 +1,4 @@
-/* Sessions behind proxies, and witnesses of losses. */
+/* Sessions behind proxies, and records of losses. */
 #include "ts_paddock.h"
 
 #include <glib.h>

@@ -1,4 +1,4 @@
-/* The stage of an integration test. The server is started by the first test case that runs and stopped at the end. */
+/* The test bench of an integration test. The first test case that runs starts the server. It is stopped at the end. */
 #include "ts_stage.h"
 
 #include <glib.h>

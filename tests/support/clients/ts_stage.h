@@ -1,5 +1,5 @@
-/* The stage of an integration test: one server with a tick of 200 ms for the whole program; what a test has opened is
- * cleared after it (ts_paddock_clear). */
+/* The test bench of an integration test: one server with a tick of 200 ms for the whole program. All that a test has
+ * opened is cleared after it (ts_paddock_clear). */
 #ifndef TS_STAGE_H
 #define TS_STAGE_H
 

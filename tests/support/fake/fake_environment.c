@@ -11,7 +11,7 @@ struct ts_fake_handle {
     void *driver;
     int32_t session;
     int32_t timeout_ms;
-    bool dead; /* EXPIRED was told */
+    bool dead; /* EXPIRED was reported */
 };
 
 static struct ts_fake_environment *current;
@@ -56,7 +56,7 @@ static void deliver(struct ts_fake_handle *h) {
     ts_fake_deliver(&h->environment->names, &packet, h->sink, h->driver, as_zk(h));
 }
 
-/* The session ends in order: its nodes go, what is in flight is UNKNOWN. */
+/* The session ends in order: its nodes go, and requests in flight are UNKNOWN. */
 static void close_handle(pdk__zk *zk) {
     struct ts_fake_handle *h = as_handle(zk);
     struct ts_fake *fake = &h->environment->fake;

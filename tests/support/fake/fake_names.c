@@ -36,7 +36,7 @@ bool ts_fake_name_of(struct ts_fake_names *names, const char *text, struct ts_fa
         value = value * 10 + (text[i] - '0');
     }
     length -= digits;
-    /* "lock--2147483648": a mark that ends in two dashes owes the second one to the sequence. */
+    /* "lock--2147483648": of a mark that ends in two dashes, the second one belongs to the sequence. */
     if (length >= 2 && text[length - 1] == '-' && (text[length - 2] == '-' || text[length - 2] == '_')) {
         value = -value;
         length--;

@@ -1,4 +1,4 @@
-/* The fake ZooKeeper's connections: two queues, what a cut loses of them, and what the client library keeps. */
+/* The fake ZooKeeper's connections: two queues, the losses of a cut, and the watches that the client library keeps. */
 #include "fake_zk.h"
 
 #include <assert.h>

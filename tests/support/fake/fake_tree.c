@@ -55,7 +55,7 @@ static void tell(struct ts_fake *fake, uint32_t watchers, enum ts_fake_packet pa
     }
 }
 
-/* Tell everybody who watches, once. */
+/* Send the event to everybody who watches, once. */
 static void fire(struct ts_fake *fake, struct ts_fake_node *node, enum ts_fake_packet packet) {
     tell(fake, node->watchers, packet, node->name);
     node->watchers = 0;
@@ -63,7 +63,7 @@ static void fire(struct ts_fake *fake, struct ts_fake_node *node, enum ts_fake_p
 
 static bool is_away(const struct ts_fake_session *s) { return s->open && s->alive && !s->link; }
 
-/* Who has a data watch on the node, but no connection, is told of the change on return. */
+/* A session with a data watch on the node, but without a connection, gets the event when it returns. */
 static void miss(const struct ts_fake *fake, struct ts_fake_node *node) {
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
         if (is_away(&fake->sessions[i]) && ts_fake_watches(&fake->sessions[i], node->name))

@@ -3,19 +3,19 @@
  *     client ── submit ─► [requests] ── execute ─► tree: one log order, one directory
  *     client ◄─ deliver ─ [replies and watch events] ◄──┘
  *
- * Nothing happens by itself: whoever holds the state decides which session's next request is executed, which reply is
- * delivered, when a connection is cut and a session expires. What is kept of the real one:
+ * Nothing happens by itself. The owner of the state decides which session's next request is executed, which reply is
+ * delivered, when a connection is cut and when a session expires. Like the real one:
  *  - one order of transactions, counted by zxid; a directory with a counter that names its sequential children;
  *  - requests of a connection are executed and answered in order; a watch event never overtakes the reply of the read that
  *    set it, nor does a read show a change before the event (one FIFO of replies and events);
- *  - data watches of nodes and the children watch of the directory fire once; they are the connection's, and the client
- *    library sets them again after a reconnect;
+ *  - data watches of nodes and the children watch of the directory fire once; they belong to the connection, and the
+ *    client library sets them again after a reconnect;
  *  - a cut loses the requests that were not executed and the replies that were not delivered, and the client cannot tell
  *    which: each is answered UNKNOWN. Lost writes may still be executed (the zombies), in their order, until a later write
  *    of their session is;
  *  - a session's end deletes its nodes in one transaction.
- * Left out: followers that lag, sequence exhaustion, access control, data (a node can be written to, to no effect but the
- * event), names without a sequence. One directory only, whose data nobody watches.
+ * Not like the real one: no followers that lag, sequence exhaustion, access control, data (a write to a node has no effect but
+ * the event), nor names without a sequence. There is one directory only, and nobody watches its data.
  */
 #ifndef TS_FAKE_ZK_H
 #define TS_FAKE_ZK_H
@@ -33,13 +33,14 @@
 #define TS_FAKE_MARKS 256
 #define TS_FAKE_TEXT 128
 
-/* A node's name: the number of what stands before the sequence, from 1 on; mark 0 names the directory itself. */
+/* A node's name. The mark is the number of the text before the sequence, from 1 on. Mark 0 names the directory
+ * itself. */
 struct ts_fake_name {
     int32_t mark;
     int32_t sequence;
 };
 
-/* The texts behind the numbers. Only grows, so it is no part of the state. */
+/* The texts behind the numbers. The list only grows, so it is no part of the state. */
 struct ts_fake_names {
     char directory[TS_FAKE_TEXT];
     int32_t levels; /* of the directory: 2 for "/a/b" */
@@ -51,7 +52,7 @@ struct ts_fake_node {
     struct ts_fake_name name;
     int32_t session;   /* that owns it */
     uint32_t watchers; /* a bit for each session */
-    uint32_t missed;   /* likewise, of who watches it and was away when it was written to */
+    uint32_t missed;   /* likewise, of sessions that watch it and were away when it was written to */
     int64_t czxid;
 };
 
@@ -59,8 +60,8 @@ struct ts_fake_tree {
     int64_t zxid;
     int32_t levels; /* of the directory that exist */
     int32_t next_sequence;
-    uint16_t children_watchers; /* who watches the directory's children: a bit for each session */
-    uint16_t overlooked;        /* likewise, of who does and was away when one came or went */
+    uint16_t children_watchers; /* sessions that watch the directory's children: a bit each */
+    uint16_t overlooked;        /* likewise, of those that were away when a child came or went */
     int32_t count;
     struct ts_fake_node nodes[TS_FAKE_NODES]; /* in order of creation */
 };
@@ -107,7 +108,7 @@ struct ts_fake {
     struct ts_fake_session sessions[TS_FAKE_SESSIONS];
 };
 
-/* What a transaction did, for those who check it. */
+/* The effect of a transaction, for checks. */
 struct ts_fake_effect {
     bool created;
     int32_t deleted;
@@ -128,16 +129,16 @@ bool ts_fake_name_equal(struct ts_fake_name a, struct ts_fake_name b);
 
 /* --- fake_tree.c: transactions and reads. Events go to the sessions that watch. */
 void ts_fake_init(struct ts_fake *fake, int32_t levels, int32_t first_sequence);
-/* What is in use of it, which is little. */
+/* Copies the parts that are in use, which are few. */
 void ts_fake_copy(struct ts_fake *to, const struct ts_fake *from);
 const struct ts_fake_node *ts_fake_find(const struct ts_fake *fake, struct ts_fake_name name);
 /* Execute a request of a session, and say what the answer is. effect may be NULL. */
 void ts_fake_transact(struct ts_fake *fake, int32_t session, const struct ts_fake_request *request,
                       const struct ts_fake_names *names, struct ts_fake_reply *reply, struct ts_fake_effect *effect);
-/* The hand of an admin. */
+/* Done by an admin. */
 void ts_fake_remove(struct ts_fake *fake, struct ts_fake_name name, struct ts_fake_effect *effect);
 void ts_fake_touch(struct ts_fake *fake, struct ts_fake_name name);
-/* The directory goes, which is empty. Numbers go on: counting anew is the caller's. */
+/* The empty directory goes. Its counter goes on: the caller resets it, if need be. */
 void ts_fake_vanish(struct ts_fake *fake);
 /* The session ended at the server: its nodes go. The client hears of it when it connects again. */
 void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect *effect);
@@ -145,7 +146,8 @@ void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect
 /* --- fake_session.c: connections */
 /* A session that has not connected yet; −1 when all are taken. */
 int32_t ts_fake_open(struct ts_fake *fake);
-/* The client forgets the session. At the server it lives on until it expires, and what was on its way may arrive. */
+/* The client forgets the session. At the server it lives on until it expires. Requests on their way may still
+ * arrive. */
 void ts_fake_forget(struct ts_fake *fake, int32_t session);
 bool ts_fake_submit(struct ts_fake *fake, struct ts_fake_names *names, int32_t session,
                     const struct pdk__request *request);

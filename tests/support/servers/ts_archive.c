@@ -21,7 +21,7 @@ static bool serves(void *user) {
     return ts_mode(s->client_address) >= TS_MODE_STANDALONE || !ts_alive(s->pid);
 }
 
-/* Runs a server once; true when it ended as asked, which is when the archive has been written. */
+/* Runs a server once. True when it ended as asked: then the archive has been written. */
 static bool run_once(ts_server *s, const char *write_to) {
     g_auto(GStrv) line = ts_jvm_command(s->config, NULL, NULL, write_to);
     bool ok;

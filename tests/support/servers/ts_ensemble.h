@@ -31,7 +31,7 @@ typedef struct {
  * reason and the ends of the servers' logs on standard error. `options` may be NULL. */
 ts_ensemble *ts_ensemble_start(const ts_ensemble_options *options);
 
-/* Kills the servers and removes all they left. NULL is allowed. */
+/* Kills the servers and removes all their files. NULL is allowed. */
 void ts_ensemble_stop(ts_ensemble *e);
 
 int ts_ensemble_size(const ts_ensemble *e);
@@ -53,11 +53,11 @@ pid_t ts_ensemble_pid(const ts_ensemble *e, int i);
 /* The node's log file. */
 const char *ts_ensemble_log(const ts_ensemble *e, int i);
 
-/* What node i takes itself for. */
+/* The mode that node i reports. */
 ts_server_mode ts_ensemble_mode(const ts_ensemble *e, int i);
 
-/* The index of the leader (or the standalone server), -1 when there is none. When an old leader has not noticed yet that
- * it is deposed, this is the new one: the claimant with the highest epoch. */
+/* The index of the leader (or the standalone server), -1 when there is none. An old leader may not have noticed yet
+ * that it is deposed. Then this is the new one: the claimant with the highest epoch. */
 int ts_ensemble_leader(const ts_ensemble *e);
 
 /* Waits until all nodes that are not killed serve, one of them as leader. */
@@ -69,12 +69,12 @@ int ts_ensemble_wait_leader(const ts_ensemble *e, int not_this, int64_t timeout_
 /* Silences every link between node i and its peers, both ways; clients still reach it. May be called for several nodes. */
 void ts_ensemble_isolate(ts_ensemble *e, int i);
 
-/* The same for node i, which sees nothing and, when it leads, goes on for syncLimit ticks; but its peers' ends of these
- * links are hung up at once, and refused from then on, so that they elect another leader while it still serves. */
+/* The same for node i, which sees nothing. If it leads, it goes on for syncLimit ticks. But its peers' ends of these
+ * links are hung up at once, and refused from then on. So they elect another leader while it still serves. */
 void ts_ensemble_depose(ts_ensemble *e, int i);
 
-/* Ends all isolation; what was held is delivered, as retransmission would, except on a deposed node's links: its ends of
- * them are reset. */
+/* Ends all isolation. Held bytes are delivered, as retransmission would do. On a deposed node's links they are not: its
+ * ends of them are reset. */
 void ts_ensemble_heal(ts_ensemble *e);
 
 /* SIGKILL for node i. */

@@ -1,4 +1,4 @@
-/* Ending a session on the server while its client lives. */
+/* Ends a session on the server while its client is alive. */
 #include "ts_expire.h"
 
 #include "ts_wire.h"

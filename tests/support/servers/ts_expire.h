@@ -1,4 +1,4 @@
-/* Ending a session on the server, deterministically, while its client lives. */
+/* Ends a session on the server, deterministically, while its client is alive. */
 #ifndef TS_EXPIRE_H
 #define TS_EXPIRE_H
 
@@ -12,7 +12,8 @@
  */
 int ts_expire(ts_proxy *proxy, const char *server);
 
-/* Closes the given session at `server`, no blocking of its client: that one may reconnect and interfere, so cut it first. */
+/* Closes the given session at `server`, without blocking its client. The client may reconnect and interfere, so cut it
+ * first. */
 int ts_expire_session(const char *server, const ts_session_key *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* ZooKeeper's four-letter commands: what a server says about itself. Addresses are "ip:port". */
+/* ZooKeeper's four-letter commands: reports of a server about itself. Addresses are "ip:port". */
 #ifndef TS_FOURLETTER_H
 #define TS_FOURLETTER_H
 
@@ -16,7 +16,7 @@ typedef enum {
 /* Sends "mntr", "srvr", "wchs", … and returns the whole answer (g_free), NULL when there is none within 2 s. */
 char *ts_fourletter(const char *address, const char *command);
 
-/* What the server takes itself for. A leader cut from its peers still says leader until its syncLimit has passed. */
+/* The mode that the server reports. A leader cut from its peers still says leader until its syncLimit has passed. */
 ts_server_mode ts_mode(const char *address);
 
 /* The last zxid the server has processed, -1 when it does not say. */

@@ -53,7 +53,7 @@ char **ts_jvm_command(const char *config, const char *const *properties, const c
     return (char **)g_ptr_array_free(line, FALSE);
 }
 
-/* Appends what tells one version of a file from another. */
+/* Appends the data by which one version of a file differs from another. */
 static bool describe(GString *out, const char *path) {
     char *real = realpath(path, NULL);
     GStatBuf info;

@@ -24,7 +24,7 @@ struct ts_links {
     ts_proxy *election[TS_NODES][TS_NODES];
 };
 
-/* version (8), server id (8), length (4), "ip:port": puts `address` in the place of the last. */
+/* version (8), server id (8), length (4), "ip:port": replaces the last by `address`. */
 static bool rewrite_greeting(GByteArray *bytes, const char *address) {
     GByteArray *changed;
     guint length;
@@ -57,7 +57,7 @@ static bool start_pair(ts_links *links, const ts_server *servers, int from, int 
     return links->quorum[from][to] != NULL && links->election[from][to] != NULL;
 }
 
-/* Does something with every link. */
+/* Calls `each` for every link. */
 static void for_links(const ts_links *links, void (*each)(ts_proxy *p, int from, int to, void *user), void *user) {
     for (int from = 0; from < TS_NODES; from++) {
         for (int to = 0; to < TS_NODES; to++) {
@@ -141,7 +141,7 @@ static void hang_up_on_peer(ts_proxy *p, int from, int to, void *node) {
 }
 
 void ts_links_depose(ts_links *links, int i) {
-    ts_links_isolate(links, i); /* first: a peer that lost one link must not tell it over another */
+    ts_links_isolate(links, i); /* first: a peer that lost one link must not report it over another */
     for_links(links, hang_up_on_peer, &i);
 }
 

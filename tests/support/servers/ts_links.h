@@ -1,6 +1,6 @@
 /*
- * The links between the servers of an ensemble, each through a proxy. Every server is told its peers' addresses as those
- * of proxies, its own as what it really binds.
+ * The links between the servers of an ensemble, each through a proxy. Every server gets the proxies' addresses for its peers,
+ * and for itself the address it really binds.
  */
 #ifndef TS_LINKS_H
 #define TS_LINKS_H
@@ -20,7 +20,8 @@ void ts_links_stop(ts_links *links);
 /* The server.N lines of node i's configuration (g_free). */
 char *ts_links_config(const ts_links *links, const ts_server servers[TS_NODES], int i);
 
-/* Silences all links of node i, both ways; the same, but its peers' ends are hung up; ends all silence. */
+/* The first silences all links of node i, both ways. The second does so too, but hangs up its peers' ends. The third
+ * ends all silence. */
 void ts_links_isolate(ts_links *links, int i);
 void ts_links_depose(ts_links *links, int i);
 void ts_links_heal(ts_links *links);

@@ -60,7 +60,7 @@ static GByteArray *body_with(const char *path) {
     return body;
 }
 
-/* Brings the server up to date with what is committed, so that the read that follows is of now. */
+/* Brings the server up to date with all commits, so that the next read is current. */
 static int sync_path(ts_observer *o, const char *path) { return call(o, TS_OP_SYNC, body_with(path), NULL); }
 
 /* A read of a path without a watch, after a sync. */

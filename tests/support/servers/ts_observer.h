@@ -1,11 +1,11 @@
 /*
- * A small blocking ZooKeeper client that shares no code with libzookeeper: the tests' witness and administrator. No
+ * A small blocking ZooKeeper client that shares no code with libzookeeper: the tests' observer and administrator. No
  * threads, no watches, no retries behind the caller's back; every call returns within 5 s per host. Reads are preceded
  * by a sync, so that they show everything committed before the call. Return values are ZooKeeper's codes: 0 fine, -101
  * no node, -110 node exists, -102 no permission, -4 no server answered, -7 the server fell silent, …
  *
  * Two ways to use it. With a host list ("ip:port,ip:port"): ts_children(hosts, …) opens a session for this one call. With
- * a ts_observer: the session stays, which ephemeral nodes and authentication need. The session's timeout is 60 s (or the
+ * a ts_observer: the session stays. Ephemeral nodes and authentication need that. The session's timeout is 60 s (or the
  * server's maximum) and nothing pings: it expires when unused for that long.
  */
 #ifndef TS_OBSERVER_H
@@ -45,16 +45,16 @@ int ts_child_count(const char *hosts, const char *path);
  * ephemeral node would vanish with the call: use ts_observer_create. */
 int ts_create(const char *hosts, const char *path, const char *data, int flags, char **created);
 
-/* Deletes the node, whatever its version. */
+/* Deletes the node, of any version. */
 int ts_delete(const char *hosts, const char *path);
 
-/* Deletes the node and everything below it; 0 when it is gone afterwards, by whomever. */
+/* Deletes the node and everything below it. 0 when it is gone afterwards, also when others deleted it. */
 int ts_delete_tree(const char *hosts, const char *path);
 
 /* Its data as a NUL-terminated copy (g_free, `length` without the NUL; both may be NULL) and stat (may be NULL). */
 int ts_get(const char *hosts, const char *path, char **data, int *length, ts_stat *stat);
 
-/* Replaces its data, whatever its version. */
+/* Replaces its data, of any version. */
 int ts_set(const char *hosts, const char *path, const char *data);
 
 /* 0 when the node exists, -101 when not. `stat` may be NULL. */

@@ -1,4 +1,4 @@
-/* The observer's requests with a session for one call: the first host that answers is asked. */
+/* The observer's requests with a session for one call, at the first host that answers. */
 #include <glib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ typedef struct {
     char **list;
 } request;
 
-/* Calls `ask` on a session at each host in turn, until one has decided. */
+/* Calls `ask` on a session at each host, one after the other, until one has decided. */
 static int ask_hosts(const char *hosts, int (*ask)(ts_observer *o, request *r), request *r) {
     g_auto(GStrv) addresses = g_strsplit(hosts, ",", -1);
     int rc = TS_CONNECTION_LOSS;

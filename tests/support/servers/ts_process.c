@@ -21,7 +21,7 @@ static _Noreturn void become(const char *const argv[], pid_t parent, int out, in
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
-        _exit(127); /* the parent died before the request for a signal was placed */
+        _exit(127); /* the parent died before the signal was asked for */
     }
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -1,6 +1,6 @@
 /*
  * Child processes. Every child gets SIGKILL when the thread that started it ends, so start children from a thread that
- * lives as long as they shall (the main thread). Descriptors above 2 are closed in the child, whatever their flags.
+ * ends no earlier than they do (the main thread). Descriptors above 2 are closed in the child, whatever their flags.
  */
 #ifndef TS_PROCESS_H
 #define TS_PROCESS_H

@@ -1,4 +1,4 @@
-/* The proxy's public face: start, stop, modes, counters. */
+/* The proxy's public functions: start, stop, modes, counters. */
 #include "ts_proxy.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static ts_proxy *start(const char *target, bool opaque, int patience_ms, ts_gree
     p->listener = (ts_source){.kind = SOURCE_LISTENER, .owner = p, .fd = ts_port_listen(ip, p->port)};
     if (p->reservation < 0 || p->listener.fd < 0 || !ts_loop_join(p)) {
         perror("test support: proxy");
-        return NULL; /* out of descriptors: the test is over, what leaks does not matter */
+        return NULL; /* out of descriptors: the test fails anyway, leaks do not matter */
     }
     return p;
 }
@@ -101,7 +101,8 @@ static void reset_if_held(ts_conn *c, void *unused) {
 
 static void run_one(ts_conn *c, void *now) { ts_conn_run(c, *(int64_t *)now); }
 
-/* A cut proxy does not listen, nor one that has hung up on its clients: connecting is refused while the reservation keeps the port. */
+/* A cut proxy does not listen, nor one that has hung up on its clients. Connecting is refused while the reservation
+ * keeps the port. */
 static void listen_again(ts_proxy *p) {
     if (p->listener.fd < 0) {
         p->listener.fd = ts_port_listen(p->ip, p->port);

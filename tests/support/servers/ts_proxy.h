@@ -58,24 +58,24 @@ void ts_proxy_stop(ts_proxy *p);
 /* "ip:port" where it listens; valid until ts_proxy_stop. */
 const char *ts_proxy_address(const ts_proxy *p);
 
-/* Sets the mode, at once for all connections. Going back to TS_PASS delivers what a blackhole held, in order, as
- * retransmission would; connections made and given up during the silence are forgotten. */
+/* Sets the mode, at once for all connections. Going back to TS_PASS delivers all that a blackhole held, in order, as
+ * retransmission would. Connections made and given up during the silence are forgotten. */
 void ts_proxy_set_mode(ts_proxy *p, ts_proxy_mode mode);
 ts_proxy_mode ts_proxy_get_mode(ts_proxy *p);
 
 /* ts_proxy_set_mode(p, TS_PASS). */
 void ts_proxy_heal(ts_proxy *p);
 
-/* To TS_PASS, but what was held is thrown away and the connections that held something, or were made meanwhile, are reset. */
+/* To TS_PASS, but held bytes are thrown away. Connections that held something, or were made meanwhile, are reset. */
 void ts_proxy_heal_discard(ts_proxy *p);
 
 /* Resets the connections there are; the mode stays. */
 void ts_proxy_reset(ts_proxy *p);
 
 /*
- * Silence for one side, an end for the other: TS_BLACKHOLE, but the connections there are are reset at once towards the
- * side given, which so learns that they are gone; the other side keeps its ends, open and silent. With TS_CLIENT_SIDE new
- * connections are refused, with TS_SERVER_SIDE accepted and left silent. Any mode but TS_BLACKHOLE resets what was kept.
+ * Silence for one side, an end for the other: TS_BLACKHOLE, but existing connections are reset at once towards the
+ * side given, which so learns that they are gone. The other side keeps its ends, open and silent. With TS_CLIENT_SIDE new
+ * connections are refused, with TS_SERVER_SIDE accepted and left silent. Any mode but TS_BLACKHOLE resets the kept ends.
  */
 typedef enum { TS_CLIENT_SIDE, TS_SERVER_SIDE } ts_proxy_side;
 void ts_proxy_hang_up(ts_proxy *p, ts_proxy_side side);
@@ -90,8 +90,8 @@ void ts_proxy_set_delay(ts_proxy *p, unsigned up_us, unsigned down_us);
  *   TS_LOSE_REPLY    it reaches the server and is executed, its reply and all after it do not reach the client.
  * Then the proxy goes to the mode `then`: with TS_PASS or TS_CUT the connection is reset (TS_LOSE_REPLY: once the reply
  * has come in); with TS_BLACKHOLE nothing is reset and the lost part is held: it is delivered on heal, late.
- * Other values of `then` are not allowed. Arming again replaces the earlier order. What an earlier request still has to
- * wait for (a delay) is lost with the connection. When a connection ends before its reply came, the order stands.
+ * Other values of `then` are not allowed. Arming again replaces the earlier order. Delayed bytes of an earlier
+ * request are lost with the connection. When a connection ends before its reply came, the order stands.
  */
 typedef enum { TS_LOSE_REQUEST, TS_LOSE_REPLY } ts_proxy_loss;
 void ts_proxy_arm(ts_proxy *p, int opcode, ts_proxy_loss loss, ts_proxy_mode then);
@@ -102,8 +102,9 @@ void ts_proxy_disarm(ts_proxy *p);
 /* Waits until the armed cut has happened (for TS_LOSE_REPLY: the reply has been lost). False after `timeout_ms`. */
 bool ts_proxy_wait_fired(ts_proxy *p, int64_t timeout_ms);
 
-/* Puts bytes into the server's mouth, between two of its frames: each open connection's client gets them after all that the
- * server has said so far. A connection in the midst of a frame is left out. Returns to how many they went. */
+/* Sends bytes as if the server had sent them, between two of its frames. Each open connection's client gets them after
+ * all bytes that the server has sent so far. A connection in the middle of a frame is left out. Returns how many got
+ * them. */
 int ts_proxy_say(ts_proxy *p, const void *bytes, size_t size);
 
 typedef struct {
@@ -124,7 +125,7 @@ void ts_proxy_read(ts_proxy *p, ts_proxy_counters *out);
 /* Sets all counters but `open` to 0. */
 void ts_proxy_zero(ts_proxy *p);
 
-/* A session seen passing: what another connection needs to take it over. */
+/* A session seen passing: the data by which another connection can take it over. */
 typedef struct {
     int64_t id;
     int32_t timeout_ms; /* as negotiated */

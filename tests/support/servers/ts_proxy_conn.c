@@ -13,7 +13,7 @@
 
 enum { READ_SIZE = 64 * 1024, HELD_LIMIT = 32 << 20, RETRY_NS = 10 * 1000 * 1000 };
 
-/* Waits for what each end can do next. */
+/* Waits for the next thing that each end can do. */
 static void watch_ends(ts_conn *c) {
     for (int which = 0; which < 2 && !c->dead; which++) {
         const ts_flow *in = &c->flow[which];
@@ -147,7 +147,7 @@ void ts_conn_event(ts_conn *c, int which, uint32_t events) {
     const int64_t now = ts_now_ns();
 
     if (c->dead) {
-        return; /* ended by another thread, or earlier in this turn */
+        return; /* ended by another thread, or earlier in this round */
     }
     if (which == SERVER && c->link == LINK_CONNECTING) {
         finish_connect(c, now);
@@ -198,7 +198,7 @@ void ts_conn_reset(ts_conn *c, bool server_too) {
         c->proxy->order.set = true; /* it ended before the reply came: the order stands */
     }
     for (int which = 0; which < 2; which++) {
-        /* Where the end has been delivered already, closing plainly is the rest of an orderly goodbye. */
+        /* If the end has been delivered already, a plain close completes the orderly end. */
         if (c->end[which].fd >= 0 && (which == CLIENT || server_too) && !c->flow[1 - which].shut) {
             set_hard(&c->end[which]);
         }
@@ -206,7 +206,7 @@ void ts_conn_reset(ts_conn *c, bool server_too) {
     }
     c->proxy->conns = g_list_remove(c->proxy->conns, c);
     c->proxy->counters.open--;
-    ts_loop_bury(c);
+    ts_loop_dispose(c);
 }
 
 void ts_conn_hang_up(ts_conn *c, int which) {

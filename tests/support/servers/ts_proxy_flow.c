@@ -1,4 +1,4 @@
-/* One direction of a proxied connection: a queue of what is on its way, with the time each piece is due. */
+/* One direction of a proxied connection: a queue of chunks on their way, with the time each is due. */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -55,7 +55,7 @@ static bool send_chunk(ts_conn *c, int direction, ts_chunk *chunk, int64_t now_n
             flow->blocked = true;
             return false;
         } else if (errno != EINTR) {
-            /* The receiver is gone. The sender learns it the way everything travels: in the other direction's queue. */
+            /* The receiver is gone. The sender learns it through the other direction's queue, like everything. */
             flow->broken = true;
             ts_flow_push(c, 1 - direction, CHUNK_RESET, NULL, 0, now_ns);
             if (c->flow[1 - direction].shut) {

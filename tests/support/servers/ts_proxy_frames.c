@@ -1,4 +1,4 @@
-/* What the proxy makes of ZooKeeper's frames: counts, session keys, and the cut at an exact moment. */
+/* The proxy's use of ZooKeeper's frames: counts, session keys, and the cut at an exact moment. */
 #include <string.h>
 
 #include "ts_proxy_internal.h"

@@ -1,6 +1,6 @@
 /*
- * What the proxy's files share. Everything here is guarded by one lock; the loop's thread holds it while it handles
- * events, the others while they change something. What an event of epoll may still point to is freed by that thread alone.
+ * Shared by the proxy's files. One lock guards everything here. The loop's thread holds it while it handles events, the others
+ * while they change something. Only the loop's thread frees memory that an event of epoll may still point to.
  */
 #ifndef TS_PROXY_INTERNAL_H
 #define TS_PROXY_INTERNAL_H
@@ -16,7 +16,7 @@ enum { UP = 0, DOWN = 1, CLIENT = 0, SERVER = 1 };
 
 typedef enum { SOURCE_WAKE, SOURCE_TIMER, SOURCE_LISTENER, SOURCE_END } source_kind;
 
-/* What epoll hands back. */
+/* The data that epoll hands back. */
 typedef struct {
     source_kind kind;
     void *owner; /* ts_proxy or ts_conn */
@@ -105,7 +105,7 @@ struct ts_proxy {
 
 /* Takes the lock. */
 void ts_loop_lock(void);
-/* Gives it back, after setting the timer for what has become due next. */
+/* Gives it back, after setting the timer for the next thing that is due. */
 void ts_loop_unlock(void);
 /* Waits for ts_loop_announce with the lock held. False after `deadline_ns`. */
 bool ts_loop_await(int64_t deadline_ns);
@@ -113,21 +113,22 @@ void ts_loop_announce(void);
 /* Starts the thread with the first proxy; stops it with the last. Without the lock. */
 bool ts_loop_join(ts_proxy *p);
 void ts_loop_leave(ts_proxy *p);
-/* Registers a source's descriptor, changes what it waits for, or takes it out of epoll and closes it. */
+/* Registers a source's descriptor, changes the events it waits for, or takes it out of epoll and closes it. */
 void ts_loop_watch(ts_source *source, uint32_t events);
 void ts_loop_forget(ts_source *source);
 void ts_loop_close(ts_source *source);
 /* Has a dead connection freed once no event can point to it any more. */
-void ts_loop_bury(ts_conn *conn);
+void ts_loop_dispose(ts_conn *conn);
 
 /* ---- ts_proxy_conn.c ---- */
 
 void ts_conn_accept(ts_proxy *p);
 /* Handles what epoll reported for one end. */
 void ts_conn_event(ts_conn *c, int which, uint32_t events);
-/* Delivers what may be delivered, and goes on connecting. Call it after any change of mode and when time has come. */
+/* Delivers all that may be delivered, and goes on connecting. Call it after any change of mode, and when its time has
+ * come. */
 void ts_conn_run(ts_conn *c, int64_t now_ns);
-/* When the connection next needs ts_conn_run, INT64_MAX for never. */
+/* The time at which the connection next needs ts_conn_run, INT64_MAX for never. */
 int64_t ts_conn_due(const ts_conn *c);
 /* Ends it: a reset towards the client; towards the server a reset too, or a plain close. */
 void ts_conn_reset(ts_conn *c, bool server_too);
@@ -141,7 +142,7 @@ void ts_conn_free(ts_conn *c);
 bool ts_flow_held(const ts_conn *c, int direction);
 /* Puts something at the end of the queue, due after the proxy's delay. */
 void ts_flow_push(ts_conn *c, int direction, chunk_kind kind, const uint8_t *data, size_t size, int64_t now_ns);
-/* Delivers what is due. */
+/* Delivers all that is due. */
 void ts_flow_pump(ts_conn *c, int direction, int64_t now_ns);
 
 /* ---- ts_proxy_frames.c ---- */
@@ -155,10 +156,11 @@ void ts_frames_received(ts_conn *c, int direction, const uint8_t *data, size_t s
 void ts_proxy_enter(ts_proxy *p, ts_proxy_mode mode);
 bool ts_mode_silent(ts_proxy_mode mode);
 
-/* For the links between servers: bytes are not looked at; a refused connection is tried again for `patience_ms`, since
- * a peer that is about to listen must not look dead; `rewrite` (may be NULL) changes what a connection begins with. */
+/* For the links between servers. Bytes are not looked at. A refused connection is tried again for `patience_ms`, since
+ * a peer that is about to listen must not look dead. `rewrite` (may be NULL) changes the first bytes of a
+ * connection. */
 ts_proxy *ts_proxy_start_link(const char *target, int patience_ms, ts_greeting_fn rewrite);
-/* What `rewrite` is given; set before the first connection. */
+/* The argument of `rewrite`. Set it before the first connection. */
 void ts_proxy_set_rewrite_argument(ts_proxy *p, const char *argument);
 
 #endif

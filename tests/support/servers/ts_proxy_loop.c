@@ -19,7 +19,7 @@ static struct {
     int epoll;
     ts_source wake;
     ts_source timer;
-    int64_t timer_ns; /* what the timer is set to, 0: not set */
+    int64_t timer_ns; /* the timer's setting, 0: not set */
     GList *proxies;
     GList *dead_conns;
     GList *dead_proxies;
@@ -52,7 +52,7 @@ void ts_loop_close(ts_source *source) {
     }
 }
 
-void ts_loop_bury(ts_conn *conn) { loop.dead_conns = g_list_prepend(loop.dead_conns, conn); }
+void ts_loop_dispose(ts_conn *conn) { loop.dead_conns = g_list_prepend(loop.dead_conns, conn); }
 
 static void wake(void) {
     const uint64_t one = 1;
@@ -86,7 +86,7 @@ static void set_timer(void) {
     struct itimerspec when = {0};
 
     if (due == INT64_MAX) {
-        return; /* an old setting costs one idle turn at most */
+        return; /* an old setting costs one idle round at most */
     }
     if (loop.timer_ns == due) {
         return;

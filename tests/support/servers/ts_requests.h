@@ -1,4 +1,5 @@
-/* The bodies of those requests that more than one test sends by itself, over ts_wire. Flags and permissions: ts_observer.h. */
+/* The bodies of requests that more than one test sends by itself, over ts_wire. Flags and permissions:
+ * ts_observer.h. */
 #ifndef TS_REQUESTS_H
 #define TS_REQUESTS_H
 
@@ -9,7 +10,7 @@ void ts_put_acl(GByteArray *body, int permissions, const char *scheme, const cha
 /* All permissions for everybody. */
 void ts_put_open_acl(GByteArray *body);
 
-/* Of TS_OP_CREATE: a node on which everybody may do everything. */
+/* For TS_OP_CREATE: a node on which everybody may do everything. */
 void ts_put_create(GByteArray *body, const char *path, const char *data, int flags);
 
 #endif

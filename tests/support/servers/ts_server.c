@@ -1,4 +1,4 @@
-/* One ZooKeeper process: its configuration, its ports, its life. */
+/* One ZooKeeper process: its configuration, its ports, its start and end. */
 #include "ts_server.h"
 
 #include <glib.h>

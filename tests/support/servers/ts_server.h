@@ -1,4 +1,4 @@
-/* One ZooKeeper process: its configuration, its ports, its life. The parts of a ts_ensemble. */
+/* One ZooKeeper process: its configuration, its ports, its start and end. The parts of a ts_ensemble. */
 #ifndef TS_SERVER_H
 #define TS_SERVER_H
 
@@ -8,7 +8,7 @@
 typedef struct {
     int index;
     char *ip;        /* 127.0.0.(index + 1) */
-    int client_port; /* the three ports are reserved for the server's whole life */
+    int client_port; /* the three ports are reserved as long as the server exists */
     int quorum_port;
     int election_port;
     int reservation[3];
@@ -24,7 +24,7 @@ typedef struct {
 /* Makes directory and ports of node `index` below `base`. */
 bool ts_server_init(ts_server *s, const char *base, int index);
 
-/* Writes zoo.cfg: what every server has, then `more` (lines, each ended). */
+/* Writes zoo.cfg: the settings of every server, then `more` (lines, each ended). */
 bool ts_server_configure(ts_server *s, int tick_ms, const char *more);
 
 /* Starts the process; it is not ready yet. */

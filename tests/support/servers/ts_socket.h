@@ -1,4 +1,4 @@
-/* Blocking traffic with a deadline over a non-blocking socket: what the four-letter client and the observer stand on. */
+/* Blocking traffic with a deadline over a non-blocking socket, for the four-letter client and the observer. */
 #ifndef TS_SOCKET_H
 #define TS_SOCKET_H
 
@@ -16,7 +16,7 @@ bool ts_socket_send(int fd, const void *data, size_t size, int64_t deadline_ns);
 /* Receives exactly `size` bytes. */
 bool ts_socket_receive(int fd, void *data, size_t size, int64_t deadline_ns);
 
-/* Receives what there is, at least one byte: its number, 0 at the end, -1 on error or after the deadline. */
+/* Receives the bytes there are, at least one: their number, 0 at the end, -1 on error or after the deadline. */
 ssize_t ts_socket_receive_some(int fd, void *data, size_t size, int64_t deadline_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* Everything the test support offers. */
+/* All headers of this folder that tests use. */
 #ifndef TS_SUPPORT_H
 #define TS_SUPPORT_H
 

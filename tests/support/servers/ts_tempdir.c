@@ -1,6 +1,6 @@
 /*
- * Directories for server data. The process that owns one keeps it locked, so that a later run can tell what a killed run
- * left behind and remove it.
+ * Directories for server data. The process that owns one keeps it locked, so that a later run can recognise and remove the
+ * leavings of a killed run.
  */
 #include "ts_tempdir.h"
 
@@ -32,7 +32,8 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 
 static void remove_tree(const char *path) { nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS); }
 
-/* Removes directories of ours that nobody holds any more. A young one may be between its making and its locking. */
+/* Removes directories of ours that no process locks any more. A young one may be between its creation and its
+ * locking. */
 static void sweep(const char *base) {
     GDir *entries = g_dir_open(base, 0, NULL);
     const char *name;

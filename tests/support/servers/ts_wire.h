@@ -1,4 +1,4 @@
-/* ZooKeeper's wire format and one blocking connection speaking it: the ground of the observer and of expiry. */
+/* ZooKeeper's wire format and one blocking connection speaking it, for the observer and for expiry. */
 #ifndef TS_WIRE_H
 #define TS_WIRE_H
 
@@ -51,8 +51,9 @@ int ts_wire_open(ts_wire *wire, const char *address, int32_t timeout_ms, const t
 /* Closes the socket; the session stays as it is. */
 void ts_wire_shut(ts_wire *wire);
 
-/* Sends a request (`body`: what follows the header, may be NULL) and waits for its reply, at most limit_ms. Returns the
- * server's code; with 0 `reply` (may be NULL) gets what follows the header, to be freed with g_byte_array_unref. */
+/* Sends a request (`body`: the bytes behind the header, may be NULL) and waits for its reply, at most limit_ms. Returns
+ * the server's code. With 0 `reply` (may be NULL) gets the bytes behind the header, to be freed with
+ * g_byte_array_unref. */
 int ts_wire_call(ts_wire *wire, int opcode, const GByteArray *body, GByteArray **reply);
 
 #endif

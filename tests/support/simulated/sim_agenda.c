@@ -11,7 +11,7 @@ struct sim_block {
     _Alignas(16) unsigned char bytes[];
 };
 
-/* ---- chance */
+/* ---- random numbers */
 
 static uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
 

@@ -1,9 +1,9 @@
-/* Simulated time: what is to happen when, in one heap, and the memory and the chance of one run.
+/* Simulated time: the events to come, in one heap, and the memory and the random numbers of one run.
  *
  *     sim_at(agenda, at, fn, subject, what)        note it
- *     while (sim_step(agenda, until)) …            the earliest happens, and it is that moment
+ *     while (sim_step(agenda, until)) …            the earliest happens, and time moves to it
  *
- * Everything a run needs comes from here: a run is repeated exactly when its seed is. Events of the same moment happen in
+ * Everything a run needs comes from here: equal seeds give equal runs. Events of the same moment happen in
  * the order they were noted. Memory is given back all at once, by the next sim_agenda_begin. For one thread.
  */
 #ifndef SIM_AGENDA_H
@@ -17,7 +17,8 @@
 
 typedef void (*sim_event_fn)(void *subject, void *what);
 
-/* xoshiro256**: streams that do not disturb each other make a run stable when one of them is used more or less. */
+/* xoshiro256**. Separate streams do not disturb each other: a run stays the same when one of them is used more or
+ * less. */
 struct sim_random {
     uint64_t state[4];
 };
@@ -40,7 +41,7 @@ struct sim_block;
 struct sim_agenda {
     int64_t now;         /* ns since the run began: true time, which no process of a run can see */
     uint64_t steps;      /* events that happened */
-    uint64_t idle_steps; /* of them those that only kept time: see sim_idle */
+    uint64_t idle_steps; /* events that only kept time: see sim_idle */
     struct sim_random chance;
     /* inside */
     uint64_t order;
@@ -55,10 +56,10 @@ void sim_agenda_free(struct sim_agenda *a);
 void sim_agenda_begin(struct sim_agenda *a, uint64_t seed);
 
 void sim_at(struct sim_agenda *a, int64_t at, sim_event_fn fn, void *subject, void *what);
-/* The earliest event at or before `until` happens. false: there is none, and it is `until` now. */
+/* The earliest event at or before `until` happens. false: there is none, and the time is `until` now. */
 bool sim_step(struct sim_agenda *a, int64_t until);
-/* Said by an event that turned out to be a heart-beat or a moment at which nothing was due: it is not counted as one of a
- * schedule's events. */
+/* Called by an event that turned out to be a heart-beat, or a moment at which nothing was due. It does not count as an
+ * event of the schedule. */
 void sim_idle(struct sim_agenda *a);
 
 /* Zeroed memory until the next sim_agenda_begin. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-/* As the real table: more than this on their way are refused. */
+/* As the real table: it refuses more than this many in flight. */
 #define OUTSTANDING_MAX 10000
 
 void sim_calls_push(struct sim_calls *calls, struct sim_call *call) {
@@ -92,7 +92,7 @@ static void bring(struct sim_handle *h, struct sim_call *call) {
     switch (call->word) {
     case SIM_WORD_REPLY:
         if (call->kind == PDK__OP_MKDIR && call->code == ZUNIMPLEMENTED && call->container) {
-            call->container = false; /* a server that knows no container nodes */
+            call->container = false; /* the server knows no container nodes */
             if (is_over(h))
                 answer(h, call, ZINVALIDSTATE, NULL);
             else
@@ -196,7 +196,7 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     return true;
 }
 
-/* What is on its way to the driver is forgotten as well, as the client library may do it. */
+/* Answers on their way to the driver are forgotten as well, as the client library may do it. */
 static void answer_all(struct sim_handle *h, struct sim_calls *calls) {
     for (struct sim_call *call; (call = sim_calls_pop(calls));)
         if (call->word == SIM_WORD_REPLY)

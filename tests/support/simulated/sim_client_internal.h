@@ -4,8 +4,8 @@
  *     driver ◄── sink ─── [ due ] ◄───────── network thread ◄─ [inbox] ◄─ wire.down
  *                 └ completion thread: sim_client.c
  *
- * What the threads' events point at is the agenda's memory and outlives the handle; the driver's part is freed by close,
- * so that a late use of it shows.
+ * The threads' events point at the agenda's memory, which outlives the handle. Close frees the driver's part, so that a
+ * late use of it shows.
  */
 #ifndef SIM_CLIENT_INTERNAL_H
 #define SIM_CLIENT_INTERNAL_H
@@ -17,7 +17,8 @@
 
 enum sim_word { SIM_WORD_REPLY, SIM_WORD_WATCH, SIM_WORD_STATE };
 
-/* A request until it is answered; then, as an event is from the beginning, a word on its way to the driver. */
+/* A request until it is answered. Then it is a message on its way to the driver. An event is a message from the
+ * beginning. */
 struct sim_call {
     struct sim_call *next;
     enum sim_word word;
@@ -35,7 +36,7 @@ struct sim_calls {
     struct sim_call *first, *last;
 };
 
-/* Paths of which the server will tell. */
+/* Paths that are watched at the server. */
 struct sim_watched {
     const char **paths;
     size_t count, room;
@@ -55,7 +56,7 @@ struct sim_handle {
     const struct pdk__zk_sink *sink;
     void *driver;
 
-    /* the list of servers, and whose turn it is */
+    /* the list of servers, and the next one to try */
     int32_t servers[SIM_CLIENT_SERVERS];
     int32_t servers_count, next_server, first_pass;
     bool delay; /* all have been tried: wait before the next attempt */
@@ -88,12 +89,12 @@ struct pdk__zk {
 void sim_calls_push(struct sim_calls *calls, struct sim_call *call);
 struct sim_call *sim_calls_pop(struct sim_calls *calls);
 
-/* Queue a word for the driver; the completion thread brings it. */
+/* Queue a message for the driver; the completion thread brings it. */
 void sim_tell(struct sim_handle *h, struct sim_call *call);
 void sim_tell_state(struct sim_handle *h, enum pdk__zk_state state);
 
 /* ---- sim_client_io.c */
-/* Something arrived, or is to be sent: the network thread looks after it, late as threads are. */
+/* Something arrived, or is to be sent: the network thread handles it, as late as threads are. */
 void sim_io_wake(struct sim_handle *h);
 /* Send what is queued and the end of the session, if there is a connection; then hang up. */
 void sim_io_close(struct sim_handle *h);

@@ -1,4 +1,4 @@
-/* The network thread of a client handle: connections, their silences, and what goes over them.
+/* The network thread of a client handle: connections, their silences, and their packets.
  *
  *               dial                    CONNECTED
  *     NONE ────────────► CONNECTING ─────────────────► UP ── session 0 ──► EXPIRED
@@ -32,7 +32,7 @@ static int32_t next_server(struct sim_handle *h) {
     return h->servers[h->next_server++];
 }
 
-/* Each in turn at first, until one has answered. */
+/* One after the other at first, until one has answered. */
 static int32_t server_to_try(struct sim_handle *h) {
     return h->first_pass < h->servers_count ? h->servers[h->first_pass++] : next_server(h);
 }
@@ -67,7 +67,7 @@ static void lose(struct sim_handle *h, int32_t code) {
     h->busy = true;
 }
 
-/* ---- what arrives */
+/* ---- packets that arrive */
 
 static const char *const *copy_paths(struct sim_handle *h, const struct sim_watched *watched) {
     size_t size = watched->count * sizeof watched->paths[0];
@@ -125,14 +125,14 @@ static bool remove_watch(struct sim_watched *watched, const char *path) {
     return false;
 }
 
-/* A deletion is for both kinds of watches, and told once. */
+/* A deletion is for both kinds of watches, and reported once. */
 static void on_event(struct sim_handle *h, const struct sim_packet *packet) {
     static const enum pdk__zk_event events[] = {
         [SIM_CHANGED] = PDK__ZK_CHANGED, [SIM_DELETED] = PDK__ZK_DELETED, [SIM_CHILDREN] = PDK__ZK_CHILDREN};
     bool data = packet->event != SIM_CHILDREN && remove_watch(&h->data, packet->path);
     bool children = packet->event != SIM_CHANGED && remove_watch(&h->children, packet->path);
     if (!data && !children)
-        return; /* nobody's any more */
+        return; /* nobody waits for it any more */
     struct sim_call *call = sim_alloc(h->process->agenda, sizeof *call);
     call->word = SIM_WORD_WATCH;
     call->path = packet->path;
@@ -193,7 +193,7 @@ static void arrive(void *receiver, void *packet) {
     sim_io_wake(h);
 }
 
-/* ---- what is sent */
+/* ---- packets that are sent */
 
 static void send_call(struct sim_handle *h, const struct sim_call *call) {
     static const enum sim_op ops[] = {
@@ -246,7 +246,8 @@ static void dial(struct sim_handle *h) {
 
 static void on_timer(void *subject, void *what);
 
-/* A timer that rings too early is set again: cheaper than one for each deadline, nearly all of which move on in time. */
+/* A timer that rings too early is set again. That is cheaper than a timer for each deadline: nearly all deadlines move
+ * on in time. */
 static void arm_timer(struct sim_handle *h) {
     if (h->timer != 0 && h->timer <= h->deadline)
         return;

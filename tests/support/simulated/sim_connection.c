@@ -1,9 +1,9 @@
 /* A client's connection as the server sees it: dialled, accepted by the first packet, opened once the session is confirmed.
  *
  *     dial ─► CONNECT ─┬─ a new session: a write, through the leader ──────────┐
- *                      ├─ at the leader: its clock knows whether it lives ─────┼─► CONNECTED, or "expired" and the end
+ *                      ├─ at the leader: its clock knows whether it is alive ──┼─► CONNECTED, or "expired" and the end
  *                      └─ at a follower: asked of the leader; it moves here ───┘
- *                      └─ this server is behind what the client has seen: the end
+ *                      └─ the client has seen more than this server: the end
  */
 #include "sim_server.h"
 

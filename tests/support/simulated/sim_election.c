@@ -1,10 +1,10 @@
-/* Who leads. A server that looks for a leader asks around, again and again after a random while:
+/* Elections. A server that looks for a leader asks around, again and again after a random while:
  *
- *     a leader that it reaches, and of whose followers it reaches so many that they are a majority    ─► it joins them
- *     enough others that look, that one of them reaches a majority: the one with the longest log      ─► that one leads
+ *     it reaches a leader, and a majority together with the followers of that leader                  ─► it joins them
+ *     enough others look, so that one of them reaches a majority: the one with the longest log        ─► that one leads
  *
- * The rounds of the real election are one moment here. In it the members take over the new leader's log, all of which then
- * counts as committed, the surplus of others is dropped, and the beginning of the epoch is appended.
+ * The rounds of the real election are one moment here. In it the members take over the new leader's log, and all of it counts as
+ * committed. The surplus of others is dropped. The beginning of the epoch is appended.
  */
 #include "sim_server.h"
 
@@ -42,7 +42,7 @@ static bool longer(const struct sim_server *a, const struct sim_server *b) {
     return x != y ? x > y : a->number > b->number;
 }
 
-/* Whose log is not longer, and whom it reaches. */
+/* Its log is not longer, and it reaches the candidate. */
 static bool votes_for(const struct sim_server *s, const struct sim_server *candidate) {
     return s == candidate || (looks(s) && !longer(s, candidate) && sim_reaches(s, candidate));
 }

@@ -1,4 +1,4 @@
-/* The ensemble as a whole: its beginning, the hand of an admin, and the truth. */
+/* The ensemble as a whole: its beginning, the actions of an admin, and the truth. */
 #include "sim_server.h"
 
 #include <glib.h>

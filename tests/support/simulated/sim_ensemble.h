@@ -4,25 +4,25 @@
  *     client ══ connection ══ server 1 (LEADER)   ══╬══ pipes   applied, the tree as it has applied it, its connections
  *     client ══ connection ══ server 2 (follower) ══╝           with their watches, a table of touches
  *
- * What is kept of the real one, and why it matters to a lock:
+ * Like the real one, as far as it matters to a lock:
  *  - writes: forwarded to the leader, prepared in its order (zxid), logged and acknowledged by a majority, committed and
  *    applied in order. Failed writes consume a zxid as well. A server may apply late: its reads are stale until then;
  *  - reads are answered by the server the client is connected to, in the session's order, behind its own writes;
  *  - a watch, of a node's data or of its children, fires once, when its server applies the change, ahead of any answer that
- *    shows it. It belongs to the connection; SET_WATCHES sets it again, and fires at once what was missed since the client's
- *    last zxid;
+ *    shows it. It belongs to the connection; SET_WATCHES sets it again, and fires at once for changes missed since the
+ *    client's last zxid;
  *  - the leader expires sessions: at the tick after touch + timeout. It is touched directly by its own clients; a follower
  *    notes touches, pings included, and reports them with its answer to the leader's ping, every half tick. A forwarded
  *    write touches nothing. A new leader gives every session a full timeout;
  *  - a follower cut off from its leader goes on serving reads and pings until syncLimit ticks have passed without a word of
- *    it, a leader without a majority likewise. What it proposed meanwhile may be lost, or committed by its successor;
+ *    it, a leader without a majority likewise. Its proposals meanwhile may be lost, or committed by its successor;
  *  - a session moves with its client: a write of it that arrives by the old way is refused;
- *  - what was sent on a connection that the client has given up may still arrive and be executed;
+ *  - requests sent on a connection that the client has given up may still arrive and be executed;
  *  - a sequential child's number is its parent's count of children ever created; it sticks at 2147483647;
  *  - containers disappear when they are empty and had a child; nodes may refuse reading, writing, creating, deleting.
- * Not kept: observers, quotas, versions in requests, several operations in one transaction, /zookeeper, the rounds of an
- * election and the synchronisation of a follower (one moment: whoever has the longest log leads, who joins has its log), the
- * end of a connection that is idle for too long, disks that are slow.
+ * Not like the real one: no observers, quotas, versions in requests, several operations in one transaction, /zookeeper, slow disks,
+ * nor the end of a connection that is idle for too long. The rounds of an election and the synchronisation of a follower are
+ * one moment: the server with the longest log leads, and a server that joins has its log.
  */
 #ifndef SIM_ENSEMBLE_H
 #define SIM_ENSEMBLE_H
@@ -39,7 +39,7 @@ struct sim_ensemble_config {
     int64_t tick;                          /* ns */
     int32_t sync_limit;                    /* ticks */
     int64_t election_least, election_most; /* ns, from "a majority looks for a leader" to "it has one" */
-    int64_t session_least, session_most;   /* what timeouts are clamped to */
+    int64_t session_least, session_most;   /* timeouts are clamped to these */
     int64_t container_interval;            /* ns; 0: containers are never removed */
     bool containers;                       /* the server knows containers; else creating one is ZUNIMPLEMENTED */
 };
@@ -69,11 +69,11 @@ struct sim_txn {
     int64_t value; /* OPEN: timeout in ns; SET: the ACL, the counter; CREATE: the parent's counter after it */
     int64_t at;    /* true time at which it was proposed */
     bool expired;  /* CLOSE: by the leader's clock, */
-    bool by_admin; /* or as if, by an admin's hand */
-    struct sim_request *request; /* who waits for the answer; NULL: nobody */
+    bool by_admin; /* or in the same way by an admin */
+    struct sim_request *request; /* the request that waits for the answer; NULL: none */
 };
 
-/* ---- what goes over a connection */
+/* ---- packets of a connection */
 
 enum sim_packet_kind {
     /* client to server */
@@ -104,11 +104,11 @@ enum sim_op {
 
 enum sim_event {
     SIM_CHANGED,  /* its data */
-    SIM_DELETED,  /* told once to who watches both its data and its children */
+    SIM_DELETED,  /* sent once to a client that watches both its data and its children */
     SIM_CHILDREN, /* one came or went */
 };
 
-/* All that it points to is the agenda's memory, and not touched again once it is sent. */
+/* All that it points to is the agenda's memory. Nobody touches it again once it is sent. */
 struct sim_packet {
     enum sim_packet_kind kind;
     enum sim_op op;
@@ -118,9 +118,9 @@ struct sim_packet {
     bool watch;
     enum sim_event event;
     const char *path, *data;
-    const char *const *paths; /* SET_WATCHES: whose data are watched; REPLY to LIST: names of children */
+    const char *const *paths; /* SET_WATCHES: nodes with a data watch; REPLY to LIST: names of children */
     size_t count;
-    const char *const *parents; /* SET_WATCHES: whose children are watched */
+    const char *const *parents; /* SET_WATCHES: nodes with a watch on their children */
     size_t parents_count;
     struct sim_stat stat;
 };
@@ -135,9 +135,9 @@ struct sim_wire {
     struct sim_pipe *down;
 };
 
-/* ---- life */
+/* ---- beginning */
 
-/* Lives in the agenda's memory. All servers are down; sim_server_start them. */
+/* It is in the agenda's memory. All servers are down; sim_server_start them. */
 struct sim_ensemble *sim_ensemble_new(struct sim_agenda *agenda, struct sim_net *net,
                                       const struct sim_ensemble_config *config);
 /* Connect host to a server. receive gets struct sim_packet, and NULL at the end: at once when the server is down or serves
@@ -150,15 +150,15 @@ void sim_dial(struct sim_ensemble *e, int32_t host, int32_t server, sim_receive_
 void sim_server_start(struct sim_ensemble *e, int32_t server);
 /* The process is gone, its log is not. */
 void sim_server_kill(struct sim_ensemble *e, int32_t server);
-/* It does nothing, and then all that came meanwhile. */
+/* It does nothing for a while. Then it does all that came meanwhile. */
 void sim_server_pause(struct sim_ensemble *e, int32_t server, bool paused);
-/* It applies what is committed this much later. */
+/* It applies committed entries this much later. */
 void sim_server_lag(struct sim_ensemble *e, int32_t server, int64_t ns);
-/* The next request of the session that reaches a server is answered with the code; executed: it is carried out first. So is a
- * MULTI_CHECK always, as no server has an answer to it but through a quorum. */
+/* The next request of the session that reaches a server is answered with the code. executed: it is carried out first. A
+ * MULTI_CHECK always is, as no server has an answer to it but through a quorum. */
 void sim_answer_next(struct sim_ensemble *e, int64_t session, int32_t code, bool executed);
 
-/* ---- the hand of an admin: through the leader; false when there is none at the moment */
+/* ---- actions of an admin: through the leader; false when there is none at the moment */
 
 bool sim_admin(struct sim_ensemble *e, const struct sim_packet *request);
 bool sim_admin_set(struct sim_ensemble *e, const char *path, enum sim_set what, int64_t value);
@@ -168,24 +168,24 @@ bool sim_admin_expire(struct sim_ensemble *e, int64_t session);
 /* ---- the truth, which only the checks know */
 
 enum sim_role sim_server_role(const struct sim_ensemble *e, int32_t server);
-/* The one with a majority behind it; -1: none. */
+/* The leader with a majority behind it; -1: none. */
 int32_t sim_leader(const struct sim_ensemble *e);
 /* The state after the newest transaction that is committed anywhere. */
 const struct sim_tree *sim_truth(const struct sim_ensemble *e);
 /* Called once for each transaction, in order, when it is first committed, after sim_truth shows it. */
 typedef void (*sim_committed_fn)(void *user, const struct sim_txn *txn);
-/* Called when a server fires a watch: whose, on what. A change that is missed on a lost connection may be told twice: by the
- * server that had the watch, and by the one where it is set again. */
+/* Called when a server fires a watch: the session of the watch, and its node. A change that is missed on a lost
+ * connection may be reported twice: by the server that had the watch, and by the server where it is set again. */
 typedef void (*sim_fired_fn)(void *user, int64_t session, const char *path, enum sim_event event);
-/* Neither may call into the ensemble, but for the truth. */
+/* Neither may call into the ensemble, except to read the truth. */
 void sim_observe(struct sim_ensemble *e, sim_committed_fn committed, sim_fired_fn fired, void *user);
-/* When the clock of the leader that the majority follows ends the session, as it stands now, or has ended it. It moves only
- * forward while that leader leads; the next one gives a full timeout. INT64_MAX: nobody is followed by a majority, or it is
- * not the clock that ends it. */
+/* The moment at which the clock of the leader that the majority follows ends the session, as things are now, or has
+ * ended it. It moves only forward while that leader leads. The next leader gives a full timeout. INT64_MAX: nobody is
+ * followed by a majority, or that clock does not end it. */
 int64_t sim_expires_at(const struct sim_ensemble *e, int64_t session);
-/* The same without the rounding to a tick, which is luck: the last touch that this leader has heard of, and the timeout. */
+/* The same without the rounding to a tick, which is luck: the last touch that this leader knows of, and the timeout. */
 int64_t sim_promised_until(const struct sim_ensemble *e, int64_t session);
-/* Everything that is alive is up to date: all servers that run follow one leader and have applied its whole log. */
+/* Everything that runs is up to date: all running servers follow one leader and have applied its whole log. */
 bool sim_settled(const struct sim_ensemble *e);
 
 #endif

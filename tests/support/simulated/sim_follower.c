@@ -1,4 +1,4 @@
-/* A follower: logs what is proposed, applies what is committed, forwards writes, notes touches for the leader's next beat.
+/* A follower: logs proposals, applies commits, forwards writes, notes touches for the leader's next beat.
  *
  * It answers reads and pings by itself, so it does not miss its leader before syncLimit ticks have passed without a word.
  */
@@ -26,7 +26,7 @@ static void answer_beat(struct sim_server *s) {
     s->touches_count = s->touches_room = 0;
 }
 
-/* Behind what was committed before it. */
+/* Behind the commits before it. */
 static void synced(struct sim_server *s, struct sim_request *r) {
     if (r->incarnation != s->incarnation)
         return;
@@ -74,7 +74,7 @@ static void on_silence(struct sim_server *s, bool late) {
         sim_look(s);
         return;
     }
-    /* After a pause, what came meanwhile is read first. */
+    /* After a pause, packets that came meanwhile are read first. */
     sim_kept_time(s->ensemble);
     sim_timer(s, now >= limit ? now : limit, on_silence);
 }

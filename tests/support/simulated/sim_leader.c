@@ -4,7 +4,7 @@
  *
  * Every half tick it sends a beat, which the followers answer with the touches they noted; at every tick it counts the
  * followers that have said something within syncLimit ticks, and gives up when they are no majority. Between the two it
- * serves its clients, whoever leads elsewhere.
+ * serves its clients, also when another server leads elsewhere.
  */
 #include "sim_server.h"
 
@@ -24,7 +24,7 @@ static void tell_all(struct sim_server *s, const struct sim_message *message) {
 
 static bool majority(const struct sim_server *s, int32_t count) { return 2 * count > s->ensemble->config.servers; }
 
-/* ---- syncs: no quorum, but behind what was proposed before them */
+/* ---- syncs: no quorum, but behind the proposals before them */
 
 static void sync_later(struct sim_server *s, struct sim_link *link, struct sim_request *r) {
     struct sim_sync *sync = sim_alloc(s->ensemble->agenda, sizeof *sync);
@@ -85,7 +85,7 @@ void sim_lead_write(struct sim_server *s, struct sim_request *r, const void *own
         txn->kind = SIM_TXN_OPEN;
         txn->value = r->connection->timeout;
         sim_session_track(s, r->session, txn->value, owner);
-    } else if (r->packet->kind == SIM_CLOSE) { /* whichever way it comes */
+    } else if (r->packet->kind == SIM_CLOSE) { /* by any way */
         struct sim_tracked *session = sim_session_find(s, r->session);
         txn->kind = SIM_TXN_CLOSE;
         if (session)
@@ -98,7 +98,7 @@ void sim_lead_write(struct sim_server *s, struct sim_request *r, const void *own
     sim_lead_propose(s, txn);
 }
 
-/* A parent's counter is what is proposed only as long as something about its children is on its way. */
+/* A parent's counter is the proposed one only while something about its children is on its way. */
 static void settle_counter(struct sim_server *s, const struct sim_txn *txn) {
     if (txn->kind != SIM_TXN_CREATE && txn->kind != SIM_TXN_DELETE)
         return;

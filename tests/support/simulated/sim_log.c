@@ -2,7 +2,7 @@
  *
  *     [ applied | committed, not yet applied (lag) | proposed ]
  *
- * What is committed by anybody is committed for good: each server's commits are checked against one history.
+ * A commit by any server is final: each server's commits are checked against one history.
  */
 #include "sim_server.h"
 
@@ -19,7 +19,7 @@ void sim_log_append(struct sim_server *s, const struct sim_txn *txn) {
     s->log[s->logged++] = txn;
 }
 
-/* ---- what is committed anywhere */
+/* ---- commits of the whole ensemble */
 
 static void into_history(struct sim_ensemble *e, size_t index, const struct sim_txn *txn) {
     if (index < e->committed) {

@@ -3,9 +3,9 @@
  *     sim_send ─► [packet, packet, …] ── latency ──► receive        one direction of one connection
  *
  *  - blocked: the packets wait, and go on when the way is free again, unless the connection has been broken meanwhile;
- *  - hung up by the sender: what it had sent still arrives, then the receiver hears of the end (a packet of NULL);
- *  - broken: what is under way is lost, and the receiver hears of it at once.
- * A packet belongs to the agenda's memory; who sends it does not touch it again.
+ *  - hung up by the sender: sent packets still arrive, then the receiver hears of the end (a packet of NULL);
+ *  - broken: packets under way are lost, and the receiver hears of it at once.
+ * A packet belongs to the agenda's memory. Its sender does not touch it again.
  */
 #ifndef SIM_NET_H
 #define SIM_NET_H
@@ -22,7 +22,7 @@ struct sim_net {
     struct sim_pipe *pipes;              /* the open ones */
 };
 
-/* packet is NULL once the sender has hung up, or the pipe was broken; nothing follows. */
+/* packet is NULL once the sender has hung up, or the pipe was broken. Nothing follows. */
 typedef void (*sim_receive_fn)(void *receiver, void *packet);
 
 struct sim_packet_entry;
@@ -51,7 +51,7 @@ void sim_send(struct sim_pipe *pipe, void *packet);
 void sim_hang_up(struct sim_pipe *pipe);
 /* All that is under way is lost; the receiver hears of the end after a latency, where the way is free. */
 void sim_break(struct sim_pipe *pipe);
-/* The receiver listens no more: what arrives is lost, unseen. */
+/* The receiver listens no more: packets that arrive are lost, unseen. */
 void sim_ignore(struct sim_pipe *pipe);
 
 /* From one host to the other, that direction only. */

@@ -121,7 +121,7 @@ static gint by_text(gconstpointer a, gconstpointer b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names are addresses already; their list is made odd, as the real one is. */
+/* Names are addresses already. Their list is made odd, as the real one is. */
 static pdk_status platform_resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user,
                                    char **servers, char **why) {
     *servers = *why = NULL;
@@ -192,7 +192,7 @@ pdk_session *sim_session_open(struct sim_process *p, const char *hosts, const pd
     return opening.s;
 }
 
-/* As a close does it: first what is decided by the end, then silence, then the connector's last run. */
+/* As a close does it: first the decisions of the end, then silence, then the connector's last run. */
 static void end_session(void *subject, void *what) {
     struct threads *t = subject;
     pdk_session *s = t->s;

@@ -1,4 +1,4 @@
-/* What the leader makes of a write: the transaction, or the error that is logged in its place.
+/* The leader prepares a write: it becomes a transaction, or an error that is logged instead.
  *
  * The order of the checks is ZooKeeper's, since the code of a write that is wrong in two ways depends on it. Permission to
  * delete a child is the parent's.

@@ -1,4 +1,4 @@
-/* Simulated processes: their clocks, and what may run of them when.
+/* Simulated processes: their clocks, and when their code runs.
  *
  *     sim_run_in ── at, and late ──► runs ──────────► done
  *                                     │ paused            ▲
@@ -34,7 +34,7 @@ static int64_t shows_at(const struct sim_process *p, int64_t now) {
 
 int64_t sim_process_clock(const struct sim_process *p) { return shows_at(p, p->agenda->now); }
 
-/* The quotient may be a nanosecond off; a timer must not ring before its time. */
+/* The quotient may be a nanosecond off. A timer must not ring before its time. */
 int64_t sim_process_when(const struct sim_process *p, int64_t clock) {
     int64_t now = (int64_t)((double)(clock - p->offset) / p->rate);
     while (shows_at(p, now) < clock)
@@ -42,7 +42,7 @@ int64_t sim_process_when(const struct sim_process *p, int64_t clock) {
     return MAX(now, p->agenda->now);
 }
 
-/* ---- what runs */
+/* ---- running code */
 
 static void call(struct sim_process *p, sim_event_fn fn, void *subject, void *what) {
     struct sim_process *outer = current;
@@ -92,7 +92,7 @@ void sim_call_dead(struct sim_process *p, sim_event_fn fn, void *subject, void *
     call(p, fn, subject, what);
 }
 
-/* Threads wake up as late as ever, and so not in a certain order. */
+/* Threads wake up as late as ever, so in no certain order. */
 void sim_process_pause(struct sim_process *p, bool paused) {
     p->paused = paused;
     if (paused)

@@ -17,9 +17,9 @@ struct sim_process {
     int64_t offset;                /* its clock when the run began */
     int64_t slow_least, slow_most; /* how late a thread of it runs, each time */
     bool paused, dead;
-    struct sim_waiting *waiting, *waiting_last; /* what came due during a pause, in order */
+    struct sim_waiting *waiting, *waiting_last; /* events that came due during a pause, in order */
     void *client;                               /* sim_client.c's */
-    void *session;                              /* the world's: tests/sim/world.c */
+    void *session;                              /* sim_platform.c's */
     void *user;                                 /* the workload's */
 };
 
@@ -31,9 +31,9 @@ int64_t sim_process_clock(const struct sim_process *p);
 int64_t sim_process_when(const struct sim_process *p, int64_t clock);
 /* Run fn in p at a true time; late by the process's slowness when `thread` is true. After a kill it never runs. */
 void sim_run_in(struct sim_process *p, int64_t at, bool thread, sim_event_fn fn, void *subject, void *what);
-/* Run it at once, from the outside: the workload's own doing. Not while it is paused or dead. */
+/* Run it at once, from the outside: by the workload. Not while it is paused or dead. */
 void sim_call_in(struct sim_process *p, sim_event_fn fn, void *subject, void *what);
-/* Run it in a process that is dead: what it left in memory is to be freed. */
+/* Run it in a process that is dead, to free what it left in memory. */
 void sim_call_dead(struct sim_process *p, sim_event_fn fn, void *subject, void *what);
 void sim_process_pause(struct sim_process *p, bool paused);
 /* SIGKILL: nothing of it runs any more, its connections are hung up by the kernel. */

@@ -1,5 +1,5 @@
-/* What a client asks of its server: reads are answered here, in the session's order, behind its own writes; writes go to
- * the leader, and are answered when their transaction is applied here.
+/* The requests of a client at its server. Reads are answered here, in the session's order, behind its own writes. Writes go
+ * to the leader, and are answered when their transaction is applied here.
  *
  *     queue of a session:  [write ⋯ waits] [read] [read] [write ⋯ waits] [read]      an empty queue: reads go straight through
  */
@@ -110,7 +110,7 @@ void sim_request_done(struct sim_request *r, const struct sim_txn *txn) {
     }
 }
 
-/* ---- questions */
+/* ---- requests */
 
 static bool is_write(const struct sim_packet *packet) {
     if (packet->kind != SIM_REQUEST)
@@ -119,7 +119,7 @@ static bool is_write(const struct sim_packet *packet) {
            packet->op == SIM_OP_MULTI_CHECK;
 }
 
-/* Every packet of a session shows that it lives. The leader throws away what comes of one that does not. */
+/* Every packet of a session shows that it is alive. The leader ignores touches of a session that has ended. */
 static bool touch(struct sim_connection *c, const struct sim_packet *packet) {
     struct sim_server *s = c->server;
     if (s->role == SIM_LEADING)

@@ -1,6 +1,6 @@
-/* The lives of a server: its role, what ends with it, what a pause puts off.
+/* The roles of a server: what ends with a role, and what a pause puts off.
  *
- *     DOWN ──start──► LOOKING ◄──────────► FOLLOWING | LEADING        each arrow begins a new life
+ *     DOWN ──start──► LOOKING ◄──────────► FOLLOWING | LEADING        each arrow begins a new incarnation
  *       ▲                └──────── kill ───────┘
  *       └────────────────────────────┘
  */
@@ -47,8 +47,8 @@ bool sim_put_off(struct sim_server *s, sim_event_fn fn, void *subject, void *wha
     return true;
 }
 
-/* In the order in which it came. Only the clock of sessions has a thread of its own, and a leader that wakes up looks at it
- * first, or after all that came meanwhile: a race. */
+/* In the order in which it came. Only the clock of sessions has a thread of its own. A leader that wakes up looks at
+ * that clock first, or after all that came meanwhile: a race. */
 static void catch_up(struct sim_server *s) {
     s->paused = false;
     s->ensemble->catching_up = true;
@@ -99,9 +99,10 @@ void sim_timer(struct sim_server *s, int64_t at, sim_timer_fn fn) {
     sim_at(s->ensemble->agenda, at, ring, timer, NULL);
 }
 
-/* ---- the end of a life */
+/* ---- the end of a role */
 
-/* A process that dies leaves what it sent to the kernel; when it had not read all that came, the kernel throws it away. */
+/* A process that dies leaves its sent packets to the kernel. If it had not read all that came, the kernel throws them
+ * away. */
 static void end_pipe(struct sim_pipe *pipe, bool killed) {
     if (killed && sim_random_one_in(&pipe->net->agenda->chance, 2))
         sim_break(pipe);
@@ -145,7 +146,7 @@ void sim_server_kill(struct sim_ensemble *e, int32_t server) {
     if (s->role == SIM_DOWN)
         return;
     sim_end_role(s, SIM_DOWN, true);
-    catch_up(s); /* whoever had just dialled hears that nobody is there */
+    catch_up(s); /* a client that had just dialled hears that nobody is there */
 }
 
 void sim_server_start(struct sim_ensemble *e, int32_t server) {

@@ -1,14 +1,14 @@
-/* The inside of the fake ensemble: what a server is made of, and which file does what with it.
+/* The inside of the fake ensemble: the parts of a server, and the files that work on them.
  *
  *                packets                  requests                    proposals, commits
  *     client ═══════════► sim_connection ─────────► sim_requests ════════════════════► sim_leader ─► sim_prepare
  *            ◄═══════════                ◄─────────    ▲  ▲                                │   └──► sim_sessions
  *              replies, events    sim_watches ─────────┘  └─ sim_log ◄── sim_follower ◄════╯
  *                                                              ▲
- *                                            sim_election ─────┘ who leads, and whose log counts
+ *                                            sim_election ─────┘ the leader, and the log that counts
  *
- * A server has a role, and with each change of it begins a new life: what was on its way to the former one (timers,
- * answers) finds that out by the number of the life it was meant for.
+ * A server has a role. Each change of the role begins a new incarnation. Timers and answers carry the number of the
+ * incarnation they were meant for. So they notice that it is over.
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
@@ -37,7 +37,7 @@ struct sim_connection {
     struct sim_pipe *up, *down;
     int64_t session, timeout;
     bool accepted; /* in the server's list */
-    bool open;     /* the session is confirmed; what comes before that is held */
+    bool open;     /* the session is confirmed; packets before that are held */
     bool closed;   /* for good */
     struct sim_held *held, *held_last;
     struct sim_watch *watches;
@@ -55,8 +55,8 @@ struct sim_request {
     int64_t session;
     bool waits;   /* for its transaction, or for its sync; the session's requests after it wait with it */
     bool refused; /* it is not carried out */
-    int32_t code; /* not ZOK: the answer, whatever comes of it */
-    size_t after; /* a sync that has come back: answered once so much of the log is applied */
+    int32_t code; /* not ZOK: the answer in any case */
+    size_t after; /* a sync that came back: answered when so much of the log is applied */
 };
 
 /* The requests of one session at a server, in order. The first waits for something, or there is none. */
@@ -102,7 +102,7 @@ struct sim_link {
     struct sim_server *leader, *follower;
     struct sim_pipe *down, *up;
     int64_t acked;    /* zxid */
-    int32_t deadline; /* the leader's tick until which it must say something */
+    int32_t deadline; /* it must say something until this tick of the leader's */
 };
 
 /* ---- the leader's own */
@@ -125,7 +125,7 @@ struct sim_sync {
 
 struct sim_lead {
     struct sim_tree
-        ahead;    /* all that is proposed: in it writes are checked, so that failures and numbers are in order */
+        ahead;    /* all that is proposed: writes are checked in it, so that failures and numbers are in order */
     int64_t zxid; /* the newest proposed */
     struct sim_link *links[SIM_SERVERS]; /* by follower; NULL: none */
     int32_t ticks;
@@ -152,7 +152,7 @@ struct sim_server {
     bool paused;
     struct sim_put_off *put_off, *put_off_last;
 
-    /* log[0..logged): its disk. The first `committed` are known to be, the first `applied` are in the tree. */
+    /* log[0..logged): its disk. The first `committed` are known to be committed, the first `applied` are in the tree. */
     const struct sim_txn **log;
     size_t logged, committed, applied, log_room;
     struct sim_tree tree;
@@ -192,13 +192,13 @@ struct sim_ensemble {
     struct sim_net *net;
     struct sim_ensemble_config config;
     struct sim_server servers[SIM_SERVERS];
-    /* What is committed anywhere: every server's committed log is a beginning of it. */
+    /* All commits of the ensemble. Every server's committed log is a beginning of it. */
     const struct sim_txn **history;
     size_t committed, history_room;
     struct sim_tree truth;
     struct sim_answer *answers;
     struct sim_ended *ended;
-    bool catching_up; /* what was put off happens now: no event of the agenda is to be called idle for it */
+    bool catching_up; /* delayed events happen now: no event of the agenda is to be called idle for it */
     sim_committed_fn on_committed;
     sim_fired_fn on_fired;
     void *user;
@@ -206,16 +206,16 @@ struct sim_ensemble {
 
 /* --- sim_role.c: roles, pauses, timers */
 bool sim_serves(const struct sim_server *s);
-/* Is it running, can each reach the other? */
+/* Do both run, and can each reach the other? */
 bool sim_reaches(const struct sim_server *a, const struct sim_server *b);
-/* A server that is paused does it later: true, and the caller returns. */
+/* A paused server does it later: then true, and the caller returns. */
 bool sim_put_off(struct sim_server *s, sim_event_fn fn, void *subject, void *what);
-/* Call fn at that moment, unless this life has ended by then; late: it was paused when it was due. */
+/* Call fn at that moment, unless this incarnation has ended by then. late: it was paused when it was due. */
 typedef void (*sim_timer_fn)(struct sim_server *s, bool late);
 void sim_timer(struct sim_server *s, int64_t at, sim_timer_fn fn);
 /* This event only kept time. */
 void sim_kept_time(struct sim_ensemble *e);
-/* End what the role consisted of: links, connections, requests. killed: by the kernel, as it happens. */
+/* End the role's links, connections and requests. killed: by the kernel, without order. */
 void sim_end_role(struct sim_server *s, enum sim_role next, bool killed);
 /* An array that grows: room for one more. */
 void *sim_room(struct sim_agenda *agenda, void *items, size_t count, size_t *room, size_t size);
@@ -225,31 +225,31 @@ int64_t sim_log_zxid(const struct sim_server *s);
 void sim_log_append(struct sim_server *s, const struct sim_txn *txn);
 /* The next entry of the log is committed: it will be applied, after the server's lag. */
 void sim_log_commit(struct sim_server *s);
-/* Become equal to the first `count` entries of a log, another's or its own: they are committed, and applied at once. */
+/* Become equal to the first `count` entries of a log, another's or its own. They are committed, and applied at once. */
 void sim_log_adopt(struct sim_server *s, const struct sim_server *from, size_t count);
 
 /* --- sim_connection.c */
 /* Hang up. */
 void sim_connection_close(struct sim_connection *c);
 void sim_connection_send(struct sim_connection *c, const struct sim_packet *packet);
-/* The answer to what a client asked for when it connected. */
+/* The answer to a client's CONNECT. */
 void sim_connection_opened(struct sim_connection *c, bool valid);
 /* Close all connections of a session but one. */
 void sim_connections_of(struct sim_server *s, int64_t session, const struct sim_connection *but);
 
 /* --- sim_requests.c */
 void sim_request_take(struct sim_connection *c, const struct sim_packet *packet);
-/* What it waited for has come: its transaction, or NULL, its sync. */
+/* What it waits for is here: its transaction; or NULL: its sync. */
 void sim_request_done(struct sim_request *r, const struct sim_txn *txn);
 
 /* --- sim_watches.c */
 void sim_watch_add(struct sim_connection *c, const char *path, bool children);
-/* All watches of the server that a change of a node concerns; created: it is new. */
+/* Fire all watches of the server that a change of a node concerns. created: it is new. */
 void sim_watches_fire(struct sim_server *s, const struct sim_node *node, bool created, bool deleted);
-/* Set them again; those that missed something fire. */
+/* Set them again. Those that missed something fire. */
 void sim_watches_set(struct sim_connection *c, const struct sim_packet *packet);
 
-/* --- sim_prepare.c: what is to become of a write. by_admin: no permission is asked for */
+/* --- sim_prepare.c: checks a write. by_admin: no permission is needed */
 void sim_prepare(const struct sim_tree *ahead, const struct sim_packet *packet, bool containers, bool by_admin,
                  struct sim_txn *txn);
 
@@ -259,23 +259,23 @@ void sim_session_track(struct sim_server *leader, int64_t id, int64_t timeout, c
 void sim_session_forget(struct sim_server *leader, int64_t id);
 /* false: there is none, or it is closing. */
 bool sim_session_touch(struct sim_server *leader, int64_t id);
-/* 0, or why a request that came this way is refused. */
+/* 0, or the code by which a request that came this way is refused. */
 int32_t sim_session_check(struct sim_server *leader, int64_t id, const void *owner);
 void sim_session_expire(struct sim_server *leader, struct sim_tracked *session, bool by_admin);
-/* It is committed that a session has ended. */
+/* The end of a session is committed. */
 void sim_session_ended(struct sim_ensemble *e, const struct sim_txn *txn);
-/* All that are due; false: none. */
+/* End all that are due; false: none. */
 bool sim_sessions_end_due(struct sim_server *leader);
 
 /* --- sim_leader.c */
 void sim_lead(struct sim_server *s);
 void sim_lead_admit(struct sim_server *s, struct sim_server *follower);
 void sim_lead_hear(void *link, void *message);
-/* A write, by a link's way or the leader's own. */
+/* A write, by a link or by the leader itself. */
 void sim_lead_write(struct sim_server *s, struct sim_request *r, const void *owner);
 struct sim_txn *sim_lead_txn(struct sim_server *s, enum sim_txn_kind kind, int64_t session);
 void sim_lead_propose(struct sim_server *s, struct sim_txn *txn);
-/* It has applied one. */
+/* It has applied a transaction. */
 void sim_lead_applied(struct sim_server *s, const struct sim_txn *txn);
 
 /* --- sim_follower.c */

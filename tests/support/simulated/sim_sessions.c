@@ -1,5 +1,5 @@
-/* The leader's clock of sessions. Each expires at the first tick after its last touch and its timeout; a session that is
- * closing is refused everything, though its end has yet to be committed.
+/* The leader's clock of sessions. Each expires at the first tick after its last touch and its timeout. A session that
+ * is closing is refused everything, though its end has yet to be committed.
  *
  *     touch ──── timeout ────► | next tick: the transaction of its end is proposed
  */
@@ -75,7 +75,7 @@ void sim_session_expire(struct sim_server *leader, struct sim_tracked *session, 
     sim_lead_propose(leader, txn); /* may be applied, and the session forgotten, before this returns */
 }
 
-/* The first that is due; its end may change the order of the others. */
+/* The first that is due. Its end may change the order of the others. */
 static struct sim_tracked *due(struct sim_server *leader) {
     for (size_t i = 0; i < leader->lead.sessions_count; i++) {
         struct sim_tracked *session = &leader->lead.sessions[i];
@@ -96,7 +96,7 @@ bool sim_sessions_end_due(struct sim_server *leader) {
 static void on_expiry(struct sim_server *leader, bool late) {
     struct sim_lead *lead = &leader->lead;
     int64_t now = leader->ensemble->agenda->now;
-    if (late) { /* after a pause: behind what came meanwhile, unless it was looked at before */
+    if (late) { /* after a pause: behind all that came meanwhile, unless it was looked at before */
         sim_timer(leader, now, on_expiry);
         sim_kept_time(leader->ensemble);
         return;
@@ -111,7 +111,7 @@ static void on_expiry(struct sim_server *leader, bool late) {
             set_timer(leader, lead->sessions[i].expires_at);
 }
 
-/* ---- what the checks may know */
+/* ---- for the checks */
 
 void sim_session_ended(struct sim_ensemble *e, const struct sim_txn *txn) {
     if (!txn->expired || txn->by_admin)
@@ -121,7 +121,7 @@ void sim_session_ended(struct sim_ensemble *e, const struct sim_txn *txn) {
     e->ended = ended;
 }
 
-/* Whether its word gets through at the moment does not matter, nor whether it sleeps. */
+/* Its packets may be blocked at the moment, and it may be paused. */
 static const struct sim_server *followed_leader(const struct sim_ensemble *e) {
     for (int32_t i = 0; i < e->config.servers; i++) {
         const struct sim_server *leader = &e->servers[i];

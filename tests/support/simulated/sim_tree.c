@@ -1,4 +1,5 @@
-/* Nodes and sessions of a fake server. A few dozen nodes at most: they stand in one array, and are found by a cheap hash. */
+/* Nodes and sessions of a fake server. There are a few dozen nodes at most. They are in one array, and are found by a
+ * cheap hash. */
 #include "sim_ensemble.h"
 
 #include <glib.h>
@@ -47,7 +48,7 @@ const char *const *sim_tree_children(const struct sim_tree *tree, const char *pa
     struct sim_node *node = find(tree, key);
     size_t found = 0, children = node ? (size_t)node->stat.children : 0;
     const char **names = sim_alloc(tree->agenda, (children + 1) * sizeof *names);
-    /* Backwards: whoever takes the order of names for the order of creation shall notice. */
+    /* Backwards: a caller that takes the order of names for the order of creation shall notice. */
     for (size_t i = tree->count; i-- > 1 && found < children;) {
         const struct sim_node *child = &tree->nodes[i];
         if (child->parents_hash == key.hash && child->above == key.length &&
@@ -102,7 +103,7 @@ const struct sim_session *sim_tree_session(const struct sim_tree *tree, int64_t 
 
 /* ---- transactions */
 
-/* Creations and deletions of children, as far as the count of creations can tell them. */
+/* Creations and deletions of children, as far as the count of creations shows them. */
 static void show_cversion(struct sim_node *node) {
     node->stat.cversion = (int32_t)((uint32_t)node->counter * 2 - (uint32_t)node->stat.children);
 }

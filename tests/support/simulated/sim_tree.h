@@ -1,4 +1,4 @@
-/* The data of a fake server: nodes and sessions, and what a transaction does to them. */
+/* The data of a fake server: nodes and sessions, and the effect of a transaction on them. */
 #ifndef SIM_TREE_H
 #define SIM_TREE_H
 
@@ -13,7 +13,7 @@ enum sim_mode {
     SIM_CONTAINER = 4,
 };
 
-/* What a node refuses to everybody. */
+/* Things that a node refuses to everybody. */
 enum sim_acl { SIM_NO_READ = 1, SIM_NO_WRITE = 2, SIM_NO_CREATE = 4, SIM_NO_DELETE = 8 };
 
 enum sim_set { SIM_SET_DATA, SIM_SET_ACL, SIM_SET_COUNTER };
@@ -32,7 +32,7 @@ struct sim_node {
     int32_t acl;
     bool container;
     /* inside */
-    int64_t counted;       /* zxid of the newest transaction that changed the counter, or a child's being there */
+    int64_t counted;       /* zxid of the newest transaction that changed the counter, or created or deleted a child */
     uint32_t length, hash; /* of path; of "/" as if it were empty */
     uint32_t above, parents_hash; /* length and hash of the parent's path */
 };
@@ -51,14 +51,14 @@ struct sim_tree {
     size_t count, room;
     struct sim_session *sessions;
     size_t sessions_count, sessions_room;
-    /* It shows what is proposed, not what is committed. Only there a parent's counter wraps after 2147483647: in what is
-     * committed it never decreases, and sticks. */
+    /* It shows proposals, not commits. Only there a parent's counter wraps after 2147483647. In the committed tree it
+     * never decreases, and sticks. */
     bool ahead;
 };
 
 /* Empty but for "/". */
 void sim_tree_begin(struct sim_tree *tree, struct sim_agenda *agenda);
-/* `to` may be zeroed memory; what it had is forgotten. */
+/* `to` may be zeroed memory. Its former content is forgotten. */
 void sim_tree_copy(struct sim_tree *to, const struct sim_tree *from);
 /* Valid until the tree changes, as all nodes. */
 struct sim_node *sim_tree_find(const struct sim_tree *tree, const char *path);

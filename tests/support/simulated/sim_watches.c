@@ -37,7 +37,7 @@ static void fire(struct sim_connection *c, const char *path, enum sim_event even
         e->on_fired(e->user, c->session, path, event);
 }
 
-/* Who may not read the node is told nothing, though the watch is gone. */
+/* A client that may not read the node hears nothing, though the watch is gone. */
 static void fire_on(struct sim_connection *c, const struct sim_node *node, enum sim_event event) {
     bool data = event != SIM_CHILDREN && take(c, node->path, node->length, false);
     bool children = event != SIM_CHANGED && take(c, node->path, node->length, true);
