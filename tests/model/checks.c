@@ -64,7 +64,7 @@ void model_check_blocked(struct model *m, int32_t client, const struct model_ent
         count += !own && distance(other, me) >= 0 && conflict(m, other, me);
     }
     if (count <= model_rule(m, client).spare)
-        model_break(m, "nobody waits for nothing", "client %c is %s though nobody is in its way", 'A' + client,
+        model_break(m, "nobody waits without need", "client %c is %s though nobody is in its way", 'A' + client,
                     model_never_waits(m, client) ? "refused" : "kept waiting");
 }
 
@@ -177,7 +177,7 @@ void model_check_grant(struct model *m, int32_t client, int32_t entry) {
 /* The hold keeps its token. */
 void model_check_taken_over(struct model *m, int32_t client, int32_t entry) {
     if (check_admitted(m, client, entry) && !m->now->clients[client].entries[entry].grant.valid)
-        model_break(m, "what was lost is not taken over", "client %c", 'A' + client);
+        model_break(m, "a lost grant is not taken over", "client %c", 'A' + client);
 }
 
 void model_check_handover(struct model *m, int32_t client, int32_t before) {
@@ -265,7 +265,7 @@ static void check_quiet_entry(struct model *m, int32_t client, const struct mode
                               const struct model_entry *p) {
     const struct ts_fake_node *mine = own_node(m, p), *ahead = waits_for(m, k, p);
     if (p->c.leaving)
-        model_break(m, "who leaves gets away", "client %c is leaving for ever", 'A' + client);
+        model_break(m, "a client that leaves gets away", "client %c is leaving for ever", 'A' + client);
     else if (p->c.phase == PDK__HELD && !mine)
         model_break(m, "a hold does not outlive its node", "client %c never hears of it", 'A' + client);
     else if (p->c.phase != PDK__HELD && (p->c.phase != PDK__IN || (!mine && !p->robbed)))

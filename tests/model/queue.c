@@ -54,7 +54,7 @@ static void grant_next(struct model *m, int32_t client, int32_t entry) {
             model_break(m, "threads are served in their order", "client %c", 'A' + client);
     k->entries[entry].grant = (struct model_grant){
         .hold = MODEL_GRANTED, .valid = k->lease, .holder = holder, .handover = (int32_t)k->handovers.handovers};
-    model_say(m, client, holder, "is granted what it wants; it has yet to wake up");
+    model_say(m, client, holder, "is granted; it has yet to wake up");
     model_check_grant(m, client, entry);
 }
 

@@ -128,7 +128,7 @@ START_TEST(what_was_lost_is_not_taken_over) {
     ck_assert_ptr_null(m.broken);
     s.clients[0].entries[0].grant.valid = false;
     model_check_taken_over(&m, 0, 0);
-    ck_assert_str_eq(m.broken, "what was lost is not taken over");
+    ck_assert_str_eq(m.broken, "a lost grant is not taken over");
 }
 END_TEST
 

@@ -59,7 +59,7 @@ START_TEST(one_that_is_refused_for_nothing_is_noticed) {
     be_granted(0);
     struct ts_fake_reply list = {.kind = PDK__OP_LIST, .count = 1, .children = {s.fake.tree.nodes[0].name}};
     model_check_blocked(&m, 0, &s.clients[0].entries[0], &list);
-    ck_assert_str_eq(m.broken, "nobody waits for nothing");
+    ck_assert_str_eq(m.broken, "nobody waits without need");
 }
 END_TEST
 

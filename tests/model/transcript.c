@@ -93,11 +93,11 @@ static void print_thread_action(struct model *m, const struct model_state *s, mo
                                       : queue >= 0    ? &k->entries[queue].grant
                                                       : NULL;
     int32_t ticket = grant ? grant->holder : 0;
-    const char *what = "releases what it holds";
+    const char *what = "releases its hold";
     if (kind == RECEIVE) {
         bool valid = which == 0 && grant && grant->valid;
         ticket = which == 0 ? ticket : k->sleeper[which - 1];
-        what = valid ? "wakes up and takes what it was granted" : "wakes up, too late: its lease is over";
+        what = valid ? "wakes up and takes its hold" : "wakes up, too late: its lease is over";
     } else if (kind == CLAIM) {
         ticket = k->tickets;
         what = "comes and wants it too";
