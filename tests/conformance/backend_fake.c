@@ -1,7 +1,7 @@
 /* The small fake, which the model test explores: one directory, no time. */
 #include "conformance.h"
 
-#include "fake_world.h"
+#include "fake_environment.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 struct fake {
     struct backend backend;
-    struct ts_fake_world world;
+    struct ts_fake_environment world;
     int32_t session[SLOTS];
     struct ts_fake_handle *held[SLOTS]; /* not stepped, so that they stay without a connection */
 };
@@ -20,8 +20,8 @@ static const char *begin(struct backend *b, const struct script *script) {
     struct fake *f = of(b);
     g_autofree char *directory = g_strconcat(ROOT, script->directory, NULL);
     memset(f->held, 0, sizeof f->held);
-    ts_fake_world_init(&f->world, directory, 1, 0); /* the root exists */
-    ts_fake_world_use(&f->world);
+    ts_fake_environment_init(&f->world, directory, 1, 0); /* the root exists */
+    ts_fake_environment_use(&f->world);
     return ROOT;
 }
 
@@ -35,17 +35,17 @@ static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_si
     return status;
 }
 
-static bool step(struct backend *b) { return ts_fake_world_step(&of(b)->world); }
+static bool step(struct backend *b) { return ts_fake_environment_step(&of(b)->world); }
 
 static void drain(struct fake *f) {
-    while (ts_fake_world_step(&f->world))
+    while (ts_fake_environment_step(&f->world))
         ;
 }
 
 static bool cut(struct backend *b, int slot) {
     struct fake *f = of(b);
     int32_t session = f->session[slot];
-    ts_fake_world_cut(&f->world, session);
+    ts_fake_environment_cut(&f->world, session);
     f->held[slot] = f->world.handles[session];
     f->world.handles[session] = NULL;
     return true;
@@ -63,7 +63,7 @@ static bool restore(struct backend *b, int slot) {
 static void forget(struct backend *b, int slot) { of(b)->held[slot] = NULL; }
 
 static bool expire(struct backend *b, int slot) {
-    ts_fake_world_expire(&of(b)->world, of(b)->session[slot]);
+    ts_fake_environment_expire(&of(b)->world, of(b)->session[slot]);
     drain(of(b));
     return true;
 }
@@ -82,8 +82,8 @@ static bool lose(struct backend *b, int slot, enum step_kind loss) {
     if (loss != LOSE_REQUEST)
         ts_fake_execute(&f->world.fake, &f->world.names, session, NULL);
     while (loss == LOSE_REPLY && s->replies[0].packet != TS_FAKE_REPLY)
-        ts_fake_world_step(&f->world);
-    ts_fake_world_cut(&f->world, session);
+        ts_fake_environment_step(&f->world);
+    ts_fake_environment_cut(&f->world, session);
     return true;
 }
 

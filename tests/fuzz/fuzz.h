@@ -1,11 +1,11 @@
-/* Fuzz targets: fuzz_NAME.c, one each for everything that reads what others wrote, and for every automaton of the core.
+/* Fuzz targets: fuzz_NAME.c, one for each parser of foreign texts, and for each automaton of the core.
  *
  *     input bytes ──► target ──► the code as shipped ──┐
  *                          └───► an oracle ────────────┴──► they agree, or fuzz_fail: the input is kept
  *
- * The oracle is a slower and plainer way to the same answer, a round trip, or what must hold whatever comes in.
+ * The oracle is a slower and plainer way to the same answer, a round trip, or a property that holds for every input.
  * The same targets run in two ways: replay.c runs their corpus and mutations of it from a fixed seed, with any compiler, in
- * the everyday tests; libFuzzer looks for what is new (`./run fuzz`).
+ * the everyday tests; libFuzzer looks for new inputs (`./run fuzz`).
  */
 #ifndef FUZZ_H
 #define FUZZ_H

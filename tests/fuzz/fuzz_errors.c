@@ -1,5 +1,5 @@
-/* Codes of ZooKeeper: a code is known only when the client library or the server has a word for it, its name says its
- * number, and a code of the transport is never taken for a statement about what was executed. Input: a code. */
+/* Codes of ZooKeeper. A code is known only when the client library or the server has a word for it. Its name says its
+ * number. A code of the transport is never taken for a statement about the execution. Input: a code. */
 #include "fuzz.h"
 #include "zk/errors.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-/* The API's errors were decided by a server; so were a request the client library never sent, and success. These say
- * nothing about the request itself: */
+/* A server decided the API's errors. The client library decided that it did not send a request. Success is certain too.
+ * These codes say nothing about the request itself: */
 static bool is_statement(int code) {
     static const int about_the_session[] = {ZSESSIONEXPIRED, ZAUTHFAILED, ZCLOSING, ZSESSIONMOVED};
     for (size_t i = 0; i < G_N_ELEMENTS(about_the_session); i++)

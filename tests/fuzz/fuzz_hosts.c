@@ -1,4 +1,4 @@
-/* Host lists: accepted is what a regular expression describes, and what is accepted reads the same when it is written
+/* Host lists: a regular expression describes the accepted ones. An accepted list reads the same when it is written
  * again. Input: a text. */
 #include "core/paths.h"
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-/* The lease: never beyond what a memory that forgets nothing allows, and exactly that while nothing had to be forgotten.
+/* The lease: never longer than a memory that forgets nothing allows, and exactly as long while it had to forget nothing.
  *
  *     end ≤ s_j + T − (T/16 + 50 ms)
  *
@@ -15,7 +15,7 @@ enum { MOST = 400 };
 
 struct memory {
     int64_t timeout, tick, hops, born;
-    int64_t touch; /* the latest the leader must have heard of; −1: nothing was ever confirmed */
+    int64_t touch; /* the latest touch that the leader must have heard of; −1: nothing was ever confirmed */
     size_t count;
     bool forgets; /* the lease may have had to forget a sample */
     int64_t sent[MOST], answered[MOST];
@@ -31,7 +31,7 @@ static int64_t delay(const struct memory *m) {
     return (slow + slow / 16) * m->hops;
 }
 
-/* What a write that was sent then proves. */
+/* The touch that a write sent at that time proves. */
 static int64_t heard_by(const struct memory *m, int64_t sent) {
     int64_t confirmed = -1, heard = m->born;
     for (size_t i = 0; i < m->count; i++)
@@ -74,7 +74,7 @@ static void negotiate(struct pdk__lease *l, struct memory *m, int64_t timeout) {
     m->timeout = m->timeout ? MIN(m->timeout, timeout) : timeout;
 }
 
-/* Requests are handed over in order; answers may be late, and tell of an earlier request after a later one. */
+/* Requests are handed over in order. Answers may be late, and arrive for an earlier request after a later one. */
 static void answer(struct pdk__lease *l, struct memory *m, struct fuzz_in *in, int64_t *now, bool committed) {
     int64_t took = (int64_t)fuzz_number(in, 2) * PDK__MS;
     *now += (int64_t)fuzz_number(in, 2) * PDK__MS / 4;

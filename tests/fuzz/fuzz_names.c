@@ -1,5 +1,5 @@
-/* Names of nodes: accepted is exactly what ends in a token and in a number as "%010d" prints it.
- * Input: a text, and behind it two sequences. */
+/* Names of nodes: a name is accepted exactly when it ends in a token and in a number as "%010d" prints it. Input: a
+ * text, and behind it two sequences. */
 #include "core/names.h"
 #include "fuzz.h"
 
@@ -14,13 +14,13 @@ static const struct {
     {"__lock__", PDK__WRITER}, {"lock-", PDK__WRITER},     {"lease-", PDK__LEASE},
 };
 
-/* What other clients take a node with each label for. */
+/* The kind that other clients see in a node with each label. */
 static const enum pdk__kind kinds[][5] = {
     [PDK__CURATOR] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE},
     [PDK__KAZOO] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__WRITER, PDK__FOREIGN},
 };
 
-/* Try every place where the number might begin: print it again, and look at what stands before it. */
+/* Try every offset at which the number might begin: print it again, and look at the text before it. */
 static struct pdk__name read_slowly(const char *text) {
     struct pdk__name found = {PDK__FOREIGN, 0};
     size_t length = strlen(text);
@@ -54,7 +54,7 @@ static void check_order(int32_t a, int32_t b) {
     FUZZ_REQUIRE(pdk__sequence_compare(a, b) == apart, "%d and %d", a, b);
 }
 
-/* Whatever is taken for a UUID, the mark fits, and a node made of it is of the label's kind. */
+/* For any text as a UUID the mark fits, and a node made of it is of the label's kind. */
 static void check_mark(enum pdk__profile profile, enum pdk__label label, const char *uuid, int32_t sequence) {
     char mark[PDK__MARK_SIZE];
     memset(mark, 'x', sizeof mark);

@@ -1,5 +1,5 @@
-/* Option structs of any version, ours between 8 and 71 bytes long: byte by byte what the rule says, and no byte is read
- * that the caller did not promise. Input: our size, the size of the first version, theirs, and their struct. */
+/* Option structs of any version, ours between 8 and 71 bytes long. Each byte is as the rule says. No byte is read that
+ * the caller did not promise. Input: our size, the size of the first version, theirs, and their struct. */
 #include "fuzz.h"
 #include "session/options.h"
 
@@ -12,7 +12,7 @@ struct versions {
     size_t first, ours, theirs;
 };
 
-/* What byte i of ours must be afterwards. */
+/* The value that byte i of ours must have afterwards. */
 static uint8_t expected(const struct versions *v, const uint8_t *given, size_t i) {
     const uint8_t *size = (const uint8_t *)&v->ours;
     if (i < sizeof v->ours)

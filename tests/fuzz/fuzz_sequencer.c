@@ -1,5 +1,5 @@
-/* Sequencers: accepted is what a regular expression and the rules for paths and names describe, read as what stands there.
- * Input: a text. */
+/* Sequencers: a regular expression and the rules for paths and names describe the accepted ones. The result is what the
+ * text says. Input: a text. */
 #include "core/names.h"
 #include "core/paths.h"
 #include "fuzz.h"
@@ -54,7 +54,7 @@ static bool read_slowly(const char *text, struct read *read) {
     return fine;
 }
 
-/* What was read is written again, and read again. */
+/* A sequencer that was read is written again, and read again. */
 static void check_round_trip(const struct pdk__sequencer *s) {
     struct pdk__sequencer again;
     g_autofree char *text = g_strdup_printf("pdk1 %s shared/%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %u", s->node,

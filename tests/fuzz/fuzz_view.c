@@ -1,5 +1,5 @@
-/* A listing, as one contender sees it. Input: lines of text: our own node, our mark, and then the children, the last of which
- * is also tried as the node whose place ours takes over. */
+/* A listing, as one contender sees it. Input: lines of text: our own node, our mark, and then the children. The last
+ * child is also tried as the node from which ours takes over. */
 #include "core/view.h"
 #include "fuzz.h"
 
@@ -19,7 +19,7 @@ static int64_t distance(const struct pdk__name *me, const struct pdk__name *othe
 }
 
 /* Readers and writers queue together, everybody else among their kind. */
-static bool same_line(const struct pdk__name *a, const struct pdk__name *b) {
+static bool same_queue(const struct pdk__name *a, const struct pdk__name *b) {
     enum pdk__kind x = a->kind == PDK__READER ? PDK__WRITER : a->kind,
                    y = b->kind == PDK__READER ? PDK__WRITER : b->kind;
     return x == y;
@@ -33,14 +33,14 @@ static struct seen look_slowly(char **names, const struct pdk__viewer *viewer) {
     const char *own = viewer->own, *exchanged = viewer->exchanged;
     struct seen seen = {.blocker = "", .exchanged_gone = exchanged[0] != '\0'};
     struct pdk__name me, other;
-    bool in_line = pdk__name_parse(own, &me), named = pdk__name_parse(exchanged, &other) && !is(own, exchanged);
+    bool in_queue = pdk__name_parse(own, &me), named = pdk__name_parse(exchanged, &other) && !is(own, exchanged);
     int64_t nearest = INT64_MAX;
     for (char **name = names; *name; name++)
-        seen.listed = seen.listed || (in_line && is(*name, own));
+        seen.listed = seen.listed || (in_queue && is(*name, own));
     for (char **name = names; *name; name++)
         seen.exchanged_gone = seen.exchanged_gone && !(named && is(*name, exchanged));
-    for (char **name = names; *name && in_line; name++)
-        if (pdk__name_parse(*name, &other) && !is(*name, own) && !is(*name, exchanged) && same_line(&me, &other)) {
+    for (char **name = names; *name && in_queue; name++)
+        if (pdk__name_parse(*name, &other) && !is(*name, own) && !is(*name, exchanged) && same_queue(&me, &other)) {
             int64_t ahead = distance(&me, &other);
             bool fits = strlen(*name) < PDK__NAME_SIZE;
             seen.ahead += ahead >= 0;
@@ -65,8 +65,8 @@ static int32_t sequence_of(const char *name) {
     return parsed.sequence;
 }
 
-/* What is kept as the newest of ours bears the mark, is none of our nodes, and no other is newer unless half the circle of
- * sequences lies between: there is no newest then. */
+/* The node that is kept as the newest of ours bears the mark, and is none of our nodes. No other is newer, unless half
+ * the circle of sequences lies between: there is no newest then. */
 static void check_marked(const struct pdk__view *view, char **names, const struct pdk__viewer *viewer) {
     struct pdk__name other;
     bool any = false, known = view->marked[0] == '\0';
@@ -113,7 +113,7 @@ static void check(char **names, const struct pdk__viewer *viewer) {
     if (view.beyond_limits)
         return; /* refused: the rest means nothing */
     FUZZ_REQUIRE(view.listed == seen.listed, "\"%s\" listed: %d", own, view.listed);
-    FUZZ_REQUIRE(view.exchanged_gone == seen.exchanged_gone, "\"%s\" disowned: %d", viewer->exchanged,
+    FUZZ_REQUIRE(view.exchanged_gone == seen.exchanged_gone, "\"%s\" exchanged_gone: %d", viewer->exchanged,
                  view.exchanged_gone);
     FUZZ_REQUIRE(view.ahead == seen.ahead, "%d ahead of \"%s\", not %d", view.ahead, own, seen.ahead);
     check_blocker(&view, names, viewer, &seen);

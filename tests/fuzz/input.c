@@ -1,4 +1,4 @@
-/* What every target needs: its input, taken apart, and a way to fail. */
+/* For every target: its input, taken apart, and a way to fail. */
 #include "fuzz.h"
 
 #include <glib.h>

@@ -63,7 +63,7 @@ static void prepare_to_fail(const char *program) {
 static void run(const void *bytes, size_t size) {
     now.size = MIN(size, sizeof now.bytes);
     memmove(now.bytes, bytes, now.size);
-    /* In a block of just its size, so that a sanitizer sees what is read beyond. */
+    /* In a block of exactly its size, so that a sanitizer sees reads beyond it. */
     g_autofree uint8_t *copy = g_memdup2(now.bytes, now.size);
     LLVMFuzzerTestOneInput(copy, now.size);
 }
@@ -99,7 +99,7 @@ static void add_path(GPtrArray *inputs, const char *path) {
 
 /* ---- mutations */
 
-/* Put so many bytes in the place of others. */
+/* Replace so many bytes by others. */
 static void replace(GByteArray *input, guint at, guint length, const void *bytes, guint size) {
     if (length > 0)
         g_byte_array_remove_range(input, at, length);

@@ -34,13 +34,13 @@ static void add(struct list *l, enum model_action_kind kind, int32_t whose, int3
         l->enabled[l->count++] = model_act(kind, whose, i);
 }
 
-/* One, of this place. */
+/* One, of this entry. */
 static void add_of(struct list *l, enum model_action_kind kind, int32_t client, int32_t entry) {
     if (affordable(l->s, kind))
         l->enabled[l->count++] = model_act(kind, client, entry);
 }
 
-/* The line's, when its thread has not woken yet. */
+/* The queue's grant, while its thread has not woken yet. */
 static bool is_granted(const struct model_client *k) {
     int32_t entry = model_grant_of_queue(k);
     return entry >= 0 && k->entries[entry].grant.hold == MODEL_GRANTED;
@@ -139,7 +139,8 @@ static void add_client_faults(struct list *l, int32_t client) {
     add(l, ABANDON, client, 1);
 }
 
-/* The name that a downgrade is about to use. Not one that it has used before: no server tells those two nodes apart. */
+/* The name that a downgrade is about to use. It is not one that the downgrade has used before: no server tells those
+ * two nodes apart. */
 static void add_stranger(struct list *l, int32_t client) {
     const struct model_client *k = &l->s->clients[client];
     int32_t entry = model_entry_with(k, MODEL_EXCHANGE);

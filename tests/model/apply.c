@@ -34,7 +34,7 @@ static void expire(struct model *m, int32_t session) {
     model_check_effect(m, session, &effect, false);
 }
 
-/* The hand of an admin, or of somebody who writes, on one of a client's nodes. */
+/* An admin deletes one of a client's nodes, or somebody writes to it. */
 static void meddle(struct model *m, int32_t client, int32_t which, enum model_action_kind kind) {
     struct ts_fake_tree *tree = &m->now->fake.tree;
     struct model_client *k = &m->now->clients[client];
@@ -65,7 +65,7 @@ static void vanish(struct model *m) {
         m->now->fake.tree.next_sequence = m->config.first_sequence;
 }
 
-/* From this instant on it is over for everybody who asks; the timer finds out later. */
+/* From this instant on the lease is over for everybody who asks. The timer finds out later. */
 static void lapse(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
     k->lease = false;
@@ -73,7 +73,7 @@ static void lapse(struct model *m, int32_t client) {
         k->entries[i].grant.valid = false;
 }
 
-/* A stranger's session that ends some time; the node goes with it. */
+/* A stranger makes a node. Its session ends some time, and the node goes with it. */
 static void squat(struct model *m, int32_t client) {
     const struct model_client *k = &m->now->clients[client];
     const struct model_entry *p = &k->entries[model_entry_with(k, MODEL_EXCHANGE)];

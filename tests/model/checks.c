@@ -18,18 +18,19 @@ static const struct ts_fake_node *own_node(const struct model *m, const struct m
     return p->c.own[0] == '\0' ? NULL : ts_fake_find(&m->now->fake, model_name(p->c.own));
 }
 
-/* ---- the order of the line, by what the recipes promise and not by what the core makes of it */
+/* ---- the order of the queue, as the recipes promise it, and not as the core computes it */
 
 static int32_t distance(struct ts_fake_name from, struct ts_fake_name to) {
     return (int32_t)((uint32_t)to.sequence - (uint32_t)from.sequence);
 }
 
-/* Does the one have to wait for the other, when that is ahead? */
+/* Does one have to wait for the other, when the other is ahead? */
 static bool conflict(const struct model *m, struct ts_fake_name a, struct ts_fake_name b) {
     return !model_is_shared(m, a.mark) || !model_is_shared(m, b.mark);
 }
 
-/* A reader's node that no right stands on yet is no place in line of its own: the writer's counts, while it is there. */
+/* A reader's node on which no grant stands yet has no position of its own in the queue. The writer's node counts, while
+ * it exists. */
 static bool is_admitted(const struct model *m, const struct ts_fake_node *node) {
     int32_t client = (node->name.mark - 1) / MODEL_MARKS;
     const struct model_client *k = &m->now->clients[client];
@@ -39,7 +40,7 @@ static bool is_admitted(const struct model *m, const struct ts_fake_node *node) 
     return false;
 }
 
-/* How many stand between it and its right, the one that it takes over from aside. */
+/* How many nodes block it. The node that it takes over from does not count. */
 static int32_t blockers(const struct model *m, struct ts_fake_name me, struct ts_fake_name exchanged) {
     const struct ts_fake_tree *tree = &m->now->fake.tree;
     int32_t count = 0;
@@ -63,11 +64,11 @@ void model_check_blocked(struct model *m, int32_t client, const struct model_ent
         count += !own && distance(other, me) >= 0 && conflict(m, other, me);
     }
     if (count <= model_rule(m, client).spare)
-        model_break(m, "nobody waits for nothing", "client %c is %s though nobody is in its way", 'A' + client,
-                    model_in_hurry(m, client) ? "refused" : "kept waiting");
+        model_break(m, "nobody waits without need", "client %c is %s though nobody is in its way", 'A' + client,
+                    model_never_waits(m, client) ? "refused" : "kept waiting");
 }
 
-/* Is one that it has to wait for nearer than the one that it watches? */
+/* Is there a blocker nearer than the node that it watches? */
 static bool is_nearer(const struct model *m, struct ts_fake_name watched, struct ts_fake_name me) {
     const struct ts_fake_tree *tree = &m->now->fake.tree;
     for (int32_t i = 0; i < tree->count; i++) {
@@ -85,7 +86,8 @@ static bool is_woken(const struct model *m, const struct model_entry *p, const s
            ts_fake_name_equal(model_name(p->c.watched), gone->name);
 }
 
-/* Who waits for this very node, with a watch on it? One at most, the next in line; but a writer's may let in many readers. */
+/* Which contenders wait for this node, with a watch on it? At most one, the next in the queue. The end of a writer's
+ * node may let in many readers. */
 static void check_wake_ups(struct model *m, const struct ts_fake_node *node) {
     int32_t woken = 0, writers = 0;
     for (int32_t i = 0; i < m->config.clients; i++) {
@@ -106,7 +108,7 @@ static void check_wake_ups(struct model *m, const struct ts_fake_node *node) {
         model_break(m, "one wake-up per release", "%d contenders were woken by one deletion", woken);
 }
 
-/* A place has a node again. */
+/* An entry has a node again. */
 static void note_created(struct model *m, struct ts_fake_name name) {
     for (int32_t i = 0; i < m->config.clients; i++)
         for (int32_t n = 0; n < m->now->clients[i].entries_count; n++)
@@ -128,7 +130,7 @@ void model_check_effect(struct model *m, int32_t session, const struct ts_fake_e
 
 /* ---- grants */
 
-/* Compared as (token, hand-over), each grant is above those before it that it could not have stood beside. */
+/* Compared as (token, hand-over), each grant is above the earlier grants that it could not have stood beside. */
 static void check_token(struct model *m, int32_t client, const struct model_entry *p) {
     struct model_state *s = m->now;
     bool shared = m->config.roles[client] == MODEL_READS;
@@ -144,8 +146,8 @@ static void check_token(struct model *m, int32_t client, const struct model_entr
         s->last_exclusive = token;
 }
 
-/* With a fresh lease and its own node, and with nobody ahead; false: an admin broke it. The token still protects, and the
- * hold will hear of it. */
+/* With a fresh lease and its own node, and with nobody ahead. false: an admin broke that. The token still protects, and
+ * the hold will hear of it. */
 static bool check_admitted(struct model *m, int32_t client, int32_t entry) {
     const struct model_client *k = &m->now->clients[client];
     const struct model_entry *p = &k->entries[entry];
@@ -159,7 +161,7 @@ static bool check_admitted(struct model *m, int32_t client, int32_t entry) {
     if (!node || node->session != k->session)
         model_break(m, "a grant has its node", "client %c was granted without a node of its own", 'A' + client);
     else if (blockers(m, node->name, p->exchanged) > model_rule(m, client).spare)
-        model_break(m, "a grant is the first in line", "client %c was granted with a node ahead", 'A' + client);
+        model_break(m, "a grant is the first in the queue", "client %c was granted with a node ahead", 'A' + client);
     else if (node->czxid != p->c.token)
         model_break(m, "the token is the czxid", "client %c", 'A' + client);
     return true;
@@ -172,10 +174,10 @@ void model_check_grant(struct model *m, int32_t client, int32_t entry) {
         check_token(m, client, &m->now->clients[client].entries[entry]);
 }
 
-/* It keeps the token that it has. */
+/* The hold keeps its token. */
 void model_check_taken_over(struct model *m, int32_t client, int32_t entry) {
     if (check_admitted(m, client, entry) && !m->now->clients[client].entries[entry].grant.valid)
-        model_break(m, "what was lost is not taken over", "client %c", 'A' + client);
+        model_break(m, "a lost grant is not taken over", "client %c", 'A' + client);
 }
 
 void model_check_handover(struct model *m, int32_t client, int32_t before) {
@@ -193,7 +195,7 @@ void model_check_handover(struct model *m, int32_t client, int32_t before) {
 
 /* ---- after every step */
 
-/* Who would be told, at this instant, that he may do what he wanted? */
+/* Which threads would be told, at this instant, that they may do what they asked for? */
 struct believers {
     int32_t all, exclusive, downgraded;
 };
@@ -226,7 +228,7 @@ static void check_exclusion(struct model *m) {
     m->seen.let_in += b.downgraded > 0 && b.all > b.downgraded;
 }
 
-/* One node for a place, none for one that is gone. */
+/* An entry has one node at most. An entry that is gone has none. */
 static void check_nodes(struct model *m) {
     const struct ts_fake_tree *tree = &m->now->fake.tree;
     for (int32_t i = 0; i < m->config.clients; i++) {
@@ -241,7 +243,7 @@ static void check_nodes(struct model *m) {
             if (entry < 0)
                 model_break(m, "no orphan", "client %c has left, its node has not", 'A' + i);
             else if (++nodes[entry] > 1)
-                model_break(m, "one node at a time", "client %c has two nodes of one contender in line", 'A' + i);
+                model_break(m, "one node at a time", "client %c has two nodes of one contender in the queue", 'A' + i);
         }
     }
 }
@@ -257,17 +259,17 @@ static const struct ts_fake_node *waits_for(const struct model *m, const struct 
     return node && node->watchers & 1u << k->session ? node : NULL;
 }
 
-/* Nothing is under way: whoever waits must wait for a node ahead, and be told when it goes. One whose own node an admin
- * deleted hears of that no sooner. */
+/* Nothing is under way. So a waiter must wait for a node ahead, and hear when that goes. A waiter whose own node an
+ * admin deleted hears of that no sooner. */
 static void check_quiet_entry(struct model *m, int32_t client, const struct model_client *k,
                               const struct model_entry *p) {
     const struct ts_fake_node *mine = own_node(m, p), *ahead = waits_for(m, k, p);
     if (p->c.leaving)
-        model_break(m, "who leaves gets away", "client %c is leaving for ever", 'A' + client);
+        model_break(m, "a client that leaves gets away", "client %c is leaving for ever", 'A' + client);
     else if (p->c.phase == PDK__HELD && !mine)
         model_break(m, "a hold does not outlive its node", "client %c never hears of it", 'A' + client);
     else if (p->c.phase != PDK__HELD && (p->c.phase != PDK__IN || (!mine && !p->robbed)))
-        model_break(m, "no waiter stuck", "client %c is not in line and does nothing about it", 'A' + client);
+        model_break(m, "no waiter stuck", "client %c is not in the queue and does nothing about it", 'A' + client);
     else if (p->c.phase == PDK__IN && (!ahead || (mine && distance(ahead->name, mine->name) < 0)))
         model_break(m, "no waiter stuck", "client %c waits without a watch on a node ahead", 'A' + client);
     else if (p->c.phase == PDK__IN && mine &&
@@ -283,7 +285,7 @@ static void check_quiet(struct model *m) {
         for (int32_t n = 0; n < k->entries_count; n++)
             check_quiet_entry(m, i, k, &k->entries[n]);
         if (k->queued != 0 && model_entry_with(k, MODEL_QUEUE) < 0)
-            model_break(m, "no waiter stuck", "the threads of client %c have no place in line", 'A' + i);
+            model_break(m, "no waiter stuck", "the threads of client %c have no entry in the queue", 'A' + i);
         if (model_grants_lapsed(k))
             model_break(m, "a lost hold is told", "client %c never hears that its lease was over", 'A' + i);
     }

@@ -1,5 +1,5 @@
-/* A client's session and what it brings: connections, answers, events, and its end; and the beginning of a run. What it
- * does is what src/session/supervise.c, renew.c and watches.c do. */
+/* A client's session: connections, answers, events and the end of it; and the beginning of a run. The client does what
+ * src/session/supervise.c, renew.c and watches.c do. */
 #include "model.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@ void model_init(struct model *m, const struct model_config *config) {
     model_names_init(m);
 }
 
-/* What is shared is not handed over. */
+/* A grant that is shared is not handed over. */
 struct pdk__handovers model_handovers(const struct model *m, int32_t client) {
     bool alone = m->config.roles[client] == MODEL_LOCKS || m->config.roles[client] == MODEL_WRITES;
     struct pdk__handovers handovers;
@@ -71,8 +71,8 @@ void model_link_down(struct model *m, int32_t client) {
     model_entries_tell(m, client, PDK__LINK_DOWN);
 }
 
-/* Holds end first, and their line may queue anew before its old place knows that its session is gone. The end of the line's
- * place makes the line queue anew. */
+/* Holds end first. Their queue may take a new entry before the old entry knows that its session is gone. The end of the
+ * queue's entry makes the queue take a new one. */
 void model_session_over(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
     model_grants_lose(m, client, true);
@@ -88,8 +88,9 @@ void model_session_over(struct model *m, int32_t client) {
 
 /* ---- answers and events */
 
-/* A committed request was acknowledged. Where the server has ended the session meanwhile, the arithmetic guarantees that the
- * lease counted from it is over as well. A hold that had lapsed before stays so, and is lost now at the latest. */
+/* A committed request was acknowledged. If the server has ended the session meanwhile, the arithmetic guarantees that
+ * the lease counted from it is over as well. A hold that had lapsed before stays lapsed, and is lost now at the
+ * latest. */
 static void committed(struct model *m, int32_t client) {
     struct model_client *k = &m->now->clients[client];
     if (k->lease || !m->now->fake.sessions[k->session].alive)
@@ -123,14 +124,14 @@ void model_receive(struct model *m, int32_t client) {
     model_entry_answer(m, client, &packet);
 }
 
-/* ---- the places that are gone */
+/* ---- the entries that are gone */
 
 static void retag(uint64_t *tag, const int32_t *becomes) {
     int32_t entry = model_entry_of(*tag);
     *tag = model_tag(entry < 0 ? -1 : becomes[entry], model_purpose(*tag));
 }
 
-/* Answers to those that are gone are nobody's. */
+/* Answers for entries that are gone belong to nobody. */
 static void renumber_tags(struct ts_fake_session *s, const int32_t *becomes) {
     for (int32_t i = 0; i < s->requests_count; i++)
         retag(&s->requests[i].tag, becomes);

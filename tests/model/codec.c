@@ -1,9 +1,9 @@
 /* A state of the model as bits, field by field: for hashing, and for keeping it small. One description serves both ways, so
- * that what is written is what is read. Writing leaves the state as it is: each function returns what it was given.
+ * that both agree. Writing leaves the state as it is: each function returns what it was given.
  *
  * States that differ only in absolute numbers are one: sequences, tokens, marks and tickets that still occur somewhere are
- * numbered anew, in their order. What the protocol does depends on that order alone (a run with `exact` does not rely on it
- * for sequences). What has no influence on the future is left out. */
+ * numbered anew, in their order. The protocol depends on that order alone (a run with `exact` does not rely on it
+ * for sequences). Parts without influence on the future are left out. */
 #include "model.h"
 
 #include <assert.h>
@@ -93,7 +93,7 @@ ALWAYS int64_t code_token(struct codec *c, int64_t token) {
     return c->writing ? token : anew;
 }
 
-/* A text and what it says. */
+/* A text, and the name in it. */
 ALWAYS void code_text(struct codec *c, char *text, struct ts_fake_name name) {
     code_name(c, &name);
     if (!c->writing && name.mark != 0)
@@ -190,7 +190,7 @@ ALWAYS void code_session(struct codec *c, struct ts_fake_session *s) {
 
 /* ---- the clients */
 
-/* A field that is added to the contender needs a line here. Of `ahead` only this much is used. */
+/* A field that is added to the contender needs a line of code here. Of `ahead` only this much is used. */
 _Static_assert(sizeof(struct pdk__contender) == 360, "code_contender knows every field of struct pdk__contender");
 
 ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
@@ -213,7 +213,7 @@ ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
     k->token = code_token(c, k->token);
 }
 
-/* How many of a client's claims drew an earlier ticket: the new number of this one. */
+/* How many of a client's claims drew an earlier ticket. That is the new number of this one. */
 static int32_t rank_of(const struct model_client *k, int32_t ticket) {
     int32_t rank = 0;
     for (int32_t i = 0; i < k->entries_count; i++)
@@ -256,7 +256,7 @@ ALWAYS void code_entry(struct codec *c, struct model_client *k, int32_t client, 
     p->pausing = code_bool(c, p->pausing);
     p->robbed = code_bool(c, p->robbed);
     p->registered = code_bool(c, p->registered);
-    if (model_in_hurry(c->m, client))
+    if (model_never_waits(c->m, client))
         p->blocked = code_bool(c, p->blocked);
     p->own_watch = (enum model_pending)code(c, p->own_watch, 2);
     code_contender(c, &p->c);

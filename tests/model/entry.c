@@ -1,5 +1,5 @@
-/* The driver of one contender, as src/session/place.c and commands.c are: it carries out the commands of the core against the
- * fake, brings it the answers, and tells the line what came of it. */
+/* The driver of one contender, as src/session/entry.c and commands.c are: it carries out the commands of the core
+ * against the fake, brings it the answers, and tells the queue about the result. */
 #include "model.h"
 #include "transitions.h"
 
@@ -51,7 +51,7 @@ static bool wants_renewal(const struct model_entry *p) {
            (c->phase == PDK__HELD || pdk__contender_is_next(c) || (c->phase == PDK__IN && c->listed && c->ahead <= 1));
 }
 
-/* The real driver takes turns among them. */
+/* The real driver visits them in rotation. */
 int32_t model_wants_renewal(const struct model_client *k) {
     for (int32_t i = 0; i < k->entries_count; i++)
         if (wants_renewal(&k->entries[i]))
@@ -59,7 +59,8 @@ int32_t model_wants_renewal(const struct model_client *k) {
     return -1;
 }
 
-/* The real driver may have several under way; one at a time is told of here, and another follows where it was in vain. */
+/* The real driver may have several under way. Here one is under way at a time, and another follows where it was in
+ * vain. */
 void model_renew(struct model *m, int32_t client) {
     struct model_client *k = client_of(m, client);
     if (k->renewing || !model_is_connected(m, k))
@@ -80,7 +81,7 @@ void model_entry_settle(struct model *m, int32_t client, int32_t entry) {
     submit_own(m, client, entry, PDK__OP_WATCH, FOR_OWN_WATCH);
 }
 
-/* A command while another one of this place is unanswered? */
+/* A command while another one of this entry is unanswered? */
 static void check_one_command(struct model *m, int32_t client, int32_t entry) {
     const struct ts_fake_session *s = &m->now->fake.sessions[client_of(m, client)->session];
     bool busy = entry_of(m, client, entry)->pausing;
@@ -118,7 +119,7 @@ static void carry_out(struct model *m, int32_t client, int32_t entry, enum pdk__
         submit_directory(m, client, entry, PDK__OP_LIST, FOR_LIST);
         break;
     case PDK__DO_WATCH:
-        if (model_in_hurry(m, client) && p->blocked)
+        if (model_never_waits(m, client) && p->blocked)
             model_break(m, "a try does not wait", "client %c", 'A' + client);
         p->registered = true;
         submit(m, client, entry, PDK__OP_WATCH, model_name(p->c.watched), 0, FOR_WATCH);
@@ -146,7 +147,7 @@ static void observe(struct model *m, enum pdk__phase before, enum pdk__phase now
     m->seen.recovered_absent += before == PDK__UNSURE && now == PDK__OUT;
 }
 
-/* What changed is told to whom it concerns. It may end the place from in here: it comes back here then. */
+/* Tells those concerned about the change. They may end the entry from in here: the call comes back here then. */
 static void after(struct model *m, int32_t client, int32_t entry, enum pdk__phase before) {
     struct model_client *k = client_of(m, client);
     struct model_entry *p = entry_of(m, client, entry);
@@ -185,7 +186,7 @@ void model_entry_tell(struct model *m, int32_t client, int32_t entry, enum pdk__
     step(m, client, entry, &(struct pdk__event){.type = type});
 }
 
-/* Those that come to be meanwhile are not told. */
+/* Entries that are made meanwhile are not told. */
 void model_entries_tell(struct model *m, int32_t client, enum pdk__event_type type) {
     struct model_client *k = client_of(m, client);
     for (int32_t i = 0, count = k->entries_count; i < count; i++)
@@ -277,7 +278,7 @@ static void on_listed(struct model *m, int32_t client, int32_t entry, const stru
                               .result = r->result,
                               .view = &view,
                               .fresh = client_of(m, client)->lease,
-                              .never_waits = p->blocked && p->owner == MODEL_QUEUE && model_in_hurry(m, client)});
+                              .never_waits = p->blocked && p->owner == MODEL_QUEUE && model_never_waits(m, client)});
 }
 
 static void on_result(struct model *m, int32_t client, int32_t entry, enum pdk__event_type type,
@@ -315,7 +316,7 @@ static void on_renewed(struct model *m, int32_t client, int32_t entry, enum pdk_
         model_entry_tell(m, client, entry, PDK__NODE_LOST);
     for (int32_t i = 0; i < k->entries_count && !k->lease; i++)
         if (k->entries[i].owner != MODEL_REAPER && pdk__contender_is_next(&k->entries[i].c))
-            model_renew(m, client); /* the timer comes round to it */
+            model_renew(m, client); /* the timer does it */
 }
 
 void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_reply *r) {
@@ -328,7 +329,7 @@ void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_re
     if (purpose == FOR_RENEWAL)
         on_renewed(m, client, entry, r->result);
     else if (entry < 0)
-        return; /* of a place that is gone */
+        return; /* of an entry that is gone */
     else if (purpose == FOR_ENTER_LIST || purpose == FOR_LIST || purpose == FOR_PROVE_LIST)
         on_listed(m, client, entry, r);
     else if (purpose == FOR_WATCH)

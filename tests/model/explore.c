@@ -12,7 +12,7 @@
 enum { RECODE_EACH = 1024, CONVERGE_EACH = 256 };
 enum { PROGRESS_EACH = 10000000 };
 
-/* In place of the last action: it broke by there being none. */
+/* Instead of a last action: the state broke because no action was left. */
 enum { NOTHING_MORE = UINT16_MAX };
 
 struct child {
@@ -69,7 +69,7 @@ static void tell_progress(struct explorer *x) {
     }
 }
 
-/* What is unpacked must pack to the same bits, or states would be confused. */
+/* An unpacked state must pack to the same bits, or states would be confused. */
 static void check_codec(struct explorer *x, const uint8_t *bytes, size_t size) {
     uint8_t again[MODEL_PACKED];
     struct model_state s;
@@ -112,11 +112,11 @@ static void add(struct explorer *x, const struct child *child, uint64_t parent) 
 
 static void print_legend(struct model *m, FILE *out) {
     fprintf(out, "Broken: %s (%s)\n", m->broken, m->detail);
-    fprintf(
-        out,
-        "Clients A to %c, one directory %s. A#0 is A's node with sequence 0, A' A's second contender in line, A1 A's\n"
-        "first thread. ──► is sent, ◄── arrives; a session's requests are executed and answered in order.\n",
-        'A' + m->config.clients - 1, MODEL_DIRECTORY);
+    fprintf(out,
+            "Clients A to %c, one directory %s. A#0 is A's node with sequence 0, A' A's second contender in the queue, "
+            "A1 A's\n"
+            "first thread. ──► is sent, ◄── arrives; a session's requests are executed and answered in order.\n",
+            'A' + m->config.clients - 1, MODEL_DIRECTORY);
     if (m->config.budgets[DOWNGRADES] != 0)
         fprintf(out, "A~#0 is the reader's node that takes over from A#0 when A only reads from then on.\n");
 }
@@ -156,7 +156,7 @@ static void replay(struct explorer *x, uint64_t id, model_action last) {
 
 /* ---- the search */
 
-/* All that may follow is packed first, so that the memory of the visited ones is fetched meanwhile. */
+/* All successors are packed first, so that the memory of the visited ones is fetched meanwhile. */
 static void expand(struct explorer *x, const struct model_state *s, uint64_t id) {
     model_action enabled[MODEL_ENABLED];
     size_t count = model_enabled(&x->m, s, enabled);

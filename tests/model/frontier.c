@@ -1,5 +1,5 @@
-/* The states that were seen and still wait to be expanded: packed, one after the other, in chunks that are given back as soon
- * as they are read. */
+/* The states that were seen and still wait to be expanded: packed, one after the other, in chunks. A chunk is given
+ * back as soon as it is read. */
 #include "model.h"
 
 #include <stdlib.h>

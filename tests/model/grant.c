@@ -1,9 +1,9 @@
-/* What was granted, from then until it is released or lost, as src/right.c and hold.c have it: one hold each.
+/* Grants, until each is released or lost, as src/grant/grant.c and hold.c have them: one hold each.
  *
- *     on the line's place ──released──► back to the line, which may hand the place on
+ *     on the queue's entry ──released──► back to the queue, which may hand the entry on
  *        │  └──its node or the lease lost──► lost
  *        └──downgraded: another contender, on its way to a reader's node with the same number; as soon as that is admitted the
- *           right stands on it, apart from the line, and the writer's node goes
+ *           grant stands on it, apart from the queue, and the writer's node goes
  */
 #include "model.h"
 
@@ -23,7 +23,7 @@ static void drop_exchange(struct model *m, int32_t client) {
 void model_grant_end(struct model *m, int32_t client, int32_t entry, bool kept) {
     struct model_entry *p = &client_of(m, client)->entries[entry];
     int32_t before = p->grant.handover;
-    bool downgraded = p->grant.downgraded; /* it goes to whoever is behind, not to the next thread here */
+    bool downgraded = p->grant.downgraded; /* the next contender behind gets it, not the next thread here */
     m->seen.given_back += kept && p->grant.downgraded && p->owner == MODEL_QUEUE;
     p->grant = (struct model_grant){.hold = MODEL_NO_HOLD};
     if (p->owner == MODEL_QUEUE) {
@@ -60,7 +60,7 @@ bool model_grants_lapsed(const struct model_client *k) {
     return false;
 }
 
-/* One loss makes no other right: what is granted meanwhile is not among those. */
+/* A loss makes no other grant: grants made meanwhile are not among the lost ones. */
 void model_grants_lose(struct model *m, int32_t client, bool all) {
     struct model_client *k = client_of(m, client);
     for (int32_t i = 0, count = k->entries_count; i < count; i++)
@@ -78,7 +78,7 @@ void model_grant_downgrade(struct model *m, int32_t client) {
     model_entry_exchange(m, client, entry);
 }
 
-/* The reader's node is in line, in the writer's place: stand on it, and let the writer's go. */
+/* The reader's node is in the queue, at the writer's position: stand on it, and let the writer's node go. */
 static void take_over(struct model *m, int32_t client, int32_t entry) {
     struct model_client *k = client_of(m, client);
     int32_t old = model_grant_of_queue(k);

@@ -1,5 +1,5 @@
-/* What must be true of a lease: it ends before its session can, it is never taken back, it is as long as its evidence allows,
- * and whoever has a healthy connection gets a fresh one and keeps it. */
+/* What must be true of a lease. It ends before its session can. It is never taken back. It is as long as its evidence
+ * allows. A client with a healthy connection gets a fresh lease and keeps it. */
 #include "lease_model.h"
 
 #include <stdarg.h>
@@ -73,7 +73,7 @@ void lease_check_expiry(struct lease_model *m, const struct lease_state *s) {
 
 /* ---- the lease comes back */
 
-/* Does the next of what is under way; false when nothing is. */
+/* Does the next step that is under way; false when nothing is. */
 static bool something_arrives(struct lease_model *m, struct lease_state *s) {
     for (int32_t server = 1; server <= LEASE_HOPS; server++)
         if (lease_pinged(s, server)) {
@@ -111,13 +111,13 @@ static void heal(struct lease_model *m, struct lease_state *s) {
         lease_disconnect(s);
         s->heard = 0;
         s->granted = m->config.timeout;
-        lease_connect(s, lease_place(m->config.hops, 0, 0, false), s->granted);
+        lease_connect(s, lease_target(m->config.hops, 0, 0, false), s->granted);
     }
     if (s->news != 0)
         lease_learn(m, s);
 }
 
-/* A barrier every T/10, as the driver sends them, or every unit, and nothing takes any time. */
+/* A barrier every T/10, as the driver sends them, or every unit. Nothing takes any time. */
 void lease_check_recovers(struct lease_model *m, const struct lease_state *state) {
     struct lease_state s = *state;
     if (s.connection == LEASE_NO_SESSION)

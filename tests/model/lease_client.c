@@ -1,16 +1,17 @@
-/* The client: what the driver does with the real lease, and what of its past can still matter.
+/* The client: what the driver does with the real lease, and which parts of its past can still matter.
  *
  * A state keeps no struct pdk__lease. It keeps the arguments of the calls that made it, and restores it by calling again.
- * Left out are calls that cannot change any answer to come. The worth of a time t is where a lease counted from it ends,
- * t + T − margin; a smaller T, later, lessens all worths and the lease's end alike.
+ * Calls that cannot change any answer to come are left out. The worth of a time t is the end of a lease counted from it:
+ * t + T − margin. A smaller T, later, lessens all worths and the lease's end alike. Left out are:
  *
  *  - The end of a lease that is over: any end at or before now says the same, and now only grows.
  *  - Birth, and answers, worth no more than the end or than now: a lease counted from them would not move, or be over.
  *  - Of two answers seen in the same unit the one to the earlier request, unless it proves more: both may count, and it is
  *    worth less.
- *  - Of the writes seen committed so early that they confirm a touch to any request that is not answered yet, that they do:
- *    only the newest is asked. Of the answers seen so early that this one confirms all of them, all but the newest.
- *  - The date of a request that is itself worth nothing: what was answered before it was sent is worth even less. */
+ *  - The fact that a write was committed, when that was seen so early that the write confirms a touch to every request that
+ *    is not answered yet: only the newest such write is asked. Of the answers seen so early that this write confirms all of
+ *    them, all but the newest.
+ *  - The date of a request that is itself worth nothing: an answer before it was sent is worth even less. */
 #include "lease_model.h"
 
 #include <string.h>
@@ -81,16 +82,16 @@ void lease_answer(struct lease_model *m, struct lease_state *s) {
     remember(s, k.sent, committed);
 }
 
-/* ---- what no longer matters */
+/* ---- forgetting */
 
-/* That a lease counted from then would be over, or end no later than it does. */
+/* A lease counted from then would be over, or end no later than it does now. */
 static bool is_worthless(const struct lease_model *m, const struct lease_state *s, int8_t time) {
     int32_t timeout = lease_timeout(m, s);
     return lease_clock(m, time) - lease_clock(m, 0) + timeout * m->config.unit - m->margin[timeout] <= s->end;
 }
 
-/* Requests after one that is never answered are not answered either. Returns the oldest time at which a request was sent
- * whose answer may yet prolong the lease by something that was answered before. */
+/* Requests after one that is never answered are not answered either. Returns the oldest time at which a request was
+ * sent whose answer may yet prolong the lease by an earlier answer. */
 static int8_t tidy_requests(const struct lease_model *m, struct lease_state *s) {
     int32_t stuck = lease_stuck(s);
     int8_t oldest = 0;
@@ -110,7 +111,8 @@ static int8_t tidy_requests(const struct lease_model *m, struct lease_state *s) 
     return oldest;
 }
 
-/* The newest write that confirms whatever is old enough for it, to any request sent from `oldest` on; −1: there is none. */
+/* The newest write that confirms every touch old enough for it, to any request sent from `oldest` on; −1: there is
+ * none. */
 static int32_t confirming(const struct lease_model *m, const struct lease_state *s, int8_t oldest) {
     int32_t i = s->told - 1;
     while (i >= 0 && (!s->committed[i] || lease_clock(m, s->answered[i]) >= lease_clock(m, oldest) - LEASE_CONFIRM))

@@ -1,5 +1,5 @@
 /* Breadth first: all states of a unit before any of the next, so that the first counter-example is the earliest. A state that
- * was seen in an earlier unit has been followed from there already, and farther. */
+ * was seen in an earlier unit was followed from there already, and farther. */
 #include "lease_model.h"
 #include "model.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     RECOVERS_EACH = 64,    /* one state in this many is brought back to health */
-    IN_PLACE = UINT16_MAX, /* instead of a last action: it broke by what follows of itself */
+    IN_PLACE = UINT16_MAX, /* instead of a last action: it broke without one */
 };
 
 struct layer {

@@ -5,18 +5,18 @@
  *
  *     lease_steps.c     what can happen next, and doing it      lease_client.c   the client's side: the real lease
  *     lease_servers.c   the servers' side of a step             lease_checks.c   what must be true
- *     lease_explore.c   every order, each state once            lease_story.c    a counter-example as a timeline
+ *     lease_explore.c   every order, each state once            lease_transcript.c a counter-example as a timeline
  *     lease.c, test_lease_model.c                               run it
  *
- * Time goes in units, a few to half a tick, and within a unit anything may happen in any order, so that the instant before
- * and the instant after a moment are both explored. Every message may take any time, but those of one link arrive in order.
- * A client that is paused between reading its clock and handing a request over is a slow message, and so is one that is
- * paused before it looks at the answer. A state knows no date: all times are relative to now, so that the states are few.
+ * Time goes in units, a few to half a tick, and within a unit events happen in any order. So the instant before and
+ * the instant after a moment are both explored. Every message may take any time, but those of one link arrive in order.
+ * A client that pauses between reading its clock and handing a request over is a slow message. So is a client that
+ * pauses before it looks at the answer. A state knows no date: all times are relative to now. So the states are few.
  *
  * The servers are as unkind as they may be. The leader counts T from the moment of the touch at the client's server, not from
- * the moment it heard of it, and from then on may give the session away at any time, or never. What is on a link may stay
- * there for ever, and that is a link that is cut, in one direction or both: the server beyond it goes on answering reads. So
- * does a leader that is deposed.
+ * the moment it heard of it, and from then on may give the session away at any time, or never. A message may stay
+ * on a link for ever. That is a link that is cut, in one direction or both: the server beyond it goes on answering reads. A
+ * deposed leader does so too.
  */
 #ifndef LEASE_MODEL_H
 #define LEASE_MODEL_H
@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Usually a unit is so long that the 50 ms of the margin are next to nothing; that is where the lease is tightest. */
+/* Usually a unit is so long that the 50 ms of the margin hardly count. That is where the lease is tightest. */
 #define LEASE_LONG (INT64_C(1600000) * PDK__MS)
 #define LEASE_SLACK (50 * PDK__MS)
 #define LEASE_CONFIRM (LEASE_SLACK + LEASE_SLACK / 16)
@@ -68,8 +68,8 @@ struct lease_config {
 };
 
 enum lease_kind { LEASE_READ, LEASE_SYNC, LEASE_BARRIER };
-/* On its way to the server; from there to the leader; committed, and on its way back to an observer's server; on its last way
- * back, to the client. */
+/* On its way to the server; from there to the leader; committed, and on its way back to an observer's server; and on
+ * the last way back, to the client. */
 enum lease_stage { LEASE_SENT, LEASE_FORWARDED, LEASE_RETURNING, LEASE_DONE };
 enum lease_connection { LEASE_NO_SESSION, LEASE_UP, LEASE_DOWN };
 
@@ -79,15 +79,15 @@ struct lease_request {
     bool pinged; /* on its link back there is a ping ahead of it */
 };
 
-/* What is on its way from a server to the next: requests, and reports, which are the time of a touch. A report arrives with
- * the request behind it: one that arrives earlier only makes the leader wait longer. link[0] is what the leader itself has
+/* What is on its way from a server to the next: requests, and reports. A report is the time of a touch. It arrives with
+ * the request behind it; an earlier arrival only makes the leader wait longer. link[0] holds what the leader itself has
  * yet to commit. */
 struct lease_link {
     int8_t requests;
     int8_t reports[LEASE_REQUESTS + 1]; /* the newest ahead of each request, and behind the last one */
 };
 
-/* Times are units, 0 is now, what was is negative. Unused elements are 0, since states are compared as bytes. */
+/* Times are units. 0 is now, the past is negative. Unused elements are 0, since states are compared as bytes. */
 struct lease_state {
     int64_t end; /* of the lease, on the client's clock, from what it shows now; 0: none, or over */
     /* the client */
@@ -97,7 +97,7 @@ struct lease_state {
     int8_t sent[LEASE_TOLD], answered[LEASE_TOLD];
     bool committed[LEASE_TOLD];
     /* its connection */
-    int8_t connection, at; /* at: the server, as many links away from the leader; 0: the leader, or who was one */
+    int8_t connection, at; /* at: the server, as many links away from the leader; 0: the leader, or a deposed one */
     int8_t news;           /* the timeout it has not heard of yet; 0: none */
     bool deposed;          /* it is the deposed leader it talks to, or a follower of it */
     bool usurped;          /* there is a deposed leader somewhere */
@@ -133,26 +133,26 @@ struct lease_model {
 };
 
 enum lease_action_kind {
-    LEASE_TICK,             /* the next unit */
-    LEASE_CREATE,           /* the leader begins the session */
-    LEASE_LEARN,            /* the client hears that it is connected, and of its timeout */
-    LEASE_SEND,             /* the client reads its clock and hands a request over */
-    LEASE_ARRIVE,           /* the oldest request comes to the server */
-    LEASE_PING,             /* the next ping is sent to a server */
-    LEASE_REPORT,           /* it arrives, and is answered with what was touched */
-    LEASE_PASS,             /* the oldest request of a link, and what was reported before it, come to its end */
-    LEASE_RETURN,           /* an answer passes an observer's server */
-    LEASE_ANSWER,           /* the oldest answer comes to the client */
-    LEASE_DEPOSE,           /* the others have elected somebody else */
-    LEASE_STALL,            /* the leader falls silent, and goes on later */
-    LEASE_RESUME,           /* what it owes happens now, in any order */
-    LEASE_LOSE,             /* the client loses its connection, and what is under way on it */
-    LEASE_RECONNECT,        /* the leader itself confirms the session, and that is a touch */
-    LEASE_RECONNECT_ASTRAY, /* the deposed leader does */
+    LEASE_TICK,              /* the next unit */
+    LEASE_CREATE,            /* the leader begins the session */
+    LEASE_LEARN,             /* the client hears that it is connected, and of its timeout */
+    LEASE_SEND,              /* the client reads its clock and hands a request over */
+    LEASE_ARRIVE,            /* the oldest request comes to the server */
+    LEASE_PING,              /* the next ping is sent to a server */
+    LEASE_REPORT,            /* it arrives, and is answered with what was touched */
+    LEASE_PASS,              /* the oldest request of a link, and what was reported before it, come to its end */
+    LEASE_RETURN,            /* an answer passes an observer's server */
+    LEASE_ANSWER,            /* the oldest answer comes to the client */
+    LEASE_DEPOSE,            /* the others have elected somebody else */
+    LEASE_STALL,             /* the leader falls silent, and goes on later */
+    LEASE_RESUME,            /* all that is overdue happens now, in any order */
+    LEASE_LOSE,              /* the client loses its connection, and what is under way on it */
+    LEASE_RECONNECT,         /* the leader itself confirms the session, and that is a touch */
+    LEASE_RECONNECT_DEPOSED, /* the deposed leader confirms it */
     LEASE_ACTION_KINDS,
 };
 
-/* What, and with what: which link, which server and when it is pinged, ... */
+/* What happens, and its argument: which link, which server and when it is pinged, ... */
 typedef uint16_t lease_action;
 #define LEASE_ARGUMENTS 256
 static inline enum lease_action_kind lease_kind_of(lease_action a) {
@@ -164,14 +164,14 @@ static inline lease_action lease_act(enum lease_action_kind kind, int32_t argume
 }
 /* The argument of CREATE and RECONNECT: the server; when the pings of the servers on the way are due; the timeout. */
 #define LEASE_PHASES 5
-static inline int32_t lease_place(int32_t at, int32_t first, int32_t second, bool shorter) {
+static inline int32_t lease_target(int32_t at, int32_t first, int32_t second, bool shorter) {
     return ((at * LEASE_PHASES + first) * LEASE_PHASES + second) * 2 + shorter;
 }
-static inline int8_t lease_place_at(int32_t place) { return (int8_t)(place / 2 / LEASE_PHASES / LEASE_PHASES); }
-static inline int8_t lease_place_ping(int32_t place, int32_t server) {
-    return (int8_t)(server == 1 ? place / 2 / LEASE_PHASES % LEASE_PHASES : place / 2 % LEASE_PHASES);
+static inline int8_t lease_target_at(int32_t target) { return (int8_t)(target / 2 / LEASE_PHASES / LEASE_PHASES); }
+static inline int8_t lease_target_ping(int32_t target, int32_t server) {
+    return (int8_t)(server == 1 ? target / 2 / LEASE_PHASES % LEASE_PHASES : target / 2 % LEASE_PHASES);
 }
-static inline bool lease_place_shorter(int32_t place) { return place % 2 != 0; }
+static inline bool lease_target_shorter(int32_t target) { return target % 2 != 0; }
 
 /* --- lease_steps.c */
 void lease_init(struct lease_model *m, const struct lease_config *config);
@@ -179,14 +179,14 @@ void lease_begin(struct lease_state *s);
 #define LEASE_POSSIBLE 128
 /* All that can happen next; returns how many. */
 int32_t lease_possible(const struct lease_model *m, const struct lease_state *s, lease_action out[LEASE_POSSIBLE]);
-/* Do it, and forget what no longer matters. m->broken is set when a check failed. */
+/* Do it, and forget all that no longer matters. m->broken is set when a check failed. */
 void lease_apply(struct lease_model *m, struct lease_state *s, lease_action a);
 
 /* A unit passes. */
 void lease_age(struct lease_model *m, struct lease_state *s);
 
 /* --- lease_servers.c */
-void lease_connect(struct lease_state *s, int32_t place, int8_t timeout);
+void lease_connect(struct lease_state *s, int32_t target, int8_t timeout);
 void lease_arrive(const struct lease_config *config, struct lease_state *s);
 void lease_ping(const struct lease_config *config, struct lease_state *s, int32_t server);
 void lease_report(const struct lease_config *config, struct lease_state *s, int32_t server);
@@ -198,7 +198,8 @@ void lease_depose(struct lease_state *s);
 void lease_disconnect(struct lease_state *s);
 /* Does the server report to somebody? Otherwise its pings do not matter. */
 bool lease_reports(const struct lease_state *s, int32_t server);
-/* The oldest request that nobody will ever answer, as those after it; s->requests when there is none. */
+/* The oldest request that nobody will ever answer; nor will those after it be answered. s->requests when there is
+ * none. */
 int32_t lease_stuck(const struct lease_state *s);
 void lease_tidy_servers(struct lease_state *s);
 
@@ -224,10 +225,10 @@ void lease_check_renewal(struct lease_model *m, const struct lease_state *s, con
 void lease_check_expiry(struct lease_model *m, const struct lease_state *s);
 /* From here on all goes well: the lease must become fresh, and stay so. */
 void lease_check_recovers(struct lease_model *m, const struct lease_state *s);
-/* NULL, or what did not happen that should have. */
+/* NULL, or an event that should have happened and did not. */
 const char *lease_vacuous(const struct lease_model *m);
 
-/* --- lease_story.c */
+/* --- lease_transcript.c */
 void lease_tell(const struct lease_model *m, const struct lease_state *before, const struct lease_state *after,
                 lease_action a, int32_t time, FILE *out);
 void lease_tell_end(const struct lease_model *m, const struct lease_state *s, int32_t time, FILE *out);
@@ -239,7 +240,7 @@ struct lease_result {
     double closest; /* a lease's end came to the earliest expiry of its session, in units of the client's clock */
     double seconds;
     bool complete;      /* no state was left out before the horizon */
-    bool closed;        /* nothing new would come after it: complete for all time */
+    bool closed;        /* no new state would come after it: complete for all time */
     const char *broken; /* NULL when all is well; the counter-example was printed */
     char detail[256];
     struct lease_seen seen;

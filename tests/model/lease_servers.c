@@ -1,6 +1,6 @@
 /* The servers: the client's, at most one between it and the leader, and the leader, all as far as one session sees them.
  *
- * What is left out, since something as bad for the lease is in:
+ * Left out, since the model has something that is as bad for the lease:
  *
  *  - A report arrives with the request behind it. Alone, it would make the leader wait longer, and change nothing else.
  *  - Of pings on their way with no commit between them there is one, the last. More would only report more.
@@ -32,7 +32,7 @@ static struct lease_request *oldest(struct lease_state *s, enum lease_stage stag
     return &s->request[i];
 }
 
-/* The request goes back by that link, behind the pings that are on it. */
+/* The request goes back by that link, behind the pings on it. */
 static void send_back(struct lease_state *s, struct lease_request *request, int32_t link) {
     request->stage = link < s->at ? LEASE_RETURNING : LEASE_DONE;
     request->pinged = s->pinging[link];
@@ -44,8 +44,8 @@ static void forward(struct lease_state *s, int32_t server) {
         s->link[server].reports[++s->link[server].requests] = LEASE_NEVER;
 }
 
-/* The link from an observer to its server takes no time, unless it is to. */
-static void hurry(const struct lease_config *config, struct lease_state *s, int32_t link) {
+/* The link from an observer to its server takes no time, unless the configuration says so. */
+static void deliver_at_once(const struct lease_config *config, struct lease_state *s, int32_t link) {
     struct lease_link *l = &s->link[link];
     if (link < 2 || config->slow_link)
         return;
@@ -58,12 +58,12 @@ static void hurry(const struct lease_config *config, struct lease_state *s, int3
 void lease_arrive(const struct lease_config *config, struct lease_state *s) {
     struct lease_request *request = oldest(s, LEASE_SENT);
     touch(s, s->at, 0);
-    /* A read is answered by any server, a sync by any leader, whatever it has become. */
+    /* Any server answers a read. Any leader answers a sync, also one that is deposed. */
     bool alone = request->kind == LEASE_READ || (request->kind == LEASE_SYNC && s->deposed);
     request->stage = alone ? LEASE_DONE : LEASE_FORWARDED;
     if (!alone)
         forward(s, s->at);
-    hurry(config, s, s->at);
+    deliver_at_once(config, s, s->at);
 }
 
 void lease_ping(const struct lease_config *config, struct lease_state *s, int32_t server) {
@@ -95,7 +95,7 @@ void lease_report(const struct lease_config *config, struct lease_state *s, int3
         s->pinging[server] = false;
     *report = newer(*report, s->touched[server]);
     s->touched[server] = LEASE_NEVER;
-    hurry(config, s, server);
+    deliver_at_once(config, s, server);
 }
 
 void lease_pass(struct lease_state *s, int32_t link) {
@@ -131,7 +131,7 @@ void lease_depose(struct lease_state *s) {
     s->deposed = s->connection == LEASE_UP;
 }
 
-/* What was not reported is lost: no kinder than a report that arrives. */
+/* Touches that were not reported are lost. That is no kinder than a report that arrives. */
 void lease_disconnect(struct lease_state *s) {
     lose_messages(s);
     s->connection = LEASE_DOWN;
@@ -140,12 +140,12 @@ void lease_disconnect(struct lease_state *s) {
     memset(s->request, 0, sizeof s->request);
 }
 
-void lease_connect(struct lease_state *s, int32_t place, int8_t timeout) {
+void lease_connect(struct lease_state *s, int32_t target, int8_t timeout) {
     s->connection = LEASE_UP;
-    s->at = lease_place_at(place);
+    s->at = lease_target_at(target);
     s->news = timeout;
     for (int32_t i = 1; i <= LEASE_HOPS; i++)
-        s->ping[i] = lease_place_ping(place, i);
+        s->ping[i] = lease_target_ping(target, i);
 }
 
 int32_t lease_stuck(const struct lease_state *s) {
@@ -158,7 +158,7 @@ int32_t lease_stuck(const struct lease_state *s) {
     return i;
 }
 
-/* Nobody learns from hearing of it. */
+/* Drops a touch that tells nothing new. */
 static void drop_old(int8_t *touch, int8_t *newest) {
     if (*touch <= *newest)
         *touch = LEASE_NEVER;

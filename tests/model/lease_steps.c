@@ -40,7 +40,7 @@ static void may_connect(struct list *list, const struct lease_config *config, en
     for (int32_t at = config->never_leader ? config->hops : 0; at <= config->hops; at++)
         for (int32_t first = 0; first <= (at >= 1 ? config->half : 0); first++)
             for (int32_t second = 0; second <= (at >= 2 ? config->half : 0); second++)
-                may(list, kind, lease_place(at, first, second, shorter));
+                may(list, kind, lease_target(at, first, second, shorter));
 }
 
 static void may_reconnect(struct list *list, const struct lease_model *m, const struct lease_state *s) {
@@ -48,7 +48,7 @@ static void may_reconnect(struct list *list, const struct lease_model *m, const 
     for (int32_t i = 0; i <= shorter; i++) {
         may_connect(list, &m->config, LEASE_RECONNECT, i == 1);
         if (s->usurped)
-            may(list, LEASE_RECONNECT_ASTRAY, lease_place(0, 0, 0, i == 1));
+            may(list, LEASE_RECONNECT_DEPOSED, lease_target(0, 0, 0, i == 1));
     }
 }
 
@@ -162,10 +162,10 @@ void lease_age(struct lease_model *m, struct lease_state *s) {
     }
 }
 
-static void connect(struct lease_model *m, struct lease_state *s, enum lease_action_kind kind, int32_t place) {
-    bool shorter = lease_place_shorter(place);
-    lease_connect(s, place, shorter ? m->config.shorter : m->config.timeout);
-    if (kind == LEASE_RECONNECT_ASTRAY) {
+static void connect(struct lease_model *m, struct lease_state *s, enum lease_action_kind kind, int32_t target) {
+    bool shorter = lease_target_shorter(target);
+    lease_connect(s, target, shorter ? m->config.shorter : m->config.timeout);
+    if (kind == LEASE_RECONNECT_DEPOSED) {
         s->deposed = true;
     } else {
         s->heard = 0;
@@ -208,7 +208,7 @@ static void step(struct lease_model *m, struct lease_state *s, enum lease_action
         break;
     case LEASE_CREATE:
     case LEASE_RECONNECT:
-    case LEASE_RECONNECT_ASTRAY:
+    case LEASE_RECONNECT_DEPOSED:
         connect(m, s, kind, argument);
         break;
     case LEASE_STALL:

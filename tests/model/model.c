@@ -27,7 +27,7 @@ static int usage(void) {
     return 2;
 }
 
-/* Three clients, two threads in the first of them, and any two of the main faults, wherever they hurt. */
+/* Three clients, two threads in the first of them, and any two of the main faults at any time. */
 static void go_deep(struct model_config *config) {
     static const enum model_budget faults[] = {LOSSES, LAPSES, EXPIRIES, CANCELS, REMOVALS, TOUCHES, ABANDONS};
     config->clients = 3;
@@ -62,7 +62,7 @@ static bool take_threads(struct model_config *config, const char *text) {
     return read >= 1 && read <= 3;
 }
 
-/* Who writes and who reads. */
+/* Which clients write, and which read. */
 static bool take_roles(struct model_config *config, const char *text) {
     size_t n = strlen(text);
     if ((n != 2 && n != 3) || strspn(text, "rw") != n)

@@ -2,25 +2,25 @@
  *
  *     explore.c   breadth first over all states, each seen once          visited.c  the states that were seen
  *     frontier.c  the states that wait to be expanded                    codec.c    a state as bits, and back
- *     actions.c   what can happen next                                   names.c    names, and what is in use of them
+ *     actions.c   what can happen next                                   names.c    names, and which are in use
  *     apply.c     doing it                                               checks.c   what must be true, always and at rest
  *     client.c    sessions and answers     as src/session has them       rest.c     ... and how a run ends
- *     place.c     drives a contender       as src/session/place.c does   transcript.c  a counter-example in words
- *     line.c      claims and turns         as src/line.c, claim.c do     model.c, test_*.c  run it;  mutants
- *     right.c     rights and downgrades    as src/right.c, hold.c do
+ *     entry.c     drives a contender       as src/session/entry.c does   transcript.c  a counter-example in words
+ *     queue.c     claims and hand-overs    as src/grant/queue.c does     model.c, test_*.c  run it;  mutants
+ *     grant.c     grants and downgrades    as src/grant/grant.c does
  *
  *     client ─► session          one at a time; the lease is one bit: "not yet over"
  *        ├────► claims           a thread each, first come first served
- *        └────► places           one contender each: the line's, a right's, one on its way to take over, and the reaper's
- *                 └─► right      granted ─ the thread wakes ─► taken; valid until the lease it was granted on is over
+ *        └────► entries          one contender each: the queue's, a grant's, one on its way to take over, and the reaper's
+ *                 └─► grant      granted ─ the thread wakes ─► taken; valid until the lease it was granted on is over
  *
- * A client locks, writes, reads or takes a permit of a semaphore, always the same. Of the semaphore it is the leases alone,
- * without the queue in front of them: everybody comes at any time. A writer that holds may downgrade, as src/right.c does.
+ * A client locks, writes, reads or takes a permit of a semaphore, always the same. Of the semaphore the model has the leases
+ * alone, without the queue in front of them: everybody comes at any time. A writer that holds may downgrade.
  *
  * Faults come out of budgets, so that the space is finite. The lease is set when a committed request is acknowledged while
  * the server still has the session, cleared by the action that lets it lapse, and a session expires only after that. That
- * is what core/lease.h promises and its own tests check; the arithmetic is not in here. A paused process is one whose lease
- * has lapsed and who has not noticed: meanwhile it does all it would do otherwise.
+ * is what core/lease.h promises and its own tests check; the arithmetic is not in here. A paused process is one
+ * that has not noticed that its lease has lapsed. Meanwhile it does all that it would do otherwise.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -34,12 +34,12 @@
 #define MODEL_CLIENTS 3
 #define MODEL_ENTRIES 7 /* of a client at a time */
 #define MODEL_CLAIMS 5  /* likewise */
-#define MODEL_MARKS 16  /* likewise, of its places and of what they left behind */
+#define MODEL_MARKS 16  /* likewise, of its entries and of what they left behind */
 #define MODEL_DOWN 10   /* from here on they are of readers' nodes that take over from a writer's */
 #define MODEL_DIRECTORY "/lock"
 #define MODEL_PACKED 1024
 
-/* What may happen how often in one run. */
+/* How often each kind of fault may happen in one run. */
 enum model_budget {
     FAULTS,   /* all those below together, but for claims and downgrades */
     LOSSES,   /* connections cut */
@@ -49,7 +49,7 @@ enum model_budget {
     REMOVALS, /* a client's node deleted by an admin */
     TOUCHES,  /* a client's node written to */
     REFUSALS, /* a request answered NOT_NOW, or UNKNOWN, executed or not */
-    RENEWALS, /* a barrier on the own node out of turn */
+    RENEWALS, /* an extra barrier on the own node */
     ABANDONS, /* a session given up by its client while the server keeps it */
     VANISHES, /* the empty directory removed */
     SQUATS,   /* a node made by a stranger, with the name that a downgrade is about to use */
@@ -58,7 +58,7 @@ enum model_budget {
     BUDGETS,
 };
 
-/* What a client wants. Locks are for all of them or none, and so are leases. */
+/* What a client asks for. Locks are for all of them or none, and so are leases. */
 enum model_role { MODEL_LOCKS, MODEL_WRITES, MODEL_READS, MODEL_LEASES };
 
 struct model_config {
@@ -78,12 +78,12 @@ struct model_config {
 };
 
 enum model_pending { MODEL_NONE, MODEL_SENT, MODEL_ARMED };
-/* Whose a place is: nobody's who wants it, the line's, a right's that left the line, or on its way to take over from the
- * line's. There is one of the line, and one on its way, at most. */
+/* The owner of an entry: nobody who wants it, the queue, a grant that left the queue, or a contender on its way to take
+ * over from the queue's entry. There is one of the queue, and one on its way, at most. */
 enum model_owner { MODEL_REAPER, MODEL_QUEUE, MODEL_GRANT, MODEL_EXCHANGE };
 enum model_hold { MODEL_NO_HOLD, MODEL_GRANTED, MODEL_TAKEN };
 
-/* What was granted: it stands on the line's place, or on one of its own. A thread is known by its ticket. */
+/* A grant stands on the queue's entry, or on one of its own. A thread is known by its ticket. */
 struct model_grant {
     enum model_hold hold;
     bool valid;       /* the hold's word: once false, false for good */
@@ -95,11 +95,11 @@ struct model_grant {
 struct model_entry {
     enum model_owner owner;
     struct model_grant grant;
-    struct ts_fake_name exchanged; /* of one whose name is given: whose place it takes over */
+    struct ts_fake_name exchanged; /* its name is given: the node whose position it takes over */
     bool pausing;
-    bool robbed;                  /* an admin deleted its node */
-    bool registered;              /* an event of the predecessor's node is for it */
-    bool blocked;                 /* as of the last list: somebody is ahead, other than a node of ours on its way out */
+    bool robbed;     /* an admin deleted its node */
+    bool registered; /* an event of the predecessor's node goes to it */
+    bool blocked;    /* as of the last list: somebody is ahead, other than a node of ours that is being deleted */
     enum model_pending own_watch; /* of a hold */
     int32_t mark;                 /* the number of its mark among the client's */
     struct pdk__contender c;
@@ -114,7 +114,7 @@ struct model_client {
     int32_t tickets;               /* drawn so far */
     int32_t queued, sleepers;      /* how many of these */
     int32_t queue[MODEL_CLAIMS];   /* tickets, in their order */
-    int32_t sleeper[MODEL_CLAIMS]; /* granted, but what they were granted is lost, and they still have to wake */
+    int32_t sleeper[MODEL_CLAIMS]; /* granted, but the grant is lost, and they still have to wake */
     int32_t entries_count;         /* in order of creation; those gone are removed when the step is over */
     struct model_entry entries[MODEL_ENTRIES];
 };
@@ -139,10 +139,10 @@ struct model {
     struct ts_fake_names names;
     bool readers; /* there are clients that read */
     struct model_seen seen;
-    struct model_state *now; /* that is being stepped */
+    struct model_state *now; /* the state that is being stepped */
     const char *broken;      /* the check that failed, and more about it */
     char detail[256];
-    FILE *transcript;               /* what happens is told here, when not NULL */
+    FILE *transcript;               /* events are printed here, when not NULL */
     int32_t told[MODEL_CLIENTS][2]; /* there: how many marks, so that each contender has a name of its own */
 };
 
@@ -152,11 +152,11 @@ enum model_action_kind {
     EXECUTE, /* the server executes the client's next request */
     DELIVER, /* the next reply or event arrives */
     DROP,    /* the server hangs up on an expired session */
-    PAUSED,  /* the moment that a place asked for is over */
-    SETTLE,  /* the right was kept for a while: watch the own node */
+    PAUSED,  /* the moment that an entry asked for is over */
+    SETTLE,  /* the grant was kept for a while: watch the own node */
     NOTICE,  /* the timer finds that the lease is over */
     NETWORK, /* not an action: when none of those before is left, the network is quiet */
-    RECEIVE, /* a thread wakes, and takes what it was granted, or finds it lapsed */
+    RECEIVE, /* a thread wakes, and takes the grant, or finds it lapsed */
     RELEASE,
     CLAIM,     /* another thread wants the lock */
     DOWNGRADE, /* a thread that writes only reads from now on */
@@ -182,7 +182,7 @@ enum model_action_kind {
     ACTION_KINDS,
 };
 
-/* The kind; whose: a client's, of TIME_OUT and ZOMBIE a session's; and which of its places, threads or nodes. */
+/* The kind; whose: a client's, of TIME_OUT and ZOMBIE a session's; and which of its entries, threads or nodes. */
 typedef uint16_t model_action;
 #define MODEL_ENABLED 128 /* at a time */
 static inline enum model_action_kind model_kind(model_action a) { return (enum model_action_kind)(a >> 6); }
@@ -193,7 +193,7 @@ static inline model_action model_act(enum model_action_kind kind, int32_t whose,
 }
 
 /* --- actions.c */
-/* Which budget of its own it is paid from; FAULTS: none. */
+/* The budget that it is paid from; FAULTS: none of its own. */
 enum model_budget model_budget_of(enum model_action_kind kind);
 /* All that can happen, the ordinary course first. */
 size_t model_enabled(const struct model *m, const struct model_state *s, model_action enabled[MODEL_ENABLED]);
@@ -216,11 +216,11 @@ void model_connected(struct model *m, int32_t client);
 void model_link_down(struct model *m, int32_t client);
 /* The session is no more, as far as this client is concerned. */
 void model_session_over(struct model *m, int32_t client);
-/* Forget the places that are gone. */
+/* Forget the entries that are gone. */
 void model_tidy(struct model *m, int32_t client);
 
-/* --- place.c */
-/* Whose answer a request's reply is, in its tag: the place, 1 for the first, and what for. The first group are a
+/* --- entry.c */
+/* The tag of a request says to whom its reply goes: the entry, 1 for the first, and the purpose. The first group are a
  * contender's commands: one of them is in flight at a time. */
 enum model_purpose {
     FOR_CREATE,
@@ -242,10 +242,10 @@ static inline int32_t model_entry_of(uint64_t tag) { return (int32_t)(tag >> 4) 
 static inline uint64_t model_tag(int32_t entry, enum model_purpose purpose) {
     return (uint64_t)(entry + 1) << 4 | (uint64_t)purpose;
 }
-/* A new one for the line, or one with the number of that which is held. */
+/* A new one for the queue; or one with the number of the entry that is held. */
 void model_entry_new(struct model *m, int32_t client);
 void model_entry_exchange(struct model *m, int32_t client, int32_t held);
-/* That of its node, where it is not the server who gives the sequence. */
+/* The name of its node, where the server does not give the sequence. */
 struct ts_fake_name model_name_given(int32_t client, const struct model_entry *p);
 /* To the reaper. */
 void model_entry_leave(struct model *m, int32_t client, int32_t entry);
@@ -253,34 +253,35 @@ void model_entry_tell(struct model *m, int32_t client, int32_t entry, enum pdk__
 void model_entries_tell(struct model *m, int32_t client, enum pdk__event_type type);
 void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_reply *reply);
 void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone);
-/* A right that is kept hears of its node's deletion. */
+/* A grant that is kept hears of its node's deletion. */
 void model_entry_settle(struct model *m, int32_t client, int32_t entry);
 /* A barrier, now. */
 void model_renew(struct model *m, int32_t client);
 /* Of this client's, the first that is granted, or will be soon; −1: none. */
 int32_t model_wants_renewal(const struct model_client *k);
-/* The place with that owner, or −1. */
+/* The entry with that owner, or −1. */
 int32_t model_entry_with(const struct model_client *k, enum model_owner owner);
 
-/* --- line.c */
+/* --- queue.c */
 void model_queue_push(struct model *m, int32_t client, int32_t ticket);
 void model_queue_moved(struct model *m, int32_t client, int32_t entry);
 void model_queue_advance(struct model *m, int32_t client);
-/* The right on its place ended, as hand-over number `before`. kept: given up while valid, so that the next thread may have it. */
+/* The grant on its entry ended, as hand-over number `before`. kept: given up while valid, so that the next thread may
+ * have it. */
 void model_queue_ended(struct model *m, int32_t client, int32_t entry, bool kept, int32_t before);
 /* The thread of the granted hold (which 0) or a sleeper (from 1 on) wakes. */
 void model_queue_receive(struct model *m, int32_t client, int32_t which, bool in_time);
 void model_queue_cancel(struct model *m, int32_t client);
-/* Granted, but what it was granted is lost, and it still has to wake. */
+/* Granted, but the grant is lost, and the thread still has to wake. */
 void model_queue_sleep(struct model *m, int32_t client, int32_t ticket);
 /* All its claims are tries. */
-static inline bool model_in_hurry(const struct model *m, int32_t client) {
+static inline bool model_never_waits(const struct model *m, int32_t client) {
     return client >= m->config.clients - m->config.tries || m->config.roles[client] == MODEL_LEASES;
 }
 void model_say(struct model *m, int32_t client, int32_t ticket, const char *what);
 
-/* --- right.c */
-/* A place took a step: whom does it concern? */
+/* --- grant.c */
+/* An entry took a step: tell those concerned. */
 void model_moved(struct model *m, int32_t client, int32_t entry);
 void model_grant_end(struct model *m, int32_t client, int32_t entry, bool kept);
 void model_grant_lose(struct model *m, int32_t client, int32_t entry);
@@ -288,26 +289,26 @@ void model_grant_release(struct model *m, int32_t client, int32_t entry);
 void model_grant_downgrade(struct model *m, int32_t client);
 /* Lose those that are not valid any more, or all of them. */
 void model_grants_lose(struct model *m, int32_t client, bool all);
-/* There is one that is lost and not told. */
+/* There is a lost grant that was not reported. */
 bool model_grants_lapsed(const struct model_client *k);
-/* The line's place with a right on it, or −1. */
+/* The queue's entry with a grant on it, or −1. */
 int32_t model_grant_of_queue(const struct model_client *k);
 
 /* --- names.c */
-/* What of the state's numbers occurs anywhere, a bit each. */
+/* Which of the state's numbers occur anywhere, a bit each. */
 struct model_used {
     uint64_t sequences; /* counted from the first */
     uint64_t tokens;
     uint32_t marks[MODEL_CLIENTS];
-    bool beyond; /* there are higher ones, which only a story that is told in one go comes to */
-    struct ts_fake_name own[MODEL_CLIENTS][MODEL_ENTRIES], watched[MODEL_CLIENTS][MODEL_ENTRIES]; /* of the places */
+    bool beyond; /* there are higher ones: only a long run that is printed in one go has them */
+    struct ts_fake_name own[MODEL_CLIENTS][MODEL_ENTRIES], watched[MODEL_CLIENTS][MODEL_ENTRIES]; /* of the entries */
 };
 void model_names_init(struct model *m);
 int32_t model_mark(int32_t client, int32_t mark);
 /* The name in a contender's text; mark 0 for "". */
 struct ts_fake_name model_name(const char *text);
 void model_use(const struct model *m, const struct model_state *s, struct model_used *used);
-/* A mark that no place of the client has, nor anything that they left behind; down: of those for downgrades. */
+/* A mark that no entry of the client has, nor anything that its entries left behind. down: of those for downgrades. */
 int32_t model_new_mark(struct model *m, int32_t client, bool down);
 /* The nodes of this mark: are they a reader's, and such as a writer leaves its own for? */
 bool model_is_shared(const struct model *m, int32_t mark);
@@ -329,7 +330,7 @@ void model_check_effect(struct model *m, int32_t session, const struct ts_fake_e
 void model_check_blocked(struct model *m, int32_t client, const struct model_entry *p,
                          const struct ts_fake_reply *list);
 void model_check_grant(struct model *m, int32_t client, int32_t entry);
-/* A right stands on another node from now on. */
+/* A grant stands on another node from now on. */
 void model_check_taken_over(struct model *m, int32_t client, int32_t entry);
 void model_check_handover(struct model *m, int32_t client, int32_t before);
 void model_check_state(struct model *m);
@@ -337,13 +338,13 @@ void model_check_state(struct model *m);
 /* --- rest.c */
 /* No ordinary action is left: everybody was granted, or gave up, and is gone. */
 void model_check_rest(struct model *m, const struct model_state *s);
-/* Ordinary actions alone must bring it to rest: it does not go round in circles. What else breaks on the way is left to be
- * found by the search. */
+/* Ordinary actions alone must bring it to rest: it does not go round in circles. The search finds all that breaks on
+ * the way. */
 void model_check_converges(struct model *m, const struct model_state *s);
-/* NULL, or what did not happen that should have. */
+/* NULL, or an event that should have happened and did not. */
 const char *model_vacuous(const struct model *m);
 
-/* --- codec.c: states that differ only in what has no influence on the future are one */
+/* --- codec.c: states are one when they differ only in parts without influence on the future */
 size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]);
 void model_unpack(const struct model *m, struct model_state *s, const uint8_t *bytes, size_t size);
 uint64_t model_hash(const uint8_t *bytes, size_t size);

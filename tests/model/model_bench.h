@@ -1,4 +1,4 @@
-/* What the tests of the model share: exploring a configuration in the time there is, and single steps by hand. */
+/* For the tests of the model: exploring a configuration in the time there is, and single steps by hand. */
 #ifndef MODEL_BENCH_H
 #define MODEL_BENCH_H
 
@@ -30,7 +30,7 @@ static inline void keeps_promises(struct model_config config, uint64_t at_least)
            (unsigned long long)r.transitions, r.depth, r.seconds, r.complete ? "" : ", not all");
     explored += r.states;
     if (SLOW && r.broken && strcmp(r.broken, "not vacuous") == 0)
-        return; /* breadth first: what is cut off may be what was to be seen */
+        return; /* breadth first: the part that is cut off may hold what was to be seen */
     ck_assert_msg(!r.broken, "%s: %s", r.broken, r.detail);
     ck_assert(r.complete || SLOW);
     ck_assert_uint_ge(r.states, SLOW ? 10000 : at_least);
@@ -69,7 +69,7 @@ static inline void be_granted(int32_t client) {
     ck_assert_int_eq(s.clients[client].entries[0].grant.hold, MODEL_GRANTED);
 }
 
-/* Whatever the core says: the client has been granted what it wants, and took it. */
+/* Against the core, if need be: the client has been granted what it asked for, and took it. */
 static inline void believe(int32_t client) {
     s.clients[client].entries[0].grant = (struct model_grant){.hold = MODEL_TAKEN, .valid = true};
 }

@@ -2,7 +2,7 @@
  *
  *     _c_b2000000-0000-4000-8000-000000000000-lock-0000000007       client B's mark number 2, sequence 7
  *
- * A writer's marks from MODEL_DOWN on are readers', for the nodes that take over from its own.
+ * A writer's marks from MODEL_DOWN on belong to readers' nodes, which take over from its own.
  */
 #include "model.h"
 
@@ -65,7 +65,7 @@ void model_names_init(struct model *m) {
         }
 }
 
-/* All texts are the fake's, so each part stands where it must. */
+/* All texts are the fake's, so each part is where it must be. */
 struct ts_fake_name model_name(const char *text) {
     if (text[0] == '\0')
         return (struct ts_fake_name){0, 0};
@@ -78,7 +78,7 @@ struct ts_fake_name model_name(const char *text) {
     return (struct ts_fake_name){model_mark(text[CLIENT_AT] - 'a', mark), (int32_t)(negative ? -value : value)};
 }
 
-/* ---- what is in use */
+/* ---- the names in use */
 
 static void use_mark(struct model_used *used, int32_t number) {
     used->marks[(number - 1) / MODEL_MARKS] |= 1u << (number - 1) % MODEL_MARKS;
@@ -164,7 +164,7 @@ int32_t model_new_mark(struct model *m, int32_t client, bool down) {
     model_use(m, m->now, &used);
     while (mark > from && !(used.marks[client] & 1u << (mark - 1)))
         mark--;
-    for (int32_t i = to; i-- > from && mark == to;) /* a long story, told without numbering anew */
+    for (int32_t i = to; i-- > from && mark == to;) /* a long run that is printed, without numbering anew */
         if (!(used.marks[client] & 1u << i))
             mark = i;
     return mark;

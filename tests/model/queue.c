@@ -1,10 +1,10 @@
-/* Where the threads of a client queue in front of its place, as src/line.c and claim.c have it. The decision whose turn is
- * next is the real core/turns.
+/* The threads of a client queue in front of its entry, as src/grant/queue.c and claim.c have it. The real core/handovers
+ * decides which of them is next.
  *
- *     queue:  t3 t4 t5        place, with a right on it or none (right.c)        sleepers: t1, whose grant lapsed
+ *     queue:  t3 t4 t5        entry, with a grant on it or none (grant.c)        sleepers: t1, whose grant lapsed
  *
- * Readers have a line each in truth. Here those of a client stand behind each other, which takes nothing away from the order
- * of their nodes, and they do not hand over.
+ * In the library each reader has a side queue of its own. Here the readers of a client stand behind each other. The order of
+ * their nodes stays the same, and they do not hand over.
  */
 #include "model.h"
 
@@ -33,7 +33,7 @@ static void insert(int32_t *list, int32_t *count, int32_t at, int32_t ticket) {
     ++*count;
 }
 
-/* Leave the place to the reaper. */
+/* Leave the entry to the reaper. */
 static void drop_entry(struct model *m, int32_t client) {
     int32_t entry = model_entry_with(client_of(m, client), MODEL_QUEUE);
     if (entry >= 0)
@@ -54,7 +54,7 @@ static void grant_next(struct model *m, int32_t client, int32_t entry) {
             model_break(m, "threads are served in their order", "client %c", 'A' + client);
     k->entries[entry].grant = (struct model_grant){
         .hold = MODEL_GRANTED, .valid = k->lease, .holder = holder, .handover = (int32_t)k->handovers.handovers};
-    model_say(m, client, holder, "is granted what it wants; it has yet to wake up");
+    model_say(m, client, holder, "is granted; it has yet to wake up");
     model_check_grant(m, client, entry);
 }
 
@@ -77,7 +77,7 @@ void model_queue_moved(struct model *m, int32_t client, int32_t entry) {
         pdk__handovers_granted(&k->handovers, 0);
         grant_next(m, client, entry);
     } else if (is_blocked(&k->entries[entry])) {
-        if (model_in_hurry(m, client)) /* somebody else is ahead: a try does not wait */
+        if (model_never_waits(m, client)) /* somebody else is ahead: a try does not wait */
             answer_all(m, client, "does not want to wait");
     }
 }
@@ -92,7 +92,7 @@ void model_queue_advance(struct model *m, int32_t client) {
         model_entry_new(m, client);
 }
 
-/* One that comes back goes where it was. */
+/* A thread that comes back returns to its old position. */
 void model_queue_push(struct model *m, int32_t client, int32_t ticket) {
     struct model_client *k = client_of(m, client);
     int32_t held = model_grant_of_queue(k);
@@ -100,7 +100,7 @@ void model_queue_push(struct model *m, int32_t client, int32_t ticket) {
         model_grant_lose(m, client, held);
     int32_t entry = model_entry_with(k, MODEL_QUEUE);
     bool behind = k->queued != 0 || model_grant_of_queue(k) >= 0 || (entry >= 0 && is_blocked(&k->entries[entry]));
-    if (model_in_hurry(m, client) && behind) {
+    if (model_never_waits(m, client) && behind) {
         model_say(m, client, ticket, "does not want to wait");
         return;
     }
@@ -126,7 +126,7 @@ void model_queue_ended(struct model *m, int32_t client, int32_t entry, bool kept
         model_queue_advance(m, client);
         model_entry_leave(m, client, entry);
         if (!waiting)
-            model_break(m, "no place without a thread", "client %c queues anew for nobody", 'A' + client);
+            model_break(m, "no entry without a thread", "client %c queues anew for nobody", 'A' + client);
         return;
     case PDK__HANDOVER_LEAVE:
         drop_entry(m, client);

@@ -1,13 +1,14 @@
-/* How a run of the model ends: everybody had his turn, in finite time; and whether a search showed what it should have. */
+/* How a run of the model ends: everybody was granted, in finite time. And whether a search showed what it should
+ * have. */
 #include "model.h"
 
 void model_check_rest(struct model *m, const struct model_state *s) {
     for (int32_t i = 0; i < m->config.clients; i++)
         if (model_is_live(&s->clients[i]))
-            model_break(m, "everybody gets his turn", "client %c waits for ever", 'A' + i);
+            model_break(m, "everybody is granted", "client %c waits for ever", 'A' + i);
 }
 
-/* The first ordinary action after the one taken last, round and round. */
+/* The next ordinary action after the one taken last, in rotation. */
 static bool next_ordinary(const struct model *m, const struct model_state *s, model_action last, model_action *next) {
     model_action enabled[MODEL_ENABLED];
     size_t count = model_enabled(m, s, enabled);

@@ -1,5 +1,5 @@
-/* Every order of a session's requests, reports and faults over the real lease, within the time of an everyday run; where the
- * lease's promise ends; and that what the model forgets cannot matter. */
+/* Every order of a session's requests, reports and faults over the real lease, within the time of an everyday run.
+ * Tests of where the lease's promise ends. And a proof that the things the model forgets cannot matter. */
 #include "lease_model.h"
 #include "ts_check.h"
 
@@ -45,7 +45,7 @@ static void keeps_promises(struct lease_config config, uint64_t at_least) {
     printf("        %llu states, %llu transitions, %d units of time, %.1f s%s\n", (unsigned long long)r.states,
            (unsigned long long)r.transitions, r.units, r.seconds, r.closed ? "" : ", not all");
     if (SLOW && r.broken && strcmp(r.broken, "not vacuous") == 0)
-        return; /* what is cut off may be what was to be seen */
+        return; /* the part that is cut off may hold what was to be seen */
     ck_assert_msg(!r.broken, "%s: %s", r.broken, r.detail);
     ck_assert(r.closed || SLOW);
     ck_assert_uint_ge(r.states, SLOW ? 10000 : at_least);
@@ -142,7 +142,7 @@ START_TEST(behind_an_observer_master) {
 }
 END_TEST
 
-/* ---- where the promise ends: were a lease to bear these, they would fail, and belong above */
+/* ---- where the promise ends: if a lease bore these, the tests would fail, and belong above */
 
 static void outlives_its_session(struct lease_config config) {
     FILE *nowhere = fopen("/dev/null", "w");
@@ -216,7 +216,7 @@ static int32_t any(int32_t below) {
     return (int32_t)(seed % (uint64_t)below);
 }
 
-/* A lease that is never restored, and forgets nothing, goes along. */
+/* A lease that is never restored, and forgets nothing, is kept beside it. */
 struct whole {
     struct pdk__lease lease;
     int32_t now, sent[LEASE_REQUESTS], requests;
@@ -237,8 +237,8 @@ static void follow(const struct lease_model *m, struct whole *w, const struct le
         memmove(w->sent, w->sent + 1, sizeof w->sent[0] * (size_t)--w->requests);
     } else if (kind == LEASE_LEARN) {
         pdk__lease_negotiated(&w->lease, before->news * m->config.unit);
-    } else if ((kind == LEASE_RECONNECT || kind == LEASE_RECONNECT_ASTRAY) && before->connection == LEASE_DOWN &&
-               lease_place_shorter(lease_argument_of(a)) && after->news == 0) {
+    } else if ((kind == LEASE_RECONNECT || kind == LEASE_RECONNECT_DEPOSED) && before->connection == LEASE_DOWN &&
+               lease_target_shorter(lease_argument_of(a)) && after->news == 0) {
         pdk__lease_negotiated(&w->lease, m->config.shorter * m->config.unit);
     }
 }

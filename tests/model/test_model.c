@@ -147,10 +147,10 @@ START_TEST(a_lapse_counts_at_once_and_is_found_on_waking) {
     be_granted(0);
     s.budgets[LAPSES] = s.budgets[FAULTS] = 1;
     go(LAPSE, 0);
-    ck_assert(!s.clients[0].entries[0].grant.valid); /* whoever asks now is told so */
+    ck_assert(!s.clients[0].entries[0].grant.valid); /* a check says so now */
     ck_assert_int_eq(s.clients[0].entries[0].c.phase, PDK__HELD);
     ck_assert_int_eq(s.clients[0].queue[0], 1);
-    go(RECEIVE, 0); /* too late: back to the head of the line, in front of a new place */
+    go(RECEIVE, 0); /* too late: back to the head of the queue, in front of a new entry */
     ck_assert_int_lt(model_grant_of_queue(&s.clients[0]), 0);
     ck_assert_int_eq(s.clients[0].queued, 2);
     ck_assert_int_eq(s.clients[0].queue[0], 0);
@@ -177,7 +177,7 @@ START_TEST(a_state_survives_its_coding) {
 }
 END_TEST
 
-/* What a state is does not depend on how many nodes and threads there were before. */
+/* A state does not depend on how many nodes and threads there were before. */
 START_TEST(only_the_order_of_numbers_counts) {
     uint8_t once[MODEL_PACKED], again[MODEL_PACKED];
     begin(1);

@@ -46,7 +46,8 @@ START_TEST(a_downgrade_before_a_writer_any_fault) {
 }
 END_TEST
 
-/* The second writer of this process is handed the node of the first, which has begun to downgrade, and does so too. */
+/* The second writer of this process is handed the node of the first, which has begun to downgrade. It downgrades
+ * too. */
 START_TEST(two_downgrades_of_one_process) {
     keeps_promises((struct model_config){TWO_WRITERS, .threads = {2}, .handovers = 1, .budgets = {[DOWNGRADES] = 2}},
                    50000);
@@ -105,7 +106,7 @@ START_TEST(who_has_downgraded_only_reads) {
 }
 END_TEST
 
-/* Those of other readers may be larger than its own. */
+/* Tokens of other readers may be larger than its own. */
 START_TEST(a_readers_token_is_above_the_last_writers) {
     begin_with((struct model_config){WRITER_AND_READER});
     s.last_token = 1000;
@@ -127,11 +128,11 @@ START_TEST(what_was_lost_is_not_taken_over) {
     ck_assert_ptr_null(m.broken);
     s.clients[0].entries[0].grant.valid = false;
     model_check_taken_over(&m, 0, 0);
-    ck_assert_str_eq(m.broken, "what was lost is not taken over");
+    ck_assert_str_eq(m.broken, "a lost grant is not taken over");
 }
 END_TEST
 
-/* The right moves from the one node to the other, and the line is free. */
+/* The grant moves from one node to the other, and the queue is free. */
 START_TEST(a_downgrade_step_by_step) {
     struct model_state back;
     begin_with((struct model_config){WRITER_AND_READER, .budgets = {[DOWNGRADES] = 1}});

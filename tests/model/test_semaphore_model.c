@@ -1,8 +1,8 @@
-/* The leases of a semaphore, without the queue in front of them: who is not among the first leaves again. However they meet,
- * and whatever happens to them, there are never more holders than permits. */
+/* The leases of a semaphore, without the queue in front of them: a contender that is not among the first leaves again.
+ * There are never more holders than permits, in any order and with every fault. */
 #include "model_bench.h"
 
-/* Nobody watches anybody, so nothing comes of a node that is written to. */
+/* Nobody watches anybody, so a write to a node changes nothing. */
 #define LEASE_FAULTS [LOSSES] = 1, [LAPSES] = 1, [EXPIRIES] = 1, [REMOVALS] = 1, [ABANDONS] = 1
 #define LEASES .clients = 3, .roles = {MODEL_LEASES, MODEL_LEASES, MODEL_LEASES}
 
@@ -59,7 +59,7 @@ START_TEST(one_that_is_refused_for_nothing_is_noticed) {
     be_granted(0);
     struct ts_fake_reply list = {.kind = PDK__OP_LIST, .count = 1, .children = {s.fake.tree.nodes[0].name}};
     model_check_blocked(&m, 0, &s.clients[0].entries[0], &list);
-    ck_assert_str_eq(m.broken, "nobody waits for nothing");
+    ck_assert_str_eq(m.broken, "nobody waits without need");
 }
 END_TEST
 

@@ -1,6 +1,7 @@
-/* A counter-example in words, for somebody who knows ZooKeeper: who sends what, what the server does, what arrives, and what
- * each client makes of it. Nodes are called A#0: of client A, with sequence 0; A'#1 is the node of its second contender, A',
- * which queued anew, and A~#0 that of a contender that takes over from A#0. A1 is client A's first thread. */
+/* A counter-example in words, for a reader who knows ZooKeeper: which client sends what, what the server does, what
+ * arrives, and what each client concludes. Nodes are called A#0: of client A, with sequence 0. A'#1 is the node of its
+ * second contender, A', which queued anew. A~#0 is the node of a contender that takes over from A#0. A1 is client A's
+ * first thread. */
 #include "model.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static const char *const phases[] = {
     "has no node",
     "does not know whether its node was created",
     "has found a node that may be its own",
-    "is in line",
+    "is in the queue",
     "is admitted",
     "cannot delete its node",
     "is gone",
@@ -23,7 +24,7 @@ static const char *const events[] = {
 static const char *const results[] = {"OK",          "no such node",   "node exists", "UNKNOWN (connection loss)",
                                       "not allowed", "not now, later", "refused"};
 
-/* A, A', A'' …, and A~, A~' … for those that take over. */
+/* A, A', A'' …; and A~, A~' … for those that take over. */
 static const char *contender_text(const struct model *m, int32_t mark, char text[NAME]) {
     bool down = model_is_down(m, mark);
     int32_t number = (mark - 1) % MODEL_MARKS - (down ? MODEL_DOWN : 0);
@@ -40,7 +41,7 @@ static const char *name_text(const struct model *m, struct ts_fake_name name, ch
     return text;
 }
 
-/* How things stand with a contender. */
+/* The state of a contender. */
 static void print_contender(const struct model *m, const struct pdk__contender *c) {
     FILE *out = m->transcript;
     char name[NAME];
@@ -92,11 +93,11 @@ static void print_thread_action(struct model *m, const struct model_state *s, mo
                                       : queue >= 0    ? &k->entries[queue].grant
                                                       : NULL;
     int32_t ticket = grant ? grant->holder : 0;
-    const char *what = "releases what it holds";
+    const char *what = "releases its hold";
     if (kind == RECEIVE) {
         bool valid = which == 0 && grant && grant->valid;
         ticket = which == 0 ? ticket : k->sleeper[which - 1];
-        what = valid ? "wakes up and takes what it was granted" : "wakes up, too late: its lease is over";
+        what = valid ? "wakes up and takes its hold" : "wakes up, too late: its lease is over";
     } else if (kind == CLAIM) {
         ticket = k->tickets;
         what = "comes and wants it too";
@@ -129,12 +130,12 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
         [DELIVER] = "receives",
         [DROP] = "is hung up on: its session has expired",
         [PAUSED] = "has waited the moment it was asked to",
-        [SETTLE] = "has held its right for a while: it watches its own node",
+        [SETTLE] = "has held its grant for a while: it watches its own node",
         [NOTICE] = "notices that its lease was over",
         [CUT] = "loses its connection, and all that was on it",
         [LAPSE] = "sleeps until its lease has run out, and does not know it yet",
         [EXPIRE] = "has its session expired by the server, its lease being over",
-        [RENEW] = "renews, out of turn",
+        [RENEW] = "renews, once more",
         [ABANDON] = "gives its session up; the server keeps it for now",
         [SQUAT] = "is too late: a stranger makes a node with the name that it wants to use",
     };
@@ -157,7 +158,7 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
         fprintf(m->transcript, "%c %s\n", 'A' + model_whose(a), words[kind]);
 }
 
-/* ---- what comes of it */
+/* ---- the results */
 
 void model_print_request(struct model *m, int32_t client, const struct ts_fake_request *request) {
     char text[2 * NAME];
@@ -208,7 +209,7 @@ void model_print_thread(struct model *m, int32_t client, int32_t ticket, const c
     fprintf(m->transcript, "          thread %c%d %s\n", 'A' + client, ticket + 1, what);
 }
 
-/* ---- where things stand */
+/* ---- the state */
 
 void model_print_directory(struct model *m, const struct model_state *s) {
     char name[NAME];

@@ -1,5 +1,6 @@
-/* A set of 64-bit hashes by open addressing: 8 bytes a state, and room. With n states two of them share a hash, so that one is
- * taken for the other, with a probability of n²/2⁶⁵: one in 370,000 for ten million, one in 3,700 for a hundred million. */
+/* A set of 64-bit hashes by open addressing: 8 bytes a state, and free slots. With n states two of them share a hash,
+ * so that one is taken for the other, with a probability of n²/2⁶⁵: one in 370,000 for ten million, one in 3,700 for a
+ * hundred million. */
 #include "model.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@ MUTANTS = {
     "renewal by a read": ("src/session/ops.c", SIM, [
         ("    default:\n        return false;", "    default:\n        return result == PDK__OK;"),
         ("src/session/renew.c", "{.kind = PDK__OP_BARRIER, .path", "{.kind = PDK__OP_STAT, .path")]),
-    "renewal by sync": ("tests/support/sim_client_io.c", SIM, [
+    "renewal by sync": ("tests/support/simulated/sim_client_io.c", SIM, [
         ("[PDK__OP_BARRIER] = SIM_OP_MULTI_CHECK", "[PDK__OP_BARRIER] = SIM_OP_SYNC")]),
     "the lease counts from the newest touch": ("src/core/lease.c", SIM, [
         ("before = l->sent[at] - report_delay(l);", "before = INT64_MAX;")]),

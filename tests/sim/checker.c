@@ -1,4 +1,4 @@
-/* The checker's frame: which event is whose. */
+/* The checker's frame: which function checks which event. */
 #include "checker.h"
 
 #include <stdarg.h>
@@ -31,7 +31,7 @@ void checker_begin(struct checker *c, const struct plan *plan) {
     c->broken = false;
     c->detail[0] = '\0';
     c->healed_at = INT64_MAX;
-    c->holds_count = c->claims_count = c->nodes_count = c->live_count = c->valid_count = c->lies_count = 0;
+    c->holds_count = c->claims_count = c->nodes_count = c->live_count = c->valid_count = c->misled_count = 0;
     c->candidacies_count = c->observers_count = 0;
     memset(c->processes, 0, sizeof c->processes);
     memset(c->paths, 0, sizeof c->paths);
@@ -75,7 +75,7 @@ static void killed(struct checker *c, const struct history_event *e) {
     checker_claim_event(c, e);
 }
 
-/* Candidates wait on: their end is another one. */
+/* Candidates wait on: they have another end. */
 static void settled(struct checker *c, const struct history_event *e) {
     c->evaluated[CHECK_ENDLESS]++;
     checker_claims_end(c, e);
@@ -107,7 +107,7 @@ static void run_event(struct checker *c, const struct history_event *e) {
         checker_break(c, CHECK_AT_REST, e, "%lld events where %lld are enough", (long long)e->b, (long long)e->a);
 }
 
-/* Whose event it is; all others are those of claims and sessions. */
+/* The function for each kind of event. All other kinds are events of claims and sessions. */
 static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct history_event *e) = {
     [HISTORY_PROCESS] = process_event,
     [HISTORY_PAUSED] = process_event,
@@ -126,9 +126,9 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_CREATED] = checker_node_event,
     [HISTORY_DELETED] = checker_node_event,
     [HISTORY_RMDIR] = checker_node_event,
-    [HISTORY_MEDDLED] = checker_node_event,
+    [HISTORY_CHANGED_FOREIGN] = checker_node_event,
     [HISTORY_WOKEN] = checker_node_event,
-    [HISTORY_LIED] = checker_node_event,
+    [HISTORY_MISLED] = checker_node_event,
     [HISTORY_JOINED] = checker_candidate_event,
     [HISTORY_ELECTED] = checker_candidate_event,
     [HISTORY_DEPOSED] = checker_candidate_event,

@@ -1,16 +1,16 @@
 /* The promises, checked over a history. Nothing in here knows the driver: the checker sees events, never pointers.
  *
- *     checks_grants.c      what is checked of every grant       checks_rwlock.c       readers, writers, downgrades
- *     checks_holds.c       from there to its end, LOST, writes  checks_semaphore.c    permits
- *     checks_nodes.c       whose nodes, and none left           checks_candidates.c   elected, deposed
- *     checks_claims.c      answers, sessions, silence           checks_observers.c    who is told of leaders
+ *     checks_grants.c      checks of every grant               checks_rwlock.c       readers, writers, downgrades
+ *     checks_holds.c       from there to its end, LOST, writes checks_semaphore.c    permits
+ *     checks_nodes.c       owners of nodes, and none left      checks_candidates.c   elected, deposed
+ *     checks_claims.c      answers, sessions, silence          checks_observers.c    news of leaders
  */
 #ifndef CHECKER_H
 #define CHECKER_H
 
 #include "history.h"
 
-/* ---- the promises. X(CONSTANT, "what is broken") */
+/* ---- the promises. X(CONSTANT, "how it is broken") */
 #define CHECKS(X)                                                                                                      \
     X(EXCLUSION, "two holds of a path are valid at the same moment")                                                   \
     X(LEASE, "the node of a valid hold is gone")                                                                       \
@@ -19,11 +19,11 @@
     X(OUTLIVED, "a hold is valid after its client has given up the session")                                           \
     X(REVIVED, "a hold that was invalid is valid again")                                                               \
     X(NODE, "a grant without a node")                                                                                  \
-    X(ORDER, "a grant while a smaller number is in line")                                                              \
+    X(ORDER, "a grant while a smaller number is in the queue")                                                         \
     X(TOKENS, "tokens do not increase in the order of grants")                                                         \
     X(LOCAL_ORDER, "threads of a process are not served in their order")                                               \
     X(DELIVERY, "a grant is delivered that is not valid, or too late")                                                 \
-    X(TURNS, "more hand-overs in a row than allowed, or for longer")                                                   \
+    X(HANDOVERS, "more hand-overs in a row than allowed, or for longer")                                               \
     X(STALE, "a stale write is accepted, or a fresh one refused")                                                      \
     X(HOLDERS_WRITE, "a write of the valid holder is refused")                                                         \
     X(LOST_TWICE, "a second LOST for one hold")                                                                        \
@@ -32,8 +32,8 @@
     X(LOST_LATE, "LOST is late")                                                                                       \
     X(RELEASE, "a release answers what is not so")                                                                     \
     X(OWN_NODES, "a client deletes or changes what is not its own")                                                    \
-    X(ONE_NODE, "a place has two nodes")                                                                               \
-    X(ONE_WAKE_UP, "one deletion wakes two places")                                                                    \
+    X(ONE_NODE, "an entry has two nodes")                                                                              \
+    X(ONE_WAKE_UP, "one deletion wakes two entries")                                                                   \
     X(ANSWER_ONCE, "a claim is answered twice, or by nobody's call")                                                   \
     X(DEADLINE, "a claim is answered late")                                                                            \
     X(STATUS, "a claim is answered with the wrong status")                                                             \
@@ -46,10 +46,10 @@
     X(ENDLESS, "the run does not end")                                                                                 \
     X(REASON, "LOST for a reason that is not so")                                                                      \
     X(WRITER_ALONE, "a writer's hold is valid beside another one")                                                     \
-    X(READER_ORDER, "a reader is granted while a writer ahead is in line, or a writer while anybody is")               \
+    X(READER_ORDER, "a reader is granted while a writer is ahead in the queue, or a writer while anybody is")          \
     X(WRITER_TOKENS, "a writer's token is not larger than all before, or a reader's than the writers'")                \
     X(DOWNGRADE, "a downgrade answers what is not so")                                                                 \
-    X(EXCHANGE, "a downgraded writer's new node does not take the place of the old one")                               \
+    X(EXCHANGE, "a downgraded writer's new node does not take the position of the old one")                            \
     X(EXCHANGE_LATE, "a downgraded writer goes on keeping readers out")                                                \
     X(PERMITS, "more permits are valid than there are")                                                                \
     X(PERMIT_NODES, "a permit without a node of its own")                                                              \
@@ -78,7 +78,7 @@ enum check {
 const char *check_name(enum check check);
 const char *check_words(enum check check);
 
-/* What must have been met for a run to prove anything. X(CONSTANT, "name") */
+/* Situations that a run must have met to prove anything. X(CONSTANT, "name") */
 #define MEETINGS(X)                                                                                                    \
     X(READERS, "readers together")                                                                                     \
     X(DOWNGRADED, "downgraded")                                                                                        \
@@ -88,7 +88,7 @@ const char *check_words(enum check check);
     X(SEVERAL, "several at once")                                                                                      \
     X(FULL, "all permits taken")                                                                                       \
     X(AWAITED, "permits waited for")                                                                                   \
-    X(SAME_TURN, "turns handed over")                                                                                  \
+    X(SAME_ADMISSION, "admissions handed over")                                                                        \
     X(MISMATCHED, "refused by another number")                                                                         \
     X(TERMS, "terms of office")                                                                                        \
     X(RESIGNED, "resigned")                                                                                            \
@@ -109,12 +109,12 @@ const char *meeting_name(enum meeting meeting);
 #define CHECKER_STATUSES 21
 
 struct checker_hold {
-    int64_t token, granted_at, until, ended_at, downgraded_at, robbed_at;
-    int64_t nodes[PLAN_COUNT_MOST]; /* czxids of those it stands on */
+    int64_t token, granted_at, until, ended_at, downgraded_at, removed_at;
+    int64_t nodes[PLAN_COUNT_MOST]; /* czxids of the nodes it stands on */
     uint32_t handover;
     int32_t session, count, nodes_count;
     int8_t process, path, mode;
-    bool known, ended, received, wants_lost, released, dropped, lost, robbed;
+    bool known, ended, received, wants_lost, released, dropped, lost, removed;
     bool returned; /* released while it was valid */
     bool downgraded, exchanged;
 };
@@ -127,12 +127,12 @@ struct checker_claim {
 };
 
 struct checker_node {
-    int64_t czxid, session, place, woken, created_at, gone_at;
+    int64_t czxid, session, mark, woken, created_at, gone_at;
     int32_t sequence, identity;
     int8_t path, mode, woken_mode;
-    bool gone, robbed, behind; /* behind: somebody was in line when it came */
-    bool stray;                /* takes the place of one that was taken away before */
-    bool was_first, held;      /* held: some hold stands on it, or did */
+    bool gone, removed, behind; /* behind: somebody was in the queue when it came */
+    bool exchanged_gone;        /* takes over from a node that was removed before */
+    bool was_first, held;       /* held: some hold stands on it, or did */
 };
 
 struct checker_candidacy {
@@ -142,7 +142,7 @@ struct checker_candidacy {
 };
 
 struct checker_observer {
-    int64_t token, live_token; /* as told last; the largest that was in line when it was told */
+    int64_t token, live_token; /* as reported last; the largest that was in the queue at that time */
     int32_t session, identity;
     int8_t process, path;
     bool known, told, frees, stopped, freed; /* frees: there is a user_free */
@@ -164,8 +164,8 @@ struct checker_path {
     int64_t reader_token;    /* the largest granted */
     int64_t freed_at;        /* of a semaphore: when permits were given back last, */
     int32_t freed;           /* and how many */
-    int64_t turn;            /* of a semaphore: czxid of the node in the queue that was granted last */
-    int32_t turns;           /* and how often in a row */
+    int64_t admitted;        /* of a semaphore: czxid of the node in the queue that was granted last */
+    int32_t handovers;       /* and how often in a row */
     enum plan_recipe recipe; /* of the plan */
     int32_t permits;         /* the most that any process thinks there are */
 };
@@ -179,9 +179,9 @@ struct checker {
     char detail[200];
     int64_t at; /* when */
     uint64_t evaluated[CHECK_COUNT], met[MET_COUNT];
-    /* what is known */
+    /* the state */
     int64_t healed_at;
-    int32_t holds_count, claims_count, nodes_count, live_count, valid_count, lies_count;
+    int32_t holds_count, claims_count, nodes_count, live_count, valid_count, misled_count;
     int32_t candidacies_count, observers_count;
     struct checker_process processes[PLAN_PROCESSES];
     struct checker_path paths[PLAN_PATHS];
@@ -192,16 +192,16 @@ struct checker {
     struct checker_candidacy candidacies[HISTORY_CANDIDACIES];
     struct checker_observer observers[HISTORY_OBSERVERS];
     int32_t live[HISTORY_NODES];  /* indices of nodes that exist */
-    int32_t valid[HISTORY_HOLDS]; /* indices of holds whose word is not over */
-    int64_t lies[64];             /* ZooKeeper sessions that were lied to */
+    int32_t valid[HISTORY_HOLDS]; /* indices of holds that are not over by their word */
+    int64_t misled[64];           /* ZooKeeper sessions that got a false answer */
 };
 
 void checker_begin(struct checker *c, const struct plan *plan);
-/* One event more; false when a promise is broken, and nothing more is looked at. */
+/* One more event. false: a promise is broken, and the checker looks at nothing more. */
 bool checker_look(struct checker *c, const struct history_event *event);
-/* Each election has the leader it must have, and every observer knows of it. */
+/* Each election has its leader, and every observer knows that leader. */
 bool checker_is_settled(const struct checker *c, int64_t at);
-/* The whole of it. */
+/* The whole history. */
 bool checker_look_all(struct checker *c, const struct plan *plan, const struct history *h);
 
 /* inside: checks_*.c */
@@ -214,35 +214,35 @@ void checker_nodes_end(struct checker *c, const struct history_event *e);
 void checker_claim_event(struct checker *c, const struct history_event *e);
 void checker_claims_end(struct checker *c, const struct history_event *e);
 void checker_candidate_event(struct checker *c, const struct history_event *e);
-/* A node of a candidate's: what is due to it. */
+/* A candidate's node was created. */
 void checker_candidate_created(struct checker *c, const struct history_event *e);
-/* Those who are in office, or wait for it; and at the very end. */
+/* The candidates in office, and those that wait for it; and at the very end. */
 void checker_candidates_settled(struct checker *c, const struct history_event *e);
 void checker_candidates_end(struct checker *c, const struct history_event *e);
-/* One leads, where there are candidates; and how many there are. */
+/* One candidate leads, where there are any. Also counts candidates and leaders. */
 bool checker_is_led(const struct checker *c, int8_t path, int64_t at, int32_t *candidates, int32_t *leaders);
-/* It said last who leads, or need not. */
+/* Its last report names the leader, or it need not. */
 bool checker_knows(const struct checker *c, const struct checker_observer *observer);
 void checker_observer_event(struct checker *c, const struct history_event *e);
 void checker_observers_look(struct checker *c, const struct history_event *e);
 void checker_observers_end(struct checker *c, const struct history_event *e);
-/* How late something of the process that was due at `due` may be now. */
+/* The latest time at which something of the process may happen that was due at `due`. */
 int64_t checker_latest(const struct checker *c, int8_t process, int64_t due);
 struct checker_node *checker_node_of(struct checker *c, int64_t czxid);
-/* In the same line, with a smaller number, or with the same and older. */
+/* In the same queue, with a smaller number, or with the same number and older. */
 bool checker_is_ahead(const struct checker_node *other, const struct checker_node *node);
-/* The first in line on a path, or NULL. */
+/* The first in the queue of a path, or NULL. */
 const struct checker_node *checker_first(const struct checker *c, int8_t path);
-/* Was something told to the ZooKeeper session that was not so? */
-bool checker_was_lied_to(const struct checker *c, int64_t session);
+/* Did a server give the ZooKeeper session a false answer? */
+bool checker_was_misled(const struct checker *c, int64_t session);
 bool checker_is_valid(const struct checker_hold *hold, int64_t at);
-/* When it was over: what the word said, or the moment that it named. */
+/* The moment at which it was over: the end that was noted, or the moment that the word named. */
 int64_t checker_over_at(const struct checker_hold *hold);
 bool checker_stands_on(const struct checker_hold *hold, int64_t czxid);
-/* An admin took one of its nodes away: little is promised then. */
-bool checker_is_robbed(struct checker *c, struct checker_hold *hold);
+/* An admin deleted one of its nodes: little is promised then. */
+bool checker_is_removed(struct checker *c, struct checker_hold *hold);
 
-/* A grant: what is checked of every recipe, and of each. */
+/* A grant: the checks for every recipe, and for each. */
 void checker_granted(struct checker *c, const struct history_event *e);
 void checker_writer_meets(struct checker *c, const struct checker_hold *hold, const struct checker_hold *other,
                           const struct history_event *e);
@@ -254,7 +254,7 @@ void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32
 void checker_downgraded(struct checker *c, struct checker_hold *hold, const struct history_event *e);
 void checker_exchanged(struct checker *c, struct checker_hold *hold, const struct history_event *e);
 void checker_exchange_late(struct checker *c, const struct checker_hold *hold, const struct history_event *e);
-/* A permit's node. */
+/* The node of a permit. */
 void checker_permit_stands(struct checker *c, const struct checker_hold *hold, int64_t czxid,
                            const struct history_event *e);
 

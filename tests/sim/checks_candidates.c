@@ -1,4 +1,5 @@
-/* The promises to candidates: elected with a valid hold, deposed once for each time, why and in time, and somebody leads. */
+/* The promises to candidates: elected with a valid hold; deposed once for each election, for the right reason and in
+ * time; and somebody leads. */
 #include "checker.h"
 
 #include <paddock/hold.h>
@@ -46,7 +47,7 @@ static void elected(struct checker *c, struct checker_candidacy *candidate, cons
     candidate->hold = (int32_t)e->b;
 }
 
-/* NONE: it resigned, or left. Else its hold was lost, and not given back. */
+/* NONE: it resigned, or left. Otherwise its hold was lost, and not given back. */
 static const char *wrong_reason(const struct checker_candidacy *candidate, const struct checker_hold *hold,
                                 const struct history_event *e) {
     if (checker_is_valid(hold, e->at))
@@ -84,7 +85,7 @@ static void deposed(struct checker *c, struct checker_candidacy *candidate, cons
     check_late(c, candidate, hold, e);
 }
 
-/* OK where it leads, told or not; the end of its hold is an event of the hold's. */
+/* OK where it leads, reported or not. The end of its hold is an event of the hold's. */
 static void resigned(struct checker *c, const struct checker_candidacy *candidate, const struct history_event *e) {
     bool leads = candidate->told && checker_is_valid(&c->holds[candidate->hold], e->at);
     c->evaluated[CHECK_RESIGNED]++;

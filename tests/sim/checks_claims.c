@@ -19,7 +19,7 @@ static void claimed(struct checker *c, const struct history_event *e) {
     };
 }
 
-/* Is that an answer for this claim, now? */
+/* May this claim be answered so, now? */
 static const char *wrong_status(const struct checker *c, const struct checker_claim *claim,
                                 const struct history_event *e) {
     const struct checker_session *session = &c->sessions[claim->session];
@@ -95,7 +95,7 @@ static void answered(struct checker *c, const struct history_event *e) {
         delivered(c, claim, e);
 }
 
-/* CONNECTED once; EXPIRED and REOPENED in turns; RESTORED after SUSPENDED; CLOSED is the last. */
+/* CONNECTED once; EXPIRED and REOPENED alternate; RESTORED after SUSPENDED; CLOSED is the last. */
 static bool fits(struct checker_session *s, pdk_session_event event) {
     bool good = !s->ended;
     switch (event) {

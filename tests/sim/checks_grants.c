@@ -1,7 +1,7 @@
-/* The promises about a grant: who else has a valid hold at that moment, who is in line before it, and its token. */
+/* The promises about a grant: the other valid holds at that moment, the nodes ahead in the queue, and its token. */
 #include "checker.h"
 
-/* Of one who takes part in a count, how much; of the others, whether they go together. */
+/* The permits of a hold that is counted. Other holds: whether the two may be valid together. */
 static int32_t meets(struct checker *c, const struct checker_hold *hold, const struct checker_hold *other,
                      const struct history_event *e) {
     switch (c->paths[hold->path].recipe) {
@@ -19,7 +19,8 @@ static int32_t meets(struct checker *c, const struct checker_hold *hold, const s
     }
 }
 
-/* What nobody can tell from a valid hold is over in true time: so the ones before it must be. The permits that others have. */
+/* A hold that nobody can tell from a valid one must be over in true time, so the earlier holds must be. Returns the
+ * permits that others have. */
 static int32_t check_exclusion(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     int32_t kept = 0, taken = 0;
     c->evaluated[CHECK_EXCLUSION]++;
@@ -28,19 +29,19 @@ static int32_t check_exclusion(struct checker *c, struct checker_hold *hold, con
         if (!checker_is_valid(other, e->at))
             continue;
         c->valid[kept++] = c->valid[i];
-        if (other != hold && other->path == hold->path && !checker_is_robbed(c, other) && !checker_is_robbed(c, hold))
+        if (other != hold && other->path == hold->path && !checker_is_removed(c, other) && !checker_is_removed(c, hold))
             taken += meets(c, hold, other, e);
     }
     c->valid_count = kept;
     return taken;
 }
 
-/* The node it was granted for, where that is still there. */
+/* The node it was granted for, while that exists. */
 static const struct checker_node *check_node(struct checker *c, const struct checker_hold *hold,
                                              const struct history_event *e) {
     struct checker_node *node = checker_node_of(c, hold->token);
     c->evaluated[CHECK_NODE]++;
-    bool expected = node && node->robbed && e->at <= node->gone_at + 2 * c->timeout; /* nobody has told it yet */
+    bool expected = node && node->removed && e->at <= node->gone_at + 2 * c->timeout; /* it has not heard of that yet */
     if (!node || (node->gone && !expected) || node->path != hold->path || node->mode != hold->mode)
         checker_break(c, CHECK_NODE, e, "p%d is granted token %llx; its node %s", hold->process,
                       (unsigned long long)hold->token,
@@ -56,7 +57,7 @@ static void check_order(struct checker *c, const struct checker_hold *hold, cons
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
         if (checker_is_ahead(other, node))
-            checker_break(c, CHECK_ORDER, e, "p%d is granted number %d while %d is in line", hold->process,
+            checker_break(c, CHECK_ORDER, e, "p%d is granted number %d while %d is in the queue", hold->process,
                           node->sequence, other->sequence);
     }
 }
@@ -65,7 +66,7 @@ static void check_tokens(struct checker *c, struct checker_hold *hold, const str
     struct checker_path *path = &c->paths[hold->path];
     bool larger = hold->token > path->token || (hold->token == path->token && hold->handover > path->handover);
     c->evaluated[CHECK_TOKENS]++;
-    if (!larger && path->token != 0 && !checker_is_robbed(c, hold))
+    if (!larger && path->token != 0 && !checker_is_removed(c, hold))
         checker_break(c, CHECK_TOKENS, e, "p%d is granted %llx/%u after %llx/%u", hold->process,
                       (unsigned long long)hold->token, hold->handover, (unsigned long long)path->token, path->handover);
     if (larger) {
@@ -74,21 +75,21 @@ static void check_tokens(struct checker *c, struct checker_hold *hold, const str
     }
 }
 
-static void check_turns(struct checker *c, const struct checker_hold *hold, const struct history_event *e) {
+static void check_handovers(struct checker *c, const struct checker_hold *hold, const struct history_event *e) {
     struct checker_path *path = &c->paths[hold->path];
     if (hold->handover == 0) {
         path->granted_token = hold->token;
         path->granted_clock = e->clock;
         return;
     }
-    c->evaluated[CHECK_TURNS]++;
+    c->evaluated[CHECK_HANDOVERS]++;
     int64_t since = path->granted_token == hold->token ? (e->clock - path->granted_clock) / 1000000 : 0;
     if (hold->handover > (uint32_t)c->max_handovers || since >= c->max_handover_ms)
-        checker_break(c, CHECK_TURNS, e, "hand-over %u of %d, %lld of %d ms after the first grant", hold->handover,
+        checker_break(c, CHECK_HANDOVERS, e, "hand-over %u of %d, %lld of %d ms after the first grant", hold->handover,
                       c->max_handovers, (long long)since, c->max_handover_ms);
 }
 
-/* One at a time: a lock's, an office. */
+/* One hold at a time: a lock's, an office. */
 static void check_single(struct checker *c, struct checker_hold *hold, const struct checker_node *node,
                          const struct history_event *e) {
     if (node)
@@ -123,7 +124,7 @@ void checker_granted(struct checker *c, const struct history_event *e) {
     else
         check_single(c, hold, node, e);
     if (hold->mode == MODE_EXCLUSIVE)
-        check_turns(c, hold, e);
+        check_handovers(c, hold, e);
     c->evaluated[CHECK_LOCAL_ORDER]++;
     if (e->passed > 0)
         checker_break(c, CHECK_LOCAL_ORDER, e, "p%d's grant of %llx/%u passes %d who came before", hold->process,

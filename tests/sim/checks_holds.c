@@ -1,4 +1,4 @@
-/* The promises about holds, from the grant on (checks_grants.c): the end of each, and what a resource sees of it.
+/* The promises about holds, from the grant on (checks_grants.c): the end of each, and its writes at a resource.
  *
  *     GRANT ──► valid ── until passes, or ENDED ──► over ── LOST, once ──► RELEASED
  *                 │  EXTEND: only while it is valid
@@ -21,35 +21,35 @@ bool checker_stands_on(const struct checker_hold *hold, int64_t czxid) {
     return false;
 }
 
-/* The first of its nodes that an admin took away, or NULL. */
-static const struct checker_node *robbed_node(struct checker *c, const struct checker_hold *hold) {
+/* The first of its nodes that an admin deleted, or NULL. */
+static const struct checker_node *removed_node(struct checker *c, const struct checker_hold *hold) {
     const struct checker_node *found = NULL;
     for (int32_t i = 0; i < hold->nodes_count; i++) {
         const struct checker_node *node = checker_node_of(c, hold->nodes[i]);
-        if (node && node->robbed && (!found || node->gone_at < found->gone_at))
+        if (node && node->removed && (!found || node->gone_at < found->gone_at))
             found = node;
     }
     return found;
 }
 
-bool checker_is_robbed(struct checker *c, struct checker_hold *hold) {
-    const struct checker_node *node = hold->robbed ? NULL : robbed_node(c, hold);
+bool checker_is_removed(struct checker *c, struct checker_hold *hold) {
+    const struct checker_node *node = hold->removed ? NULL : removed_node(c, hold);
     if (node) {
-        hold->robbed = true;
-        hold->robbed_at = node->gone_at;
+        hold->removed = true;
+        hold->removed_at = node->gone_at;
     }
-    return hold->robbed;
+    return hold->removed;
 }
 
 int64_t checker_over_at(const struct checker_hold *hold) {
     return hold->ended && hold->ended_at < hold->until ? hold->ended_at : hold->until;
 }
 
-/* Its node was deleted by an admin: it hears of that by its watch or a renewal, or loses its lease. */
+/* An admin deleted its node. It hears of that by its watch or a renewal, or loses its lease. */
 static void check_gone(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    if (!checker_is_robbed(c, hold))
+    if (!checker_is_removed(c, hold))
         return;
-    int64_t gone_at = hold->robbed_at;
+    int64_t gone_at = hold->removed_at;
     c->evaluated[CHECK_GONE]++;
     if (e->at >
         checker_latest(c, hold->process, (gone_at > hold->granted_at ? gone_at : hold->granted_at) + c->timeout))
@@ -57,9 +57,9 @@ static void check_gone(struct checker *c, struct checker_hold *hold, const struc
                       (unsigned long long)hold->token, (double)(e->at - gone_at) / 1e6);
 }
 
-/* On one more node, or on another one. */
+/* It stands on one more node, or on another one. */
 static void stands(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    checker_is_robbed(c, hold);
+    checker_is_removed(c, hold);
     if (c->paths[hold->path].recipe == PLAN_RECIPE_SEMAPHORE) {
         checker_permit_stands(c, hold, e->a, e);
         if (hold->nodes_count < PLAN_COUNT_MOST)
@@ -89,11 +89,11 @@ static void check_late(struct checker *c, struct checker_hold *hold, const struc
                       hold->lost ? "is told now" : "has not been told");
 }
 
-/* Nobody but an admin, or a server that lies, takes a node away. */
+/* Only an admin, or a server that gives false answers, makes a node disappear. */
 static void check_reason(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     const struct checker_node *node = checker_node_of(c, hold->token);
     c->evaluated[CHECK_REASON]++;
-    if (e->a == PDK_REASON_NODE_GONE && !checker_is_robbed(c, hold) && !(node && checker_was_lied_to(c, node->session)))
+    if (e->a == PDK_REASON_NODE_GONE && !checker_is_removed(c, hold) && !(node && checker_was_misled(c, node->session)))
         checker_break(c, CHECK_REASON, e, "p%d's hold of %llx: NODE_GONE, and nobody has taken it", hold->process,
                       (unsigned long long)hold->token);
 }
@@ -137,7 +137,7 @@ static void released(struct checker *c, struct checker_hold *hold, const struct 
         check_gone(c, hold, e);
     note_freed(c, hold, e);
     hold->released = true;
-    hold->dropped = !valid && e->b; /* it is lost, and who is to be told may have been on the way */
+    hold->dropped = !valid && e->b; /* it is lost, and the report may have been under way */
     if (valid) {
         hold->returned = hold->ended = true;
         hold->ended_at = e->at;
@@ -153,11 +153,11 @@ static void written(struct checker *c, struct checker_hold *hold, const struct h
         checker_break(c, CHECK_STALE, e, "token %llx/%u %s, the largest seen is %llx/%u", (unsigned long long)e->a,
                       handover, e->b ? "accepted" : "refused", (unsigned long long)path->largest_token,
                       path->largest_handover);
-    if (fresh && e->mode != MODE_SHARED) { /* who reads leaves no trace */
+    if (fresh && e->mode != MODE_SHARED) { /* a read leaves no trace */
         path->largest_token = e->a;
         path->largest_handover = handover;
     }
-    if (!checker_is_valid(hold, e->at) || checker_is_robbed(c, hold))
+    if (!checker_is_valid(hold, e->at) || checker_is_removed(c, hold))
         return;
     c->evaluated[CHECK_HOLDERS_WRITE]++;
     if (!e->b)
@@ -186,10 +186,10 @@ static void retired(struct checker *c, const struct history_event *e) {
     }
 }
 
-/* The danger, not the damage: nobody need have been granted meanwhile. */
+/* The danger, not the damage: perhaps nobody was granted meanwhile. */
 static void leased(struct checker *c, const struct history_event *e) {
     if (e->a <= e->at)
-        return; /* over before it was heard of */
+        return; /* over before it was reported */
     c->evaluated[CHECK_PROMISED]++;
     if (e->a > e->b)
         checker_break(c, CHECK_PROMISED, e, "p%d's lease ends %.3f ms after its session may", e->process,

@@ -1,9 +1,9 @@
-/* The promises about nodes: whose they are, how many, whom their end wakes, and that none is left. */
+/* The promises about nodes: their owners, how many there are, whom their end wakes, and that none is left. */
 #include "checker.h"
 
 #include <string.h>
 
-/* The newest first: what is asked about is rarely old. */
+/* The newest first: old nodes are rarely asked for. */
 struct checker_node *checker_node_of(struct checker *c, int64_t czxid) {
     for (int32_t i = c->nodes_count - 1; i >= 0; i--)
         if (c->nodes[i].czxid == czxid)
@@ -11,20 +11,20 @@ struct checker_node *checker_node_of(struct checker *c, int64_t czxid) {
     return NULL;
 }
 
-bool checker_was_lied_to(const struct checker *c, int64_t session) {
-    for (int32_t i = 0; i < c->lies_count; i++)
-        if (c->lies[i] == session)
+bool checker_was_misled(const struct checker *c, int64_t session) {
+    for (int32_t i = 0; i < c->misled_count; i++)
+        if (c->misled[i] == session)
             return true;
     return false;
 }
 
-static bool same_line(const struct checker_node *a, const struct checker_node *b) {
+static bool same_queue(const struct checker_node *a, const struct checker_node *b) {
     return a->path == b->path && (a->mode == MODE_PERMIT) == (b->mode == MODE_PERMIT);
 }
 
 bool checker_is_ahead(const struct checker_node *other, const struct checker_node *node) {
     int32_t order = (int32_t)((uint32_t)other->sequence - (uint32_t)node->sequence);
-    return same_line(other, node) && (order < 0 || (order == 0 && other->czxid < node->czxid));
+    return same_queue(other, node) && (order < 0 || (order == 0 && other->czxid < node->czxid));
 }
 
 const struct checker_node *checker_first(const struct checker *c, int8_t path) {
@@ -43,13 +43,13 @@ static void note_first(struct checker *c, int8_t path) {
         first->was_first = true;
 }
 
-/* Was the node whose place it takes, with its number, taken away before? */
-static bool is_stray(const struct checker *c, const struct checker_node *node) {
+/* Was the node from which it takes over, with its number, deleted before? */
+static bool is_exchanged_gone(const struct checker *c, const struct checker_node *node) {
     for (int32_t i = c->nodes_count - 1; i >= 0 && node->mode == MODE_SHARED; i--) {
         const struct checker_node *other = &c->nodes[i];
-        if (same_line(other, node) && other->sequence == node->sequence && other->session == node->session &&
+        if (same_queue(other, node) && other->sequence == node->sequence && other->session == node->session &&
             other->mode == MODE_EXCLUSIVE)
-            return other->gone && other->robbed;
+            return other->gone && other->removed;
     }
     return false;
 }
@@ -58,7 +58,7 @@ static void created(struct checker *c, const struct history_event *e) {
     struct checker_node node = {
         .czxid = e->a,
         .session = e->extra,
-        .place = e->b,
+        .mark = e->b,
         .created_at = e->at,
         .sequence = e->id,
         .identity = e->number,
@@ -68,15 +68,15 @@ static void created(struct checker *c, const struct history_event *e) {
     c->evaluated[CHECK_ONE_NODE]++;
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
-        node.behind = node.behind || same_line(other, &node);
-        if (other->place == e->b && other->path == e->path && !checker_was_lied_to(c, other->session))
+        node.behind = node.behind || same_queue(other, &node);
+        if (other->mark == e->b && other->path == e->path && !checker_was_misled(c, other->session))
             checker_break(c, CHECK_ONE_NODE, e, "numbers %d and %d of session %llx", other->sequence, e->id,
                           (unsigned long long)other->session);
     }
     checker_candidate_created(c, e);
     if (c->nodes_count == HISTORY_NODES)
         return;
-    node.stray = is_stray(c, &node);
+    node.exchanged_gone = is_exchanged_gone(c, &node);
     c->live[c->live_count++] = c->nodes_count;
     c->nodes[c->nodes_count++] = node;
     note_first(c, e->path);
@@ -91,7 +91,7 @@ static void forget_live(struct checker *c, const struct checker_node *node) {
         }
 }
 
-/* A lease that is over before its session is: so nobody but an admin ends the node of a valid hold. */
+/* A lease is over before its session is. So only an admin ends the node of a valid hold. */
 static void check_lease(struct checker *c, const struct checker_node *node, const struct history_event *e) {
     c->evaluated[CHECK_LEASE]++;
     for (int32_t i = 0; i < c->valid_count; i++) {
@@ -109,11 +109,11 @@ static void deleted(struct checker *c, const struct history_event *e) {
         return;
     c->evaluated[CHECK_OWN_NODES]++;
     if (e->b == 0)
-        node->robbed = true;
+        node->removed = true;
     else if (e->b != node->session)
         checker_break(c, CHECK_OWN_NODES, e, "session %llx deletes number %d of session %llx", (unsigned long long)e->b,
                       node->sequence, (unsigned long long)node->session);
-    if (!node->robbed)
+    if (!node->removed)
         check_lease(c, node, e);
     node->gone = true;
     node->gone_at = e->at;
@@ -143,9 +143,9 @@ void checker_node_event(struct checker *c, const struct history_event *e) {
         deleted(c, e);
     else if (e->kind == HISTORY_WOKEN)
         woken(c, e);
-    else if (e->kind == HISTORY_LIED && c->lies_count < (int32_t)(sizeof c->lies / sizeof c->lies[0]))
-        c->lies[c->lies_count++] = e->a;
-    else if (e->kind == HISTORY_MEDDLED)
+    else if (e->kind == HISTORY_MISLED && c->misled_count < (int32_t)(sizeof c->misled / sizeof c->misled[0]))
+        c->misled[c->misled_count++] = e->a;
+    else if (e->kind == HISTORY_CHANGED_FOREIGN)
         checker_break(c, CHECK_OWN_NODES, e, "session %llx", (unsigned long long)e->a);
 }
 

@@ -1,4 +1,5 @@
-/* The promises to observers: each is told of those who led, of none that is older than the last, and never misses the newest. */
+/* The promises to observers. Each hears of those who led, and of none older than the last. It never misses the
+ * newest. */
 #include "checker.h"
 
 #include "core/names.h"
@@ -10,10 +11,10 @@ static void began(struct checker *c, const struct history_event *e) {
         .session = e->number, .process = e->process, .path = e->path, .known = true, .frees = e->a != 0};
 }
 
-/* Of numbers that occur twice nobody can tell whose was first, and none of them is ever granted. */
+/* For a number that occurs twice nobody can tell which node was first. None of them is ever granted. */
 static bool is_stuck(const struct checker_node *node) { return pdk__sequence_is_stuck(node->sequence); }
 
-/* It was first in line, and is called what its node says. An admin may have written there. */
+/* It was first in the queue, and its node has that identity. An admin may have written there. */
 static void check_who(struct checker *c, const struct checker_observer *observer, const struct checker_node *node,
                       const struct history_event *e) {
     const char *wrong = !node                                                ? "never was there"
@@ -27,16 +28,17 @@ static void check_who(struct checker *c, const struct checker_observer *observer
                       (unsigned long long)e->a, wrong);
 }
 
-/* Behind a server that lags a new session may see what is over already; whoever is in line is newer than those before. */
+/* Behind a server that lags, a new session may see leaders that are gone already. A node that is in the queue is newer
+ * than those before it. */
 static void check_order(struct checker *c, struct checker_observer *observer, const struct checker_node *node,
                         const struct history_event *e) {
     bool again = observer->told && observer->token == e->a && observer->identity == (int32_t)e->b;
-    bool in_line = node && !node->gone && !is_stuck(node);
+    bool in_queue = node && !node->gone && !is_stuck(node);
     c->evaluated[CHECK_OBSERVER_ORDER]++;
-    if (again || (in_line && e->a < observer->live_token))
+    if (again || (in_queue && e->a < observer->live_token))
         checker_break(c, CHECK_OBSERVER_ORDER, e, "p%d's observer %d of %llx after %llx", observer->process, e->id,
                       (unsigned long long)e->a, (unsigned long long)(again ? e->a : observer->live_token));
-    if (in_line)
+    if (in_queue)
         observer->live_token = e->a;
 }
 
@@ -86,7 +88,7 @@ bool checker_knows(const struct checker *c, const struct checker_observer *obser
            (!first || observer->identity == first->identity || observer->identity == IDENTITY_BY_HAND);
 }
 
-/* Everything is healed, and has come to a rest. */
+/* Everything is healed, and at rest. */
 void checker_observers_look(struct checker *c, const struct history_event *e) {
     for (int32_t i = 0; i < c->observers_count; i++) {
         const struct checker_observer *observer = &c->observers[i];

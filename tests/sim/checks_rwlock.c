@@ -1,5 +1,5 @@
-/* The promises about readers and writers: a writer is alone, nobody overtakes a writer, and a writer that was downgraded is a
- * reader to itself at once, and to the others when its node has been exchanged. */
+/* The promises about readers and writers. A writer is alone. Nobody overtakes a writer. A downgraded writer is a reader
+ * to itself at once, and to the others when its node has been exchanged. */
 #include "checker.h"
 
 #include <paddock/status.h>
@@ -18,16 +18,16 @@ void checker_writer_meets(struct checker *c, const struct checker_hold *hold, co
                   (unsigned long long)other->token, other->handover, (double)(other->until - e->at) / 1e6);
 }
 
-/* A node that came to take the place of one that an admin had taken away stands where nobody expects it. */
+/* A node that takes over from one that an admin had deleted is at a position where nobody expects it. */
 static void check_order(struct checker *c, const struct checker_hold *hold, const struct checker_node *node,
                         const struct history_event *e) {
     c->evaluated[CHECK_READER_ORDER]++;
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
         bool waits = hold->mode == MODE_EXCLUSIVE || other->mode == MODE_EXCLUSIVE;
-        if (waits && checker_is_ahead(other, node) && !other->stray)
-            checker_break(c, CHECK_READER_ORDER, e, "p%d %s with number %d while %s with %d is in line", hold->process,
-                          hold->mode == MODE_SHARED ? "reads" : "writes", node->sequence,
+        if (waits && checker_is_ahead(other, node) && !other->exchanged_gone)
+            checker_break(c, CHECK_READER_ORDER, e, "p%d %s with number %d while %s with %d is in the queue",
+                          hold->process, hold->mode == MODE_SHARED ? "reads" : "writes", node->sequence,
                           other->mode == MODE_SHARED ? "a reader" : "a writer", other->sequence);
     }
 }
@@ -37,7 +37,7 @@ static void check_tokens(struct checker *c, struct checker_hold *hold, const str
     bool writes = hold->mode == MODE_EXCLUSIVE;
     bool larger = hold->token > path->token || (hold->token == path->token && hold->handover > path->handover);
     c->evaluated[CHECK_WRITER_TOKENS]++;
-    if ((!larger || (writes && hold->token <= path->reader_token)) && !checker_is_robbed(c, hold))
+    if ((!larger || (writes && hold->token <= path->reader_token)) && !checker_is_removed(c, hold))
         checker_break(c, CHECK_WRITER_TOKENS, e, "p%d %s with %llx/%u after a writer's %llx/%u and a reader's %llx",
                       hold->process, writes ? "writes" : "reads", (unsigned long long)hold->token, hold->handover,
                       (unsigned long long)path->token, path->handover, (unsigned long long)path->reader_token);
@@ -77,14 +77,14 @@ void checker_downgraded(struct checker *c, struct checker_hold *hold, const stru
     hold->downgraded_at = e->at;
 }
 
-/* The new node has the old one's number, and is there before the old one goes: the end of the old one, while the hold is valid
- * and stands on it, is another check (checks_nodes.c). */
+/* The new node has the old one's number, and exists before the old one goes. Another check covers the end of the old
+ * one, while the hold is valid and stands on it (checks_nodes.c). */
 void checker_exchanged(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     const struct checker_node *old = checker_node_of(c, hold->nodes[0]), *new = checker_node_of(c, e->a);
     const char *wrong = !hold->downgraded                        ? "nobody asked for it"
                         : hold->exchanged                        ? "it was exchanged already"
                         : !old || !new || new->path != old->path ? "it never was there"
-                        : new->gone && !new->robbed              ? "it is gone"
+                        : new->gone && !new->removed             ? "it is gone"
                         : new->mode != MODE_SHARED               ? "it is a writer's"
                         : new->session != old->session           ? "it is another session's"
                         : new->sequence != old->sequence         ? "its number is another one"

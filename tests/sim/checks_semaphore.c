@@ -4,12 +4,12 @@
 void checker_permit_stands(struct checker *c, const struct checker_hold *hold, int64_t czxid,
                            const struct history_event *e) {
     struct checker_node *node = checker_node_of(c, czxid);
-    const char *wrong = !node                         ? "never was there"
-                        : node->path != hold->path    ? "is somewhere else"
-                        : node->mode != MODE_PERMIT   ? "is none of a permit"
-                        : node->gone && !node->robbed ? "is gone"
-                        : node->held                  ? "is somebody's already"
-                                                      : NULL;
+    const char *wrong = !node                          ? "never was there"
+                        : node->path != hold->path     ? "is somewhere else"
+                        : node->mode != MODE_PERMIT    ? "is none of a permit"
+                        : node->gone && !node->removed ? "is gone"
+                        : node->held                   ? "is somebody's already"
+                                                       : NULL;
     c->evaluated[CHECK_PERMIT_NODES]++;
     if (wrong)
         checker_break(c, CHECK_PERMIT_NODES, e, "p%d's node %llx %s", hold->process, (unsigned long long)czxid, wrong);
@@ -17,7 +17,7 @@ void checker_permit_stands(struct checker *c, const struct checker_hold *hold, i
         node->held = true;
 }
 
-/* The newest of that number: the queue's node for whose turn it is. */
+/* The newest node of that number: the one in the queue that was admitted. */
 static const struct checker_node *queued(const struct checker *c, int8_t path, int32_t sequence) {
     for (int32_t i = c->nodes_count - 1; i >= 0; i--)
         if (c->nodes[i].path == path && c->nodes[i].mode == MODE_EXCLUSIVE && c->nodes[i].sequence == sequence)
@@ -25,40 +25,40 @@ static const struct checker_node *queued(const struct checker *c, int8_t path, i
     return NULL;
 }
 
-/* A turn may be handed over as a lock may. */
-static void check_turns(struct checker *c, const struct checker_hold *hold, const struct checker_node *turn,
-                        const struct history_event *e) {
+/* An admission may be handed over, as a lock may. */
+static void check_handovers(struct checker *c, const struct checker_hold *hold, const struct checker_node *admitted,
+                            const struct history_event *e) {
     struct checker_path *path = &c->paths[hold->path];
-    path->turns = path->turn == turn->czxid ? path->turns + 1 : 0;
-    path->turn = turn->czxid;
-    c->evaluated[CHECK_TURNS]++;
-    c->met[MET_SAME_TURN] += path->turns > 0;
-    if (path->turns > c->max_handovers)
-        checker_break(c, CHECK_TURNS, e, "hand-over %d of %d, of a turn", path->turns, c->max_handovers);
+    path->handovers = path->admitted == admitted->czxid ? path->handovers + 1 : 0;
+    path->admitted = admitted->czxid;
+    c->evaluated[CHECK_HANDOVERS]++;
+    c->met[MET_SAME_ADMISSION] += path->handovers > 0;
+    if (path->handovers > c->max_handovers)
+        checker_break(c, CHECK_HANDOVERS, e, "hand-over %d of %d, of an admission", path->handovers, c->max_handovers);
 }
 
-/* Its turn had come, and there was no room before the last ones were given back. */
-static bool was_awaited(const struct checker *c, const struct checker_hold *hold, const struct checker_node *turn,
+/* It was admitted, and there was no room before the last permits were given back. */
+static bool was_awaited(const struct checker *c, const struct checker_hold *hold, const struct checker_node *admitted,
                         int32_t taken) {
     const struct checker_path *path = &c->paths[hold->path];
-    return turn->created_at < path->freed_at && taken + path->freed + hold->count > path->permits;
+    return admitted->created_at < path->freed_at && taken + path->freed + hold->count > path->permits;
 }
 
 static void check_order(struct checker *c, const struct checker_hold *hold, int32_t taken,
                         const struct history_event *e) {
-    const struct checker_node *turn = queued(c, hold->path, e->sequence);
+    const struct checker_node *admitted = queued(c, hold->path, e->sequence);
     c->evaluated[CHECK_PERMIT_ORDER]++;
-    if (!turn)
+    if (!admitted)
         checker_break(c, CHECK_PERMIT_ORDER, e, "p%d has number %d, which never was", hold->process, e->sequence);
-    if (!turn || turn->gone) /* and nobody has told it yet */
+    if (!admitted || admitted->gone) /* it has not heard of it yet */
         return;
-    check_turns(c, hold, turn, e);
-    c->met[MET_AWAITED] += was_awaited(c, hold, turn, taken);
+    check_handovers(c, hold, admitted, e);
+    c->met[MET_AWAITED] += was_awaited(c, hold, admitted, taken);
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *other = &c->nodes[c->live[i]];
-        if (checker_is_ahead(other, turn))
+        if (checker_is_ahead(other, admitted))
             checker_break(c, CHECK_PERMIT_ORDER, e, "p%d gets permits by number %d while %d is in the queue",
-                          hold->process, turn->sequence, other->sequence);
+                          hold->process, admitted->sequence, other->sequence);
     }
 }
 
@@ -69,7 +69,7 @@ void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32
     c->met[MET_PERMITS] += (uint64_t)hold->count;
     c->met[MET_SEVERAL] += hold->count > 1;
     c->met[MET_FULL] += taken + hold->count == permits;
-    if (taken + hold->count > permits && !checker_is_robbed(c, hold))
+    if (taken + hold->count > permits && !checker_is_removed(c, hold))
         checker_break(c, CHECK_PERMITS, e, "p%d is granted %d while %d of %d are valid", hold->process, hold->count,
                       taken, permits);
     checker_permit_stands(c, hold, hold->token, e);

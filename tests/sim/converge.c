@@ -1,10 +1,10 @@
-/* After the healing: everybody who waits is served, then candidates leave, and nothing is left to be done. */
+/* After the healing: every waiter is served, then candidates leave, and nothing is left to be done. */
 #include "deployment.h"
 
 #include "session/session.h"
 
 #define STEPS_MOST 100000
-/* Of a poll of an observer's, in events. */
+/* The events of an observer's poll. */
 #define POLL_STEPS 24
 
 uint64_t run_events(const struct deployment *d) { return d->agenda.steps - d->agenda.idle_steps; }
@@ -22,34 +22,34 @@ bool run_until_healed(struct deployment *d, uint64_t first) {
     return run_goes_on(d);
 }
 
-/* ---- is there still something to be waited for? */
+/* ---- is there something left to wait for? */
 
 static bool is_connected(const pdk_session *s) { return s->link == PDK__LINK_CONNECTED && s->restored; }
 
 static bool has_left(const pdk_session *s) { return is_connected(s) && s->entries.length == 0; }
 
-static bool all_lives(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
+static bool all_clients(const struct deployment *d, bool (*is_good)(const pdk_session *s)) {
     for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct life *life = d->players[i].life;
-        if (life && !life->process->dead && (life->closed ? life->reopens : !is_good(life->s)))
+        const struct client *client = d->players[i].client;
+        if (client && !client->process->dead && (client->closed ? client->reopens : !is_good(client->s)))
             return false;
     }
     return sim_settled(d->ensemble);
 }
 
-/* But for candidates, who have a leader, of whom all observers know. */
+/* Candidates aside: they have a leader, and all observers know it. */
 static bool is_served(const struct deployment *d) {
-    return d->unanswered == 0 && d->holding == 0 && all_lives(d, is_connected) &&
+    return d->unanswered == 0 && d->holding == 0 && all_clients(d, is_connected) &&
            checker_is_settled(&d->checker, d->agenda.now);
 }
 
 static bool is_done(const struct deployment *d) {
     return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->checker.live_count == 0 &&
-           all_lives(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
+           all_clients(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
 }
 
-/* By then whoever waits has been served: dead sessions expire, a leader is elected, clients come back, those in line take
- * their turns. */
+/* By then every waiter has been served: dead sessions expire, a leader is elected, clients come back, and those in the
+ * queue follow each other. */
 static int64_t time_to_converge(const struct deployment *d) {
     const struct plan *plan = d->plan;
     int64_t timeout = plan_timeout(plan) * SIM_MS;
@@ -57,8 +57,8 @@ static int64_t time_to_converge(const struct deployment *d) {
     int64_t ns = 6 * timeout + 20 * plan->tick * SIM_MS + 2 * plan->election_most * SIM_MS + 10 * DEPLOYMENT_LATE_LEAST;
     ns += 2 * plan->sync_limit * plan->tick * SIM_MS;
     for (int32_t i = 0; i < d->plan->processes; i++)
-        for (const struct life *life = d->players[i].life; life; life = life->older)
-            for (const struct claiming *claim = life->claims; claim; claim = claim->next)
+        for (const struct client *client = d->players[i].client; client; client = client->older)
+            for (const struct claiming *claim = client->claims; claim; claim = claim->next)
                 ns += 2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
     return ns;
 }
@@ -72,12 +72,12 @@ static void note_in_time(struct deployment *d, enum history_kind kind, bool in_t
 
 static void note_end(struct deployment *d, bool in_time) {
     for (int32_t i = 0; i < d->plan->processes; i++) {
-        const struct life *life = d->players[i].life;
-        if (!life || !life->s || life->process->dead)
+        const struct client *client = d->players[i].client;
+        if (!client || !client->s || client->process->dead)
             continue;
-        struct history_event *event = note(d, HISTORY_ALIVE, life->number, life);
+        struct history_event *event = note(d, HISTORY_ALIVE, client->number, client);
         if (event)
-            event->a = is_connected(life->s);
+            event->a = is_connected(client->s);
     }
     note_in_time(d, HISTORY_END, in_time);
 }
@@ -88,11 +88,12 @@ static void watch_pass(struct deployment *d, int64_t ns) {
         ;
 }
 
-/* Nothing is held, wanted or left: heart-beats are all that may go on, and a write of each session every T/4, or T/10, which is so many
- * events: from the process to its server, to the leader, to all servers, and back. Observers look now and then. */
+/* Nothing is held, wanted or left. Only heart-beats may go on, and a write of each session every T/4, or T/10. A write
+ * is so many events: from the process to its server, to the leader, to all servers, and back. Observers look now and
+ * then. */
 static void look_at_rest(struct deployment *d) {
     int64_t timeout = plan_timeout(d->plan) * SIM_MS;
-    watch_pass(d, timeout); /* what was slow under way still arrives, or is given up */
+    watch_pass(d, timeout); /* slow packets still arrive, or are given up */
     uint64_t before = run_events(d);
     watch_pass(d, timeout / 2);
     struct history_event *event = note(d, HISTORY_STEPS, 0, NULL);
@@ -113,13 +114,13 @@ static bool wait_for(struct deployment *d, bool (*is_good)(const struct deployme
     return true;
 }
 
-/* Candidates would go on for ever. */
+/* Without this, candidates would go on for ever. */
 static bool end_elections(struct deployment *d) {
     bool in_time;
     if (!wait_for(d, is_served, &in_time))
         return false;
     note_in_time(d, HISTORY_SETTLED, in_time);
-    story_tell(d, "ALL CANDIDATES LEAVE");
+    transcript_tell(d, "ALL CANDIDATES LEAVE");
     for (int32_t i = 0; i < d->plan->processes; i++)
         if (d->players[i].process)
             sim_run_in(d->players[i].process, d->agenda.now, true, candidates_leave_all, &d->players[i], NULL);
@@ -133,7 +134,7 @@ void converge(struct deployment *d) {
     if (!wait_for(d, is_done, &done))
         return;
     note_end(d, done);
-    /* Made-up answers that nobody has asked for yet would still disturb it. */
+    /* Made-up answers that were not given yet would still disturb it. */
     if (done && d->plan->rest && !d->checker.broken && d->tally.faults[PLAN_ANSWER] == 0)
         look_at_rest(d);
 }

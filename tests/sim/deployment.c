@@ -1,12 +1,12 @@
-/* One run: everything begins, time passes, all is healed, and it is waited until nothing is left to be done. */
+/* One run: everything begins, time passes, all is healed, and the run goes on until nothing is left to be done. */
 #include "deployment.h"
 
 #include "session/session.h"
-#include "world.h"
+#include "sim_platform.h"
 
 #include <string.h>
 
-/* How many threads stand behind one answer. */
+/* How many threads are behind one answer. */
 #define LATE_TIMES 40
 
 struct deployment *deployment_new(void) {
@@ -27,12 +27,12 @@ void tally_add(struct tally *sum, const struct tally *one) {
         to[i] += from[i];
 }
 
-struct history_event *note(struct deployment *d, enum history_kind kind, int32_t id, const struct life *life) {
+struct history_event *note(struct deployment *d, enum history_kind kind, int32_t id, const struct client *client) {
     struct history_event *event = history_add(&d->history, d->agenda.now, kind, id);
-    if (event && life) {
-        event->clock = sim_process_clock(life->process);
-        event->process = (int8_t)life->player->number;
-        event->number = life->number;
+    if (event && client) {
+        event->clock = sim_process_clock(client->process);
+        event->process = (int8_t)client->player->number;
+        event->number = client->number;
     }
     return event;
 }
@@ -53,24 +53,24 @@ void player_start(struct player *player) {
     p->slow_least = player->slow / 16;
     p->slow_most = player->slow;
     player->process = p;
-    player->lied_to = false;
+    player->misled = false;
     struct history_event *event = note(d, HISTORY_PROCESS, player->number, NULL);
     if (event)
         event->a = lateness(player);
-    life_open(player);
+    client_open(player);
 }
 
 static void give_back(void *subject, void *what) {
     const struct player *player = subject;
     const struct sim_process *process = what;
-    for (struct life *life = player->life; life; life = life->older)
-        if (life->process == process)
-            life_give_back(life);
+    for (struct client *client = player->client; client; client = client->older)
+        if (client->process == process)
+            client_give_back(client);
 }
 
-void player_bury(struct player *player) {
+void player_dispose(struct player *player) {
     if (player->process)
-        sim_bury(player->process, give_back, player, player->process);
+        sim_dispose(player->process, give_back, player, player->process);
     player->process = NULL;
 }
 
@@ -113,10 +113,10 @@ static void make_directory(struct deployment *d, const char *path, bool containe
     let_pass(d, 20 * SIM_MS);
 }
 
-/* Those of a path, with counters that have begun elsewhere. */
+/* The directories of a path, with counters that begin elsewhere. */
 static void make_directories(struct deployment *d, int32_t path) {
     bool container = d->plan->containers && !(d->plan->kazoo & 1 << path);
-    make_directory(d, plan_line(d->plan, path), container);
+    make_directory(d, plan_queue(d->plan, path), container);
     if (plan_leases(d->plan, path))
         make_directory(d, plan_leases(d->plan, path), container);
 }
@@ -158,10 +158,10 @@ static void act(void *subject, void *what) {
         sim_idle(&d->agenda);
         return;
     }
-    bool done = lives_do(d, action) || faults_do(d, action);
+    bool done = processes_do(d, action) || faults_do(d, action);
     d->tally.faults[action->kind] += done;
-    if (d->story)
-        story_action(d, action, done);
+    if (d->transcript)
+        transcript_action(d, action, done);
 }
 
 static void begin(struct deployment *d, const struct plan *plan) {
@@ -169,7 +169,7 @@ static void begin(struct deployment *d, const struct plan *plan) {
     d->plan = plan;
     d->history.count = 0;
     d->history.full = d->healed = d->refused = false;
-    d->lives_count = d->claims_count = d->holds_count = d->candidates_count = d->observers_count = 0;
+    d->clients_count = d->claims_count = d->holds_count = d->candidates_count = d->observers_count = 0;
     d->unanswered = d->holding = d->offices = 0;
     memset(d->resources, 0, sizeof d->resources);
     memset(d->naive, 0, sizeof d->naive);
@@ -195,14 +195,14 @@ static void begin(struct deployment *d, const struct plan *plan) {
 static void heal(struct deployment *d) {
     d->healed = true;
     note(d, HISTORY_HEALED, 0, NULL);
-    story_tell(d, "ALL IS HEALED: links, servers, processes; nothing new is asked for");
+    transcript_tell(d, "ALL IS HEALED: links, servers, processes; nothing new is asked for");
     faults_heal(d);
-    lives_heal(d);
+    processes_heal(d);
     observe(d);
 }
 
-/* A lease bears one stall of a server or of a link, however long. Two that come close together it does not promise to bear
- * (README, what it rests on). */
+/* A lease bears one stall of a server or of a link, however long. It does not promise to bear two that come close
+ * together (README, what it rests on). */
 static bool is_excused(const struct deployment *d) {
     static const bool of_the_lease[CHECK_COUNT] = {
         [CHECK_EXCLUSION] = true,     [CHECK_PROMISED] = true,     [CHECK_LEASE] = true,
@@ -250,7 +250,7 @@ static struct verdict judge(struct deployment *d, uint64_t first) {
 }
 
 struct verdict deployment_run(struct deployment *d, const struct plan *plan, FILE *out) {
-    d->story = out ? story_new(d, out) : NULL;
+    d->transcript = out ? transcript_new(d, out) : NULL;
     begin(d, plan);
     uint64_t first = run_events(d);
     if (run_until_healed(d, first)) {
@@ -259,11 +259,11 @@ struct verdict deployment_run(struct deployment *d, const struct plan *plan, FIL
     }
     struct verdict verdict = judge(d, first);
     if (verdict.broken)
-        story_tell(d, "BROKEN: %s — %s", check_words(verdict.check), verdict.detail);
+        transcript_tell(d, "BROKEN: %s — %s", check_words(verdict.check), verdict.detail);
     for (int32_t i = 0; i < plan->processes; i++)
-        player_bury(&d->players[i]);
-    if (d->story)
-        story_free(d->story);
-    d->story = NULL;
+        player_dispose(&d->players[i]);
+    if (d->transcript)
+        transcript_free(d->transcript);
+    d->transcript = NULL;
     return verdict;
 }

@@ -1,15 +1,15 @@
 /* One run of a schedule: a whole deployment in simulated time, with the production driver and recipes in its processes.
  *
- *     plan ──► deployment.c  begins all, lets the time pass, heals, judges, buries
+ *     plan ──► deployment.c  begins all, lets the time pass, heals, checks, disposes of it
  *                 ├─ converge.c    after the healing: waits until nothing is left to be done
- *                 ├─ faults.c      what is done to servers, links and nodes
- *                 ├─ lives.c       what becomes of processes and their sessions
- *                 ├─ workload.c    what they do: claims,
+ *                 ├─ faults.c      faults of servers, links and nodes
+ *                 ├─ processes.c   processes and their sessions: they begin, pause and end
+ *                 ├─ workload.c    the workload of a process: claims,
  *                 │    ├─ holdings.c    holds, writes, downgrades,
  *                 │    └─ candidates.c  candidacies, terms of office, observers
- *                 ├─ resource.c    what the holds protect: a fenced resource, and a naive one
+ *                 ├─ resource.c    the resources that holds protect: a fenced one, and a naive one
  *                 ├─ observe*.c ─► history.h, checker.h: what happened, and the promises
- *                 └─ story.c       the same in words, where somebody reads
+ *                 └─ transcript.c  the same in words, when somebody reads it
  */
 #ifndef DEPLOYMENT_H
 #define DEPLOYMENT_H
@@ -26,7 +26,7 @@
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
 
-/* What a run has seen; a sum over runs has the same form. All uint64_t: see tally_add. */
+/* The counts of a run; a sum over runs has the same form. All uint64_t: see tally_add. */
 struct tally {
     uint64_t schedules, counted, excused, events, steps, sim_ms;
     uint64_t claims, grants, contended, handovers, lost, stale_refused, stale_harmful, writes, extends, wake_ups, reads;
@@ -40,25 +40,25 @@ struct tally {
 };
 void tally_add(struct tally *sum, const struct tally *one);
 
-/* A hold in the hands of the workload. */
+/* A hold that the workload has. */
 struct holding {
-    struct holding *next; /* of the life */
-    struct life *life;
-    struct candidate *candidate; /* whose term it is; NULL: claimed */
+    struct holding *next; /* of the client */
+    struct client *client;
+    struct candidate *candidate; /* the candidate of its term; NULL: claimed */
     pdk_hold *hold;              /* NULL once given back */
     const int32_t *value;        /* of the action */
     int32_t id, lock, path, fd;
-    uint32_t made; /* which of the objects that there were */
+    uint32_t made; /* the number of its object, of all that there were */
     int64_t token;
     uint32_t handover;
     int32_t end;
-    bool shared;   /* what it does is reading */
+    bool shared;   /* it reads */
     bool released; /* of a term: it resigned, or left */
 };
 
 struct claiming {
-    struct claiming *next; /* of the life, the newest first */
-    struct life *life;
+    struct claiming *next; /* of the client, the newest first */
+    struct client *client;
     const struct plan_action *action;
     pdk_claim *claim;
     int32_t id, lock;
@@ -67,7 +67,7 @@ struct claiming {
 
 /* From join to leave. */
 struct candidate {
-    struct life *life;
+    struct client *client;
     const struct plan_action *action;
     struct holding *term;       /* elected, and not deposed since */
     struct observing *watching; /* or NULL */
@@ -76,13 +76,13 @@ struct candidate {
 };
 
 struct observing {
-    struct observing *next; /* of the life */
-    struct life *life;
+    struct observing *next; /* of the client */
+    struct client *client;
     pdk_observer *observer; /* NULL: a candidate's, or stopped */
     int32_t id;
 };
 
-/* A recipe object: which, says the path. */
+/* A recipe object. The path says which recipe. */
 union object {
     pdk_lock *lock;
     pdk_rwlock *rwlock;
@@ -92,16 +92,16 @@ union object {
 };
 
 /* One session object in one process, from its opening to its end. */
-struct life {
-    struct life *older; /* of the same player */
+struct client {
+    struct client *older; /* of the same player */
     struct player *player;
     struct sim_process *process;
     pdk_session *s;      /* NULL once its last reference is given back */
     int32_t number;      /* of the session object */
     uint64_t generation; /* of its handles, as last seen */
     int64_t leased;      /* the end of its lease, as last seen */
-    bool reopens;        /* closed: another one follows */
-    bool closed;         /* nothing may be called any more but what gives back */
+    bool reopens;        /* closed: another client follows */
+    bool closed;         /* only calls that give something back are allowed */
     union object objects[PLAN_LOCKS];
     uint32_t made[PLAN_LOCKS]; /* how many there were */
     struct candidate *candidates[PLAN_LOCKS];
@@ -116,30 +116,30 @@ struct player {
     struct deployment *d;
     int32_t number;
     struct sim_process *process; /* the newest */
-    struct life *life;           /* the newest; NULL before the first */
+    struct client *client;       /* the newest; NULL before the first */
     double rate;
     int64_t offset, slow;
-    bool lied_to, restarts; /* restarts: killed, and to be started again */
+    bool misled, restarts; /* restarts: killed, and to be started again */
 };
 
-/* A hold that some driver believes in, delivered or not. */
+/* A hold that some driver counts as valid, delivered or not. */
 struct believed {
     const pdk_hold *hold;
     int64_t token, until; /* until: the word itself */
     int64_t node;         /* czxid of the one it stands on; of several, the first */
     int32_t id;
-    struct life *life;
+    struct client *client;
     uint32_t handover;
     bool seen, ended;
 };
 
-/* A time in which a server, or a link between two, does not go on as it should. */
+/* A time in which a server, or a link between two, does not work as it should. */
 struct stall {
     int64_t from, to;
 };
 
-/* Whose turn it is in the queue of a semaphore, or was last. */
-struct observed_turn {
+/* The node that is admitted in the queue of a semaphore, or was last. */
+struct observed_admission {
     const struct pdk__queue *queue;
     int32_t sequence;
 };
@@ -149,11 +149,11 @@ struct resource {
     uint32_t handover;
 };
 
-struct story;
+struct transcript;
 struct pdk__queue;
 
 #define DEPLOYMENT_BELIEVED 256
-/* How late a thread is at most, beside what its process's slowness adds. */
+/* How late a thread is at most, not counting the slowness of its process. */
 #define DEPLOYMENT_LATE_LEAST (60 * SIM_MS)
 
 struct deployment {
@@ -161,16 +161,16 @@ struct deployment {
     struct sim_net net;
     struct sim_ensemble *ensemble;
     const struct plan *plan;
-    struct story *story; /* NULL: nobody reads */
+    struct transcript *transcript; /* NULL: nobody reads */
     struct player players[PLAN_PROCESSES];
-    int32_t lives_count, claims_count, holds_count, candidates_count, observers_count;
+    int32_t clients_count, claims_count, holds_count, candidates_count, observers_count;
     int32_t unanswered, holding, offices; /* how many of each there are now */
     bool healed, refused;                 /* refused: an access list forbade something, once */
     int64_t started, horizon;             /* the plan's time 0, and its end */
     struct believed believed[DEPLOYMENT_BELIEVED];
     int32_t believed_count;
-    struct observed_turn turns[64];
-    int32_t turns_count;
+    struct observed_admission admissions[64];
+    int32_t admissions_count;
     struct resource resources[PLAN_PATHS], naive[PLAN_PATHS];
     int64_t expired[64]; /* sessions that an admin ended */
     int32_t expired_count;
@@ -182,7 +182,7 @@ struct deployment {
     struct checker checker;
 };
 
-/* What came of a run. */
+/* The result of a run. */
 struct verdict {
     bool broken, counted;
     bool excused; /* it would be broken, but two stalls came together */
@@ -195,49 +195,50 @@ struct verdict {
 /* One at a time: the driver has globals. */
 struct deployment *deployment_new(void);
 void deployment_free(struct deployment *d);
-/* out: the story is told there, or NULL. */
+/* out: the transcript is written there, or NULL. */
 struct verdict deployment_run(struct deployment *d, const struct plan *plan, FILE *out);
 
 /* --- deployment.c, for the others */
 /* The process's clock and this moment are put into the event. */
-struct history_event *note(struct deployment *d, enum history_kind kind, int32_t id, const struct life *life);
+struct history_event *note(struct deployment *d, enum history_kind kind, int32_t id, const struct client *client);
 void player_start(struct player *player);
-/* Give back all that the workload has of a dead process's lives. */
-void player_bury(struct player *player);
+/* Give back all that the workload has of a dead process's clients. */
+void player_dispose(struct player *player);
 
-/* --- lives.c */
-bool lives_do(struct deployment *d, const struct plan_action *action);
-/* When healed: all run, in time; processes that were lied to begin anew. */
-void lives_heal(struct deployment *d);
-void life_open(struct player *player);
-/* From here on a claim of the session may be answered so. */
-void taint(struct deployment *d, const struct life *life, pdk_status status);
+/* --- processes.c */
+bool processes_do(struct deployment *d, const struct plan_action *action);
+/* When healed: all processes run, in time. A process whose session got false answers is restarted. */
+void processes_heal(struct deployment *d);
+void client_open(struct player *player);
+/* From here on a claim of the session may have that answer. */
+void taint(struct deployment *d, const struct client *client, pdk_status status);
 /* As the action says. */
-void life_close(struct life *life, const struct plan_action *action);
+void client_close(struct client *client, const struct plan_action *action);
 /* Give back the session alone; and all: holds, claims, objects and the session. */
-void life_leave(struct life *life);
-void life_give_back(struct life *life);
+void client_leave(struct client *client);
+void client_give_back(struct client *client);
 
 /* --- workload.c, all in the process */
-void workload_claim(struct life *life, const struct plan_action *action, int32_t lock, int32_t timeout, bool closes);
-/* The path's object; false: there is none to be had. */
-bool workload_object(struct life *life, int32_t lock);
+void workload_claim(struct client *client, const struct plan_action *action, int32_t lock, int32_t timeout,
+                    bool closes);
+/* The path's object; false: it cannot be had. */
+bool workload_object(struct client *client, int32_t lock);
 /* Holds, claims and objects. */
-void workload_give_back(struct life *life);
+void workload_give_back(struct client *client);
 /* Of a player, what an action says. */
 void workload_acquire(void *player, void *action);
 void workload_cancel(void *player, void *action);
 void workload_drop(void *player, void *action);
 
 /* --- holdings.c, all in the process */
-struct holding *holding_begin(struct life *life, pdk_hold *hold, const struct plan_action *action, int32_t lock,
+struct holding *holding_begin(struct client *client, pdk_hold *hold, const struct plan_action *action, int32_t lock,
                               struct candidate *candidate);
-/* It is known now, as an answer or a term: who has it wants to hear of its loss, and writes. */
+/* The workload knows it now, as an answer or a term. It wants to hear of its loss, and writes. */
 void holding_use(struct holding *h);
-/* Go on with it for the time that the action names. */
+/* Keep it for the time that the action names. */
 void holding_keep(struct holding *h);
 void holding_give_back(struct holding *h);
-/* A term is over: the reference alone. */
+/* A term is over: drop the reference alone. */
 void holding_unref(struct holding *h);
 void holding_note_released(struct holding *h, pdk_status status, bool dropped);
 
@@ -248,20 +249,20 @@ void candidates_resign(void *player, void *action);
 void candidates_observe(void *player, void *action);
 /* All leave. */
 void candidates_leave_all(void *player, void *nothing);
-/* What its nodes are called; one object has one candidate. */
-int32_t candidate_identity(const struct life *life, int32_t lock);
+/* The identity in its nodes. One object has one candidate. */
+int32_t candidate_identity(const struct client *client, int32_t lock);
 /* The time of its term is over. */
 void candidate_term_over(struct candidate *candidate);
 /* The object is about to be dropped. */
-void candidate_drop(struct life *life, int32_t lock);
-void candidates_stop_observers(struct life *life);
+void candidate_drop(struct client *client, int32_t lock);
+void candidates_stop_observers(struct client *client);
 
 /* --- converge.c */
 /* false: a promise is broken, or it went on for too long. */
 bool run_until_healed(struct deployment *d, uint64_t first);
 void converge(struct deployment *d);
 bool run_goes_on(const struct deployment *d);
-/* All but those that only keep time. */
+/* All events but those that only keep time. */
 uint64_t run_events(const struct deployment *d);
 
 /* --- faults.c */
@@ -277,22 +278,22 @@ void observe_begin(struct deployment *d);
 bool observe(struct deployment *d);
 void observe_killed(struct deployment *d, const struct player *player);
 /* The id under which a hold is known. */
-int32_t observe_hold(struct deployment *d, struct life *life, const pdk_hold *hold);
-/* The number in a candidate's identity, or what else it is. */
+int32_t observe_hold(struct deployment *d, struct client *client, const pdk_hold *hold);
+/* The number in a candidate's identity, or one of the other IDENTITY_ values. */
 int32_t observe_identity(const char *text);
-/* The name of the node in line at that place, oldest first, or NULL. */
-const char *observe_contender(const struct deployment *d, int32_t path, int32_t place);
+/* The name of the node at that position in the queue, oldest first, or NULL. */
+const char *observe_contender(const struct deployment *d, int32_t path, int32_t position);
 
-/* --- story.c */
-struct story *story_new(struct deployment *d, FILE *out);
-void story_free(struct story *story);
-void story_tell(struct deployment *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void story_action(struct deployment *d, const struct plan_action *action, bool done);
-void story_txn(struct deployment *d, const struct sim_txn *txn);
-void story_fired(struct deployment *d, int64_t session, const char *path, enum sim_event event);
-/* After every event: what servers and processes believe now, where it has changed. */
-void story_look(struct deployment *d);
+/* --- transcript.c */
+struct transcript *transcript_new(struct deployment *d, FILE *out);
+void transcript_free(struct transcript *transcript);
+void transcript_tell(struct deployment *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void transcript_action(struct deployment *d, const struct plan_action *action, bool done);
+void transcript_txn(struct deployment *d, const struct sim_txn *txn);
+void transcript_fired(struct deployment *d, int64_t session, const char *path, enum sim_event event);
+/* After every event: the state of servers and processes, where it has changed. */
+void transcript_look(struct deployment *d);
 struct pdk__platform;
-const struct pdk__platform *story_world(struct deployment *d);
+const struct pdk__platform *transcript_platform(struct deployment *d);
 
 #endif

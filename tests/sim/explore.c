@@ -1,4 +1,5 @@
-/* The jobs: each runs its share of the seeds and sends what it saw through a pipe; one that dies has found something too. */
+/* The jobs: each runs its share of the seeds and sends its result through a pipe. A job that dies has found something
+ * too. */
 #include "explore.h"
 
 #include <glib.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #define JOBS_MAX 64
-/* A run that takes so long hangs, s. */
+/* A run that takes so long, in s, hangs. */
 #define PATIENCE 60
 
 /* One message; small enough to be written in one piece. */
@@ -66,7 +67,7 @@ static void send_report(int fd, struct report *report) {
     memset(&report->tally, 0, sizeof report->tally);
 }
 
-/* false: the end, in whatever way. */
+/* false: the end, for any reason. */
 static bool read_report(int fd, struct report *report) {
     char *bytes = (char *)report;
     for (size_t got = 0; got < sizeof *report;) {
@@ -93,7 +94,7 @@ struct finding explore_one(const struct plan *plan, struct tally *tally) {
         struct deployment *d = deployment_new();
         close(ends[0]);
         alarm(PATIENCE);
-        if (!freopen("/dev/null", "w", stderr)) /* what it dies of was said when it died first */
+        if (!freopen("/dev/null", "w", stderr)) /* its last words were printed when it died first */
             _exit(1);
         struct verdict v = deployment_run(d, plan, NULL);
         report.finding = finding_of(d, &v, plan->seed);

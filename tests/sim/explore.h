@@ -12,7 +12,7 @@ struct exploration {
     double report_every; /* s; 0: never */
 };
 
-/* Why a run is not good: the check, or how the process died. */
+/* The fault of a run: the check, or how the process died. */
 struct finding {
     bool broken, fatal; /* fatal: the process died, or hung */
     uint64_t seed;
@@ -32,7 +32,7 @@ struct finding explore_one(const struct plan *plan, struct tally *tally);
 struct exploration_result explore(const struct exploration *exploration, FILE *out);
 /* Figures, in a few lines. */
 void explore_print(const struct tally *tally, double seconds, int32_t jobs, FILE *out);
-/* What must have happened for the run to prove anything and did not; NULL: nothing is missing. */
+/* An event that must have happened for the run to prove anything and did not. NULL: nothing is missing. */
 const char *explore_vacuous(const struct tally *tally);
 
 /* shrink.c: the smallest plan found, in so many runs, that ends in the same finding. Says on out how it goes. */

@@ -1,4 +1,4 @@
-/* What is done to servers, to links, and by the hand of an admin. Each fault ends by itself, and all of them at the heal. */
+/* Faults of servers and links, and the actions of an admin. Each fault ends by itself, and all end at the healing. */
 #include "deployment.h"
 
 #include "zk/errors.h"
@@ -17,7 +17,7 @@ static int32_t follower(const struct deployment *d, bool last) {
     return found;
 }
 
-/* -1: nobody, at the moment. */
+/* -1: none, at the moment. */
 static int32_t host_of(const struct deployment *d, int32_t host) {
     if (host == PLAN_HOST_LEADER)
         return sim_leader(d->ensemble);
@@ -36,7 +36,7 @@ static int32_t server_of(const struct deployment *d, int32_t host) {
     return server < d->plan->servers ? server : -1;
 }
 
-/* ---- what ends again: an undo is a small thing to be done later */
+/* ---- the end of faults: an undo is a small thing to be done later */
 
 struct undo {
     struct deployment *d;
@@ -118,7 +118,7 @@ static bool lose(struct deployment *d, int32_t process, int32_t ms) {
     return true;
 }
 
-/* Of servers, and of links between them. */
+/* A stall of servers, or of links between them. */
 static void note_stall(struct deployment *d, int32_t ms) {
     if (d->stalls_count < (int32_t)G_N_ELEMENTS(d->stalls))
         d->stalls[d->stalls_count++] = (struct stall){d->agenda.now, d->agenda.now + ms * SIM_MS};
@@ -172,22 +172,22 @@ static bool answer(struct deployment *d, struct player *player, int32_t code, bo
     if (session == 0 || result == PDK__OK)
         return false;
     if (result == PDK__NO_NODE || result == PDK__NODE_EXISTS) {
-        struct history_event *event = note(d, HISTORY_LIED, 0, player->life);
-        player->lied_to = true;
+        struct history_event *event = note(d, HISTORY_MISLED, 0, player->client);
+        player->misled = true;
         if (event)
             event->a = session;
     }
     if (result == PDK__NODE_EXISTS)
-        taint(d, player->life, PDK_EXHAUSTED);
+        taint(d, player->client, PDK_EXHAUSTED);
     if (result == PDK__NOT_ALLOWED)
-        taint(d, player->life, PDK_NO_PERMISSION);
-    if (result == PDK__REFUSED || result == PDK__NODE_EXISTS) /* which makes no sense to most requests */
-        taint(d, player->life, PDK_UNSUPPORTED);
+        taint(d, player->client, PDK_NO_PERMISSION);
+    if (result == PDK__REFUSED || result == PDK__NODE_EXISTS) /* these answers make no sense to most requests */
+        taint(d, player->client, PDK_UNSUPPORTED);
     sim_answer_next(d->ensemble, session, code, executed && result == PDK__UNKNOWN);
     return true;
 }
 
-/* ---- the hand of an admin */
+/* ---- the actions of an admin */
 
 static bool request(struct deployment *d, enum sim_op op, const char *path) {
     struct sim_packet *packet = sim_alloc(&d->agenda, sizeof *packet);
@@ -195,16 +195,16 @@ static bool request(struct deployment *d, enum sim_op op, const char *path) {
     return path && sim_admin(d->ensemble, packet);
 }
 
-static bool refuse(struct deployment *d, int32_t path, int32_t place, int32_t bits, int32_t ms) {
-    const char *node = place >= 0                                                 ? observe_contender(d, path, place)
-                       : place == PLAN_PLACE_LEASES && plan_leases(d->plan, path) ? plan_leases(d->plan, path)
-                                                                                  : plan_line(d->plan, path);
+static bool refuse(struct deployment *d, int32_t path, int32_t position, int32_t bits, int32_t ms) {
+    const char *node = position >= 0 ? observe_contender(d, path, position)
+                       : position == PLAN_POSITION_LEASES && plan_leases(d->plan, path) ? plan_leases(d->plan, path)
+                                                                                        : plan_queue(d->plan, path);
     if (!node || !sim_tree_find(sim_truth(d->ensemble), node) || !sim_admin_set(d->ensemble, node, SIM_SET_ACL, bits))
         return false;
     d->refused = true;
     for (int32_t i = 0; i < d->plan->processes; i++)
-        if (d->players[i].life)
-            taint(d, d->players[i].life, PDK_NO_PERMISSION);
+        if (d->players[i].client)
+            taint(d, d->players[i].client, PDK_NO_PERMISSION);
     struct undo *undo = sim_alloc(&d->agenda, sizeof *undo);
     *undo = (struct undo){.d = d, .path = node};
     sim_at(&d->agenda, d->agenda.now + ms * SIM_MS, permit, undo, NULL);
@@ -214,7 +214,7 @@ static bool refuse(struct deployment *d, int32_t path, int32_t place, int32_t bi
 static bool foreign(struct deployment *d, int32_t path, int32_t name) {
     static const char *const names[] = {"README",          "0000000000", "lock-1",       "_c_x-lock-",
                                         "note-0000000001", "\xc3\xbc",   "x__lock__123", "lock--00000000001"};
-    const char *dir = name % 2 && plan_leases(d->plan, path) ? plan_leases(d->plan, path) : plan_line(d->plan, path);
+    const char *dir = name % 2 && plan_leases(d->plan, path) ? plan_leases(d->plan, path) : plan_queue(d->plan, path);
     char *text = g_strconcat(dir, "/", names[(uint32_t)name % G_N_ELEMENTS(names)], NULL);
     bool done = request(d, SIM_OP_CREATE, sim_text(&d->agenda, text));
     g_free(text);
@@ -227,7 +227,7 @@ static bool remove_empty(struct deployment *d, const char *path) {
 }
 
 static bool remove_directory(struct deployment *d, int32_t path) {
-    return remove_empty(d, plan_leases(d->plan, path)) || remove_empty(d, plan_line(d->plan, path));
+    return remove_empty(d, plan_leases(d->plan, path)) || remove_empty(d, plan_queue(d->plan, path));
 }
 
 static bool expire(struct deployment *d, struct player *player) {
@@ -287,7 +287,7 @@ void faults_heal(struct deployment *d) {
     }
     for (int32_t i = 0; i < 2 * PLAN_PATHS; i++) {
         struct undo *undo = sim_alloc(&d->agenda, sizeof *undo);
-        *undo = (struct undo){.d = d, .path = i % 2 ? plan_leases(d->plan, i / 2) : plan_line(d->plan, i / 2)};
+        *undo = (struct undo){.d = d, .path = i % 2 ? plan_leases(d->plan, i / 2) : plan_queue(d->plan, i / 2)};
         if (undo->path)
             sim_at(&d->agenda, d->agenda.now, permit, undo, NULL);
     }

@@ -1,4 +1,4 @@
-/* What happened, noted. */
+/* The history: events are added, hashed and printed. */
 #include "history.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* What happened in one run, as data, in the order of true time.
+/* The events of one run, as data, in the order of true time.
  *
  *     observe.c ──► struct history ──► checker.h, event by event ──► the promise that is broken, or none
  *                        │
- *                        └── test_history.c changes it, and the checker must notice
+ *                        └── tests/checker changes it, and the checker must notice
  *
  * `until` is the hold's atomic word, turned from its process's clock into true time, which no process can see.
  */
@@ -32,7 +32,7 @@
     X(OPEN, "open", "", "")             /* id: session object, of process */                                           \
     X(TAINTED, "tainted", "status", "") /* id: session object: that answer is allowed from here on */                  \
     X(SESSION, "session", "event", "")  /* id: session object: its event */                                            \
-    X(RETIRED, "retired", "", "")       /* id: session object: it has given up its ZooKeeper session */                \
+    X(RETIRED, "retired", "", "")       /* id: session object: its ZooKeeper session is given up */                    \
     X(CLOSED, "closed", "", "")         /* id: session object: no callback from here on */                             \
     X(CLOSING, "closing", "", "")       /* id: session object: in the background */                                    \
     X(ALIVE, "alive", "connected", "")  /* id: session object, at the end */                                           \
@@ -61,13 +61,13 @@
     X(STOPPED, "stopped", "", "")            /* id: observer */                                                        \
     X(FREED, "freed", "", "")                /* id: observer: its user_free */                                         \
     X(CREATED, "created", "czxid",                                                                                     \
-      "place")                           /* id: sequence; extra: ZooKeeper session; number: a candidate's identity */  \
+      "mark")                            /* id: sequence; extra: ZooKeeper session; number: a candidate's identity */  \
     X(DELETED, "deleted", "czxid", "by") /* id: sequence; by: ZooKeeper session, 0: an admin; extra: owner expired */  \
     X(RMDIR, "rmdir", "by", "")          /* the path's directory */                                                    \
-    X(MEDDLED, "meddled", "by", "")      /* a client's session changed what is not its own */                          \
-    X(WOKEN, "woken", "czxid", "place")  /* by the deletion of that node */                                            \
-    X(LIED, "lied", "session", "")       /* a server is made to say what is not so */                                  \
-    X(STEPS, "steps", "most", "steps")   /* how much goes on while nothing is to be done */                            \
+    X(CHANGED_FOREIGN, "changed_foreign", "by", "") /* a session changed a node that is not its own */                 \
+    X(WOKEN, "woken", "czxid", "mark")              /* by the deletion of that node */                                 \
+    X(MISLED, "misled", "session", "")              /* a server gives it a false answer */                             \
+    X(STEPS, "steps", "most", "steps")              /* how much goes on at rest */                                     \
     X(HEALED, "healed", "", "")                                                                                        \
     X(SETTLED, "settled", "in_time", "") /* everybody was served, but for candidates; now they leave */                \
     X(END, "end", "in_time", "")         /* in_time: it converged */
@@ -88,16 +88,17 @@ struct history_event {
     int16_t kind; /* a history_kind */
     int8_t process, path;
     int32_t number;   /* of the session object */
-    int32_t passed;   /* GRANT: how many waited for longer in the same line of the process */
-    int32_t sequence; /* GRANT: of the node in line; of a semaphore, in its queue */
+    int32_t passed;   /* GRANT: how many waited for longer in the same queue of the process */
+    int32_t sequence; /* GRANT: of the node in the queue, also of a semaphore */
     int16_t count;    /* CLAIM, GRANT: permits */
-    int8_t mode;      /* a history_mode: of a claim, a hold, a node, a write, or who is woken */
+    int8_t mode;      /* a history_mode: of a claim, a hold, a node, a write, or a woken entry */
 };
 
-/* What a node, and the right it stands for, keeps out: everybody, writers, or whoever has no room beside it. */
+/* A node, and the grant that stands on it, keeps out: everybody; writers; or all that find no room beside it. */
 enum history_mode { MODE_EXCLUSIVE, MODE_SHARED, MODE_PERMIT };
 
-/* Who observers say leads: nobody, or not one of ours; what an admin wrote; somebody whose node may not be read. */
+/* The leader that observers name: nobody, or not one of ours; a text that an admin wrote; a candidate whose node may
+ * not be read. */
 enum { IDENTITY_FOREIGN = -1, IDENTITY_BY_HAND = -2, IDENTITY_UNREADABLE = -3 };
 
 struct history {

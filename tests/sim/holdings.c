@@ -1,4 +1,4 @@
-/* What is done with a hold, claimed or of an office: writing, being told of its loss, becoming a reader, giving it back. */
+/* Use of a hold, claimed or of an office: writing, hearing of its loss, becoming a reader, giving it back. */
 #include "deployment.h"
 
 #include <glib.h>
@@ -8,9 +8,9 @@
 
 void holding_note_released(struct holding *h, pdk_status status, bool dropped) {
     h->released = true;
-    if (h->life->process->dead)
+    if (h->client->process->dead)
         return;
-    struct history_event *event = note(h->life->player->d, HISTORY_RELEASED, h->id, h->life);
+    struct history_event *event = note(h->client->player->d, HISTORY_RELEASED, h->id, h->client);
     if (event) {
         event->a = status;
         event->b = dropped;
@@ -21,7 +21,7 @@ void holding_unref(struct holding *h) {
     if (!h->hold)
         return;
     pdk_hold_unref(g_steal_pointer(&h->hold));
-    h->life->player->d->offices--;
+    h->client->player->d->offices--;
 }
 
 void holding_give_back(struct holding *h) {
@@ -33,7 +33,7 @@ void holding_give_back(struct holding *h) {
         return;
     }
     h->hold = NULL;
-    h->life->player->d->holding--;
+    h->client->player->d->holding--;
     if (h->end == PLAN_END_UNREF) {
         pdk_status status = pdk_hold_valid(hold) ? PDK_OK : PDK_LOST;
         pdk_hold_unref(hold);
@@ -52,7 +52,7 @@ static void end_in(void *subject, void *what) {
 
 static void write_in(void *subject, void *what) {
     struct holding *h = subject;
-    struct deployment *d = h->life->player->d;
+    struct deployment *d = h->client->player->d;
     (void)what;
     if (h->hold && pdk_hold_valid(h->hold))
         resource_write(h, sim_random_between(&d->agenda.chance, 0, h->value[PLAN_LATE] * SIM_MS));
@@ -60,8 +60,8 @@ static void write_in(void *subject, void *what) {
 
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     struct holding *h = user;
-    struct deployment *d = h->life->player->d;
-    struct history_event *event = note(d, HISTORY_LOST, h->id, h->life);
+    struct deployment *d = h->client->player->d;
+    struct history_event *event = note(d, HISTORY_LOST, h->id, h->client);
     d->tally.lost++;
     d->tally.reasons[reason]++;
     struct pollfd readable = {.fd = h->fd, .events = POLLIN};
@@ -75,18 +75,18 @@ static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
 }
 
 static pdk_status downgrade(struct holding *h) {
-    pdk_status status = pdk_rwlock_downgrade(h->life->objects[h->lock].rwlock, h->hold);
-    struct history_event *event = note(h->life->player->d, HISTORY_DOWNGRADED, h->id, h->life);
+    pdk_status status = pdk_rwlock_downgrade(h->client->objects[h->lock].rwlock, h->hold);
+    struct history_event *event = note(h->client->player->d, HISTORY_DOWNGRADED, h->id, h->client);
     if (event)
         event->a = status;
     return status;
 }
 
-/* With the object that granted it: another one does not know it. */
+/* With the object that granted it. Another object does not know it. */
 static void downgrade_in(void *subject, void *what) {
     struct holding *h = subject;
     (void)what;
-    if (!h->hold || !h->life->objects[h->lock].any || h->life->made[h->lock] != h->made)
+    if (!h->hold || !h->client->objects[h->lock].any || h->client->made[h->lock] != h->made)
         return;
     h->shared = downgrade(h) == PDK_OK;
     if (h->shared && h->id % 4 == 0)
@@ -95,34 +95,34 @@ static void downgrade_in(void *subject, void *what) {
 
 /* ---- its beginning */
 
-struct holding *holding_begin(struct life *life, pdk_hold *hold, const struct plan_action *action, int32_t lock,
+struct holding *holding_begin(struct client *client, pdk_hold *hold, const struct plan_action *action, int32_t lock,
                               struct candidate *candidate) {
-    struct deployment *d = life->player->d;
+    struct deployment *d = client->player->d;
     struct holding *h = sim_alloc(&d->agenda, sizeof *h);
     *h = (struct holding){
-        .next = life->holdings,
-        .life = life,
+        .next = client->holdings,
+        .client = client,
         .candidate = candidate,
         .hold = hold,
         .value = action->value,
-        .id = observe_hold(d, life, hold),
+        .id = observe_hold(d, client, hold),
         .lock = lock,
         .path = lock / 2,
         .fd = -1,
-        .made = life->made[lock],
+        .made = client->made[lock],
         .token = pdk_hold_token(hold),
         .handover = pdk_hold_handover(hold),
         .end = action->value[PLAN_END],
         .shared = action->value[PLAN_SHARED] && plan_recipe(d->plan, lock / 2) == PLAN_RECIPE_RWLOCK,
     };
-    life->holdings = h;
+    client->holdings = h;
     *(candidate ? &d->offices : &d->holding) += 1;
     return h;
 }
 
-/* Nobody orders what the holders of permits write. */
+/* Nothing orders the writes of permit holders. */
 static bool writes(const struct holding *h) {
-    return plan_recipe(h->life->player->d->plan, h->path) != PLAN_RECIPE_SEMAPHORE;
+    return plan_recipe(h->client->player->d->plan, h->path) != PLAN_RECIPE_SEMAPHORE;
 }
 
 void holding_use(struct holding *h) {
@@ -136,11 +136,11 @@ void holding_use(struct holding *h) {
 
 void holding_keep(struct holding *h) {
     const int32_t *value = h->value;
-    int64_t now = h->life->player->d->agenda.now, last = now + value[PLAN_HOLD] * SIM_MS;
+    int64_t now = h->client->player->d->agenda.now, last = now + value[PLAN_HOLD] * SIM_MS;
     for (int32_t i = 1; i < value[PLAN_WRITES] && writes(h); i++)
-        sim_run_in(h->life->process, now + (last - now) * i / value[PLAN_WRITES], true, write_in, h, NULL);
-    sim_run_in(h->life->process, last, true, end_in, h, NULL);
+        sim_run_in(h->client->process, now + (last - now) * i / value[PLAN_WRITES], true, write_in, h, NULL);
+    sim_run_in(h->client->process, last, true, end_in, h, NULL);
     if (!h->candidate && value[PLAN_DOWNGRADE] > 0 && !h->shared &&
-        plan_recipe(h->life->player->d->plan, h->path) == PLAN_RECIPE_RWLOCK)
-        sim_run_in(h->life->process, now + value[PLAN_DOWNGRADE] * SIM_MS, true, downgrade_in, h, NULL);
+        plan_recipe(h->client->player->d->plan, h->path) == PLAN_RECIPE_RWLOCK)
+        sim_run_in(h->client->process, now + value[PLAN_DOWNGRADE] * SIM_MS, true, downgrade_in, h, NULL);
 }

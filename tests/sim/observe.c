@@ -1,4 +1,4 @@
-/* What every driver believes, noted: holds, leases, sessions. What the ensemble does is observe_nodes.c's.
+/* Notes the state of every driver: holds, leases, sessions. observe_nodes.c notes the ensemble's.
  *
  * A hold's word is read after each event, also of holds that nobody has received yet. Readings change nothing: the word of
  * a hold that is over stays as it is until the driver looks.
@@ -24,7 +24,7 @@ static const GList *first_hold(const pdk_session *s) {
 static int64_t true_until(const struct believed *b, const struct deployment *d) {
     if (b->until <= 0)
         return d->agenda.now;
-    return sim_process_when(b->life->process, b->until);
+    return sim_process_when(b->client->process, b->until);
 }
 
 static struct believed *find(struct deployment *d, const pdk_hold *hold) {
@@ -36,9 +36,9 @@ static struct believed *find(struct deployment *d, const pdk_hold *hold) {
     return NULL;
 }
 
-/* How many who wait in the same line had come before the claim that gets the hold. */
-static int32_t count_passed(const struct life *life, const pdk_hold *hold) {
-    const struct claiming *gets = life->claims;
+/* How many waiters in the same queue had come before the claim that gets the hold. */
+static int32_t count_passed(const struct client *client, const pdk_hold *hold) {
+    const struct claiming *gets = client->claims;
     int32_t passed = 0;
     while (gets && (!gets->claim || gets->claim->hold != hold))
         gets = gets->next;
@@ -47,30 +47,30 @@ static int32_t count_passed(const struct life *life, const pdk_hold *hold) {
     return passed;
 }
 
-/* ---- whose turn it is at the leases of a semaphore: by the node in the queue, which may be gone by the time they are granted */
+/* ---- the admitted node at the leases of a semaphore: it may be gone by the time they are granted */
 
-static struct observed_turn *turn_of(struct deployment *d, const struct pdk__queue *queue) {
-    for (int32_t i = 0; i < d->turns_count; i++)
-        if (d->turns[i].queue == queue)
-            return &d->turns[i];
+static struct observed_admission *admission_of(struct deployment *d, const struct pdk__queue *queue) {
+    for (int32_t i = 0; i < d->admissions_count; i++)
+        if (d->admissions[i].queue == queue)
+            return &d->admissions[i];
     return NULL;
 }
 
-static void note_turns(struct deployment *d, const pdk_session *s) {
+static void note_admissions(struct deployment *d, const pdk_session *s) {
     for (const GList *link = first_queue(s); link; link = link->next) {
         const struct pdk__queue *queue = link->data;
         struct observed_name name;
         if (!queue->admitting || !queue->entry || !observe_name(queue->entry->c.own, &name))
             continue;
-        struct observed_turn *turn = turn_of(d, queue);
-        if (!turn && d->turns_count < (int32_t)G_N_ELEMENTS(d->turns))
-            turn = &d->turns[d->turns_count++];
-        if (turn)
-            *turn = (struct observed_turn){queue, name.sequence};
+        struct observed_admission *admission = admission_of(d, queue);
+        if (!admission && d->admissions_count < (int32_t)G_N_ELEMENTS(d->admissions))
+            admission = &d->admissions[d->admissions_count++];
+        if (admission)
+            *admission = (struct observed_admission){queue, name.sequence};
     }
 }
 
-/* ---- what it stands on */
+/* ---- the nodes it stands on */
 
 static enum history_mode mode_of(const pdk_hold *hold) {
     return hold->queue->gate ? MODE_PERMIT : hold->queue->kind.shared ? MODE_SHARED : MODE_EXCLUSIVE;
@@ -78,28 +78,28 @@ static enum history_mode mode_of(const pdk_hold *hold) {
 
 static int32_t sequence_of(struct deployment *d, const pdk_hold *hold) {
     struct observed_name name;
-    const struct observed_turn *turn = hold->queue->gate ? turn_of(d, hold->queue) : NULL;
-    if (turn)
-        return turn->sequence;
+    const struct observed_admission *admission = hold->queue->gate ? admission_of(d, hold->queue) : NULL;
+    if (admission)
+        return admission->sequence;
     return hold->grant && observe_name(hold->grant->entries[0]->c.own, &name) ? name.sequence : 0;
 }
 
 static void note_stands(struct deployment *d, const struct believed *b, int64_t czxid) {
-    struct history_event *event = note(d, HISTORY_STANDS, b->id, b->life);
+    struct history_event *event = note(d, HISTORY_STANDS, b->id, b->client);
     if (event)
         event->a = czxid;
 }
 
 static void note_grant(struct deployment *d, struct believed *b, const pdk_hold *hold) {
     const char *ignored;
-    struct history_event *event = note(d, HISTORY_GRANT, b->id, b->life);
+    struct history_event *event = note(d, HISTORY_GRANT, b->id, b->client);
     if (!event)
         return;
     event->path = (int8_t)observe_path(d->plan, hold->queue->dir, &ignored);
     event->a = hold->token;
     event->b = true_until(b, d);
     event->extra = hold->handover;
-    event->passed = count_passed(b->life, hold);
+    event->passed = count_passed(b->client, hold);
     event->mode = (int8_t)mode_of(hold);
     event->count = hold->grant ? (int16_t)hold->grant->count : 0;
     event->sequence = sequence_of(d, hold);
@@ -107,7 +107,7 @@ static void note_grant(struct deployment *d, struct believed *b, const pdk_hold 
         note_stands(d, b, hold->grant->entries[i]->c.token);
 }
 
-static struct believed *begin(struct deployment *d, struct life *life, const pdk_hold *hold) {
+static struct believed *begin(struct deployment *d, struct client *client, const pdk_hold *hold) {
     if (d->believed_count == DEPLOYMENT_BELIEVED || d->holds_count == HISTORY_HOLDS)
         return NULL;
     struct believed *b = &d->believed[d->believed_count++];
@@ -118,7 +118,7 @@ static struct believed *begin(struct deployment *d, struct life *life, const pdk
         .handover = hold->handover,
         .until = atomic_load(&((pdk_hold *)hold)->until),
         .id = d->holds_count++,
-        .life = life,
+        .client = client,
     };
     const struct checker_node *node = checker_node_of(&d->checker, hold->token);
     d->tally.grants++;
@@ -145,31 +145,31 @@ static void reread(struct deployment *d, struct believed *b) {
     b->until = until;
     if (until <= 0) {
         if (!b->ended)
-            note(d, HISTORY_ENDED, b->id, b->life);
+            note(d, HISTORY_ENDED, b->id, b->client);
         b->ended = true;
         return;
     }
-    struct history_event *event = note(d, HISTORY_EXTEND, b->id, b->life);
+    struct history_event *event = note(d, HISTORY_EXTEND, b->id, b->client);
     d->tally.extends++;
     if (event)
         event->a = true_until(b, d);
 }
 
-static void reread_lease(struct deployment *d, struct life *life) {
-    int64_t end = life->s->lease.end;
-    bool longer = end > life->leased;
-    life->leased = end;
-    struct history_event *event = longer ? note(d, HISTORY_LEASED, life->number, life) : NULL;
+static void reread_lease(struct deployment *d, struct client *client) {
+    int64_t end = client->s->lease.end;
+    bool longer = end > client->leased;
+    client->leased = end;
+    struct history_event *event = longer ? note(d, HISTORY_LEASED, client->number, client) : NULL;
     if (!event)
         return;
-    event->a = sim_process_when(life->process, end);
-    event->b = sim_promised_until(d->ensemble, life->s->id);
+    event->a = sim_process_when(client->process, end);
+    event->b = sim_promised_until(d->ensemble, client->s->id);
 }
 
-/* true: there are some that were not known yet. */
-static bool reread_session(struct deployment *d, struct life *life) {
+/* true: there are holds that were not known yet. */
+static bool reread_session(struct deployment *d, struct client *client) {
     bool more = false;
-    for (const GList *link = first_hold(life->s); link; link = link->next) {
+    for (const GList *link = first_hold(client->s); link; link = link->next) {
         struct believed *b = find(d, link->data);
         if (!b) {
             more = true;
@@ -183,20 +183,20 @@ static bool reread_session(struct deployment *d, struct life *life) {
 }
 
 /* Its ZooKeeper session is another one now, or none. */
-static void look_at_session(struct deployment *d, struct life *life) {
-    if (life->generation == life->s->generation)
+static void look_at_session(struct deployment *d, struct client *client) {
+    if (client->generation == client->s->generation)
         return;
-    life->generation = life->s->generation;
-    note(d, HISTORY_RETIRED, life->number, life);
+    client->generation = client->s->generation;
+    note(d, HISTORY_RETIRED, client->number, client);
 }
 
-static void begin_new(struct deployment *d, struct life *life) {
-    for (const GList *link = first_hold(life->s); link; link = link->next)
+static void begin_new(struct deployment *d, struct client *client) {
+    for (const GList *link = first_hold(client->s); link; link = link->next)
         if (!find(d, link->data))
-            begin(d, life, link->data);
+            begin(d, client, link->data);
 }
 
-/* What is in no driver's list any more has ended. */
+/* A hold that is in no driver's list any more has ended. */
 static void forget_ended(struct deployment *d) {
     int32_t kept = 0;
     for (int32_t i = 0; i < d->believed_count; i++) {
@@ -205,45 +205,45 @@ static void forget_ended(struct deployment *d) {
             b->seen = false;
             d->believed[kept++] = *b;
         } else if (!b->ended) {
-            note(d, HISTORY_ENDED, b->id, b->life);
+            note(d, HISTORY_ENDED, b->id, b->client);
         }
     }
     d->believed_count = kept;
 }
 
-int32_t observe_hold(struct deployment *d, struct life *life, const pdk_hold *hold) {
+int32_t observe_hold(struct deployment *d, struct client *client, const pdk_hold *hold) {
     struct believed *b = find(d, hold);
     if (!b)
-        b = begin(d, life, hold);
+        b = begin(d, client, hold);
     return b ? b->id : -1;
 }
 
 void observe_killed(struct deployment *d, const struct player *player) {
     int32_t kept = 0;
     for (int32_t i = 0; i < d->believed_count; i++)
-        if (d->believed[i].life->player != player)
+        if (d->believed[i].client->player != player)
             d->believed[kept++] = d->believed[i];
     d->believed_count = kept;
 }
 
-/* What ended comes before what began in the same event. */
+/* Ends come before beginnings of the same event. */
 bool observe(struct deployment *d) {
     bool more = false;
     for (int32_t i = 0; i < d->plan->processes; i++)
-        if (observe_is_read(d->players[i].life))
-            more |= reread_session(d, d->players[i].life);
+        if (observe_is_read(d->players[i].client))
+            more |= reread_session(d, d->players[i].client);
     if (d->believed_count > 0)
         forget_ended(d);
     for (int32_t i = 0; i < d->plan->processes; i++)
-        if (observe_is_read(d->players[i].life)) {
-            look_at_session(d, d->players[i].life);
-            reread_lease(d, d->players[i].life);
+        if (observe_is_read(d->players[i].client)) {
+            look_at_session(d, d->players[i].client);
+            reread_lease(d, d->players[i].client);
             if (more)
-                begin_new(d, d->players[i].life);
-            note_turns(d, d->players[i].life->s);
+                begin_new(d, d->players[i].client);
+            note_admissions(d, d->players[i].client->s);
         }
     observe_look_on(d);
-    if (d->story)
-        story_look(d);
+    if (d->transcript)
+        transcript_look(d);
     return !d->checker.broken;
 }

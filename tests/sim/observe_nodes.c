@@ -1,4 +1,4 @@
-/* What the ensemble commits and fires, noted: nodes that come and go, and whom that wakes. */
+/* Notes all that the ensemble commits and fires: nodes that come and go, and the entries that wake. */
 #include "observe.h"
 
 #include "session/entries.h"
@@ -43,7 +43,7 @@ bool observe_name(const char *name, struct observed_name *out) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; name < number; name++)
         hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    out->place = (int64_t)(hash | 1);
+    out->mark = (int64_t)(hash | 1);
     out->sequence = (int32_t)strtol(number, NULL, 10);
     return true;
 }
@@ -58,7 +58,7 @@ static bool lies_in(const char *path, const char *dir, const char **name) {
 
 int32_t observe_path(const struct plan *plan, const char *path, const char **name) {
     for (int32_t i = 0; i < PLAN_PATHS; i++)
-        if (lies_in(path, plan_line(plan, i), name) || lies_in(path, plan_leases(plan, i), name) ||
+        if (lies_in(path, plan_queue(plan, i), name) || lies_in(path, plan_leases(plan, i), name) ||
             lies_in(path, plan_path(i), name))
             return i;
     return -1;
@@ -66,23 +66,23 @@ int32_t observe_path(const struct plan *plan, const char *path, const char **nam
 
 /* ---- nodes */
 
-/* The record of a node that is there. */
+/* The record of a node that exists. */
 static const struct checker_node *live_node(const struct deployment *d, int32_t path,
                                             const struct observed_name *name) {
     const struct checker *c = &d->checker;
     for (int32_t i = 0; i < c->live_count; i++) {
         const struct checker_node *node = &c->nodes[c->live[i]];
-        if (node->path == path && node->sequence == name->sequence && node->place == name->place)
+        if (node->path == path && node->sequence == name->sequence && node->mark == name->mark)
             return node;
     }
     return NULL;
 }
 
-/* Dead or alive: its number may have come back in a new directory, so the newest counts. */
+/* Existing or gone. Its number may have come back in a new directory, so the newest counts. */
 static const struct checker_node *any_node(const struct deployment *d, int32_t path, const struct observed_name *name) {
     const struct checker *c = &d->checker;
     for (int32_t i = c->nodes_count - 1; i >= 0; i--)
-        if (c->nodes[i].path == path && c->nodes[i].sequence == name->sequence && c->nodes[i].place == name->place)
+        if (c->nodes[i].path == path && c->nodes[i].sequence == name->sequence && c->nodes[i].mark == name->mark)
             return &c->nodes[i];
     return NULL;
 }
@@ -133,14 +133,14 @@ static void on_created(struct deployment *d, const struct sim_txn *txn) {
     event->path = (int8_t)path;
     event->mode = (int8_t)name.mode;
     event->a = txn->zxid;
-    event->b = name.place;
+    event->b = name.mark;
     event->extra = txn->session;
     if (plan_recipe(d->plan, path) == PLAN_RECIPE_ELECTION)
         event->number = observe_identity(txn->data);
 }
 
-static void note_meddled(struct deployment *d, int64_t session) {
-    struct history_event *event = session ? note(d, HISTORY_MEDDLED, 0, NULL) : NULL;
+static void note_changed_foreign(struct deployment *d, int64_t session) {
+    struct history_event *event = session ? note(d, HISTORY_CHANGED_FOREIGN, 0, NULL) : NULL;
     if (event)
         event->a = session;
 }
@@ -158,7 +158,7 @@ static void on_deleted(struct deployment *d, const struct sim_txn *txn) {
         if (event)
             event->path = (int8_t)path;
     } else {
-        note_meddled(d, txn->session);
+        note_changed_foreign(d, txn->session);
     }
 }
 
@@ -171,7 +171,7 @@ static void on_set(struct deployment *d, const struct sim_txn *txn) {
     bool noted = leases && strcmp(txn->path, leases) == 0 && txn->mode == SIM_SET_DATA &&
                  (number == plan_permits(d->plan, path, 0) || number == plan_permits(d->plan, path, 1));
     if (!noted)
-        note_meddled(d, txn->session);
+        note_changed_foreign(d, txn->session);
 }
 
 static void on_closed(struct deployment *d, const struct sim_txn *txn) {
@@ -202,13 +202,13 @@ static void on_committed(void *user, const struct sim_txn *txn) {
         break;
     }
     observe_look_on(d);
-    if (d->story)
-        story_txn(d, txn);
+    if (d->transcript)
+        transcript_txn(d, txn);
 }
 
-/* ---- wake-ups: a place that waits for that node, and has one of its own */
+/* ---- wake-ups: an entry that waits for that node, and has a node of its own */
 
-bool observe_is_read(const struct life *life) { return life && life->s && !life->process->dead; }
+bool observe_is_read(const struct client *client) { return client && client->s && !client->process->dead; }
 
 static bool waits_for(const struct pdk__entry *entry, const char *path) {
     const char *name = strrchr(path, '/') + 1;
@@ -227,7 +227,7 @@ static void note_woken(struct deployment *d, const pdk_session *s, const char *p
         d->tally.wake_ups++;
         if (event) {
             event->a = gone->czxid;
-            event->b = own.place;
+            event->b = own.mark;
             event->mode = (int8_t)own.mode;
         }
     }
@@ -243,25 +243,25 @@ static void on_fired(void *user, int64_t session, const char *path, enum sim_eve
     observe_look_on(d);
     const struct checker_node *gone = event == SIM_DELETED && observe_name(text, &name) ? any_node(d, in, &name) : NULL;
     for (int32_t i = 0; gone && i < d->plan->processes; i++) {
-        const struct life *life = d->players[i].life;
-        if (observe_is_read(life) && life->s->id == session)
-            note_woken(d, life->s, path, gone);
+        const struct client *client = d->players[i].client;
+        if (observe_is_read(client) && client->s->id == session)
+            note_woken(d, client->s, path, gone);
     }
-    if (d->story)
-        story_fired(d, session, path, event);
+    if (d->transcript)
+        transcript_fired(d, session, path, event);
 }
 
 void observe_begin(struct deployment *d) {
-    d->believed_count = d->turns_count = 0;
+    d->believed_count = d->admissions_count = 0;
     d->expired_count = d->stalls_count = 0;
     d->looked = 0;
     sim_observe(d->ensemble, on_committed, on_fired, d);
 }
 
-const char *observe_contender(const struct deployment *d, int32_t path, int32_t place) {
+const char *observe_contender(const struct deployment *d, int32_t path, int32_t position) {
     const struct sim_tree *truth = sim_truth(d->ensemble);
     const char *found = NULL;
-    for (int64_t after = INT64_MIN; place >= 0; place--) {
+    for (int64_t after = INT64_MIN; position >= 0; position--) {
         int64_t least = INT64_MAX;
         for (size_t i = 0; i < truth->count; i++) {
             const char *text;

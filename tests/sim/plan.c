@@ -42,7 +42,7 @@ const char *plan_path(int32_t path) {
     return paths[path];
 }
 
-const char *plan_line(const struct plan *plan, int32_t path) {
+const char *plan_queue(const struct plan *plan, int32_t path) {
     static const char *const queues[PLAN_PATHS] = PATHS("/locks");
     return plan_recipe(plan, path) == PLAN_RECIPE_SEMAPHORE ? queues[path] : plan_path(path);
 }
@@ -108,7 +108,7 @@ static void print_host(int32_t host, FILE *out) {
         fprintf(out, "%c%d", host < SIM_SERVERS ? 's' : 'p', host < SIM_SERVERS ? host : host - SIM_SERVERS);
 }
 
-/* The name of a value, and what its last character says of it. */
+/* The name of a value, and the meaning of its last character. */
 struct value_name {
     const char *text;
     int length;
@@ -201,7 +201,7 @@ static bool read_setting(struct plan *plan, const char *name, const char *text) 
     return false;
 }
 
-/* One "name=value" into its place among the kind's values. */
+/* One "name=value", stored at its index among the kind's values. */
 static bool read_value(struct plan_action *action, char *word) {
     char *text = strchr(word, '=');
     long long number;

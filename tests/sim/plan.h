@@ -1,12 +1,12 @@
-/* A schedule of the simulation, as data: a deployment, and what is done in it when. Its text is what a failing seed shrinks
- * to, and what tests/sim/regressions keeps:
+/* A schedule of the simulation, as data: a deployment, and actions in it with their times. A failing seed shrinks to such a
+ * text, and tests/sim/regressions keeps some:
  *
  *     set seed 4711
  *     set processes 3
  *     at 120 acquire process=0 lock=0 timeout=-1 hold=400 writes=2 late=30 lost=1 end=0
  *     at 200 isolate server=of-p0 for=2500
  *
- * Times are milliseconds of true time. What is not set has its default. The seed gives latencies, lateness, clocks and UUIDs.
+ * Times are milliseconds of true time. A setting that is missing has its default. The seed gives latencies, lateness, clocks and UUIDs.
  */
 #ifndef PLAN_H
 #define PLAN_H
@@ -30,7 +30,7 @@
     X(tick, 200, 20, 10000)         /* of the servers, ms */                                                           \
     X(sync_limit, 5, 2, 100)        /* ticks until a follower gives its leader up */                                   \
     X(session, 1500, 400, 60000)    /* the timeout asked for, ms */                                                    \
-    X(session_least, 0, 0, 60000)   /* what servers clamp it to; 0: two ticks */                                       \
+    X(session_least, 0, 0, 60000)   /* servers clamp it to that; 0: two ticks */                                       \
     X(request, 800, 1, 60000)       /* request_timeout_ms: bounds a try */                                             \
     X(tell_tick, 1, 0, 1)           /* pass server_tick_ms to the sessions */                                          \
     X(election_least, 20, 1, 60000) /* ms */                                                                           \
@@ -82,12 +82,12 @@
     X(LAG, "lag", "server@ by for")                                                                                    \
     X(SLOW, "slow", "from@ to@ by for")                                                                                \
     X(ANSWER, "answer", "process code executed")                                                                       \
-    X(ADMIN_DELETE, "admin_delete", "path place")                                                                      \
-    X(ADMIN_WRITE, "admin_write", "path place")                                                                        \
+    X(ADMIN_DELETE, "admin_delete", "path position")                                                                   \
+    X(ADMIN_WRITE, "admin_write", "path position")                                                                     \
     X(ADMIN_RMDIR, "admin_rmdir", "path")                                                                              \
     X(ADMIN_EXPIRE, "admin_expire", "process")                                                                         \
     X(FOREIGN, "foreign", "path name")                                                                                 \
-    X(ACL, "acl", "path place bits for")
+    X(ACL, "acl", "path position bits for")
 
 enum plan_kind {
 #define PLAN_KIND_CONSTANT(constant, name, values) PLAN_##constant,
@@ -96,7 +96,7 @@ enum plan_kind {
         PLAN_KIND_COUNT
 };
 
-/* Hosts: a number of the network's, or by what they are at the moment. */
+/* Hosts: a number of the network's, or a role at the moment. */
 enum { PLAN_HOST_LEADER = 100, PLAN_HOST_FOLLOWER, PLAN_HOST_OTHER, PLAN_HOST_OF = 200 };
 
 enum plan_recipe { PLAN_RECIPE_LOCK, PLAN_RECIPE_RWLOCK, PLAN_RECIPE_SEMAPHORE, PLAN_RECIPE_ELECTION, PLAN_RECIPES };
@@ -115,8 +115,8 @@ enum { PLAN_END_RELEASE, PLAN_END_UNREF, PLAN_END_AT_ONCE };
 /* And a term of office: never by itself; it resigns, or leaves, after PLAN_HOLD, where that is 0 inside the callback; it leaves
  * when it is told that the term is over. */
 enum { PLAN_TERM_STAY, PLAN_TERM_RESIGN, PLAN_TERM_LEAVE, PLAN_TERM_LEAVE_AFTER };
-/* ACL's place, where it is not a node's: a directory. */
-enum { PLAN_PLACE_LINE = -1, PLAN_PLACE_LEASES = -2 };
+/* ACL's position, where it is not a node but a directory. */
+enum { PLAN_POSITION_QUEUE = -1, PLAN_POSITION_LEASES = -2 };
 /* PLAN_CLOSE's how. */
 enum { PLAN_CLOSE_CALL, PLAN_CLOSE_UNREF, PLAN_CLOSE_CALLBACK };
 
@@ -150,16 +150,16 @@ bool plan_read(struct plan *plan, FILE *in, const char *name);
 const char *plan_kind_name(enum plan_kind kind);
 const char *plan_path(int32_t path);
 enum plan_recipe plan_recipe(const struct plan *plan, int32_t path);
-/* The directory in which its contenders stand, and that of a semaphore's leases: NULL elsewhere. */
-const char *plan_line(const struct plan *plan, int32_t path);
+/* The directory of its contenders, and that of a semaphore's leases: NULL elsewhere. */
+const char *plan_queue(const struct plan *plan, int32_t path);
 const char *plan_leases(const struct plan *plan, int32_t path);
-/* How many permits a process thinks that the path has; and the most that any does. */
+/* How many permits the path has according to a process; and the most according to any. */
 int32_t plan_permits(const struct plan *plan, int32_t path, int32_t process);
 int32_t plan_permits_most(const struct plan *plan, int32_t path);
 /* The timeout that the servers will negotiate, ms. */
 int64_t plan_timeout(const struct plan *plan);
 
-/* swarm.c: draw a schedule: first how wild it is and of what kind, then its actions. */
+/* swarm.c: draw a schedule: first its kind and how wild it is, then its actions. */
 void plan_draw(struct plan *plan, uint64_t seed);
 
 /* shrink.c works on these: one setting brought nearer to its default, or nothing left to bring nearer. */

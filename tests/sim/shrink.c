@@ -1,5 +1,6 @@
-/* Making a failing schedule small: actions are left out, in halves, quarters, down to single ones; then settings and values are
- * brought nearer to nothing; again, until nothing more can be left out. Whatever still ends in the same finding is kept. */
+/* Makes a failing schedule small. Actions are left out, in halves, quarters, down to single ones. Then settings and
+ * values are brought nearer to nothing. That is repeated until nothing more can be left out. A change is kept while the
+ * run ends in the same finding. */
 #include "explore.h"
 
 #include <glib.h>
@@ -25,7 +26,7 @@ static bool still_fails(struct shrinking *s) {
     return true;
 }
 
-/* When it ends must not depend on how much happens. */
+/* Its end must not depend on how much happens. */
 static void fix_the_end(struct shrinking *s) {
     s->trial = *s->best;
     s->trial.enough = 0;

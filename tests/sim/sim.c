@@ -15,17 +15,18 @@ struct arguments {
 };
 
 static int usage(void) {
-    fprintf(stderr,
-            "usage: sim --minutes M [--jobs J] [--seed FIRST]     explore, by default with a job for each core\n"
-            "       sim --schedules N [--jobs J] [--seed FIRST]   explore so many; one job, from seed 1\n"
-            "       sim --seed N [--trace] [--history]            replay one\n"
-            "       sim --replay FILE [--trace] [--history]       replay a plan\n"
-            "\n"
-            "Whole deployments in simulated time, with faults, then without, until nothing is left to be done. A "
-            "schedule that\n"
-            "breaks a promise is made small, printed, told and saved (--no-shrink: only named). --no-vacuity: a run in "
-            "which\n"
-            "some kind of fault did not happen is good as well. Exit status 1: a promise is broken.\n");
+    fprintf(
+        stderr,
+        "usage: sim --minutes M [--jobs J] [--seed FIRST]     explore, by default with a job for each core\n"
+        "       sim --schedules N [--jobs J] [--seed FIRST]   explore so many; one job, from seed 1\n"
+        "       sim --seed N [--trace] [--history]            replay one\n"
+        "       sim --replay FILE [--trace] [--history]       replay a plan\n"
+        "\n"
+        "Whole deployments in simulated time, with faults, then without, until nothing is left to be done. A "
+        "schedule that\n"
+        "breaks a promise is made small, printed, shown and saved (--no-shrink: only named). --no-vacuity: a run in "
+        "which\n"
+        "some kind of fault did not happen is good as well. Exit status 1: a promise is broken.\n");
     return 2;
 }
 
@@ -69,7 +70,7 @@ static int replay(const char *name, bool trace, bool history) {
 #define LINES_FIRST 160
 #define LINES_LAST 40
 
-/* What goes on for ever is told at its beginning and its end. */
+/* A transcript without end is shown at its beginning and its end. */
 static void print_shortened(FILE *in) {
     char line[512];
     int count = 0;
@@ -80,18 +81,18 @@ static void print_shortened(FILE *in) {
         if (i < LINES_FIRST || i >= count - LINES_LAST)
             fputs(line, stdout);
         else if (i == LINES_FIRST)
-            printf("  … (%d lines: --replay … --trace tells them all)\n", count - LINES_FIRST - LINES_LAST);
+            printf("  … (%d lines: --replay … --trace shows them all)\n", count - LINES_FIRST - LINES_LAST);
     }
 }
 
 static void tell(const struct plan *plan) {
     struct deployment *d = deployment_new();
-    FILE *story = tmpfile();
-    if (story) {
-        deployment_run(d, plan, story);
-        rewind(story);
-        print_shortened(story);
-        fclose(story);
+    FILE *transcript = tmpfile();
+    if (transcript) {
+        deployment_run(d, plan, transcript);
+        rewind(transcript);
+        print_shortened(transcript);
+        fclose(transcript);
     }
     deployment_free(d);
 }

@@ -1,5 +1,6 @@
-/* Drawing a schedule. Each seed first draws what kind of schedule it is: how big, how fast, how wild, and which few faults it
- * has a taste for; then its actions. Schedules that differ in kind meet more than ones that all do a little of everything. */
+/* Draws a schedule. Each seed first draws the kind of schedule: how big, how fast, how wild, and which few faults it
+ * prefers. Then it draws actions. Schedules that differ in kind meet more than schedules that all do a little of
+ * everything. */
 #include "swarm.h"
 
 #include "sim_ensemble.h"
@@ -64,7 +65,7 @@ static void draw_processes(struct swarm *s) {
     s->favourite = draw(s, 0, PLAN_PATHS - 1);
 }
 
-/* A few faults it has a taste for; some schedules have none at all, and some a little of all. */
+/* A few preferred faults. Some schedules have none at all, and some a little of all. */
 static void draw_weights(struct swarm *s) {
     static const enum plan_kind faults[] = {
         PLAN_KILL,         PLAN_PAUSE, PLAN_PAUSE,       PLAN_CUT,          PLAN_CUT,         PLAN_BLOCK,

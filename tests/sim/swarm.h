@@ -1,5 +1,5 @@
-/* What the files that draw a schedule share: swarm.c the kind of schedule, its faults and its claims; swarm_recipes.c which
- * recipe each path has, and what that adds to claims. */
+/* Shared by the files that draw a schedule. swarm.c draws the kind of schedule, its faults and its claims.
+ * swarm_recipes.c draws the recipe of each path, and what that adds to claims. */
 #ifndef SWARM_H
 #define SWARM_H
 
@@ -8,23 +8,22 @@
 
 struct swarm {
     struct sim_random chance;
-    struct sim_random
-        recipes; /* a stream of its own: a schedule of locks alone does not depend on what else there is */
+    struct sim_random recipes; /* a stream of its own: a schedule of locks alone does not depend on the other recipes */
     struct plan *plan;
     int32_t weights[PLAN_KIND_COUNT]; /* of faults, and of workloads besides claims */
     int32_t weight;                   /* their sum */
     int32_t timeout;                  /* that the servers will negotiate */
     int32_t hold;                     /* typical, ms */
-    int32_t favourite;                /* the path that most want */
+    int32_t favourite;                /* the path that most processes use */
 };
 
-/* Which recipes: before any action. */
+/* Draws the recipes, before any action. */
 void swarm_draw_recipes(struct swarm *s);
 /* An ACQUIRE becomes what its path's recipe makes of it. */
 void swarm_draw_claim(struct swarm *s, struct plan_action *action);
-/* An ACL of one of the path's directories: which, as the action's place. */
+/* An ACL of one of the path's directories: the action's position. */
 int32_t swarm_draw_directory(struct swarm *s, int32_t path);
-/* What else is done to elections: after all claims. */
+/* Other actions on elections, after all claims. */
 void swarm_draw_elections(struct swarm *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* Drawing recipes: half of all schedules have locks alone; the others one of the rest where most want to go, and anything
- * elsewhere. */
+/* Draws recipes. Half of all schedules have locks alone. The others have one other recipe on the path that most
+ * processes use, and any recipe elsewhere. */
 #include "swarm.h"
 
 static int32_t draw(struct swarm *s, int32_t least, int32_t most) {
@@ -60,7 +60,7 @@ void swarm_draw_claim(struct swarm *s, struct plan_action *a) {
 }
 
 int32_t swarm_draw_directory(struct swarm *s, int32_t path) {
-    return plan_leases(s->plan, path) && one_in(s, 2) ? PLAN_PLACE_LEASES : PLAN_PLACE_LINE;
+    return plan_leases(s->plan, path) && one_in(s, 2) ? PLAN_POSITION_LEASES : PLAN_POSITION_QUEUE;
 }
 
 static void add(struct swarm *s, enum plan_kind kind, int32_t path, int32_t most) {

@@ -1,5 +1,5 @@
-/* Whole deployments in simulated time, as many as an everyday run has time for; what was found once, again; and that the
- * simulation itself can be relied on: it repeats itself, it is not changed by being watched, and it can fail. */
+/* Whole deployments in simulated time, as many as an everyday run has time for, and all regressions again. Then tests
+ * of the simulation itself: it repeats itself, watching does not change it, and it can fail. */
 #include "explore.h"
 #include "ts_check.h"
 
@@ -117,7 +117,8 @@ START_TEST(a_plan_is_its_text) {
 }
 END_TEST
 
-/* Clocks whose rates differ by more than was promised: a lease outlives its session, and that is noticed and made small. */
+/* Clocks whose rates differ by more than was promised: a lease outlives its session. The simulation notices that and
+ * makes it small. */
 START_TEST(a_broken_assumption_shows) {
     char *path = regression("isolated_follower.plan");
     struct finding finding = {.broken = false};

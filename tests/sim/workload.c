@@ -1,4 +1,4 @@
-/* What the processes do: they claim, cancel and drop, as any program would. What they do with a hold is holdings.c's. */
+/* The workload: processes claim, cancel and drop, as any program would. holdings.c has the use of a hold. */
 #include "deployment.h"
 
 #include <glib.h>
@@ -6,16 +6,16 @@
 /* ---- claims */
 
 static void received(struct claiming *claim, pdk_hold *hold) {
-    struct life *life = claim->life;
-    struct deployment *d = life->player->d;
-    struct holding *h = holding_begin(life, hold, claim->action, claim->lock, NULL);
-    struct history_event *event = note(d, HISTORY_ANSWER, claim->id, life);
+    struct client *client = claim->client;
+    struct deployment *d = client->player->d;
+    struct holding *h = holding_begin(client, hold, claim->action, claim->lock, NULL);
+    struct history_event *event = note(d, HISTORY_ANSWER, claim->id, client);
     if (event) {
         event->b = h->id;
         event->extra = (h->value[PLAN_LOST] & PLAN_LOST_TOLD) != 0;
     }
     holding_use(h);
-    if (h->end == PLAN_END_AT_ONCE || life->closed)
+    if (h->end == PLAN_END_AT_ONCE || client->closed)
         holding_give_back(h);
     else
         holding_keep(h);
@@ -23,10 +23,10 @@ static void received(struct claiming *claim, pdk_hold *hold) {
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     struct claiming *claim = user;
-    struct life *life = claim->life;
-    struct deployment *d = life->player->d;
+    struct client *client = claim->client;
+    struct deployment *d = client->player->d;
     if (!claim->answered) {
-        life->unanswered--;
+        client->unanswered--;
         d->unanswered--;
     }
     claim->answered = true;
@@ -34,77 +34,77 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     if (status == PDK_OK) {
         received(claim, hold);
     } else {
-        struct history_event *event = note(d, HISTORY_ANSWER, claim->id, life);
+        struct history_event *event = note(d, HISTORY_ANSWER, claim->id, client);
         if (event) {
             event->a = status;
             event->b = -1;
         }
     }
     if (claim->closes)
-        life_close(life, claim->action);
-    if (life->closed && life->unanswered == 0 && !life->process->dead)
-        life_leave(life);
+        client_close(client, claim->action);
+    if (client->closed && client->unanswered == 0 && !client->process->dead)
+        client_leave(client);
 }
 
 /* ---- the objects */
 
-static pdk_status make_lock(struct life *life, int32_t lock, int32_t naming) {
+static pdk_status make_lock(struct client *client, int32_t lock, int32_t naming) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
-    options.max_handovers = life->player->d->plan->handovers;
-    options.max_handover_ms = life->player->d->plan->handover_ms;
+    options.max_handovers = client->player->d->plan->handovers;
+    options.max_handover_ms = client->player->d->plan->handover_ms;
     options.naming = naming;
-    return pdk_lock_new(life->s, plan_path(lock / 2), &options, &life->objects[lock].lock);
+    return pdk_lock_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].lock);
 }
 
-static pdk_status make_rwlock(struct life *life, int32_t lock, int32_t naming) {
+static pdk_status make_rwlock(struct client *client, int32_t lock, int32_t naming) {
     pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
-    options.max_handovers = life->player->d->plan->handovers;
-    options.max_handover_ms = life->player->d->plan->handover_ms;
+    options.max_handovers = client->player->d->plan->handovers;
+    options.max_handover_ms = client->player->d->plan->handover_ms;
     options.naming = naming;
-    return pdk_rwlock_new(life->s, plan_path(lock / 2), &options, &life->objects[lock].rwlock);
+    return pdk_rwlock_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].rwlock);
 }
 
-static pdk_status make_semaphore(struct life *life, int32_t lock) {
-    const struct plan *plan = life->player->d->plan;
+static pdk_status make_semaphore(struct client *client, int32_t lock) {
+    const struct plan *plan = client->player->d->plan;
     pdk_semaphore_options options = PDK_SEMAPHORE_OPTIONS_INIT;
     options.max_handovers = plan->handovers;
     options.max_handover_ms = plan->handover_ms;
-    return pdk_semaphore_new(life->s, plan_path(lock / 2), plan_permits(plan, lock / 2, life->player->number), &options,
-                             &life->objects[lock].semaphore);
+    return pdk_semaphore_new(client->s, plan_path(lock / 2), plan_permits(plan, lock / 2, client->player->number),
+                             &options, &client->objects[lock].semaphore);
 }
 
 /* Its candidates are known by a number. */
-static pdk_status make_election(struct life *life, int32_t lock, int32_t naming) {
+static pdk_status make_election(struct client *client, int32_t lock, int32_t naming) {
     char identity[16];
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
-    g_snprintf(identity, sizeof identity, "c%d", candidate_identity(life, lock));
+    g_snprintf(identity, sizeof identity, "c%d", candidate_identity(client, lock));
     options.identity = identity;
     options.naming = naming;
-    return pdk_election_new(life->s, plan_path(lock / 2), &options, &life->objects[lock].election);
+    return pdk_election_new(client->s, plan_path(lock / 2), &options, &client->objects[lock].election);
 }
 
-bool workload_object(struct life *life, int32_t lock) {
-    const struct plan *plan = life->player->d->plan;
+bool workload_object(struct client *client, int32_t lock) {
+    const struct plan *plan = client->player->d->plan;
     int32_t naming = plan->kazoo & 1 << lock / 2 ? PDK_NAMING_KAZOO : PDK_NAMING_CURATOR;
-    if (life->objects[lock].any)
+    if (client->objects[lock].any)
         return true;
-    life->made[lock]++;
+    client->made[lock]++;
     switch (plan_recipe(plan, lock / 2)) {
     case PLAN_RECIPE_RWLOCK:
-        return make_rwlock(life, lock, naming) == PDK_OK;
+        return make_rwlock(client, lock, naming) == PDK_OK;
     case PLAN_RECIPE_SEMAPHORE:
-        return make_semaphore(life, lock) == PDK_OK;
+        return make_semaphore(client, lock) == PDK_OK;
     case PLAN_RECIPE_ELECTION:
-        return make_election(life, lock, naming) == PDK_OK;
+        return make_election(client, lock, naming) == PDK_OK;
     default:
-        return make_lock(life, lock, naming) == PDK_OK;
+        return make_lock(client, lock, naming) == PDK_OK;
     }
 }
 
-static void unref_object(struct life *life, int32_t lock) {
-    union object object = life->objects[lock];
-    life->objects[lock].any = NULL;
-    switch (plan_recipe(life->player->d->plan, lock / 2)) {
+static void unref_object(struct client *client, int32_t lock) {
+    union object object = client->objects[lock];
+    client->objects[lock].any = NULL;
+    switch (plan_recipe(client->player->d->plan, lock / 2)) {
     case PLAN_RECIPE_RWLOCK:
         pdk_rwlock_unref(object.rwlock);
         break;
@@ -123,14 +123,14 @@ static void unref_object(struct life *life, int32_t lock) {
 /* ---- claims */
 
 /* As many as it may ask for. */
-static int32_t permits_of(const struct life *life, const struct plan_action *action, int32_t lock) {
-    int32_t most = plan_permits(life->player->d->plan, lock / 2, life->player->number);
+static int32_t permits_of(const struct client *client, const struct plan_action *action, int32_t lock) {
+    int32_t most = plan_permits(client->player->d->plan, lock / 2, client->player->number);
     return CLAMP(action->value[PLAN_COUNT], 1, most);
 }
 
 static pdk_status start(struct claiming *claim, const struct history_event *asked, int32_t timeout) {
-    union object object = claim->life->objects[claim->lock];
-    switch (plan_recipe(claim->life->player->d->plan, claim->lock / 2)) {
+    union object object = claim->client->objects[claim->lock];
+    switch (plan_recipe(claim->client->player->d->plan, claim->lock / 2)) {
     case PLAN_RECIPE_RWLOCK:
         return (asked->mode == MODE_SHARED ? pdk_rwlock_read_async : pdk_rwlock_write_async)(
             object.rwlock, timeout, on_acquired, claim, &claim->claim);
@@ -142,40 +142,41 @@ static pdk_status start(struct claiming *claim, const struct history_event *aske
 }
 
 static void note_claim(const struct claiming *claim, int32_t timeout, struct history_event *asked) {
-    const struct life *life = claim->life;
-    struct deployment *d = life->player->d;
+    const struct client *client = claim->client;
+    struct deployment *d = client->player->d;
     int64_t ms = timeout == 0 ? d->plan->request : timeout;
     enum plan_recipe recipe = plan_recipe(d->plan, claim->lock / 2);
-    struct history_event *event = note(d, HISTORY_CLAIM, claim->id, life);
+    struct history_event *event = note(d, HISTORY_CLAIM, claim->id, client);
     asked->mode = recipe == PLAN_RECIPE_SEMAPHORE                                     ? MODE_PERMIT
                   : recipe == PLAN_RECIPE_RWLOCK && claim->action->value[PLAN_SHARED] ? MODE_SHARED
                                                                                       : MODE_EXCLUSIVE;
-    asked->count = recipe == PLAN_RECIPE_SEMAPHORE ? (int16_t)permits_of(life, claim->action, claim->lock) : 1;
+    asked->count = recipe == PLAN_RECIPE_SEMAPHORE ? (int16_t)permits_of(client, claim->action, claim->lock) : 1;
     if (!event)
         return;
     event->path = (int8_t)(claim->lock / 2);
     event->extra = ms < 0 ? INT64_MAX : event->clock + ms * SIM_MS;
-    event->a = ms < 0 ? INT64_MAX : sim_process_when(life->process, event->extra);
+    event->a = ms < 0 ? INT64_MAX : sim_process_when(client->process, event->extra);
     event->b = timeout == 0;
     event->mode = asked->mode;
     event->count = asked->count;
 }
 
-void workload_claim(struct life *life, const struct plan_action *action, int32_t number, int32_t timeout, bool closes) {
-    struct deployment *d = life->player->d;
+void workload_claim(struct client *client, const struct plan_action *action, int32_t number, int32_t timeout,
+                    bool closes) {
+    struct deployment *d = client->player->d;
     struct history_event asked;
-    if (d->claims_count == HISTORY_CLAIMS || !workload_object(life, number))
+    if (d->claims_count == HISTORY_CLAIMS || !workload_object(client, number))
         return;
     struct claiming *claim = sim_alloc(&d->agenda, sizeof *claim);
-    *claim = (struct claiming){.next = life->claims,
-                               .life = life,
+    *claim = (struct claiming){.next = client->claims,
+                               .client = client,
                                .action = action,
                                .id = d->claims_count++,
                                .lock = number,
                                .closes = closes};
-    life->claims = claim;
+    client->claims = claim;
     note_claim(claim, timeout, &asked);
-    life->unanswered++;
+    client->unanswered++;
     d->unanswered++;
     d->tally.claims++;
     pdk_status status = start(claim, &asked, timeout);
@@ -186,15 +187,15 @@ void workload_claim(struct life *life, const struct plan_action *action, int32_t
 void workload_acquire(void *subject, void *what) {
     struct player *player = subject;
     const struct plan_action *action = what;
-    struct life *life = player->life;
-    if (life && life->s && !life->closed && !player->d->healed)
-        workload_claim(life, action, action->value[PLAN_LOCK], action->value[PLAN_TIMEOUT], false);
+    struct client *client = player->client;
+    if (client && client->s && !client->closed && !player->d->healed)
+        workload_claim(client, action, action->value[PLAN_LOCK], action->value[PLAN_TIMEOUT], false);
 }
 
 void workload_cancel(void *subject, void *what) {
     struct player *player = subject;
-    struct life *life = player->life;
-    struct claiming *claim = life && !life->closed ? life->claims : NULL;
+    struct client *client = player->client;
+    struct claiming *claim = client && !client->closed ? client->claims : NULL;
     int32_t ahead = 0;
     (void)what;
     while (claim && (claim->answered || !claim->claim))
@@ -205,41 +206,41 @@ void workload_cancel(void *subject, void *what) {
         g_assert(ahead >= 0);
     if (pdk_claim_cancel(claim->claim) != PDK_OK)
         return;
-    struct history_event *event = note(player->d, HISTORY_CANCEL, claim->id, life);
+    struct history_event *event = note(player->d, HISTORY_CANCEL, claim->id, client);
     if (event)
         event->a = 1;
 }
 
 /* ---- the end of an object, and of all */
 
-static void drop_object(struct life *life, int32_t lock) {
-    if (!life->objects[lock].any)
+static void drop_object(struct client *client, int32_t lock) {
+    if (!client->objects[lock].any)
         return;
-    for (struct claiming *claim = life->claims; claim; claim = claim->next)
-        if (claim->lock == lock && !claim->answered && !life->process->dead)
-            note(life->player->d, HISTORY_CANCEL, claim->id, life);
-    candidate_drop(life, lock);
-    unref_object(life, lock);
+    for (struct claiming *claim = client->claims; claim; claim = claim->next)
+        if (claim->lock == lock && !claim->answered && !client->process->dead)
+            note(client->player->d, HISTORY_CANCEL, claim->id, client);
+    candidate_drop(client, lock);
+    unref_object(client, lock);
 }
 
 void workload_drop(void *subject, void *what) {
     struct player *player = subject;
     const struct plan_action *action = what;
-    if (player->life && !player->life->closed)
-        drop_object(player->life, action->value[1]);
+    if (player->client && !player->client->closed)
+        drop_object(player->client, action->value[1]);
 }
 
-void workload_give_back(struct life *life) {
+void workload_give_back(struct client *client) {
     for (int32_t i = 0; i < PLAN_LOCKS; i++)
-        drop_object(life, i);
-    candidates_stop_observers(life);
-    for (struct holding *h = life->holdings; h; h = h->next) {
+        drop_object(client, i);
+    candidates_stop_observers(client);
+    for (struct holding *h = client->holdings; h; h = h->next) {
         if (h->candidate)
             holding_unref(h);
         else
             holding_give_back(h);
     }
-    for (struct claiming *claim = life->claims; claim; claim = claim->next) {
+    for (struct claiming *claim = client->claims; claim; claim = claim->next) {
         pdk_claim_unref(claim->claim);
         claim->claim = NULL;
     }

@@ -1,4 +1,4 @@
-/* One contender on the bench: brought into a phase, told events, answered. For the contender's unit tests. */
+/* One contender under test: brought into a phase, given events and answers. For the contender's unit tests. */
 #ifndef UNIT_CONTENDER_BENCH_H
 #define UNIT_CONTENDER_BENCH_H
 
@@ -54,7 +54,7 @@ static inline void get_in(void) {
     ck_assert_int_eq(c.phase, PDK__IN);
 }
 
-static inline void wait_in_line(void) {
+static inline void wait_in_queue(void) {
     get_in();
     ck_assert_int_eq(list("a-lock-0000000001", OWN, true), PDK__DO_WATCH);
     ck_assert_int_eq(answer(PDK__WATCHED, PDK__OK), PDK__DO_NOTHING);

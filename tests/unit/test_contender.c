@@ -1,4 +1,4 @@
-/* The contender, one transition at a time: the ordinary course, recovery, leaving. Interleavings are the model's
+/* The contender, one transition at a time: the ordinary course, recovery, leaving. The model has the interleavings
  * (tests/model). */
 #include "contender_bench.h"
 
@@ -23,7 +23,7 @@ START_TEST(granted_at_once) {
 END_TEST
 
 START_TEST(granted_after_waiting_and_looking_again) {
-    wait_in_line();
+    wait_in_queue();
     ck_assert_int_eq(c.ahead, 1);
     ck_assert(!pdk__contender_is_next(&c));
     ck_assert_int_eq(tell(PDK__POKE), PDK__DO_LIST);
@@ -49,7 +49,7 @@ START_TEST(a_try_leaves_when_somebody_is_ahead) {
 }
 END_TEST
 
-START_TEST(next_in_line_waits_for_the_lease) {
+START_TEST(the_first_in_the_queue_waits_for_the_lease) {
     get_in();
     ck_assert_int_eq(list(OWN, NULL, false), PDK__DO_NOTHING);
     ck_assert_int_eq(c.phase, PDK__IN);
@@ -102,13 +102,13 @@ START_TEST(news_of_the_own_node) {
     tell(PDK__NODE_LOST);
     ck_assert_int_eq(c.phase, PDK__GONE);
     setup();
-    wait_in_line();
+    wait_in_queue();
     ck_assert_int_eq(tell(PDK__NODE_LOST), PDK__DO_ENTER);
     ck_assert_str_eq(c.watched, "");
     ck_assert_int_eq(tell(PDK__NODE_LOST), PDK__DO_NOTHING); /* of the same, again */
     ck_assert_int_eq(c.doing, PDK__DO_ENTER);
     setup();
-    wait_in_line();
+    wait_in_queue();
     tell(PDK__LEAVE);
     tell(PDK__NODE_LOST);
     ck_assert_int_eq(c.phase, PDK__GONE);
@@ -133,7 +133,7 @@ START_TEST(news_of_an_earlier_node) {
 END_TEST
 
 START_TEST(the_session_ends_it_in_any_phase) {
-    void (*const phases[])(void) = {enter, get_in, wait_in_line, hold, be_unsure, be_candidate};
+    void (*const phases[])(void) = {enter, get_in, wait_in_queue, hold, be_unsure, be_candidate};
     for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
         setup();
         phases[i]();
@@ -154,7 +154,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, granted_at_once);
     tcase_add_test(cases, granted_after_waiting_and_looking_again);
     tcase_add_test(cases, a_try_leaves_when_somebody_is_ahead);
-    tcase_add_test(cases, next_in_line_waits_for_the_lease);
+    tcase_add_test(cases, the_first_in_the_queue_waits_for_the_lease);
     tcase_add_test(cases, a_lost_create_is_found);
     tcase_add_test(cases, a_lost_create_was_not_executed);
     tcase_add_test(cases, leaving_before_there_is_a_node);

@@ -30,8 +30,8 @@ static void check_create_fails(enum pdk__result result, pdk_status why) {
     ck_assert_int_eq(c.failure, why);
 }
 
-/* A counter that sticks at its end gives the same numbers again: two that have one would wait for each other, or both be
- * first. */
+/* A counter that sticks at its end gives the same numbers again. Two contenders with one number would wait for each
+ * other, or both be first. */
 START_TEST(a_stuck_number_is_nobodys) {
     static const char *const stuck[] = {MARK "2147483647", MARK "-2147483648", MARK "-2146435073"};
     struct pdk__event created = {.type = PDK__CREATED, .result = PDK__OK, .token = 42};
@@ -75,7 +75,7 @@ START_TEST(a_create_not_now_is_repeated_later) {
 }
 END_TEST
 
-START_TEST(answers_to_a_list_in_line) {
+START_TEST(answers_to_a_list_in_the_queue) {
     get_in();
     ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE),
                      PDK__DO_ENTER); /* the directory cannot go while our node is there */
@@ -189,7 +189,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_stuck_number_is_nobodys);
     tcase_add_test(cases, refusals_of_the_create_are_final);
     tcase_add_test(cases, a_create_not_now_is_repeated_later);
-    tcase_add_test(cases, answers_to_a_list_in_line);
+    tcase_add_test(cases, answers_to_a_list_in_the_queue);
     tcase_add_test(cases, answers_to_a_watch);
     tcase_add_test(cases, an_unproven_list_proves_nothing);
     tcase_add_test(cases, who_may_not_look_is_stuck);

@@ -1,5 +1,5 @@
-/* The contender whose node is named, not numbered by the server: it takes over the place in line of an earlier node of ours
- * (a writer that becomes a reader). Either it stands on that place, or it ends and leaves nothing. */
+/* A contender whose node is named, not numbered by the server. It takes over the position in the queue of an earlier
+ * node of ours (a writer that becomes a reader). Either it gets that position, or it ends and leaves nothing. */
 #include "contender_bench.h"
 
 #define EARLIER "_c_was-lock-0000000005"
@@ -10,7 +10,7 @@ static void setup_named(void) {
     c.named = true;
 }
 
-/* What the list shows, as one who takes over from EARLIER sees it. */
+/* The answer to a list, for a contender that takes over from EARLIER. */
 static enum pdk__command exchange(const char *first, const char *second, const char *third, bool fresh) {
     const char *names[] = {first, second, third};
     struct pdk__view view;
@@ -19,7 +19,7 @@ static enum pdk__command exchange(const char *first, const char *second, const c
     return pdk__contender_step(&c, &(struct pdk__event){.type = PDK__LISTED, .view = &view, .fresh = fresh});
 }
 
-/* Told that the name is taken, and what it looks for then. */
+/* The name is taken, and the contender looks for its own node. */
 static void be_taken(void) {
     ck_assert_int_eq(answer(PDK__CREATED, PDK__NODE_EXISTS), PDK__DO_NOTHING);
     ck_assert_int_eq(exchange(EARLIER, OWN, OTHER, true), PDK__DO_PAUSE); /* made before the barrier: no proof */
@@ -28,7 +28,7 @@ static void be_taken(void) {
     ck_assert_int_eq(c.failure, PDK_OK);
 }
 
-static void check_ends_without_a_word(enum pdk__command command) {
+static void check_ends_without_a_grant(enum pdk__command command) {
     ck_assert_int_eq(command, PDK__DO_DELETE);
     ck_assert(c.leaving);
     ck_assert_int_eq(c.failure, PDK_OK);
@@ -53,33 +53,33 @@ START_TEST(it_waits_for_the_lease_first) {
     ck_assert_int_eq(exchange(EARLIER, OWN, NULL, false), PDK__DO_NOTHING);
     ck_assert(pdk__contender_is_next(&c));
     ck_assert_int_eq(tell(PDK__FRESH), PDK__DO_LIST);
-    check_ends_without_a_word(exchange(OWN, OTHER, NULL, true)); /* meanwhile the place became nobody's */
+    check_ends_without_a_grant(exchange(OWN, OTHER, NULL, true)); /* meanwhile the earlier node went */
 }
 END_TEST
 
-START_TEST(a_place_that_is_gone_is_not_taken_over) {
+START_TEST(a_position_whose_node_is_gone_is_not_taken_over) {
     enter();
     answer(PDK__CREATED, PDK__OK);
-    check_ends_without_a_word(exchange(OWN, OTHER, NULL, true));
+    check_ends_without_a_grant(exchange(OWN, OTHER, NULL, true));
     setup_named();
     enter();
     answer(PDK__CREATED, PDK__OK);
-    check_ends_without_a_word(exchange(OWN, NULL, NULL, true)); /* nor when nobody else wants it */
+    check_ends_without_a_grant(exchange(OWN, NULL, NULL, true)); /* also when nobody else queues */
     setup_named();
     enter();
     answer(PDK__CREATED, PDK__OK);
-    check_ends_without_a_word(exchange(OWN, NULL, NULL, false));
+    check_ends_without_a_grant(exchange(OWN, NULL, NULL, false));
 }
 END_TEST
 
 /* Its directory went, with the earlier node in it, and another one was made. */
-START_TEST(a_new_directory_is_no_place_either) {
+START_TEST(in_a_new_directory_the_node_is_gone_too) {
     enter();
     answer(PDK__CREATED, PDK__NO_NODE);
     ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_MKDIR);
     ck_assert_int_eq(answer(PDK__MADE_DIR, PDK__OK), PDK__DO_ENTER);
     answer(PDK__CREATED, PDK__OK);
-    check_ends_without_a_word(exchange(OWN, NULL, NULL, true));
+    check_ends_without_a_grant(exchange(OWN, NULL, NULL, true));
 }
 END_TEST
 
@@ -134,12 +134,13 @@ START_TEST(a_taken_name_may_be_anothers) {
 }
 END_TEST
 
-START_TEST(found_again_on_a_place_that_is_gone) {
+START_TEST(found_again_after_the_exchanged_node_is_gone) {
     be_unsure();
     answer(PDK__PROVED, PDK__OK);
-    ck_assert_int_eq(exchange(OWN, OTHER, NULL, true), PDK__DO_STAT); /* found first, judged as a member of the line */
+    ck_assert_int_eq(exchange(OWN, OTHER, NULL, true),
+                     PDK__DO_STAT); /* found first, checked as a contender in the queue */
     ck_assert_int_eq(stat_own(PDK__OK, true), PDK__DO_LIST);
-    check_ends_without_a_word(exchange(OWN, OTHER, NULL, true));
+    check_ends_without_a_grant(exchange(OWN, OTHER, NULL, true));
 }
 END_TEST
 
@@ -209,13 +210,13 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, setup_named, NULL);
     tcase_add_test(cases, it_takes_over);
     tcase_add_test(cases, it_waits_for_the_lease_first);
-    tcase_add_test(cases, a_place_that_is_gone_is_not_taken_over);
-    tcase_add_test(cases, a_new_directory_is_no_place_either);
+    tcase_add_test(cases, a_position_whose_node_is_gone_is_not_taken_over);
+    tcase_add_test(cases, in_a_new_directory_the_node_is_gone_too);
     tcase_add_test(cases, a_name_that_is_taken_is_ours);
     tcase_add_test(cases, a_lost_create_and_then_a_taken_name);
     tcase_add_test(cases, a_name_that_was_taken_is_free_again);
     tcase_add_test(cases, a_taken_name_may_be_anothers);
-    tcase_add_test(cases, found_again_on_a_place_that_is_gone);
+    tcase_add_test(cases, found_again_after_the_exchanged_node_is_gone);
     tcase_add_test(cases, given_up_while_the_name_is_taken);
     tcase_add_test(cases, given_up_before_it_took_over);
     tcase_add_test(cases, the_session_ends_in_between);

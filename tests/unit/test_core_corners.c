@@ -32,7 +32,7 @@ END_TEST
 
 START_TEST(a_fresh_lease_is_no_news_behind_somebody) {
     setup();
-    wait_in_line();
+    wait_in_queue();
     ck_assert_int_eq(tell(PDK__FRESH), PDK__DO_NOTHING);
     ck_assert_int_eq(c.phase, PDK__IN);
 }
@@ -58,7 +58,7 @@ START_TEST(a_pause_needs_no_connection) {
 }
 END_TEST
 
-/* More samples than there is room for: the oldest go, and the lease is never longer than with all of them. */
+/* More samples than there is room for: the oldest go. The lease is never longer than with all of them. */
 START_TEST(old_samples_make_room) {
     const int64_t T = 16000 * PDK__MS, step = T / 64, margin = T / 16 + 50 * PDK__MS;
     const int64_t delay = T / 4 + T / 64 + 50 * PDK__MS;
@@ -68,7 +68,7 @@ START_TEST(old_samples_make_room) {
     pdk__lease_negotiated(&l, T);
     for (int64_t i = 1; i <= 3 * PDK__LEASE_SAMPLES; i++) {
         pdk__lease_answered(&l, i * step, i * step, true);
-        /* The write before this one, and what was answered before the delay, not at it. */
+        /* The write before this one, and the newest answer before the delay, not at it. */
         int64_t heard = ((i - 1) * step - delay - 1) / step * step;
         ck_assert_int_eq(l.end, (heard > 0 ? heard : 0) + T - margin);
         ck_assert_int_eq(l.samples, i < PDK__LEASE_SAMPLES ? i : PDK__LEASE_SAMPLES);
@@ -76,7 +76,7 @@ START_TEST(old_samples_make_room) {
 }
 END_TEST
 
-/* Reports take so long that what they would prove is forgotten when they count: birth is all that is left. */
+/* Reports take so long that a sample is forgotten before it counts: only the birth is left. */
 START_TEST(forgotten_samples_prove_nothing) {
     const int64_t T = 16000 * PDK__MS, step = T / 64, margin = T / 16 + 50 * PDK__MS;
     struct pdk__lease l;
@@ -113,8 +113,8 @@ START_TEST(a_mark_has_room_for_32_digits) {
 }
 END_TEST
 
-/* Who cannot say where in line it is has nobody ahead, and is not listed: never a reason to grant. */
-START_TEST(an_own_name_that_is_no_contenders_is_not_in_line) {
+/* A contender without a valid own name has nobody ahead, and is not listed: never a reason to grant. */
+START_TEST(an_own_name_that_is_no_contenders_is_not_in_the_queue) {
     const char *names[] = {"a-lock-0000000001", "own", MARK "0000000002"};
     struct pdk__view view;
     pdk__view_make(&view, names, 3, &(struct pdk__viewer){MARK, "own", "", {pdk__blocks_always, 0}});
@@ -137,7 +137,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, forgotten_samples_prove_nothing);
     tcase_add_test(cases, a_sequence_has_one_spelling);
     tcase_add_test(cases, a_mark_has_room_for_32_digits);
-    tcase_add_test(cases, an_own_name_that_is_no_contenders_is_not_in_line);
+    tcase_add_test(cases, an_own_name_that_is_no_contenders_is_not_in_the_queue);
     suite_add_tcase(suite, cases);
     return suite;
 }

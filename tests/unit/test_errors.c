@@ -46,7 +46,7 @@ START_TEST(every_known_code_has_its_meaning) {
 }
 END_TEST
 
-/* Whatever a server makes up: only what is certain is taken for certain. */
+/* For any code that a server makes up: only a known meaning is taken for certain. */
 START_TEST(every_other_code_is_ambiguous) {
     for (int code = -1000; code <= 1000; code++) {
         bool listed = false;

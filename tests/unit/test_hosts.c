@@ -1,4 +1,4 @@
-/* Host lists: what parses, what does not and in which words, and what the resolver makes of them. */
+/* Host lists: which parse, which do not and with which words, and the resolver's lists. */
 #include <glib.h>
 #include <paddock/status.h>
 #include <string.h>

@@ -176,8 +176,8 @@ START_TEST(periods) {
 END_TEST
 
 /* ---- the simulated ensemble: a client at a follower that reports touches to its leader every half tick, in FIFO order with
- * what it forwards. The leader expires the session T after the newest touch it has heard of, at the very moment of the
- * touch: no later than a real one. */
+ * the requests it forwards. The leader expires the session T after the newest touch it knows of, counted from the touch
+ * itself: no later than a real one. */
 
 static uint64_t seed;
 

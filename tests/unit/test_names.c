@@ -93,7 +93,7 @@ START_TEST(everything_else_is_foreign) {
 }
 END_TEST
 
-/* Whatever the bytes, it ends, and says foreign or gives a name that prints to the same end. */
+/* For any bytes it ends, and says foreign or gives a name that prints to the same end. */
 START_TEST(any_bytes_will_do) {
     static const char alphabet[] = "lock-_READrWITeas0123456789-\x01\xff";
     uint32_t random = 12345;
@@ -149,7 +149,7 @@ END_TEST
 
 #define HEX "0f0e0d0c0b0a49088706050403020100"
 
-/* What a recipe writes is what the library it shares a path with writes, and reads as. */
+/* A recipe writes the names that other libraries on the path write, and reads them alike. */
 START_TEST(marks_are_what_the_others_write) {
     static const struct {
         enum pdk__profile profile;
@@ -181,22 +181,22 @@ START_TEST(marks_are_what_the_others_write) {
 }
 END_TEST
 
-/* Names of one session, in either naming; anybody else's, and what is no name at all, are not its. */
-START_TEST(names_of_one_session_are_kin) {
-    static const char kin[] = "01234567-89ab-4cde-8f01-";
+/* Names of one session, in either naming. Names of another session, and texts that are no names, do not match. */
+START_TEST(names_of_one_session_have_its_uuid_prefix) {
+    static const char prefix[] = "01234567-89ab-4cde-8f01-";
     static const enum pdk__profile profiles[] = {PDK__CURATOR, PDK__KAZOO};
     for (size_t i = 0; i < 2; i++) {
         char mark[PDK__MARK_SIZE], strange[PDK__MARK_SIZE];
         pdk__mark_make(profiles[i], PDK__LABEL_READ, "01234567-89ab-4cde-8f01-00000000000f", mark);
         pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f02-000000000001", strange);
-        ck_assert(pdk__name_has_uuid_prefix(mark, kin));
-        ck_assert(!pdk__name_has_uuid_prefix(strange, kin));
+        ck_assert(pdk__name_has_uuid_prefix(mark, prefix));
+        ck_assert(!pdk__name_has_uuid_prefix(strange, prefix));
         mark[12] = '\0';
-        ck_assert(!pdk__name_has_uuid_prefix(mark, kin));
+        ck_assert(!pdk__name_has_uuid_prefix(mark, prefix));
     }
-    ck_assert(!pdk__name_has_uuid_prefix("", kin));
-    ck_assert(!pdk__name_has_uuid_prefix("_c_", kin));
-    ck_assert(!pdk__name_has_uuid_prefix("leases", kin));
+    ck_assert(!pdk__name_has_uuid_prefix("", prefix));
+    ck_assert(!pdk__name_has_uuid_prefix("_c_", prefix));
+    ck_assert(!pdk__name_has_uuid_prefix("leases", prefix));
 }
 END_TEST
 
@@ -212,7 +212,7 @@ START_TEST(a_mark_is_all_before_the_number) {
 }
 END_TEST
 
-/* Kazoo's semaphore is another one altogether: nothing that anybody counts may look like a lease of it. */
+/* Kazoo's semaphore is another one altogether: no counted node may look like a lease of it. */
 START_TEST(kazoo_has_no_leases) {
     char mark[PDK__MARK_SIZE], name[PDK__NAME_SIZE];
     pdk__mark_make(PDK__KAZOO, PDK__LABEL_LEASE, UUID, mark);
@@ -222,7 +222,7 @@ START_TEST(kazoo_has_no_leases) {
 END_TEST
 
 /* Readers and writers queue together; candidates, and leases, among themselves. */
-START_TEST(lines_are_locks_candidates_and_leases) {
+START_TEST(queues_are_locks_candidates_and_leases) {
     static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
     static const bool same[4][4] = {{true, true}, {true, true}, {[2] = true}, {[3] = true}};
     for (int a = 0; a < 4; a++)
@@ -241,10 +241,10 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_number_has_one_spelling);
     tcase_add_test(cases, order_is_serial);
     tcase_add_test(cases, marks_are_what_the_others_write);
-    tcase_add_test(cases, names_of_one_session_are_kin);
+    tcase_add_test(cases, names_of_one_session_have_its_uuid_prefix);
     tcase_add_test(cases, a_mark_is_all_before_the_number);
     tcase_add_test(cases, kazoo_has_no_leases);
-    tcase_add_test(cases, lines_are_locks_candidates_and_leases);
+    tcase_add_test(cases, queues_are_locks_candidates_and_leases);
     suite_add_tcase(suite, cases);
     return suite;
 }

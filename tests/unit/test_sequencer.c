@@ -1,4 +1,4 @@
-/* Sequencers come from others: what is one, and that nothing else is taken for one. */
+/* Sequencers come from others: good ones are read, and no other text is taken for one. */
 #include <glib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ START_TEST(a_sequencer_is_taken_apart) {
 }
 END_TEST
 
-/* A right that was downgraded stands on another node than the one its token is from. */
+/* A downgraded grant stands on another node than the one its token is from. */
 START_TEST(every_mode_is_read) {
     static const struct {
         const char *mode;
@@ -143,7 +143,7 @@ START_TEST(nothing_else_is_a_sequencer) {
     }
     struct pdk__sequencer s;
     ck_assert(!pdk__sequencer_parse(NULL, &s));
-    ck_assert(pdk__sequencer_parse("pdk1 " NODE " exclusive 1 0", &s)); /* what all of them are damaged forms of */
+    ck_assert(pdk__sequencer_parse("pdk1 " NODE " exclusive 1 0", &s)); /* the undamaged form of all of them */
 }
 END_TEST
 
@@ -165,7 +165,7 @@ START_TEST(overlong_text_is_refused) {
 }
 END_TEST
 
-/* Every way to damage one byte of a good sequencer: refused, or read as what it says. */
+/* Every way to damage one byte of a good sequencer: it is refused, or read as the text says. */
 static void damage(const char *good) {
     size_t size = strlen(good) + 1;
     bool exchanged = strstr(good, "shared/");
@@ -177,7 +177,7 @@ static void damage(const char *good) {
             if (pdk__sequencer_parse(text, &s)) {
                 char *mode = exchanged ? g_strdup_printf("shared/%" G_GINT64_FORMAT, s.czxid) : g_strdup("exclusive");
                 char *again = g_strdup_printf("pdk1 %s %s %" G_GINT64_FORMAT " %u", s.node, mode, s.token, s.handover);
-                if (strcmp(again, text) != 0) /* leading zeros are all that may differ */
+                if (strcmp(again, text) != 0) /* only leading zeros may differ */
                     ck_assert_msg(c == '0', "\"%s\" was read as \"%s\"", text, again);
                 g_free(again);
                 g_free(mode);

@@ -1,4 +1,4 @@
-/* What one contender sees in a listing: itself, who is ahead, whom to watch, and its own strays. */
+/* One contender's view of a listing: itself, the nodes ahead, the node to watch, and its own orphans. */
 #include "core/view.h"
 #include "ts_check.h"
 
@@ -15,7 +15,7 @@ static void look(const char *const *names, size_t count, const char *own, pdk__b
     pdk__view_make(&view, names, count, &(struct pdk__viewer){MINE, own, "", {blocks, 0}});
 }
 
-/* With a rule of its own, and an earlier node whose place `own` takes over. */
+/* With a rule of its own, and an earlier node from which `own` takes over. */
 static void look_with(const char *const *names, size_t count, const char *own, const char *exchanged,
                       struct pdk__rule rule) {
     memset(&view, 0xff, sizeof view);
@@ -36,7 +36,7 @@ END_TEST
 START_TEST(the_nearest_ahead_blocks_in_whatever_order_they_come) {
     const char *names[] = {"z-lock-0000000009", MINE "0000000005", "a-lock-0000000002", "y__lock__0000000004",
                            "b-lock-0000000003"};
-    for (size_t turn = 0; turn < SIZE(names); turn++) {
+    for (size_t shift = 0; shift < SIZE(names); shift++) {
         look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
         ck_assert(view.listed);
         ck_assert_int_eq(view.ahead, 3);
@@ -78,7 +78,7 @@ START_TEST(foreign_children_are_ignored) {
 }
 END_TEST
 
-START_TEST(candidates_of_an_election_are_in_another_line) {
+START_TEST(candidates_of_an_election_are_in_another_queue) {
     const char *names[] = {"_c_a-latch-0000000001", "a-lock-0000000002", MINE "0000000005"};
     look(names, SIZE(names), MINE "0000000005", pdk__blocks_always);
     ck_assert_int_eq(view.ahead, 1);
@@ -86,8 +86,8 @@ START_TEST(candidates_of_an_election_are_in_another_line) {
 }
 END_TEST
 
-/* What shares a directory with them does not stand in their way, of whatever recipe. */
-START_TEST(each_recipe_has_a_line_of_its_own) {
+/* Nodes of other recipes in the same directory do not block them. */
+START_TEST(each_recipe_has_a_queue_of_its_own) {
     const char *names[] = {"_c_a-lock-0000000001",  "_c_b-__READ__0000000002", "_c_c-latch-0000000003",
                            "_c_d-lease-0000000004", "_c_e-__WRIT__0000000005", "_c_f-lease-0000000006",
                            "_c_g-latch-0000000007", "_c_h-__READ__0000000008", "_c_i-lock-0000000009"};
@@ -148,7 +148,7 @@ START_TEST(a_recipe_says_who_blocks) {
 }
 END_TEST
 
-/* Nobody but a reader is let past, and only by a reader. */
+/* Only a reader may go past, and only past a reader. */
 START_TEST(the_rules_of_the_locks) {
     static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
     for (int a = 0; a < 4; a++)
@@ -160,11 +160,11 @@ START_TEST(the_rules_of_the_locks) {
 }
 END_TEST
 
-/* The nearest writer, not the first, whatever readers stand in between and however the line is listed. */
+/* The nearest writer, not the first, with any readers in between, and for any order of the list. */
 START_TEST(a_reader_waits_for_the_nearest_writer) {
     const char *names[] = {"a__lock__0000000001",     "b__rlock__0000000002",       "_c_c-__WRIT__0000000003",
                            "_c_d-__READ__0000000004", "_c_mine-__READ__0000000005", "_c_e-__WRIT__0000000006"};
-    for (size_t turn = 0; turn < SIZE(names); turn++) {
+    for (size_t shift = 0; shift < SIZE(names); shift++) {
         look(names, SIZE(names), "_c_mine-__READ__0000000005", pdk__blocks_unless_shared);
         ck_assert_int_eq(view.ahead, 4);
         ck_assert_str_eq(view.blocker, "_c_c-__WRIT__0000000003");
@@ -198,7 +198,7 @@ START_TEST(so_many_may_be_ahead) {
 }
 END_TEST
 
-/* Whoever does not block does not use up what is to spare. */
+/* A node that does not block does not use up what is spare. */
 START_TEST(only_blockers_use_up_what_is_to_spare) {
     const char *names[] = {"_c_a-__WRIT__0000000001", "_c_b-__READ__0000000002", "_c_c-__READ__0000000003",
                            "_c_d-__WRIT__0000000004", "_c_mine-__READ__0000000005"};
@@ -210,8 +210,8 @@ START_TEST(only_blockers_use_up_what_is_to_spare) {
 }
 END_TEST
 
-/* Nor do an equal number's, a stray's and our own nodes count for less than anybody's. */
-START_TEST(an_equal_one_and_a_stray_use_up_what_is_to_spare) {
+/* Nodes with an equal number, orphans, and our own nodes count like anybody's. */
+START_TEST(an_equal_number_and_an_orphan_use_up_what_is_spare) {
     const char *names[] = {MINE "0000000005", "a-lock-0000000005", MINE "0000000003"};
     look_with(names, SIZE(names), MINE "0000000005", "", (struct pdk__rule){pdk__blocks_always, 1});
     ck_assert_str_eq(view.blocker, "a-lock-0000000005");
@@ -221,7 +221,7 @@ START_TEST(an_equal_one_and_a_stray_use_up_what_is_to_spare) {
 }
 END_TEST
 
-/* One whose name cannot be handled might be one too many. */
+/* A node whose name cannot be handled might be one too many. */
 START_TEST(limits_are_limits_with_some_to_spare) {
     char name[PDK__NAME_SIZE + 20];
     memset(name, 'n', sizeof name);
@@ -241,7 +241,7 @@ static const struct pdk__rule shared = {pdk__blocks_unless_shared, 0};
 
 START_TEST(the_earlier_node_is_not_in_the_way) {
     const char *names[] = {WRITES, "_c_a-__WRIT__0000000006", READS, "_c_b-__READ__0000000007"};
-    for (size_t turn = 0; turn < SIZE(names); turn++) {
+    for (size_t shift = 0; shift < SIZE(names); shift++) {
         look_with(names, SIZE(names), READS, WRITES, shared);
         ck_assert(view.listed && !view.exchanged_gone);
         ck_assert_int_eq(view.ahead, 0);
@@ -250,14 +250,14 @@ START_TEST(the_earlier_node_is_not_in_the_way) {
         memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
         names[SIZE(names) - 1] = first;
     }
-    look_with(names, SIZE(names), READS, "", shared); /* whose is it, if not ours? ahead of us */
+    look_with(names, SIZE(names), READS, "", shared); /* not ours by its mark: it is ahead of us */
     ck_assert(!view.exchanged_gone);
     ck_assert_int_eq(view.ahead, 1);
     ck_assert_str_eq(view.blocker, WRITES);
 }
 END_TEST
 
-START_TEST(without_the_earlier_node_the_place_is_nobodys) {
+START_TEST(without_the_earlier_node_its_position_is_not_taken_over) {
     const char *names[] = {READS, "_c_a-__WRIT__0000000006", "_c_was-__WRIT__0000000004"};
     look_with(names, 2, READS, WRITES, shared);
     ck_assert(view.listed && view.exchanged_gone);
@@ -269,7 +269,7 @@ START_TEST(without_the_earlier_node_the_place_is_nobodys) {
     ck_assert(!view.listed && view.exchanged_gone);
     look_with(names, 1, "", WRITES, shared);
     ck_assert(!view.listed && view.exchanged_gone);
-    look_with(names, 1, READS, READS, shared); /* listed as our own: of another node nothing is known */
+    look_with(names, 1, READS, READS, shared); /* listed as our own: nothing is known of another node */
     ck_assert(view.listed && view.exchanged_gone);
 }
 END_TEST
@@ -283,8 +283,8 @@ START_TEST(everybody_elses_equal_is_still_ahead) {
 }
 END_TEST
 
-/* It is known: neither a stray of ours, nor a name too long for anything. */
-START_TEST(the_earlier_node_is_no_stray) {
+/* It is known: neither an orphan of ours, nor a name too long to handle. */
+START_TEST(the_earlier_node_is_no_orphan) {
     const char *names[] = {MINE "0000000005", "_c_mine-lock-0000000004", "_c_mine-lock-0000000003"};
     look_with(names, SIZE(names), MINE "0000000005", MINE "0000000004", shared);
     ck_assert(!view.exchanged_gone);
@@ -336,8 +336,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, what_is_behind_never_matters);
     tcase_add_test(cases, order_goes_across_the_wrap);
     tcase_add_test(cases, foreign_children_are_ignored);
-    tcase_add_test(cases, candidates_of_an_election_are_in_another_line);
-    tcase_add_test(cases, each_recipe_has_a_line_of_its_own);
+    tcase_add_test(cases, candidates_of_an_election_are_in_another_queue);
+    tcase_add_test(cases, each_recipe_has_a_queue_of_its_own);
     tcase_add_test(cases, without_its_node_nothing_is_listed);
     tcase_add_test(cases, the_newest_node_with_the_mark_is_found);
     tcase_add_test(cases, a_recipe_says_who_blocks);
@@ -345,12 +345,12 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_reader_waits_for_the_nearest_writer);
     tcase_add_test(cases, so_many_may_be_ahead);
     tcase_add_test(cases, only_blockers_use_up_what_is_to_spare);
-    tcase_add_test(cases, an_equal_one_and_a_stray_use_up_what_is_to_spare);
+    tcase_add_test(cases, an_equal_number_and_an_orphan_use_up_what_is_spare);
     tcase_add_test(cases, limits_are_limits_with_some_to_spare);
     tcase_add_test(cases, the_earlier_node_is_not_in_the_way);
-    tcase_add_test(cases, without_the_earlier_node_the_place_is_nobodys);
+    tcase_add_test(cases, without_the_earlier_node_its_position_is_not_taken_over);
     tcase_add_test(cases, everybody_elses_equal_is_still_ahead);
-    tcase_add_test(cases, the_earlier_node_is_no_stray);
+    tcase_add_test(cases, the_earlier_node_is_no_orphan);
     tcase_add_test(cases, an_equal_sequence_counts_as_ahead);
     tcase_add_test(cases, limits);
     suite_add_tcase(suite, cases);

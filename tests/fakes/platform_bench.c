@@ -1,0 +1,165 @@
+#include "platform_bench.h"
+
+#define SERVERS "10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181/app"
+
+struct sim_agenda platform_agenda;
+struct sim_net platform_net;
+struct sim_ensemble *platform_ensemble;
+struct rival rivals[RIVALS], *const first = &rivals[0], *const second = &rivals[1];
+
+static const struct sim_ensemble_config config = {
+    .servers = 3,
+    .tick = TICK,
+    .sync_limit = 20,
+    .election_least = 100 * SIM_MS,
+    .election_most = 200 * SIM_MS,
+    .session_least = 2 * TICK,
+    .session_most = 20 * TICK,
+    .container_interval = 10 * SECOND,
+    .containers = true,
+};
+
+/* ---- the actions of a rival, in its process */
+
+static void on_event(pdk_session_event event, int64_t time_left_ms, void *user) {
+    static const char *const words[] = {"", "connected", "suspended", "restored", "expired", "reopened", "closed"};
+    struct rival *r = user;
+    (void)time_left_ms;
+    ck_assert_ptr_eq(sim_process_current(), &r->process);
+    g_string_append_printf(r->events, "%s%s", r->events->len == 0 ? "" : " ", words[event]);
+}
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    struct rival *r = user;
+    ck_assert_ptr_eq(hold, r->hold);
+    ck_assert(!pdk_hold_valid(hold));
+    r->lost_at = platform_agenda.now;
+    r->reason = reason;
+    r->losses++;
+}
+
+static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+    struct rival *r = user;
+    ck_assert_ptr_eq(sim_process_current(), &r->process);
+    r->status = status;
+    r->answers++;
+    if (status != PDK_OK)
+        return;
+    ck_assert_ptr_null(r->hold);
+    r->hold = hold;
+    r->token = pdk_hold_token(hold);
+    r->granted_at = platform_agenda.now;
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, r, NULL), PDK_OK);
+}
+
+static void make_lock(void *subject, void *what) {
+    struct rival *r = subject;
+    (void)what;
+    ck_assert_int_eq(pdk_lock_new(r->session, "/locks/one", NULL, &r->lock), PDK_OK);
+}
+
+static void acquire_in(void *subject, void *what) {
+    struct rival *r = subject;
+    ck_assert_int_eq(pdk_lock_acquire_async(r->lock, *(const int64_t *)what, on_acquired, r, NULL), PDK_OK);
+}
+
+static void release_in(void *subject, void *what) {
+    struct rival *r = subject;
+    (void)what;
+    r->status = pdk_hold_release(g_steal_pointer(&r->hold));
+}
+
+static void is_valid_in(void *subject, void *what) { *(bool *)what = pdk_hold_valid(((struct rival *)subject)->hold); }
+
+/* Hold, lock, session: the order does not matter, a reference is a reference. */
+void rival_gives_back(void *subject, void *what) {
+    struct rival *r = subject;
+    (void)what;
+    pdk_session_unref(g_steal_pointer(&r->session));
+    pdk_hold_unref(g_steal_pointer(&r->hold));
+    pdk_lock_unref(g_steal_pointer(&r->lock));
+}
+
+/* ---- actions on a rival */
+
+void platform_pass(int64_t ns) {
+    int64_t until = platform_agenda.now + ns;
+    while (sim_step(&platform_agenda, until))
+        ;
+}
+
+void rival_open(struct rival *r) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = TIMEOUT_MS;
+    options.server_tick_ms = TICK / SIM_MS;
+    options.on_event = on_event;
+    options.on_event_user = r;
+    r->session = sim_session_open(&r->process, SERVERS, &options);
+    ck_assert_ptr_nonnull(r->session);
+    sim_call_in(&r->process, make_lock, r, NULL);
+}
+
+void rival_acquire(struct rival *r, int64_t timeout_ms) {
+    uint32_t answers = r->answers;
+    sim_call_in(&r->process, acquire_in, r, &timeout_ms);
+    ck_assert_uint_eq(r->answers, answers);
+}
+
+void rival_release(struct rival *r) { sim_call_in(&r->process, release_in, r, NULL); }
+
+bool rival_is_valid(struct rival *r) {
+    bool valid;
+    sim_call_in(&r->process, is_valid_in, r, &valid);
+    return valid;
+}
+
+void platform_begin(uint64_t seed) {
+    sim_agenda_begin(&platform_agenda, seed);
+    g_random_set_seed((guint32)seed);
+    sim_net_begin(&platform_net, &platform_agenda, SIM_MS / 10, SIM_MS);
+    platform_ensemble = sim_ensemble_new(&platform_agenda, &platform_net, &config);
+    for (int32_t i = 0; i < config.servers; i++)
+        sim_server_start(platform_ensemble, i);
+    for (int32_t i = 0; i < RIVALS; i++) {
+        struct rival *r = &rivals[i];
+        *r = (struct rival){.events = g_string_new(NULL)};
+        r->process = (struct sim_process){
+            .agenda = &platform_agenda, .ensemble = platform_ensemble, .number = i, .rate = 1, .offset = SECOND};
+        r->process.host = SIM_SERVERS + i;
+        r->process.slow_least = SIM_MS / 100;
+        r->process.slow_most = SIM_MS / 2;
+    }
+    platform_pass(SECOND);
+}
+
+void platform_end(void) {
+    for (int32_t i = 0; i < RIVALS; i++) {
+        sim_dispose(&rivals[i].process, rival_gives_back, &rivals[i], NULL);
+        g_string_free(rivals[i].events, TRUE);
+    }
+}
+
+void platform_setup(void) {
+    sim_agenda_init(&platform_agenda);
+    platform_begin(1);
+}
+
+void platform_teardown(void) {
+    platform_end();
+    sim_agenda_free(&platform_agenda);
+}
+
+size_t platform_contenders(void) {
+    size_t count = 0;
+    if (sim_tree_find(sim_truth(platform_ensemble), "/app/locks/one"))
+        sim_tree_children(sim_truth(platform_ensemble), "/app/locks/one", &count);
+    return count;
+}
+
+void platform_block(const struct rival *r, bool blocked) {
+    for (int32_t i = 0; i < config.servers; i++) {
+        sim_net_block(&platform_net, r->process.host, i, blocked);
+        sim_net_block(&platform_net, i, r->process.host, blocked);
+    }
+}

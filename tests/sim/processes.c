@@ -1,0 +1,250 @@
+/* The processes of the plan. Their sessions begin and end, they are paused and killed. Their work runs inside of them,
+ * as late as their threads are. A paused process does it afterwards. */
+#include "deployment.h"
+#include "session/open.h"
+#include "session/session.h"
+#include "sim_platform.h"
+
+/* ---- a session begins */
+
+static void on_event(pdk_session_event event, int64_t left, void *user) {
+    struct client *client = user;
+    struct deployment *d = client->player->d;
+    (void)left;
+    struct history_event *noted = note(d, HISTORY_SESSION, client->number, client);
+    if (noted)
+        noted->a = event;
+    d->tally.session_events[event]++;
+}
+
+static void on_log(pdk_log_level level, const char *text, void *user) {
+    (void)level;
+    (void)text;
+    (void)user;
+}
+
+static void open_in(void *subject, void *what) {
+    struct client *client = subject;
+    struct deployment *d = client->player->d;
+    GString *hosts = g_string_new(NULL);
+    (void)what;
+    for (int32_t i = 0; i < d->plan->servers; i++)
+        g_string_append_printf(hosts, "%s10.0.0.%d:2181", i ? "," : "", i + 1);
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = d->plan->session;
+    options.request_timeout_ms = d->plan->request;
+    options.server_tick_ms = d->plan->tell_tick ? d->plan->tick : 0;
+    options.on_event = on_event;
+    options.on_event_user = client;
+    options.on_log = d->plan->logs ? on_log : NULL;
+    const struct pdk__platform *platform = d->transcript ? transcript_platform(d) : &sim_platform;
+    if (pdk__session_begin(hosts->str, &options, platform, &client->s) != PDK_OK)
+        g_error("a session could not begin: %s", pdk_error_text());
+    g_string_free(hosts, TRUE);
+}
+
+void taint(struct deployment *d, const struct client *client, pdk_status status) {
+    struct history_event *event = note(d, HISTORY_TAINTED, client->number, client);
+    if (event)
+        event->a = status;
+}
+
+void client_open(struct player *player) {
+    struct deployment *d = player->d;
+    if (d->clients_count == HISTORY_SESSIONS)
+        return;
+    struct client *client = sim_alloc(&d->agenda, sizeof *client);
+    client->older = player->client;
+    client->player = player;
+    client->process = player->process;
+    client->number = d->clients_count++;
+    player->client = client;
+    note(d, HISTORY_OPEN, client->number, client);
+    if (d->refused)
+        taint(d, client, PDK_NO_PERMISSION);
+    if (d->plan->first > INT32_MAX / 2)
+        taint(d, client, PDK_EXHAUSTED);
+    if (sim_process_current() == player->process)
+        open_in(client, NULL);
+    else
+        sim_call_in(player->process, open_in, client, NULL);
+}
+
+/* ---- a session ends */
+
+void client_leave(struct client *client) {
+    if (client->s)
+        pdk_session_unref(client->s);
+    client->s = NULL;
+}
+
+void client_give_back(struct client *client) {
+    client->closed = true;
+    workload_give_back(client);
+    client_leave(client);
+}
+
+static void forget_unanswered(struct client *client) {
+    client->player->d->unanswered -= client->unanswered;
+    client->unanswered = 0;
+    for (struct claiming *claim = client->claims; claim; claim = claim->next)
+        claim->answered = true;
+}
+
+static void reopen_in(void *subject, void *what) {
+    struct client *client = subject;
+    if (client->unanswered > 0) { /* the last answers first */
+        sim_run_in(client->process, client->player->d->agenda.now + 10 * SIM_MS, true, reopen_in, client, what);
+        return;
+    }
+    client_give_back(client);
+    if (client->reopens && client->player->client == client)
+        client_open(client->player);
+}
+
+/* No callback comes any more. Claims without an answer get none. */
+void client_close(struct client *client, const struct plan_action *action) {
+    struct deployment *d = client->player->d;
+    if (client->closed || !client->s)
+        return;
+    client->closed = true;
+    if (action->value[1] == PLAN_CLOSE_UNREF) {
+        note(d, HISTORY_CLOSING, client->number, client);
+        workload_give_back(client);
+        if (client->unanswered == 0) /* else with the last answer */
+            client_leave(client);
+    } else {
+        pdk_session_close(client->s, 0);
+        note(d, HISTORY_CLOSED, client->number, client);
+        forget_unanswered(client);
+    }
+    client->reopens = action->value[2] >= 0;
+    if (client->reopens)
+        sim_run_in(client->process, d->agenda.now + action->value[2] * SIM_MS, true, reopen_in, client, NULL);
+}
+
+static void begin_close_in(void *subject, void *what) {
+    struct player *player = subject;
+    const struct plan_action *action = what;
+    struct client *client = player->client;
+    if (!client || client->closed || !client->s || player->d->healed)
+        return;
+    int32_t lock = 0;
+    while (lock < PLAN_LOCKS && plan_recipe(player->d->plan, lock / 2) == PLAN_RECIPE_ELECTION)
+        lock += 2;
+    if (action->value[1] == PLAN_CLOSE_CALLBACK && lock < PLAN_LOCKS)
+        workload_claim(client, action, lock, 0, true);
+    else
+        client_close(client, action);
+}
+
+static void start_again(void *subject, void *what) {
+    struct player *player = subject;
+    (void)what;
+    if (!player->process && player->restarts)
+        player_start(player);
+}
+
+static void kill_player(struct player *player) {
+    struct deployment *d = player->d;
+    note(d, HISTORY_KILLED, player->number, NULL);
+    observe_killed(d, player);
+    for (struct client *client = player->client; client; client = client->older)
+        forget_unanswered(client);
+    player_dispose(player);
+}
+
+static void resume(void *subject, void *what) {
+    struct player *player = subject;
+    struct sim_process *process = what;
+    if (player->process != process || !process->paused)
+        return;
+    note(player->d, HISTORY_RESUMED, player->number, NULL);
+    sim_process_pause(process, false);
+}
+
+static bool pause_player(struct player *player, int32_t ms) {
+    if (player->process->paused)
+        return false;
+    note(player->d, HISTORY_PAUSED, player->number, NULL);
+    sim_process_pause(player->process, true);
+    sim_at(&player->d->agenda, player->d->agenda.now + ms * SIM_MS, resume, player, player->process);
+    return true;
+}
+
+/* The process runs, in time, and has a session, if it was to have one again. */
+static void heal_player(struct player *player) {
+    struct client *client = player->client;
+    resume(player, player->process);
+    player->process->slow_least = player->slow / 16;
+    player->process->slow_most = player->slow;
+    if (client->closed && client->reopens)
+        sim_run_in(player->process, player->d->agenda.now, true, reopen_in, client, NULL);
+}
+
+void processes_heal(struct deployment *d) {
+    for (int32_t i = 0; i < d->plan->processes; i++) {
+        struct player *player = &d->players[i];
+        player->slow = MIN(player->slow, SIM_MS);
+        if (player->process && player->misled) {
+            kill_player(player);
+            player->restarts = true;
+        }
+        start_again(player, NULL);
+        if (player->process)
+            heal_player(player);
+    }
+}
+
+/* ---- the plan's actions */
+
+/* The part of a program that uses a recipe: in its process, where the path has that recipe. */
+static sim_event_fn workload_of(const struct deployment *d, const struct plan_action *action) {
+    bool elects = plan_recipe(d->plan, action->value[PLAN_LOCK] / 2 % PLAN_PATHS) == PLAN_RECIPE_ELECTION;
+    switch (action->kind) {
+    case PLAN_ACQUIRE:
+        return elects ? NULL : workload_acquire;
+    case PLAN_JOIN:
+        return elects ? candidates_join : NULL;
+    case PLAN_LEAVE:
+        return elects ? candidates_leave : NULL;
+    case PLAN_RESIGN:
+        return elects ? candidates_resign : NULL;
+    case PLAN_OBSERVE:
+        return elects ? candidates_observe : NULL;
+    case PLAN_CANCEL:
+        return workload_cancel;
+    case PLAN_DROP:
+        return workload_drop;
+    case PLAN_CLOSE:
+        return begin_close_in;
+    default:
+        return NULL;
+    }
+}
+
+bool processes_do(struct deployment *d, const struct plan_action *action) {
+    struct player *player = &d->players[action->value[0] % PLAN_PROCESSES];
+    if (action->kind > PLAN_CUT || action->value[0] >= d->plan->processes || !player->process)
+        return false;
+    sim_event_fn workload = workload_of(d, action);
+    switch (action->kind) {
+    case PLAN_KILL:
+        kill_player(player);
+        player->restarts = action->value[1] >= 0;
+        if (player->restarts)
+            sim_at(&d->agenda, d->agenda.now + action->value[1] * SIM_MS, start_again, player, NULL);
+        return true;
+    case PLAN_PAUSE:
+        return pause_player(player, action->value[1]);
+    case PLAN_CUT:
+        if (sim_client_server(player->process) < 0)
+            return false;
+        sim_client_cut(player->process);
+        return true;
+    default:
+        if (workload)
+            sim_run_in(player->process, d->agenda.now, true, workload, player, (void *)action);
+        return workload != NULL;
+    }
+}

@@ -1,0 +1,155 @@
+/* The events of the history, in words. */
+#include "transcript.h"
+
+#include <stdarg.h>
+
+static void line(const struct deployment *d, const struct history_event *e, FILE *out, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void line(const struct deployment *d, const struct history_event *e, FILE *out, const char *format, ...) {
+    va_list arguments;
+    fprintf(out, "%10.6f  ", (double)(e->at - d->started) / 1e9);
+    if (e->process >= 0)
+        fprintf(out, "p%d  == ", e->process);
+    else
+        fprintf(out, "    == ");
+    va_start(arguments, format);
+    vfprintf(out, format, arguments);
+    va_end(arguments);
+    fputc('\n', out);
+}
+
+static double ms(int64_t ns) { return (double)ns / 1e6; }
+
+/* The mode that is asked for, or granted. */
+static const char *what(const struct history_event *e) {
+    static char text[24];
+    if (e->mode != MODE_PERMIT)
+        return e->mode == MODE_SHARED ? "to read" : "alone";
+    snprintf(text, sizeof text, "%d permits", e->count);
+    return text;
+}
+
+static void hold_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    const struct checker_hold *hold = &d->checker.holds[e->id];
+    const char *token = transcript_zxid(hold->token);
+    unsigned handover = hold->handover;
+    switch (e->kind) {
+    case HISTORY_GRANT:
+        line(d, e, out, "GRANT of %s, %s, token %s/%u, valid for %.3f ms", plan_path(e->path), what(e), token, handover,
+             ms(e->b - e->at));
+        break;
+    case HISTORY_STANDS:
+        line(d, e, out, "hold %s/%u stands on the node of %s", token, handover, transcript_zxid(e->a));
+        break;
+    case HISTORY_DOWNGRADED:
+        line(d, e, out, "downgrades hold %s/%u: %s", token, handover, pdk_status_name((pdk_status)e->a));
+        break;
+    case HISTORY_EXTEND:
+        line(d, e, out, "hold %s/%u is valid for %.3f ms from now", token, handover, ms(e->a - e->at));
+        break;
+    case HISTORY_ENDED:
+        line(d, e, out, "hold %s/%u has ended", token, handover);
+        break;
+    case HISTORY_LOST:
+        line(d, e, out, "is told that hold %s/%u is LOST: %s", token, handover, pdk_reason_name((pdk_reason)e->a));
+        break;
+    case HISTORY_RELEASED:
+        line(d, e, out, "releases hold %s/%u: %s", token, handover, pdk_status_name((pdk_status)e->a));
+        break;
+    default:
+        line(d, e, out, "the resource of %s gets a %s of hold %s/%u: %s", plan_path(e->path),
+             e->mode == MODE_SHARED ? "read" : "write", token, handover, e->b ? "accepted" : "REFUSED, it is stale");
+        break;
+    }
+}
+
+static void claim_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    if (e->kind == HISTORY_CLAIM && e->extra == INT64_MAX)
+        line(d, e, out, "claim %d of %s, %s, for ever", e->id, plan_path(e->path), what(e));
+    else if (e->kind == HISTORY_CLAIM)
+        line(d, e, out, "claim %d of %s, %s, %s %.0f ms", e->id, plan_path(e->path), what(e),
+             e->b ? "a try, at most" : "for", ms(e->extra - e->clock));
+    else if (e->kind == HISTORY_CANCEL)
+        line(d, e, out, "claim %d is %s", e->id, e->a ? "cancelled" : "dropped with its lock");
+    else
+        line(d, e, out, "claim %d is answered: %s", e->id, pdk_status_name((pdk_status)e->a));
+}
+
+static void candidate_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    if (e->kind == HISTORY_JOINED)
+        line(d, e, out, "joins %s as candidate %d, called c%lld", plan_path(e->path), e->id, (long long)e->a);
+    else if (e->kind == HISTORY_ELECTED)
+        line(d, e, out, "candidate %d is ELECTED, token %s", e->id, transcript_zxid(e->a));
+    else if (e->kind == HISTORY_DEPOSED)
+        line(d, e, out, "candidate %d is DEPOSED: %s", e->id, pdk_reason_name((pdk_reason)e->a));
+    else if (e->kind == HISTORY_LEFT)
+        line(d, e, out, "candidate %d leaves", e->id);
+    else
+        line(d, e, out, "candidate %d %s: %s", e->id, e->kind == HISTORY_RESIGNED ? "resigns" : "fails",
+             pdk_status_name((pdk_status)e->a));
+}
+
+static void observer_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    if (e->kind == HISTORY_OBSERVES)
+        line(d, e, out, "observes %s, observer %d", plan_path(e->path), e->id);
+    else if (e->kind == HISTORY_STOPPED)
+        line(d, e, out, "observer %d is stopped", e->id);
+    else if (e->kind == HISTORY_LEADER && e->a)
+        line(d, e, out, "observer %d is told: c%lld leads, token %s", e->id, (long long)e->b, transcript_zxid(e->a));
+    else if (e->kind == HISTORY_LEADER)
+        line(d, e, out, "observer %d is told: nobody leads", e->id);
+}
+
+void transcript_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    static const char *const events[] = {"", "CONNECTED", "SUSPENDED", "RESTORED", "EXPIRED", "REOPENED", "CLOSED"};
+    switch (e->kind) {
+    case HISTORY_GRANT:
+    case HISTORY_STANDS:
+    case HISTORY_DOWNGRADED:
+    case HISTORY_EXTEND:
+    case HISTORY_ENDED:
+    case HISTORY_LOST:
+    case HISTORY_RELEASED:
+    case HISTORY_WRITE:
+        hold_event(d, e, out);
+        break;
+    case HISTORY_CLAIM:
+    case HISTORY_CANCEL:
+    case HISTORY_ANSWER:
+        claim_event(d, e, out);
+        break;
+    case HISTORY_JOINED:
+    case HISTORY_ELECTED:
+    case HISTORY_DEPOSED:
+    case HISTORY_RESIGNED:
+    case HISTORY_LEFT:
+    case HISTORY_FAILED:
+        candidate_event(d, e, out);
+        break;
+    case HISTORY_OBSERVES:
+    case HISTORY_LEADER:
+    case HISTORY_STOPPED:
+        observer_event(d, e, out);
+        break;
+    case HISTORY_SESSION:
+        line(d, e, out, "its program is told: session %s", events[e->a]);
+        break;
+    case HISTORY_LEASED:
+        line(d, e, out, "has a lease for %.3f ms from now; the leader's clock gives its session %.3f ms",
+             ms(e->a - e->at), ms(e->b - e->at));
+        break;
+    case HISTORY_PAUSED:
+    case HISTORY_RESUMED:
+        line(d, e, out, "p%d %s", e->id, e->kind == HISTORY_PAUSED ? "IS STOPPED (SIGSTOP)" : "goes on (SIGCONT)");
+        break;
+    case HISTORY_KILLED:
+        line(d, e, out, "p%d IS KILLED", e->id);
+        break;
+    case HISTORY_CLOSED:
+    case HISTORY_CLOSING:
+        line(d, e, out, "the session is closed%s", e->kind == HISTORY_CLOSED ? "" : " by dropping it");
+        break;
+    default: /* nodes were printed with their transactions */
+        break;
+    }
+}

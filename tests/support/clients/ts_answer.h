@@ -1,0 +1,38 @@
+/* Records the answer to one acquisition, of any recipe. It lives until ts_paddock_clear, like all that the support
+ * makes. */
+#ifndef TS_ANSWER_H
+#define TS_ANSWER_H
+
+#include <paddock/paddock.h>
+
+typedef struct ts_answer ts_answer;
+
+/* The call that acquires a recipe: one of its functions with all arguments but the object and the timeout filled in. */
+typedef pdk_status (*ts_start_fn)(void *recipe, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out);
+typedef pdk_status (*ts_block_fn)(void *recipe, int64_t timeout_ms, pdk_hold **out);
+
+/* Asynchronously; and with a blocking call on a thread of its own. */
+ts_answer *ts_answer_start(ts_start_fn start, void *recipe, int64_t timeout_ms);
+ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms);
+
+bool ts_answer_wait(ts_answer *answer, int64_t timeout_ms);
+/* The number of answers; the status, PDK_SYSTEM before the answer; and its time. */
+int ts_answer_count(ts_answer *answer);
+pdk_status ts_answer_status(ts_answer *answer);
+int64_t ts_answer_at_ns(ts_answer *answer);
+/* Its hold. ts_answer still owns it, and gives it back by ts_answer_release, or at the end. */
+pdk_hold *ts_answer_hold(ts_answer *answer);
+/* The hold becomes the caller's. */
+pdk_hold *ts_answer_take(ts_answer *answer);
+pdk_status ts_answer_release(ts_answer *answer);
+/* Waits for the end of the thread of a blocking acquisition. */
+void ts_answer_join(ts_answer *answer);
+/* The claim of an asynchronous acquisition. */
+pdk_claim *ts_answer_claim(ts_answer *answer);
+
+/* For ts_paddock_clear. The first joins the threads and gives back holds and claims. The second frees, once the
+ * sessions are gone. */
+void ts_answers_end(void);
+void ts_answers_free(void);
+
+#endif

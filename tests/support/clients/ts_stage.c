@@ -1,0 +1,56 @@
+/* The test bench of an integration test. The first test case that runs starts the server. It is stopped at the end. */
+#include "ts_stage.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+static ts_ensemble *server;
+
+static void stop(void) {
+    ts_ensemble_stop(server);
+    server = NULL;
+}
+
+static void start(void) {
+    const ts_ensemble_options options = {.nodes = 1, .tick_ms = 200};
+
+    if (server == NULL) {
+        server = ts_ensemble_start(&options);
+        atexit(stop);
+    }
+    ck_assert_ptr_nonnull(server);
+}
+
+TCase *ts_stage_case(Suite *suite, const char *name) {
+    TCase *tcase = tcase_create(name);
+
+    tcase_add_unchecked_fixture(tcase, start, NULL);
+    tcase_add_checked_fixture(tcase, NULL, ts_paddock_clear);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
+const char *ts_stage_server(void) { return ts_ensemble_host(server, 0); }
+ts_ensemble *ts_stage_ensemble(void) { return server; }
+
+ts_client *ts_stage_client(int session_timeout_ms) {
+    ts_client *client = ts_client_open(ts_stage_server(), session_timeout_ms);
+
+    ck_assert_ptr_nonnull(client);
+    return client;
+}
+
+pdk_hold *ts_stage_acquire(pdk_lock *lock, int64_t timeout_ms) {
+    pdk_hold *hold = NULL;
+    const pdk_status status = pdk_lock_acquire(lock, timeout_ms, &hold);
+
+    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_ptr_nonnull(hold);
+    return hold;
+}
+
+char *ts_hold_node(const pdk_hold *hold) {
+    g_auto(GStrv) words = g_strsplit(pdk_hold_sequencer(hold), " ", -1);
+
+    return g_strdup(g_strv_length(words) == 5 ? words[1] : "");
+}

@@ -1,0 +1,27 @@
+/* The test bench of an integration test: one server with a tick of 200 ms for the whole program. All that a test has
+ * opened is cleared after it (ts_paddock_clear). */
+#ifndef TS_STAGE_H
+#define TS_STAGE_H
+
+#include <check.h>
+
+#include "ts_ensemble.h"
+#include "ts_paddock.h"
+
+/* A test case of `suite`, with server and clean-up. */
+TCase *ts_stage_case(Suite *suite, const char *name);
+
+/* The server, "ip:port". */
+const char *ts_stage_server(void);
+ts_ensemble *ts_stage_ensemble(void);
+
+/* A session through a proxy of its own, with a timeout of `session_timeout_ms`. Fails the test when it cannot be had. */
+ts_client *ts_stage_client(int session_timeout_ms);
+
+/* Acquires, and fails the test when that fails. */
+pdk_hold *ts_stage_acquire(pdk_lock *lock, int64_t timeout_ms);
+
+/* The full path of the znode in a hold's sequencer (g_free). */
+char *ts_hold_node(const pdk_hold *hold);
+
+#endif

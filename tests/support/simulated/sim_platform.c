@@ -1,0 +1,224 @@
+#include "sim_platform.h"
+
+#include "session/close.h"
+#include "session/connect.h"
+#include "session/open.h"
+#include "session/session.h"
+#include "session/supervise.h"
+#include "sim_client.h"
+
+#include <string.h>
+
+struct threads {
+    struct threads *next; /* of the process's older session */
+    struct sim_process *process;
+    pdk_session *s;         /* NULL: freed */
+    uintptr_t timer, pause; /* which setting counts: of the timer; of the connector's wait */
+    bool dispatching, in_callback;
+    bool work, connecting;
+    bool stopped; /* the connector has ended, and the timer with it */
+    bool ended;   /* and the dispatcher */
+};
+
+static struct threads *threads_of(const pdk_session *s) { return s->platform_data; }
+
+static void soon(struct threads *t, sim_event_fn fn, uintptr_t which) {
+    sim_run_in(t->process, t->process->agenda->now, true, fn, t, (void *)which);
+}
+
+static void at_clock(struct threads *t, int64_t clock, sim_event_fn fn, uintptr_t which) {
+    sim_run_in(t->process, sim_process_when(t->process, clock), true, fn, t, (void *)which);
+}
+
+static void idle(const struct threads *t) { sim_idle(t->process->agenda); }
+
+/* The last act of a thread. */
+static void look_for_end(struct threads *t) {
+    pdk_session *s = t->s;
+    if (!t->stopped || t->dispatching || t->in_callback)
+        return;
+    pdk__lock(s);
+    t->ended = true;
+    bool abandoned = atomic_load(&s->refs) == 0;
+    pdk__unlock(s);
+    if (abandoned)
+        pdk__session_free(s);
+}
+
+/* ---- the timer */
+
+static void on_timer(void *subject, void *what) {
+    struct threads *t = subject;
+    if (!t->s || t->stopped || t->timer != (uintptr_t)what)
+        idle(t); /* set to another moment since */
+    else
+        pdk__tick(t->s);
+}
+
+static void platform_arm(pdk_session *s, int64_t at) {
+    struct threads *t = threads_of(s);
+    at_clock(t, at, on_timer, ++t->timer);
+}
+
+/* ---- the dispatcher */
+
+static void on_callback(void *subject, void *what);
+
+static void platform_wake(pdk_session *s) {
+    struct threads *t = threads_of(s);
+    if (t->dispatching || t->in_callback || t->ended)
+        return;
+    t->dispatching = true;
+    soon(t, on_callback, 0);
+}
+
+static bool is_due(pdk_session *s) { return !pdk__outbox_is_silent(s) && !g_queue_is_empty(&s->outbox.due); }
+
+/* The session may lose its last reference in the callback; it is not freed before the threads have ended. */
+static void on_callback(void *subject, void *what) {
+    struct threads *t = subject;
+    (void)what;
+    t->dispatching = false;
+    if (!t->s)
+        return;
+    t->in_callback = true;
+    pdk__outbox_run_one(t->s);
+    t->in_callback = false;
+    if (is_due(t->s))
+        platform_wake(t->s);
+    look_for_end(t);
+}
+
+/* ---- the connector */
+
+static void on_connector(void *subject, void *what) {
+    struct threads *t = subject;
+    if (!t->s || t->stopped || t->pause != (uintptr_t)what) {
+        idle(t);
+        return;
+    }
+    int64_t wait_until = 0;
+    t->work = false;
+    t->connecting = true;
+    bool finished = pdk__connector_run(t->s, &wait_until);
+    t->connecting = false;
+    t->pause++;
+    if (finished) {
+        t->stopped = true;
+        look_for_end(t);
+    } else if (t->work || wait_until <= pdk__now(t->s)) {
+        soon(t, on_connector, t->pause);
+    } else if (wait_until != INT64_MAX) {
+        at_clock(t, wait_until, on_connector, t->pause);
+    }
+}
+
+static void platform_work(pdk_session *s) {
+    struct threads *t = threads_of(s);
+    if (!t->work && !t->connecting && !t->stopped)
+        soon(t, on_connector, ++t->pause);
+    t->work = true;
+}
+
+/* ---- the rest of the table */
+
+static gint by_text(gconstpointer a, gconstpointer b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names are addresses already. Their list is made odd, as the real one is. */
+static pdk_status platform_resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user,
+                                   char **servers, char **why) {
+    *servers = *why = NULL;
+    if (give_up(user))
+        return PDK_UNAVAILABLE;
+    GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned i = 0; i < hosts->count; i++)
+        g_ptr_array_add(list, g_strdup_printf("%s:%u", hosts->names[i], hosts->ports[i]));
+    g_ptr_array_sort(list, by_text);
+    if (list->len % 2 == 0)
+        g_ptr_array_add(list, g_strdup(g_ptr_array_index(list, 0)));
+    g_ptr_array_add(list, NULL);
+    *servers = g_strjoinv(",", (char **)list->pdata);
+    g_ptr_array_free(list, TRUE);
+    return PDK_OK;
+}
+
+static int64_t platform_now(void) { return sim_process_clock(sim_process_current()); }
+
+/* The schedule's own, so that it can be played again. */
+static void platform_random(void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)g_random_int();
+}
+
+static pdk_status platform_start(pdk_session *s) {
+    struct sim_process *p = sim_process_current();
+    struct threads *t = sim_alloc(p->agenda, sizeof *t);
+    *t = (struct threads){.next = p->session, .process = p, .s = s};
+    p->session = t;
+    s->platform_data = t;
+    platform_work(s);
+    return PDK_OK;
+}
+
+static bool platform_ended(const pdk_session *s) { return !s->platform_data || threads_of(s)->ended; }
+
+static void platform_end(pdk_session *s) {
+    if (!s->platform_data)
+        return;
+    threads_of(s)->s = NULL;
+    s->platform_data = NULL;
+}
+
+const struct pdk__platform sim_platform = {
+    &sim_client_calls, platform_resolve, platform_now,  platform_random, platform_start,
+    platform_arm,      platform_wake,    platform_work, platform_ended,  platform_end,
+};
+
+/* ---- from outside */
+
+struct opening {
+    const char *hosts;
+    const pdk_session_options *options;
+    pdk_session *s;
+};
+
+static void open_in(void *subject, void *what) {
+    struct opening *opening = subject;
+    (void)what;
+    if (pdk__session_begin(opening->hosts, opening->options, &sim_platform, &opening->s) != PDK_OK)
+        opening->s = NULL;
+}
+
+pdk_session *sim_session_open(struct sim_process *p, const char *hosts, const pdk_session_options *options) {
+    struct opening opening = {hosts, options, NULL};
+    sim_call_in(p, open_in, &opening, NULL);
+    return opening.s;
+}
+
+/* As a close does it: first the decisions of the end, then silence, then the connector's last run. */
+static void end_session(void *subject, void *what) {
+    struct threads *t = subject;
+    pdk_session *s = t->s;
+    (void)what;
+    pdk__lock(s);
+    pdk__session_end(s, PDK_CLOSED, "the process is dead");
+    s->finish = true;
+    s->flush_until = 1;
+    pdk__unlock(s);
+    pdk__outbox_silence(s);
+    for (int64_t wait_until; !t->stopped;)
+        t->stopped = pdk__connector_run(s, &wait_until);
+    t->dispatching = false;
+    look_for_end(t);
+}
+
+void sim_dispose(struct sim_process *p, sim_event_fn give_back, void *subject, void *what) {
+    sim_process_kill(p);
+    for (struct threads *t = p->session; t; t = t->next)
+        if (t->s)
+            sim_call_dead(p, end_session, t, NULL);
+    if (give_back)
+        sim_call_dead(p, give_back, subject, what);
+}
