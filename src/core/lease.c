@@ -88,7 +88,8 @@ bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, b
     bool moved = false;
     if (committed) {
         int64_t end = reported_touch(l, sent) + l->timeout - pdk__lease_margin(l);
-        assert(end <= sent + l->timeout - pdk__lease_margin(l)); /* no touch is later than the request */
+        /* No touch is later than the request. */
+        assert(end <= sent + l->timeout - pdk__lease_margin(l));
         moved = end > l->end;
         if (moved)
             l->end = end;
