@@ -1,4 +1,4 @@
-/* Spoiling what a history says of elections. */
+/* Spoils histories of elections. */
 #include "mutations.h"
 
 #include <paddock/hold.h>

@@ -1,4 +1,4 @@
-/* Spoiling what a history says of holds. */
+/* Spoils histories of holds. */
 #include "mutations.h"
 
 #include <paddock/hold.h>

@@ -1,4 +1,4 @@
-/* Spoiling what a history says of readers and writers. */
+/* Spoils histories of readers and writers. */
 #include "mutations.h"
 
 #include <paddock/status.h>

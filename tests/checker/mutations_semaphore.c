@@ -1,4 +1,4 @@
-/* Spoiling what a history says of permits. */
+/* Spoils histories of permits. */
 #include "mutations.h"
 
 #include <paddock/status.h>

@@ -2,8 +2,8 @@
  *
  *     end ≤ s_j + T − (T/16 + 50 ms)
  *
- * for the latest j that was answered the reports' delay before some committed k' was sent, which was answered 17/16 · 50 ms before
- * some committed k was sent; or for the birth.
+ * Either j is the birth. Or j is the latest request that was answered the reports' delay before some committed k' was sent,
+ * and k' was answered 17/16 · 50 ms before some committed k was sent.
  * Input: the options, and then answers, negotiations and new sessions. */
 #include "core/lease.h"
 #include "fuzz.h"

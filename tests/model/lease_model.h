@@ -14,7 +14,7 @@
  * pauses before it looks at the answer. A state knows no date: all times are relative to now. So the states are few.
  *
  * The servers are as unkind as they may be. The leader counts T from the moment of the touch at the client's server, not from
- * the moment it heard of it, and from then on may give the session away at any time, or never. A message may stay
+ * the moment it heard of it. When T is over it may give the session away at any time, or never. A message may stay
  * on a link for ever. That is a link that is cut, in one direction or both: the server beyond it goes on answering reads. A
  * deposed leader does so too.
  */

@@ -18,9 +18,9 @@
  * alone, without the queue in front of them: everybody comes at any time. A writer that holds may downgrade.
  *
  * Faults come out of budgets, so that the space is finite. The lease is set when a committed request is acknowledged while
- * the server still has the session, cleared by the action that lets it lapse, and a session expires only after that. That
- * is what core/lease.h promises and its own tests check; the arithmetic is not in here. A paused process is one
- * that has not noticed that its lease has lapsed. Meanwhile it does all that it would do otherwise.
+ * the server still has the session. The action that lets it lapse clears it. A session expires only after that. core/lease.h
+ * promises so, and its own tests check it; the arithmetic is not in here. A paused process is one that has not noticed that
+ * its lease has lapsed. Meanwhile it does all that it would do otherwise.
  */
 #ifndef MODEL_H
 #define MODEL_H

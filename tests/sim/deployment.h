@@ -225,7 +225,7 @@ void workload_claim(struct client *client, const struct plan_action *action, int
 bool workload_object(struct client *client, int32_t lock);
 /* Holds, claims and objects. */
 void workload_give_back(struct client *client);
-/* Of a player, what an action says. */
+/* The workload of an action, for a player. */
 void workload_acquire(void *player, void *action);
 void workload_cancel(void *player, void *action);
 void workload_drop(void *player, void *action);

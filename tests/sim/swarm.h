@@ -19,7 +19,7 @@ struct swarm {
 
 /* Draws the recipes, before any action. */
 void swarm_draw_recipes(struct swarm *s);
-/* An ACQUIRE becomes what its path's recipe makes of it. */
+/* Turns an ACQUIRE into a claim of its path's recipe. */
 void swarm_draw_claim(struct swarm *s, struct plan_action *action);
 /* An ACL of one of the path's directories: the action's position. */
 int32_t swarm_draw_directory(struct swarm *s, int32_t path);

@@ -191,6 +191,7 @@ START_TEST(names_of_one_session_have_its_uuid_prefix) {
         pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f02-000000000001", strange);
         ck_assert(pdk__name_has_uuid_prefix(mark, prefix));
         ck_assert(!pdk__name_has_uuid_prefix(strange, prefix));
+        ck_assert_int_eq(strncmp(mark + pdk__name_uuid_prefix_length(mark), "00000000000f", 12), 0);
         mark[12] = '\0';
         ck_assert(!pdk__name_has_uuid_prefix(mark, prefix));
     }

@@ -1,6 +1,6 @@
 /*
  * Free loopback ports without a race. A reserved port is bound, not listening, with SO_REUSEADDR by a descriptor of this
- * process: nobody else is given it, connecting to it is refused, and a server that sets SO_REUSEADDR itself (ZooKeeper's
+ * process: nobody else is given it, and connecting to it is refused. A server that sets SO_REUSEADDR itself (ZooKeeper's
  * do) can bind and listen on it, again and again, until the reservation is closed.
  */
 #ifndef TS_PORTS_H

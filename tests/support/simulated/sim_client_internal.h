@@ -96,9 +96,9 @@ void sim_tell_state(struct sim_handle *h, enum pdk__zk_state state);
 /* ---- sim_client_io.c */
 /* Something arrived, or is to be sent: the network thread handles it, as late as threads are. */
 void sim_io_wake(struct sim_handle *h);
-/* Send what is queued and the end of the session, if there is a connection; then hang up. */
+/* Send all that is queued and the end of the session, if there is a connection; then hang up. */
 void sim_io_close(struct sim_handle *h);
-/* The kernel closes the socket: what was sent still arrives. */
+/* The kernel closes the socket: packets that were sent still arrive. */
 void sim_io_hang_up(struct sim_handle *h);
 
 #endif
