@@ -140,7 +140,7 @@ class Site:
         volumes = [word for source, mode in mounts for word in ("--volume", f"{source}:{source}:{mode}")]
         command("docker", "run", "--detach", "--init", "--name", self.name, "--hostname", f"site{number}",
                 "--label", f"{LABEL}={ensemble.name}", "--network", f"{ensemble.name}_default",
-                "--cap-add", "NET_ADMIN", *volumes, "paddock/contender", "sleep", "infinity")
+                "--cap-add", "NET_ADMIN", *volumes, "paddock/player", "sleep", "infinity")
 
     def run(self, *argv, check=True):
         """Runs as the user of the driver: so the files belong to that user, and the processes can be seen and stopped."""
