@@ -52,7 +52,7 @@ class Conflict:
 
 def sweep(spans, permits):
     """At each end of a span: the instant, the tally, and whether the span begins. Spans that touch overlap."""
-    edges = [edge for one in spans for edge in ((one.first, 0, id(one), one), (one.last, 1, id(one), one))]
+    edges = [edge for index, one in enumerate(spans) for edge in ((one.first, 0, index, one), (one.last, 1, index, one))]
     tally = Tally(permits)
     for ns, ends, _, one in sorted(edges, key=lambda edge: edge[:3]):
         tally.add(one, -1 if ends else 1)
