@@ -1,19 +1,13 @@
-"""The ensemble in Docker: its front door from Python, what its servers say, and the sites, in which contenders run."""
+"""The ensemble in Docker from Python: its front door, what its servers say, and the sites in which the players run."""
 import logging
 import os
 import re
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-for folder in ("tests/interop", "tests/trials"):
-    sys.path.insert(0, str(ROOT / folder))
-
-from kazoo.client import KazooClient  # noqa: E402
-from players import Broken  # noqa: E402
+from kazoo.client import KazooClient
+from play.processes import ROOT, Broken
 
 NODES = (1, 2, 3)
 CLIENT_PORT = 2181
@@ -25,17 +19,17 @@ AS_USER = ("--user", f"{os.getuid()}:{os.getgid()}")
 
 
 class NoEngine(Exception):
-    """There is no Docker engine; what was said about it stands on standard error."""
+    """There is no Docker engine. The reason is on standard error."""
 
 
 def in_words(error):
-    """Not all of them say anything."""
+    """The error's text, or its class if it has no text."""
     return str(error) or type(error).__name__
 
 
 def obeyed(argv, seconds=None, **streams):
-    """Its status and output. What is under way is waited for, also when interrupted: a container that it makes would else
-    appear after all of them were removed."""
+    """The status and output of a command. Waits for its end also when interrupted: else it could make a container after
+    all of them were removed."""
     with subprocess.Popen([str(one) for one in argv], stdin=subprocess.DEVNULL, text=True, **streams) as child:
         try:
             said = child.communicate(timeout=seconds)
@@ -49,7 +43,7 @@ def obeyed(argv, seconds=None, **streams):
 
 
 def command(*argv, seconds=ORDER_S, check=True):
-    """What it printed; a failure is told in its own words."""
+    """What the command printed. Broken, with its own words, when it failed."""
     words = " ".join(map(str, argv))
     try:
         status, output, complaint = obeyed(argv, seconds, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -61,7 +55,7 @@ def command(*argv, seconds=ORDER_S, check=True):
 
 
 def administrator(hosts):
-    """A ZooKeeper client of the driver's own."""
+    """The driver's own ZooKeeper client."""
     logging.getLogger("kazoo").setLevel(logging.CRITICAL)
     admin = KazooClient(hosts=hosts, timeout=10, connection_retry={"max_tries": -1, "max_delay": 0.5},
                         command_retry={"max_tries": -1, "max_delay": 0.5, "deadline": RETRY_S})
@@ -70,7 +64,7 @@ def administrator(hosts):
 
 
 class Ensemble:
-    """One of its own, under a name of its own: one that somebody made for another purpose stays as it is."""
+    """An ensemble under a name of its own: one that was made for another purpose stays as it is."""
 
     def __init__(self, ticks):
         self.ticks, self.name = ticks, os.environ.setdefault("PDK_ENSEMBLE", "paddock-chaos")
@@ -80,9 +74,9 @@ class Ensemble:
         return command(ROOT / "docker/ensemble", verb, *more)
 
     def up(self):
-        # Its own words: the first time, images are built, which takes minutes.
+        # It shows the command's own words: the first time it builds images, which takes minutes.
         self.told("up", "--ticks", self.ticks)
-        os.environ["DOCKER_HOST"] = command(ROOT / "docker/engine", "find")  # of the engine that this has found or started
+        os.environ["DOCKER_HOST"] = command(ROOT / "docker/engine", "find")  # the engine that `up` has found or started
         lines = [line.split() for line in self.order("addresses").splitlines()]
         self.addresses = {int(node): address for node, address in lines}
 
@@ -90,13 +84,13 @@ class Ensemble:
         self.told("down")
 
     def keep_words(self, folder):
-        """What the servers have said, beside the logs: it goes with their containers."""
+        """Saves the servers' output beside the logs: else it is gone with their containers."""
         for node in NODES:
             with open(folder / f"server{node}.txt", "w") as file:
                 obeyed(["docker", "logs", f"{self.name}-server{node}"], stdout=file, stderr=file)
 
     def told(self, *words):
-        """docker/ensemble, whose own words are shown."""
+        """Runs docker/ensemble and shows its words."""
         status, *_ = obeyed([ROOT / "docker/ensemble", *words], stdout=sys.stderr)
         if status == NO_ENGINE:
             raise NoEngine
@@ -114,7 +108,7 @@ class Ensemble:
         return next((node for node, its in self.addresses.items() if its == address), None)
 
     def mode(self, node):
-        """leader, follower, or None from a server that does not serve."""
+        """leader or follower; None when the server does not serve."""
         try:
             with socket.create_connection((self.addresses[node], CLIENT_PORT), WORD_S) as link:
                 link.settimeout(WORD_S)
@@ -135,9 +129,9 @@ class Ensemble:
 
 
 class Site:
-    """A container on the ensemble's network, with an address and rules of its own for whatever runs in it."""
+    """A container on the ensemble's network, with an address and packet rules of its own. Players run in it."""
 
-    # Returns once every thread is really stopped, which may be a while after the signal.
+    # Returns when every thread is stopped, which may be a while after the signal.
     STOP = ('kill -STOP "$1" && while grep -hs ^State: /proc/"$1"/task/*/status | grep -qv "[TtZX] ("; do :; done')
 
     def __init__(self, ensemble, number, mounts):
@@ -146,10 +140,10 @@ class Site:
         volumes = [word for source, mode in mounts for word in ("--volume", f"{source}:{source}:{mode}")]
         command("docker", "run", "--detach", "--init", "--name", self.name, "--hostname", f"site{number}",
                 "--label", f"{LABEL}={ensemble.name}", "--network", f"{ensemble.name}_default",
-                "--cap-add", "NET_ADMIN", *volumes, "paddock/contender", "sleep", "infinity")
+                "--cap-add", "NET_ADMIN", *volumes, "paddock/player", "sleep", "infinity")
 
     def run(self, *argv, check=True):
-        """As whoever runs this, so that files belong to them, and their processes can be seen and stopped."""
+        """Runs as the user of the driver: so the files belong to that user, and the processes can be seen and stopped."""
         return command("docker", "exec", *AS_USER, self.name, *argv, check=check)
 
     def wire(self, *words):
@@ -167,7 +161,7 @@ class Site:
         self.run("kill", f"-{name}", pid)
 
     def freeze(self):
-        """An old runc, now and then, gives up on processes that are busy, and leaves them running."""
+        """Tries several times: an old runc now and then gives up on busy processes, and leaves them running."""
         for left in reversed(range(FREEZE_TRIES)):
             try:
                 command("docker", "pause", self.name)
@@ -188,7 +182,7 @@ class Site:
             self.wire("heal")
 
     def connections(self):
-        """The address of the server that each process here talks to; nothing of a site that cannot be asked."""
+        """Process id → the address of the server that it is connected to. Empty when the site is frozen."""
         if self.frozen:
             return {}
         lines = self.run("ss", "-Htnp", "state", "established", "dport", "=", f":{CLIENT_PORT}", check=False)

@@ -1,65 +1,67 @@
-"""What a fault is, how one is inflicted, and the catalogue of all of them."""
+"""What a fault is, how it is inflicted, and the catalogue of all faults."""
 import itertools
 from dataclasses import dataclass, field
 
-from ensemble import Broken, in_words
 from kazoo.exceptions import KazooException
+from play.processes import Broken
+
+from ensemble import in_words
 
 UNDO_TRIES, UNDO_PAUSE_S = 3, 1.0
-HOLDING = 0.7  # of those that are hit: so many hold a right, if anybody does
+HOLDING = 0.7  # of the victims: so many hold a grant, if any player does
 
 
 class Missed(Exception):
-    """It could not be done as things stand, though it was tried."""
+    """The fault was tried, and cannot be done now."""
 
 
 @dataclass
 class Target:
     words: str  # for the log
-    players: list = field(default_factory=list)  # whom it hits directly
-    what: object = None  # node, site, path: whatever the fault needs
+    players: list = field(default_factory=list)  # those that it hits directly
+    what: object = None  # what the fault needs: a node, a site, a path
 
 
 class Fault:
-    """Named harm: aim() chooses whom to hit or returns None, strike() does it, undo() takes it back.
+    """A fault. aim() chooses the target, or returns None. strike() does it. undo() takes it back.
 
-    span is how long it lasts between the two, in session timeouts from … to. rows are those of the table of faults in
-    docs/chaos.md that it shows. A series (--times) of faults that are all `pinned` has its keepers at one server each, and
-    each fault lasts until others have been granted what those lost. What is `silent` the other servers notice late. What
-    `severs` leaves those it hits without any server. What `takes` deletes nodes, by which rights are held: others are
-    granted them before the holders can know.
+    span is how long the fault lasts between strike and undo, in session timeouts, from … to. rows are the rows that
+    it shows in the table of faults in docs/chaos.md. In a series (--times) of faults that are all `pinned`, each
+    keeper is connected to one server, and a fault lasts until other players have been granted what its victims lost.
+    The other servers notice a `silent` fault late. A fault that `severs` leaves its victims without any server. A
+    fault that `takes` deletes nodes that grants stand on: the next are granted before the holders can know.
     """
     lane, pinned, silent, severs, takes = None, False, False, False, False
 
     def __init__(self, name, rows, words, span=(0, 0)):
         self.name, self.rows, self.words, self.span = name, rows, words, span
 
-    def aim(self, scene, random):
+    def aim(self, chaos, random):
         raise NotImplementedError
 
-    def strike(self, scene, target):
+    def strike(self, chaos, target):
         raise NotImplementedError
 
-    def last(self, scene, target, seconds):
-        """While it lasts."""
-        scene.pause(seconds)
+    def last(self, chaos, target, seconds):
+        """Waits while it lasts."""
+        chaos.pause(seconds)
 
-    def undo(self, scene, target):
+    def undo(self, chaos, target):
         pass
 
 
 @dataclass
-class Scene:
-    """What faults are inflicted on."""
+class Chaos:
+    """A run under way: what faults are inflicted on."""
     ensemble: object
-    cast: object
+    players: object
     present: object
-    admin: object  # a client of the driver's own, who is an administrator
+    admin: object  # the driver's own client, the administrator
     options: object
-    stopping: object  # an event: the run ends, whatever is under way
+    stopping: object  # an event: the run ends now
     numbers: object = field(default_factory=lambda: itertools.count(1))
     missed: list = field(default_factory=list)  # in words
-    foreign: set = field(default_factory=set)  # nodes of the driver's
+    foreign: set = field(default_factory=set)  # nodes that the driver made
 
     @property
     def session_s(self):
@@ -72,53 +74,53 @@ class Scene:
         return random.choice(sorted(crowd, key=lambda one: one.name)) if crowd else None
 
     def holding(self):
-        """Players."""
-        names = {name for path in self.cast.paths for name in self.present.holders(path)}
-        return [player for player in self.cast.of() if player.name in names]
+        """The players that hold something."""
+        names = {name for path in self.players.paths for name in self.present.holders(path)}
+        return [player for player in self.players.of() if player.name in names]
 
     def victim(self, random):
-        """A player: in most cases one of those that hold, else any."""
-        return self.choose(random, random.random() < HOLDING and self.holding() or self.cast.of())
+        """A player: mostly one that holds, else any."""
+        return self.choose(random, random.random() < HOLDING and self.holding() or self.players.of())
 
     def holders(self):
         self.present.poll()
-        found = [f"{path}:{name}" for path in self.cast.paths for name in self.present.holders(path)]
+        found = [f"{path}:{name}" for path in self.players.paths for name in self.present.holders(path)]
         return ",".join(found) or "-"
 
 
-def inflict(scene, fault, target, last):
-    """Strike, let last() pass, undo; all of it noted. What fails of the first two is missed, and nothing else."""
-    number = next(scene.numbers)
-    scene.cast.note("fault", id=number, name=fault.name, lane=fault.lane, target=target.words,
-                    who=",".join(player.name for player in target.players) or "-", holder=scene.holders(),
+def inflict(chaos, fault, target, last):
+    """Strikes, waits with last(), undoes, and notes all of it. If strike or last fails, the fault is noted as missed."""
+    number = next(chaos.numbers)
+    chaos.players.note("fault", id=number, name=fault.name, lane=fault.lane, target=target.words,
+                    who=",".join(player.name for player in target.players) or "-", holder=chaos.holders(),
                     **{word: 1 for word, so in (("severed", fault.severs), ("takes", fault.takes)) if so})
     try:
-        fault.strike(scene, target)
-        scene.cast.note("struck", id=number)
+        fault.strike(chaos, target)
+        chaos.players.note("struck", id=number)
         last()
     except (Missed, Broken, KazooException) as error:
-        scene.cast.note("missed", id=number)
-        scene.missed.append(f"{fault.name}: {in_words(error)}")
-    if scene.stopping.is_set():
-        return  # all is taken down
-    scene.cast.note("healing", id=number)
-    undo(scene, fault, target)
-    scene.cast.note("healed", id=number)
+        chaos.players.note("missed", id=number)
+        chaos.missed.append(f"{fault.name}: {in_words(error)}")
+    if chaos.stopping.is_set():
+        return  # the run ends: all is taken down
+    chaos.players.note("healing", id=number)
+    undo(chaos, fault, target)
+    chaos.players.note("healed", id=number)
 
 
-def undo(scene, fault, target):
+def undo(chaos, fault, target):
     for left in reversed(range(UNDO_TRIES)):
         try:
-            return fault.undo(scene, target)
+            return fault.undo(chaos, target)
         except (Broken, KazooException) as error:
             if not left:
                 raise Broken(f"{fault.name} could not be undone: {in_words(error)}") from error
-        scene.pause(UNDO_PAUSE_S)
+        chaos.pause(UNDO_PAUSE_S)
     return None
 
 
 def catalogue():
-    """Name → fault, in the order in which they are listed."""
+    """Name → fault, in the order of the list."""
     import faults_client
     import faults_data
     import faults_server
@@ -126,7 +128,7 @@ def catalogue():
 
 
 def listing():
-    """For people: the same table stands in docs/chaos.md."""
+    """For people. docs/chaos.md has the same table."""
     lines = []
     for fault in catalogue().values():
         rows = ", ".join(map(str, fault.rows))

@@ -1,4 +1,4 @@
-"""Faults of servers and of the links between them, done by docker/ensemble. One at a time: two of three have to be well."""
+"""Faults of servers and of their links, done by docker/ensemble. One at a time: two of three servers have to be well."""
 from ensemble import NODES
 from faults import Fault, Missed, Target
 
@@ -8,81 +8,81 @@ FEW = 150  # transactions until a counter is full, for each recipe of each clien
 
 
 class ServerFault(Fault):
-    """orders: what docker/ensemble is told, {0} {1} {2} being the servers that were chosen."""
+    """orders are those to docker/ensemble. {0} {1} {2} are the chosen servers."""
     lane = "server"
 
     def __init__(self, name, rows, words, span, orders, at="leader", pinned=False, silent=False):
         super().__init__(name, rows, words, span)
         self.orders, self.at, self.pinned, self.silent = orders, at, pinned, silent
 
-    def aim(self, scene, random):
-        leader = scene.ensemble.leader()
+    def aim(self, chaos, random):
+        leader = chaos.ensemble.leader()
         if leader is None:
             return None
         followers = random.sample([node for node in NODES if node != leader], 2)
         if self.at == "followed":
-            followers.sort(key=self.crowd(scene).count, reverse=True)
+            followers.sort(key=self.crowd(chaos).count, reverse=True)
         nodes = {"leader": [leader, *followers], "any": random.sample(NODES, 3)}.get(self.at, [*followers, leader])
-        return self.at_nodes(scene, nodes)
+        return self.at_nodes(chaos, nodes)
 
-    def crowd(self, scene):
-        """For each that holds a right, the server it is connected to."""
-        holders = {player.name for player in scene.holding()}
-        return [node for player, node in scene.cast.connected().items() if player.name in holders]
+    def crowd(self, chaos):
+        """For each player that holds a grant, the server that it is connected to."""
+        holders = {player.name for player in chaos.holding()}
+        return [node for player, node in chaos.players.connected().items() if player.name in holders]
 
-    def at_nodes(self, scene, nodes):
+    def at_nodes(self, chaos, nodes):
         told = [node for place, node in enumerate(nodes) if any(f"{{{place}}}" in order for order in self.orders)]
         return Target(",".join(f"server{node}" for node in told or nodes[:1]), [], nodes)
 
-    def strike(self, scene, target):
+    def strike(self, chaos, target):
         for order in self.orders:
-            scene.ensemble.order(*order.format(*target.what).split())
+            chaos.ensemble.order(*order.format(*target.what).split())
 
-    def undo(self, scene, target):
-        """Returns when all of them serve."""
-        scene.ensemble.order("heal")
+    def undo(self, chaos, target):
+        """Returns when all servers serve."""
+        chaos.ensemble.order("heal")
 
 
 class Flapping(ServerFault):
-    def last(self, scene, target, seconds):
+    def last(self, chaos, target, seconds):
         for _ in range(int(seconds / FLAP_S / 2)):
-            scene.pause(FLAP_S)
-            scene.ensemble.order("heal", target.what[0])
-            scene.pause(FLAP_S)
-            self.strike(scene, target)
+            chaos.pause(FLAP_S)
+            chaos.ensemble.order("heal", target.what[0])
+            chaos.pause(FLAP_S)
+            self.strike(chaos, target)
 
 
 class Rolling(ServerFault):
-    """Each of them restarted in turn, once those before it serve again."""
+    """Restarts one server after another. Each restart waits until the earlier ones serve again."""
 
-    def strike(self, scene, target):
+    def strike(self, chaos, target):
         for node in target.what:
-            scene.ensemble.order("restart", node)
+            chaos.ensemble.order("restart", node)
             for _ in range(300):
-                if scene.ensemble.whole() or scene.stopping.is_set():
+                if chaos.ensemble.whole() or chaos.stopping.is_set():
                     break
-                scene.pause(0.1)
+                chaos.pause(0.1)
 
 
 class CounterFull(ServerFault):
-    """Lasts until it has happened. Each time a leader is lost, so not too often."""
+    """Lasts until the counter is full. That costs a leader each time, so it is not done too often."""
 
-    def strike(self, scene, target):
-        few = FEW * len(scene.options.recipes) * len(scene.options.clients)
-        scene.ensemble.order("counter-full", few, *target.what)
+    def strike(self, chaos, target):
+        few = FEW * len(chaos.options.recipes) * len(chaos.options.clients)
+        chaos.ensemble.order("counter-full", few, *target.what)
 
-    def last(self, scene, target, seconds):
-        before = self.epoch(scene)
+    def last(self, chaos, target, seconds):
+        before = self.epoch(chaos)
         for _ in range(400):
-            if self.epoch(scene) > before or scene.stopping.is_set():
+            if self.epoch(chaos) > before or chaos.stopping.is_set():
                 return
-            scene.pause(0.1)
+            chaos.pause(0.1)
         raise Missed("no counter was full in time")
 
-    def epoch(self, scene):
-        """Every answer tells of the latest transaction."""
-        scene.admin.retry(scene.admin.exists, "/")
-        return scene.admin.last_zxid >> 32
+    def epoch(self, chaos):
+        """The epoch, from the latest transaction that the answer tells."""
+        chaos.admin.retry(chaos.admin.exists, "/")
+        return chaos.admin.last_zxid >> 32
 
 
 BRIEF, USUAL, LONG = (0.1, 0.6), (0.5, 1.5), (1.2, 2.2)

@@ -1,38 +1,29 @@
-#!/usr/bin/python3 -B
-"""What the logs of a chaos run have to show of our client, and what they show of all.
+"""What the logs of a chaos run must show of our client, and what they show of all clients.
 
-    judge.py --logs FOLDER     judges a run again whose logs were kept, and prints its tables
-
-    judge_exclusion   no two rights that exclude each other are believed at one instant; never more permits than there are
-    judge_taken       (whose rights an administrator took, of which word has to come first)
-    judge_tokens      tokens rise in the order of the grants (readers: as rwlock.h says), and each is one right's
-    judge_resources   the fenced resource takes no stale write, nor refuses a fresh one; the naive one is seen to suffer
-    judge_ends        one end for each grant, soon; one LOST for a loss, in time, none after a release, no belief after it; no
-                      node lost that nobody deleted; every claim answered; nobody ends by itself, or not at all
-    judge_liveness    in every calm each claim that waits is answered in time and each path served; everybody claims; nothing
-                      left at the end
+    judge_exclusion   two grants that exclude each other are never valid at one instant; never more permits than there are
+    judge_taken       (the grants that an administrator took; word of that has to reach the holder first)
+    judge_tokens      tokens rise in the order of the grants (readers: as rwlock.h says), and each belongs to one grant
+    judge_resources   the fenced resource takes no stale write and refuses no fresh one; the naive one suffers stale writes
+    judge_ends        each grant ends once, and soon; a loss is told by LOST once, in time, not after a release, and the grant
+                      is never valid after it; no node is lost that nobody deleted; each claim is answered; no player ends by
+                      itself, and each one ends when told
+    judge_liveness    in each calm each claim that waits is answered in time and each path is served; all players claim; nothing
+                      is left at the end
     judge_recovery    nothing; it counts what a fault costs, for the tables of report.py
 
-Time is CLOCK_BOOTTIME of the one machine. Belief is what a player looked at and noted, from the first to the last instant at
-which the answer was yes, less the time in which its process was stopped, and until it was certainly dead for one that was
-killed. Where that is in doubt it is decided against us and for the others.
+Time is CLOCK_BOOTTIME of the one machine. A grant counts as valid from the first to the last sample that said so,
+less the time in which its process was stopped. If the player was killed, it counts until the player was certainly
+dead. What is in doubt is decided against us and in favour of the others.
 """
-import argparse
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/trials"))
-
-import judge_ends  # noqa: E402
-import judge_exclusion  # noqa: E402
-import judge_liveness  # noqa: E402
-import judge_recovery  # noqa: E402
-import judge_resources  # noqa: E402
-import judge_tokens  # noqa: E402
-from judge_record import OURS, Record  # noqa: E402
-from logbook import Logbook  # noqa: E402
-
+import judge_ends
+import judge_exclusion
+import judge_liveness
+import judge_recovery
+import judge_resources
+import judge_tokens
+from judge_record import OURS, Record
 
 ROLES = ("turns", "keep")
 
@@ -42,7 +33,7 @@ class Findings:
     """What the logs show of one client."""
     client: str
     holds: int
-    handovers: int  # of these, from one thread of a process to another, without the servers
+    handovers: int  # how many of these went from thread to thread, without the servers
     overlaps: list
     damage: judge_resources.Damage
     severed: list  # judge_ends.Severed
@@ -64,11 +55,11 @@ class Findings:
 class Judgement:
     record: Record
     findings: list  # one for each client
-    faults: list = field(default_factory=list)  # of ours, in words
+    faults: list = field(default_factory=list)  # of our client, in words
 
 
 def judge_substance(record, found):
-    """Whether enough has happened for the rest to mean anything."""
+    """Whether enough has happened for the other judgements to mean something."""
     faults = [] if record.faults else ["vacuous: nothing was done"]
     granted = {hold.player.path for hold in record.holds}
     faults += [f"vacuous: nobody was ever granted {path}" for path in record.paths(OURS) if path not in granted]
@@ -96,21 +87,3 @@ def judge(logbook):
         if found.client == OURS:
             judgement.faults = judge_ours(record, found)
     return judgement
-
-
-def main():
-    import report
-    parser = argparse.ArgumentParser(description="Judges a chaos run by the logs that were kept of it.")
-    parser.add_argument("--logs", type=Path, required=True, metavar="FOLDER")
-    logbook = Logbook(parser.parse_args().logs)
-    logbook.poll()
-    judgement = judge(logbook)
-    report.print_report(judgement)
-    for fault in judgement.faults:
-        print(f"FAULT: {fault}")
-    print(f"{len(judgement.faults) or 'no'} faults; {report.unexplained(judgement)}")
-    return bool(judgement.faults)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,18 +1,19 @@
-"""Each grant has one end, and whoever lost a right is told once, soon, and never believes in it again."""
+"""Each grant has one end. A lost grant is told once, soon, and is never valid again."""
 from dataclasses import dataclass
 
-from judge_record import NEVER, SLACK_NS, Fault, Hold
-from logbook import MS
-from tables import few
+from play.logbook import MS
+from play.tables import few
 
-# From the end of the belief to the callback: a timer wakes for the one and a thread for the other.
+from judge_record import NEVER, SLACK_NS, Fault, Hold
+
+# From the last valid instant to the callback: a timer ends the lease, and then a thread has to wake for the callback.
 TOLD_NS = 250 * MS
-# How a claim may end without a grant, when nobody tampers with the path: it was withdrawn, or ends as it asked for.
+# How a claim may end without a grant while nobody tampers with the path: it was withdrawn, its time was over, or it was a try.
 WITHDRAWN, OUT_OF_TIME, TRIED = {"PDK_CANCELED"}, {"PDK_TIMEOUT", "PDK_UNAVAILABLE"}, {"PDK_BUSY"}
 
 
 def judge_words(hold):
-    """What was said of one right, and how often."""
+    """What was noted of one grant, and how often."""
     player, ends = hold.player, [how for _, how in hold.ended]
     if len(ends) > 1:
         yield f"{hold.tell()} ended {len(ends)} times"
@@ -33,7 +34,8 @@ def judge_words(hold):
 
 
 def told_after(hold):
-    """From its last belief until it knew, in time in which its process ran; None: was not lost, or died first."""
+    """How long its process ran from the last valid instant until it was told. None: it was not lost, or its player died
+    first."""
     if not hold.was_lost():
         return None
     return hold.player.running(hold.last or hold.granted, hold.over())
@@ -46,9 +48,9 @@ def judge_delay(hold):
 
 
 def judge_return(record, hold):
-    """A release waits for nothing: once nobody believes any more, what is left is the end of a use or two."""
+    """A release waits for nothing. After the last valid instant only the end of a use or two may pass until it returns."""
     if not hold.spans and not hold.reasons:
-        return  # nobody knows since when
+        return  # it is not known since when
     player, since = hold.player, hold.last or hold.granted
     until = min([*(ns for ns, _ in hold.ended), player.killed, record.end])
     after = player.running(since, until)
@@ -57,7 +59,7 @@ def judge_return(record, hold):
 
 
 def judge_killed(hold):
-    """One that was lost, and whose player was killed when it had long had to be told."""
+    """A lost grant was not told for too long before its player was killed."""
     player = hold.player
     if (hold.reasons and not hold.lost and not hold.ended and player.killed != NEVER
             and player.running(hold.last or hold.granted, player.killed) > TOLD_NS + SLACK_NS):
@@ -71,7 +73,7 @@ def judge_node(hold):
 
 @dataclass
 class Severed:
-    """A right, and a fault that cut off whoever had it from all servers for longer than it may believe in it."""
+    """A grant, and a fault that cut its player off from all servers for longer than the grant may be valid."""
     hold: Hold
     fault: Fault
     limit: int
@@ -82,7 +84,7 @@ class Severed:
 
 
 def severed(record, client):
-    """But for those that were released before."""
+    """All such pairs, without the grants that were released before."""
     found = []
     for fault in record.faults:
         limit = fault.struck + record.settings.session_ns + SLACK_NS
@@ -97,22 +99,22 @@ def severed(record, client):
 
 
 def judge_severed(record, found):
-    """Whoever reaches no server is told within the session timeout."""
+    """A player that reaches no server is told LOST within the session timeout."""
     faults = few([f"{one.hold.tell()} was cut off by {one.fault.name} and not told LOST within the session timeout"
                   for one in found if one.late])
     if record.thorough and not found:
-        faults.append("vacuous: nobody with a right was cut off for longer than a session timeout")
+        faults.append("vacuous: no player with a grant was cut off for longer than a session timeout")
     return faults
 
 
 def expected(claim):
-    """All that it may be refused with. -1 waits for ever, 0 does not wait."""
+    """Every status that it may end with. -1 waits for ever, 0 does not wait."""
     return (WITHDRAWN | (set() if claim.timeout_ms == -1 else OUT_OF_TIME)
             | (TRIED if claim.timeout_ms in (None, 0) else set()))
 
 
 def judge_claims(record, client):
-    """Every claim is answered, and refused for no other reason than that somebody tampers with what is on the path."""
+    """Each claim is answered. It fails in another way than it asked for only while somebody tampers with its path."""
     for claim in record.claims.values():
         player = claim.player
         if player.client != client:
@@ -131,7 +133,7 @@ def tampered(record, claim):
 def judge(record, client, found):
     holds = [hold for hold in record.holds if hold.player.client == client]
     return [*few([f"{player.who} {words}" for player in record.of(client) for words in player.trouble]),
-            *few([f"{event.who} noted `{event.what}`, out of place" for event in record.stray
+            *few([f"{event.who} noted `{event.what}`, out of place" for event in record.misplaced
                   if event.who not in record.players or record.players[event.who].client == client]),
             *few([fault for hold in holds for fault in judge_words(hold)]),
             *few([fault for hold in holds for fault in judge_delay(hold)]),

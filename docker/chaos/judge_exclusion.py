@@ -1,26 +1,35 @@
-"""No two rights that exclude each other are believed at one instant by processes that run."""
+"""Grants that exclude each other are never valid at one instant in processes that run."""
 from dataclasses import dataclass
 
-from tables import few
+from play.exclusion import conflicts
+from play.tables import few
 
 
 @dataclass
 class Piece:
-    """A part of a span in which its belief counts. Both ends are instants at which it was believed."""
+    """A part of a span that counts. At both ends the grant was valid."""
     hold: object
     kind: str
     first: int
     last: int
 
+    @property
+    def owner(self):
+        return id(self)
+
+    @property
+    def permits(self):
+        return int(self.hold.fields.get("count", 1))
+
 
 @dataclass
 class Overlap:
-    """From when until when more was believed than may be, and by whom: whoever was granted last is the last."""
+    """From when until when more was valid than may be, and the holds: the last of them was granted last."""
     path: str
     holds: list
     begin: int
-    end: int = 0
-    taken: bool = False  # an administrator's doing
+    end: int
+    taken: bool = False  # an administrator did it
 
     @property
     def ns(self):
@@ -39,51 +48,19 @@ def pieces(hold, gaps):
             yield Piece(hold, span.kind, first, span.last)
 
 
-class Tally:
-    """How much is believed on one path."""
-
-    def __init__(self, permits):
-        self.most, self.rights, self.writers, self.permits = permits, 0, 0, 0
-
-    def add(self, piece, sign):
-        self.rights += sign
-        if piece.kind == "permit":
-            self.permits += sign * int(piece.hold.fields.get("count", 1))
-        elif piece.kind not in ("read", "downgraded"):
-            self.writers += sign
-
-    def too_much(self):
-        return self.permits > self.most or (self.writers > 0 and self.rights > 1)
-
-
 def gaps_of(hold, less_taken):
-    """From when until when its belief does not count: its process was stopped, or its node was deleted by hand."""
+    """From when until when its validity does not count: its process was stopped, or an administrator deleted its node."""
     return sorted([*hold.player.pauses(), *([hold.taken] if less_taken and hold.taken else [])])
 
 
 def overlaps_of(path, holds, permits, less_taken=False):
-    """Sweeps over the ends of all pieces; what ends and what begins at the same instant overlaps."""
-    edges = [edge for hold in holds for piece in pieces(hold, gaps_of(hold, less_taken))
-             for edge in ((piece.first, 0, id(piece), piece), (piece.last, 1, id(piece), piece))]
-    edges.sort(key=lambda edge: edge[:3])
-    tally, inside, found, now = Tally(permits), {}, [], None
-    for ns, ends, key, piece in edges:
-        tally.add(piece, -1 if ends else 1)
-        if ends:
-            del inside[key]
-        else:
-            inside[key] = piece.hold
-        if tally.too_much() and now is None:
-            now = Overlap(path, sorted(inside.values(), key=lambda one: one.granted), ns)
-        elif not tally.too_much() and now is not None:
-            now.end = ns
-            found.append(now)
-            now = None
-    return found
+    counted = [piece for hold in holds for piece in pieces(hold, gaps_of(hold, less_taken))]
+    return [Overlap(path, sorted((piece.hold for piece in one.spans), key=lambda hold: hold.granted), one.begin, one.end)
+            for one in conflicts(counted, permits)]
 
 
 def overlaps(record, client):
-    """Those that remain without the belief of rights that an administrator had taken, and those that do not, as `taken`."""
+    """First the overlaps that remain without the grants that an administrator had taken. The others are marked `taken`."""
     found = []
     for path, holds in record.holds_by_path(client).items():
         remaining = overlaps_of(path, holds, record.settings.permits, less_taken=True)

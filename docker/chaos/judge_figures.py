@@ -1,16 +1,17 @@
-"""What the judge counts in the log of judge_cases, for the tables."""
+"""Selftest: what the judges count for the tables in the log of judge_cases."""
 import contextlib
 import io
 from types import SimpleNamespace
 
+from play.logbook import MS, Event
+from play.tamper import add, change, drop, later, logbook_of
+
 import judge
 import report
-from judge_cases import GOOD, KEEP, LOCK, PEER, both, line, right, until
+from judge_cases import GOOD, KEEP, LOCK, PEER, both, grant, line, until
 from judge_liveness import bound
 from judge_recovery import outage
 from judge_resources import chances, naive_damage
-from logbook import MS, Event
-from tamper import add, change, drop, later, logbook_of
 
 
 def costs():
@@ -24,17 +25,17 @@ def costs():
     yield "the pause was no matter of the keeper's", (paused.kept, paused.keepers, paused.losses) == (0, 0, 1)
     yield "the next keeper was granted 3600 ms after the cut", cut.outage == [3600 * MS]
     yield "what was deleted was by hand", ours.costs["node-deleted"].losses == 1 and None not in ours.costs
-    cause, everybody = judgement.record.cause, judgement.record.of("paddock")
-    yield "for 4 s after its end a fault is a cause", cause(everybody, 38004 * MS, True).name == "node-deleted"
-    yield "and then no more", cause(everybody, 38005 * MS, True) is None
-    yield "the youngest is", cause(everybody, 30500 * MS, False).name == "leader-killed"
+    cause, ours_all = judgement.record.cause, judgement.record.of("paddock")
+    yield "for 4 s after its end a fault is a cause", cause(ours_all, 38004 * MS, True).name == "node-deleted"
+    yield "and then no more", cause(ours_all, 38005 * MS, True) is None
+    yield "the youngest is", cause(ours_all, 30500 * MS, False).name == "leader-killed"
     yield "not of ours before it was inflicted", cause(judgement.record.of("paddock"), 30002 * MS, False).name != "leader-killed"
     yield "of a peer's at once", cause(judgement.record.of("curator"), 30002 * MS, False).name == "leader-killed"
     slow = judge.judge(logbook_of(both(*[later("driver", f"{what} id=3", 9000) for what in ("struck", "healing", "healed")])(
         GOOD))).record
     yield "or had been under way for a second", [
         slow.cause(slow.of("paddock"), ns * MS, False).name for ns in (30999, 31000)] == ["client-cut", "leader-killed"]
-    yield "of those that hit anybody concerned", cause(judgement.record.of("curator"), 29000 * MS, False) is None
+    yield "of those that hit one of them", cause(judgement.record.of("curator"), 29000 * MS, False) is None
     yield "ten claims waited for the calm", ours.progress.judged.total() == 10
     yield "8 s and 200 ms for each that waits", bound(judgement.record, "lock", 5) == 9000 * MS
     both_paths = SimpleNamespace(lane="client", target="-", who={"a", "k"})
@@ -42,11 +43,11 @@ def costs():
                                                      for path in (LOCK, KEEP, PEER)] == [True, True, False]
     yielded = both(drop("l", "lost n="), line("l", "ended n=1", "how=lost", "how=released"))
     cost = judge.judge(logbook_of(yielded(GOOD))).findings[0].costs["client-cut"]
-    yield "who gives back has kept", (cost.kept, cost.keepers, cost.losses) == (1, 1, 0)
+    yield "a keeper that gives back has kept", (cost.kept, cost.keepers, cost.losses) == (1, 1, 0)
     soon = both(until("k", 2, 31800), add(31801, "k", "lost n=2 token=112 handover=0 reason=LEASE"),
                 line("k", "ended n=2", "how=released", "how=lost"))
     cost = judge.judge(logbook_of(soon(GOOD))).findings[0].costs["leader-killed"]
-    yield "who loses it soon after the end has not", (cost.kept, cost.keepers, cost.losses) == (0, 1, 1)
+    yield "a keeper that loses it soon after the end has not", (cost.kept, cost.keepers, cost.losses) == (0, 1, 1)
 
 
 def outages():
@@ -64,7 +65,7 @@ def tables():
     ours, peer = judgement.findings
     yield "ours do not overlap but by an administrator", [one.taken for one in ours.overlaps] == [True]
     yield "a peer overlaps for a second", [one.ns for one in peer.overlaps] == [1000 * MS]
-    yield "of which nobody was told", len(report.untold(peer.overlaps)) == 1
+    yield "of which no player was told", len(report.untold(peer.overlaps)) == 1
     yield "a peer leaves something", peer.left == {PEER: ["x"]}
     yield "one write undone, one refused", (ours.damage.naive, ours.damage.refused, ours.damage.uses) == (1, 1, 4)
     rows = [report.client_row(judgement.record, found)[:-2] for found in judgement.findings]
@@ -75,7 +76,7 @@ def tables():
         report.print_report(judgement)
     yield "every fault is named, and none", all(name in told.getvalue() for name in (
         "client-cut", "client-paused", "leader-killed", "node-deleted", report.UNEXPLAINED))
-    yield "one was lost without a server, in time", "1 rights were lost far from any server, 0 of them late" in told.getvalue()
+    yield "one was lost without a server, in time", "1 grants were lost far from any server, 0 of them late" in told.getvalue()
     yield "no loss was without a fault", report.unexplained(judgement) == "0 of 3 losses had no fault near"
     alone = judge.judge(logbook_of(drop("driver", "id=2")(GOOD)))
     yield "without the cut one was", report.unexplained(alone) == "1 of 3 losses had no fault near"
@@ -91,7 +92,7 @@ def stale_writes():
     def uses(*numbers):
         return [(Event(0, "a", "used", {"naive": number}), None) for number in numbers]
 
-    yield "who repeats after a stale write is its victim", naive_damage(uses(0, 1, 2, 3, 4, 1, 2, 3, 4, 5)) == 1
+    yield "a use that repeats after a stale write is its victim", naive_damage(uses(0, 1, 2, 3, 4, 1, 2, 3, 4, 5)) == 1
     yield "two that read one number", naive_damage(uses(0, 1, 1, 2)) == 1
     yield "noted late, and nothing undone", naive_damage(uses(0, 2, 1, 3)) == 0
     record = judge.judge(logbook_of(GOOD)).record
@@ -104,19 +105,19 @@ def stale_writes():
 
 
 def weakened():
-    """A writer that goes on as a reader is valid until that is over."""
+    """A writer that goes on as a reader is valid until the reader's span ends."""
     more = [9750, "r", f"valid token=131 handover=0 first={9701 * MS} last={9740 * MS} kind=read n=2"]
     record = judge.judge(logbook_of([*GOOD, more])).record
     yield "of two spans the last one counts", record.claims["r", "2"].hold.last == 9740 * MS
     once_more = [9700.5, "r", "granted token=131 handover=0 n=2 kind=read"]
     judgement = judge.judge(logbook_of([*GOOD, once_more, more]))
     yield "it is one grant", (judgement.faults, judgement.findings[0].holds) == ([], 20)
-    yield "a reader is none the less one", judgement.record.stray == []
+    yield "a reader is none the less one", judgement.record.misplaced == []
     yield "granted when it was first", judgement.record.claims["r", "2"].hold.granted == 9600 * MS
 
 
 def resumed():
-    """A peer that was suspended, and goes on; one that is granted a right that it may not believe in yet."""
+    """A peer that was suspended and goes on. A peer that is granted something while it is suspended."""
     again = both(until("c", 1, 2000), drop("c", "ended"), lambda lines: [
         *lines, [4500, "c", "granted token=1 handover=0 n=1 kind=lock"],
         [6001, "c", f"valid token=1 handover=0 first={4501 * MS} last={6000 * MS} reason=NONE n=1 kind=lock"],
@@ -129,15 +130,15 @@ def resumed():
                            for ms, who, text in lines]
     judgement = judge.judge(logbook_of(early(again(GOOD))))
     peer = judgement.findings[1]
-    yield "a peer that goes on has one grant", (peer.holds, judgement.record.stray) == (3, [])
+    yield "a peer that goes on has one grant", (peer.holds, judgement.record.misplaced) == (3, [])
     yield "and believes in between of nothing", [(one.begin, one.end) for one in peer.overlaps] == [(5000 * MS, 6000 * MS)]
 
 
 def pauses():
-    """A stopped process does not believe. Where it may have run or not, that is decided against ours."""
+    """A grant does not count while its process is stopped. What is in doubt is decided against ours."""
     stop = both(*[add(ms, "driver", f"{what} who={who}") for who in "ck" for ms, what in
                   ((5500, "stopped"), (5600, "resuming"), (5700, "resumed"))])
-    rival = both(lambda lines: [*lines, *right("l", 9, 90, 890, 5000, 6000)], drop("a", ""), stop)
+    rival = both(lambda lines: [*lines, *grant("l", 9, 90, 890, 5000, 6000)], drop("a", ""), stop)
     ours, peer = judge.judge(logbook_of(rival(GOOD))).findings
     yield "ours does not from stopped to resuming", [one.ns for one in ours.overlaps[:2]] == [500 * MS, 400 * MS]
     yield "a peer does not from stopped to resumed", [one.ns for one in peer.overlaps] == [500 * MS, 300 * MS]

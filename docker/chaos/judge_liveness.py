@@ -1,33 +1,34 @@
-"""When everything is whole again everybody who waits is served; and when all have gone nothing is left behind."""
+"""When all is whole again, all that wait are served. When all players have gone, nothing is left behind."""
 import bisect
 from collections import Counter
 from dataclasses import dataclass, field
 
-from lines import astray
-from logbook import MS, S
-from tables import few
+from play.logbook import MS, S
+from play.tables import few
 
-# What a turn may take beside its use: threads of a process hand it to each other for as long as this, see lock.h.
+from agreement import disagreements
+
+# What a turn may take beside its use: for so long the threads of a process may hand it to each other, see lock.h.
 HANDOVERS_NS = 100 * MS
 
 
 @dataclass
 class Calm:
-    """What one calm has to show on one path."""
+    """One calm on one path."""
     path: str
     begin: int
     end: int
-    waiting: list = field(default_factory=list)  # claims, when it began
+    waiting: list = field(default_factory=list)  # the claims that waited when it began
     limit: int = 0
 
 
 @dataclass
 class Progress:
-    # By path, claims that waited when a calm began, and were answered in it or could have been.
+    # By path, the number of claims that waited when a calm began, and were answered in it or had the time to be.
     judged: Counter = field(default_factory=Counter)
     stuck: list = field(default_factory=list)
     unserved: list = field(default_factory=list)  # texts
-    torn: int = 0  # calms in which servers did not agree on what is on a path: who waits there is not judged
+    torn: int = 0  # calms in which the servers did not agree on the nodes of a path: its claims are not judged
 
 
 def bound(record, recipe, waiting):
@@ -36,7 +37,7 @@ def bound(record, recipe, waiting):
 
 
 def calms_of(record, client):
-    """By path, all calms in their order."""
+    """By path, all calms in order."""
     recipes = {player.path: player.recipe for player in record.of(client)}
     found = {path: [Calm(path, *calm) for calm in record.calms] for path in recipes}
     begins = [begin for begin, _ in record.calms]
@@ -54,10 +55,10 @@ def calms_of(record, client):
 
 def is_torn(record, calm):
     looks = {}
-    for ns, path, server, names in record.lines:
+    for ns, path, server, names in record.shown:
         if path == calm.path and calm.begin <= ns <= calm.end:
             looks.setdefault(server, []).append(names)
-    return bool(looks and astray(looks))
+    return bool(looks and disagreements(looks))
 
 
 def judge_claims(progress, calm):
@@ -70,7 +71,7 @@ def judge_claims(progress, calm):
 
 
 def served(calm, holds, grants):
-    """Somebody was granted it; or goes on holding it, where nobody else wants it."""
+    """Whether the path was granted in the calm; or nobody waits, and a holder goes on holding."""
     index = bisect.bisect_left(grants, calm.begin)
     if index < len(grants) and grants[index] <= calm.limit:
         return True
@@ -100,7 +101,7 @@ def left(record, client):
 
 
 def silent(record, player):
-    """It claimed nothing, though all was whole for long enough, or twice."""
+    """Whether it claimed nothing, though all was whole for long enough, or twice."""
     whole = [end - begin for begin, end in record.calms if player.started <= begin and end <= player.killed]
     return not player.claims and (len(whole) > 1 or max(whole, default=0) >= bound(record, player.recipe, 1))
 

@@ -1,21 +1,18 @@
-"""A run, read once from its logs: who played, what was asked and granted and how that ended, what was done, and when."""
+"""A run, read from its logs: players, claims, grants and how they ended, faults, all with their times."""
 import bisect
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/trials"))
+from play.logbook import MS, S
+from play.spans import spans
 
-import judge_taken  # noqa: E402
-from logbook import MS, S  # noqa: E402
-from spans import spans  # noqa: E402
+import judge_taken
 
 OURS = "paddock"
 DRIVER = "driver"
 NEVER = 1 << 62
-# Callbacks and lines of a log wait for a processor, which servers, players and whatever else runs here share.
+# Callbacks and lines of a log wait for a processor, which they share with servers, players and other programs.
 SLACK_NS = 1 * S
-# A run of everything that lasts so long shows all that is looked for.
+# A run of all faults that lasts so long must show everything that the judges look for.
 THOROUGH_NS = 600 * S
 TROUBLE = {"restless": "did not come to rest", "unfinished": "did not end well"}
 
@@ -28,7 +25,7 @@ class Settings:
     recipes: list
     seed: int
     permits: int
-    hold_us: dict  # of a recipe, the longest use of what was granted
+    hold_us: dict  # by recipe, the longest use of the resource
     faults: list  # by name, or "all"
 
     @classmethod
@@ -57,11 +54,11 @@ class Player:
     role: str
     path: str
     stops: list = field(default_factory=list)  # [stopped, resuming, resumed]
-    stopping: int = None  # since when it may be stopped
-    halts: list = field(default_factory=list)  # of each stop, since when it may have been
+    stopping: int = None  # from then on it may have been stopped
+    halts: list = field(default_factory=list)  # for each stop, when it may have begun
     started: int = 0
     killed: int = NEVER
-    trouble: list = field(default_factory=list)  # of its own making, in words
+    trouble: list = field(default_factory=list)  # its own faults, in words
     claims: int = 0
 
     @property
@@ -69,11 +66,11 @@ class Player:
         return self.client == OURS
 
     def pauses(self):
-        """When it certainly did not run; where that is in doubt, against us: ours may run from `resuming` on."""
+        """When it certainly did not run. What is in doubt is decided against us: ours may run from `resuming` on."""
         return [(stopped, resuming if self.ours else resumed) for stopped, resuming, resumed in self.stops]
 
     def running(self, begin, end):
-        """For how much of that time it ran for certain."""
+        """For how much of that time it certainly ran."""
         return end - begin - sum(max(0, min(end, until) - max(begin, since))
                                  for since, (*_, until) in zip(self.halts, self.stops))
 
@@ -86,27 +83,27 @@ class Hold:
     handover: int
     fields: dict
     spans: list = field(default_factory=list)
-    lost: list = field(default_factory=list)  # ns of each time it was told
-    ended: list = field(default_factory=list)  # (ns, how), when it was released and nothing more can be told
-    untold: bool = False  # lost so late that its release came first
-    reasons: set = field(default_factory=set)  # why it was over, as far as that was told
-    taken: tuple = None  # from when until when it is an administrator's doing that it was believed
+    lost: list = field(default_factory=list)  # ns of each LOST
+    ended: list = field(default_factory=list)  # (ns, how): it was released, and no callback can come any more
+    untold: bool = False  # it was lost so late that its release came first
+    reasons: set = field(default_factory=set)  # why it ended, as far as it was told
+    taken: tuple = None  # from when until when it was valid only because an administrator had deleted its node
 
     @property
     def player(self):
         return self.claim.player
 
     @property
-    def right(self):
+    def grant(self):
         return self.token, self.handover
 
     @property
     def last(self):
-        """The last instant at which it was seen valid; 0: never."""
+        """The last instant at which it was seen valid. 0: never."""
         return max((span.last for span in self.spans), default=0)
 
     def over(self):
-        """When its player knew of its end, by LOST or by its own release."""
+        """When its player knew of its end: at LOST, or at its own release."""
         return min([*self.lost, *(ns for ns, _ in self.ended)], default=NEVER)
 
     @property
@@ -133,7 +130,7 @@ class Claim:
     n: str
     kind: str
     asked: int
-    timeout_ms: int = None  # -1: for ever; None: is not told
+    timeout_ms: int = None  # -1: for ever; None: not told
     answered: int = NEVER
     status: str = None  # why nothing was granted
     hold: Hold = None
@@ -146,15 +143,15 @@ class Fault:
     lane: str
     target: str
     who: set
-    holders: list  # (path, who) of those who believed when it began
-    severed: bool  # those in who reach no server at all
-    takes: bool  # an administrator deletes nodes by which rights are held
+    holders: list  # (path, who) of those that held when it began
+    severed: bool  # those in `who` reach no server at all
+    takes: bool  # an administrator deletes nodes that grants stand on
     begin: int
     struck: int = NEVER
     healing: int = NEVER
     healed: int = NEVER
-    missed: bool = False  # could not be done, or not to the end
-    deleted: set = field(default_factory=set)  # tokens of the nodes that it deleted
+    missed: bool = False  # it could not be done, or not to the end
+    deleted: set = field(default_factory=set)  # the tokens of the nodes that it deleted
 
     @property
     def inflicted(self):
@@ -165,12 +162,13 @@ class Fault:
 
 
 def goes_on(claim, event):
-    """The same right once more: of a writer that goes on as a reader, or of a peer that had been suspended."""
+    """Whether this `granted` is the same grant once more: a writer goes on as a reader, or a peer was suspended in
+    between."""
     if event.what != "granted" or not claim or not claim.hold or claim.hold.ended:
         return False
     if claim.player.ours and (claim.kind, event["kind"]) != ("write", "read"):
         return False
-    return claim.hold.right == (event.number("token"), int(event.get("handover", "0")))
+    return claim.hold.grant == (event.number("token"), int(event.get("handover", "0")))
 
 
 def listed(text):
@@ -181,21 +179,21 @@ class Record:
     def __init__(self, logbook):
         self.settings = Settings.of(logbook)
         self.players, self.calms, self.left = {}, [], {}
-        self.lines = []  # (when, path, server, names): what was seen where somebody waited in vain
-        self.faults, self.takers = [], {}  # takers: by path, also those that were not done to the end
-        self.tokens_deleted = False  # whether the driver tells them
+        self.shown = []  # (when, path, server, names): the nodes of a path on which a claim waited in vain
+        self.faults, self.takers = [], {}  # takers: by path, also faults that were missed
+        self.tokens_deleted = False  # whether the driver notes them
         self.claims, self.uses = {}, {}
-        self.stray = []  # lines that make no sense
+        self.misplaced = []  # lines that make no sense where they are
         self.begin, self.end = logbook.events[0].ns, logbook.events[-1].ns
         self.play_end = next((event.ns for event in logbook.named("resting")), self.end)
-        self._read_driver(logbook.of(DRIVER))
+        self._read_driver(logbook.by(DRIVER))
         for event in logbook.events:
             if event.who == DRIVER:
                 continue
             if event.who in self.players:
                 self._read_player(event, self.players[event.who])
             else:
-                self.stray.append(event)
+                self.misplaced.append(event)
         for span in spans(logbook):
             claim = self.claims.get((span.who, span.fields.get("n")))
             if claim and claim.hold:
@@ -222,9 +220,9 @@ class Record:
                 self.calms.append([event.ns, self.end])
             elif event.what == "calm-over":
                 self.calms[-1][1] = event.ns
-            elif event.what == "line":
+            elif event.what == "shown":
                 names = {node.rsplit(":", 2)[0] for node in listed(event["nodes"])}
-                self.lines.append((event.ns, event["path"], event["server"], names))
+                self.shown.append((event.ns, event["path"], event["server"], names))
             elif event.what == "left":
                 self.left.setdefault(event["path"], []).extend(listed(event["nodes"]))
             elif event.what == "deleted":
@@ -252,7 +250,7 @@ class Record:
             those[-1].deleted.add(event["token"])
 
     def _read_harm(self, event, player):
-        """Who could not be stopped is told to resume all the same, which says nothing of the time before."""
+        """A player that could not be stopped is told to resume all the same. That says nothing of the time before."""
         if event.what in ("killed", "died"):
             player.killed = event.ns
             if event.what == "died":
@@ -277,11 +275,11 @@ class Record:
         if event.what in ("granted", "failed"):
             if not claim or claim.answered != NEVER:
                 if not goes_on(claim, event):
-                    self.stray.append(event)
+                    self.misplaced.append(event)
                 return
         elif event.what in ("used", "lost", "ended", "valid"):
             if not claim or not claim.hold:
-                self.stray.append(event)
+                self.misplaced.append(event)
                 return
         if event.what == "used":
             self.uses.setdefault(player.path, []).append((event, claim.hold))
@@ -315,31 +313,32 @@ class Record:
         return found
 
     def touches(self, fault, path):
-        """Whether it hits anybody on that path."""
+        """Whether it hits a player of that path."""
         return fault.lane == "server" or path == fault.target or any(
             self.players[who].path == path for who in fault.who if who in self.players)
 
     def until(self, fault):
-        """Until when it lasted."""
+        """When it was over."""
         return min(fault.healed, self.end)
 
     def aftermath(self, fault):
-        """Until when it may be the cause of something."""
+        """Until then it may be a cause."""
         return self.until(fault) + self.settings.session_ns + SLACK_NS
 
     @property
     def thorough(self):
-        """All that can be done was done, for so long that each of it has had its chance."""
+        """All faults struck, for so long that each had its chance."""
         return self.settings.everything and self.play_end - self.begin >= THOROUGH_NS
 
     def since(self, fault, player):
-        """From when on it may be why a right was lost. Peers are told as soon as a connection breaks, ours when a lease ends,
-        which is not before it was inflicted; of some that takes many steps, of which the first may have been the one."""
+        """From then on it may be why a grant was lost. Peers are told as soon as a connection breaks. Ours are told
+        when a lease ends, not before the fault has struck. But a fault may take many steps, and its first step may
+        have been enough."""
         return min(fault.struck, fault.begin + SLACK_NS) if player.ours else fault.begin
 
     def cause(self, players, ns, by_hand):
-        """The youngest fault that hits one of them and was not over for longer than a session timeout; or None. by_hand: of
-        those that delete nodes, else of those that strike servers and clients."""
+        """The youngest fault that hits one of them, and was not over for longer than a session timeout; or None.
+        by_hand: only faults that delete nodes; else only those of servers and clients."""
         if by_hand:
             those = [fault for one in players for fault in self.takers.get(one.path, ()) if fault.begin <= ns]
         else:

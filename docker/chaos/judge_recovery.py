@@ -1,28 +1,29 @@
-"""What a fault costs: who lost what, when they knew, how long nobody was served, and whether the keepers kept."""
+"""What a fault costs: losses, when they were known, how long no player was served, and whether the keepers kept."""
 import bisect
 from dataclasses import dataclass, field
 
-from logbook import S
+from play.logbook import S
+
 from judge_record import NEVER
 
-KEPT_NS = 1 * S  # after the end of a fault, when a keeper that kept still has what it had
+KEPT_NS = 1 * S  # after the end of a fault: a keeper has kept if it still holds then
 
 
 @dataclass
 class Cost:
-    """Of all faults of one name, to one client."""
+    """What all faults of one name cost one client."""
     times: int = 0
     losses: int = 0
     kept: int = 0
     keepers: int = 0
     detection: list = field(default_factory=list)  # ns
-    outage: list = field(default_factory=list)  # ns, at the most one for each fault
+    outage: list = field(default_factory=list)  # ns, at most one for each fault
     overlaps: list = field(default_factory=list)
 
 
 def outage(record, fault, grants):
-    """The longest stretch without a grant that begins in the fault or within a session timeout after it. Of one that had
-    begun before, what comes after the beginning of the fault."""
+    """The longest time without a grant that begins in the fault or within a session timeout after it. If it had begun
+    before the fault, only the part after the beginning of the fault counts."""
     begin, end = fault.begin, record.until(fault) + record.settings.session_ns
     if begin >= record.play_end:
         return 0
@@ -37,7 +38,7 @@ def outage(record, fault, grants):
 
 
 def kept(record, hold, fault):
-    """It has the very right still, or gave it back."""
+    """Whether it still holds the same grant, or gave it back."""
     then = record.until(fault) + KEPT_NS
     if hold.last >= min(then, record.end):
         return True
@@ -45,7 +46,7 @@ def kept(record, hold, fault):
 
 
 def keepers(record, fault, client, by_who):
-    """The rights with which those it hits held the keep paths when it began."""
+    """The grants of the keepers that the fault hits and that held when it began."""
     for path, who in fault.holders:
         player = record.players.get(who)
         if not player or player.client != client or player.role != "keep" or not fault.hits(player):
@@ -56,7 +57,7 @@ def keepers(record, fault, client, by_who):
 
 
 def grants_by_who(record, client):
-    """Of each player the instants of its grants, and the holds, in order."""
+    """By player, the instants of its grants, and the holds, in order."""
     found = {player.who: [] for player in record.of(client)}
     for hold in record.holds:
         if hold.player.client == client:
@@ -68,7 +69,7 @@ def grants_by_who(record, client):
 
 
 def told(hold):
-    """When its player was told by callback of its loss, or by the answer to its release."""
+    """When its player was told of the loss, by LOST or by the answer to its release."""
     return min([*hold.lost, *(ns for ns, how in hold.ended if how == "lost")], default=NEVER)
 
 
@@ -78,7 +79,7 @@ def next_grant(record, fault, grants):
 
 
 def costs(record, client, overlaps):
-    """By name of the fault; None: what no fault explains."""
+    """The cost by name of the fault. None: without a fault that explains it."""
     found, by_who = {}, grants_by_who(record, client)
     holds = record.holds_by_path(client)
     grants = {path: sorted(hold.granted for hold in those) for path, those in holds.items()}

@@ -1,23 +1,24 @@
-"""What became of stale writes: the fenced resource took none, and the naive one suffered, or the run shows nothing."""
+"""Stale writes: the fenced resource takes none. The naive one must suffer some, or the run shows nothing."""
 from dataclasses import dataclass, field
 
-from tables import few
+from play.tables import few
 
-# So often a holder slept past its session, and one that was about to write is to be expected among them.
+# When a holder slept past its session so often, at least one of them is expected to write afterwards.
 CHANCES = 10
 
 
 @dataclass
 class Damage:
     uses: int = 0
-    naive: int = 0  # times a number was written back that others had counted on from
+    naive: int = 0  # how often an old number was written over newer ones
     refused: int = 0
-    backwards: list = field(default_factory=list)  # texts: what the fenced one should not have done
+    backwards: list = field(default_factory=list)  # in words: what the fenced resource should not have done
 
 
 def naive_damage(uses):
-    """Uses whose number had been read before. Whoever reads one more than the one before, though that was read before as
-    well, is the victim of somebody who is counted already."""
+    """The number of stale writes, from the numbers that the uses read. A use that reads a number that was read before
+    follows a stale write. But if it reads one more than the use before it, it is a victim of a stale write that is
+    counted already."""
     seen, before, count = set(), None, 0
     for event, _ in uses:
         number = event.number("naive")
@@ -29,7 +30,8 @@ def naive_damage(uses):
 
 
 def fenced_damage(path, uses):
-    """In the order in which the resource took them, which is not the order of the lines: a writer may sleep in between."""
+    """Looks at the writes in the order in which the resource took them. The lines have another order: a writer may
+    sleep."""
     faults, taken, largest = [], {}, (0, 0)
     for event, hold in uses:
         if event["fence"] == "ok":
@@ -42,9 +44,9 @@ def fenced_damage(path, uses):
         elif event["fence"] == "refused" and event.ns <= hold.last and not hold.taken_at(event.ns):
             faults.append(f"{path}: {hold.tell()} was refused by the resource and still held")
     for count in sorted(taken, key=int):
-        if taken[count].right < largest:
+        if taken[count].grant < largest:
             faults.append(f"{path}: the resource took {taken[count].tell()} after {largest[0]}.{largest[1]}")
-        largest = max(largest, taken[count].right)
+        largest = max(largest, taken[count].grant)
     return faults
 
 
@@ -60,7 +62,7 @@ def damage(record, client):
 
 
 def chances(record, client):
-    """How often one that used a resource was stopped, for longer than its session lives, while it held."""
+    """How often a holder that used a resource was stopped for longer than its session lives."""
     users = {id(hold): hold for path in record.paths(client) for _, hold in record.uses.get(path, [])}
     return sum(hold.granted < stopped < hold.over() and resuming - stopped > record.settings.session_ns
                for hold in users.values() for stopped, resuming, _ in hold.player.stops)
@@ -69,7 +71,7 @@ def chances(record, client):
 def judge(record, client, found):
     faults = few(found.backwards)
     if record.settings.recipes == ["semaphore"]:
-        return faults  # whose permits protect nothing that could be written
+        return faults  # permits protect nothing that could be written
     if record.settings.everything or chances(record, client) >= CHANCES:
         if not found.naive:
             faults.append("vacuous: the naive resource suffered no stale write")

@@ -1,20 +1,21 @@
-"""Which rights an administrator took, by deleting the nodes by which they were held: the next one is granted them at once,
-and who had them believes on until word comes, at the longest until the lease ends. That much is no fault of ours.
+"""The grants that an administrator took, by deleting the nodes that they stand on. The next grant follows at once,
+while the old one stays valid until word of the deletion comes, at most until its lease ends. This overlap is no
+fault of ours.
 
-The driver notes the token of each node that it deletes. Where that does not tell whose right it was (it has several nodes, or
-another than at first, or no token), whoever may have been hit counts as hit.
+The driver notes the token of each node that it deletes. Sometimes that does not tell the grant: the hold may have
+several nodes, or another node than at first, or no token. Then each grant that may have been hit counts as hit.
 """
 
 
 def by_its_token(hold):
-    """Whether it has one node, and that one's token."""
+    """Whether the hold has one node, and that node's token."""
     return (hold.player.ours and int(hold.fields.get("count", "1")) == 1
             and all(span.kind == hold.claim.kind for span in hold.spans))
 
 
 def may_have_been(record, fault, hold):
-    """It may have had a node before the last was deleted, and was believed for no longer than word of that may take. It may
-    also have been granted after that, by a server that lags; and nobody may have looked at it since."""
+    """Whether its node may have been among the deleted ones: it was claimed before the last deletion, and valid no
+    longer than word of that may take. A server that lags may also have granted it after the deletion."""
     over = fault.struck if fault.inflicted else record.until(fault)
     return hold.claim.asked <= over and fault.begin <= hold.over() and hold.last <= record.aftermath(fault)
 
@@ -26,7 +27,7 @@ def was(record, fault, hold):
 
 
 def taken(record, hold):
-    """From when until when its belief is an administrator's doing; None: never."""
+    """From when until when it was valid only because an administrator had deleted its node. None: never."""
     those = [fault for fault in record.takers.get(hold.player.path, ()) if was(record, fault, hold)]
     if not those:
         return None

@@ -1,31 +1,18 @@
-"""Tokens rise in the order of the grants, and each is one right's."""
-from tables import few
-
-EXCLUSIVE = {"lock", "leader", "write"}
+"""Tokens rise in the order of the grants, and each token belongs to one grant."""
+from play.tables import few
+from play.tokens import disordered, owned_twice
 
 
 def judge_order(path, holds):
-    """That of whoever excludes others is larger than all before it, a reader's than the writers' before it. One that an
-    administrator took may be granted still, after the next one: the word of it is on its way."""
-    faults, largest, largest_exclusive = [], (0, 0), (0, 0)
-    for hold in sorted((hold for hold in holds if hold.spans), key=lambda one: one.spans[0].first):
-        exclusive = hold.claim.kind in EXCLUSIVE
-        least = largest if exclusive else largest_exclusive
-        if hold.right <= least and not hold.taken_at(hold.spans[0].first):
-            faults.append(f"{path}: {hold.tell()} came after {least[0]}.{least[1]}")
-        largest = max(largest, hold.right)
-        if exclusive:
-            largest_exclusive = max(largest_exclusive, hold.right)
-    return faults
+    """A grant that an administrator took may be given even after the next one: word of the deletion is on its way."""
+    in_order = sorted((hold for hold in holds if hold.spans), key=lambda one: one.spans[0].first)
+    return [f"{path}: {hold.tell()} came after {least[0]}.{least[1]}"
+            for hold, least in disordered(in_order, kind=lambda one: one.claim.kind)
+            if not hold.taken_at(hold.spans[0].first)]
 
 
 def judge_owners(path, holds):
-    owners, faults = {}, []
-    for hold in holds:
-        other = owners.setdefault(hold.right, hold)
-        if other is not hold:
-            faults.append(f"{path}: {hold.tell()} and {other.tell()} have one token")
-    return faults
+    return [f"{path}: {hold.tell()} and {other.tell()} have one token" for hold, other in owned_twice(holds, owner=id)]
 
 
 def judge(record, client):

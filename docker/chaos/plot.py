@@ -1,23 +1,17 @@
-#!/usr/bin/python3 -B
-"""A picture of a run of chaos, from its logs: who believed when to hold what, and what was done meanwhile.
+"""A picture of a chaos run, from its logs: who held what when, and what was done meanwhile. gnuplot draws it.
 
-    plot.py --logs FOLDER --svg FILE [--from S] [--to S] [--path P]
-
-A row is a process and those that replaced it. The darker a spot, the larger the part of its time in which the right was held:
-a hold of a millisecond is a shade where a pixel is a tenth of a second. Times are seconds since the run began. Without --from
-and --to: all of a short run, else the two minutes in which most happens. gnuplot draws it.
+A row is a process and those that replaced it. The darker a spot, the larger the part of its time in which a grant
+was valid: a hold of a millisecond is a light shade where a pixel is a tenth of a second. Times are seconds since the
+run began.
 """
-import argparse
 import math
-import sys
-from pathlib import Path
 
-from ensemble import Broken  # first: it knows where the libraries are
-from logbook import Logbook
+from play.processes import Broken
+
 from plot_canvas import INK, UNIT, WIDTH, Canvas, faded
 from plot_picture import LANES, Picture
 
-THICK, SHADES, LEVELS = 11, 6, 6  # of a row: pixels, steps from hardly ever to always; rows of names above, per lane
+THICK, SHADES, LEVELS = 11, 6, 6  # pixels of a row; steps from hardly ever to always; rows of names above, per lane
 HALF = THICK / UNIT / 2
 BLANK, STOPPED, OVERLAP, LOST, CALM = "#e9ecef", "#6c757d", "#ff0000", "#c2185b", "#74c68a"
 HELD = {"lock": "#1f6fb4", "leader": "#2a8a57", "write": "#24356e", "read": "#4fb0d8", "downgraded": "#3a86c8",
@@ -31,7 +25,7 @@ def solid(color, opacity=1.0):
 
 
 def shades(held, begin, pixel):
-    """The stretches [x, until] of each shade: by the share of each pixel's time in which something was held."""
+    """The stretches [x, until] of each shade. The shade is the share of a pixel's time in which something was held."""
     share = {}
     for one in held:
         first, last = max(one.begin - begin, 0) / pixel, min((one.end - begin) / pixel, WIDTH)
@@ -50,7 +44,7 @@ def shades(held, begin, pixel):
 
 
 def levels(canvas, faults):
-    """Where their names find room: (fault, level, whether there is any)."""
+    """Places the names of faults where there is room: (fault, level, whether there is room)."""
     taken, placed = [], []
     for fault in sorted(faults, key=lambda one: one.begin):
         first, last = canvas.reach(fault.begin, fault.name)
@@ -121,7 +115,7 @@ def draw_marks(canvas, places, overlaps):
 
 
 def heading(path, rows, canvas):
-    """What is to be seen of a path, in numbers."""
+    """What the plot shows of a path, in numbers."""
     held = sum(one.within(canvas.begin, canvas.end) for row in rows for one in row.held)
     lost = sum(canvas.begin <= at <= canvas.end for row in rows for at in row.lost)
     too_many = sum(one.within(canvas.begin, canvas.end) for one, _ in path.overlaps)
@@ -146,7 +140,7 @@ def plot(logbook, svg, begin=None, end=None, path=None):
             overlaps += one.overlaps
             bottom += len(rows) + 1.3
     if not places:
-        raise Broken(f"nobody plays on {path}")
+        raise Broken(f"no player plays on {path}")
     for y, row in places:
         canvas.tick(y, row.name.rpartition("-")[2])
     canvas.strokes([(life.begin, life.end, y) for y, row in places for life in row.lives], THICK, BLANK)
@@ -155,24 +149,3 @@ def plot(logbook, svg, begin=None, end=None, path=None):
     draw_held(canvas, places)
     draw_marks(canvas, places, overlaps)
     canvas.draw(svg, f"Who held when: {begin:.0f} s to {end:.0f} s of a run of {picture.length:.0f} s", top, bottom)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", required=True, metavar="FOLDER", type=Path)
-    parser.add_argument("--svg", required=True, metavar="FILE")
-    parser.add_argument("--from", dest="begin", type=float, metavar="S")
-    parser.add_argument("--to", dest="end", type=float, metavar="S")
-    parser.add_argument("--path", metavar="P", help="only this one")
-    options = parser.parse_args()
-    logbook = Logbook(options.logs)
-    if not logbook.poll():
-        parser.error(f"there are no logs in {options.logs}")
-    try:
-        plot(logbook, options.svg, options.begin, options.end, options.path)
-    except Broken as broken:
-        sys.exit(f"plot: {broken}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,9 +1,9 @@
-"""Layers of strokes, boxes and marks over a stretch of time, which gnuplot makes an SVG of."""
+"""Layers of strokes, boxes and marks over a stretch of time. gnuplot makes an SVG of them."""
 import re
 import subprocess
 from pathlib import Path
 
-from ensemble import Broken
+from play.processes import Broken
 
 LEFT, WIDTH, RIGHT, TOP, BOTTOM = 92, 1400, 18, 40, 56  # pixels around and of the plot
 UNIT, LETTER = 17, 6.3  # pixels: the height of a row, the width of a letter
@@ -12,7 +12,7 @@ INK, FRAME, GRID = "#212529", "#6c757d", "#ced4da"
 
 
 def faded(color, opacity):
-    """The colour as gnuplot writes one that shines through."""
+    """The colour with this opacity, as gnuplot writes it."""
     return f"#{round((1 - opacity) * 255):02x}{color[1:]}"
 
 
@@ -21,12 +21,12 @@ def quoted(text):
 
 
 def bold(text):
-    """In gnuplot's own markup, so what would mean something there must not."""
+    """In gnuplot's markup. Characters with a meaning there are escaped."""
     return "{/:Bold " + re.sub(r"([{}_^@&~\\])", r"\\\1", text) + "}"
 
 
 class Canvas:
-    """From the back to the front, in the order of the calls. x are seconds, y rows, downwards."""
+    """Layers from the back to the front, in the order of the calls. x is in seconds, y in rows, downwards."""
 
     def __init__(self, begin, end):
         self.begin, self.end = begin, end
@@ -65,7 +65,7 @@ class Canvas:
         self.layers.append(f"keyentry {style} title {quoted(title)}")
 
     def reach(self, x, text):
-        """From where to where a text at x is written: from there on, but within the picture."""
+        """From where to where a text at x is written: from x on, but within the picture."""
         wide = (len(text) + 1) * LETTER * self.pixel
         x = min(max(x, self.begin) + 3 * self.pixel, self.end - wide)
         return x, x + wide

@@ -1,12 +1,13 @@
-"""A small run that is made up, and what its plot must show: `checks` is part of selftest."""
+"""Selftest: a small run that is made up, and what its plot must show."""
 import tempfile
 from pathlib import Path
 
+from play.processes import Broken
+from play.tamper import change, drop, logbook_of
+
 import plot
-from ensemble import Broken
 from plot_canvas import WIDTH, Canvas
 from plot_picture import Picture, Stretch
-from tamper import change, drop, logbook_of
 
 PATH = "/chaos/paddock/lock-keep"
 FIRST, SECOND = (f"paddock-lock-keep-s1.{n}" for n in (1, 2))
@@ -21,10 +22,10 @@ def started(ms, who):
 def held(who, n, first, last, lost=False):
     def ns(ms):
         return ms * 1_000_000
-    right = f"token={n} handover=0"
-    return [[first, who, f"claim n={n} kind=lock"], [first, who, f"granted {right} n={n} kind=lock"],
-            [last, who, f"valid {right} first={ns(first)} last={ns(last)} longest=1 reason=NONE n={n} kind=lock"],
-            *([[last + 2, who, f"lost n={n} {right} reason=LAPSED"]] if lost else []),
+    grant = f"token={n} handover=0"
+    return [[first, who, f"claim n={n} kind=lock"], [first, who, f"granted {grant} n={n} kind=lock"],
+            [last, who, f"valid {grant} first={ns(first)} last={ns(last)} longest=1 reason=NONE n={n} kind=lock"],
+            *([[last + 2, who, f"lost n={n} {grant} reason=LAPSED"]] if lost else []),
             [last + 3, who, f"ended n={n} how={'lost' if lost else 'released'}"]]
 
 
@@ -59,7 +60,7 @@ def refuses(lines, **more):
     return False
 
 
-def place_of(who):
+def slot_of_player(who):
     return who.rpartition(".")[0]
 
 
@@ -70,16 +71,16 @@ def near(found, *expected):
 def picture_checks():
     picture = Picture(logbook_of(GOOD))
     (path,) = picture.paths.values()
-    row = path.rows[place_of(SECOND)]
+    row = path.rows[slot_of_player(SECOND)]
     yield "a row for a process and its successor, and one for the other site", \
-        sorted(path.rows) == [place_of(FIRST), place_of(OTHER)]
+        sorted(path.rows) == [slot_of_player(FIRST), slot_of_player(OTHER)]
     yield "a life ends with the kill, the next begins after it", near([row.lives[0].end, row.lives[1].begin], 6.5, 7.1)
     yield "who held when", near([x for one in row.held for x in (one.begin, one.end)], 1, 4, 8.1, 9)
     (stop,) = row.stopped
     yield "stopped, lost, killed", near([stop.begin, stop.end, *row.lost, *row.killed], 3.1, 5.001, 4.002, 6.5)
-    yield "a fault strikes whom it names", picture.faults["client"][0].rows == {place_of(FIRST)}
+    yield "a fault strikes whom it names", picture.faults["client"][0].rows == {slot_of_player(FIRST)}
     yield "or a path", picture.faults["data"][0].rows == set(path.rows)
-    yield "or everybody", picture.faults["server"][0].rows is None
+    yield "or all rows", picture.faults["server"][0].rows is None
     yield "a fault lasts until it is healed", near([picture.faults["server"][0].end], 7.5)
     endless = Picture(logbook_of(drop("driver", "healed id=2")(GOOD)))
     yield "or until the logs end", near([endless.faults["server"][0].end], 10)
@@ -114,7 +115,7 @@ def svg_checks():
     both = drawn(change(OTHER, "first=4500000000", "first=2000000000")(GOOD))
     yield "an overlap is drawn", "too many at once 1" in both
     paused = drawn(change(OTHER, "first=4500000000", "first=3200000000")(GOOD))
-    yield "but not one of who is stopped", "too many" not in paused
+    yield "but not one of a stopped player", "too many" not in paused
     yield "a window shows what is in it", "kill-leader" not in drawn(GOOD, begin=0, end=5)
     yield "nothing outside of the run", refuses(GOOD, begin=20) and refuses(GOOD, begin=5, end=5)
     yield "no such path", refuses(GOOD, path="/chaos/other")

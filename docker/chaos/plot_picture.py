@@ -1,20 +1,20 @@
-"""What a plot shows of a run: rows in which rights are held, grouped by path, and what was done meanwhile."""
+"""What a plot shows of a run: a row for each slot of a path, with its holds, and what was done meanwhile."""
 from dataclasses import dataclass, field
 
-from judge_record import NEVER, Record, S
 from judge_exclusion import overlaps
+from judge_record import NEVER, S, Record
 
 LANES = ("server", "client", "data")
-WHOLE_S, PART_S = 150, 120  # a run is shown whole up to the one, else the other of it
+WHOLE_S, PART_S = 150, 120  # a longer run than the first is shown in part: for the second
 
 
 @dataclass
 class Stretch:
-    """Seconds since the run began."""
+    """A stretch of time, in seconds since the run began."""
     begin: float
     end: float
     name: str = ""  # what was held or done
-    rows: set = None  # of a fault: the names of those it strikes; None: everybody
+    rows: set = None  # of a fault: the names of the rows that it strikes; None: all
 
     def within(self, begin, end):
         return self.begin < end and self.end > begin
@@ -22,9 +22,9 @@ class Stretch:
 
 @dataclass
 class Row:
-    """A place on a path at a site: the processes there succeed each other."""
+    """A slot of a path at a site. The processes in it follow each other."""
     name: str
-    lives: list = field(default_factory=list)  # stretches, as those that follow
+    lives: list = field(default_factory=list)  # stretches, like the two below
     held: list = field(default_factory=list)
     stopped: list = field(default_factory=list)
     killed: list = field(default_factory=list)  # moments
@@ -35,11 +35,11 @@ class Row:
 class Path:
     name: str
     rows: dict = field(default_factory=dict)
-    overlaps: list = field(default_factory=list)  # (stretch, the rows of those who believed)
+    overlaps: list = field(default_factory=list)  # (stretch, the rows of the holds)
 
 
-def place(player):
-    """What the identities of all that succeed each other begin with."""
+def slot_of(player):
+    """The name of the slot: the identities of all its processes begin with it."""
     return player.who.rpartition(".")[0]
 
 
@@ -61,11 +61,11 @@ class Picture:
 
     def fault(self, fault):
         players = self.record.players.values()
-        struck = None if fault.lane == "server" else {place(player) for player in players if fault.hits(player)}
+        struck = None if fault.lane == "server" else {slot_of(player) for player in players if fault.hits(player)}
         return self.stretch(fault.begin, self.record.until(fault), fault.name, struck)
 
     def row(self, player):
-        return self.paths[player.path].rows.setdefault(place(player), Row(place(player)))
+        return self.paths[player.path].rows.setdefault(slot_of(player), Row(slot_of(player)))
 
     def read_players(self, logbook):
         born = {}
@@ -90,7 +90,7 @@ class Picture:
                         (self.stretch(one.begin, one.end), [self.row(hold.player) for hold in one.holds]))
 
     def window(self):
-        """The whole run if it is short; else the part in which most happens."""
+        """From when to when: the whole run if it is short, else the part in which most happens."""
         if self.length <= WHOLE_S:
             return 0.0, self.length
         moments = [fault.begin for faults in self.faults.values() for fault in faults]

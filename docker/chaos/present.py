@@ -1,81 +1,81 @@
-"""What the logs say at this moment: who believes in a right, who waits, who was granted what last.
+"""What the logs say at this moment: the players that hold and those that wait, and when each path was granted last.
 
-The logbook keeps everything, which is for judges: an hour of it is large, and a driver has to look twenty times a second.
+The Logbook keeps all events for the judges. After an hour that is much, and the driver looks twenty times a second.
 """
 import threading
 from dataclasses import dataclass, field
 
-from logbook import Page
+from play.logbook import LogFile
 
 
 @dataclass
-class Place:
-    """One path."""
-    holding: dict = field(default_factory=dict)  # (player's name, its number) → since when
+class PathState:
+    """The state of one path."""
+    holding: dict = field(default_factory=dict)  # (player's name, number of the claim) → since when
     waiting: dict = field(default_factory=dict)
-    granted_ns: int = 0  # the last time
+    granted_ns: int = 0  # of the last grant
 
 
 class Present:
     def __init__(self):
-        self.pages, self.places = {}, {}
+        self.pages, self.paths = {}, {}
         self.lock = threading.RLock()
 
     def enter(self, player):
         with self.lock:
-            self.pages[player.name] = player, Page(player.log)
-            self.places.setdefault(player.path, Place())
+            self.pages[player.name] = player, LogFile(player.log)
+            self.paths.setdefault(player.path, PathState())
 
     def leave(self, player):
-        """It is dead: what it believed died with it."""
+        """The player is dead: it holds nothing and waits for nothing."""
         with self.lock:
             self.poll()
             self.pages.pop(player.name, None)
-            place = self.places[player.path]
-            for crowd in (place.holding, place.waiting):
-                for key in [key for key in crowd if key[0] == player.name]:
-                    del crowd[key]
+            state = self.paths[player.path]
+            for claims in (state.holding, state.waiting):
+                for key in [key for key in claims if key[0] == player.name]:
+                    del claims[key]
 
     def poll(self):
         with self.lock:
             for player, page in list(self.pages.values()):
                 for event in page.read():
-                    self.take(self.places[player.path], player, event)
+                    self.take(self.paths[player.path], player, event)
 
-    def take(self, place, player, event):
+    def take(self, state, player, event):
         key = player.name, event.get("n")
         if event.what == "claim":
-            place.waiting[key] = event.ns
+            state.waiting[key] = event.ns
         elif event.what == "granted":
-            place.waiting.pop(key, None)
-            place.holding[key] = event.ns
-            place.granted_ns = max(place.granted_ns, event.ns)
+            state.waiting.pop(key, None)
+            state.holding[key] = event.ns
+            state.granted_ns = max(state.granted_ns, event.ns)
         elif event.what == "failed":
-            place.waiting.pop(key, None)
+            state.waiting.pop(key, None)
         elif event.what in ("valid", "lost", "ended"):
-            place.holding.pop(key, None)
+            state.holding.pop(key, None)
 
     def holders(self, path):
-        """Names, the one who has held for longest first."""
+        """Names, the longest holder first."""
         with self.lock:
-            holding = self.places[path].holding
+            holding = self.paths[path].holding
             return list(dict.fromkeys(name for name, _ in sorted(holding, key=holding.get)))
 
     def waiters(self, path):
         with self.lock:
-            return sorted({name for name, _ in self.places[path].waiting})
+            return sorted({name for name, _ in self.paths[path].waiting})
 
     def holding_since(self, player):
-        """Of the last of its rights, or None."""
+        """Since when it holds its last grant, or None."""
         with self.lock:
-            return max((ns for (name, _), ns in self.places[player.path].holding.items() if name == player.name),
+            return max((ns for (name, _), ns in self.paths[player.path].holding.items() if name == player.name),
                        default=None)
 
     def waiting(self):
-        """All claims that wait: path, player's name, its number."""
+        """All claims that wait: path, player's name, number of the claim."""
         with self.lock:
-            return {(path, *key) for path, place in self.places.items() for key in place.waiting}
+            return {(path, *key) for path, state in self.paths.items() for key in state.waiting}
 
     def granted_ns(self, path):
         with self.lock:
-            return self.places[path].granted_ns
+            return self.paths[path].granted_ns

@@ -1,8 +1,9 @@
 """The tables of a chaos run. What each column means stands in docs/chaos.md."""
 from collections import Counter
 
+from play.tables import median_max, table
+
 from judge_record import NEVER, OURS
-from tables import median_max, table
 
 UNEXPLAINED = "no fault"
 
@@ -26,7 +27,7 @@ def print_faults(record, found):
 
 
 def untold(overlaps):
-    """Those of which nobody in them was ever told, though nobody died."""
+    """Overlaps in which no player was ever told of a loss, and no player died."""
     return [overlap for overlap in overlaps if not any(hold.lost or hold.cut_short() for hold in overlap.holds)]
 
 
@@ -61,7 +62,7 @@ def print_clients(judgement):
 
 
 def unexplained(judgement):
-    """How many losses of ours no fault was near."""
+    """How many losses of ours had no fault near."""
     for found in judgement.findings:
         if found.client == OURS:
             losses = sum(cost.losses for cost in found.costs.values())
@@ -71,7 +72,7 @@ def unexplained(judgement):
 
 
 def print_trouble(record, client):
-    """What the driver noted of processes."""
+    """Prints what the driver noted of processes."""
     words = Counter(words for player in record.of(client) for words in player.trouble)
     if words:
         print(f"  {client}: of {len(record.of(client))} processes " + ", ".join(f"{n} {what}" for what, n in words.items()))
@@ -88,11 +89,11 @@ def print_totals(judgement):
         print(f"  {found.client}: {found.holds} grants ({found.handovers} of them from thread to thread), "
               f"{found.damage.uses} uses, of which the fenced resource refused {found.damage.refused}; "
               f"{found.progress.judged.total()} claims waited when a calm began, {len(found.progress.stuck)} of them in "
-              f"vain; {len(found.severed)} rights were lost far from any server, "
+              f"vain; {len(found.severed)} grants were lost far from any server, "
               f"{sum(one.late for one in found.severed)} of them late")
         if found.progress.torn:
-            print(f"  {found.client}: {found.progress.torn} times somebody waited where the servers did not agree on what is "
-                  "there; that is not judged")
+            print(f"  {found.client}: {found.progress.torn} times a claim waited where the servers did not agree on the "
+                  "nodes; that is not judged")
 
 
 def print_report(judgement):

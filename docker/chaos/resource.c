@@ -40,7 +40,7 @@ void resource_close(resource *r) {
     g_free(r);
 }
 
-/* The text of a file, "" of an empty one. */
+/* The text of a file; "" when it is empty. */
 static bool read_text(int fd, char text[LINE]) {
     ssize_t length = pread(fd, text, LINE - 1, 0);
     text[MAX(length, 0)] = '\0';
@@ -69,7 +69,7 @@ bool resource_write(const resource *r, int64_t number) {
     return write_text(r->naive, text);
 }
 
-/* Of the open file, so that it excludes the other threads of this process as well. */
+/* A lock of the open file: it excludes the other threads of this process as well. */
 static bool set_lock(int fd, short type) {
     struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
     int result;

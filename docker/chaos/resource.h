@@ -1,8 +1,8 @@
 /*
- * What the contenders' right protects, twice, as two files:
- *     NAME.naive    a number that is read and written one higher, as by any program that trusts its lock alone
- *     NAME.fenced   "TOKEN HANDOVER COUNT": the largest fencing token it has seen, and how many writes it has accepted; it is
- *                   looked at and changed under an exclusive lock of the file, which stands for its own atomicity
+ * The resource that the players' grant protects, twice, as two files:
+ *     NAME.naive    a number. A use reads it and writes one more, as a program does that trusts its lock alone.
+ *     NAME.fenced   "TOKEN HANDOVER COUNT": the largest fencing token so far, and the number of accepted writes. It is
+ *                   read and changed under an exclusive lock of the file, which stands for the resource's own atomicity.
  */
 #ifndef RESOURCE_H
 #define RESOURCE_H
@@ -12,15 +12,15 @@
 
 typedef struct resource resource;
 
-/* In the folder, with the name of the path, / replaced by _. NULL, and errno, when it cannot be. */
+/* Files in the folder with the path as NAME, / replaced by _. NULL, and errno, when they cannot be opened. */
 resource *resource_open(const char *folder, const char *path);
 void resource_close(resource *r);
 
-/* False, and errno, when the file cannot be read or written; what nobody has written yet is 0. */
+/* False, and errno, when the file cannot be read or written. The first number is 0. */
 bool resource_read(const resource *r, int64_t *number);
 bool resource_write(const resource *r, int64_t number);
-/* A write with this token: its number among those that were accepted, from 1; 0: refused. False, and errno, when that cannot be
- * told. */
+/* A write with this token. count: its number among the accepted writes, from 1; 0: refused. False, and errno, when
+ * the file cannot be read or written. */
 bool resource_offer(const resource *r, int64_t token, uint32_t handover, int64_t *count);
 
 #endif

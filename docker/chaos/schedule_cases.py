@@ -1,67 +1,68 @@
-"""What is drawn when, who is told to make way, and what is done and noted of a fault: `checks` is part of selftest."""
+"""Selftest: which fault is drawn when, which player is told to make way, and what is done and noted of a fault."""
 import itertools
 import threading
 import time
 from types import SimpleNamespace
 from unittest import mock
 
-import cast
+from kazoo.exceptions import ConnectionLoss, NoNodeError, NotEmptyError
+from play.logbook import Event
+from play.processes import Broken
+
 import faults
 import faults_data
+import players
 import schedule
-from cast import KILLED, SITES, SIZE, slots
-from ensemble import Broken
-from faults import Fault, Missed, Scene, Target, catalogue, inflict
-from kazoo.exceptions import ConnectionLoss, NoNodeError, NotEmptyError
-from logbook import Event
-from present import Place, Present
+from faults import Chaos, Fault, Missed, Target, catalogue, inflict
+from players import KILLED, SITES, SIZE, slots
+from present import PathState, Present
 from schedule import lanes, make_way
 
 KEEP, TURNS = "/chaos/paddock/lock-keep", "/chaos/paddock/lock-turns"
 
 
 class Recorded(Fault):
-    """One that says what is done, or why it cannot be done, and undone, at first."""
+    """A fault that remembers what is done. strike may fail with an error, and the first calls of undo too."""
     lane, takes = "data", True
 
     def __init__(self, strike=None, undo=()):
         super().__init__("recorded", [], "")
         self.trouble, self.later_trouble, self.done = strike, list(undo), []
 
-    def strike(self, scene, target):
+    def strike(self, chaos, target):
         if self.trouble:
             raise self.trouble
         self.done.append("strike")
 
-    def undo(self, scene, target):
+    def undo(self, chaos, target):
         if self.later_trouble:
             raise self.later_trouble.pop()
         self.done.append("undo")
 
 
-class Cast(cast.Cast):
-    """Notes, and players who remember what they are told."""
+class Players(players.Players):
+    """Remembers what is noted. Its players remember what they are told."""
     paths = [KEEP]
 
     def __init__(self, *names):
         self.notes = []
-        self.crowd = [SimpleNamespace(name=name, path=KEEP, slot=SimpleNamespace(role="keep"), told=[], alive=True, pid=1,
+        self.all = [SimpleNamespace(name=name, path=KEEP, slot=SimpleNamespace(role="keep"), told=[], alive=True, pid=1,
                                       doomed=False, stopped=False, resuming=False) for name in names]
-        for player in self.crowd:
+        for player in self.all:
             player.tell = player.told.append
 
     def note(self, what, **fields):
         self.notes.append((what, fields))
 
     def of(self, **which):
-        return self.crowd
+        return self.all
 
     def leave(self, player):
         pass
 
 
 class Site:
-    """Where whatever is named fails."""
+    """A site on which the named calls fail."""
     number = 1
 
     def __init__(self, *failing):
@@ -76,7 +77,7 @@ class Site:
 
 
 class Admin:
-    """A client of servers on whose paths somebody always makes a new node at once."""
+    """A client of servers. On their paths a new node appears at once whenever one is deleted."""
 
     def __init__(self, children=1, refilled=True):
         self.children, self.refilled, self.deleted = children, refilled, []
@@ -101,18 +102,18 @@ class Admin:
 
 
 def scene_of(*events):
-    """Of two keepers, a and b, in whose logs this stands."""
-    cast, present = Cast("a", "b"), Present()
-    present.places[KEEP] = Place()
-    scene = Scene(None, cast, present, None, SimpleNamespace(session_ms=4000), threading.Event())
-    later(scene, *events)
-    return scene
+    """A run of two keepers, a and b, with these lines in their logs."""
+    players, present = Players("a", "b"), Present()
+    present.paths[KEEP] = PathState()
+    chaos = Chaos(None, players, present, None, SimpleNamespace(session_ms=4000), threading.Event())
+    later(chaos, *events)
+    return chaos
 
 
-def later(scene, *events):
+def later(chaos, *events):
     for ns, who, what in events:
-        player = next(player for player in scene.cast.crowd if player.name == who)
-        scene.present.take(scene.present.places[KEEP], player, Event.parse(who, f"{ns} {what}"))
+        player = next(player for player in chaos.players.all if player.name == who)
+        chaos.present.take(chaos.present.paths[KEEP], player, Event.parse(who, f"{ns} {what}"))
 
 
 def drawn(seed, count):
@@ -120,11 +121,11 @@ def drawn(seed, count):
 
 
 def noted(fault, stopping=False):
-    scene = scene_of((1, "a", "claim n=1"), (2, "a", "granted n=1"))
+    chaos = scene_of((1, "a", "claim n=1"), (2, "a", "granted n=1"))
     if stopping:
-        scene.stopping.set()
-    inflict(scene, fault, Target(KEEP), lambda: fault.done.append("last"))
-    return scene, [what for what, _ in scene.cast.notes]
+        chaos.stopping.set()
+    inflict(chaos, fault, Target(KEEP), lambda: fault.done.append("last"))
+    return chaos, [what for what, _ in chaos.players.notes]
 
 
 def drawing():
@@ -141,36 +142,36 @@ def casting():
     sites = {}
     for slot in slots(["paddock", "kazoo"], ["lock", "election", "rwlock", "semaphore"]):
         sites.setdefault(slot.path, []).append(slot.site)
-    yield "a cast: each path is played on from different sites", all(len(set(its)) == SIZE for its in sites.values())
-    yield "a cast: all sites have as much to do", len({
+    yield "the players: those of a path are at different sites", all(len(set(its)) == SIZE for its in sites.values())
+    yield "the players: each site has as many", len({
         sum(its.count(site) for its in sites.values()) for site in range(1, SITES + 1)}) == 1
 
 
 def present():
-    scene = scene_of((1, "a", "claim n=1"), (2, "b", "claim n=1"), (3, "a", "granted n=1"))
-    yield "the present: who holds and who waits", (scene.present.holders(KEEP), scene.present.waiters(KEEP)) == (["a"], ["b"])
-    yield "the present: a fault names who holds", scene.holders() == f"{KEEP}:a"
-    make_way(scene, KEEP, yielded := {})
-    make_way(scene, KEEP, yielded)
-    a, b = scene.cast.crowd
-    yield "a calm: who holds is told to yield, once", (a.told, b.told) == (["yield"], [])
-    later(scene, (4, "a", "ended n=1"), (5, "a", "claim n=2"), (6, "b", "granted n=1"))
-    make_way(scene, KEEP, yielded)
+    chaos = scene_of((1, "a", "claim n=1"), (2, "b", "claim n=1"), (3, "a", "granted n=1"))
+    yield "the present: holders and waiters", (chaos.present.holders(KEEP), chaos.present.waiters(KEEP)) == (["a"], ["b"])
+    yield "the present: a fault names the holders", chaos.holders() == f"{KEEP}:a"
+    make_way(chaos, KEEP, yielded := {})
+    make_way(chaos, KEEP, yielded)
+    a, b = chaos.players.all
+    yield "a calm: a holder is told to yield, once", (a.told, b.told) == (["yield"], [])
+    later(chaos, (4, "a", "ended n=1"), (5, "a", "claim n=2"), (6, "b", "granted n=1"))
+    make_way(chaos, KEEP, yielded)
     yield "a calm: then the next one", (a.told, b.told) == (["yield"], ["yield"])
-    later(scene, (7, "b", "lost n=1"), (8, "a", "failed n=2"))
-    yield "the present: a claim that failed waits no more", not scene.present.waiting() and scene.holders() == "-"
+    later(chaos, (7, "b", "lost n=1"), (8, "a", "failed n=2"))
+    yield "the present: a claim that failed waits no more", not chaos.present.waiting() and chaos.holders() == "-"
 
 
 def noting():
     fault = Recorded()
-    scene, notes = noted(fault)
+    chaos, notes = noted(fault)
     yield "a fault: strikes, lasts, is undone", fault.done == ["strike", "last", "undo"]
     yield "a fault: all of it is noted", notes == ["fault", "struck", "healing", "healed"]
-    yield "a fault: what it takes is noted", scene.cast.notes[0][1].get("takes") == 1
+    yield "a fault: what it takes is noted", chaos.players.notes[0][1].get("takes") == 1
     fault = Recorded(strike=Missed("not now"))
-    scene, notes = noted(fault)
+    chaos, notes = noted(fault)
     yield "a fault that could not be done is told as such", notes == ["fault", "missed", "healing", "healed"]
-    yield "a fault that could not be done: why", scene.missed == ["recorded: not now"]
+    yield "a fault that could not be done: why", chaos.missed == ["recorded: not now"]
     fault = Recorded()
     yield "a run that ends leaves the undoing to the end", noted(fault, stopping=True)[1] == ["fault", "struck"]
     yield "a fault that fails half way is missed, and undone", all(
@@ -187,61 +188,61 @@ def undoing():
         ended = False
     except Broken:
         ended = True
-    yield "what cannot be undone ends the run", ended
+    yield "a fault that cannot be undone ends the run", ended
 
 
-def noted_of(scene):
-    return [what for what, _ in scene.cast.notes]
+def noted_of(chaos):
+    return [what for what, _ in chaos.players.notes]
 
 
-def words(scene):
-    return [what for what, fields in scene.cast.notes if "who" in fields and what != "fault"]
+def words(chaos):
+    return [what for what, fields in chaos.players.notes if "who" in fields and what != "fault"]
 
 
 def stopping():
     catalog = catalogue()
     for what, name in (("stop", "client-paused-briefly"), ("freeze", "site-frozen")):
         for failing, told in ((), ["stopping", "stopped", "resuming", "resumed"]), ((what,), ["stopping"]):
-            scene, fault = scene_of(), catalog[name]
-            del scene.cast.crowd[1:]
-            player, = scene.cast.crowd
+            chaos, fault = scene_of(), catalog[name]
+            del chaos.players.all[1:]
+            player, = chaos.players.all
             player.site = Site(*failing)
-            inflict(scene, fault, Target("a", [player], player), lambda: None)
-            yield f"{name}{', a try that fails' if failing else ''}: what is noted of it", words(scene) == told
+            inflict(chaos, fault, Target("a", [player], player), lambda: None)
+            yield f"{name}{', a try that fails' if failing else ''}: what is noted of it", words(chaos) == told
 
 
 def killing():
     for status, told, doomed in (KILLED, ["killing", "killed"], True), (6, ["killing"], False):
-        scene = scene_of()
-        player = scene.cast.crowd[0]
+        chaos = scene_of()
+        player = chaos.players.all[0]
         player.site, player.wait = Site(), lambda _, status=status: status
         yield f"killed, and it ends with {status}: what is noted of it", (
-            scene.cast.kill(player) == player.doomed == doomed and words(scene) == told)
+            chaos.players.kill(player) == player.doomed == doomed and words(chaos) == told)
 
 
 def shifting():
-    """A clock is looked at: was it set where the victim runs?"""
+    """The clock is read where the victim runs: was it set?"""
     for shown_s, told in (3600, "struck"), (0, "missed"):
-        scene, clock = scene_of(), mock.Mock()
-        player = scene.cast.crowd[0]
-        player.site, player.slot.site, scene.cast.clocks = mock.Mock(), 1, {1: clock}
+        chaos, clock = scene_of(), mock.Mock()
+        player = chaos.players.all[0]
+        player.site, player.slot.site, chaos.players.clocks = mock.Mock(), 1, {1: clock}
         player.site.run.return_value = f"{time.time() + shown_s:.0f}"
         clock.under = lambda *argv: argv
-        inflict(scene, catalogue()["clock-shifted"], Target("a", [player], (player, 3600)), lambda: None)
+        inflict(chaos, catalogue()["clock-shifted"], Target("a", [player], (player, 3600)), lambda: None)
         yield f"a clock that is to show an hour more, and shows {shown_s} s more: {told}, and set right", (
-            told in noted_of(scene) and [call.args for call in clock.set.call_args_list] == [(3600,), (0,)])
+            told in noted_of(chaos) and [call.args for call in clock.set.call_args_list] == [(3600,), (0,)])
 
 
 def starving():
     for connected, told in ({}, "struck"), ({1: "10.0.0.1"}, "missed"):
-        scene = scene_of()
-        player = scene.cast.crowd[0]
+        chaos = scene_of()
+        player = chaos.players.all[0]
         player.site = mock.Mock()
         player.site.connections.return_value = connected
-        inflict(scene, catalogue()["descriptors-gone"], Target("a", [player], player), lambda: None)
+        inflict(chaos, catalogue()["descriptors-gone"], Target("a", [player], player), lambda: None)
         limits = [call.args[4:] for call in player.site.run.call_args_list]
         yield f"no descriptors, and connected to {len(connected)} servers: {told}, and given back", (
-            told in noted_of(scene) and limits == [(1, 3), (1,)])
+            told in noted_of(chaos) and limits == [(1, 3), (1,)])
 
 
 def deleting():
@@ -250,17 +251,17 @@ def deleting():
             ("refilled all the time", Admin(), ["fault", *["deleted"] * faults_data.ROUNDS, "struck"]),
             ("not refilled", Admin(refilled=False), ["fault", "deleted", "struck"]),
             ("gone already", Admin(children=0), ["fault", "missed"])):
-        scene = scene_of()
-        scene.admin = admin
-        inflict(scene, wiped, Target(KEEP), lambda: None)
-        yield f"a path that is wiped, {what}", [what for what, _ in scene.cast.notes][:-2] == told
+        chaos = scene_of()
+        chaos.admin = admin
+        inflict(chaos, wiped, Target(KEEP), lambda: None)
+        yield f"a path that is wiped, {what}", [what for what, _ in chaos.players.notes][:-2] == told
 
 
 def inquiring():
-    """shows: by server, what it shows when it is asked first, and then, on each path."""
+    """shows: by server, what it shows of each path at the first and the second question."""
     def played(shows, paths=(KEEP,), unreadable=None):
-        scene = SimpleNamespace(missed=[], order=[], ensemble=SimpleNamespace(leader=lambda: 1))
-        scene.ensemble.order = lambda *words: scene.order.append(words)
+        chaos = SimpleNamespace(missed=[], order=[], ensemble=SimpleNamespace(leader=lambda: 1))
+        chaos.ensemble.order = lambda *words: chaos.order.append(words)
         said = {(server, path): iter(names) for server, names in shows.items() for path in paths}
 
         def look(_scene, path, looks):
@@ -268,26 +269,26 @@ def inquiring():
                 raise Broken("no answer")
             for server in shows:
                 looks.setdefault(server, []).append(set(next(said[server, path])))
-            scene.order.append(("look", path))
+            chaos.order.append(("look", path))
 
         with mock.patch.object(schedule, "look", look):
-            schedule.inquire(scene, paths)
-        return scene
+            schedule.inquire(chaos, paths)
+        return chaos
 
     def replaced(shows):
         return [words for words in played(shows).order if words[0] == "replace"]
 
-    astray = {1: ["a", "a"], 2: ["ax", "ax"], 3: ["a", "a"]}
+    unlike = {1: ["a", "a"], 2: ["ax", "ax"], 3: ["a", "a"]}
     yield "servers agree", replaced({1: ["a", "a"], 2: ["a", "a"], 3: ["a", "a"]}) == []
-    yield "somebody comes and goes", replaced({1: ["a", "ab"], 2: ["ab", "b"], 3: ["ab", "b"]}) == []
-    yield "a follower shows what its leader does not", replaced(astray) == [("replace", 2)]
+    yield "nodes come and go", replaced({1: ["a", "ab"], 2: ["ab", "b"], 3: ["ab", "b"]}) == []
+    yield "a follower shows what its leader does not", replaced(unlike) == [("replace", 2)]
     yield "a follower lacks what its leader shows", replaced(
         {1: ["ab", "ab"], 2: ["ab", "ab"], 3: ["b", "b"]}) == [("replace", 3)]
-    yield "a follower is astray on two paths: it is looked at on both, and then replaced, once", played(
-        astray, paths=(KEEP, TURNS)).order == [("look", KEEP)] * 2 + [("look", TURNS)] * 2 + [("replace", 2)]
-    scene = played(astray, paths=(KEEP, TURNS), unreadable=KEEP)
+    yield "a follower disagrees on two paths: it is looked at on both, and then replaced, once", played(
+        unlike, paths=(KEEP, TURNS)).order == [("look", KEEP)] * 2 + [("look", TURNS)] * 2 + [("replace", 2)]
+    chaos = played(unlike, paths=(KEEP, TURNS), unreadable=KEEP)
     yield "one path cannot be looked at, the other is", (
-        ("replace", 2) in scene.order and scene.missed == [f"inquiry of {KEEP}: no answer"])
+        ("replace", 2) in chaos.order and chaos.missed == [f"inquiry of {KEEP}: no answer"])
 
 
 def checks():

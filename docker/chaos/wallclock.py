@@ -1,4 +1,4 @@
-"""The wall clock of a site: what processes there take for the time of day, by way of docker/wallclock.c."""
+"""The wall clock of a site: the time of day that its processes see, by way of docker/wallclock.c."""
 import mmap
 import struct
 
@@ -11,9 +11,9 @@ class WallClock:
         self.path, self.library = path, library
 
     def under(self, *argv):
-        """The command, by this clock."""
+        """The command, run with this clock."""
         return ["env", f"LD_PRELOAD={self.library}", f"PADDOCK_WALLCLOCK={self.path}", *argv]
 
     def set(self, seconds):
-        """So much ahead of the true time."""
+        """Sets the clock so many seconds ahead of the true time."""
         self.ahead[:] = struct.pack("q", seconds)

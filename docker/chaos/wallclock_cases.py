@@ -1,12 +1,13 @@
-"""Who runs by a wall clock of ours sees that it was set, whichever way it asks, and no other clock changes: `checks` is part
-of selftest."""
+"""Selftest: a process with our wall clock sees that it was set, in each way to ask. No other clock changes."""
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from logbook import now
-from players import Stage, build_directory
+from play.bench import Bench
+from play.event_log import now
+from play.processes import build_directory
+
 from wallclock import WallClock
 
 HOUR_S = 3600
@@ -21,7 +22,7 @@ print(time.time(), pair[0], libc.time(None), time.clock_gettime(time.CLOCK_BOOTT
 
 
 def ahead(clock):
-    """Of the true times, in a process that has just begun: of three ways to ask for the time of day, and of other clocks."""
+    """How far a new process is ahead of the true times: the time of day, asked in three ways, and the other clocks."""
     said = subprocess.run(clock.under("/usr/bin/python3", "-c", ASK), check=True, capture_output=True, text=True).stdout
     true = [time.time()] * 3 + [now() / 1e9, time.monotonic()]
     told = [float(one) - its for one, its in zip(said.split(), true)]
@@ -33,7 +34,7 @@ def near(times, seconds):
 
 
 def checks():
-    library = Stage(build_directory(), ".").find("docker/chaos/wallclock.so")
+    library = Bench(build_directory(), ".").find("docker/chaos/wallclock.so")
     with tempfile.TemporaryDirectory() as folder:
         clock = WallClock(Path(folder) / "clock", library)
         for what, seconds in ("as it was", 0), ("an hour ahead", HOUR_S), ("an hour back", -HOUR_S), ("right again", 0):

@@ -1,8 +1,9 @@
 /*
- * What a player of the chaos believes, and a thread that looks at it, as watchman.h describes that for ours. Curator's users
- * are told: when the connection is SUSPENDED they cannot be certain that a lock is still theirs, unless it is RECONNECTED
- * then; when it is LOST they can be certain that it is not. So belief pauses when SUSPENDED, and goes on when RECONNECTED
- * without LOST in between: a second granted of the same claim, and in the end a second valid. lost is noted once it is gone.
+ * What Curator's player of the chaos believes to hold, and a thread that samples it, as validity_sampler.h describes it
+ * for ours. Curator tells its users: while the connection is SUSPENDED they cannot be certain that a lock is still
+ * theirs, until it is RECONNECTED. When it is LOST they can be certain that it is not theirs. So belief ends when the
+ * connection is SUSPENDED, and goes on when it is RECONNECTED without LOST in between. Then the log has a second
+ * granted of the same claim, and in the end a second valid. lost is noted when the grant is gone for good.
  */
 
 import java.util.ArrayList;
@@ -14,11 +15,14 @@ import org.apache.curator.framework.state.ConnectionState;
 final class Beliefs {
     private static final long LOOK_NANOS = 500_000;
 
-    private final TrialPlayer player;
+    private final Player player;
     private final List<Belief> held = new ArrayList<>();
     private ConnectionState state = ConnectionState.CONNECTED; /* as it was told last */
 
-    /** In one right, from the return of the call that acquired it until it is dropped. But for what users ask: locked. */
+    /**
+     * The belief in one grant, from the return of the call that acquired it until it is dropped. Only stands and isLost
+     * may be called without the lock.
+     */
     final class Belief {
         private final String number;
         private final String kind;
@@ -35,17 +39,17 @@ final class Beliefs {
             this.confirms = confirms;
         }
 
-        /** As a user would ask, before each step. */
+        /** A user would ask this before each step. */
         boolean stands() {
             return stands && confirms.getAsBoolean();
         }
 
-        /** For good. */
+        /** True when the grant is gone for good. */
         boolean isLost() {
             return lost;
         }
 
-        /** What is believed from now on is noted when it ends. */
+        /** A span begins. It is noted when it ends. */
         private void begin() {
             player.note("granted " + number + " kind=" + kind);
             stands = true;
@@ -82,11 +86,11 @@ final class Beliefs {
             }
         }
 
-        /** The listener was told. */
+        /** The listener was told this state. */
         private void hear(ConnectionState state) {
             if (state == ConnectionState.LOST) {
                 lose(state.name());
-            } else if (TrialPlayer.isTrouble(state)) {
+            } else if (Player.isTrouble(state)) {
                 end(state.name());
             } else if (!stands && !lost) {
                 begin();
@@ -94,7 +98,7 @@ final class Beliefs {
             look(); /* the thread may take its time to wake */
         }
 
-        /** Call it before it is given back. True when it had been lost. */
+        /** Call it before the grant is given back. True when it had been lost. */
         boolean drop() {
             synchronized (Beliefs.this) {
                 look();
@@ -105,14 +109,14 @@ final class Beliefs {
         }
     }
 
-    Beliefs(TrialPlayer player) {
+    Beliefs(Player player) {
         this.player = player;
-        Thread watch = new Thread(this::keepWatch, "watch");
+        Thread watch = new Thread(this::keepSampling, "watch");
         watch.setDaemon(true);
         watch.start();
     }
 
-    /** Who is granted something while the connection is in trouble has been told so before, and does not believe it. */
+    /** A grant that comes while the connection is in trouble is not believed: the trouble was told before it. */
     synchronized Belief begin(long number, String kind, BooleanSupplier confirms) {
         Belief belief = new Belief(number, kind, confirms);
         belief.begin();
@@ -134,7 +138,7 @@ final class Beliefs {
         held.forEach(Belief::look);
     }
 
-    private void keepWatch() {
+    private void keepSampling() {
         try {
             while (true) {
                 lookAll();

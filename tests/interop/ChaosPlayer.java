@@ -1,6 +1,6 @@
 /*
- * The player of the chaos that is Curator's, with the recommended retry policy. What it believes is what the listener for the
- * connection's state leaves it to believe, see Beliefs.
+ * Curator's player of the chaos, with the recommended retry policy. What it believes to hold depends on what the
+ * listener for the connection's state is told, see Beliefs.
  */
 
 import java.io.IOException;
@@ -16,7 +16,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-public final class ChaosPlayer extends TrialPlayer {
+public final class ChaosPlayer extends Player {
     private static final int DEFAULT_CONNECT_MS = 15_000;
     private static final long END_MS = 5_000;
 
@@ -25,7 +25,7 @@ public final class ChaosPlayer extends TrialPlayer {
     private final List<ChaosWorker> workers = new ArrayList<>();
     private Resource resource;
 
-    /** A number in a file, which whoever uses it reads, and later writes one more. */
+    /** A number in a file. A use reads it, and later writes one more. */
     static final class Resource {
         private static final int WIDTH = 21;
 
@@ -67,7 +67,7 @@ public final class ChaosPlayer extends TrialPlayer {
                 .sessionTimeoutMs(sessionMs)
                 .connectionTimeoutMs(connectMs)
                 .retryPolicy(new ExponentialBackoffRetry(1000, 3))
-                .ensembleTracker(false) /* it stays with the servers it was given */
+                .ensembleTracker(false) /* it stays with the servers that it was given */
                 .build();
     }
 
@@ -89,7 +89,7 @@ public final class ChaosPlayer extends TrialPlayer {
 
     @Override
     void opened() throws IOException {
-        recipe(); /* whose name may be none of ours */
+        recipe(); /* fails when there is no such recipe */
         resource = new Resource(option("resource"), option("path"));
         note("opened");
     }
@@ -108,7 +108,7 @@ public final class ChaosPlayer extends TrialPlayer {
         }
     }
 
-    /** The orders go on meanwhile: one of them may never come back. */
+    /** Does not wait: a worker may never come back, and orders must go on. */
     private void rest() {
         List<ChaosWorker> leaving = new ArrayList<>(workers);
         leaving.forEach(ChaosWorker::rest);

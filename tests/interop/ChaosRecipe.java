@@ -1,4 +1,4 @@
-/* What a player of the chaos claims, Curator's recipes in the same words. One thread's own. */
+/* The recipes of Curator's player of the chaos, all with the same calls. Each object belongs to one thread. */
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -38,26 +38,26 @@ abstract class ChaosRecipe {
         }
     }
 
-    /** What the next claim is for, as the log says it. */
+    /** Chooses the next claim. Its kind, as the log says it. */
     abstract String choose();
 
-    /** Is what was chosen a right to change what is protected? */
+    /** Whether the chosen claim allows to change the resource. */
     boolean isExclusive() {
         return true;
     }
 
-    /** False when it took longer. */
+    /** False when it took longer than that. */
     abstract boolean claim(long patienceMs) throws Exception;
 
-    /** Does the recipe itself say that it is still ours? */
+    /** Whether the recipe itself says that the grant is still ours. */
     boolean confirms() {
         return true;
     }
 
-    /** Gives back what was claimed; lost: it had ended before. */
+    /** Gives the grant back. lost: it had ended before. */
     abstract void release(boolean lost) throws Exception;
 
-    /** Nothing is known of what became of it: begins anew. */
+    /** A call failed, and its effect is unknown: makes a new object. */
     void renew() {}
 
     /** Nothing is held any more. */
@@ -140,7 +140,8 @@ abstract class ChaosRecipe {
         }
     }
 
-    /* One at a time: several it takes one after the other, so that two who do that can wait for each other. */
+    /* One permit at a time: Curator takes several one after another, so two threads that do so can wait for each
+     * other. */
     private static final class Permit extends ChaosRecipe {
         private final InterProcessSemaphoreV2 semaphore;
         private Lease lease;
@@ -173,7 +174,8 @@ abstract class ChaosRecipe {
         }
     }
 
-    /* It queues again by itself when the connection comes back, so that it is left alone after a loss; it leads once. */
+    /* After a loss it queues again by itself when the connection comes back, so it is left alone then. It leads
+     * once. */
     private static final class Latch extends ChaosRecipe {
         private final String identity;
         private LeaderLatch latch;

@@ -1,4 +1,4 @@
-/* A thread of a player of the chaos: claims, holds and gives back, until it is told to rest. */
+/* A thread of Curator's player of the chaos. It claims, holds and gives back, until the order to rest. */
 
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -21,8 +21,8 @@ final class ChaosWorker extends Thread {
         this.player = player;
         this.recipe = recipe;
         keeps = player.option("role").equals("keep");
-        setDaemon(true); /* nobody waits for a library that never answers */
-        setUncaughtExceptionHandler((thread, why) -> { /* one that is broken says so at once */
+        setDaemon(true); /* the process does not wait for a library that never answers */
+        setUncaughtExceptionHandler((thread, why) -> { /* a broken player says so at once */
             why.printStackTrace();
             Runtime.getRuntime().halt(2);
         });
@@ -32,7 +32,7 @@ final class ChaosWorker extends Thread {
         TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextLong(longestMicros + 1));
     }
 
-    /** An interrupt is for who waits in Curator alone: who holds is to give back in peace. */
+    /** Only a thread that waits in Curator is interrupted: a thread that holds gives back undisturbed. */
     private synchronized boolean beginWaiting() {
         waiting = !resting;
         return waiting;
@@ -51,7 +51,7 @@ final class ChaosWorker extends Thread {
         notifyAll();
     }
 
-    /** Gives up what is held now. */
+    /** Gives up the present grant. */
     synchronized void yieldHeld() {
         yields++;
         notifyAll();
@@ -68,7 +68,7 @@ final class ChaosWorker extends Thread {
         return ThreadLocalRandom.current().nextInt(IMPATIENT_MS);
     }
 
-    /** Null when it was granted, otherwise why not. */
+    /** Null when it was granted, otherwise the reason. */
     private String claim() {
         if (!beginWaiting()) {
             return "CANCELED";
@@ -86,7 +86,7 @@ final class ChaosWorker extends Thread {
         }
     }
 
-    /** Looks whether it believes, uses what is protected, and does not look any more meanwhile. */
+    /** Asks whether the grant stands, then uses the resource, and does not ask again within the use. */
     private void use(Beliefs.Belief belief, long number) throws IOException, InterruptedException {
         long holdUs = player.number("hold-us", 20_000);
         if (!recipe.isExclusive()) {
@@ -99,7 +99,7 @@ final class ChaosWorker extends Thread {
         }
     }
 
-    /** False once it is to be given back. */
+    /** False when the grant is to be given back. */
     private synchronized boolean keep(int yieldsBefore) throws InterruptedException {
         if (yields == yieldsBefore && !resting) {
             wait(USE_EVERY_MS);

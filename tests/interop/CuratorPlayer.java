@@ -1,4 +1,4 @@
-/* The Java player: Curator's InterProcessMutex, or LeaderLatch, driven by the contract in README.md. */
+/* The Java player: Curator's InterProcessMutex, or LeaderLatch, by the contract in README.md. */
 
 import java.io.BufferedReader;
 import java.io.FileOutputStream;
@@ -55,7 +55,7 @@ public final class CuratorPlayer {
         }
     }
 
-    /* A latch leads once; each turn has its own. */
+    /* A latch leads once: each turn has a latch of its own. */
     private final class Latch implements Turns {
         private LeaderLatch latch = make();
 
@@ -115,7 +115,7 @@ public final class CuratorPlayer {
         return options;
     }
 
-    /* The end of standard input is the sign to stop: it also comes when whoever started us dies. */
+    /* The end of standard input is the order to stop. It also comes when the driver dies. */
     private void waitForEnd() {
         try {
             while (commands.readLine() != null) {

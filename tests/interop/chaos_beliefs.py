@@ -1,44 +1,32 @@
-"""What a player of the chaos believes, and a thread that looks at it, as watchman.h describes that for ours.
+"""What kazoo's player of the chaos believes to hold, and a thread that samples it, as validity_sampler.h describes it
+for ours.
 
-kazoo's users are told: pause when the connection is SUSPENDED, and go on when it is CONNECTED again, but not when it is LOST.
-So belief pauses, and goes on unless LOST came in between: a second granted of the same claim, and in the end a second valid.
-lost is noted once it is gone.
+kazoo tells its users: pause when the connection is SUSPENDED, go on when it is CONNECTED again, but not when it is
+LOST. So belief ends when the connection is SUSPENDED, and goes on when it is CONNECTED without LOST in between. Then
+the log has a second granted of the same claim, and in the end a second valid. lost is noted when the grant is gone
+for good.
 """
-import os
 import threading
 import time
 
 from kazoo.protocol.states import KazooState
+from play.event_log import now
 
-LOOK_S = 0.0005
-
-
-def now():
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-
-
-class Diary:
-    """One line for each thing that happened, one write for each line."""
-
-    def __init__(self, path):
-        self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-
-    def note(self, what):
-        os.write(self.fd, f"{now()} {what}\n".encode())
+SAMPLE_S = 0.0005
 
 
 class Belief:
-    """In one right, from the return of the call that acquired it until it is dropped. Users ask whether it stands, and
-    whether it is lost for good; all else is under the lock."""
+    """The belief in one grant, from the return of the call that acquired it until it is dropped. `stands` and `lost`
+    may be read without the lock, nothing else."""
 
-    def __init__(self, diary, number, kind):
-        self.diary, self.number, self.kind = diary, f"n={number} token={number} handover=0", kind
+    def __init__(self, log, number, kind):
+        self.log, self.number, self.kind = log, f"n={number} token={number} handover=0", kind
         self.lost = False
         self.begin()
 
     def begin(self):
-        """What is believed from now on is noted when it ends."""
-        self.diary.note(f"granted {self.number} kind={self.kind}")
+        """A span begins. It is noted when it ends."""
+        self.log.note(f"granted {self.number} kind={self.kind}")
         self.stands = True
         self.first = self.last = self.longest = 0
 
@@ -51,17 +39,17 @@ class Belief:
     def end(self, reason):
         if self.stands:
             self.stands = False
-            self.diary.note(f"valid {self.number} first={self.first} last={self.last} longest={self.longest}"
+            self.log.note(f"valid {self.number} first={self.first} last={self.last} longest={self.longest}"
                             f" reason={reason} kind={self.kind}")
 
     def lose(self, why):
         self.end(why)
         if not self.lost:
             self.lost = True
-            self.diary.note(f"lost {self.number} reason={why}")
+            self.log.note(f"lost {self.number} reason={why}")
 
     def hear(self, state):
-        """The listener was told."""
+        """The listener was told this state."""
         if state == KazooState.LOST:
             self.lose(state)
         elif state != KazooState.CONNECTED:
@@ -72,23 +60,24 @@ class Belief:
 
 
 class Beliefs:
-    def __init__(self, diary):
-        self.diary, self.state = diary, KazooState.CONNECTED  # as it was told last
+    def __init__(self, log):
+        self.log, self.state = log, KazooState.CONNECTED  # as the listener was told last
         self.held = []
         self.changed = threading.Condition()
-        threading.Thread(target=self.keep_watch, daemon=True).start()
+        threading.Thread(target=self.keep_sampling, daemon=True).start()
 
     def begin(self, number, kind):
-        """Who is granted something while the connection is in trouble has been told so before, and does not believe it."""
+        """A grant that comes while the connection is in trouble is not believed: the player was told of the trouble
+        before."""
         with self.changed:
-            belief = Belief(self.diary, number, kind)
+            belief = Belief(self.log, number, kind)
             belief.hear(self.state)
             self.held.append(belief)
             self.changed.notify()
         return belief
 
     def drop(self, belief):
-        """Call it before it is given back. True when it had been lost."""
+        """Call it before the grant is given back. True when it had been lost."""
         with self.changed:
             belief.look()
             belief.end("NONE")
@@ -96,16 +85,16 @@ class Beliefs:
             return belief.lost
 
     def on_state(self, state):
-        """What the listener was told."""
+        """The listener was told this state."""
         with self.changed:
             self.state = state
             for belief in self.held:
                 belief.hear(state)
 
-    def keep_watch(self):
+    def keep_sampling(self):
         while True:
             with self.changed:
                 self.changed.wait_for(lambda: self.held)
                 for belief in self.held:
                     belief.look()
-            time.sleep(LOOK_S)
+            time.sleep(SAMPLE_S)

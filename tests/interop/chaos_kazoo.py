@@ -1,8 +1,8 @@
 #!/usr/bin/python3 -B
-"""The player of the chaos that is kazoo's, with the retry policies that are its defaults.
+"""kazoo's player of the chaos, with kazoo's default retry policies.
 
-A listener is told of the connection's states, on which all belief depends, see chaos_beliefs. What is lost is released, as
-after every use.
+A listener is told the connection's states. What the player believes to hold depends on them, see chaos_beliefs. A
+lost grant is released, as after every use.
 """
 import argparse
 import os
@@ -11,13 +11,17 @@ import sys
 import threading
 import time
 import traceback
+from pathlib import Path
 
-from kazoo.client import KazooClient
-from kazoo.exceptions import CancelledError, ConnectionClosedError, KazooException, LockTimeout
-from kazoo.handlers.threading import KazooTimeoutError
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/, which has the package play
 
-from chaos_beliefs import Beliefs, Diary
-from chaos_recipes import RECIPES
+from kazoo.client import KazooClient  # noqa: E402
+from kazoo.exceptions import CancelledError, ConnectionClosedError, KazooException, LockTimeout  # noqa: E402
+from kazoo.handlers.threading import KazooTimeoutError  # noqa: E402
+from play.event_log import EventLog  # noqa: E402
+
+from chaos_beliefs import Beliefs  # noqa: E402
+from chaos_recipes import RECIPES  # noqa: E402
 
 CONNECT_S, END_S = 20, 5
 USE_EVERY_S, REFUSED_S = 0.1, 0.05
@@ -43,13 +47,13 @@ def pause(longest_s):
 
 
 def give_up():
-    """A player that is itself broken says so at once."""
+    """A broken player says so at once."""
     traceback.print_exc()
     os._exit(2)
 
 
 class Resource:
-    """A number in a file, which whoever uses it reads, and later writes one more."""
+    """A number in a file. A use reads it, and later writes one more."""
 
     def __init__(self, folder, path):
         self.fd = os.open(os.path.join(folder, path.replace("/", "_") + ".naive"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -62,15 +66,15 @@ class Resource:
 
 
 class Connection:
-    """The client, and another one when it has closed itself for good."""
+    """The client, and a new one when the client has closed itself for good."""
 
-    def __init__(self, options, diary, beliefs):
-        self.options, self.diary, self.beliefs = options, diary, beliefs
+    def __init__(self, options, log, beliefs):
+        self.options, self.log, self.beliefs = options, log, beliefs
         self.renewing = threading.Lock()
         self.client = self._open()
 
     def _open(self):
-        """For as long as it takes: there may be no server now."""
+        """Waits as long as it takes: there may be no server now."""
         while True:
             client = KazooClient(hosts=self.options.hosts, timeout=self.options.session / 1000)
             client.add_listener(self._listen)
@@ -78,17 +82,17 @@ class Connection:
                 client.start(timeout=CONNECT_S)
                 return client
             except (KazooTimeoutError, KazooException):
-                self.diary.note("session event=UNREACHABLE")
+                self.log.note("session event=UNREACHABLE")
 
     def _listen(self, state):
         self.beliefs.on_state(state)
-        self.diary.note(f"session event={state}")
+        self.log.note(f"session event={state}")
 
     def renew(self, client):
-        """Unless another thread has done so."""
+        """Makes a new client, unless another thread has done so."""
         with self.renewing:
             if self.client is client:
-                self.diary.note("session event=RENEWING")
+                self.log.note("session event=RENEWING")
                 self.client = self._open()
 
     def close(self):
@@ -97,11 +101,11 @@ class Connection:
 
 
 class Worker(threading.Thread):
-    """Claims, holds and gives back, until it is told to rest."""
+    """Claims, holds and gives back, until the order to rest."""
 
     def __init__(self, player):
-        super().__init__(daemon=True)  # nobody waits for a library that never answers
-        self.player, self.options, self.note = player, player.options, player.diary.note
+        super().__init__(daemon=True)  # the process does not wait for a library that never answers
+        self.player, self.options, self.note = player, player.options, player.log.note
         self.keeps = player.options.role == "keep"
         self.changed = threading.Condition()
         self.resting = self.waiting = False
@@ -125,7 +129,7 @@ class Worker(threading.Thread):
             self.changed.notify()
 
     def use(self, belief, number):
-        """Looks whether it believes, uses what is protected, and does not look any more meanwhile."""
+        """Asks whether the grant stands, then uses the resource, and does not ask again within the use."""
         hold_s, resource = self.options.hold_us / 1e6, self.player.resource
         if not self.recipe.exclusive:
             pause(hold_s)
@@ -136,12 +140,12 @@ class Worker(threading.Thread):
             self.note(f"used n={number} naive={seen} fence=-")
 
     def keep(self, yields_before):
-        """False once it is to be given back."""
+        """False when the grant is to be given back."""
         with self.changed:
             return not self.changed.wait_for(lambda: self.resting or self.yields != yields_before, USE_EVERY_S)
 
     def enjoy(self, number, kind):
-        """Until it is to be given back. Whether it had been lost before."""
+        """Holds until the grant is to be given back. True when it had been lost before."""
         with self.changed:
             self.waiting, yields_before = False, self.yields
         belief = self.player.beliefs.begin(number, kind)
@@ -153,11 +157,11 @@ class Worker(threading.Thread):
     def granted(self, number, kind):
         try:
             return self.enjoy(number, kind)
-        except Exception:  # none of kazoo's
+        except Exception:  # not an error of kazoo
             give_up()
 
     def claim(self, number, kind):
-        """The status when it failed without a grant, otherwise None."""
+        """The status when the claim failed without a grant, otherwise None."""
         with self.changed:
             self.waiting = not self.resting
             if self.resting:
@@ -171,7 +175,7 @@ class Worker(threading.Thread):
             status = "TIMEOUT"
         except CancelledError:
             status = "CANCELED"
-        except Exception as error:  # not all of kazoo's have a common class
+        except Exception as error:  # kazoo's errors have no common class
             status = type(error).__name__
             if isinstance(error, ConnectionClosedError):
                 self.player.connection.renew(self.client)
@@ -205,11 +209,11 @@ class Worker(threading.Thread):
 class Player:
     def __init__(self, options):
         self.options = options
-        self.diary = Diary(options.log)
-        self.beliefs = Beliefs(self.diary)
-        self.connection = Connection(options, self.diary, self.beliefs)
+        self.log = EventLog(options.log)
+        self.beliefs = Beliefs(self.log)
+        self.connection = Connection(options, self.log, self.beliefs)
         self.resource = Resource(options.resource, options.path)
-        self.diary.note("opened")
+        self.log.note("opened")
         self.numbers, self.number_lock = 0, threading.Lock()
         self.workers = []
 
@@ -228,7 +232,7 @@ class Player:
             worker.yield_held()
 
     def rest(self):
-        """The orders go on meanwhile: one of them may never come back."""
+        """Does not wait: a worker may never come back, and orders must go on."""
         leaving = list(self.workers)
 
         def wait():
@@ -251,12 +255,12 @@ class Player:
         for worker in self.workers:
             worker.join(END_S)
             if worker.is_alive():
-                self.diary.note(f"stuck thread={worker.name}")
+                self.log.note(f"stuck thread={worker.name}")
         closing = threading.Thread(target=self.connection.close, daemon=True)
         closing.start()
         closing.join(2 * END_S)
         if closing.is_alive():
-            self.diary.note("stuck thread=close")
+            self.log.note("stuck thread=close")
 
 
 def main():
@@ -265,7 +269,7 @@ def main():
     player.obey()
     player.end()
     print("done", flush=True)
-    os._exit(0)  # whatever kazoo's threads are waiting for
+    os._exit(0)  # kazoo's threads may wait for ever
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""What a player of the chaos claims: kazoo's recipes in the same words. One thread's own.
+"""The recipes of kazoo's player of the chaos, all with the same calls. Each object belongs to one thread.
 
-Each is kept for as long as it answers: kazoo's are made to be used again, and find a node that an earlier try left behind by
-its name. have(enjoy, patience_s) calls enjoy while it is ours, or returns a word that says why it was not granted.
+An object is kept for as long as it answers: kazoo's recipes are made to be used again, and find a node that an
+earlier try left behind by its name. have(enjoy, patience_s) calls enjoy while the grant is ours, or returns a word
+that says why there was none.
 """
 import random
 import threading
@@ -11,12 +12,12 @@ WRITERS = 0.4
 
 
 class Plain:
-    """Acquired, and released."""
+    """A recipe that is acquired and released."""
 
     exclusive = True
 
     def choose(self):
-        """What the next claim is for, as the log says it."""
+        """Chooses the next claim. Its kind, as the log says it."""
         return self.kind
 
     def have(self, enjoy, patience_s):
@@ -68,7 +69,7 @@ class Election:
         return "leader"
 
     def have(self, enjoy, patience_s):
-        """An election knows no patience but to be cancelled."""
+        """An election has no timeout: it is cancelled instead."""
         impatience = threading.Timer(patience_s or 0, self.cancel)
         elected = []
 

@@ -1,13 +1,18 @@
-"""A contest: players of several kinds take turns on one path, and what they left behind is judged.
+"""A contest: players of several kinds take turns on one path. Then it is judged what they left behind.
 
-Three witnesses that know nothing of ZooKeeper: the files of those who are in (two at once that must not be), the log that is
-appended to while holding (who, in which order), and the fencing tokens in it.
+Three witnesses know nothing of ZooKeeper: the files of the players that are in, which show two that exclude each
+other; the log that a player appends to while it holds, which shows the order; and the fencing tokens in this log.
 """
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from players import Broken
+from play import tables
+from play.bench import Bench
+from play.nodes import left_over
+from play.processes import Broken, Process, die_with_parent
 
+HERE = Path(__file__).resolve().parent
 LEAST_ACQUISITIONS = 20
 LEAST_SHARE = 0.02
 READY_S, DONE_S, CLEAN_S = 60, 30, 2
@@ -43,14 +48,35 @@ class Result:
         return sum(row.together for row in self.rows)
 
 
+class ContestBench(Bench):
+    def __init__(self, build, work, turns, hosts=None):
+        super().__init__(build, work, hosts)
+        self.turns = turns
+
+    def command(self, kind):
+        if kind == "curator":
+            return self.java(HERE / "CuratorPlayer.java")
+        client, mode = kind.split("-")
+        program = {"kazoo": HERE / "player_kazoo.py", "paddock": None}[client] or self.find("player_paddock")
+        return [program, "--mode", mode]
+
+    def player(self, kind, identity, path, *more):
+        argv = self.command(kind) + [
+            "--hosts", self.hosts, "--path", path, "--witness", self.work / (path.strip("/") + ".witness"),
+            "--log", self.work / (path.strip("/") + ".log"), "--identity", identity, *more,
+        ]
+        errors = self.work / f"{path.strip('/')}.{identity}.err"
+        return self.enlist(Process(identity, argv, errors, die_with_parent))
+
+
 def lines_of(log):
     return log.read_bytes().count(b"\n") if log.exists() else 0
 
 
-def play(stage, path, cast, target, patience):
-    """Let the cast, a list of (kind, identity, arguments…), take turns until `target` acquisitions are logged."""
-    log = stage.work / (path.strip("/") + ".log")
-    players = [stage.player(kind, identity, path, *more) for kind, identity, *more in cast]
+def play(bench, path, specs, target, patience):
+    """Lets players take turns until `target` acquisitions are logged. specs is a list of (kind, identity, arguments…)."""
+    log = bench.work / (path.strip("/") + ".log")
+    players = [bench.player(kind, identity, path, *more) for kind, identity, *more in specs]
     for player in players:
         player.expect("ready", READY_S)
     begin = time.monotonic()
@@ -61,10 +87,10 @@ def play(stage, path, cast, target, patience):
     seconds = time.monotonic() - begin
     for player in players:
         player.end_input()
-    result = Result([Row(identity, kind) for kind, identity, *_ in cast], seconds)
+    result = Result([Row(identity, kind) for kind, identity, *_ in specs], seconds)
     for row, player in zip(result.rows, players):
         finish(row, player)
-    stage.clear()
+    bench.clear()
     read_log(result, log)
     return result
 
@@ -80,7 +106,7 @@ def finish(row, player):
 
 
 def read_log(result, log):
-    """Every player's lines count up by one; the tokens of Paddock's rise; how many went in between at most."""
+    """Every player's lines count up by one, and Paddock's tokens rise. Notes the longest wait, in turns of others."""
     rows = {row.identity: row for row in result.rows}
     count = dict.fromkeys(rows, 0)
     last_turn, last_token = dict.fromkeys(rows, 0), (0, 0)
@@ -101,8 +127,8 @@ def read_log(result, log):
             result.faults.append(f"{identity} says {row.acquisitions} acquisitions and logged {count[identity]}")
 
 
-def judge(stage, zk, path, result, target, foreign=()):
-    """The faults of a contest in which everybody must exclude everybody."""
+def judge(bench, zk, path, result, target, foreign=()):
+    """The faults of a contest in which all players exclude each other."""
     faults = list(result.faults)
     if result.overlaps:
         faults.append(f"{result.overlaps} overlaps")
@@ -112,33 +138,17 @@ def judge(stage, zk, path, result, target, foreign=()):
     for row in result.rows:
         if row.acquisitions < least:
             faults.append(f"{row.identity} got {row.acquisitions} turns, fewer than {least}")
-    for file in stage.work.glob(path.strip("/") + ".witness*"):
+    for file in bench.work.glob(path.strip("/") + ".witness*"):
         faults.append(f"{file.name} is still there")
-    result.left_over = settle(zk, path, foreign)
+    result.left_over = left_over(zk, [path], CLEAN_S, [f"{path}/{name}" for name in foreign])
     if result.left_over:
-        faults.append(f"children of {path} at the end: {', '.join(result.left_over)}")
+        faults.append(f"left behind or gone: {', '.join(result.left_over)}")
     return faults
 
 
-def settle(zk, path, foreign):
-    """What is on the path beyond, or missing from, the foreign children, once there was time to clean up."""
-    end = time.monotonic() + CLEAN_S
-    while True:
-        children = set(zk.get_children(path)) if zk.exists(path) else set()
-        wrong = sorted(children ^ set(foreign))
-        if not wrong or time.monotonic() > end:
-            return wrong
-        time.sleep(0.05)
-
-
 def table(result):
-    width = max(len(row.kind) for row in result.rows)
-    lines = [f"  {'player':<12} {'client':<{width}} {'acquisitions':>12} {'share':>6} {'overlaps':>8}"
-             f" {'longest wait':>12}"]
-    for row in result.rows:
-        share = f"{100 * row.acquisitions / max(1, result.total):.1f}%"
-        lines.append(f"  {row.identity:<12} {row.kind:<{width}} {row.acquisitions:>12} {share:>6} {row.overlaps:>8}"
-                     f" {row.longest_wait:>12}")
-    lines.append(f"  {'all':<12} {'':<{width}} {result.total:>12} {'':>6} {result.overlaps:>8}"
-                 f"   in {result.seconds:.1f} s, nodes left {len(result.left_over)}")
-    return "\n".join(lines)
+    rows = [(row.identity, row.kind, row.acquisitions, f"{100 * row.acquisitions / max(1, result.total):.1f}%", row.overlaps,
+             row.longest_wait) for row in result.rows]
+    rows.append(("all", "", result.total, "", result.overlaps, ""))
+    return (tables.table(("player", "client", "acquisitions", "share", "overlaps", "longest wait"), rows)
+            + f"\n  in {result.seconds:.1f} s, nodes left {len(result.left_over)}")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""The Python player: kazoo's Lock, Election, ReadLock or WriteLock, driven by the contract in README.md.
+"""The Python player: kazoo's Lock, Election, ReadLock or WriteLock, by the contract in README.md.
 
 --mode stock    kazoo's Lock as it is: contends with Paddock's kazoo profile
 --mode curator  the two-line subclass that meets Curator and Paddock's Curator profile
@@ -24,7 +24,7 @@ class CuratorLock(Lock):
 
 
 class LaterReadLock(ReadLock):
-    """As in kazoo 2.9. Before, a reader waited for writers that came after it as well, while they waited for the reader."""
+    """As in kazoo 2.9. Before, a reader waited also for writers that came after it, which waited for the reader."""
 
     def _get_predecessor(self, node):
         children = self.client.get_children(self.path)
@@ -49,7 +49,7 @@ def parse():
 
 
 def wait_for_end():
-    """The end of standard input is the sign to stop: it also comes when whoever started us dies."""
+    """The end of standard input is the order to stop. It also comes when the driver dies."""
     while sys.stdin.readline():
         pass
 
@@ -66,13 +66,13 @@ class Player:
         self.election = None
         if options.recipe == "election":
             self.election = Election(client, options.path, options.identity)
-            self.election.lock = self.lock  # which knows the mode, and is all there is to an election
+            self.election.lock = self.lock  # the lock knows the mode; an election has nothing else
         self.acquisitions = 0
         self.witness = Witness(options.witness, options.identity, shared=options.recipe == "read")
         self.stop = threading.Event()
 
     def have(self, turn):
-        """Call turn while it is ours."""
+        """Calls turn while the lock is held."""
         if self.election:
             self.election.run(turn)
             return

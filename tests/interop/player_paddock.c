@@ -1,4 +1,4 @@
-/* The C player: one of Paddock's recipes in either naming profile, driven by the contract in README.md. */
+/* The C player: one of Paddock's recipes in either naming profile, by the contract in README.md. */
 #include "recipes.h"
 #include "witness.h"
 
@@ -41,7 +41,7 @@ static bool check(player *p, const char *what, pdk_status status) {
     return false;
 }
 
-/* NULL once it is to stop, or has failed. */
+/* NULL when the player is to stop, or has failed. */
 static pdk_hold *take(player *p) {
     pdk_hold *hold = NULL;
     pdk_status status = PDK_TIMEOUT;
@@ -50,7 +50,7 @@ static pdk_hold *take(player *p) {
     return status == PDK_TIMEOUT || !check(p, "take", status) ? NULL : hold;
 }
 
-/* Readers are in together, and their tokens in no order. */
+/* Readers are in together: their tokens are in no order, and not noted. */
 static void note(player *p, const pdk_hold *hold) {
     g_autofree char *token = p->recipe->shared
                                  ? g_strdup("-")
@@ -65,7 +65,7 @@ static void note(player *p, const pdk_hold *hold) {
     pthread_mutex_unlock(&p->log_mutex);
 }
 
-/* A while in there, which the log tells of unless hold is NULL. */
+/* Stays in for a while. The log tells it unless hold is NULL. */
 static void stay(player *p, const pdk_hold *hold, bool shared) {
     g_autofree char *name = shared ? g_strdup_printf("%s.%ld", p->identity, atomic_fetch_add(&p->visits, 1)) : NULL;
     char *file = witness_enter(&p->witness, name);
@@ -92,7 +92,7 @@ static gpointer work(gpointer data) {
     return NULL;
 }
 
-/* The end of standard input is the sign to stop: it also comes when whoever started us dies. */
+/* The end of standard input is the order to stop. It also comes when the driver dies. */
 static void wait_for_end(void) {
     char ignored[64];
     while (fgets(ignored, sizeof ignored, stdin))

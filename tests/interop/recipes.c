@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* An election has no end of its own while one waits: it is asked for in between whether to go on. */
+/* One wait for an election lasts this long. Between two waits the player asks whether to stop. */
 enum { AWAIT_MS = 200 };
 
 static pdk_status make_lock(pdk_session *session, const struct options *options, void **out) {

@@ -1,4 +1,4 @@
-/* What the C player can take turns with: one struct for each recipe, the same few calls for all. */
+/* The recipes of the C player: one struct for each, with the same few calls. */
 #ifndef RECIPES_H
 #define RECIPES_H
 
@@ -11,18 +11,18 @@ struct options {
 
 struct recipe {
     const char *name;
-    /* The object, which does nothing yet, and the end of it. */
+    /* Makes the object, which does nothing yet, and drops it. */
     pdk_status (*make)(pdk_session *session, const struct options *options, void **out);
     void (*drop)(void *object);
-    /* From now on it takes turns. May be NULL. */
+    /* From now on the object takes turns. May be NULL. */
     pdk_status (*begin)(void *object);
-    /* A turn; TIMEOUT when it has not come yet, and asking again is due. */
+    /* Waits for a turn. TIMEOUT when it has not come yet: call it again. */
     pdk_status (*take)(void *object, pdk_hold **out);
     pdk_status (*give)(void *object, pdk_hold *hold);
     pdk_status (*list)(void *object, int64_t timeout_ms, pdk_contenders **out);
-    /* From now on the turn is that of a reader. May be NULL. */
+    /* From now on the turn is a reader's. May be NULL. */
     pdk_status (*weaken)(void *object, pdk_hold *hold);
-    /* Others may have turns of the same recipe at the same time. */
+    /* Several may have turns of this recipe at the same time. */
     bool shared;
 };
 

@@ -14,7 +14,7 @@ static bool make(const char *file) {
     return true;
 }
 
-/* How many readers are in. */
+/* The number of readers that are in. */
 static long readers(const witness *w) {
     g_autofree char *folder = g_path_get_dirname(w->path), *name = g_path_get_basename(w->path);
     g_autofree char *prefix = g_strconcat(name, ".in.", NULL);
@@ -25,7 +25,7 @@ static long readers(const witness *w) {
     return count;
 }
 
-/* Whoever comes in makes its file first and looks then: of two at least one sees the other. */
+/* A player that comes in makes its file first and looks then: of two players at least one sees the other. */
 char *witness_enter(witness *w, const char *reader) {
     char *file = reader ? g_strdup_printf("%s.in.%s", w->path, reader) : g_strdup(w->path);
     if (!make(file)) {

@@ -1,6 +1,6 @@
 /*
- * The witness: files that say who is in, and know nothing of ZooKeeper. One of the witness's own name is whoever must be
- * alone; one with ".in.NAME" after it is a reader.
+ * The witness: files that tell which players are in. It knows nothing of ZooKeeper. A player that must be alone makes
+ * the file with the witness's own name. A reader makes one with ".in.NAME" after it.
  */
 #ifndef WITNESS_H
 #define WITNESS_H
@@ -10,12 +10,13 @@
 
 typedef struct witness {
     char *path;
-    atomic_long overlaps; /* met somebody who must not be in at the same time */
-    atomic_long together; /* a reader met another */
+    atomic_long overlaps; /* met a player that must not be in at the same time */
+    atomic_long together; /* a reader met another reader */
 } witness;
 
-/* Comes in, and looks who is there. reader: a name of its own, or NULL: alone. The file that is to be given to
- * witness_leave; "" where there was one already, which stays its creator's; NULL and errno: it cannot be made. */
+/* Comes in, and looks for other players. reader is the reader's own name, or NULL for a player that must be alone.
+ * Returns the file, for witness_leave; "" when there was one already, which its creator removes; NULL and errno when
+ * it cannot be made. */
 char *witness_enter(witness *w, const char *reader);
 /* Frees the file's name. False and errno: it was gone, or cannot be removed. */
 bool witness_leave(char *file);

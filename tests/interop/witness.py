@@ -12,7 +12,7 @@ class Witness:
         return sum(entry.startswith(name + ".in.") for entry in os.listdir(folder))
 
     def enter(self):
-        """Whoever comes in makes its file first and looks then. The file, or None where there was one already."""
+        """Makes the file first and looks then. The file, or None where there was one already."""
         self.visits += 1
         mine = f"{self.path}.in.{self.identity}.{self.visits}" if self.shared else self.path
         try:

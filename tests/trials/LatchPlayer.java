@@ -1,6 +1,6 @@
 /*
- * A candidate that is Curator's: LeaderLatch, with the options, orders and log of player_election.c. What it believes is asked
- * of hasLeadership every 0.5 ms.
+ * Curator's candidate: LeaderLatch, with the options, orders and log of player_election.c. It asks hasLeadership every
+ * 0.5 ms whether it leads.
  */
 
 import java.util.concurrent.ExecutorService;
@@ -11,12 +11,12 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.zookeeper.data.Stat;
 
-public final class LatchPlayer extends TrialPlayer {
+public final class LatchPlayer extends Player {
     private static final long LOOK_NANOS = 500_000;
 
-    /* Not Curator's own thread: it asks the server while it is told. */
+    /* Not Curator's own thread: the listener asks the server. */
     private final ExecutorService listening = Executors.newSingleThreadExecutor();
-    private final Thread watch = new Thread(this::keepWatch);
+    private final Thread watch = new Thread(this::keepLooking);
     private volatile boolean stop;
     private volatile LeaderLatch latch;
     private volatile long token;
@@ -54,8 +54,8 @@ public final class LatchPlayer extends TrialPlayer {
         one.start();
     }
 
-    /* A term is over for us as soon as one look says no; its token was learned meanwhile, by the listener. */
-    private void keepWatch() {
+    /* A term is over as soon as one look says no. The listener has learned its token meanwhile. */
+    private void keepLooking() {
         long first = 0;
         long last = 0;
         while (!stop || first != 0) {

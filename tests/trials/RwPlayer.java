@@ -1,10 +1,10 @@
 /*
- * Readers and writers that are Curator's: InterProcessReadWriteLock, with the options and the log of player_rwlock.c. The
- * token is the czxid of the node, which Curator does not tell.
+ * Curator's readers and writers: InterProcessReadWriteLock, with the options and the log of player_rwlock.c. The token
+ * is the czxid of the node; Curator does not tell it, so the player asks the server.
  *
- * Curator downgrades by acquiring to read while it writes, and releasing the write lock then. Up to 5.4 the reader's node
- * is given the next number of all, so that writers who wait already are let in beside it (CURATOR-621); since 5.5 it bears
- * the number of the writer's. With the former this player makes the node of the latter itself.
+ * To downgrade, Curator's user acquires the read lock while it writes, and then releases the write lock. Up to 5.4 the
+ * reader's node gets the next number of all, so that writers that wait already are let in beside it (CURATOR-621).
+ * Since 5.5 it has the number of the writer's node. With an older Curator this player makes such a node itself.
  */
 
 import java.io.IOException;
@@ -36,7 +36,7 @@ public final class RwPlayer extends TurnPlayer {
     private FileChannel ledger;
     private InterProcessReadWriteLock lock;
 
-    /** What is held in a turn. */
+    /** One turn with the lock held. */
     private final class Visit {
         final int thread;
         final long asked;
@@ -65,7 +65,7 @@ public final class RwPlayer extends TurnPlayer {
             return "kind=" + kind + " seq=" + Long.parseLong(number) + " thread=" + thread + " asked=" + asked;
         }
 
-        /** The end of what it was so far; call it before it becomes less. */
+        /** Ends the span so far, and begins another. Call it before the grant grows weaker. */
         void become(String another) {
             noteValid(token, since, now(), describe());
             since = now();
@@ -91,13 +91,13 @@ public final class RwPlayer extends TurnPlayer {
         return (String) path.invoke(mutex);
     }
 
-    /** Since 5.5, which also made this method public. */
+    /** True since 5.5, which also made this method public. */
     private static boolean downgradesInPlace() throws Exception {
         return Modifier.isPublic(
                 InterProcessReadWriteLock.ReadLock.class.getDeclaredMethod("getLockPath").getModifiers());
     }
 
-    /** Null when it is torn, which the visitor tells. */
+    /** Null when the ledger is torn; that is noted. */
     private String look(Visit visit) throws IOException {
         String first = null;
         for (int i = 0; i < RECORDS; i++) {
@@ -128,7 +128,7 @@ public final class RwPlayer extends TurnPlayer {
         } while (now() < end);
     }
 
-    /** True when the ledger is whole, and older than the visitor. */
+    /** The ledger, which must be older than this turn. Null when it is torn. */
     private String lookFirst(Visit visit) throws IOException {
         String seen = look(visit);
         if (seen != null && seen.compareTo(visit.own) >= 0) { /* padded: the order of texts is that of numbers */

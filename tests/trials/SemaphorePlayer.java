@@ -1,6 +1,6 @@
 /*
- * Holders of permits that are Curator's: InterProcessSemaphoreV2, one permit at a time, with the options and the log of
- * player_semaphore.c. (Several at once it takes one after the other, and two that do so can wait for each other.)
+ * Curator's holders of permits: InterProcessSemaphoreV2, one permit at a time, with the options and the log of
+ * player_semaphore.c. (It takes several permits one after another, so two threads that do so can wait for each other.)
  */
 
 import java.util.concurrent.ThreadLocalRandom;
@@ -21,7 +21,7 @@ public final class SemaphorePlayer extends TurnPlayer {
         semaphore = new InterProcessSemaphoreV2(client, option("path"), number("permits", 3));
     }
 
-    /** Null when patience was at its end. */
+    /** Null when it took too long. */
     private Lease take() throws Exception {
         if (!chance(10)) {
             return semaphore.acquire();
@@ -44,7 +44,7 @@ public final class SemaphorePlayer extends TurnPlayer {
             lost.incrementAndGet();
             return;
         }
-        String what = "kind=permit count=1 thread=" + thread + " asked=" + asked + " line=0 session="
+        String what = "kind=permit count=1 thread=" + thread + " asked=" + asked + " queued=0 session="
                 + client.getZookeeperClient().getZooKeeper().getSessionId();
         noteGranted(stat.getCzxid(), what);
         pause(number("hold-us", 20_000));

@@ -1,4 +1,4 @@
-/* A player in Java whose threads take turns from the first order to the second; crew.h is that in C. */
+/* A player in Java. Its threads take turns from the first order to the second, as player_threads.h has it for C. */
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,10 +6,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-abstract class TurnPlayer extends TrialPlayer {
+abstract class TurnPlayer extends Player {
     private volatile boolean stop;
 
-    /** One turn of the thread with this number, 0 and up. */
+    /** One turn of the thread with this number, from 0 on. */
     abstract void turn(int thread) throws Exception;
 
     static boolean chance(int percent) {

@@ -1,11 +1,12 @@
-"""A log of an election that is good, and what is wrong with it once it was tampered with."""
+"""A good log of an election, ways to tamper with it, and the fault that the judge must find then."""
 import contextlib
 import io
 from types import SimpleNamespace
 
+from play.logbook import MS
+from play.tamper import add, change, drop, later, logbook_of, refused, valid_until
+
 import election_judge
-from logbook import MS
-from tamper import add, change, drop, later, logbook_of, refused, valid_until
 
 SESSION_MS = 4000
 BOUNDS = election_judge.Bounds(vacant_ns=5000 * MS, resigned_ns=50 * MS)
@@ -46,21 +47,21 @@ def done_to(who, kind, token, at, following):
                 [at + 3000, who, "deposed reason=LEASE"],
                 [following + 200, "driver", f"healing who={who}"], [following + 200, "driver", f"healed who={who}"],
                 [following + 201, who, EXPIRED], [at + 1, "driver", "killing who=c6.1"],
-                # Which was next in line, and whose session ends 50 ms later.
+                # c6.1 was the next in the queue. Its session ends 50 ms later.
                 *[[following - 50, other, f"leader token={token + 5} identity=c6.1"] for other in ("observer1", "c5.1")]]
     if kind == "resign":
         return [[at, who, "resign"], [at, who, "resigned status=PDK_OK"], [at, who, "deposed reason=NONE"], changed]
     return [[at, "driver", "ending"], [at, who, "deposed reason=NONE"],
             *[[at, "driver", f"finishing who={other}"] for other in LEADERS[1:]],
-            # Who is next in line then is told to end as well, before it is elected, and those who heard of it last of all.
+            # The next in the queue is told to end as well, before it is elected. The observers that heard of it end last.
             [at + 10, "observer1", f"leader token={token + 5} identity=c7.1"],
             [at + 20, "driver", "finishing who=c7.1"], [at + 30, "driver", "finishing who=observer1"]]
 
 
 def judge(lines, **more):
-    play = SimpleNamespace(options=SimpleNamespace(curator=False, session_ms=SESSION_MS), unprovoked=0, seconds=20)
-    play.__dict__.update(more)
-    return election_judge.judge(logbook_of(lines), BOUNDS, play)
+    trial = SimpleNamespace(options=SimpleNamespace(curator=False, session_ms=SESSION_MS), unprovoked=0, seconds=20)
+    trial.__dict__.update(more)
+    return election_judge.judge(logbook_of(lines), BOUNDS, trial)
 
 
 GOOD = good()

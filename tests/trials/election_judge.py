@@ -1,21 +1,25 @@
-"""What the logs of an election have to show."""
+"""What the logs of the election trial have to show."""
 import statistics
 from dataclasses import dataclass
 
-from logbook import MS, S
-from spans import overlaps, spans, unclosed
-from tables import median_max, table
+from play.exclusion import conflicts
+from play.logbook import MS, S
+from play.spans import spans
+from play.tables import median_max, table
+from play.tokens import disordered
 
-HEAR_NS = 250 * MS  # in which an observer that is well hears of a leader,
-HEAR_MEDIAN_NS = 100 * MS  # and the usual case
-RECOVER_NS = 3 * S  # in which one is well again after it was paused or cut off
+import validity
+
+HEAR_NS = 250 * MS  # within which a healthy observer hears of a leader,
+HEAR_MEDIAN_NS = 100 * MS  # and the bound of the median
+RECOVER_NS = 3 * S  # after a pause or a cut, until an observer counts as healthy again
 LEAST_OF_A_KIND = 0.1  # of all changes; fewer prove nothing
 
 
 @dataclass
 class Bounds:
-    vacant_ns: int  # from the moment something is done to a leader until the next one is elected
-    resigned_ns: int  # median, from resigning to the next one elected
+    vacant_ns: int  # from the fault of a leader to the next election
+    resigned_ns: int  # median, from a resignation to the next election
 
 
 @dataclass
@@ -25,6 +29,10 @@ class Term:
     begin: int
     end: int = None  # when the next one began
 
+    @property
+    def grant(self):
+        return self.token, 0
+
 
 @dataclass
 class Change:
@@ -32,7 +40,7 @@ class Change:
     who: str
     token: int
     at: int
-    term: Term = None  # the next one's
+    term: Term = None  # of the next leader
 
 
 def is_latch(name):
@@ -44,7 +52,7 @@ def terms_of(logbook):
     for term, following in zip(terms, terms[1:]):
         term.end = following.begin
     last = logbook.named("ending")[0].ns
-    # While the candidates leave one after the other each that is left may lead for a moment.
+    # At the end the candidates leave one after the other. Each that is left may lead for a moment.
     settled = [term for term in terms if term.begin < last]
     settled[-1].end = last
     return terms, settled
@@ -56,26 +64,26 @@ def changes_of(logbook, terms):
         change = Change(event["kind"], event["who"], event.number("token"), event.number("at"))
         change.term = next(term for term in terms if term.token > change.token)
         if change.kind == "resign":
-            change.at = next(one.ns for one in logbook.of(change.who) if one.what == "resign" and one.ns >= change.at)
+            change.at = next(one.ns for one in logbook.by(change.who) if one.what == "resign" and one.ns >= change.at)
         found.append(change)
     return found
 
 
 def judge_exclusion(found, logbook, terms):
-    faults = [f"{a.who} (token {a.token}) and {b.who} (token {b.token}) both led, for "
-              f"{(min(a.last, b.last) - b.first) / 1e6:.3f} ms" for a, b in overlaps(found)]
-    faults += [f"{event.who} does not tell how long token {event['token']} was valid" for event in unclosed(logbook)]
+    faults = []
+    for conflict in conflicts(found):
+        who, how_long = validity.between(conflict, lambda span: f"{span.who} (token {span.token})")
+        faults.append(f"{who} both led, {how_long}")
     seen = {(span.who, span.token) for span in found}
     faults += [f"{term.who} was elected and its hold never seen valid, token {term.token}"
                for term in terms if (term.who, term.token) not in seen]
-    for before, after in zip(terms, terms[1:]):
-        if after.token <= before.token:
-            faults.append(f"token {after.token} of {after.who} came after {before.token} of {before.who}")
-    return faults
+    faults += [f"token {term.token} of {term.who} came after {least[0]}"
+               for term, least in disordered(terms, kind=lambda _: "leader")]
+    return validity.untold(logbook) + faults
 
 
 def judge_pairs(logbook, killed):
-    """elected and deposed take turns in every process, and a term ends in deposed unless its process was killed."""
+    """In every process elected and deposed alternate. A term ends with deposed unless its process was killed."""
     faults, leading = [], {}
     for event in logbook.named("elected", "deposed"):
         if (event.what == "elected") == leading.get(event.who, False):
@@ -87,7 +95,7 @@ def judge_pairs(logbook, killed):
 
 
 def judge_reasons(logbook, changes):
-    """NONE is for those who resigned or left, and for nobody else."""
+    """The reason is NONE after a resignation, and after nothing else."""
     faults = []
     for change in changes:
         if change.kind == "kill" or is_latch(change.who):
@@ -101,7 +109,7 @@ def judge_reasons(logbook, changes):
 
 
 def troubles(logbook):
-    """For each process the times in which it could not hear, with a while to recover."""
+    """By process, the times in which it could not hear, and the time to recover after each."""
     begin, found = {}, {}
     for event in logbook.named("stopping", "cutting", "resumed", "healed"):
         who = event["who"]
@@ -113,8 +121,8 @@ def troubles(logbook):
 
 
 def failing(logbook, who, ns):
-    """Whether that process was dead, on its way out, paused or cut off at that time, or so soon after it that it could not know yet
-    what others heard, or could still be recovering."""
+    """Whether that process was dead, leaving, paused or cut off at that time or soon after it, when it could not know
+    yet what others heard. Or whether it may still have been recovering."""
     if any(event["who"] == who and event.ns <= ns + HEAR_NS for event in logbook.named("killing", "finishing")):
         return True
     since = [event.ns for event in logbook.named("stopping", "cutting") if event["who"] == who and event.ns <= ns + HEAR_NS]
@@ -123,14 +131,14 @@ def failing(logbook, who, ns):
 
 
 def well_within(term, life, trouble):
-    """For how long of a term a process was there to hear of it."""
+    """For how long of a term the process could hear of it."""
     begin, end = max(term.begin, life[0]), min(term.end, life[1])
     lost = sum(max(0, min(end, until) - max(begin, since)) for since, until in trouble)
     return max(0, end - begin) - lost
 
 
 def lives(logbook):
-    """From joining until it was killed, or told to end, for each process that hears of leaders."""
+    """By process that hears of leaders: from when it joined until it was killed, or told to end."""
     found = {event.who: [event.ns, None] for event in logbook.named("joined")}
     for event in logbook.named("killing", "finishing"):
         if event["who"] in found:
@@ -144,13 +152,13 @@ def judge_observers(logbook, terms, settled):
     trouble = troubles(logbook)
     for who, life in lives(logbook).items():
         heard = {}
-        for event in logbook.of(who):
+        for event in logbook.by(who):
             if event.what != "leader" or event.number("token") == 0:
                 continue
             token, last = event.number("token"), next(reversed(heard), 0)
             if token < last:
                 faults.append(f"{who} heard of token {token} after {last}")
-            # Who is first in line and has failed is called the leader, though it does not know, until its session ends.
+            # A candidate that has failed and is first in the queue is told as the leader until its session ends. It does not know.
             if token not in by_token and event.ns < life[1] and not failing(logbook, event["identity"], event.ns):
                 faults.append(f"{who} heard of a leader {event['identity']}, token {token}, that was never elected")
             elif token in by_token and event["identity"] != by_token[token].who:
@@ -160,7 +168,7 @@ def judge_observers(logbook, terms, settled):
             well = well_within(term, life, trouble.get(who, ()))
             if term.token in heard:
                 heard_count += 1
-                # Of the first they may hear late: see Play.await_first.
+                # They may hear late of the first: see Trial.await_first.
                 if term is not settled[0] and well == min(term.end, life[1]) - term.begin:
                     delays.append(heard[term.token] - term.begin)
             elif well > HEAR_NS:
@@ -180,21 +188,21 @@ def judge_times(changes, bounds):
     return faults
 
 
-def judge_substance(changes, play, logbook):
-    """Whether enough has happened for the rest to mean anything."""
+def judge_substance(changes, trial, logbook):
+    """Whether enough has happened for the other judgements to mean something."""
     faults, least = [], int(len(changes) * LEAST_OF_A_KIND)
-    if not play.options.curator:
+    if not trial.options.curator:
         least = max(1, least)
     for kind in ("kill", "pause", "cut", "resign"):
         count = sum(change.kind == kind for change in changes if not is_latch(change.who))
         if count < least:
             faults.append(f"vacuous: only {count} of ours met {kind}")
-    if play.options.curator:
+    if trial.options.curator:
         count = sum(is_latch(change.who) for change in changes)
         if count < least:
             faults.append(f"vacuous: Curator led only {count} times")
-    if play.unprovoked > len(changes) / 5:
-        faults.append(f"{play.unprovoked} leaders lost their office though nothing was done to them")
+    if trial.unprovoked > len(changes) / 5:
+        faults.append(f"{trial.unprovoked} leaders lost their office though nothing was done to them")
     for change in changes:
         if change.kind in ("pause", "cut") and not any(
                 event.who == change.who and event.get("event") == "EXPIRED" for event in logbook.since(change.at)):
@@ -203,13 +211,13 @@ def judge_substance(changes, play, logbook):
 
 
 def gaps(changes, found):
-    """By change, from the last instant at which the old leader was seen valid until its successor was elected."""
+    """By change, the time from the last instant at which the old leader was valid until its successor was elected."""
     last = {(span.who, span.token): span.last for span in found}
     return {id(change): change.term.begin - last[change.who, change.token]
             for change in changes if (change.who, change.token) in last}
 
 
-def print_tables(changes, found, delays, heard_count, logbook, play):
+def print_tables(changes, found, delays, heard_count, logbook, trial):
     gap = gaps(changes, found)
     rows = []
     for kind in ("kill", "pause", "cut", "resign"):
@@ -225,16 +233,16 @@ def print_tables(changes, found, delays, heard_count, logbook, play):
     print(table(("heard of leaders", "times", "after the election, ms"),
                 [(f"{len(lives(logbook))} processes", heard_count, median_max(delays, 1))]))
     longest = max((int(span.fields.get("longest", 0)) for span in found), default=0)
-    print(f"  {len(changes)} changes in {play.seconds:.0f} s, {len(found)} spans of validity, "
+    print(f"  {len(changes)} changes in {trial.seconds:.0f} s, {len(found)} spans of validity, "
           f"longest between two looks {longest / 1e6:.0f} ms; {len(logbook.named('tripped'))} times another candidate "
-          f"failed with the leader; {play.unprovoked} lost the office unprovoked")
+          f"failed with the leader; {trial.unprovoked} lost the office unprovoked")
 
 
-def judge(logbook, bounds, play):
+def judge(logbook, bounds, trial):
     terms, settled = terms_of(logbook)
     changes, found = changes_of(logbook, terms), spans(logbook)
     killed = {event["who"] for event in logbook.named("killed")}
     faults, delays, heard_count = judge_observers(logbook, terms, settled)
-    print_tables(changes, found, delays, heard_count, logbook, play)
+    print_tables(changes, found, delays, heard_count, logbook, trial)
     return [*judge_exclusion(found, logbook, terms), *judge_pairs(logbook, killed), *judge_reasons(logbook, changes),
-            *faults, *judge_times(changes, bounds), *judge_substance(changes, play, logbook)]
+            *faults, *judge_times(changes, bounds), *judge_substance(changes, trial, logbook)]

@@ -12,7 +12,7 @@ int ledger_open(const char *path) { return open(path, O_RDWR | O_CLOEXEC); }
 
 int ledger_records(void) { return RECORDS; }
 
-/* One read for each record, so that a writer can get in between as it could with any larger resource. */
+/* One read for each record: a writer can get in between, as with any larger resource. */
 bool ledger_read(int fd, ledger_entry *out) {
     char first[WIDTH + 1] = "", record[WIDTH + 1] = "";
     for (int i = 0; i < RECORDS; i++) {

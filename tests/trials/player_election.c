@@ -1,16 +1,16 @@
 /*
- * A candidate, or with --observe somebody who only watches, of the election. Notes
+ * A candidate of the election, or with --observe an observer. It notes
  *     elected token=T        deposed reason=NAME        leader token=T identity=NAME        failed status=NAME
  *     joined                 resign                     resigned status=NAME
- *     line identities=NAME,NAME…
- * and, by the watchman, granted and valid. The order "resign" gives the office away, "line" asks who is in line; the end of
- * standard input is leaving.
+ *     queue identities=NAME,NAME…
+ * and the sampler's granted and valid. The order "resign" makes the leader resign. The order "queue" asks for the
+ * candidates in the queue. The player leaves when standard input ends.
  */
 #include "player.h"
 
 #include <string.h>
 
-enum { LINE_MS = 5000 };
+enum { QUEUE_MS = 5000 };
 
 typedef struct candidate {
     player player;
@@ -20,16 +20,16 @@ typedef struct candidate {
 
 static void on_elected(pdk_hold *hold, void *user) {
     candidate *c = user;
-    diary_note(c->player.diary, "elected token=%" G_GINT64_FORMAT, (gint64)pdk_hold_token(hold));
-    watchman_watch(c->player.watchman, hold, "");
+    event_log_note(c->player.log, "elected token=%" G_GINT64_FORMAT, (gint64)pdk_hold_token(hold));
+    sampler_add(c->player.sampler, hold, "");
 }
 
 static void on_deposed(pdk_reason reason, void *user) {
     candidate *c = user;
-    diary_note(c->player.diary, "deposed reason=%s", pdk_reason_name(reason));
+    event_log_note(c->player.log, "deposed reason=%s", pdk_reason_name(reason));
 }
 
-/* As a value in the log: others wrote it. Free with g_free. */
+/* The identity as a value in the log: others wrote it. Free with g_free. */
 static char *plain(const char *identity) {
     char *name = g_strdup(identity && *identity ? identity : "-");
     for (char *at = name; *at; at++)
@@ -40,12 +40,12 @@ static char *plain(const char *identity) {
 static void on_leader(const char *identity, int64_t token, void *user) {
     candidate *c = user;
     g_autofree char *name = plain(identity);
-    diary_note(c->player.diary, "leader token=%" G_GINT64_FORMAT " identity=%s", (gint64)token, name);
+    event_log_note(c->player.log, "leader token=%" G_GINT64_FORMAT " identity=%s", (gint64)token, name);
 }
 
 static void on_failed(pdk_status status, void *user) {
     candidate *c = user;
-    diary_note(c->player.diary, "failed status=%s", pdk_status_name(status));
+    event_log_note(c->player.log, "failed status=%s", pdk_status_name(status));
 }
 
 static bool begin(candidate *c, bool observe) {
@@ -65,9 +65,9 @@ static bool begin(candidate *c, bool observe) {
     return player_check(p, "join", pdk_election_join(c->election, &callbacks));
 }
 
-static void tell_line(candidate *c) {
+static void note_queue(candidate *c) {
     pdk_contenders *list;
-    if (!player_check(&c->player, "candidates", pdk_election_candidates(c->election, LINE_MS, &list)))
+    if (!player_check(&c->player, "candidates", pdk_election_candidates(c->election, QUEUE_MS, &list)))
         return;
     g_autoptr(GString) names = g_string_new(NULL);
     for (size_t i = 0; i < pdk_contenders_count(list); i++) {
@@ -75,17 +75,17 @@ static void tell_line(candidate *c) {
         g_string_append_printf(names, "%s%s", i ? "," : "", name);
     }
     pdk_contenders_free(list);
-    diary_note(c->player.diary, "line identities=%s", names->str);
+    event_log_note(c->player.log, "queue identities=%s", names->str);
 }
 
 static void obey(candidate *c) {
     char *order;
     while ((order = player_order())) {
         if (strcmp(order, "resign") == 0) {
-            diary_note(c->player.diary, "resign");
-            diary_note(c->player.diary, "resigned status=%s", pdk_status_name(pdk_election_resign(c->election)));
-        } else if (strcmp(order, "line") == 0) {
-            tell_line(c);
+            event_log_note(c->player.log, "resign");
+            event_log_note(c->player.log, "resigned status=%s", pdk_status_name(pdk_election_resign(c->election)));
+        } else if (strcmp(order, "queue") == 0) {
+            note_queue(c);
         } else {
             player_fail(&c->player, "unknown order", order);
         }
@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
     if (player_open(&c.player, argc, argv, more) && begin(&c, observe)) {
-        diary_note(c.player.diary, "joined"); /* from now on it hears */
+        event_log_note(c.player.log, "joined"); /* from now on it hears of leaders */
         obey(&c);
         if (observe)
             pdk_observer_stop(c.observer);

@@ -1,20 +1,22 @@
 /*
- * The C player of the rwlock trial: threads that read and write the ledger under a pdk_rwlock, and note what they saw of it
- * that should not be. What is seen counts only if the hold is valid after the look.
+ * The C player of the rwlock trial. Its threads read and write the ledger under a pdk_rwlock. They note what must not
+ * be. A look at the ledger counts only if the hold is still valid after it.
  *
- *     granted|valid … kind=read|write|downgraded seq=N thread=N asked=NS     seq: the number of the znode; who downgrades
- *                                                                            notes both twice
+ *     granted|valid … kind=read|write|downgraded seq=N thread=N asked=NS     seq: the number of the znode; a downgrade
+ *                                                                            notes both lines again
  *     violation what=torn|changed|order|status …                             see each below
- *     peeked looks=N torn=N                                                  by a thread that asks for no lock
+ *     peeked looks=N torn=N                                                  by a thread that takes no lock
  *     turns read=N write=N downgraded=N gave-up=N
  */
-#include "crew.h"
 #include "ledger.h"
+#include "player_threads.h"
 
 #include <errno.h>
 #include <string.h>
 #include <ts_clock.h>
 #include <unistd.h>
+
+enum { TRY_PERCENT = 10, SHORT_PERCENT = 10, SHORT_MS = 20 };
 
 typedef struct options {
     char *ledger;
@@ -22,17 +24,18 @@ typedef struct options {
     gboolean peek;
 } options;
 
-typedef struct stage {
+/* What the threads share. */
+typedef struct shared {
     const options *options;
     pdk_rwlock *lock;
     int fd;
     atomic_long reads, writes, downgraded, gave_up, looks, torn;
-} stage;
+} shared;
 
 /* One turn with the lock held. */
 typedef struct visit {
     player *player;
-    stage *stage;
+    shared *shared;
     pdk_hold *hold;
     ledger_entry self;
     int thread;
@@ -46,16 +49,16 @@ static void describe(const visit *v, const char *kind, char *text, gsize size) {
 
 static void accuse(const visit *v, const char *what, const ledger_entry *found) {
     const ledger_entry none = {0}, *entry = found ? found : &none;
-    diary_note(v->player->diary,
-               "violation what=%s token=%" G_GINT64_FORMAT " handover=%u found=%" G_GINT64_FORMAT
-               ".%u seq=%" G_GINT64_FORMAT,
-               what, (gint64)v->self.token, (unsigned)v->self.handover, (gint64)entry->token, (unsigned)entry->handover,
-               v->sequence);
+    event_log_note(v->player->log,
+                   "violation what=%s token=%" G_GINT64_FORMAT " handover=%u found=%" G_GINT64_FORMAT
+                   ".%u seq=%" G_GINT64_FORMAT,
+                   what, (gint64)v->self.token, (unsigned)v->self.handover, (gint64)entry->token,
+                   (unsigned)entry->handover, v->sequence);
 }
 
-/* False when it tells nothing, or nothing good. */
+/* False when the hold is over, or the ledger is torn. */
 static bool look(const visit *v, ledger_entry *seen) {
-    bool whole = ledger_read(v->stage->fd, seen);
+    bool whole = ledger_read(v->shared->fd, seen);
     if (!pdk_hold_valid(v->hold))
         return false;
     if (!whole)
@@ -63,22 +66,22 @@ static bool look(const visit *v, ledger_entry *seen) {
     return whole;
 }
 
-/* A hold that is there already: neither kind can be had once more by this thread. */
-static void probe(const visit *v, bool shared) {
+/* The thread has a hold already: it can get no second one, of either kind. */
+static void probe(const visit *v, bool reads) {
     pdk_hold *second = NULL;
-    pdk_status read = pdk_rwlock_read(v->stage->lock, 0, &second);
-    pdk_status write = pdk_rwlock_write(v->stage->lock, 0, &second);
-    if (second || read != PDK_DEADLOCK || write != (shared ? PDK_UPGRADE : PDK_DEADLOCK))
-        diary_note(v->player->diary, "violation what=status shared=%d read=%s write=%s", shared, pdk_status_name(read),
-                   pdk_status_name(write));
+    pdk_status read = pdk_rwlock_read(v->shared->lock, 0, &second);
+    pdk_status write = pdk_rwlock_write(v->shared->lock, 0, &second);
+    if (second || read != PDK_DEADLOCK || write != (reads ? PDK_UPGRADE : PDK_DEADLOCK))
+        event_log_note(v->player->log, "violation what=status shared=%d read=%s write=%s", reads, pdk_status_name(read),
+                       pdk_status_name(write));
 }
 
-/* As long as it is held, the ledger stays as it is. */
+/* As long as the hold is valid, the ledger does not change. */
 static void read_on(const visit *v, const ledger_entry *content) {
-    int64_t end = ts_now_ns() + (int64_t)g_random_int_range(0, v->stage->options->hold_us + 1) * 1000;
+    int64_t end = ts_now_ns() + (int64_t)g_random_int_range(0, v->shared->options->hold_us + 1) * 1000;
     ledger_entry seen;
     do {
-        crew_pause(v->stage->options->step_us);
+        player_pause(v->shared->options->step_us);
         if (!look(v, &seen))
             return;
         if (ledger_compare(&seen, content) != 0) {
@@ -90,12 +93,12 @@ static void read_on(const visit *v, const ledger_entry *content) {
 
 static void read_turn(const visit *v) {
     ledger_entry seen;
-    atomic_fetch_add(&v->stage->reads, 1);
+    atomic_fetch_add(&v->shared->reads, 1);
     if (!look(v, &seen))
         return;
     if (seen.token >= v->self.token)
         accuse(v, "order", &seen);
-    if (crew_chance(1))
+    if (player_chance(1))
         probe(v, true);
     read_on(v, &seen);
 }
@@ -104,11 +107,11 @@ static bool write_all(const visit *v) {
     for (int i = 0; i < ledger_records(); i++) {
         if (!pdk_hold_valid(v->hold))
             return false;
-        if (!ledger_write(v->stage->fd, i, &v->self)) {
+        if (!ledger_write(v->shared->fd, i, &v->self)) {
             player_fail(v->player, "ledger", g_strerror(errno));
             return false;
         }
-        crew_pause(v->stage->options->step_us);
+        player_pause(v->shared->options->step_us);
     }
     return true;
 }
@@ -116,59 +119,52 @@ static bool write_all(const visit *v) {
 static void downgrade(const visit *v) {
     char text[128];
     describe(v, "downgraded", text, sizeof text);
-    watchman_recast(v->player->watchman, v->hold, text); /* before: others may be let in within the call */
-    pdk_status status = pdk_rwlock_downgrade(v->stage->lock, v->hold);
+    sampler_change(v->player->sampler, v->hold, text); /* before: the call may let others in */
+    pdk_status status = pdk_rwlock_downgrade(v->shared->lock, v->hold);
     if (status != PDK_LOST && !player_check(v->player, "downgrade", status))
         return;
-    atomic_fetch_add(&v->stage->downgraded, 1);
-    if (crew_chance(1))
+    atomic_fetch_add(&v->shared->downgraded, 1);
+    if (player_chance(1))
         probe(v, true);
     read_on(v, &v->self);
 }
 
 static void write_turn(const visit *v) {
     ledger_entry seen;
-    atomic_fetch_add(&v->stage->writes, 1);
+    atomic_fetch_add(&v->shared->writes, 1);
     if (!look(v, &seen))
         return;
     if (ledger_compare(&seen, &v->self) >= 0)
         accuse(v, "order", &seen);
-    if (crew_chance(1))
+    if (player_chance(1))
         probe(v, false);
     if (!write_all(v) || !look(v, &seen))
         return;
     if (ledger_compare(&seen, &v->self) != 0)
         accuse(v, "changed", &seen);
-    if (crew_chance(v->stage->options->downgrade))
+    if (player_chance(v->shared->options->downgrade))
         downgrade(v);
 }
 
-/* Without the lock, to show that the ledger can be seen torn, and that the others could have seen it. */
-static void peek(stage *s) {
+/* Without the lock. Shows that the ledger can be seen torn, so that the others could have seen it. */
+static void peek(shared *s) {
     ledger_entry ignored;
     atomic_fetch_add(&s->looks, 1);
     if (!ledger_read(s->fd, &ignored))
         atomic_fetch_add(&s->torn, 1);
 }
 
-/* Most wait as long as it takes; some try, some run out of patience and must leave nothing that blocks the others. */
-static int64_t patience(void) {
-    if (crew_chance(10))
-        return 0;
-    return crew_chance(10) ? g_random_int_range(1, 20) : PDK_FOREVER;
-}
-
 static bool turn(player *p, int thread, void *user) {
-    stage *s = user;
+    shared *s = user;
     if (s->options->peek && thread == 0) {
         peek(s);
         return true;
     }
-    visit v = {.player = p, .stage = s, .thread = thread, .asked = ts_now_ns()};
-    bool write = crew_chance(s->options->write);
-    int64_t timeout = patience();
+    visit v = {.player = p, .shared = s, .thread = thread, .asked = ts_now_ns()};
+    bool write = player_chance(s->options->write);
+    int64_t timeout = player_patience(TRY_PERCENT, SHORT_PERCENT, SHORT_MS);
     pdk_status status = (write ? pdk_rwlock_write : pdk_rwlock_read)(s->lock, timeout, &v.hold);
-    if (timeout != PDK_FOREVER && (status == PDK_BUSY || status == PDK_TIMEOUT || status == PDK_UNAVAILABLE)) {
+    if (player_may_give_up(timeout, status)) {
         atomic_fetch_add(&s->gave_up, 1);
         return true;
     }
@@ -180,13 +176,13 @@ static bool turn(player *p, int thread, void *user) {
     v.sequence = g_ascii_strtoll(words[1] + strlen(words[1]) - 10, NULL, 10);
     char text[128];
     describe(&v, write ? "write" : "read", text, sizeof text);
-    watchman_watch(p->watchman, v.hold, text);
+    sampler_add(p->sampler, v.hold, text);
     (write ? write_turn : read_turn)(&v);
     status = pdk_hold_release(v.hold);
     return status == PDK_LOST || player_check(p, "release", status);
 }
 
-static void play(player *p, stage *s) {
+static void play(player *p, shared *s) {
     const options *o = s->options;
     pdk_rwlock_options lock = PDK_RWLOCK_OPTIONS_INIT;
     lock.max_handovers = o->max_handovers;
@@ -194,12 +190,12 @@ static void play(player *p, stage *s) {
     if (s->fd < 0)
         player_fail(p, "ledger", g_strerror(errno));
     else if (player_check(p, "rwlock", pdk_rwlock_new(p->session, p->path, &lock, &s->lock)))
-        crew_play(p, o->threads, o->think_us, turn, NULL, s);
+        player_threads_run(p, o->threads, o->think_us, turn, NULL, s);
     pdk_rwlock_unref(s->lock);
     if (o->peek)
-        diary_note(p->diary, "peeked looks=%ld torn=%ld", s->looks, s->torn);
-    diary_note(p->diary, "turns read=%ld write=%ld downgraded=%ld gave-up=%ld", s->reads, s->writes, s->downgraded,
-               s->gave_up);
+        event_log_note(p->log, "peeked looks=%ld torn=%ld", s->looks, s->torn);
+    event_log_note(p->log, "turns read=%ld write=%ld downgraded=%ld gave-up=%ld", s->reads, s->writes, s->downgraded,
+                   s->gave_up);
     if (s->fd >= 0)
         close(s->fd);
 }
@@ -221,7 +217,7 @@ int main(int argc, char **argv) {
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
     player p = {0};
-    stage s = {.options = &o, .fd = -1};
+    shared s = {.options = &o, .fd = -1};
     if (player_open(&p, argc, argv, entries) && o.ledger)
         play(&p, &s);
     else if (!o.ledger)

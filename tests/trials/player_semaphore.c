@@ -1,136 +1,138 @@
 /*
- * The C player of the semaphore trial: threads that take and give back permits, and note when they asked.
+ * The C player of the semaphore trial. Its threads take permits and give them back, and note when they asked.
  *
- *     granted|valid … kind=permit count=N thread=N asked=NS line=NS session=ID
- *                  line: a server had confirmed the place in line by then, and with this session; 0: not observed
- *     mismatch status=NAME                    with --wrong: what another number of permits is answered
+ *     granted|valid … kind=permit count=N thread=N asked=NS queued=NS session=ID
+ *                  queued: at that time a server had confirmed the entry in the queue, of this session; 0: not observed
+ *     mismatch status=NAME                    with --wrong: the answer to another number of permits
  *     turns taken=N gave-up=N lost=N
- *     last status=NAME permits=N holders=N    with --all-at-once: a try for all of them
+ *     last status=NAME permits=N holders=N    with --all-at-once: a try for all permits
  */
-#include "crew.h"
+#include "player_threads.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <ts_clock.h>
 
-enum { HOLDERS_MS = 5000, WRONG_MS = 1000, WRONG_PAUSE_US = 200000, LOOK_US = 1000 };
+enum {
+    HOLDERS_MS = 5000,
+    WRONG_MS = 1000,
+    WRONG_PAUSE_US = 200000,
+    LOOK_US = 1000,
+    TRY_PERCENT = 5,
+    SHORT_PERCENT = 25,
+    SHORT_MS = 100
+};
 
 typedef struct options {
     int permits, most, threads, hold_us, think_us, max_handovers;
     gboolean observe, wrong, all_at_once;
 } options;
 
-typedef struct stage {
+/* What the threads share. */
+typedef struct shared {
     const options *options;
     pdk_semaphore *semaphore;
     atomic_long taken, gave_up, lost;
-} stage;
+} shared;
 
-/* An acquisition on its way, with what its callback brought. */
-typedef struct wish {
+/* A claim on its way, and its answer. */
+typedef struct request {
     pthread_mutex_t mutex;
     pthread_cond_t done;
     bool answered;
     pdk_status status;
     pdk_hold *hold;
-    int64_t asked, line;
-} wish;
+    int64_t asked, queued;
+} request;
 
 static void answer(pdk_status status, pdk_hold *hold, void *user) {
-    wish *w = user;
-    pthread_mutex_lock(&w->mutex);
-    w->answered = true;
-    w->status = status;
-    w->hold = hold;
-    pthread_cond_signal(&w->done);
-    pthread_mutex_unlock(&w->mutex);
+    request *r = user;
+    pthread_mutex_lock(&r->mutex);
+    r->answered = true;
+    r->status = status;
+    r->hold = hold;
+    pthread_cond_signal(&r->done);
+    pthread_mutex_unlock(&r->mutex);
 }
 
-static bool is_answered(wish *w) {
-    pthread_mutex_lock(&w->mutex);
-    bool answered = w->answered;
-    pthread_mutex_unlock(&w->mutex);
+static bool is_answered(request *r) {
+    pthread_mutex_lock(&r->mutex);
+    bool answered = r->answered;
+    pthread_mutex_unlock(&r->mutex);
     return answered;
 }
 
-/* Waits for the answer, and looks every millisecond whether the claim has got a place in line. */
-static void follow(wish *w, pdk_claim *claim) {
+/* Waits for the answer. Looks every millisecond whether the claim is in the queue. */
+static void follow(request *r, pdk_claim *claim) {
     int32_t ahead;
-    while (w->line == 0 && !is_answered(w)) {
+    while (r->queued == 0 && !is_answered(r)) {
         if (pdk_claim_position(claim, &ahead) == PDK_OK)
-            w->line = ts_now_ns();
+            r->queued = ts_now_ns();
         else
             g_usleep(LOOK_US);
     }
-    pthread_mutex_lock(&w->mutex);
-    while (!w->answered)
-        pthread_cond_wait(&w->done, &w->mutex);
-    pthread_mutex_unlock(&w->mutex);
+    pthread_mutex_lock(&r->mutex);
+    while (!r->answered)
+        pthread_cond_wait(&r->done, &r->mutex);
+    pthread_mutex_unlock(&r->mutex);
 }
 
-static void take_observed(stage *s, int count, int64_t timeout, wish *w) {
+static void take_observed(shared *s, int count, int64_t timeout, request *r) {
     pdk_claim *claim = NULL;
-    pthread_mutex_init(&w->mutex, NULL);
-    pthread_cond_init(&w->done, NULL);
-    w->status = pdk_semaphore_acquire_async(s->semaphore, count, timeout, answer, w, &claim);
-    if (w->status == PDK_OK)
-        follow(w, claim);
+    pthread_mutex_init(&r->mutex, NULL);
+    pthread_cond_init(&r->done, NULL);
+    r->status = pdk_semaphore_acquire_async(s->semaphore, count, timeout, answer, r, &claim);
+    if (r->status == PDK_OK)
+        follow(r, claim);
     pdk_claim_unref(claim);
-    pthread_cond_destroy(&w->done);
-    pthread_mutex_destroy(&w->mutex);
-}
-
-/* Most wait as long as it takes; some try, some run out of patience and must not leave anything that is in the way. */
-static int64_t patience(void) {
-    if (crew_chance(5))
-        return 0;
-    return crew_chance(25) ? g_random_int_range(1, 100) : PDK_FOREVER;
+    pthread_cond_destroy(&r->done);
+    pthread_mutex_destroy(&r->mutex);
 }
 
 static bool turn(player *p, int thread, void *user) {
-    stage *s = user;
-    int64_t timeout = patience();
+    shared *s = user;
+    int64_t timeout = player_patience(TRY_PERCENT, SHORT_PERCENT, SHORT_MS);
     int count = g_random_int_range(1, s->options->most + 1);
     gint64 session = pdk_session_id(p->session);
-    wish w = {.asked = ts_now_ns()};
+    request r = {.asked = ts_now_ns()};
     if (s->options->observe)
-        take_observed(s, count, timeout, &w);
+        take_observed(s, count, timeout, &r);
     else
-        w.status = pdk_semaphore_acquire(s->semaphore, count, timeout, &w.hold);
-    if (timeout != PDK_FOREVER && (w.status == PDK_BUSY || w.status == PDK_TIMEOUT || w.status == PDK_UNAVAILABLE)) {
+        r.status = pdk_semaphore_acquire(s->semaphore, count, timeout, &r.hold);
+    if (player_may_give_up(timeout, r.status)) {
         atomic_fetch_add(&s->gave_up, 1);
         return true;
     }
-    if (!player_check(p, "acquire", w.status))
+    if (!player_check(p, "acquire", r.status))
         return false;
-    /* Whoever got a new session in between has lost the place it was seen in. */
-    gint64 line = session == pdk_session_id(p->session) ? w.line : 0;
+    /* An entry of an earlier session is gone: it proves nothing about the order. */
+    gint64 queued = session == pdk_session_id(p->session) ? r.queued : 0;
     g_autofree char *text = g_strdup_printf("kind=permit count=%d thread=%d asked=%" G_GINT64_FORMAT
-                                            " line=%" G_GINT64_FORMAT " session=%" G_GINT64_FORMAT,
-                                            count, thread, (gint64)w.asked, line, session);
-    watchman_watch(p->watchman, w.hold, text);
+                                            " queued=%" G_GINT64_FORMAT " session=%" G_GINT64_FORMAT,
+                                            count, thread, (gint64)r.asked, queued, session);
+    sampler_add(p->sampler, r.hold, text);
     atomic_fetch_add(&s->taken, 1);
-    crew_pause(s->options->hold_us);
-    pdk_status status = pdk_hold_release(w.hold);
+    player_pause(s->options->hold_us);
+    pdk_status status = pdk_hold_release(r.hold);
     if (status == PDK_LOST)
         atomic_fetch_add(&s->lost, 1);
     return status == PDK_LOST || player_check(p, "release", status);
 }
 
-/* With another number of permits than everybody else's there is nothing to be had. */
+/* It asks with another number of permits than the others, and is refused. */
 static bool wrong_turn(player *p, int thread, void *user) {
     (void)thread;
-    const stage *s = user;
+    const shared *s = user;
     pdk_hold *hold = NULL;
     pdk_status status = pdk_semaphore_acquire(s->semaphore, 1, WRONG_MS, &hold);
-    diary_note(p->diary, "mismatch status=%s", pdk_status_name(status));
+    event_log_note(p->log, "mismatch status=%s", pdk_status_name(status));
     if (hold)
         pdk_hold_release(hold);
     g_usleep(WRONG_PAUSE_US);
     return true;
 }
 
-static void all_at_once(player *p, const stage *s) {
+static void all_at_once(player *p, const shared *s) {
     g_autofree char *order = player_order();
     pdk_hold *hold = NULL;
     pdk_contenders *holders = NULL;
@@ -141,12 +143,13 @@ static void all_at_once(player *p, const stage *s) {
     if (player_check(p, "holders", pdk_semaphore_holders(s->semaphore, HOLDERS_MS, &holders)))
         count = pdk_contenders_count(holders);
     pdk_contenders_free(holders);
-    diary_note(p->diary, "last status=%s permits=%d holders=%zu", pdk_status_name(status), s->options->permits, count);
+    event_log_note(p->log, "last status=%s permits=%d holders=%zu", pdk_status_name(status), s->options->permits,
+                   count);
     if (hold)
         player_check(p, "release", pdk_hold_release(hold));
 }
 
-static void play(player *p, stage *s) {
+static void play(player *p, shared *s) {
     const options *o = s->options;
     pdk_semaphore_options semaphore = PDK_SEMAPHORE_OPTIONS_INIT;
     semaphore.max_handovers = o->max_handovers;
@@ -155,9 +158,9 @@ static void play(player *p, stage *s) {
     if (o->all_at_once)
         all_at_once(p, s);
     else
-        crew_play(p, o->threads, o->think_us, o->wrong ? wrong_turn : turn, NULL, s);
+        player_threads_run(p, o->threads, o->think_us, o->wrong ? wrong_turn : turn, NULL, s);
     pdk_semaphore_unref(s->semaphore);
-    diary_note(p->diary, "turns taken=%ld gave-up=%ld lost=%ld", s->taken, s->gave_up, s->lost);
+    event_log_note(p->log, "turns taken=%ld gave-up=%ld lost=%ld", s->taken, s->gave_up, s->lost);
 }
 
 int main(int argc, char **argv) {
@@ -167,13 +170,14 @@ int main(int argc, char **argv) {
         {"most", 0, 0, G_OPTION_ARG_INT, &o.most, "how many to ask for at once, at most (1)", NULL},
         {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "that share the semaphore (1)", NULL},
         {"handovers", 0, 0, G_OPTION_ARG_INT, &o.max_handovers, "between threads in a row (3)", NULL},
-        {"observe", 0, 0, G_OPTION_ARG_NONE, &o.observe, "ask asynchronously, and look for the place in line", NULL},
+        {"observe", 0, 0, G_OPTION_ARG_NONE, &o.observe, "ask asynchronously, and note when the claim is in the queue",
+         NULL},
         {"wrong", 0, 0, G_OPTION_ARG_NONE, &o.wrong, "expect to be refused", NULL},
         {"all-at-once", 0, 0, G_OPTION_ARG_NONE, &o.all_at_once, "one try for all permits", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
     player p = {0};
-    stage s = {.options = &o};
+    shared s = {.options = &o};
     if (player_open(&p, argc, argv, entries))
         play(&p, &s);
     return player_close(&p);

@@ -1,15 +1,14 @@
 """The read/write lock: threads of several processes read and rewrite one file; some write and then read on.
 
-Never is a writer in with anybody else, what a reader reads stays as it is, everybody is served in the order of the
-nodes, so that no writer waits for a reader that came later, and tokens rise as rwlock.h says.
+A writer is never in with anybody else. What a reader reads does not change. All are served in the order of the
+nodes, so no writer waits for a reader that came later. Tokens rise as rwlock.h says.
 """
 import time
 
 import rwlock_judge
-from company import PATH, READY_S
-from nodes import rest
+from trial_bench import PATH, READY_S
 
-SESSION_MS = 20000  # a waiter that was not woken looks again after this long: that shows
+SESSION_MS = 20000  # a waiter that nobody wakes looks again after this time, which shows
 SECONDS, QUICK_SECONDS = 60, 20
 RECORD = b"%020d.%010d\n" % (0, 0)
 RECORDS = 4
@@ -21,8 +20,8 @@ def links(_options):
     return []
 
 
-def cast(options):
-    """Names, programs and arguments. One reads only, one writes only, and one thread looks without the lock."""
+def players_of(options):
+    """Names, programs and arguments. One process only reads, one only writes, and one thread looks without the lock."""
     ours = [("reader", "player_rwlock", "--write", "0"), ("writer", "player_rwlock", "--write", "100"),
             ("peeker", "player_rwlock", "--peek", "--threads", "4")]
     names = [f"p{i}" for i in range(1, ALIKE + 1)]
@@ -31,11 +30,11 @@ def cast(options):
                    (name, "player_rwlock") for i, name in enumerate(names)]
 
 
-def run(company, options):
-    ledger = company.work / "ledger"
+def run(bench, options):
+    ledger = bench.work / "ledger"
     ledger.write_bytes(RECORD * RECORDS)
-    players = [company.start(name, program, "--ledger", ledger, *more, wait=False)
-               for name, program, *more in cast(options)]
+    players = [bench.start(name, program, "--ledger", ledger, *more, wait=False)
+               for name, program, *more in players_of(options)]
     for player in players:
         player.expect("ready", READY_S)
     begin = time.monotonic()
@@ -44,8 +43,8 @@ def run(company, options):
     seconds = options.seconds or (QUICK_SECONDS if options.quick else SECONDS)
     while time.monotonic() < begin + seconds and all(player.alive for player in players):
         time.sleep(0.1)
-    left = rest(company, players, [PATH], CLEAN_S)
+    left = bench.rest(players, [PATH], CLEAN_S)
     for player in players:
-        company.finish(player)
-    company.logbook.poll()
-    return left + rwlock_judge.judge(company.logbook, options.curator, seconds)
+        bench.finish(player)
+    bench.logbook.poll()
+    return left + rwlock_judge.judge(bench.logbook, options.curator, seconds)

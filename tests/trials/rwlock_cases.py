@@ -1,15 +1,16 @@
-"""A log of readers and writers that is good, and what is wrong with it once it was tampered with."""
+"""A good log of readers and writers, ways to tamper with it, and the fault that the judge must find then."""
+from play.logbook import MS
+from play.tamper import add, change, drop, logbook_of, refused
+
 import rwlock_judge
-from logbook import MS
-from tamper import add, change, drop, logbook_of, refused
 
 
 def hold(who, kind, number, asked, first, last, handover=0):
-    """The lines of one hold, or of what it became after a downgrade, under the same token: its number and 100."""
-    right = f"token={100 + number} handover={handover}"
+    """The lines of one hold, or of the same hold after a downgrade. Its token is its number and 100."""
+    grant = f"token={100 + number} handover={handover}"
     what = f"kind={kind} seq={number} thread=0 asked={asked * MS}"
-    return [[first, who, f"granted {right} {what}"],
-            [last + 0.5, who, f"valid {right} first={first * MS} last={last * MS} longest=0 reason=NONE {what}"]]
+    return [[first, who, f"granted {grant} {what}"],
+            [last + 0.5, who, f"valid {grant} first={first * MS} last={last * MS} longest=0 reason=NONE {what}"]]
 
 
 GOOD = [
@@ -23,7 +24,7 @@ GOOD = [
 
 
 def at(first, last, new_first, new_last):
-    """From when until when a hold was valid becomes something else."""
+    """The span of a hold, and the span to put in its place."""
     return f"first={first * MS} last={last * MS}", f"first={new_first * MS} last={new_last * MS}"
 
 

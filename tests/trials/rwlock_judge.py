@@ -1,28 +1,32 @@
-"""What the logs of readers and writers have to show."""
+"""What the logs of the rwlock trial have to show."""
 from dataclasses import dataclass
 
-from logbook import S
-from spans import overlaps, spans, unclosed
-from tables import few, median_max, table
+from play.exclusion import conflicts
+from play.logbook import S
+from play.spans import overlaps, spans
+from play.tables import few, median_max, table
+from play.tokens import disordered
 
-# From the end of the last one ahead to the grant. Without a wake-up it would be SESSION_MS; and now and then a server of an
-# ensemble leaves a request unanswered until another one arrives, at the latest a quarter of that.
+import validity
+
+# From the end of the last one ahead to the grant. Without a wake-up it would be SESSION_MS. Now and then a server of an
+# ensemble leaves a request unanswered until another one arrives, at the latest after a quarter of SESSION_MS.
 LATE_NS = 10 * S
-LEAST_TURNS = 10  # of each process, of each kind it asks for
-# What has to happen in each second, or the run shows nothing.
+LEAST_TURNS = 10  # of each process, of each kind that it asks for
+# How often this has to happen in each second, or the run shows nothing.
 LEAST_PER_S = {"readers of two processes at once": 2, "readers beside a downgraded writer": 0.2,
                "hand-overs between threads": 0.2, "readers that waited for a writer": 2,
                "writers whom later readers waited with": 2}
 
 
 @dataclass
-class Place:
-    """A span with its place in line."""
+class Entry:
+    """A span, and the node in the queue that it stands on."""
     span: object
     number: int  # of the node
     asked: int
-    free: int = 0  # when all ahead that block it were gone
-    late_readers: bool = False  # a later reader had asked before this one was let in
+    free: int = 0  # when all ahead that block it had ended
+    late_readers: bool = False  # a reader further behind had asked before this one was let in
 
     @property
     def reads(self):
@@ -33,69 +37,62 @@ class Place:
         return self.span.kind == "write"
 
 
-def line_of(found):
-    """Everybody in the order of the nodes, hand-overs of one node in theirs, and a downgraded writer after itself."""
-    places = [Place(span, int(span.fields["seq"]), int(span.fields["asked"])) for span in found]
-    return sorted(places, key=lambda one: (one.number, one.span.handover, one.span.first))
+def queue_of(found):
+    """All entries in the order of their nodes, the hand-overs of one node in their order, and a downgraded writer after
+    itself."""
+    entries = [Entry(span, int(span.fields["seq"]), int(span.fields["asked"])) for span in found]
+    return sorted(entries, key=lambda one: (one.number, one.span.handover, one.span.first))
 
 
 def judge_exclusion(found):
-    def conflict(a, b):
-        return "write" in (a.kind, b.kind)
+    faults = []
+    for conflict in conflicts(found):
+        who, how_long = validity.between(conflict, lambda span: f"{span.who} ({span.kind}, node {span.fields['seq']})")
+        faults.append(f"{who} were both in, {how_long}")
+    return faults
 
-    return [f"{a.who} ({a.kind}, node {a.fields['seq']}) and {b.who} ({b.kind}, node {b.fields['seq']}) were both in, "
-            f"for {(min(a.last, b.last) - b.first) / 1e6:.3f} ms" for a, b in overlaps(found, conflict)]
 
-
-def judge_order(line):
-    """A reader is let in after the writers ahead have ended, a writer after all ahead. Fills in when that was."""
-    faults, writers, everybody = [], None, None
-    for place in line:
-        ahead = writers if place.reads else everybody
-        if place.span.kind != "downgraded" and ahead:
-            place.free = ahead.span.last
-            if place.span.first < place.free:
-                faults.append(f"{tell(place)} was let in before the end of {tell(ahead)}")
-        if everybody is None or place.span.last > everybody.span.last:
-            everybody = place
-        if place.writes and (writers is None or place.span.last > writers.span.last):
-            writers = place
+def judge_order(queue):
+    """A reader is let in after the writers ahead have ended, a writer after all ahead. Fills in `free`."""
+    faults, writers, all_before = [], None, None
+    for entry in queue:
+        ahead = writers if entry.reads else all_before
+        if entry.span.kind != "downgraded" and ahead:
+            entry.free = ahead.span.last
+            if entry.span.first < entry.free:
+                faults.append(f"{tell(entry)} was let in before the end of {tell(ahead)}")
+        if all_before is None or entry.span.last > all_before.span.last:
+            all_before = entry
+        if entry.writes and (writers is None or entry.span.last > writers.span.last):
+            writers = entry
     return faults
 
 
 def judge_tokens(found):
-    """A writer's is larger than all before it, a reader's than the writers' before it."""
-    faults, largest, largest_writer = [], (0, 0), (0, 0)
-    for span in found:
-        least = {"write": largest, "read": largest_writer}.get(span.kind)
-        if least and span.right <= least:
-            faults.append(f"{span.who} ({span.kind}) has token {span.right}, and {least} was there before")
-        largest = max(largest, span.right)
-        if span.kind == "write":
-            largest_writer = max(largest_writer, span.right)
-    return faults
+    return [f"{span.who} ({span.kind}) has token {span.grant}, and {least} was there before"
+            for span, least in disordered(found)]
 
 
-def waited(place):
-    """From the moment it had asked, and all ahead that block it were gone."""
-    return place.span.first - max(place.free, place.asked)
+def waited(entry):
+    """How long since it had asked, and all ahead that block it had ended."""
+    return entry.span.first - max(entry.free, entry.asked)
 
 
-def granted(line):
-    return [place for place in line if place.span.kind != "downgraded"]
+def granted(queue):
+    return [entry for entry in queue if entry.span.kind != "downgraded"]
 
 
-def waits(line):
-    return [waited(place) for place in granted(line)]
+def waits(queue):
+    return [waited(entry) for entry in granted(queue)]
 
 
-def tell(place):
-    return f"{place.span.who} ({place.span.kind}, node {place.number})"
+def tell(entry):
+    return f"{entry.span.who} ({entry.span.kind}, node {entry.number})"
 
 
-def judge_progress(line, logbook):
-    faults = [f"{tell(place)} was let in {waited(place) / 1e6:.0f} ms after all ahead had gone"
-              for place in granted(line) if waited(place) > LATE_NS]
+def judge_progress(queue, logbook):
+    faults = [f"{tell(entry)} was let in {waited(entry) / 1e6:.0f} ms after all ahead had gone"
+              for entry in granted(queue) if waited(entry) > LATE_NS]
     for event in logbook.named("turns"):
         for kind, never in (("read", "writer"), ("write", "reader")):
             if event.who != never and event.number(kind) < LEAST_TURNS:
@@ -103,25 +100,25 @@ def judge_progress(line, logbook):
     return faults
 
 
-def mark_late_readers(line):
-    """Writers behind whom a reader had lined up before they were let in."""
+def mark_late_readers(queue):
+    """Marks the writers that were let in after a reader behind them had asked."""
     first_asked = None
-    for place in reversed(line):
-        if place.reads:
-            first_asked = place.asked if first_asked is None else min(first_asked, place.asked)
-        elif place.writes:
-            place.late_readers = first_asked is not None and first_asked < place.span.first
+    for entry in reversed(queue):
+        if entry.reads:
+            first_asked = entry.asked if first_asked is None else min(first_asked, entry.asked)
+        elif entry.writes:
+            entry.late_readers = first_asked is not None and first_asked < entry.span.first
 
 
-def substance(found, line):
+def substance(found, queue):
     together = overlaps(found, lambda a, b: "write" not in (a.kind, b.kind))
-    mark_late_readers(line)
+    mark_late_readers(queue)
     return {
         "readers of two processes at once": sum(a.kind == b.kind and a.who != b.who for a, b in together),
         "readers beside a downgraded writer": sum(a.kind != b.kind and a.who != b.who for a, b in together),
         "hand-overs between threads": sum(span.handover > 0 and span.kind == "write" for span in found),
-        "readers that waited for a writer": sum(place.reads and place.free > place.asked for place in line),
-        "writers whom later readers waited with": sum(place.late_readers for place in line),
+        "readers that waited for a writer": sum(entry.reads and entry.free > entry.asked for entry in queue),
+        "writers whom later readers waited with": sum(entry.late_readers for entry in queue),
     }
 
 
@@ -135,23 +132,18 @@ def judge_substance(counts, logbook, curator, seconds):
 
 
 def judge_words(logbook):
-    """What the players themselves found, and what should not befall them in peace."""
+    """What the players themselves found. And no hold is lost, since nobody is harmed."""
     faults = [f"{event.who}: " + " ".join([event["what"], *(f"{key}={value}" for key, value in event.fields.items()
                                                             if key != "what")]) for event in logbook.named("violation")]
-    faults += [f"{event.who} does not tell how long token {event['token']} was valid" for event in unclosed(logbook)]
-    faults += [f"{event.who}'s hold was lost: {event['reason']}" for event in logbook.named("valid")
-               if event["reason"] != "NONE"]
-    faults += [f"{event.who}: never valid, token {event['token']}" for event in logbook.named("valid")
-               if event.number("first") == 0]
-    return faults
+    return faults + validity.untold(logbook) + validity.lost(logbook) + validity.never_valid(logbook)
 
 
-def print_tables(found, line, counts, logbook, seconds):
+def print_tables(found, queue, counts, logbook, seconds):
     rows = []
     for event in sorted(logbook.named("turns"), key=lambda one: one.who):
-        these = [place for place in line if place.span.who == event.who]
+        these = [entry for entry in queue if entry.span.who == event.who]
         rows.append((event.who, event["read"], event["write"], event["downgraded"], event["gave-up"],
-                     median_max(waits(these), 1), median_max([place.span.first - place.asked for place in these])))
+                     median_max(waits(these), 1), median_max([entry.span.first - entry.asked for entry in these])))
     print(table(("player", "reads", "writes", "downgraded", "gave up", "let in after, ms", "asked before, ms"), rows))
     for what, count in counts.items():
         print(f"  {count} {what}")
@@ -159,15 +151,15 @@ def print_tables(found, line, counts, logbook, seconds):
     print(f"  {sum(event.number('torn') for event in peeked)} of {sum(event.number('looks') for event in peeked)} looks "
           f"without the lock saw the file torn")
     print(f"  {len(found)} spans of validity in {seconds} s; from the end of the last one ahead to the next one in: "
-          f"{median_max(waits(line), 1)} ms (median / max), {tell(max(granted(line), key=waited))}", flush=True)
+          f"{median_max(waits(queue), 1)} ms (median / max), {tell(max(granted(queue), key=waited))}", flush=True)
 
 
 def judge(logbook, curator, seconds):
     found = spans(logbook)
-    line = line_of(found)
-    order = judge_order(line)
-    counts = substance(found, line)
-    print_tables(found, line, counts, logbook, seconds)
-    return [fault for faults in (judge_exclusion(found), order, judge_tokens(found), judge_progress(line, logbook),
+    queue = queue_of(found)
+    order = judge_order(queue)
+    counts = substance(found, queue)
+    print_tables(found, queue, counts, logbook, seconds)
+    return [fault for faults in (judge_exclusion(found), order, judge_tokens(found), judge_progress(queue, logbook),
                                  judge_words(logbook), judge_substance(counts, logbook, curator, seconds))
             for fault in few(faults)]

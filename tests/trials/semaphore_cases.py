@@ -1,17 +1,18 @@
-"""A log of those who take permits that is good, and what is wrong with it once it was tampered with."""
+"""A good log of players that take permits, ways to tamper with it, and the fault that the judge must find then."""
 from types import SimpleNamespace
 
+from play.logbook import MS
+from play.tamper import add, change, drop, later, logbook_of, refused
+
 import semaphore_judge
-from logbook import MS
-from tamper import add, change, drop, later, logbook_of, refused
 
 SLOTS = ("one", "two", "threads", "eager")
-PLAY = SimpleNamespace(slots=SLOTS, incarnations=dict.fromkeys(SLOTS, 1), permits=3, handovers=1,
-                       company=SimpleNamespace(session_ms=3000, tick_ms=500))
+TRIAL = SimpleNamespace(slots=SLOTS, incarnations=dict.fromkeys(SLOTS, 1), permits=3, handovers=1,
+                        bench=SimpleNamespace(session_ms=3000, tick_ms=500))
 
 
-def hold(who, token, count, asked, line, first, last):
-    what = f"kind=permit count={count} thread=0 asked={asked * MS} line={line * MS} session=1"
+def hold(who, token, count, asked, queued, first, last):
+    what = f"kind=permit count={count} thread=0 asked={asked * MS} queued={queued * MS} session=1"
     granted = [first, f"{who}.1", f"granted token={token} handover=0 {what}"]
     if last is None:
         return [granted]
@@ -39,10 +40,10 @@ WAYS = {
     "4 permits were valid at": change("two.1", *until(30, 32)),
     "5 permits were valid at": change("one.1", f"count=1 thread=0 asked={5 * MS}", f"count=3 thread=0 asked={5 * MS}"),
     "eager.1 and one.1 have the same token": change("eager.1", "token=110", "token=107"),
-    "eager.1 asked after two.1 (token 105) was in line, and got 2 turns": lambda lines: change(
+    "eager.1 asked after two.1 (token 105) was in the queue, and got 2 turns": lambda lines: change(
         "eager.1", "token=110", "token=81")(change("eager.1", "token=109", "token=82")(lines)),
-    "one.1 asked after two.1 (token 105) was in line, and got 1 turns": change("one.1", "token=107", "token=99"),
-    "threads.1 asked after one.1 (token 107) was in line, and got 3 turns": lambda lines: [
+    "one.1 asked after two.1 (token 105) was in the queue, and got 1 turns": change("one.1", "token=107", "token=99"),
+    "threads.1 asked after one.1 (token 107) was in the queue, and got 3 turns": lambda lines: [
         *lines, *[line for token in (70, 71) for line in hold("threads", token, 1, 90, 0, 101, 102)],
         *hold("threads", 72, 1, 91, 0, 103, 104)],
     "for 2018 ms nobody was served": lambda lines: [
@@ -60,8 +61,8 @@ WAYS = {
         for ms, who, text in lines[:4]] + lines[-4:],
     "vacuous: holds of several permits: 0": change("two.1", "count=2", "count=1"),
     "vacuous: turns in a row of threads that share: 0": change("threads.1", f"asked={8 * MS}", f"asked={32 * MS}"),
-    "vacuous: times somebody asked after another was in line: 0": lambda lines: [
-        [ms, who, " ".join("line=0" if word.startswith("line=") else word for word in text.split(" "))]
+    "vacuous: times somebody asked after another was in the queue: 0": lambda lines: [
+        [ms, who, " ".join("queued=0" if word.startswith("queued=") else word for word in text.split(" "))]
         for ms, who, text in lines],
     "vacuous: refusals of another number: 0": drop("wrong", "mismatch"),
     "vacuous: deaths with permits in hand: 0": drop("driver", "killed"),
@@ -70,8 +71,8 @@ WAYS = {
 
 
 def checks():
-    yield from refused(lambda lines: semaphore_judge.judge(logbook_of(lines), PLAY, 1), GOOD, WAYS)
+    yield from refused(lambda lines: semaphore_judge.judge(logbook_of(lines), TRIAL, 1), GOOD, WAYS)
     sleeper = add(20, "driver", "stopped who=one.1")
-    (_, lost), = list(refused(lambda lines: semaphore_judge.judge(logbook_of(sleeper(lines)), PLAY, 1),
+    (_, lost), = list(refused(lambda lines: semaphore_judge.judge(logbook_of(sleeper(lines)), TRIAL, 1),
                               change("one.1", "reason=NONE", "reason=EXPIRED")(GOOD), {}))
-    yield "who slept may have lost a hold", lost
+    yield "a player that was stopped may have lost a hold", lost

@@ -1,7 +1,7 @@
 /*
- * What the players in Java share, as player.h for those in C: options, a client, a log, orders on standard input.
- * Their clock is the log's but for --clock, nanoseconds to be added. Curator has no lease: a right counts as believed in
- * until the connection was suspended.
+ * What the players in Java share, as player.h has it for those in C: options, a client, an event log, orders on
+ * standard input. --clock is what to add to Java's clock, in nanoseconds, to get the log's. Curator has no lease: a grant
+ * counts as valid until the connection is suspended.
  */
 
 import java.io.BufferedReader;
@@ -17,7 +17,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.RetryNTimes;
 
-abstract class TrialPlayer {
+abstract class Player {
     private static final int CONNECT_MS = 20_000;
 
     private final Map<String, String> options = new HashMap<>();
@@ -29,14 +29,14 @@ abstract class TrialPlayer {
     private volatile long suspended;
     CuratorFramework client;
 
-    /** Once connected; then what is ordered, until the orders end; then what is left to do. */
+    /** Called when it is connected. Then play obeys until the orders end. Then ended does the rest. */
     abstract void opened() throws Exception;
 
     abstract void play() throws Exception;
 
     abstract void ended() throws Exception;
 
-    /** Of the session's connection, as the listener is told. */
+    /** The state of the connection, as the listener is told it. */
     void changed(ConnectionState state) {
         if (isTrouble(state)) {
             suspended = now();
@@ -47,7 +47,7 @@ abstract class TrialPlayer {
         return state == ConnectionState.SUSPENDED || state == ConnectionState.LOST;
     }
 
-    /** Not started. */
+    /** A client that is not started yet. */
     CuratorFramework newClient(String hosts, int sessionMs) {
         return CuratorFrameworkFactory.newClient(hosts, sessionMs, CONNECT_MS, new RetryNTimes(100, 100));
     }
@@ -92,12 +92,12 @@ abstract class TrialPlayer {
                 + " longest=0 reason=NONE " + what);
     }
 
-    /** Has nothing happened since then that makes a right doubtful? */
+    /** True when the connection was not suspended since then: a grant is not in doubt. */
     final boolean undisturbedSince(long then) {
         return suspended <= then;
     }
 
-    /** False when that took too long. */
+    /** False when it took too long. */
     boolean awaitConnection() throws InterruptedException {
         return client.blockUntilConnected(CONNECT_MS, TimeUnit.MILLISECONDS);
     }
@@ -118,7 +118,7 @@ abstract class TrialPlayer {
         System.out.println("ready");
     }
 
-    /** The next order, null at the end, which also comes when whoever started us dies. */
+    /** The next order, null at the end. The end also comes when the driver dies. */
     final String nextOrder() throws IOException {
         return orders.readLine();
     }

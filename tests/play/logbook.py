@@ -1,14 +1,10 @@
-"""What the logs of a trial say: one file for each player, one of the driver's, all on the same clock."""
+"""Reads the event logs of a run: one file for each player and one of the driver, all on the same clock."""
 import bisect
 import time
 from dataclasses import dataclass, field
 
 MS = 1_000_000
 S = 1_000_000_000
-
-
-def now():
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
 @dataclass(order=True)
@@ -33,14 +29,15 @@ class Event:
         return cls(int(ns), who, what, dict(one.split("=", 1) for one in fields))
 
 
-class Page:
-    """One file, read as it grows."""
+class LogFile:
+    """One file, read while it grows."""
 
     def __init__(self, path):
         self.who, self.path = path.stem, path
         self.offset, self.rest = 0, b""
 
     def read(self):
+        """The new events."""
         if self.path.stat().st_size == self.offset:
             return []
         with open(self.path, "rb") as file:
@@ -52,17 +49,24 @@ class Page:
 
 
 class Logbook:
-    """All events so far, in the order in which they happened."""
+    """All events so far of the logs in a folder, in the order of their times."""
 
     def __init__(self, work):
-        self.work, self.pages, self.events = work, {}, []
+        self.work, self.files, self.events = work, {}, []
+
+    @classmethod
+    def read(cls, folder):
+        """All that is in these logs now."""
+        logbook = cls(folder)
+        logbook.poll()
+        return logbook
 
     def poll(self):
-        """The events that are new, also in order."""
+        """Reads the new events and returns them, in order too."""
         for path in self.work.glob("*.log"):
-            if path not in self.pages:
-                self.pages[path] = Page(path)
-        new = sorted(event for page in self.pages.values() for event in page.read())
+            if path not in self.files:
+                self.files[path] = LogFile(path)
+        new = sorted(event for file in self.files.values() for event in file.read())
         if new:
             if self.events and new[0] < self.events[-1]:
                 self.events = sorted(self.events + new)
@@ -73,14 +77,14 @@ class Logbook:
     def since(self, ns):
         return self.events[bisect.bisect_left(self.events, ns, key=lambda event: event.ns):]
 
-    def of(self, who):
+    def by(self, who):
         return [event for event in self.events if event.who == who]
 
     def named(self, *what):
         return [event for event in self.events if event.what in what]
 
     def wait(self, predicate, seconds):
-        """What predicate(logbook) returns, as soon as that is true; else what it is after so many seconds."""
+        """What predicate(logbook) returns, as soon as that is true; else what it returns after so many seconds."""
         end = time.monotonic() + seconds
         while True:
             self.poll()

@@ -1,26 +1,26 @@
-"""Logs that are made up, and ways to tamper with them: a log is a list of [ms, who, text], a way makes another of it."""
+"""Logs that are made up, and ways to tamper with them. A log is a list of [ms, who, text]; a way makes another log of
+it."""
 import contextlib
 import io
 import tempfile
 from pathlib import Path
 
-from logbook import MS, Logbook
+from play.logbook import MS, Logbook
 
 
 def logbook_of(lines):
     with tempfile.TemporaryDirectory(prefix="paddock-test-") as folder:
-        pages = {}
+        texts = {}
         for ms, who, text in lines:
-            pages.setdefault(who, []).append(f"{round(ms * MS)} {text}\n")
-        for who, page in pages.items():
-            (Path(folder) / f"{who}.log").write_text("".join(page))
-        logbook = Logbook(Path(folder))
-        logbook.poll()
-        return logbook
+            texts.setdefault(who, []).append(f"{round(ms * MS)} {text}\n")
+        for who, text in texts.items():
+            (Path(folder) / f"{who}.log").write_text("".join(text))
+        return Logbook.read(Path(folder))
 
 
 def refused(judge, good, ways):
-    """For each of ways, a dict of words to tamperings: whether the judge, silent on the good log, says these words."""
+    """Yields (words, passed): first whether the judge finds no fault in the good log. Then, for each of ways, a dict of
+    words to a way to tamper, whether the judge says these words."""
     def faults(lines):
         with contextlib.redirect_stdout(io.StringIO()):
             return judge(lines)
@@ -33,7 +33,7 @@ def refused(judge, good, ways):
 
 
 def change(who, text, to):
-    """The lines of that player, with text in them replaced: a tampering."""
+    """A way: replaces text in the lines of that player."""
     def tamper(lines):
         return [[ms, name, line.replace(text, to) if name == who else line] for ms, name, line in lines]
     return tamper
@@ -52,7 +52,7 @@ def later(who, text, by):
 
 
 def valid_until(who, ms):
-    """The last instant at which it was seen valid becomes that one."""
+    """A way: that instant becomes the last at which the player's grants were seen valid."""
     def tamper(lines):
         return [[when, name, " ".join(f"last={round(ms * MS)}" if word.startswith("last=") else word
                                       for word in line.split(" ")) if name == who else line]

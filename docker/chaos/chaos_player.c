@@ -1,4 +1,4 @@
-#include "contender.h"
+#include "chaos_player.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum { FAILED = 2 };
 
-void contender_wait(contender *c, int64_t ms) {
+void chaos_wait(chaos_player *c, int64_t ms) {
     if (ms == PDK_FOREVER) {
         pthread_cond_wait(&c->changed, &c->mutex);
         return;
@@ -20,18 +20,18 @@ void contender_wait(contender *c, int64_t ms) {
     pthread_cond_timedwait(&c->changed, &c->mutex, &until);
 }
 
-void contender_fail(contender *c, const char *what, const char *why) {
+void chaos_fail(chaos_player *c, const char *what, const char *why) {
     player_fail(&c->player, what, why);
     _exit(FAILED);
 }
 
-void contender_expect(contender *c, const char *what, pdk_status status, pdk_status also) {
+void chaos_expect(chaos_player *c, const char *what, pdk_status status, pdk_status also) {
     if (status != also && !player_check(&c->player, what, status))
         _exit(FAILED);
 }
 
 static void on_order(player *p, const char *order, void *user) {
-    contender *c = user;
+    chaos_player *c = user;
     pthread_mutex_lock(&c->mutex);
     if (strcmp(order, "rest") == 0)
         c->resting = true;
@@ -43,8 +43,8 @@ static void on_order(player *p, const char *order, void *user) {
     pthread_mutex_unlock(&c->mutex);
 }
 
-static bool check_options(contender *c) {
-    contender_options *o = &c->options;
+static bool check_options(chaos_player *c) {
+    chaos_options *o = &c->options;
     if (!o->recipe || !o->role || !o->folder || o->threads < 1) {
         player_fail(&c->player, "arguments", "recipe, role, resource and at least one thread are needed");
         return false;
@@ -58,34 +58,34 @@ static bool check_options(contender *c) {
     return !c->player.failed;
 }
 
-static void play(contender *c) {
-    const contender_options *o = &c->options;
-    diary_note(c->player.diary, "opened");
+static void play(chaos_player *c) {
+    const chaos_options *o = &c->options;
+    event_log_note(c->player.log, "opened");
     if (strcmp(o->recipe, "election") == 0) {
         election_open(c);
-        crew_play(&c->player, o->threads, o->think_us, election_turn, on_order, c);
+        player_threads_run(&c->player, o->threads, o->think_us, election_turn, on_order, c);
     } else {
         claims_open(c);
-        crew_play(&c->player, o->threads, o->think_us, claims_turn, on_order, c);
+        player_threads_run(&c->player, o->threads, o->think_us, claims_turn, on_order, c);
         claims_close(c);
     }
 }
 
-static void init(contender *c) {
+static void init(chaos_player *c) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&c->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&c->mutex, NULL);
-    c->bids = g_ptr_array_new_with_free_func(g_free);
+    c->records = g_ptr_array_new_with_free_func(g_free);
 }
 
-static int finish(contender *c) {
+static int finish(chaos_player *c) {
     int status = player_close(&c->player);
     election_close(c);
     resource_close(c->resource);
-    g_ptr_array_unref(c->bids);
+    g_ptr_array_unref(c->records);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->mutex);
     g_free(c->options.recipe);
@@ -95,14 +95,14 @@ static int finish(contender *c) {
 }
 
 int main(int argc, char **argv) {
-    contender c = {.player.patient = true, .options = {.threads = 1, .hold_us = 20000, .think_us = 20000}};
-    contender_options *o = &c.options;
+    chaos_player c = {.player.patient = true, .options = {.threads = 1, .hold_us = 20000, .think_us = 20000}};
+    chaos_options *o = &c.options;
     const GOptionEntry entries[] = {
         {"recipe", 0, 0, G_OPTION_ARG_STRING, &o->recipe, "lock, election, rwlock or semaphore", NULL},
         {"role", 0, 0, G_OPTION_ARG_STRING, &o->role, "turns or keep", NULL},
-        {"resource", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "where the files are that the right protects", NULL},
+        {"resource", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "the folder of the files that the grant protects", NULL},
         {"threads", 0, 0, G_OPTION_ARG_INT, &o->threads, "that share the recipe (1)", NULL},
-        {"hold-us", 0, 0, G_OPTION_ARG_INT, &o->hold_us, "at most between a look and its use (20000)", NULL},
+        {"hold-us", 0, 0, G_OPTION_ARG_INT, &o->hold_us, "at most between reading and writing in a use (20000)", NULL},
         {"think-us", 0, 0, G_OPTION_ARG_INT, &o->think_us, "at most before the next claim (20000)", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };

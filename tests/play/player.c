@@ -22,7 +22,7 @@ static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     static const char *const names[] = {"-", "CONNECTED", "SUSPENDED", "RESTORED", "EXPIRED", "REOPENED", "CLOSED"};
     player *p = user;
     const char *name = (size_t)event < G_N_ELEMENTS(names) ? names[event] : "?";
-    diary_note(p->diary, "session event=%s left=%" G_GINT64_FORMAT, name, (gint64)left_ms);
+    event_log_note(p->log, "session event=%s left=%" G_GINT64_FORMAT, name, (gint64)left_ms);
 }
 
 static void on_log(pdk_log_level level, const char *text, void *user) {
@@ -35,7 +35,7 @@ static bool parse(player *p, int argc, char **argv, const GOptionEntry *more) {
         {"hosts", 0, 0, G_OPTION_ARG_STRING, &p->hosts, "host:port,…", NULL},
         {"path", 0, 0, G_OPTION_ARG_STRING, &p->path, "the recipe's path", NULL},
         {"identity", 0, 0, G_OPTION_ARG_STRING, &p->identity, "this player's name", NULL},
-        {"log", 0, 0, G_OPTION_ARG_FILENAME, &p->log, "the diary", NULL},
+        {"log", 0, 0, G_OPTION_ARG_FILENAME, &p->log_file, "the event log", NULL},
         {"session", 0, 0, G_OPTION_ARG_INT, &p->session_ms, "session timeout (4000)", "MS"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
@@ -49,7 +49,7 @@ static bool parse(player *p, int argc, char **argv, const GOptionEntry *more) {
         player_fail(p, "arguments", error->message);
         return false;
     }
-    if (!p->hosts || !p->path || !p->identity || !p->log)
+    if (!p->hosts || !p->path || !p->identity || !p->log_file)
         player_fail(p, "arguments", "hosts, path, identity and log are needed");
     return !p->failed;
 }
@@ -58,12 +58,12 @@ bool player_open(player *p, int argc, char **argv, const GOptionEntry *more) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!parse(p, argc, argv, more))
         return false;
-    p->diary = diary_open(p->log);
-    if (!p->diary) {
+    p->log = event_log_open(p->log_file);
+    if (!p->log) {
         player_fail(p, "log", "cannot be written");
         return false;
     }
-    p->watchman = watchman_new(p->diary);
+    p->sampler = sampler_new(p->log);
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = p->session_ms;
     options.connect_timeout_ms = p->patient ? INT32_MAX : CONNECT_MS;
@@ -92,17 +92,17 @@ int player_close(player *p) {
         pdk_status status = pdk_session_close(p->session, CLOSE_MS);
         if (!p->patient || status != PDK_TIMEOUT)
             player_check(p, "close", status);
-        watchman_stop(p->watchman);
+        sampler_stop(p->sampler);
         pdk_session_unref(p->session);
     } else {
-        watchman_stop(p->watchman);
+        sampler_stop(p->sampler);
     }
-    diary_close(p->diary);
+    event_log_close(p->log);
     if (!p->failed)
         puts("done");
     g_free(p->hosts);
     g_free(p->path);
     g_free(p->identity);
-    g_free(p->log);
+    g_free(p->log_file);
     return p->failed ? 2 : EXIT_SUCCESS;
 }

@@ -1,17 +1,17 @@
-"""The players of a trial, and what is done to them: killed, paused, cut off from every server, healed."""
+"""The bench of a trial: three servers, the player processes, and how they are killed, paused, cut off and healed."""
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
+from kazoo.client import KazooClient
+from play.bench import Bench
+from play.event_log import EventLog, now
+from play.logbook import Logbook
+from play.nodes import left_over
+from play.processes import Broken, Process, die_with_parent
+
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "interop"))
-
-from players import Broken, Process, Stage, die_with_parent  # noqa: E402
-
-from logbook import Logbook, now  # noqa: E402
-
 READY_S, DONE_S, STOP_S = 60, 30, 10
 PATH = "/trial"
 
@@ -22,12 +22,8 @@ class Player(Process):
         self.log, self.link = log, link
         self.stopped = False
 
-    @property
-    def alive(self):
-        return self.child.poll() is None
-
     def thread_states(self):
-        """The state letters of its threads; one that ends meanwhile has none."""
+        """The state letters of its threads. A thread that ends meanwhile has none."""
         for task in Path(f"/proc/{self.child.pid}/task").iterdir():
             try:
                 yield (task / "stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -35,7 +31,7 @@ class Player(Process):
                 pass
 
     def stop(self):
-        """Returns once every thread is really stopped."""
+        """Returns when every thread is stopped."""
         os.kill(self.child.pid, signal.SIGSTOP)
         end = time.monotonic() + STOP_S
         while any(state not in "TtZX" for state in self.thread_states()):
@@ -49,16 +45,17 @@ class Player(Process):
         self.stopped = False
 
 
-class Company(Stage):
+class TrialBench(Bench):
     def __init__(self, build, work, session_ms, tick_ms):
         super().__init__(build, work)
         self.session_ms, self.tick_ms = session_ms, tick_ms
         self.links = {}
         self.logbook = Logbook(self.work)
-        self.driver_log = open(self.work / "driver.log", "w", buffering=1)
+        self.driver_log = EventLog(self.work / "driver.log")
+        self.note = self.driver_log.note
 
     def raise_servers(self, links):
-        """Three of them, and a way of its own to all of them for each name in links."""
+        """Starts three servers. Each name in links gets a link of its own to all of them, which can be cut."""
         arguments = ["--nodes", "3", "--tick", str(self.tick_ms)]
         for name in links:
             arguments += ["--link", name]
@@ -67,16 +64,10 @@ class Company(Stage):
             if word == "link":
                 self.links[name] = hosts
 
-    def note(self, what, **fields):
-        """Into the driver's log; when that was."""
-        ns = now()
-        self.driver_log.write(" ".join([f"{ns} {what}", *(f"{key}={value}" for key, value in fields.items())]) + "\n")
-        return ns
-
     def start(self, name, program, *more, link=None, wait=True):
-        """A new process. program: the name of one in C, or of a Java source here, NAME.java."""
+        """Starts a player. program is the name of a C program, or of a Java source in this folder, NAME.java."""
         if program.endswith(".java"):
-            # Java knows CLOCK_MONOTONIC only; the two differ by what the machine has slept.
+            # Java knows CLOCK_MONOTONIC only. The difference is the time for which the machine has slept.
             command, more = self.java(HERE / program), (*more, "--clock", now() - time.monotonic_ns())
         else:
             command = [self.find(program)]
@@ -91,7 +82,7 @@ class Company(Stage):
         return player
 
     def expect_alive(self, player):
-        """Otherwise what is done to it next would hide that it ended by itself."""
+        """What is done to the player next would hide that it ended by itself."""
         if not player.alive:
             raise Broken(f"{player.name} ended by itself, status {player.child.returncode}: {player.complaint()}")
 
@@ -132,7 +123,7 @@ class Company(Stage):
         self.server.expect("ok", 10)
 
     def finish(self, player):
-        """It gives up what it has, and ends well."""
+        """The player gives up what it has, and ends well."""
         self.expect_alive(player)
         self.note("finishing", who=player.name)
         player.end_input()
@@ -140,6 +131,21 @@ class Company(Stage):
         if player.wait(DONE_S) != 0:
             raise Broken(f"{player.name} failed: {player.complaint()}")
         self.note("finished", who=player.name)
+
+    def rest(self, players, paths, seconds):
+        """All players rest, and stay connected. A node that is still on the paths after so many seconds is a fault."""
+        for player in players:
+            player.say("rest")
+        for player in players:
+            player.expect("rested", DONE_S)
+        zk = KazooClient(hosts=self.hosts)
+        zk.start(timeout=10)
+        try:
+            left = left_over(zk, paths, seconds)
+        finally:
+            zk.stop()
+            zk.close()
+        return [f"left behind: {', '.join(left)}"] if left else []
 
     def close(self):
         super().close()

@@ -1,9 +1,9 @@
-"""Tables for people to read."""
+"""Tables for people."""
 import statistics
 
 
 def table(head, rows, indent="  "):
-    """The first column to the left, the others to the right."""
+    """The first column is aligned to the left, the others to the right."""
     cells = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     lines = []
@@ -27,5 +27,5 @@ def median_max(ns, digits=0):
 
 
 def few(faults, most=6):
-    """The first ones, and how many more there are."""
+    """The first faults, and how many more there are."""
     return faults[:most] + ([f"and {len(faults) - most} more like the last"] if len(faults) > most else [])

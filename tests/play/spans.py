@@ -1,4 +1,4 @@
-"""From when until when a player believed that its right was valid, and where two did at once that must not."""
+"""Spans: from when until when a player saw that its grant was valid."""
 import bisect
 from dataclasses import dataclass, field
 
@@ -9,18 +9,27 @@ class Span:
     kind: str
     token: int
     handover: int
-    first: int  # ns; both inclusive, instants at which it was asked and valid
+    first: int  # ns; first and last are instants at which the answer was: valid
     last: int
     fields: dict = field(default_factory=dict)
-    cut_short: bool = False  # its player was killed: valid at the most until then
+    cut_short: bool = False  # its player was killed: valid at most until then
 
     @property
-    def right(self):
+    def grant(self):
         return self.token, self.handover
+
+    @property
+    def owner(self):
+        """Spans of one owner do not exclude each other."""
+        return self.who, self.token, self.handover
+
+    @property
+    def permits(self):
+        return int(self.fields.get("count", 1))
 
 
 def spans(logbook):
-    """Every span that was noted. One whose player was killed counts until it was certainly dead, or stopped."""
+    """All spans. The span of a player that was killed lasts until the player was certainly dead, or stopped."""
     found, open_grants = [], {}
     end_of = last_instants(logbook)
     for event in logbook.named("granted", "valid"):
@@ -38,7 +47,7 @@ def spans(logbook):
 
 
 def unclosed(logbook):
-    """Grants without the end of their validity, of players that were not killed: a hole in the log."""
+    """Grants without the end of their span, of players that were not killed: a hole in the log."""
     open_grants = {}
     for event in logbook.named("granted", "valid"):
         key = event.who, event["token"], event.get("handover")
@@ -56,7 +65,7 @@ def span(event, first, last, cut_short=False):
 
 
 def last_instants(logbook):
-    """Until when those that were killed can have believed anything: killed while stopped, until they were stopped."""
+    """By player that was killed, the last instant at which it can have run: when it was killed, or stopped before that."""
     stopped, until = {}, {}
     for event in logbook.named("stopped", "resuming", "killed"):
         who = event["who"]
@@ -69,14 +78,14 @@ def last_instants(logbook):
     return until
 
 
-def overlaps(found, conflict=lambda a, b: True):
-    """Pairs of different rights that conflict and were both valid at some instant."""
+def overlaps(found, counts=lambda a, b: True):
+    """Pairs of spans of different owners that were both valid at some instant, and that count."""
     found = sorted(found, key=lambda one: one.first)
     longest = max((one.last - one.first for one in found), default=0)
     starts = [one.first for one in found]
     pairs = []
     for index, one in enumerate(found):
         for other in found[index + 1:bisect.bisect_right(starts, min(one.last, one.first + longest))]:
-            if (one.who, one.right) != (other.who, other.right) and conflict(one, other):
+            if one.owner != other.owner and counts(one, other):
                 pairs.append((one, other))
     return pairs

@@ -1,11 +1,12 @@
-"""The contenders: which processes play what at which site, and what is done to one of them."""
-import threading
+"""The player processes: what they play at which site, and what is done to one of them."""
 import time
 from dataclasses import dataclass
 
-from ensemble import AS_USER, ROOT, Broken, Site
-from logbook import now
-from players import Process, Stage
+from play.bench import Bench
+from play.event_log import EventLog, now
+from play.processes import ROOT, Broken, Process
+
+from ensemble import AS_USER, Site
 from wallclock import WallClock
 
 OURS = "paddock"
@@ -15,24 +16,24 @@ READY_S, DONE_S, END_S = 60, 30, 5
 KILLED = 128 + 9  # docker exec's own status, of a process that ended by SIGKILL
 PEERS = {"curator": ROOT / "tests/interop/ChaosPlayer.java", "kazoo": ROOT / "tests/interop/chaos_kazoo.py"}
 THREADS = {"turns": 2, "keep": 1}
-# How long a turn and the pause after it take at the most: long enough for a fault to strike within.
+# The longest use and the longest pause after it: long enough for a fault to strike within.
 HOLD_US, THINK_US = 200_000, 300_000
-# The process that speaks says first which one it is, in the site.
+# First the process prints its id within the site.
 SAYS_PID = 'echo "pid $$"; exec "$@"'
 
 
 @dataclass(frozen=True)
 class Slot:
-    """Where one process at a time plays; one that was killed is replaced by another."""
+    """A slot for one process at a time. A process that was killed is replaced by another."""
     client: str
     recipe: str
     role: str
-    rank: int  # among those on the path
+    rank: int  # among the slots of the path
     site: int
 
     @property
     def node(self):
-        """The one server that it is at, if it is pinned to one."""
+        """The server that it is connected to, if it is pinned to one."""
         return self.rank + 1
 
     @property
@@ -45,7 +46,7 @@ class Slot:
 
 
 def slots(clients, recipes):
-    """Each path's processes at different sites, and those of different recipes at different ones."""
+    """The processes of a path are at different sites, and those of different recipes are spread over the sites."""
     found = []
     for client in clients:
         for index, recipe in enumerate(recipes):
@@ -60,58 +61,46 @@ class Player(Process):
         super().__init__(name, ["docker", "exec", "-i", *AS_USER, site.name, "sh", "-c", SAYS_PID, "sh", *argv], errors)
         self.slot, self.site, self.log = slot, site, log
         self.path, self.ours, self.pid = slot.path, slot.client == OURS, None
-        self.doomed = False  # it ends because we want it to
-        self.stopped = self.resuming = False  # as was noted
-
-    @property
-    def alive(self):
-        return self.child.poll() is None
+        self.doomed = False  # we ended it
+        self.stopped = self.resuming = False  # as the log says
 
     def tell(self, order):
-        """Whoever has ended by itself is looked after elsewhere."""
+        """Does nothing when it has ended by itself: look_after finds that."""
         try:
             self.say(order)
         except Broken:
             pass
 
     def met(self):
-        """It runs: which process it is."""
+        """Waits until it runs, and learns its process id."""
         *_, line = self.expect("pid", READY_S)
         self.pid = int(line.split()[1])
 
 
-class Cast(Stage):
+class Players(Bench):
     def __init__(self, ensemble, build, work, options, present):
         super().__init__(build, work, ensemble.hosts)
         self.ensemble, self.options, self.present = ensemble, options, present
         self.slots = slots(options.clients, options.recipes)
         self.paths = sorted({slot.path for slot in self.slots})
-        self.players, self.numbers = {}, {}
+        self.by_slot, self.numbers = {}, {}
         self.resources = self.work / "resources"
         self.resources.mkdir()
-        self.lock = threading.Lock()
-        self.driver_log = open(self.work / "driver.log", "w", buffering=1)
+        self.driver_log = EventLog(self.work / "driver.log")
+        self.note = self.driver_log.note
         mounts = [(ROOT, "ro"), (self.work, "rw")] + ([] if self.build.is_relative_to(ROOT) else [(self.build, "ro")])
         self.sites = {number: Site(ensemble, number, mounts) for number in range(1, SITES + 1)}
         library = self.find("docker/chaos/wallclock.so")
         self.clocks = {number: WallClock(self.work / f"site{number}.clock", library) for number in self.sites}
 
-    def note(self, what, **fields):
-        """Into the driver's log, in order; when that was."""
-        with self.lock:
-            ns = now()
-            words = [f"{key}={value}" for key, value in fields.items()]
-            self.driver_log.write(" ".join([str(ns), what, *words]) + "\n")
-        return ns
-
     def program(self, slot):
         if slot.client == OURS:
-            return [self.find("docker/chaos/contender")]
+            return [self.find("docker/chaos/chaos_player")]
         source = PEERS[slot.client]
         return self.java(source) + ["--clock", now() - time.monotonic_ns()] if source.suffix == ".java" else [source]
 
     def start(self, slot):
-        """A new process, which plays as soon as it can."""
+        """Starts a new process, which plays as soon as it can."""
         number = self.numbers[slot] = self.numbers.get(slot, 0) + 1
         name = f"{slot.name}.{number}"
         log = self.work / f"{name}.log"
@@ -126,30 +115,30 @@ class Cast(Stage):
         try:
             player.met()
         except Broken:
-            Process.kill(player)  # its input ends, and so does it: it was never told to go
+            Process.kill(player)  # its input ends, so it ends: it was never told to go
             raise
         self.note("started", who=name, site=player.site.name, client=slot.client, recipe=slot.recipe, role=slot.role,
                   path=slot.path, session=self.options.session_ms, pid=player.pid)
         player.say("go")
         self.present.enter(player)
-        self.players[slot] = player
+        self.by_slot[slot] = player
         return player
 
     def begin(self):
         for slot in self.slots:
             self.start(slot)
-        for player in self.players.values():
+        for player in self.by_slot.values():
             player.expect("ready", READY_S)
 
     def of(self, *, path=None, site=None, ours=None):
-        return [player for player in list(self.players.values())
+        return [player for player in list(self.by_slot.values())
                 if path in (None, player.path) and site in (None, player.slot.site) and ours in (None, player.ours)]
 
     def named(self, name):
-        return next((player for player in list(self.players.values()) if player.name == name), None)
+        return next((player for player in list(self.by_slot.values()) if player.name == name), None)
 
     def kill(self, player):
-        """Whether that was its end; else it had just ended by itself, which is looked after."""
+        """True when that was its end. Else it had just ended by itself, which look_after finds."""
         self.note("killing", who=player.name)
         player.doomed = True
         try:
@@ -168,14 +157,14 @@ class Cast(Stage):
 
     def leave(self, player):
         self.present.leave(player)
-        del self.players[player.slot]
-        Process.kill(player)  # it has ended: its pipes
+        del self.by_slot[player.slot]
+        Process.kill(player)  # it has ended; this closes its pipes
 
     def stop(self, player):
         self.hold_up([player], lambda: player.site.stop(player.pid))
 
     def resume(self, player):
-        """If it was stopped."""
+        """Does nothing when it was not stopped."""
         if player.stopped:
             self.let_go([player], lambda: player.site.signal("CONT", player.pid))
 
@@ -194,7 +183,7 @@ class Cast(Stage):
             player.stopped = True
 
     def let_go(self, players, resume):
-        """A try that failed may have made them run all the same, so only the first is noted."""
+        """Notes only the first try: a try that failed may have made them run all the same."""
         stopped = [player for player in players if player.stopped]
         for player in stopped:
             if not player.resuming:
@@ -206,7 +195,7 @@ class Cast(Stage):
             player.stopped = player.resuming = False
 
     def connected(self):
-        """Player → the node it talks to, as far as the sites tell."""
+        """Player → the server that it is connected to, as far as the sites tell."""
         found = {}
         for site in self.sites.values():
             processes = site.connections()
@@ -215,25 +204,25 @@ class Cast(Stage):
         return found
 
     def look_after(self):
-        """Whoever ended by itself is told of, and replaced."""
-        for player in list(self.players.values()):
+        """Notes and replaces the players that ended by themselves."""
+        for player in list(self.by_slot.values()):
             if not player.alive and not player.doomed and not player.site.frozen:
                 self.trouble("died", player)
                 self.leave(player)
                 self.replace(player)
 
     def trouble(self, what, player):
-        """For the judges; what it says of it itself, for people."""
+        """Notes it for the judges, and prints for people what the player said."""
         status = "-" if player.alive else player.child.returncode
         self.note(what, who=player.name, status=status)
         print(f"  {player.name}: {what}, status {status}: {player.complaint()}", flush=True)
 
     def rest(self):
-        """Nobody has or wants anything any more."""
-        for player in self.players.values():
+        """Afterwards no player holds or claims anything."""
+        for player in self.by_slot.values():
             player.tell("rest")
         end = time.monotonic() + DONE_S
-        for player in list(self.players.values()):
+        for player in list(self.by_slot.values()):
             if heard(player, "rested", end):
                 continue
             self.trouble("restless" if player.alive else "died", player)
@@ -241,16 +230,16 @@ class Cast(Stage):
                 self.leave(player)
 
     def finish(self):
-        for player in self.players.values():
+        for player in self.by_slot.values():
             player.end_input()
         end = time.monotonic() + DONE_S
-        for player in self.players.values():
+        for player in self.by_slot.values():
             if not (heard(player, "done", end) and ended(player) == 0):
                 self.trouble("unfinished", player)
 
     def close(self):
         """The processes end with their sites."""
-        for player in list(self.players.values()):
+        for player in list(self.by_slot.values()):
             self.leave(player)
         self.driver_log.close()
 

@@ -1,0 +1,108 @@
+#include "chaos_player.h"
+
+#include <errno.h>
+
+struct claim_record {
+    chaos_player *c;
+    int number;
+    int due;   /* how many of two have yet to come: the release, and the end of the LOST callback */
+    bool told; /* LOST was told */
+    bool lost; /* as the release or on_deposed said */
+    char what[48];
+};
+
+static void describe(claim_record *record, const char *kind, int count) {
+    int length = g_snprintf(record->what, sizeof record->what, "n=%d kind=%s", record->number, kind);
+    if (count > 0)
+        g_snprintf(record->what + length, sizeof record->what - (size_t)length, " count=%d", count);
+}
+
+claim_record *record_new(chaos_player *c, const char *kind, int count, int64_t timeout_ms) {
+    claim_record *record = g_new0(claim_record, 1);
+    g_ptr_array_add(c->records, record);
+    record->c = c;
+    record->number = (int)c->records->len;
+    describe(record, kind, count);
+    event_log_note(c->player.log, "claim %s timeout=%" G_GINT64_FORMAT, record->what, (gint64)timeout_ms);
+    return record;
+}
+
+int record_number(const claim_record *record) { return record->number; }
+
+void record_failed(claim_record *record, pdk_status status) {
+    event_log_note(record->c->player.log, "failed n=%d status=%s", record->number, pdk_status_name(status));
+}
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    claim_record *record = user;
+    event_log_note(record->c->player.log, "lost n=%d token=%" G_GINT64_FORMAT " handover=%u reason=%s", record->number,
+                   (gint64)pdk_hold_token(hold), (unsigned)pdk_hold_handover(hold), pdk_reason_name(reason));
+    pthread_mutex_lock(&record->c->mutex);
+    record->told = true;
+    pthread_cond_broadcast(&record->c->changed);
+    pthread_mutex_unlock(&record->c->mutex);
+}
+
+/* The last of the two notes the end. So a due LOST stands before it, and a LOST after it was not due. */
+static void settle(claim_record *record) {
+    pthread_mutex_lock(&record->c->mutex);
+    bool last = --record->due == 0;
+    pthread_mutex_unlock(&record->c->mutex);
+    if (!last)
+        return;
+    const char *untold = record->lost && !record->told ? " told=0" : "";
+    event_log_note(record->c->player.log, "ended n=%d how=%s%s", record->number, record->lost ? "lost" : "released",
+                   untold);
+}
+
+static void on_lost_is_over(void *user) { settle(user); }
+
+void record_granted(claim_record *record, pdk_hold *hold) {
+    record->due = 2;
+    sampler_add(record->c->player.sampler, hold, record->what);
+    chaos_expect(record->c, "on_lost", pdk_hold_on_lost(hold, on_lost, record, on_lost_is_over), PDK_OK);
+}
+
+void record_weakens(claim_record *record, pdk_hold *hold) {
+    describe(record, "read", 0);
+    sampler_change(record->c->player.sampler, hold, record->what);
+}
+
+void record_await_told(claim_record *record) {
+    pthread_mutex_lock(&record->c->mutex);
+    while (!record->told)
+        chaos_wait(record->c, PDK_FOREVER);
+    pthread_mutex_unlock(&record->c->mutex);
+}
+
+void record_over(claim_record *record, bool lost) {
+    record->lost = lost;
+    settle(record);
+}
+
+void chaos_use(chaos_player *c, int number, const pdk_hold *hold) {
+    int64_t found, count;
+    if (!pdk_hold_valid(hold))
+        return;
+    bool done = resource_read(c->resource, &found);
+    player_pause(c->options.hold_us);
+    done = done && resource_write(c->resource, found + 1) &&
+           resource_offer(c->resource, pdk_hold_token(hold), pdk_hold_handover(hold), &count);
+    if (!done)
+        chaos_fail(c, "resource", g_strerror(errno));
+    g_autofree char *fence = count ? g_strdup_printf("ok count=%" G_GINT64_FORMAT, (gint64)count) : g_strdup("refused");
+    event_log_note(c->player.log, "used n=%d naive=%" G_GINT64_FORMAT " fence=%s", number, (gint64)found, fence);
+}
+
+void chaos_keep(chaos_player *c, int number, const pdk_hold *hold, bool uses) {
+    pthread_mutex_lock(&c->mutex);
+    unsigned yields = c->yields;
+    while (!c->resting && c->yields == yields && pdk_hold_valid(hold)) {
+        pthread_mutex_unlock(&c->mutex);
+        if (uses)
+            chaos_use(c, number, hold);
+        pthread_mutex_lock(&c->mutex);
+        chaos_wait(c, USE_EVERY_MS);
+    }
+    pthread_mutex_unlock(&c->mutex);
+}

@@ -1,0 +1,45 @@
+/*
+ * What all C players share: the options, a session that notes what happens to it, an event log, a validity sampler, and
+ * orders on standard input. When standard input ends, the player ends.
+ *
+ * A player is given --hosts --path --identity --log --session. It prints "ready", obeys, and prints "done" as the last
+ * thing.
+ */
+#ifndef PLAYER_H
+#define PLAYER_H
+
+#include "event_log.h"
+#include "validity_sampler.h"
+
+#include <glib.h>
+#include <paddock/paddock.h>
+#include <stdatomic.h>
+
+typedef struct player {
+    char *hosts, *path, *identity, *log_file;
+    int session_ms;
+    bool patient; /* set it before player_open, if at all: see there */
+    pdk_session *session;
+    event_log *log;
+    sampler *sampler;
+    atomic_bool failed;
+} player;
+
+/* Reads the options, and those in more, which ends with an entry of zeros and may be NULL. Opens everything and says
+ * "ready". False when that failed; the reason is on standard error then, and player_close is due all the same. A
+ * patient player says "ready" before it waits for a server, and waits as long as it takes. It does not fail if no
+ * server answers its close. */
+bool player_open(player *p, int argc, char **argv, const GOptionEntry *more);
+
+/* The next order, free with g_free; NULL at the end. */
+char *player_order(void);
+
+/* Complains on standard error, and makes player_close answer that the player failed. */
+void player_fail(player *p, const char *what, const char *why);
+/* The same unless the status is PDK_OK. True for PDK_OK. */
+bool player_check(player *p, const char *what, pdk_status status);
+
+/* Closes everything. Holds must have been released, and the recipe's objects must be gone. The exit status. */
+int player_close(player *p);
+
+#endif
