@@ -31,7 +31,7 @@ static bool is_refusal(enum pdk__result result) {
     return result == PDK__NOT_ALLOWED || result == PDK__REFUSED || result == PDK__LIMITED;
 }
 
-/* Our node does not exist. What was known of its surroundings went with it. */
+/* Our node does not exist. The facts about its surroundings are void too. */
 static void be_out(struct pdk__contender *c) {
     c->phase = PDK__OUT;
     c->listed = c->look = c->watching = false;
@@ -252,7 +252,7 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
     }
 }
 
-/* What to do next, from what is known. */
+/* The next command, from the known facts. */
 static enum pdk__command next(struct pdk__contender *c) {
     if (c->pause)
         return PDK__DO_PAUSE;

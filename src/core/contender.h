@@ -12,8 +12,8 @@
  *       └────────┘ barrier └───────────┘
  *                  + list, found by mark
  *
- * Pure: an event goes in, at most one command comes out, and one command is in flight at a time. What to do next follows
- * from what is known (the fields), never from how it became known. Rules it rests on:
+ * Pure: an event goes in, at most one command comes out, and one command is in flight at a time. The next command
+ * follows from the known facts (the fields), never from the way they became known. The rules:
  *  - a connection loss means "unknown": read again, behind a quorum barrier, before deciding;
  *  - a watch event is a reason to read again, never a fact;
  *  - a contender is granted only while its own node is listed, nothing blocking is ahead, and the lease is fresh;
@@ -76,7 +76,7 @@ enum pdk__phase {
     PDK__GONE,      /* the end */
 };
 
-/* What the driver must do. The events on the right answer it; the last of them ends it. */
+/* The driver's job. The events on the right answer a command; the last of them ends it. */
 enum pdk__command {
     PDK__DO_NOTHING,
     PDK__DO_ENTER,  /* create our node and list, pipelined      CREATED, LISTED */

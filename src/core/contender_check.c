@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* The commands that may be in flight, by phase: what the phase itself sends, and what was sent before it. */
+/* The commands that may be in flight, by phase: the phase's own, and those that were sent before it began. */
 #define BIT(command) (1u << PDK__DO_##command)
 static const unsigned in_flight[] = {
     [PDK__OUT] = BIT(NOTHING) | BIT(ENTER) | BIT(MKDIR) | BIT(LIST) | BIT(WATCH) | BIT(PAUSE),
@@ -15,7 +15,7 @@ static const unsigned in_flight[] = {
         BIT(NOTHING) | BIT(ENTER) | BIT(LIST) | BIT(WATCH) | BIT(DELETE) | BIT(PAUSE), /* NODE_LOST was first */
 };
 
-/* What is known in which phase. */
+/* The facts that are known, by phase. */
 static void check_knowledge(const struct pdk__contender *c) {
     bool is_named = c->own[0] != '\0', is_behind = c->watched[0] != '\0';
     bool has_node = c->phase == PDK__IN || c->phase == PDK__HELD;

@@ -1,4 +1,4 @@
-/* What is true of a contender after every step, as assertions. */
+/* The invariants of a contender after every step, as assertions. */
 #ifndef PDK_CORE_CONTENDER_CHECK_H
 #define PDK_CORE_CONTENDER_CHECK_H
 

@@ -1,4 +1,4 @@
-/* What the client library logs. Its callback carries no context, so each line goes to every session of the process. */
+/* The log lines of the client library. Its callback carries no context, so each line goes to every session of the process. */
 #ifndef PDK_ZK_LOGS_H
 #define PDK_ZK_LOGS_H
 

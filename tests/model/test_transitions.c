@@ -22,7 +22,8 @@ static void read_header(void) {
     header[size] = '\0';
 }
 
-/* ---- the walks. Each of the model's reaches what those before it do not. */
+/* ---- the walks. Each walk of the model reaches a cell that those before it do not, but for the last one: the leases of a
+ * semaphore stay within the table. */
 
 START_TEST(a_contender_alone_with_every_answer) {
     uint64_t states = transitions_walk(alone);

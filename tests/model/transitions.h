@@ -18,7 +18,7 @@ extern transitions_seen model_transitions;
  * that the model's servers never give. Adds what it sees; returns the number of states. */
 uint64_t transitions_walk(transitions_seen seen);
 
-/* What a cell allows. */
+/* The meaning of a phase in a cell. */
 enum transitions_mark {
     TRANSITION_IMPOSSIBLE,
     TRANSITION_MODEL, /* the model reaches it */

@@ -1,5 +1,5 @@
-/* One contender, and every event that the driver can bring it in its state. A state is a key of a few bits: names count by
- * what they are, numbers not at all. The rules:
+/* One contender, and every event that the driver can bring it in its state. A state is a key of a few bits: of a
+ * name only its meaning counts, and numbers do not count. The rules:
  *
  *  - a command in flight is answered, with any result; ENTER and PROVE twice;
  *  - POKE comes only while a predecessor's name is known, since the driver looks for that one's watch;
