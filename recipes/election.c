@@ -1,12 +1,15 @@
 /* The election.
  *
- *     /services/planner                     a line of nodes, the lowest sequence first
+ *     /services/planner                     a queue of nodes, the lowest sequence first
  *        ├─ _c_…-latch-0000000012   leads                     data: the candidate's identity
  *        ├─ _c_…-latch-0000000013   waits    watches …12
  *        └─ _c_…-latch-0000000014   waits    watches …13
  *
- * Rule: everybody ahead blocks; whoever is first leads. Candidates with callbacks are in election_candidate.c, functions that
- * run while we lead in election_service.c, and those who only want to know in election_observer.c.
+ * Rule: everybody ahead blocks. The first in the queue leads.
+ *
+ *     election_candidate.c   candidates with callbacks
+ *     election_service.c     functions that run while we lead
+ *     election_observer.c    observers, which only hear who leads
  */
 #include "election.h"
 
@@ -100,7 +103,7 @@ pdk_status pdk_election_join(pdk_election *election, const pdk_election_callback
         status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
     if (status != PDK_OK)
         return status;
-    pdk_election_ref(election); /* a callback may give the caller's back before it has joined */
+    pdk_election_ref(election); /* a callback may give the caller's reference back before this returns */
     status = pdk__candidacy_begin(election, &calls);
     pdk_election_unref(election);
     return status;

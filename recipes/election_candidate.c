@@ -3,9 +3,9 @@
  *     join ─► claim ──granted──► leads ──the grant ended──► deposed ─► claim …
  *               └─ left, or it cannot be granted ──► gone ◄─ left ─┘
  *
- * The candidate's claim has no deadline, and is delivered inside, under the monitor. So a candidate leads from the moment of the
- * grant, and pdk_election_await does not depend on callbacks. The callbacks follow as notices. A notice that is due looks again
- * whether its news still holds. Leaving ends the candidacy under the monitor.
+ * The candidate's claim has no deadline, and is delivered inside, under the monitor. So a candidate leads from the
+ * moment of the grant, and pdk_election_await does not depend on callbacks. The callbacks follow as notices. A notice
+ * first checks whether its news still holds. Leaving ends the candidacy under the monitor.
  */
 #include "election_candidate.h"
 
@@ -21,12 +21,12 @@ struct pdk__candidacy {
     struct pdk__queue *queue;            /* a reference */
     pdk_election_callbacks calls;
     pdk_observer *observer;
-    bool told; /* of being elected, and not of being deposed since; for the thread of callbacks */
+    bool told; /* elected was called, and deposed not since; for callbacks alone */
     /* under the monitor */
     pdk_election *election; /* NULL: left */
     pdk_claim *claim;       /* a reference; waits, or was decided */
     pdk_hold *hold;         /* a reference; of the present term, or the last */
-    pdk_status refused;     /* why it cannot be a candidate; the notice that says so follows */
+    pdk_status refused;     /* why it cannot be a candidate; the notice of it follows */
     bool leading;
     bool received;               /* the user knows that it leads: by the callback, or by pdk_election_await */
     struct pdk__waiters waiters; /* in pdk_election_await */
@@ -47,7 +47,7 @@ static struct pdk__candidacy *ref(struct pdk__candidacy *c) {
     return c;
 }
 
-/* What has to be given back outside of the monitor. */
+/* The references to give back outside of the monitor. */
 struct leftovers {
     pdk_claim *claim;
     pdk_hold *hold;
@@ -69,15 +69,15 @@ static void drop(struct leftovers *leftovers) {
     pdk_claim_unref(leftovers->claim);
 }
 
-/* Under the monitor: do we lead? A term that has lapsed, before the timer came round to it, is lost first. */
+/* Do we lead? A term that has lapsed, and that the timer has not rung for yet, is lost first. Under the monitor. */
 static bool leads(const struct pdk__candidacy *c) {
     pdk__assert_locked(c->queue->s);
     if (c->leading && !pdk_hold_valid(c->hold))
-        pdk__hold_lose(c->hold, PDK_REASON_LEASE); /* and deposed, by its listener */
+        pdk__hold_lose(c->hold, PDK_REASON_LEASE); /* its listener deposes the candidate */
     return c->leading;
 }
 
-/* Under the monitor: out of the election, for good. false: it was already. */
+/* Leave the election, for good. false: it has left before. Under the monitor. */
 static bool step_down(struct pdk__candidacy *c, struct leftovers *leftovers) {
     pdk__assert_locked(c->queue->s);
     if (!c->election)
@@ -102,7 +102,7 @@ static void clean_up(struct pdk__candidacy *c, struct leftovers *leftovers) {
     unref(c); /* the election's */
 }
 
-/* ---- notices: what follows as a callback */
+/* ---- notices: the callbacks that follow */
 
 struct notice {
     struct pdk__candidacy *c;
@@ -130,7 +130,7 @@ static void notify(struct pdk__candidacy *c, void (*run)(void *user), pdk_hold *
     g_free(notice);
 }
 
-/* It cannot be a candidate. */
+/* It cannot be a candidate: leave, and tell the user. Not under the monitor. */
 static void fail(struct pdk__candidacy *c, pdk_status status) {
     struct leftovers leftovers;
     pdk__lock(c->queue->s);
@@ -150,7 +150,7 @@ static void failed_run(void *user) {
 
 static void decided(void *user, pdk_status status, pdk_hold *hold);
 
-/* Queue, again, unless it has left. Under one lock: a call that leaves finds the claim that stands. */
+/* Queue, for the first time or again, unless it has left. Under one lock, so a call that leaves finds the new claim. */
 static pdk_status stand(struct pdk__candidacy *c) {
     pdk_session *s = c->queue->s;
     struct leftovers old = {0}; /* of the last term */
@@ -170,7 +170,7 @@ static void elected_run(void *user) {
     const struct notice *notice = user;
     struct pdk__candidacy *c = notice->c;
     pdk__lock(c->queue->s);
-    bool elected = c->election && (leads(c) || c->received); /* after pdk_election_await, of a term that is over too */
+    bool elected = c->election && (leads(c) || c->received); /* after pdk_election_await, even of a term that is over */
     c->received |= elected;
     pdk__unlock(c->queue->s);
     c->told = elected;
@@ -229,7 +229,7 @@ static void give_up(struct pdk__candidacy *c) {
         clean_up(c, &leftovers);
 }
 
-/* Under the monitor: its observer begins as it becomes a candidate. So the first callback may leave already. */
+/* Its observer begins when it becomes a candidate. So the first callback may leave already. Under the monitor. */
 static void enrol(struct pdk__candidacy *c, pdk_election *election) {
     pdk__assert_locked(election->queue->s);
     election->candidacy = ref(c);
@@ -280,7 +280,7 @@ pdk_status pdk__candidacy_resign(pdk_election *election) {
     return status == PDK_OK ? PDK_OK : PDK_NOT_HELD;
 }
 
-/* Under the monitor, which is given up meanwhile. */
+/* Wait until it leads. Under the monitor, which the thread gives up meanwhile. */
 static pdk_status await(struct pdk__candidacy *c, int64_t deadline, pdk_hold **hold) {
     pdk__assert_locked(c->queue->s);
     pdk_session *s = c->queue->s;

@@ -6,7 +6,7 @@
 
 struct pdk__candidacy;
 
-/* The same as the calls of <paddock/election.h>, their arguments checked. Not under the monitor. */
+/* The calls of <paddock/election.h>, with checked arguments. Not under the monitor. */
 pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callbacks *calls);
 pdk_status pdk__candidacy_leave(pdk_election *election);
 pdk_status pdk__candidacy_resign(pdk_election *election);

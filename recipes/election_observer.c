@@ -1,10 +1,11 @@
-/* Who leads, told to those who only want to know.
+/* Observers: they hear who leads, and are no candidates themselves.
  *
  *     LIST ──somebody is first──► read it, leaving a watch ──► told, when it is another one than before
  *       ▲      │ nobody: list again, leaving a watch on the children
- *       └──────┴── a watch fired, connected again, or a poll (lookout.h)
+ *       └──────┴── a watch fired, connected again, or a poll (live_query.h)
  *
- * All observers of an election watch its leader: that many hear of a change, because that many asked to.
+ * All observers of an election watch its leader's node. A change of the leader wakes every one of them: each has
+ * asked for that.
  */
 #include "election_observer.h"
 
@@ -19,11 +20,11 @@
 
 #include <string.h>
 
-/* A directory that does not exist cannot be watched, nor a node that may not be read, so they are looked for; once per session
- * timeout, or this often. */
+/* A directory that does not exist cannot be watched. A node that may not be read cannot be watched either. They are
+ * polled: once per session timeout, or this often if that is sooner. */
 #define UNWATCHED_NS (1000 * PDK__MS)
 
-/* Lives until no answer and no callback of it is due any more. Under the monitor. */
+/* The live query of an observer. It lives until no answer and no callback of it is due any more. Under the monitor. */
 struct observation {
     struct pdk__live_query query;
     char *dir;
@@ -129,9 +130,9 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
         tell(observation, identity, reply->token);
         g_free(identity);
     } else if (result == PDK__NOT_ALLOWED) {
-        tell(observation, "", 0); /* somebody leads, and it is not who did before */
+        tell(observation, "", 0); /* another candidate leads, but its node may not be read */
     }
-    if (result == PDK__NO_NODE) /* gone by now: who is first then? */
+    if (result == PDK__NO_NODE) /* gone by now: list again */
         pdk__live_query_again(&observation->query);
     pdk__live_query_done(&observation->query, result != PDK__UNKNOWN && result != PDK__NOT_NOW);
     if (result == PDK__NOT_ALLOWED || !observation->reading_watched)
@@ -139,7 +140,7 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
     pdk__live_query_unref(&observation->query);
 }
 
-/* The node of the first in line, or NULL. */
+/* The first node in the queue, or NULL. */
 static const char *first_of(const struct observation *observation, const struct pdk__reply *reply) {
     const char *first = NULL;
     int32_t sequence = 0;
@@ -179,7 +180,7 @@ static bool watch_children(struct observation *observation, bool watch) {
 
 static void found_nobody(struct observation *observation) {
     bool watched = observation->listing_watched, room = watched || watch_children(observation, true);
-    if (!watched && room && list(observation, true)) /* somebody may have come since the list, and now this one tells */
+    if (!watched && room && list(observation, true)) /* now with a watch: somebody may have come since the list */
         return;
     if (watched || !room)
         tell(observation, NULL, 0);
@@ -222,7 +223,7 @@ static bool list(struct observation *observation, bool watch) {
 
 static bool ask(struct pdk__live_query *query) { return list((struct observation *)query, false); }
 
-/* Nothing is watched for it any more: stop has seen to that. */
+/* It has no watch any more: pdk__live_query_stop has removed them. */
 static void observation_free(struct pdk__live_query *query) {
     struct observation *observation = (struct observation *)query;
     g_free(observation->dir);

@@ -4,7 +4,7 @@
 
 #include "election.h"
 
-/* What pdk_election_observe does, its arguments checked, in a session that is usable. Under the monitor. */
+/* pdk_election_observe, with checked arguments and a usable session. Under the monitor. */
 pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user));
 
 #endif

@@ -4,8 +4,8 @@
  *                               │   ▲
  *                               ▼   │ signalled: lost, resigned, stopped; drain_ms later: keep waiting, or abort
  *
- * Two threads: the usher stands in line with a blocking claim, waits for the function to return, and only then gives the office
- * away; each term has a thread of its own that runs the function.
+ * There are two threads. The runner queues with a blocking claim. It waits for the function to return, and only then
+ * releases the hold. Each term has a thread of its own, which runs the function.
  */
 #include "base/fork.h"
 #include "base/text.h"
@@ -23,7 +23,7 @@
 
 /* The size of the first version of the struct. Never changes. */
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_service_options, failed) + sizeof(void (*)(void)))
-/* Before another try to begin a thread. */
+/* The pause before another try to begin a thread. */
 #define NO_THREAD_MS 100
 
 struct pdk_term {
@@ -33,13 +33,13 @@ struct pdk_term {
     atomic_bool ending;
     int fd;
     /* under the monitor */
-    int64_t bound; /* when it has to have returned; INT64_MAX: nobody has signalled */
+    int64_t bound; /* the function must have returned by then; INT64_MAX: not signalled yet */
     bool returned, warned;
     uint64_t thread;
 };
 
 struct pdk_service {
-    atomic_uint refs;       /* the user's, and the usher's */
+    atomic_uint refs;       /* the user's, and the runner's */
     pdk_election *election; /* a reference */
     pdk_service_fn fn;
     void *user;
@@ -47,7 +47,7 @@ struct pdk_service {
     /* under the monitor */
     struct pdk__waiters waiters; /* the runner, and pdk_service_stop */
     struct pdk_term *term;       /* NULL between terms */
-    uint64_t runner;             /* its thread */
+    uint64_t runner;             /* the number of its thread */
     bool stopping, done;
 };
 
@@ -62,7 +62,7 @@ static void unref(pdk_service *service) {
 
 /* ---- a term */
 
-/* Under the monitor: the function must return. */
+/* Tell the function that it must return. Under the monitor. */
 static void signal_end(pdk_service *service) {
     pdk__assert_locked(session_of(service));
     struct pdk_term *term = service->term;
@@ -74,7 +74,7 @@ static void signal_end(pdk_service *service) {
         eventfd_write(term->fd, 1);
 }
 
-/* The grant has ended. The function may still run, and its hold with it. */
+/* The grant has ended. The function may still run, and still has its hold. */
 static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
     const struct pdk_term *term = (struct pdk_term *)l;
     (void)reason;
@@ -103,7 +103,7 @@ static void *term_main(void *user) {
     return NULL;
 }
 
-/* Under the monitor: wait for its return. The office stays ours meanwhile, where it still is. */
+/* Wait for the function to return. The hold is not released meanwhile, though it may be lost. Under the monitor. */
 static void await_return(pdk_service *service, struct pdk_term *term) {
     pdk__assert_locked(session_of(service));
     pdk_session *s = session_of(service);
@@ -125,7 +125,7 @@ static void serve(pdk_service *service, pdk_hold *hold) {
     term->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pdk_hold_detach_thread(hold);
     pdk__lock(s);
-    bool wanted = !service->stopping && pdk_hold_valid(hold); /* still, since it was granted */
+    bool wanted = !service->stopping && pdk_hold_valid(hold); /* both may have changed since the grant */
     if (wanted) {
         service->term = term;
         pdk__grant_listen(hold->grant, &term->listener);
@@ -142,7 +142,7 @@ static void serve(pdk_service *service, pdk_hold *hold) {
     g_free(term);
 }
 
-/* ---- the usher */
+/* ---- the runner */
 
 static void *runner_main(void *user) {
     pdk_service *service = user;
@@ -202,7 +202,7 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
     if (status == PDK_OK && !pdk__thread_begin(runner_main, service))
         status = pdk__fail(PDK_SYSTEM, "%s: pthread_create: no thread to be had", call);
     if (status == PDK_OK) {
-        atomic_fetch_add(&service->refs, 1); /* the usher's, who waits for the monitor */
+        atomic_fetch_add(&service->refs, 1); /* the runner's: that thread waits for the monitor */
         election->service = service;
         *out = service; /* the function may want it before this call returns */
     }
@@ -245,7 +245,7 @@ pdk_status pdk_service_resign(pdk_service *service) {
     return status;
 }
 
-/* Under the monitor. */
+/* End the service: its term, and its claim. Under the monitor. */
 static void stop(pdk_service *service) {
     pdk__assert_locked(session_of(service));
     service->stopping = true;

@@ -1,11 +1,11 @@
 /* The lock.
  *
- *     /locks/orders                         a line of nodes, the lowest sequence first
+ *     /locks/orders                         a queue of nodes, the lowest sequence first
  *        ├─ _c_…-lock-0000000007   held     admitted: nobody ahead
  *        ├─ _c_…-lock-0000000008   waits    watches …7
  *        └─ _c_…-lock-0000000009   waits    watches …8
  *
- * Rule: everybody ahead blocks. The rest is the contender's (core/contender.h), the line's and the hold's.
+ * Rule: everybody ahead blocks. The contender (core/contender.h), the queue and the hold do the rest.
  */
 #include "base/fork.h"
 #include "base/text.h"

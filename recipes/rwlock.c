@@ -1,14 +1,15 @@
 /* The read/write lock.
  *
- *     /locks/table                          a line of nodes, the lowest sequence first
+ *     /locks/table                          a queue of nodes, the lowest sequence first
  *        ├─ _c_…-__READ__0000000007   holds    ┐ together
  *        ├─ _c_…-__READ__0000000008   holds    ┘
- *        ├─ _c_…-__WRIT__0000000009   waits    watches …8, whoever is right ahead
+ *        ├─ _c_…-__WRIT__0000000009   waits    watches …8, the node right ahead
  *        └─ _c_…-__READ__0000000010   waits    watches …9, the nearest writer
  *
- * Rule: two readers do not block each other, all else does. The writers of this object share the line's znode, as threads of a
- * lock do; each reader is a side line with a znode of its own: one that joined a node already in line would be ahead of
- * writers who came before it. A downgraded writer stands on a reader's node with the writer's own number (right.c).
+ * Rule: two readers do not block each other. Any other two do. The writers of this object share one queue and its
+ * znode, as the threads of a lock do. Each reader has a side queue, with a znode of its own. If it shared a node that
+ * queues already, it would be ahead of writers that came before it. A downgraded writer stands on a reader's node,
+ * which has the sequence number of the writer's node (grant.c).
  */
 #include "base/fork.h"
 #include "base/text.h"

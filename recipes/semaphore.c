@@ -1,12 +1,13 @@
 /* The semaphore, a composition: a queue, and the leases that are counted.
  *
  *     <path>/locks                                <path>/leases                 (data: the number of permits, here 2)
- *        ├─ _c_…-lock-0000000041  its turn: ───────► watches the children (semaphore_turn.c)
+ *        ├─ _c_…-lock-0000000041  admitted: ───────► watches the children (semaphore_admission.c)
  *        ├─ _c_…-lock-0000000042  watches …41        ├─ _c_…-lease-0000000107   held
  *        └─ _c_…-lock-0000000043  watches …42        └─ _c_…-lease-0000000108   held
  *
- * Rules: in the queue everybody ahead blocks; a lease is admitted with fewer than `permits` ahead of it. The second alone keeps
- * the number of holders down, whatever happens to the queue; the first makes it fair, and lets one alone wait for the leases.
+ * There are two rules. In the queue, everybody ahead blocks: this makes the semaphore fair, and only one contender
+ * waits for the leases. A lease is admitted with fewer than `permits` ahead of it: this bounds the number of
+ * holders on its own, whatever becomes of the queue.
  */
 #include "base/fork.h"
 #include "base/text.h"
@@ -59,7 +60,7 @@ static struct pdk__queue *make_queue(pdk_session *session, const char *path, int
     return queue;
 }
 
-/* Its directories are paths as any. */
+/* Is there room in a path for its directories? */
 static pdk_status check_room(const pdk_session *session, const char *path) {
     size_t room = PDK__PATH_MAX - strlen(LEASES);
     if (strlen(session->hosts->chroot) + strlen(path) <= room)

@@ -1,6 +1,6 @@
-/* A claim's turn at the leases of a semaphore.
+/* The admission of a claim: it takes leases of a semaphore.
  *
- *     its turn ─► ASK: list and watch ──enough are free──► TAKE: one node each ──all admitted──► right; the next one's turn
+ *     enter ────► ASK: list and watch ──enough are free──► TAKE: one node each ──all admitted──► grant; next admission
  *                  ▲      │ too few: wait for the watch        │
  *                  └──────┴────────── one is not admitted ─────┘
  */
@@ -15,12 +15,12 @@
 
 #include <string.h>
 
-/* A claim's turn at the gate. */
+/* The admission of one claim at the gate. */
 struct admission {
     struct pdk__live_query query;
     struct pdk__entry_owner owner; /* of the leases */
     struct pdk__queue *queue;
-    struct pdk__permits *all; /* the queue's, which may be gone when a late answer finds the turn stopped */
+    struct pdk__permits *all; /* the queue's; it may be gone when a late answer finds the query stopped */
     char *key;                /* of the watch on the leases */
     const struct pdk_claim *claim;
     struct pdk__entry **leases; /* claim->count references, while TAKE; else NULLs */
@@ -45,7 +45,7 @@ static void give_up(struct admission *admission) {
         pdk__entry_drop(g_steal_pointer(&admission->leases[i]));
 }
 
-/* The turn is over, and may be freed. */
+/* Refuse the claim. The admission is over, and may be freed. */
 static void refuse(const struct admission *admission, pdk_status status, const char *why) {
     pdk__queue_refuse(admission->queue, status, why);
 }
@@ -59,7 +59,7 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
         g_free(why);
         return;
     }
-    /* Where the directory has gone, the number comes first in the new one. */
+    /* If the directory is gone, a new one needs the number of permits first. */
     if (entry->c.leaving || entry->c.phase == PDK__GONE || entry->c.dirless) {
         give_up(admission);
         pdk__live_query_look(&admission->query);
@@ -72,13 +72,13 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
         return;
     struct pdk__grant *grant = pdk__grant_new(admission->queue, admission->leases, (guint)admitted, 0);
     while (admitted > 0)
-        admission->leases[--admitted] = NULL; /* the right's now */
+        admission->leases[--admitted] = NULL; /* the grant's now */
     pdk__queue_admit(admission->queue, grant);
 }
 
 static bool never_waits(const struct pdk__entry_owner *owner) {
     (void)owner;
-    return true; /* who is not admitted leaves, and asks again */
+    return true; /* a lease that is not admitted leaves, and the live query asks again */
 }
 
 static void take(struct admission *admission) {
@@ -115,14 +115,14 @@ static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) 
     if (refused && !admission->query.stopped)
         refuse(admission, reply->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
                "the directory of the leases cannot be created");
-    pdk__live_query_again(&admission->query); /* there is something to list now, or may be */
+    pdk__live_query_again(&admission->query); /* the directory exists now, or may exist */
     answered(admission, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
 }
 
 static void on_noted(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct admission *admission = user;
     (void)s;
-    (void)reply; /* whoever is next finds it, or notes it again */
+    (void)reply; /* the next admission finds the number, or writes it again */
     pdk__live_query_unref(&admission->query);
 }
 
@@ -137,7 +137,7 @@ static void on_number(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__live_query_unref(&admission->query);
 }
 
-/* The number of permits stands in the directory's data. Whoever made the directory may not have known of that. */
+/* The directory's data is the number of permits. A client that does not know of this may have made the directory. */
 static bool agrees(struct admission *admission) {
     char *ours = g_strdup_printf("%d", admission->all->permits);
     bool same = strcmp(admission->number, ours) == 0;
@@ -171,7 +171,7 @@ static void count(struct admission *admission, const struct pdk__reply *reply) {
         refuse(admission, PDK_LIMIT, PDK__WATCHES_LIMIT);
 }
 
-/* Nothing was asked that goes on by itself: tell the lookout what came of it. */
+/* The answer to the list ends the question, unless the directory must be made first. */
 static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct admission *admission = user;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
@@ -190,7 +190,7 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
         bool sent =
             send(admission, (struct pdk__request){.kind = PDK__OP_MKDIR, .data = number, .container = true}, on_made);
         g_free(number);
-        if (sent) { /* its answer is the answer */
+        if (sent) { /* on_made ends the question */
             pdk__live_query_unref(&admission->query);
             return;
         }
@@ -200,12 +200,12 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
 
 static bool ask(struct pdk__live_query *query) {
     struct admission *admission = (struct admission *)query;
-    if (admission
-            ->taking) { /* our own nodes among the leases are news to nobody, and tell of themselves when they are in */
+    /* Our own nodes among the leases need no new list. The owner hears when they are in. */
+    if (admission->taking) {
         pdk__live_query_done(query, true);
         return true;
     }
-    /* A try is answered now, or takes. */
+    /* A try does not wait, so it needs no watch. */
     admission->watching = !admission->claim->is_try && pdk__live_query_watch(query, admission->key);
     bool sent = send(admission, (struct pdk__request){.kind = PDK__OP_GET}, on_number) &&
                 send(admission, (struct pdk__request){.kind = PDK__OP_LIST, .watch = admission->watching}, on_leases);

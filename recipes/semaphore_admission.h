@@ -1,4 +1,4 @@
-/* What a turn in the queue of a semaphore is for: taking leases. */
+/* The gate of a semaphore's queue: an admission takes the leases. */
 #ifndef PDK_SEMAPHORE_ADMISSION_H
 #define PDK_SEMAPHORE_ADMISSION_H
 
@@ -6,7 +6,7 @@
 
 struct admission;
 
-/* line->user of the queue. */
+/* queue->user of a semaphore's queue. */
 struct pdk__permits {
     char *leases; /* the directory, absolute, chroot included */
     int32_t permits;

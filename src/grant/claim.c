@@ -42,7 +42,7 @@ void pdk_claim_unref(pdk_claim *claim) {
     if (!claim || claim->queue->s->forks != pdk__forks() || atomic_fetch_sub(&claim->refs, 1) != 1)
         return;
     if (claim->hold)
-        pdk_hold_unref(claim->hold); /* nobody came for it */
+        pdk_hold_unref(claim->hold); /* nobody received it */
     pdk__queue_unref(claim->queue);
     g_free(claim->why);
     g_free(claim);
@@ -54,7 +54,7 @@ static void queue_up(struct pdk_claim *claim) {
     pdk__queue_push(claim->queue, claim);
 }
 
-/* Take the result of a claim that is DECIDED. false: it is QUEUED again. The caller unrefs *lapsed outside of the monitor. */
+/* Receive a claim that is DECIDED. false: it is QUEUED again. The caller unrefs *lapsed outside of the monitor. */
 static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold **hold, struct pdk_hold **lapsed) {
     pdk_session *s = claim->queue->s;
     pdk__assert_locked(s);
@@ -87,7 +87,7 @@ static void deliver(void *user) {
     pdk__lock(s);
     bool received = receive(claim, &status, &hold, &lapsed);
     if (!received)
-        pdk_claim_ref(claim); /* the queue's again; this delivery's is dropped */
+        pdk_claim_ref(claim); /* for the queue; the reference of this delivery is dropped */
     pdk__unlock(s);
     pdk_hold_unref(lapsed);
     if (!received)
@@ -120,7 +120,7 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
     claim->state = PDK__CLAIM_DECIDED;
     claim->hold = hold;
     if (claim->fn)
-        pdk__later(s, deliver, drop, claim); /* never refused: a session decides all claims before it goes silent */
+        pdk__later(s, deliver, drop, claim); /* taken: a session decides all claims before it goes silent */
     else
         pdk__wake(&claim->waiters);
 }
@@ -145,14 +145,15 @@ static struct pdk_hold *mine(const struct pdk__queue *queue, uint64_t thread) {
     return NULL;
 }
 
-/* What this thread holds already: *nested is one more hold of the same right, where the line allows it. */
+/* Look for a hold that this thread has. *nested: one more hold of the same grant, if the queue allows it.
+ * DEADLOCK, UPGRADE. */
 static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
     struct pdk__queue *queue = claim->queue;
     struct pdk_hold *own;
     if (queue->kind.reacquire == PDK__REACQUIRE_QUEUES)
         return PDK_OK;
     while ((own = mine(queue, claim->thread)) && !pdk_hold_valid(own))
-        pdk__hold_lose(own, PDK_REASON_LEASE); /* before the timer came round to it */
+        pdk__hold_lose(own, PDK_REASON_LEASE); /* the timer has not rung for it yet */
     if (!own)
         return PDK_OK;
     if (queue->kind.reacquire == PDK__REACQUIRE_NESTS)
@@ -166,7 +167,7 @@ static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk
     return PDK_OK;
 }
 
-/* Under the monitor, which is given up meanwhile. */
+/* Wait until the claim ends. Under the monitor, which the thread gives up meanwhile. */
 static pdk_status await(struct pdk_claim *claim, struct pdk_hold **hold) {
     pdk_session *s = claim->queue->s;
     pdk_status status;
@@ -203,7 +204,7 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
     }
     pdk__unlock(s);
     pdk_claim_unref(claim);
-    pdk_claim_unref(claim); /* the line's: it is through with it, or never took it */
+    pdk_claim_unref(claim); /* the queue's: it is done with the claim, or never got it */
     if (status == PDK_OK)
         *out = hold;
     return status;

@@ -19,8 +19,8 @@
 
 enum pdk__claim_state { PDK__CLAIM_QUEUED, PDK__CLAIM_DECIDED, PDK__CLAIM_ENDED };
 
-/* hold: granted, with status PDK_OK, and the receiver's reference. Must not give the claim's last reference back. Under the
- * monitor. */
+/* hold: NULL unless status is PDK_OK; the receiver's reference. Must not give the claim's last reference back. Under
+ * the monitor. */
 typedef void (*pdk__decided_fn)(void *user, pdk_status status, struct pdk_hold *hold);
 
 struct pdk_claim {
@@ -43,12 +43,13 @@ struct pdk_claim {
     struct pdk_hold *hold;
 };
 
-/* Decide it; hold is granted with PDK_OK. Under the monitor. */
+/* Decide it. hold: NULL unless status is PDK_OK. Under the monitor. */
 void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold);
 /* Give it up. false: it was decided before. Under the monitor. */
 bool pdk__claim_cancel(struct pdk_claim *claim);
 
-/* Begin a claim with delivery inside. The caller's reference; it may be decided before this returns. Under the monitor. */
+/* Begin a claim with delivery inside. *out is the caller's reference, and is set before the decision, which may come
+ * before this returns. Under the monitor. */
 void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
                       struct pdk_claim **out);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* So many nodes are read at the most; a longer line is refused. */
+/* The most nodes that are read. A longer queue is refused. */
 #define CONTENDERS_MAX 5000
 
 struct contender {
@@ -87,7 +87,7 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     for (size_t i = 0; reply && i < reply->children_count; i++) {
         struct pdk__name name;
         if (!pdk__name_parse(reply->children[i], &name) ||
-            !pdk__kind_same_queue(name.kind, q->kind)) /* another recipe's */
+            !pdk__kind_same_queue(name.kind, q->kind)) /* a node of another recipe */
             continue;
         struct contender *c = g_new0(struct contender, 1);
         c->sequence = name.sequence;
@@ -103,7 +103,8 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__query_answered(&q->base, reply);
 }
 
-/* Those that left between the list and the reading are not in it. Under the monitor: late answers are nobody's by then. */
+/* A list of copies. It leaves out the nodes that went between the list and the reads. Under the monitor, where no
+ * answer can come meanwhile. */
 static pdk_contenders *make_list(struct query *q) {
     pdk_contenders *list = g_new(pdk_contenders, 1);
     list->all = g_ptr_array_new_with_free_func(contender_free);
@@ -137,7 +138,7 @@ static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
     pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
     pdk_status status = pdk__query_wait(&q->base, deadline);
     if (status == PDK_OK && q->holder_only && q->all->len > 0 && !((struct contender *)q->all->pdata[0])->found)
-        status = PDK_UNAVAILABLE; /* it left in between, and somebody else holds now: ask again */
+        status = PDK_UNAVAILABLE; /* the holder left in between, and another one holds now: ask again */
     if (status == PDK_OK)
         question->list = make_list(q);
     else

@@ -1,4 +1,4 @@
-/* Listing who stands in line. */
+/* Lists the contenders in a queue. */
 #ifndef PDK_CONTENDERS_INSIDE_H
 #define PDK_CONTENDERS_INSIDE_H
 
@@ -7,7 +7,8 @@
 
 #include <paddock/contenders.h>
 
-/* Of the children of dir (absolute, chroot included), those in one line with kind. Blocks. */
+/* List the children of dir (absolute, chroot included) that are in one queue with kind. holder_only: the first one
+ * alone. Blocks. */
 pdk_status pdk__contenders_query(pdk_session *s, const char *dir, enum pdk__kind kind, int64_t timeout_ms,
                                  const char *call, bool holder_only, pdk_contenders **out);
 

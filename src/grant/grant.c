@@ -4,7 +4,7 @@
 
 static struct pdk__grant *of(struct pdk__entry_owner *owner) { return (struct pdk__grant *)owner; }
 
-/* What is true of a grant from its first hold to its end. */
+/* The invariants of a grant, from its first hold to its end. */
 static void assert_stands(const struct pdk__grant *grant) {
     pdk__assert_locked(grant->queue->s);
     assert(grant->count > 0 && !g_queue_is_empty((GQueue *)&grant->holds));
@@ -13,7 +13,7 @@ static void assert_stands(const struct pdk__grant *grant) {
     assert(!grant->exchange || grant->count == 1);
 }
 
-/* The first hold's end is the end of all of them, and of the grant. */
+/* The loss of the first hold is the loss of all, and the end of the grant. */
 static void lose(struct pdk__grant *grant, pdk_reason reason) {
     pdk__hold_lose(((GList *)grant->holds.head)->data, reason);
 }
@@ -41,7 +41,7 @@ static void exchange_moved(struct pdk__grant *grant) {
                      pdk_status_text(entry->c.failure));
         pdk__entry_drop(g_steal_pointer(&grant->exchange));
         if (exchanged_gone)
-            lose(grant, PDK_REASON_NODE_GONE); /* the writer's node was not there any more */
+            lose(grant, PDK_REASON_NODE_GONE); /* the writer's node does not exist any more */
     }
 }
 
@@ -113,7 +113,7 @@ static void end(struct pdk__grant *grant, bool kept, pdk_reason reason) {
     pdk__entry_drop(grant->exchange);
     if (queue->grant == grant) {
         queue->grant = NULL;
-        /* A downgraded grant goes to the next behind it, not to the next writer here. */
+        /* After a downgrade the next contender behind the node follows, not the next writer of this queue. */
         pdk__queue_grant_ended(queue, grant->entries[0], kept && grant->shared == queue->kind.shared);
     } else {
         for (guint i = 0; i < grant->count; i++)

@@ -1,6 +1,6 @@
 /* A grant: the entries it stands on, the holds that share it, and the listeners that hear of its end.
  *
- *     entries: one; several permits of a semaphore have one each      holds: one; a reentrant lock's thread may have more
+ *     entries: one; several permits of a semaphore have one each    holds: one; a reentrant lock's thread may have more
  *
  *     granted ──last hold released──► back to the queue, which may hand its entry on
  *        │  └──an entry or the lease lost──► all its holds are lost, once each
@@ -30,10 +30,10 @@ struct pdk__grant {
     int64_t token;
     uint32_t handover;
     bool shared;
-    bool losing; /* its holds, one after the other */
+    bool losing; /* it loses its holds, one after the other */
 };
 
-/* Embedded in what wants to know when a grant ends. */
+/* Embedded in the listener's own struct. */
 struct pdk__grant_listener {
     /* Called once. reason: NONE when it was released. The grant is gone by then. */
     void (*ended)(struct pdk__grant_listener *l, pdk_reason reason);

@@ -66,7 +66,7 @@ static void tell_run(void *user) {
 
 static void tell_drop(void *hold) { pdk_hold_unref(hold); }
 
-/* Have on_lost called: once, when the hold is lost and the callback is set. */
+/* Have on_lost called once, as soon as the hold is lost and the callback is set. */
 static void tell(struct pdk_hold *hold) {
     if (!hold->on_lost || hold->told || hold->released || hold->reason == PDK_REASON_NONE)
         return;
@@ -131,7 +131,7 @@ pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
         *user_free = g_steal_pointer(&hold->user_free);
     if (hold->ended)
         return PDK_LOST;
-    if (!kept) { /* lapsed, and nobody has been told: now nobody will be */
+    if (!kept) { /* it has lapsed unnoticed: on_lost is not called any more */
         pdk__hold_lose(hold, PDK_REASON_LEASE);
         return PDK_LOST;
     }
@@ -139,7 +139,7 @@ pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
     return PDK_OK;
 }
 
-/* ---- the public face */
+/* ---- the public functions */
 
 const char *pdk_reason_name(pdk_reason reason) {
     switch (reason) {
@@ -178,7 +178,7 @@ bool pdk_hold_valid(const pdk_hold *hold) {
     while (until > 0) {
         if (pdk__now(hold->s) < until)
             return true;
-        /* From here on it is lapsed for everybody. A renewal that came first is looked at again. */
+        /* From here on it is lapsed for every thread. If a renewal came first, look again. */
         _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
         if (atomic_compare_exchange_strong(word, &until, PDK__LAPSED))
             return false;
@@ -193,7 +193,7 @@ int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
     return until > 0 ? MAX(until - pdk__now(hold->s), 0) / PDK__MS : 0;
 }
 
-/* Valid for that long; a status otherwise, or PDK_TIMEOUT for "not yet". Under the monitor. */
+/* OK: it is valid for that long. TIMEOUT: not yet. Otherwise NOT_HELD or LOST. Under the monitor. */
 static pdk_status has(pdk_hold *hold, int64_t ms) {
     if (hold->released)
         return PDK_NOT_HELD;
@@ -276,7 +276,7 @@ pdk_reason pdk_hold_reason(const pdk_hold *hold) {
         return PDK_REASON_NONE;
     pdk_session *s = hold->s;
     pdk__lock(s);
-    if (!hold->ended && !pdk_hold_valid(hold)) /* the timer has not come round to it */
+    if (!hold->ended && !pdk_hold_valid(hold)) /* the timer has not rung for it yet */
         pdk__registry_check(pdk__registry_of(s));
     pdk_reason reason = hold->reason;
     pdk__unlock(s);

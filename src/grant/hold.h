@@ -3,7 +3,8 @@
  *     moment ──a reader finds it passed, or it is lost──► LAPSED          a renewal: moment ──► later moment
  *        └──released──► RELEASED                                         never from LAPSED or RELEASED
  *
- * A renewal extends only a moment that has not passed. So a hold that was once reported invalid never becomes valid again.
+ * A renewal extends only a moment that has not passed. So a hold that was once reported invalid never becomes valid
+ * again.
  */
 #ifndef PDK_GRANT_HOLD_H
 #define PDK_GRANT_HOLD_H
@@ -36,7 +37,7 @@ struct pdk_hold {
     uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached */
     struct pdk__waiters waiters; /* for a longer lease */
     int fd;
-    char *sequencer, *old_sequencer; /* the one from before a downgrade lives on */
+    char *sequencer, *old_sequencer; /* the old one, from before a downgrade, stays readable */
     pdk_lost_fn on_lost;
     void *user;
     void (*user_free)(void *user);
@@ -49,11 +50,12 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode);
 /* The lease ends at `end` now. A hold that has lapsed stays so. */
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
-/* It is valid no longer than until `end`. */
+/* It stays valid no longer than until `end`. */
 void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
+/* Lose it, and have on_lost called. A hold that has ended stays as it is. */
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
-/* End it for its owner, as pdk_hold_release does, but for the reference. Where *user_free is set, the caller calls it outside
- * of the monitor with the hold's user data: the callback cannot run any more. OK, LOST, NOT_HELD. */
+/* End it for its owner, as pdk_hold_release does, but for the reference. Where *user_free is set, the caller calls it
+ * outside of the monitor with the hold's user data: the callback cannot run any more. OK, LOST, NOT_HELD. */
 pdk_status pdk__hold_release(struct pdk_hold *hold, void (**user_free)(void *user));
 /* It was granted and never received: end it without telling anybody. */
 void pdk__hold_discard(struct pdk_hold *hold);

@@ -6,7 +6,7 @@
 
 static struct pdk__queue *of(struct pdk__entry_owner *owner) { return (struct pdk__queue *)owner; }
 
-/* All its claims are tries. */
+/* Are all its claims tries? */
 static bool never_waits(const struct pdk__entry_owner *owner) {
     const struct pdk__queue *queue = (const struct pdk__queue *)owner;
     for (const GList *link = queue->claims.head; link; link = link->next)
@@ -17,7 +17,7 @@ static bool never_waits(const struct pdk__entry_owner *owner) {
 
 static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
 
-/* What is true of a queue whenever no function of it runs. */
+/* The invariants of a queue, while no function of it runs. */
 static void assert_in_step(const struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     assert(!queue->admitting || (queue->gate && queue->entry));
@@ -91,7 +91,7 @@ void pdk__queue_unref(struct pdk__queue *queue) {
     pdk_session_unref(s);
 }
 
-/* ---- what follows from its entry */
+/* ---- the steps of its entry */
 
 /* Its entry is first: the first claim gets the grant, or is admitted at the gate. */
 static void grant_next(struct pdk__queue *queue) {
@@ -108,7 +108,7 @@ static void grant_next(struct pdk__queue *queue) {
     }
 }
 
-/* Somebody else is ahead: a try does not wait. */
+/* Somebody is ahead: tries do not wait. */
 static void answer_tries(struct pdk__queue *queue) {
     for (GList *link = queue->claims.head, *next; link; link = next) {
         struct pdk_claim *claim = link->data;
@@ -132,7 +132,7 @@ static void fail_entry(struct pdk__queue *queue, struct pdk__entry *entry) {
     drop_entry(queue);
 }
 
-/* The claim stays in the queue, and is admitted again, unless the caller does something else about it. */
+/* End the admission. Unless the caller decides the claim, it stays in the queue, and is admitted again. */
 static struct pdk_claim *end_admission(struct pdk__queue *queue) {
     struct pdk_claim *claim = g_steal_pointer(&queue->admitting);
     if (claim)
@@ -156,7 +156,7 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     }
 }
 
-/* ---- what claims and grants do */
+/* ---- for claims and grants */
 
 void pdk__queue_advance(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);

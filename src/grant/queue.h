@@ -2,9 +2,9 @@
  *
  *     claims:  c1 c2 c3 …        entry: one znode, or none        grant: what the queue's entry was given for, or none
  *
- * A queue that has claims and no grant has an entry. A queue that has neither has no entry. Readers of a read/write lock do not
- * wait behind each other: each reader has a side queue of its own, which belongs to the writers' queue. Under the monitor, but
- * for new, ref and unref.
+ * A queue that has claims and no grant has an entry. A queue that has neither has no entry. Readers of a read/write
+ * lock do not wait behind each other: each reader has a side queue of its own, which belongs to the writers' queue.
+ * Under the monitor, but for new, ref and unref.
  */
 #ifndef PDK_GRANT_QUEUE_H
 #define PDK_GRANT_QUEUE_H
@@ -18,10 +18,10 @@ struct pdk_claim;
 struct pdk__grant;
 struct pdk__queue;
 
-/* What happens when a thread that holds blocks for the same thing again. */
+/* The answer to a thread that holds, and blocks for the same thing again. */
 enum pdk__reacquire { PDK__REACQUIRE_DEADLOCKS, PDK__REACQUIRE_NESTS, PDK__REACQUIRE_QUEUES };
 
-/* What a recipe says of its queues. */
+/* A recipe's description of its queues. */
 struct pdk__queue_kind {
     struct pdk__entry_kind entry;
     const char *mode; /* for sequencers */
@@ -29,9 +29,10 @@ struct pdk__queue_kind {
     enum pdk__reacquire reacquire;
 };
 
-/* For a recipe in which the first in the queue is admitted, and gets the grant later. The queue keeps its entry meanwhile. */
+/* For a recipe in which the first in the queue is admitted, and gets the grant later. The queue keeps its entry
+ * meanwhile. */
 struct pdk__gate {
-    /* The claim is admitted: get it what it wants, then call pdk__queue_admit or pdk__queue_refuse. */
+    /* The claim is admitted: take what it claims, then call pdk__queue_admit or pdk__queue_refuse. */
     void (*enter)(struct pdk__queue *queue, struct pdk_claim *claim);
     /* The admission is over: granted, refused or lost, or the claim was decided otherwise. */
     void (*leave)(struct pdk__queue *queue);
@@ -45,10 +46,10 @@ struct pdk__queue {
     char *data;                    /* of its nodes; NULL: the session's identity */
     struct pdk__queue_kind kind;
     struct pdk__handovers handovers;
-    struct pdk__queue *main;  /* itself, or the queue whose side queue it is: a reference */
+    struct pdk__queue *main;  /* itself; for a side queue, the queue that it belongs to: a reference */
     GQueue sides;             /* its side queues */
     GList side;               /* in main->sides */
-    GQueue grants;            /* all that stand, those of side queues included */
+    GQueue grants;            /* all that have not ended, those of side queues included */
     GQueue claims;            /* in the order of their numbers */
     uint64_t claims_taken;    /* the newest number */
     struct pdk__entry *entry; /* a reference, or NULL */
@@ -73,14 +74,14 @@ void pdk__queue_unref(struct pdk__queue *queue);
 void pdk__queue_push(struct pdk__queue *queue, struct pdk_claim *claim);
 /* Take a claim out: it is decided. */
 void pdk__queue_remove(struct pdk__queue *queue, struct pdk_claim *claim);
-/* Lose a hold that has lapsed before the timer came round to it. */
+/* Lose the grant's hold if it has lapsed, and the timer has not rung for it yet. */
 void pdk__queue_check(struct pdk__queue *queue);
-/* Bring entry and claims in step. */
+/* Begin or drop the entry, as the claims need it. */
 void pdk__queue_advance(struct pdk__queue *queue);
-/* The grant that had the entry has ended, and gives it back. kept: it was released while valid, so that the next claim may
- * have the entry. */
+/* The grant that had the entry has ended, and gives it back. kept: it was released while valid, so that the next claim
+ * may have the entry. */
 void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept);
-/* A grant goes on without the queue. */
+/* The grant stands on without the queue's entry: the queue is free for its next claim. */
 void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant);
 /* The admission comes to its end: the claim gets the grant, or is refused. */
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant);

@@ -17,14 +17,14 @@ void pdk__registry_check(struct pdk__registry *r) {
 }
 
 static void lose_all(struct pdk__registry *r, pdk_reason reason) {
-    pdk__registry_check(r); /* a hold that had lapsed before was lost for that reason */
+    pdk__registry_check(r); /* the reason for a hold that has lapsed is LEASE */
     while (r->holds.head)
         pdk__hold_lose(r->holds.head->data, reason);
 }
 
 static void on_lease_extended(struct pdk__listener *l, int64_t end) {
     struct pdk__registry *r = of(l);
-    pdk__registry_check(r); /* what lapsed before stays so, and its alarm is about to be moved away */
+    pdk__registry_check(r); /* a hold that has lapsed stays so; the alarm moves away next */
     for (GList *link = r->holds.head; link; link = link->next)
         pdk__hold_extend(link->data, end);
 }

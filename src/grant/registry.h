@@ -13,7 +13,7 @@ struct pdk__registry {
 
 /* The registry of a session. The first call installs it; the session frees it. */
 struct pdk__registry *pdk__registry_of(pdk_session *s);
-/* A hold may have lapsed: lose every one that has. */
+/* Lose every hold that has lapsed. */
 void pdk__registry_check(struct pdk__registry *r);
 
 #endif

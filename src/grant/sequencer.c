@@ -13,7 +13,8 @@ static bool parse_number(const char *word, guint64 least, guint64 most, guint64 
     return g_ascii_isdigit(word[0]) && g_ascii_string_to_unsigned(word, 10, least, most, value, NULL);
 }
 
-/* How the right is held. A right that was downgraded stands on another node than the one its token is from: "shared/<czxid>". */
+/* How the grant is held. A downgraded grant stands on another node than the node that gave its token:
+ * "shared/<czxid>". */
 static bool parse_mode(const char *word, int64_t *czxid) {
     static const char *const modes[] = {"exclusive", "shared", "leader", "permit"};
     guint64 value = 0;
@@ -25,7 +26,7 @@ static bool parse_mode(const char *word, int64_t *czxid) {
     return known;
 }
 
-/* A node below a lock's path: longer than one by a contender's name. */
+/* Is it a node below a lock's path? It may be longer than a path, by a contender's name. */
 static bool is_node(const char *node) {
     const char *slash = strrchr(node, '/');
     size_t name = slash ? strlen(slash) : 0;
@@ -41,7 +42,7 @@ static bool is_node(const char *node) {
 bool pdk__sequencer_parse(const char *text, struct pdk__sequencer *out) {
     if (!text || strlen(text) > 1024 || !g_str_has_prefix(text, "pdk1 /"))
         return false;
-    /* The node may contain spaces: it is what stands between the first field and the last three. */
+    /* The node may contain spaces: it is all the text between the first field and the last three. */
     char **words = g_strsplit(text + strlen("pdk1 "), " ", -1);
     guint n = g_strv_length(words);
     guint64 token, handover;

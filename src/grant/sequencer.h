@@ -1,4 +1,4 @@
-/* Sequencers, taken apart. */
+/* The parser of sequencers. */
 #ifndef PDK_SEQUENCER_INSIDE_H
 #define PDK_SEQUENCER_INSIDE_H
 
@@ -8,11 +8,11 @@
 struct pdk__sequencer {
     char node[1024];
     int64_t token;
-    int64_t czxid; /* of the node: the token, but for a right that was downgraded */
+    int64_t czxid; /* of the node: the token, unless the grant was downgraded */
     uint32_t handover;
 };
 
-/* Total: any text, NULL included. */
+/* Takes any text, NULL included. false: not a sequencer. */
 bool pdk__sequencer_parse(const char *text, struct pdk__sequencer *out);
 
 #endif

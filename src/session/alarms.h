@@ -1,4 +1,4 @@
-/* What is to happen when: one sorted list per session, under the monitor. */
+/* The alarms of a session, in one list that is sorted by time. Under the monitor. */
 #ifndef PDK_SESSION_ALARMS_H
 #define PDK_SESSION_ALARMS_H
 
@@ -14,10 +14,11 @@ struct pdk__alarm {
     GSequenceIter *position; /* NULL: off */
 };
 
+/* Ring at `at`; INT64_MAX: never. It replaces an earlier setting. */
 void pdk__alarm_set(struct pdk_session *s, struct pdk__alarm *alarm, int64_t at);
 void pdk__alarm_off(struct pdk__alarm *alarm);
 
-/* The timer's entry: ring what is due. Takes the monitor. */
+/* The platform's timer calls this: ring the alarms that are due. Takes the monitor. */
 void pdk__tick(struct pdk_session *s);
 
 #endif

@@ -1,12 +1,12 @@
-/* How every call begins that may block: is it allowed, and until when. */
+/* The checks at the start of a call that may block: whether it is allowed, and until when. */
 #ifndef PDK_SESSION_BLOCKING_H
 #define PDK_SESSION_BLOCKING_H
 
 #include "session/session.h"
 
-/* PDK_OK, FORKED, or the status that the session ended with. Under the monitor, but for FORKED. */
+/* PDK_OK, FORKED, or the status that the session ended with. Under the monitor, except in a forked child. */
 pdk_status pdk__session_usable(pdk_session *s, const char *call);
-/* INVALID without a session or for a bad timeout; FORKED. Not under the monitor. */
+/* INVALID: no session, or a bad timeout. FORKED. Not under the monitor. */
 pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms);
 /* The same, and WRONG_THREAD in a callback. */
 pdk_status pdk__may_block(pdk_session *s, const char *call, int64_t timeout_ms);

@@ -1,4 +1,4 @@
-/* Closing a session: in time, with a last flush, and with nothing running afterwards. */
+/* Closing a session: within a deadline, with a last flush, and with nothing running afterwards. */
 #include "session/close.h"
 
 #include "base/fork.h"
@@ -41,7 +41,7 @@ static void finish(pdk_session *s) {
     s->platform->work(s);
 }
 
-/* The last reference is given back under the monitor, where the last thread looks for it. Never called under it. */
+/* Takes the monitor for the last reference, because the last thread reads the count under it. Not under the monitor. */
 void pdk_session_unref(pdk_session *s) {
     if (!s || s->forks != pdk__forks())
         return;
@@ -61,15 +61,15 @@ void pdk_session_unref(pdk_session *s) {
         pdk__session_free(s);
 }
 
-/* What happens in the background is awaited no longer than the caller allows. */
+/* Wait for the work in the background, until the deadline at the latest. */
 static bool await_finish(pdk_session *s, int64_t deadline) {
     pdk__lock(s);
     bool in_time = true;
-    int64_t longest = pdk__now(s) + s->lease.timeout; /* by then the server has removed them itself */
+    int64_t longest = pdk__now(s) + s->lease.timeout; /* by then the server has removed the nodes itself */
     while (s->entries.length > 0 && s->link != PDK__LINK_NONE && in_time)
         in_time = pdk__wait(s, &s->on_entries, MIN(deadline, longest));
     bool clean = s->entries.length == 0;
-    s->flush_until = 1; /* waited for already */
+    s->flush_until = 1; /* the wait is over */
     finish(s);
     in_time = true;
     while (!s->finished && in_time)
@@ -110,7 +110,8 @@ pdk_status pdk_session_close(pdk_session *s, int64_t timeout_ms) {
     if (again)
         return pdk__fail(PDK_CLOSED, "pdk_session_close: the session is closed already");
 
-    if (pdk__in_callback()) { /* of this session, which cannot be waited for, or of another, which would wait for us */
+    /* A callback of this session would wait for itself. One of another session would make that session wait for us. */
+    if (pdk__in_callback()) {
         pdk__lock(s);
         finish(s);
         pdk__unlock(s);

@@ -4,7 +4,7 @@
 
 #include "session/session.h"
 
-/* After the last reference and the last thread. Not under the monitor. */
+/* Free a session that has no reference and no thread left. Not under the monitor. */
 void pdk__session_free(pdk_session *s);
 
 #endif

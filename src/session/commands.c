@@ -1,4 +1,4 @@
-/* The commands of a contender, carried out, and the answers, brought to it. */
+/* Carries out the commands of a contender, and brings it the answers. */
 #include "session/commands.h"
 
 #include "session/entries.h"
@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* Not sent, or refused for now: how long to wait. */
+/* The pause after a request that was not sent, or was refused for now. */
 #define RETRY_NS (20 * PDK__MS)
-/* How often the line is listed behind a node that may not be read, at the least. */
+/* The longest time between two lists of the queue, behind a node that may not be read. */
 #define POLL_NS_MAX (1000 * PDK__MS)
 
 char *pdk__child_path(const struct pdk__entry *entry, const char *name) {
@@ -31,7 +31,7 @@ static void on_reply(struct pdk__entry *entry, const struct pdk__reply *reply, e
     pdk__entry_unref(entry);
 }
 
-/* The first answer of two. Where the list never left, its answer is made here. */
+/* The first answer of two. If the list could not be sent, its answer is made here. */
 static void on_first(struct pdk__entry *entry, const struct pdk__reply *reply, enum pdk__event_type type) {
     pdk__entry_ref(entry);
     on_reply(entry, reply, type);
@@ -69,7 +69,7 @@ static void on_proved(pdk_session *s, void *user, const struct pdk__reply *reply
     on_first(user, reply, PDK__PROVED);
 }
 
-/* A parent that may not be created shows in the last answer only as one that is missing. */
+/* Remember that a parent may not be created. The last answer says only that a parent is missing. */
 static void on_made_parent(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     (void)s;
@@ -93,8 +93,8 @@ static void on_made_dir(pdk_session *s, void *user, const struct pdk__reply *rep
     on_reply(entry, reply, PDK__MADE_DIR);
 }
 
-/* A node that may not be read cannot be watched: an exists watch could be set, but a server may keep its event from us for
- * the same reason. It keeps that of a watch set before as well, so whoever waits asks now and then. */
+/* A node that may not be read cannot be watched. An exists watch could be set, but a server may keep its event from us
+ * for the same reason. It also keeps the event of a watch that was set before. So the entry asks from time to time. */
 static void on_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     struct pdk__reply polled;
@@ -157,7 +157,8 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
             struct pdk__viewer viewer = {entry->c.mark, entry->c.own, entry->exchanged ? entry->exchanged : "",
                                          entry->rule};
             pdk__view_make(&view, reply->children, reply->children_count, &viewer);
-            /* With some to spare, the nearest one's going may change nothing: who has no room does not wait for it. */
+            /* A blocker of ours that is being deleted does not count, unless the rule spares some: then its going may
+             * change nothing. */
             entry->blocked = view.blocker[0] != '\0' &&
                              (entry->rule.spare > 0 || !pdk__entries_is_leaving(s, entry->dir, view.blocker));
         } else {
@@ -181,7 +182,7 @@ static bool send_create(struct pdk__entry *entry) {
     return sent;
 }
 
-/* All levels at once: those that exist say so, and only the last answer matters. */
+/* Create all levels at once. A level that exists is no error, and only the last answer matters. */
 static bool send_mkdir(struct pdk__entry *entry) {
     entry->dir_refused = PDK__OK;
     for (char *slash = strchr(entry->dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -202,7 +203,7 @@ static bool send_list(struct pdk__entry *entry) {
     return send_one(entry, PDK__OP_LIST, entry->dir, on_listed);
 }
 
-/* The barrier checks the directory: our own node's name is what we do not know. */
+/* The barrier checks the directory, because the name of our own node is not known. */
 static bool send_prove(struct pdk__entry *entry) {
     if (!send_one(entry, PDK__OP_BARRIER, entry->dir, on_proved))
         return false;
@@ -256,7 +257,7 @@ static bool send_command(struct pdk__entry *entry, enum pdk__command command) {
     return true;
 }
 
-/* The answer to a command that was not sent: not executed, try again. */
+/* Answer a command that was not sent: it was not executed, so it may be tried again. */
 static void on_retry(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
     static const enum pdk__event_type answers[] = {

@@ -1,5 +1,5 @@
-/* The connector: all that may block for seconds, on a thread of its own. One handle at a time: the retired one is closed
- * before the next is opened. */
+/* The connector: the work that may block for seconds, on a thread of its own. There is one handle at a time: the
+ * retired one is closed before the next is opened. */
 #include "session/connect.h"
 
 #include "session/entries.h"
@@ -9,7 +9,7 @@
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
 /* How often names are looked up again while there is no connection. */
 #define REFRESH_NS (5000 * PDK__MS)
-/* After how many session timeouts without a connection the session is given up. */
+/* The session is given up after so many session timeouts without a connection. */
 #define GIVE_UP_AFTER 4
 
 static bool must_stop(void *user) {
@@ -38,14 +38,14 @@ static pdk_status resolve(pdk_session *s, char **servers, char **why) {
     return status;
 }
 
-/* Servers that work have ended it by now. Those that lost their data, or went back to older ones, refuse whoever has seen
- * more than they have, in silence and for ever. */
+/* Servers that work have ended the session by now. Servers that lost their data, or went back to older data, refuse a
+ * client that has seen more than they have. They refuse it silently and for ever. */
 static bool is_hopeless(const pdk_session *s) {
     return s->link == PDK__LINK_SUSPENDED && pdk__now(s) - s->suspended_at >= GIVE_UP_AFTER * s->lease.timeout;
 }
 
-/* The client library knows addresses only. When the servers have moved to others while there was no connection, it would
- * try the old ones for ever. */
+/* Look up the names again. The client library knows addresses only. If the servers have moved while there was no
+ * connection, it would try the old addresses for ever. */
 static void refresh(pdk_session *s) {
     pdk__assert_locked(s);
     char *servers, *why;
@@ -106,7 +106,7 @@ static void close_handle(pdk_session *s, pdk__zk *zk) {
     pdk__lock(s);
 }
 
-/* Deletes that are still on their way get the time a request may take, where there is a connection. */
+/* May the session end now? With a connection, deletes in flight get as much time as a request may take. */
 static bool may_finish(pdk_session *s, int64_t *wait_until) {
     if (s->flush_until == 0)
         s->flush_until = pdk__now(s) + s->request_timeout_ms * PDK__MS;

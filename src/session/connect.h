@@ -1,11 +1,11 @@
-/* The connector: all that may block for seconds. */
+/* The connector: the work that may block for seconds. */
 #ifndef PDK_SESSION_CONNECT_H
 #define PDK_SESSION_CONNECT_H
 
 #include "session/session.h"
 
-/* Do what is to be done. *wait_until says when there may be more without a new call of platform->work. True once the session
- * is finished. Not under the monitor. */
+/* Do the work that is due. *wait_until: call again by then, even without a new call of platform->work. True once the
+ * session is finished. Not under the monitor. */
 bool pdk__connector_run(pdk_session *s, int64_t *wait_until);
 
 #endif

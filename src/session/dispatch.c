@@ -15,7 +15,7 @@ struct notice {
     void *user;
 };
 
-static _Thread_local pdk_session *running; /* whose callback this thread is in */
+static _Thread_local pdk_session *running; /* this thread is in a callback of that session */
 
 bool pdk__in_callback(void) { return running != NULL; }
 bool pdk__in_callback_of(pdk_session *s) { return running == s; }
@@ -72,7 +72,7 @@ bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user
     return taken;
 }
 
-/* Take the next one and become the runner; NULL when none is due or another thread runs one. */
+/* Take the next callback, for this thread to run. NULL: none is due, or another thread runs one. */
 static struct notice *begin(struct pdk__outbox *o) {
     pthread_mutex_lock(&o->lock);
     struct notice *n = o->busy || o->silent ? NULL : g_queue_pop_head(&o->due);
@@ -165,7 +165,7 @@ static void log_drop(void *user) {
     struct line_of_log *line = user;
     struct pdk__outbox *o = &line->s->outbox;
     pthread_mutex_lock(&o->lock);
-    o->log_queues--;
+    o->log_lines--;
     pthread_mutex_unlock(&o->lock);
     g_free(line->text);
     g_free(line);
@@ -176,9 +176,9 @@ void pdk__log_text(pdk_session *s, int level, const char *text) {
     if (!o->on_log || level > o->log_level)
         return;
     pthread_mutex_lock(&o->lock);
-    bool room = !o->silent && o->log_queues < PDK__LOG_QUEUES_MAX;
+    bool room = !o->silent && o->log_lines < PDK__LOG_LINES_MAX;
     if (room)
-        o->log_queues++;
+        o->log_lines++;
     else
         o->log_dropped++;
     pthread_mutex_unlock(&o->lock);

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Most holds are shorter than this; the others pay one read to hear of their node's deletion. */
+/* Most holds are shorter than this. A longer one pays one read to hear of its node's deletion. */
 #define SETTLE_NS (10 * PDK__MS)
 
 struct pdk__entry *pdk__entry_ref(struct pdk__entry *entry) {
@@ -35,7 +35,7 @@ void pdk__entry_unref(struct pdk__entry *entry) {
     g_free(entry);
 }
 
-/* A right that is kept hears of its node's deletion. */
+/* Watch the node of a held entry, if it is still held then. */
 static void watch_own_after(struct pdk__entry *entry, int64_t ns) {
     entry->own_watched = false;
     if (entry->queued && entry->c.phase == PDK__HELD)
@@ -56,14 +56,14 @@ static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *
 static void on_settle(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
     if (entry->c.phase != PDK__HELD || entry->own_watched || s->link != PDK__LINK_CONNECTED)
-        return; /* without a connection: when there is one again */
+        return; /* without a connection: the next LINK_UP sets the alarm */
     if (pdk__watches_add(s, entry->own_path, &entry->watcher) && pdk__send_to_own(entry, PDK__OP_WATCH, on_own_watched))
         entry->own_watched = true;
     else
         watch_own_after(entry, pdk__lease_renewal_period(&s->lease));
 }
 
-/* The node's path is kept from here on, so that watches on it are told from those on the predecessor. */
+/* Keep the path of our node from here on. It tells watches on our node from watches on the predecessor. */
 static void note_own(struct pdk__entry *entry) {
     char *path = entry->c.own[0] != '\0' ? pdk__child_path(entry, entry->c.own) : NULL;
     if (entry->own_path && g_strcmp0(entry->own_path, path) != 0)
@@ -95,7 +95,8 @@ static void remove_entry(struct pdk__entry *entry) {
         s->platform->work(s);
 }
 
-/* What changed is told to whom it concerns. The owner may end the place from in here: it comes back here then. */
+/* Tell the lease, the reaper and the owner about a step. The owner may give the entry up from `moved`. This function
+ * then runs again, inside itself. */
 static void after(struct pdk__entry *entry, enum pdk__phase before) {
     pdk_session *s = entry->s;
     if (entry->c.phase != before && (entry->c.phase == PDK__IN || entry->c.phase == PDK__OUT))
@@ -110,7 +111,7 @@ static void after(struct pdk__entry *entry, enum pdk__phase before) {
         pdk__renew_soon(s);
     if (entry->c.phase == PDK__STUCK && before != PDK__STUCK)
         pdk__reap_stuck(entry);
-    if (entry->c.phase == PDK__GONE && entry->queued) { /* the line may need the room for the next one */
+    if (entry->c.phase == PDK__GONE && entry->queued) { /* the queue may need the room for its next entry */
         s->ephemeral_bytes -= entry->bytes;
         entry->bytes = 0;
     }
@@ -122,7 +123,7 @@ static void after(struct pdk__entry *entry, enum pdk__phase before) {
     }
 }
 
-/* What is true of an entry whenever no function of it runs. */
+/* The invariants of an entry, while no function of it runs. */
 static void assert_in_step(const struct pdk__entry *entry) {
     const struct pdk__contender *c = &entry->c;
     assert(entry->queued == (c->phase != PDK__GONE));
@@ -157,7 +158,7 @@ void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
     pdk__entry_unref(entry);
 }
 
-/* ---- the owner's and the session's side */
+/* ---- for the owner and the session */
 
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type) {
     pdk__entry_step(entry, &(struct pdk__event){.type = type});
@@ -201,7 +202,7 @@ static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) 
         if (gone)
             pdk__entry_tell(entry, PDK__NODE_LOST);
         else
-            on_settle(entry->s, entry); /* written to: watch on */
+            on_settle(entry->s, entry); /* its data was written: watch it again */
     } else if (entry->c.watched[0] != '\0' && strcmp(strrchr(path, '/') + 1, entry->c.watched) == 0) {
         pdk__entry_tell(entry, PDK__POKE);
     }
@@ -229,9 +230,9 @@ struct pdk__entry *pdk__entry_make(pdk_session *s, const char *dir, const char *
     return entry;
 }
 
-/* ---- new ones */
+/* ---- new entries */
 
-/* Its first steps: the owner may have heard of it, and given it up, by the time this returns. */
+/* Take the first steps. The owner may hear of the entry, and give it up, before this returns. */
 static void begin(struct pdk__entry *entry, struct pdk__entry_owner *owner, struct pdk__entry **out) {
     entry->owner = owner;
     *out = pdk__entry_ref(entry);
@@ -240,7 +241,7 @@ static void begin(struct pdk__entry *entry, struct pdk__entry_owner *owner, stru
     pdk__entry_tell(entry, PDK__ENTER);
 }
 
-/* NULL: one too many for the session. */
+/* NULL: the session has too many nodes. */
 static struct pdk__entry *make_marked(pdk_session *s, const char *dir, const struct pdk__entry_kind *kind) {
     char mark[PDK__MARK_SIZE];
     char *uuid = g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks);

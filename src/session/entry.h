@@ -1,7 +1,11 @@
-/* A place in line: the driver of one contender. It carries out the commands of the core, and tells its owner what came of it.
+/* An entry: one node of ours in a queue, from before its creation until after its deletion. It is the driver of one
+ * contender. It carries out the contender's commands, and tells its owner about each step.
  *
- * A place without an owner is the reaper's: nobody wants its right, its node is being deleted, and it stays in s->places
- * until the server has confirmed that, across reconnects, or until the ZooKeeper session is gone.
+ *     queue or grant (owner) ◄── moved ── entry ── command ──► commands.c ──► ZooKeeper
+ *                                           └── left by its owner ──► the reaper's
+ *
+ * An entry without an owner is the reaper's: nobody needs it any more, and its node is being deleted. It stays in
+ * s->entries, across reconnects, until the server has confirmed the deletion, or until the ZooKeeper session is gone.
  * All of it under the monitor.
  */
 #ifndef PDK_SESSION_ENTRY_H
@@ -10,7 +14,7 @@
 #include "core/contender.h"
 #include "session/watches.h"
 
-/* Why there can be no new place. */
+/* The limits, in words. */
 #define PDK__NODES_LIMIT "the nodes of this session have paths of 512 KiB together; use shorter paths, or more sessions"
 #define PDK__WATCHES_LIMIT "the watches of this session have paths of 900 kB together; use more sessions"
 #define PDK__CHILDREN_LIMIT                                                                                            \
@@ -18,15 +22,15 @@
 
 struct pdk__entry;
 
-/* Whom its news concerns: embedded first in who has it. */
+/* The owner of an entry hears about its steps. Embedded in the owner's own struct. */
 struct pdk__entry_owner {
-    /* It took a step. May give it up. */
+    /* The entry took a step. May give the entry up. */
     void (*moved)(struct pdk__entry_owner *owner, struct pdk__entry *entry);
-    /* Nobody wants to wait behind somebody. */
+    /* True: nobody wants to wait behind somebody, because all claims are tries. */
     bool (*never_waits)(const struct pdk__entry_owner *owner);
 };
 
-/* What kind of contender a recipe sends. */
+/* The contenders of a recipe: their naming and their rule. */
 struct pdk__entry_kind {
     enum pdk__profile profile;
     enum pdk__label label;
@@ -41,51 +45,53 @@ struct pdk__entry {
     struct pdk__contender c;
     struct pdk__rule rule;
     bool containers;
-    bool queued; /* in s->places */
+    bool queued; /* in s->entries */
     GList link;
     char *dir;                    /* absolute, chroot included */
-    char *data;                   /* what others see of it */
-    char *name;                   /* where it is given: the whole name of its node */
-    char *exchanged;              /* the name of our node whose place in line this one takes over, or NULL */
-    char *watch_path;             /* of the predecessor that was last to be watched */
+    char *data;                   /* of its node; NULL: an entry that the reaper made */
+    char *name;                   /* the whole name of its node, if that is given; or NULL */
+    char *exchanged;              /* the name of our node from which this one takes over the position, or NULL */
+    char *watch_path;             /* of the latest predecessor that was to be watched */
     char *own_path;               /* once known */
-    int failure_code;             /* ZooKeeper's, of the last refusal */
-    enum pdk__result dir_refused; /* what became of the directory's parents; OK: nothing bad */
-    const char *limit;            /* that was met, in words; NULL: that of a directory */
-    enum pdk__result unsent;      /* the answer to what could not be sent: NOT_NOW, or LIMITED */
+    int failure_code;             /* ZooKeeper's code for the last refusal */
+    enum pdk__result dir_refused; /* the refusal to create a parent of the directory; OK: none */
+    const char *limit;            /* the limit that was met, in words; NULL: that of a directory */
+    enum pdk__result unsent;      /* the answer to a command that could not be sent: NOT_NOW, or LIMITED */
     size_t bytes;                 /* counted in s->ephemeral_bytes */
-    uint64_t leaving;             /* order of leaving; 0: not yet */
+    uint64_t leaving;             /* its number in the order of leaving; 0: not yet */
     uint64_t serial;              /* the number in its mark; 0: found by the reaper */
-    bool blocked;                 /* as of the last list: somebody is ahead, other than a node of ours on its way out */
+    bool blocked;                 /* as of the last list: see pdk__entry_is_blocked */
     bool list_unsent;             /* the second request of two could not be sent */
     struct pdk__alarm retry;      /* a command could not be sent, or the server asked for a pause */
-    struct pdk__alarm poll;       /* ask after the predecessor, in case its watch is never heard of */
-    bool unwatched;               /* it may not be read, so not be watched either */
-    struct pdk__alarm settle;     /* a right that is kept for a while watches its node */
+    struct pdk__alarm poll;       /* ask about the predecessor, in case the event of its watch is lost */
+    bool unwatched;               /* the predecessor may not be read, so it cannot be watched either */
+    struct pdk__alarm settle;     /* an entry that stays held for a while watches its own node */
     bool own_watched;
 };
 
-/* A new node in line, with data (NULL: the session's identity); LIMIT when the session has too many. *out, a reference,
- * is set before the owner hears of it. */
+/* Queue with a new node. data: NULL for the session's identity. *out, a reference, is set before the owner hears of the
+ * entry. LIMIT: the session has too many nodes. */
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
                           const struct pdk__entry_kind *kind, const char *data, struct pdk__entry **out);
-/* A new node with the sequence number of one that is held, to take over its place in line. */
+/* Queue with a new node that has the sequence number of a held one, to take over its position. */
 pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner *owner,
                                const struct pdk__entry_kind *kind, struct pdk__entry **out);
-/* The bare place, in no line, with nothing known: for those two and the reaper. */
+/* A bare entry, without an owner and with no node known. For these two functions and the reaper. */
 struct pdk__entry *pdk__entry_make(pdk_session *s, const char *dir, const char *mark);
 struct pdk__entry *pdk__entry_ref(struct pdk__entry *entry);
 void pdk__entry_unref(struct pdk__entry *entry);
 
-/* Bring an event to the contender, and what follows from it to everybody else. */
+/* Bring an event to the contender, carry out its command, and tell the owner. */
 void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event);
+/* The same, for an event that has a type alone. */
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type);
-/* Its owner gives it up: to the reaper. */
+/* The owner gives the entry up to the reaper, and keeps its reference. */
 void pdk__entry_leave(struct pdk__entry *entry);
-/* The same, and the owner's reference with it. NULL is no place. */
+/* The same, and give the owner's reference back. NULL is allowed. */
 void pdk__entry_drop(struct pdk__entry *entry);
-/* Why it failed, in words, to be freed. */
+/* The reason for its failure, in words, to be freed. */
 char *pdk__entry_failure(const struct pdk__entry *entry);
-/* In line behind somebody, as of the last list, other than a node of ours on its way out. */
+/* As of the last list: is somebody ahead, other than a node of ours that is being deleted? */
 bool pdk__entry_is_blocked(const struct pdk__entry *entry);
+
 #endif

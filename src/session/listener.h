@@ -1,4 +1,4 @@
-/* What a session tells the code above it. The session knows no grants: who stands on it installs this table.
+/* What a session tells the code above it. The session knows no grants: the code above installs this table.
  *
  *     supervise, renew ──► listener ◄── installed by grant/registry.c
  *
@@ -13,7 +13,7 @@
 struct pdk__listener;
 
 struct pdk__listener_calls {
-    /* A quorum has confirmed the session: the lease ends at `end` now. What has lapsed before stays lapsed. */
+    /* A quorum has confirmed the session: the lease ends at `end` now. A hold that has lapsed stays lapsed. */
     void (*lease_extended)(struct pdk__listener *l, int64_t end);
     /* The server negotiated a shorter timeout: nothing stays valid beyond `end`. */
     void (*lease_shortened)(struct pdk__listener *l, int64_t end);
@@ -21,13 +21,13 @@ struct pdk__listener_calls {
     void (*lease_over)(struct pdk__listener *l);
     /* The ZooKeeper session is gone, and with it all its nodes. A new one follows. */
     void (*expired)(struct pdk__listener *l);
-    /* The end: nothing can be granted any more. status and why are the answer to all that waits. */
+    /* The session has ended: nothing is granted any more. status and why answer every claim that waits. */
     void (*ended)(struct pdk__listener *l, pdk_status status, const char *why);
     /* The session is freed. Not under the monitor. */
     void (*free)(struct pdk__listener *l);
 };
 
-/* Embedded first in what listens. */
+/* Embedded first in the listener's own struct. */
 struct pdk__listener {
     const struct pdk__listener_calls *calls;
 };

@@ -2,7 +2,7 @@
 
 #include "session/watches.h"
 
-/* Between two questions, where the first was not answered on a connection that stands. */
+/* The pause before a question is asked again, if it was not answered while connected. */
 #define ASK_AGAIN_NS (20 * PDK__MS)
 
 void pdk__live_query_ref(struct pdk__live_query *l) {
@@ -28,7 +28,7 @@ static void forget(struct pdk__live_query *l, const char *key) {
 
 static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
     struct pdk__live_query *l = of(watcher);
-    (void)path; /* a key that is kept for a watch that is gone does no harm */
+    (void)path; /* its key stays in l->keys: that does no harm */
     (void)gone;
     pdk__live_query_look(l);
 }
@@ -85,7 +85,7 @@ void pdk__live_query_look_within(struct pdk__live_query *l, int64_t ns) {
 void pdk__live_query_look(struct pdk__live_query *l) {
     pdk__assert_locked(l->s);
     if (l->stopped || l->s->ended != PDK_OK || l->s->link != PDK__LINK_CONNECTED)
-        return; /* connected again, it is asked to look */
+        return; /* the next connection makes it look */
     l->again = l->asking;
     if (l->asking)
         return;
@@ -123,7 +123,7 @@ void pdk__live_query_stop(struct pdk__live_query *l) {
 void pdk__live_queries_look(pdk_session *s) {
     pdk__assert_locked(s);
     for (GList *link = s->live_queries.head, *next; link; link = next) {
-        next = link->next; /* looking sends requests, and ends no lookout */
+        next = link->next; /* looking sends requests, and ends no live query */
         pdk__live_query_look(link->data);
     }
 }

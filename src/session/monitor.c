@@ -14,7 +14,7 @@ void pdk__monitor_init(struct pdk__monitor *m) { pthread_mutex_init(&m->mutex, N
 
 void pdk__monitor_clear(struct pdk__monitor *m) { pthread_mutex_destroy(&m->mutex); }
 
-/* The monitor is nobody's while the thread sleeps. */
+/* The thread does not have the monitor while it sleeps. */
 static void sleep_on(struct pdk__monitor *m, pthread_cond_t *condition, int64_t ns) {
     atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
     if (ns == INT64_MAX) {

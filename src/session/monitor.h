@@ -1,12 +1,12 @@
-/* The monitor of a session: its one mutex, who has it, and how a thread waits for something to change.
+/* The monitor of a session: its one mutex, the thread that has it, and the threads that wait for a change.
  *
  *     thread ── pdk__lock ──► has the monitor ── pdk__unlock ──►
  *                                │      ▲
  *                     pdk__wait  ▼      │  pdk__wake, the moment, or the end of the session
  *                              waits, on a condition of its own
  *
- * Each thread that waits has a condition of its own, in a list of the threads that wait for the same thing. An event wakes the
- * threads on its own list, and no others. The end of a session wakes all that wait in it.
+ * Each thread that waits has a condition of its own, in a list of the threads that wait for the same thing. An event
+ * wakes the threads on its own list, and no others. The end of a session wakes all that wait in it.
  */
 #ifndef PDK_SESSION_MONITOR_H
 #define PDK_SESSION_MONITOR_H
@@ -35,7 +35,7 @@ struct pdk__monitor {
 void pdk__monitor_init(struct pdk__monitor *m);
 void pdk__monitor_clear(struct pdk__monitor *m);
 
-/* Does this thread have it? The owner's own number is read by itself alone without a race. */
+/* Does this thread have it? Another thread may write the owner meanwhile, but never this thread's number. */
 static inline bool pdk__monitor_is_mine(const struct pdk__monitor *m) {
     return atomic_load_explicit(&m->owner, memory_order_relaxed) == pdk__this_thread();
 }
@@ -51,8 +51,9 @@ static inline void pdk__monitor_leave(struct pdk__monitor *m) {
     pthread_mutex_unlock(&m->mutex);
 }
 
-/* Wait on a list until pdk__wake, the end of the session, or `until` (INT64_MAX: for ever). false: the moment has passed. A
- * thread may be woken without a reason, so the caller looks again. Under the monitor, which the thread gives up meanwhile. */
+/* Wait on a list until pdk__wake, the end of the session, or `until` (INT64_MAX: for ever). false: the moment has
+ * passed. A thread may be woken without a reason, so the caller looks again. Under the monitor, which the thread gives
+ * up meanwhile. */
 bool pdk__wait(pdk_session *s, struct pdk__waiters *waiters, int64_t until);
 /* Wake the threads on a list. Under the monitor. */
 void pdk__wake(struct pdk__waiters *waiters);

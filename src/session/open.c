@@ -1,4 +1,4 @@
-/* Opening a session: options, the first connection, and what is asked of it from outside. */
+/* Opening a session: options, the first connection, and what a caller may ask about it. */
 #include "session/open.h"
 
 #include "base/fork.h"
@@ -93,8 +93,8 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     return s;
 }
 
-/* The first lease, or why there is none. A connection alone is not enough: credentials are refused after it, and a server
- * without a quorum accepts it. */
+/* Wait for the first lease, or fail with the reason. A connection alone is not enough: a server refuses credentials
+ * only after it, and a server without a quorum accepts it. */
 static pdk_status await_connection(pdk_session *s) {
     int64_t deadline = pdk__deadline(s, s->connect_timeout_ms);
     pdk__lock(s);
@@ -110,7 +110,7 @@ static pdk_status await_connection(pdk_session *s) {
     return status;
 }
 
-/* Nobody hears of a session that was never handed out. */
+/* The caller never got this session, so none of its callbacks runs any more. */
 static void abandon(pdk_session *s) {
     pdk__outbox_silence(s);
     pdk_session_unref(s);

@@ -23,7 +23,8 @@ bool pdk__send(pdk_session *s, struct pdk__request request, pdk__done_fn done, v
     return sent;
 }
 
-/* Does the answer prove that a quorum committed something of our session? Failed creates, deletes and sets prove nothing. */
+/* Does the answer prove that a quorum committed something of our session? Failed creates, deletes and sets prove
+ * nothing. */
 static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
     switch (kind) {
     case PDK__OP_CREATE:

@@ -5,8 +5,9 @@
 #include <paddock/status.h>
 #include <stddef.h>
 
-/* Copy given over full, which holds the defaults and is `size` bytes long. An older, smaller struct leaves the rest at the
- * defaults; of a newer, larger one the surplus must be zero. first: the size of the first version. NULL: all defaults. */
+/* Copy `given` over `full`, which holds the defaults and is `size` bytes long. An older, smaller struct leaves the rest
+ * at the defaults. In a newer, larger one the surplus must be zero. NULL: all defaults. first: the size of the first
+ * version. */
 pdk_status pdk__options_read(const char *name, const void *given, void *full, size_t size, size_t first);
 
 #endif

@@ -1,8 +1,9 @@
-/* The platform of a session: all that it needs of its surroundings, in one table. These are ZooKeeper, name resolution, the
- * clock, random numbers, the timer and the wake-ups.
+/* The platform of a session: all that it needs from its surroundings, in one table. These are ZooKeeper, name
+ * resolution, the clock, random numbers, the timer and the wake-ups.
  *
- * The real one is threads.c over libzookeeper. A simulation brings its own, and the same driver runs in its time. Calls that
- * block (pdk_lock_acquire, pdk_session_close …) wait on conditions in real time: they are for the real platform only.
+ * The real one is threads.c over libzookeeper. A simulation brings its own, and the same driver runs in its time. Calls
+ * that block (pdk_lock_acquire, pdk_session_close …) wait on conditions in real time: they are for the real platform
+ * only.
  */
 #ifndef PDK_SESSION_PLATFORM_H
 #define PDK_SESSION_PLATFORM_H
@@ -21,9 +22,9 @@ struct pdk__platform {
                           char **why);
     /* CLOCK_BOOTTIME in ns: it counts while the machine sleeps, and nobody sets it. */
     int64_t (*now)(void);
-    /* Bytes that no other process has, be it forked off this one. */
+    /* Bytes that no other process gets, not even a forked child. */
     void (*random)(void *bytes, size_t size);
-    /* Bring the session to life: from now on the other calls are carried out. SYSTEM. */
+    /* Start the session: from now on the other calls are carried out. SYSTEM. */
     pdk_status (*start)(struct pdk_session *s);
     /* Call pdk__tick soon after `at`, or earlier. Under the monitor. */
     void (*arm)(struct pdk_session *s, int64_t at);
@@ -33,7 +34,7 @@ struct pdk__platform {
     void (*work)(struct pdk_session *s);
     /* No thread of the session runs any more, or none was ever started. Under the monitor. */
     bool (*ended)(const struct pdk_session *s);
-    /* After the last use. */
+    /* Free the platform's part of the session, after its last use. */
     void (*end)(struct pdk_session *s);
 };
 

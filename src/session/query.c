@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "session/blocking.h"
 
-/* Between two questions on one connection. */
+/* The pause between two tries on one connection. */
 #define ASK_AGAIN_NS (50 * PDK__MS)
 
 void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free_fn)(struct pdk__query *q)) {

@@ -4,7 +4,7 @@
 
 #include "session/ops.h"
 
-/* Embedded first in what the question is about. Under the monitor. */
+/* Embedded first in the user's own struct. Under the monitor. */
 struct pdk__query {
     pdk_session *s;
     unsigned refs; /* the caller's, and one per request in flight */
@@ -16,15 +16,16 @@ struct pdk__query {
 };
 
 void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free)(struct pdk__query *q));
-/* Ask; done gets the query as its user and must call pdk__query_answered last. */
+/* Send a request. done gets `user`, and calls pdk__query_answered last. If it cannot be sent, the status is
+ * UNAVAILABLE. */
 void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user);
 void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply);
 /* Wait until nothing is in flight, the moment has come, or the session has ended. */
 pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline);
 void pdk__query_unref(struct pdk__query *q);
 
-/* The whole blocking call, not under the monitor: ask until there is an answer or the time is over. ask runs under the
- * monitor with a connection, and answers UNAVAILABLE when it is worth asking again. */
+/* The whole blocking call: ask until there is an answer or the time is over. ask runs under the monitor, while
+ * connected. It returns UNAVAILABLE if it is worth asking again. Not under the monitor. */
 pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, int64_t timeout_ms,
                           pdk_status (*ask)(pdk_session *s, int64_t deadline, void *user), void *user);
 

@@ -16,14 +16,14 @@ void pdk__uuid_prefix_make(pdk_session *s) {
                (random.d & 0x3fff) | 0x8000);
 }
 
-/* Quickly, of nearly all: by the number in it. */
+/* Does an entry have this node? The number in the name answers quickly for nearly all. */
 static bool is_marked(const pdk_session *s, const char *name) {
     uint64_t serial = g_ascii_strtoull(name + pdk__name_uuid_prefix_length(name), NULL, 16);
     const struct pdk__entry *entry = g_hash_table_lookup(s->marked, &serial);
     return entry && (entry->c.own[0] == '\0' || strcmp(entry->c.own, name) == 0);
 }
 
-/* Also the reaper's. */
+/* The same, by looking at every entry, the reaper's too. */
 static bool is_known(const pdk_session *s, const char *name) {
     for (const GList *link = s->entries.head; link; link = link->next)
         if (strcmp(((const struct pdk__entry *)link->data)->c.own, name) == 0)
@@ -31,9 +31,10 @@ static bool is_known(const pdk_session *s, const char *name) {
     return false;
 }
 
-/* As of a node that may be ours: the contender asks whose it is before it deletes it. */
+/* Make an entry for a node that may be ours. The contender asks for the node's session before it deletes it. */
 static void reap(pdk_session *s, const char *dir, const char *mark, const char *name) {
-    pdk__log(s, PDK_LOG_WARN, "%s/%s bears a name of ours, and nobody has it: deleting it if it is ours", dir, name);
+    pdk__log(s, PDK_LOG_WARN, "%s/%s bears a name of this session, and no entry has it: deleting it if it is ours", dir,
+             name);
     struct pdk__entry *entry = pdk__entry_make(s, dir, mark);
     entry->c.phase = PDK__CANDIDATE;
     g_strlcpy(entry->c.own, name, sizeof entry->c.own);

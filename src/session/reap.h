@@ -1,20 +1,22 @@
-/* The reaper: nodes that are ours and nobody's any more. Its set is the places without a line; the contender's own rules
- * delete them. What is left is what no rule of a single contender covers. Under the monitor. */
+/* The reaper deletes the nodes of ours that nobody needs any more. Its set is the entries without an owner. The
+ * contender's own rules delete their nodes. This file adds the cases that no rule of a single contender covers. Under
+ * the monitor. */
 #ifndef PDK_SESSION_REAP_H
 #define PDK_SESSION_REAP_H
 
 #include "session/entry.h"
 
-/* A new ZooKeeper session begins: how its nodes will be named. */
+/* A new ZooKeeper session begins: choose how the UUIDs in its nodes' names begin. */
 void pdk__uuid_prefix_make(pdk_session *s);
-/* A list of dir shows nodes that bear this session's names, and that none of its places has: a second one of a create that
- * was repeated, or one that the servers have brought back (ADR 12). What is ours of them is deleted. own: the node of
- * whoever asked, or "". */
+/* Delete the orphans in a list of dir: nodes of ours, with a name of this session, that no entry has. An orphan is the
+ * second node of a create that was repeated, or a node that the servers have brought back (ADR 12). own: the node of
+ * the entry that listed, or "". */
 void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const char *const *names, size_t count);
-/* The server refuses to delete the node for good. It would block the path until the session ends: end the session. */
+/* The server will never delete the node. It would block the path until the ZooKeeper session ends, so give the session
+ * up. */
 void pdk__reap_stuck(struct pdk__entry *entry);
-/* Our node is gone. Near the end of the directory's sequence numbers, remove the directory if it is empty: its successor
- * counts from zero. */
+/* Our node is gone. Near the end of the directory's sequence numbers, remove the directory if it is empty. Its
+ * successor counts from zero. */
 void pdk__reap_done(const struct pdk__entry *entry);
 
 #endif

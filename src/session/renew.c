@@ -1,5 +1,5 @@
-/* The lease, driven: barriers every T/10 while something is held or next in line, every T/4 otherwise, so that a lock that is
- * wanted finds its evidence. The arithmetic is core/lease.h's. */
+/* Renews the lease with barriers: every T/10 while an entry is held or close to the head of its queue, every T/4
+ * otherwise. So a new claim finds the evidence for a lease. T is the session timeout; core/lease.h computes. */
 #include "session/renew.h"
 
 #include "session/entries.h"
@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-/* Somebody waits for a longer lease, or for the first, or all do after a reconnect: its evidence is half a tick away. */
+/* A caller waits for a longer lease, or all wait for the first one, or for the first one after a reconnect. The
+ * evidence for it is half a tick away. */
 static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored || s->lease.end == 0; }
 
-/* When to write again. */
+/* The time of the next barrier. */
 static int64_t due(const pdk_session *s, int64_t now) {
     bool active = pdk__entries_active(s), pressed = is_urgent(s) || (active && pdk__lease_short(&s->lease, now));
     return s->last_proof + (pressed  ? pdk__lease_urgent_period(&s->lease)

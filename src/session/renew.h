@@ -1,4 +1,4 @@
-/* The lease, driven. Under the monitor. */
+/* Renews the lease. Under the monitor. */
 #ifndef PDK_SESSION_RENEW_H
 #define PDK_SESSION_RENEW_H
 
@@ -9,7 +9,7 @@ void pdk__renew_init(pdk_session *s);
 void pdk__renew_begin(pdk_session *s);
 /* Connected: prove the session at once. */
 void pdk__renew_connected(pdk_session *s);
-/* Something is held, or next in its queue: renew within T/10, or sooner. */
+/* An entry is held, or close to the head of its queue: renew within T/10, or sooner. */
 void pdk__renew_soon(pdk_session *s);
 /* Send a barrier now. */
 void pdk__renew_now(pdk_session *s);

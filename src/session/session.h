@@ -1,6 +1,6 @@
-/* The inside of a session. The driver is a monitor: a thread takes every decision of a session under its one mutex. The thread
- * is the one that brings the event: a caller, the client library's completion thread, or the timer. Nothing blocks under the
- * monitor, and no user code runs under it.
+/* The inside of a session. The driver is a monitor: a thread takes every decision of a session under its one mutex.
+ * That thread brings the event: it is a caller, the client library's completion thread, or the timer. Nothing blocks
+ * under the monitor, and no user code runs under it.
  *
  *     caller ─────────┐                       ┌─► zk->submit   requests (ops.c)
  *     completions ────┼─► monitor: entries,   ├─► outbox       callbacks that are due (dispatch.c)
@@ -31,7 +31,7 @@
 /* Beyond 1 MiB of watched paths the client library reconnects for ever. */
 #define PDK__WATCHED_BYTES_MAX ((size_t)900 * 1000)
 
-/* At most this much is read, or written, of what a contender says about itself. */
+/* The longest identity of a contender, in bytes, that is read or written. */
 #define PDK__IDENTITY_MAX 1024
 
 enum pdk__link { PDK__LINK_NONE, PDK__LINK_OPENING, PDK__LINK_CONNECTED, PDK__LINK_SUSPENDED };
@@ -44,14 +44,14 @@ struct pdk_session {
     struct pdk__monitor monitor;
     struct pdk__hosts *hosts;
     char *identity, *digest, *tls;
-    char uuid_prefix[25]; /* with which the UUIDs in the ZooKeeper session's node names begin */
+    char uuid_prefix[25]; /* how the UUIDs in the ZooKeeper session's node names begin */
     int64_t session_timeout_ms, connect_timeout_ms, request_timeout_ms;
     pdk_session_event_fn on_event;
     void *on_event_user;
 
     /* the connection: connect.c, supervise.c */
     enum pdk__link link;
-    pdk__zk *zk;         /* the current handle, from its first word, or the end of its opening, on */
+    pdk__zk *zk;         /* the current handle, from its first report, or the end of its opening, on */
     char *servers;       /* of that handle, numeric */
     pdk__zk *retired;    /* the connector has to close it */
     uint64_t generation; /* counts handles: an answer of an older one only frees memory */
@@ -59,11 +59,11 @@ struct pdk_session {
     int64_t suspended_at;
     int64_t refresh_at; /* without a connection until then, the connector looks whether the servers have moved */
     bool ever_connected, restored;
-    pdk_status ended;   /* PDK_OK while alive; afterwards what every call answers: CLOSED, AUTH … */
+    pdk_status ended;   /* PDK_OK while alive; afterwards the answer of every call: CLOSED, AUTH … */
     pdk_status trouble; /* why there is no connection, for pdk_session_open */
     char *trouble_text;
     bool finish, finished; /* the connector has to close everything for good; it has done so */
-    int64_t flush_until;   /* before that, it waits for deletes until then */
+    int64_t flush_until;   /* the connector waits for deletes until then, before it finishes */
     bool closing;          /* pdk_session_close was called */
 
     /* the threads that wait for the session itself */
@@ -80,12 +80,12 @@ struct pdk_session {
     GSequence *alarms;
     int64_t armed; /* the moment that the platform's timer was last set to */
 
-    struct pdk__listener *listener; /* what stands on the session; NULL: nothing yet */
+    struct pdk__listener *listener; /* the grants on the session; NULL: none yet */
     GQueue entries;                 /* every node that may exist, also those that leave: entry.c */
     GQueue live_queries;            /* live_query.c */
     GHashTable *watches;            /* path -> its watchers: watches.c */
     size_t ephemeral_bytes, watched_bytes;
-    uint64_t leaving_serial, marks; /* of entries: how many have left; how many were given a mark */
+    uint64_t leaving_serial, marks; /* how many entries have begun to leave; how many were given a mark */
     GHashTable *marked;             /* the entries that exist, by the number in their mark */
 
     struct pdk__outbox outbox;

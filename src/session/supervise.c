@@ -1,11 +1,11 @@
-/* The life of the connection, as the sink of the table of calls.
+/* The life of the connection. The sink of the table of calls is here.
  *
  *              open              CONNECTED                 CONNECTING
  *     NONE ──────────► OPENING ─────────────► CONNECTED ◄──────────────► SUSPENDED
  *       ▲                 │                       │         CONNECTED        │
  *       └─────────────────┴──── EXPIRED, or given up: retire the handle ◄────┘
  *
- * A retired handle is closed by the connector before it opens the next one, so that one handle speaks at a time.
+ * The connector closes a retired handle before it opens the next one. So one handle reports at a time.
  */
 #include "session/supervise.h"
 
@@ -45,7 +45,7 @@ void pdk__session_tell(pdk_session *s, pdk_session_event event) {
         g_free(told);
 }
 
-/* Nothing of the current handle counts any more. */
+/* Nothing from the current handle counts any more. The connector closes it. */
 static void retire(pdk_session *s) {
     pdk__assert_locked(s);
     s->retired = s->zk;
@@ -64,7 +64,7 @@ static void retire(pdk_session *s) {
 static void begin_anew(pdk_session *s) {
     pdk__assert_locked(s);
     bool had_session = s->link != PDK__LINK_OPENING;
-    pdk__uuid_prefix_make(s); /* nodes of the session before are not the next one's */
+    pdk__uuid_prefix_make(s); /* the next session must not take these nodes for its own */
     if (s->listener)
         s->listener->calls->expired(s->listener);
     retire(s);
@@ -96,7 +96,7 @@ void pdk__session_end(pdk_session *s, pdk_status status, const char *why) {
 
 static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     bool first = s->link == PDK__LINK_OPENING;
-    if (s->link != PDK__LINK_CONNECTED) { /* it may be told twice */
+    if (s->link != PDK__LINK_CONNECTED) { /* it may come twice */
         s->connected_at = pdk__now(s);
         s->restored = first;
     }
@@ -106,7 +106,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     if (first) {
         pdk__session_tell(s, s->ever_connected ? PDK_SESSION_REOPENED : PDK_SESSION_CONNECTED);
         s->ever_connected = true;
-    } else { /* a shorter timeout shortens what is held */
+    } else { /* a shorter timeout shortens the holds */
         if (s->listener)
             s->listener->calls->lease_shortened(s->listener, s->lease.end);
         pdk__alarm_set(s, &s->lease_over, s->lease.end);
@@ -122,7 +122,7 @@ static void on_connecting(pdk_session *s) {
         return;
     s->link = PDK__LINK_SUSPENDED;
     s->suspended_at = pdk__now(s);
-    s->refresh_at = s->suspended_at + MAX(s->lease.timeout, 5000 * PDK__MS); /* what was held is lost by then */
+    s->refresh_at = s->suspended_at + MAX(s->lease.timeout, 5000 * PDK__MS); /* every hold is lost by then */
     s->platform->work(s);
     pdk__entries_tell(s, PDK__LINK_DOWN);
     pdk__session_tell(s, PDK_SESSION_SUSPENDED);
@@ -132,7 +132,7 @@ static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int6
     pdk_session *s = driver;
     pdk__lock(s);
     if (!s->zk && s->link == PDK__LINK_OPENING)
-        s->zk = zk; /* it speaks before its opening has returned */
+        s->zk = zk; /* it reports before its opening has returned */
     if (s->zk == zk) {
         if (state == PDK__ZK_CONNECTED) {
             on_connected(s, id, timeout_ms);

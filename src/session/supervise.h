@@ -4,14 +4,14 @@
 
 #include "session/session.h"
 
-/* What the table of calls tells. It takes the monitor itself. */
+/* The sink for a handle's replies, watches, states and log. It takes the monitor itself. */
 extern const struct pdk__zk_sink pdk__session_sink;
 
 /* Give up the current handle and begin anew: every hold is lost, every claim queues again. */
 void pdk__session_reopen(pdk_session *s, const char *why);
 /* The end, as CLOSED or AUTH: claims are answered, holds are lost, and the reaper gets the nodes. */
 void pdk__session_end(pdk_session *s, pdk_status status, const char *why);
-/* Log the event, and have it told to the user. */
+/* Log the event, and tell it to the user. */
 void pdk__session_tell(pdk_session *s, pdk_session_event event);
 
 #endif

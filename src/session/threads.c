@@ -1,11 +1,11 @@
-/* The real world: libzookeeper, CLOCK_BOOTTIME, and the threads of a session.
+/* The real platform: libzookeeper, CLOCK_BOOTTIME, and the threads of a session.
  *
  *     timer       sleeps on a timerfd; rings alarms under the monitor         never blocks, never runs user code
  *     connector   resolves, opens and closes handles                         may block for seconds
  *     dispatcher  runs callbacks; absent with manual dispatch                blocks for as long as user code does
  *     (two more belong to each handle of the client library: one does its IO, one brings us its completions)
  *
- * All block every signal. None is joined: the last one to leave a session nobody references frees it.
+ * All block every signal. None is joined. The last thread to end frees the session, if nobody references it.
  */
 #include "session/threads.h"
 
@@ -123,7 +123,7 @@ bool pdk__thread_begin(void *(*main)(void *user), void *user) {
 }
 
 static bool start_thread(pdk_session *s, void *(*main)(void *)) {
-    bool begun = pdk__thread_begin(main, s); /* under the monitor: it ends no sooner than it is counted */
+    bool begun = pdk__thread_begin(main, s); /* under the monitor: it is counted before it can end */
     threads_of(s)->running += begun;
     return begun;
 }
@@ -177,7 +177,7 @@ static bool real_ended(const pdk_session *s) {
     return !s->platform_data || threads_of(s)->running == 0;
 }
 
-/* The kernel's, since GLib's generator goes on alike in parent and child. So few bytes come at once, and all together. */
+/* From the kernel: GLib's generator gives parent and child the same numbers. So few bytes come in one piece. */
 static void real_random(void *bytes, size_t size) {
     while (getrandom(bytes, size, 0) != (ssize_t)size)
         ;

@@ -1,14 +1,14 @@
-/* Who waits for an event on which path. A path stays here until its watch has fired or the handle is gone, also when nobody
- * waits any more: the client library cannot take a watch back cheaply, and counts its bytes all the same.
+/* The watched paths, and the watchers of each. A path stays here until its watch has fired or the handle is gone, even
+ * if nobody waits any more. The client library cannot take a watch back cheaply, and counts its bytes all the same.
  *
- * The server keeps watches on a node and watches on its children apart, and so does this table: the latter stand under the
- * directory's path with a slash behind it (pdk__watches_children_key). */
+ * The server keeps watches on a node and watches on its children apart. So does this table. A key is a node's path, or,
+ * for its children, the path with a slash behind it (pdk__watches_children_key). Under the monitor. */
 #ifndef PDK_SESSION_WATCHES_H
 #define PDK_SESSION_WATCHES_H
 
 #include "session/session.h"
 
-/* Embedded in who waits. */
+/* Embedded first in the watcher's own struct. */
 struct pdk__watcher {
     void (*fired)(struct pdk__watcher *watcher, const char *path, bool gone);
     void (*ref)(struct pdk__watcher *watcher);
@@ -18,10 +18,11 @@ struct pdk__watcher {
 void pdk__watches_init(pdk_session *s);
 /* false: the limit on watched bytes is reached. */
 bool pdk__watches_add(pdk_session *s, const char *key, struct pdk__watcher *watcher);
+/* The watcher waits no more. The key stays until its watch fires. */
 void pdk__watches_remove(pdk_session *s, const char *key, struct pdk__watcher *watcher);
-/* The watch was not set: unless another one waits for the same, no event will come for it. */
+/* The watch was not set. No event will come, unless another watcher waits on the same key. */
 void pdk__watches_failed(pdk_session *s, const char *key, struct pdk__watcher *watcher);
-/* The watch on path fired: tell who waits. */
+/* The watch on path fired: tell its watchers. */
 void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event event);
 /* A new handle: no watch is left. */
 void pdk__watches_reset(pdk_session *s);

@@ -25,9 +25,9 @@ MUTANTS = {
          "    pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);")]),
     "validity that revives": ("src/grant/hold.c", SIM, [
         ("while (until > now && until < end_ns", "while (until >= 0 && now > 0 && until < end_ns"),
-        ("src/grant/registry.c", "pdk__registry_check(r); /* what", "(void)r; /* what")]),
+        ("src/grant/registry.c", "pdk__registry_check(r); /* a hold", "(void)r; /* a hold")]),
     "what has lapsed is not told before the lease moves": ("src/grant/registry.c", SIM, [
-        ("pdk__registry_check(r); /* what", "(void)r; /* what")]),
+        ("pdk__registry_check(r); /* a hold", "(void)r; /* a hold")]),
     "no look at the lease when a grant is received": ("src/grant/claim.c", RARE, [
         ("!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
     "granted with any lease": ("src/session/commands.c", SIM, [
