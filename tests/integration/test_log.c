@@ -85,6 +85,52 @@ START_TEST(each_log_text_is_one_line) {
 }
 END_TEST
 
+/* ---- one cycle of a lock, read from the log alone */
+
+/* The lines below `path` that are no log of the client library, without what differs from run to run. */
+static GString *cycle_of(const char *path) {
+    GString *cycle = g_string_new(NULL);
+    for (guint i = 0; i < event_log.lines->len; i++) {
+        const char *line = g_ptr_array_index(event_log.lines, i);
+        const char *at = strstr(line, path), *words = at ? strchr(at, ':') : NULL;
+        const char *token = words ? strstr(words, "token ") : NULL;
+        if (line[0] != 'D' || !words)
+            continue;
+        int length = token ? (int)(token - words) : (int)strlen(words);
+        g_string_append_printf(cycle, "%s%.*s\n", at[strlen(path)] == '/' ? "node" : "queue", length, words);
+    }
+    return cycle;
+}
+
+START_TEST(one_cycle_can_be_read_from_the_log) {
+    pdk_session *s = open_session(PDK_LOG_DEBUG, PDK_DISPATCH_THREAD);
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_new(s, "/log/cycle", NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK); /* makes the directory */
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(s, 5000), PDK_OK);
+    ck_assert(event_log_wait_line(&event_log, "after deleted: gone", 5000));
+    g_ptr_array_set_size(event_log.lines, 0);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_session_flush(s, 5000), PDK_OK);
+    ck_assert(event_log_wait_line(&event_log, "after deleted: gone", 5000));
+    GString *cycle = cycle_of("/log/cycle");
+    ck_assert_str_eq(cycle->str, "queue: claim 2 queues\n"
+                                 "node: out, after created: in\n"
+                                 "node: in, after listed: held\n"
+                                 "queue: granted, \n"
+                                 "queue: claim 2 is decided: PDK_OK\n"
+                                 "queue: the grant with \n"
+                                 "node: held, after leave: in\n"
+                                 "node: in, after deleted: gone\n");
+    g_string_free(cycle, TRUE);
+    pdk_lock_unref(lock);
+    close_session(s);
+}
+END_TEST
+
 /* ---- a slow reader */
 
 static unsigned dropped_in_all(void) {
@@ -135,6 +181,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_loop_test(cases, only_chosen_levels_are_logged, PDK_LOG_ERROR, PDK_LOG_DEBUG + 1);
     tcase_add_test(cases, each_log_text_is_one_line);
+    tcase_add_test(cases, one_cycle_can_be_read_from_the_log);
     tcase_add_test(cases, a_slow_reader_is_told_how_much_it_missed);
     suite_add_tcase(suite, cases);
     return suite;
