@@ -1,4 +1,4 @@
-"""What a fault is, how it is inflicted, and the catalogue of all faults."""
+"""The definition of a fault, how it is inflicted, and the catalogue of all faults."""
 import itertools
 from dataclasses import dataclass, field
 

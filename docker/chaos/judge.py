@@ -13,7 +13,7 @@
 
 Time is CLOCK_BOOTTIME of the one machine. A grant counts as valid from the first to the last sample that said so,
 less the time in which its process was stopped. If the player was killed, it counts until the player was certainly
-dead. What is in doubt is decided against us and in favour of the others.
+dead. A doubtful case is decided against us and in favour of the others.
 """
 from dataclasses import dataclass, field
 

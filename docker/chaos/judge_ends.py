@@ -13,7 +13,7 @@ WITHDRAWN, OUT_OF_TIME, TRIED = {"PDK_CANCELED"}, {"PDK_TIMEOUT", "PDK_UNAVAILAB
 
 
 def judge_words(hold):
-    """What was noted of one grant, and how often."""
+    """The notes about one grant, and how often each came."""
     player, ends = hold.player, [how for _, how in hold.ended]
     if len(ends) > 1:
         yield f"{hold.tell()} ended {len(ends)} times"

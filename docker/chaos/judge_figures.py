@@ -135,7 +135,7 @@ def resumed():
 
 
 def pauses():
-    """A grant does not count while its process is stopped. What is in doubt is decided against ours."""
+    """A grant does not count while its process is stopped. A doubtful case is decided against ours."""
     stop = both(*[add(ms, "driver", f"{what} who={who}") for who in "ck" for ms, what in
                   ((5500, "stopped"), (5600, "resuming"), (5700, "resumed"))])
     rival = both(lambda lines: [*lines, *grant("l", 9, 90, 890, 5000, 6000)], drop("a", ""), stop)

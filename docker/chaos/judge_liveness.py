@@ -8,7 +8,7 @@ from play.tables import few
 
 from agreement import disagreements
 
-# What a turn may take beside its use: for so long the threads of a process may hand it to each other, see lock.h.
+# The time that a turn may take beside its use: for so long the threads of a process may hand it to each other, see lock.h.
 HANDOVERS_NS = 100 * MS
 
 

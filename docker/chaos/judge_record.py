@@ -66,7 +66,7 @@ class Player:
         return self.client == OURS
 
     def pauses(self):
-        """When it certainly did not run. What is in doubt is decided against us: ours may run from `resuming` on."""
+        """When it certainly did not run. A doubtful case is decided against us: ours may run from `resuming` on."""
         return [(stopped, resuming if self.ours else resumed) for stopped, resuming, resumed in self.stops]
 
     def running(self, begin, end):

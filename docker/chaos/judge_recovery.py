@@ -1,4 +1,4 @@
-"""What a fault costs: losses, when they were known, how long no player was served, and whether the keepers kept."""
+"""The cost of a fault: losses, when they were known, how long no player was served, and whether the keepers kept."""
 import bisect
 from dataclasses import dataclass, field
 

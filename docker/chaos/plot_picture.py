@@ -1,4 +1,4 @@
-"""What a plot shows of a run: a row for each slot of a path, with its holds, and what was done meanwhile."""
+"""The parts of a plot: a row for each slot of a path, with its holds, and what was done meanwhile."""
 from dataclasses import dataclass, field
 
 from judge_exclusion import overlaps

@@ -20,7 +20,7 @@
 #define SLOTS 4 /* sessions of a script, A to D */
 #define BATCH 8 /* requests pipelined in one step */
 
-/* What a script may need, and a backend may not have. */
+/* Features that a script may need, and that a backend may lack. */
 enum capability {
     CAN_TREE = 1,       /* nodes of any name anywhere; directories can be read, watched and deleted */
     CAN_ACL = 2,        /* permissions */
@@ -32,7 +32,7 @@ enum capability {
 };
 extern const char *const capability_names[CAPABILITIES];
 
-/* What a backend may leave out of its answers. It is not compared then. */
+/* Parts that a backend may leave out of its answers. It is not compared then. */
 enum field { SHOWS_CODE = 1, SHOWS_DATA = 2 };
 
 enum step_kind {
@@ -50,7 +50,7 @@ enum step_kind {
 
 enum admin_kind { ADMIN_MKDIR, ADMIN_CREATE, ADMIN_SET, ADMIN_DELETE, ADMIN_ACL, ADMIN_COUNTER, ADMIN_AWAIT_GONE };
 
-/* What a node refuses to every client. */
+/* The rights that a node refuses to every client. */
 enum refusal { NO_READ = 1, NO_WRITE = 2, NO_CREATE = 4, NO_DELETE = 8 };
 
 struct ask {
@@ -137,7 +137,7 @@ struct backend *backend_wrong(int way);
 struct trace;
 struct trace *trace_new(const struct script *script);
 void trace_free(struct trace *trace);
-/* What a session, given by its name, received while a step was played. */
+/* The events that a session, given by its name, received while a step was played. */
 void trace_reply(struct trace *t, size_t step, const char *session, const struct ask *ask,
                  const struct pdk__reply *reply, const char *owner);
 void trace_not_sent(struct trace *t, size_t step, const char *session, const struct ask *ask);
@@ -146,7 +146,7 @@ void trace_state(struct trace *t, size_t step, const char *session, enum pdk__zk
 /* All of it as lines, step by step, with only the fields in shows. */
 GPtrArray *trace_lines(const struct trace *t, unsigned shows);
 
-/* What was seen in all of some traces. A run that did not see it all proves nothing. */
+/* The features seen in a set of traces. A run that did not see it all proves nothing. */
 struct seen {
     unsigned ok[PDK__OP_SET + 1], failed[PDK__OP_SET + 1]; /* by kind of request */
     unsigned named[2], watching[2];                        /* of creates and of lists: failed, ok */

@@ -79,7 +79,7 @@ struct lease_request {
     bool pinged; /* on its link back there is a ping ahead of it */
 };
 
-/* What is on its way from a server to the next: requests, and reports. A report is the time of a touch. It arrives with
+/* Messages on their way from a server to the next: requests, and reports. A report is the time of a touch. It arrives with
  * the request behind it; an earlier arrival only makes the leader wait longer. link[0] holds what the leader itself has
  * yet to commit. */
 struct lease_link {

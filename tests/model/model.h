@@ -58,7 +58,7 @@ enum model_budget {
     BUDGETS,
 };
 
-/* What a client asks for. Locks are for all of them or none, and so are leases. */
+/* The kind of grant that a client asks for. Locks are for all of them or none, and so are leases. */
 enum model_role { MODEL_LOCKS, MODEL_WRITES, MODEL_READS, MODEL_LEASES };
 
 struct model_config {

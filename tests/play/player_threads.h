@@ -21,7 +21,7 @@ void player_pause(int longest_us);
 bool player_chance(int percent);
 
 /* How long a claim may wait: 0 (a try) in so many percent of the calls, else 1 ms to below longest_ms in so many
- * percent, else for ever. What is given up must leave nothing that blocks the others. */
+ * percent, else for ever. A claim that is given up must leave nothing that blocks the others. */
 int64_t player_patience(int try_percent, int short_percent, int longest_ms);
 /* Whether such a claim may end like this, without a grant. A try may time out as well: the session's request timeout
  * bounds it. */

@@ -136,7 +136,7 @@ class Trial:
             self.undo(*other)
 
     def trip_another(self, leader):
-        """Now and then another candidate, which may be the next, fails as well. What was done, and the candidate."""
+        """Now and then another candidate, which may be the next, fails as well. The action, and its candidate."""
         if self.random.random() > TRIPS:
             return None
         others = [player for player in self.candidates.values() if player is not leader]

@@ -1,6 +1,6 @@
 """The read/write lock: threads of several processes read and rewrite one file; some write and then read on.
 
-A writer is never in with anybody else. What a reader reads does not change. All are served in the order of the
+A writer is never in with anybody else. The data does not change while a reader reads it. All are served in the order of the
 nodes, so no writer waits for a reader that came later. Tokens rise as rwlock.h says.
 """
 import time

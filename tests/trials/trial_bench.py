@@ -82,7 +82,7 @@ class TrialBench(Bench):
         return player
 
     def expect_alive(self, player):
-        """What is done to the player next would hide that it ended by itself."""
+        """The next action on the player would hide that it ended by itself."""
         if not player.alive:
             raise Broken(f"{player.name} ended by itself, status {player.child.returncode}: {player.complaint()}")
 
