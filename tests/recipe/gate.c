@@ -2,18 +2,18 @@
  *
  *     /jobs/start                          data: "open" once the gate has opened
  *        ├─ _c_…-lock-0000000000  ┐
- *        ├─ _c_…-lock-0000000001  ├ present; each that waits watches the children of the directory
+ *        ├─ _c_…-lock-0000000001  ├ present; those that wait watch the children of the directory
  *        └─ _c_…-lock-0000000002  ┘
  *
  *     present ─► ASK: list and watch, read the mark ──marked──────────────────────────► hold
  *                 ▲      │ too few: wait for the watch                                    ▲
  *                 └──────┴────────── enough: OPEN, write the mark ──a quorum committed it─┘
  *
- * Rule: nobody blocks. A participant's entry is admitted as soon as a list shows its node and the lease is fresh: it is present
- * then. The number of the others is asked for at the queue's gate (struct pdk__gate), by a live query.
+ * Rule: nobody blocks. So an entry is admitted as soon as a list shows its node and the lease is fresh. The participant is
+ * present then. A live query counts the participants while the queue's gate (struct pdk__gate) keeps the claim waiting.
  *
- * Why a mark: the first participants that pass may leave at once. A participant that is slower finds fewer than n nodes then.
- * The mark is committed before anybody passes, so it is there before anybody leaves.
+ * Why a mark: the first participants that pass may leave at once. A slower participant finds fewer than n nodes then. A quorum
+ * commits the mark before anybody passes, so it is there before anybody who passed leaves.
  */
 #include "gate.h"
 
@@ -35,7 +35,7 @@ struct question;
 /* One participant that waits. Belongs to its queue (queue->user). */
 struct visit {
     int32_t participants;
-    struct question *question; /* or NULL: it is not present */
+    struct question *question; /* or NULL: it is not present yet */
 };
 
 /* Outlives the visit while answers are on their way. */
@@ -70,7 +70,7 @@ static bool is_refusal(enum pdk__result result) { return result == PDK__NOT_ALLO
 
 /* ---- the questions */
 
-/* The last word on a question. not fine: it must be asked again. */
+/* The end of a question. Not fine: it must be asked again. */
 static void answered(struct question *question, bool fine) {
     pdk__live_query_done(&question->query, fine);
     pdk__live_query_unref(&question->query);
@@ -84,7 +84,7 @@ static bool send(struct question *question, struct pdk__request request, pdk__do
     return true;
 }
 
-/* A lost answer is no answer: the next look finds the mark, or writes it again. */
+/* If the answer is lost, the next question finds the mark, or writes it again. */
 static void on_opened(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct question *question = user;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
@@ -105,7 +105,7 @@ static void decide(struct question *question, const struct pdk__reply *mark) {
         pass(queue);
     } else if (question->present >= visit->participants) {
         fine = send(question, (struct pdk__request){.kind = PDK__OP_SET, .data = OPEN}, on_opened);
-        if (fine) { /* on_opened has the last word */
+        if (fine) { /* on_opened ends the question */
             pdk__live_query_unref(&question->query);
             return;
         }
@@ -131,7 +131,7 @@ static void on_mark(pdk_session *s, void *user, const struct pdk__reply *reply) 
     answered(question, refused);
 }
 
-/* A node of ours that is being deleted is nobody's presence. */
+/* A node of ours that is being deleted does not count: its participant has given up. */
 static void count(struct question *question, const struct pdk__reply *reply) {
     struct pdk__queue *queue = question->queue;
     question->present = 0;
@@ -154,7 +154,8 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__live_query_unref(&question->query);
 }
 
-/* The list first: nobody leaves before the mark is there, so the mark that is read next tells of all who have left the list. */
+/* The list comes before the mark. Participants that passed have left after the mark was written. So a list without them is
+ * followed by a mark that says "open". */
 static bool ask(struct pdk__live_query *query) {
     struct question *question = (struct question *)query;
     question->watching = !question->claim->is_try && pdk__live_query_watch(query, question->key);
@@ -171,7 +172,7 @@ static void question_free(struct pdk__live_query *query) {
     g_free(question);
 }
 
-/* ---- the queue's gate: its only claim is present, and is not any more */
+/* ---- the queue's gate: the participant is present; it is not present any more, or the wait is over */
 
 static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     static const struct pdk__live_query_calls calls = {ask, question_free};
