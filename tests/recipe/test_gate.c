@@ -1,0 +1,394 @@
+/* The gate on a real server: when it opens, who counts, and what a call leaves behind. */
+#include <check.h>
+#include <glib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+/* SOON_MS is less than a session timeout, after which a lost watch would be made good. */
+enum { SESSION_MS = 3000, LONG_MS = 30000, SOON_MS = 2000, NO_NODE = -101 };
+
+static const char *server(void) { return ts_stage_server(); }
+
+/* ---- participants */
+
+struct place {
+    pdk_session *session;
+    const char *path;
+    int32_t participants;
+};
+
+static pdk_status block(void *user, int64_t timeout_ms, pdk_hold **out) {
+    const struct place *place = user;
+    return gate_enter(place->session, place->path, place->participants, timeout_ms, out);
+}
+
+/* On a thread of its own. */
+static ts_answer *enter(const ts_client *client, const char *path, int32_t participants, int64_t timeout_ms) {
+    struct place *place = g_new(struct place, 1);
+
+    *place = (struct place){client->session, path, participants};
+    ts_paddock_keep(place, g_free);
+    return ts_answer_block(block, place, timeout_ms);
+}
+
+static void assert_answer(ts_answer *answer, pdk_status expected) {
+    ck_assert_msg(ts_answer_wait(answer, ts_patience(SOON_MS)), "no answer");
+    ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(expected));
+}
+
+#define assert_present(path, count) ck_assert(ts_wait_children(server(), path, count, ts_patience(SOON_MS)))
+
+/* Nobody gets through for a while. */
+static void assert_shut(ts_answer *const *answers, int count) {
+    ts_sleep_ms(150);
+    for (int i = 0; i < count; i++) {
+        ck_assert_int_eq(ts_answer_count(answers[i]), 0);
+    }
+}
+
+/* ---- when it opens */
+
+START_TEST(it_opens_at_n) {
+    const char *path = ts_fresh_path();
+    ts_answer *answers[4];
+
+    for (int i = 0; i < 4; i++) {
+        assert_shut(answers, i);
+        answers[i] = enter(ts_stage_client(SESSION_MS), path, 4, LONG_MS);
+        assert_present(path, i + 1);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_answer(answers[i], PDK_OK);
+        ck_assert(pdk_hold_valid(ts_answer_hold(answers[i])));
+    }
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(ts_answer_release(answers[i]), PDK_OK);
+        assert_present(path, 3 - i);
+    }
+}
+END_TEST
+
+/* Two threads of one process, on one session. */
+START_TEST(threads_are_participants) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_stage_client(SESSION_MS);
+    ts_answer *first = enter(client, path, 2, LONG_MS);
+
+    assert_present(path, 1);
+    assert_shut(&first, 1);
+    ts_answer *second = enter(client, path, 2, LONG_MS);
+    assert_answer(first, PDK_OK);
+    assert_answer(second, PDK_OK);
+    assert_present(path, 2);
+    ck_assert_int_eq(ts_answer_release(first), PDK_OK);
+    assert_present(path, 1); /* leaving is each one's own */
+    ck_assert(pdk_hold_valid(ts_answer_hold(second)));
+    ck_assert_int_eq(ts_answer_release(second), PDK_OK);
+    assert_present(path, 0);
+}
+END_TEST
+
+/* n - 1 wait until the deadline, and leave nothing. */
+START_TEST(the_deadline) {
+    const char *path = ts_fresh_path();
+    const int64_t began = ts_now_ms();
+    ts_answer *answers[2];
+
+    for (int i = 0; i < 2; i++) {
+        answers[i] = enter(ts_stage_client(SESSION_MS), path, 3, 700);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_answer(answers[i], PDK_TIMEOUT);
+        ck_assert_int_ge(ts_answer_at_ns(answers[i]) / 1000000 - began, 700);
+        ck_assert_ptr_null(ts_answer_hold(answers[i]));
+    }
+    ck_assert_int_le(ts_now_ms() - began, 700 + ts_patience(SOON_MS));
+    assert_present(path, 0);
+}
+END_TEST
+
+START_TEST(a_try_does_not_wait) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_stage_client(SESSION_MS);
+    pdk_hold *hold = NULL;
+
+    ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_BUSY);
+    ck_assert_ptr_null(hold);
+    ck_assert_msg(g_str_has_suffix(pdk_error_text(), "too few are present"), "%s", pdk_error_text());
+    assert_present(path, 0);
+    ts_answer *other = enter(client, path, 2, LONG_MS);
+    assert_present(path, 1);
+    ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_OK);
+    assert_answer(other, PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+/* Two of three have left by the time the fourth comes: the gate is open. */
+START_TEST(it_stays_open) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_stage_client(SESSION_MS);
+    ts_answer *answers[3];
+    pdk_hold *hold = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        answers[i] = enter(client, path, 3, LONG_MS);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_answer(answers[i], PDK_OK);
+        ck_assert_int_eq(i == 0 ? PDK_OK : ts_answer_release(answers[i]), PDK_OK);
+    }
+    assert_present(path, 1);
+    ck_assert_int_eq(gate_enter(client->session, path, 3, 0, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+/* The second hears of its own node only when the first has passed, and left. */
+START_TEST(a_slow_participant_gets_in_after_the_others_have_left) {
+    const char *path = ts_fresh_path();
+    const ts_client *slow = ts_stage_client(SESSION_MS);
+    ts_answer *fast = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+
+    assert_present(path, 1);
+    ts_proxy_set_mode(slow->proxy, TS_BLACKHOLE_DOWN);
+    ts_answer *late = enter(slow, path, 2, LONG_MS);
+    assert_answer(fast, PDK_OK);
+    ck_assert_int_eq(ts_answer_release(fast), PDK_OK);
+    assert_present(path, 1);
+    ck_assert_int_eq(ts_answer_count(late), 0);
+    ts_proxy_heal(slow->proxy);
+    assert_answer(late, PDK_OK);
+    ck_assert_int_eq(ts_answer_release(late), PDK_OK);
+}
+END_TEST
+
+/* ---- who counts */
+
+/* Two of three; one is expired and cannot come back: it does not count. Then it can, enters again, and the gate opens. */
+START_TEST(an_expired_participant_does_not_count) {
+    const char *path = ts_fresh_path();
+    const ts_client *victim = ts_stage_client(SESSION_MS), *other = ts_stage_client(SESSION_MS);
+    ts_answer *patient = enter(other, path, 3, LONG_MS), *killed = enter(victim, path, 3, LONG_MS);
+    pdk_hold *hold = NULL;
+
+    assert_present(path, 2);
+    ts_proxy_set_mode(victim->proxy, TS_CUT);
+    ck_assert_int_eq(ts_expire(victim->proxy, server()), 0);
+    assert_present(path, 1);
+    ck_assert_int_eq(gate_enter(other->session, path, 3, 500, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(ts_answer_count(patient) + ts_answer_count(killed), 0);
+    ts_proxy_heal(victim->proxy);
+    assert_present(path, 2);
+    ck_assert_int_eq(gate_enter(other->session, path, 3, LONG_MS, &hold), PDK_OK);
+    assert_answer(patient, PDK_OK);
+    assert_answer(killed, PDK_OK);
+    ck_assert_int_eq(ts_expire(victim->proxy, server()), 0); /* which is the end of a presence */
+    ck_assert(ts_wait_event(victim, PDK_SESSION_EXPIRED, 2, ts_patience(SESSION_MS)));
+    ck_assert_int_eq(ts_answer_release(killed), PDK_LOST);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    assert_present(path, 1);
+}
+END_TEST
+
+/* A participant whose node was deleted enters again. */
+START_TEST(a_deleted_node) {
+    const char *path = ts_fresh_path();
+    ts_answer *answer = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+
+    assert_present(path, 1);
+    g_auto(GStrv) before = ts_children(server(), path, NULL);
+    g_autofree char *node = g_strdup_printf("%s/%s", path, before[0]);
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    ck_assert(ts_wait_children(server(), path, 1, ts_patience(SOON_MS)));
+    ts_answer *other = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+    assert_answer(answer, PDK_OK);
+    assert_answer(other, PDK_OK);
+    g_auto(GStrv) after = ts_children(server(), path, NULL);
+    ck_assert_int_eq(g_strv_length(after), 2);
+    ck_assert(!g_strv_contains((const char *const *)after, before[0]));
+}
+END_TEST
+
+/* A node that bears a name of this session, and that no participant has. */
+START_TEST(an_orphan_does_not_count) {
+    const char *path = ts_fresh_path();
+    ts_answer *answer = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+
+    assert_present(path, 1);
+    g_auto(GStrv) children = ts_children(server(), path, NULL);
+    const int prefix = (int)strlen("_c_01234567-0123-0123-0123-");
+    g_autofree char *orphan = g_strdup_printf("%s/%.*sfedcba987654-lock-0000000007", path, prefix, children[0]);
+    ck_assert_int_eq(ts_create(server(), orphan, "", TS_PERSISTENT, NULL), 0);
+    assert_shut(&answer, 1);
+}
+END_TEST
+
+/* Other nodes do not count, also a contender of another recipe. */
+START_TEST(strangers) {
+    static const char *const names[] = {"stranger", "_c_7d9b3a1e-0000-4000-8000-000000000000-latch-0000000000"};
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = NULL;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *node = g_strdup_printf("%s/%s", path, names[i]);
+        ck_assert_int_eq(ts_create(server(), node, "", TS_PERSISTENT, NULL), 0);
+    }
+    ck_assert_int_eq(gate_enter(ts_stage_client(SESSION_MS)->session, path, 2, 400, &hold), PDK_TIMEOUT);
+    assert_present(path, 2);
+}
+END_TEST
+
+/* ---- what is lost on the way */
+
+static const struct loss {
+    int32_t participants;
+    int opcode;
+    ts_proxy_loss loss;
+} losses[] = {
+    {2, TS_OP_CREATE2, TS_LOSE_REQUEST}, {2, TS_OP_CREATE2, TS_LOSE_REPLY},    {2, TS_OP_GET_DATA, TS_LOSE_REQUEST},
+    {2, TS_OP_GET_DATA, TS_LOSE_REPLY},  {1, TS_OP_SET_DATA, TS_LOSE_REQUEST}, {1, TS_OP_SET_DATA, TS_LOSE_REPLY},
+};
+
+/* The participant has one node, which counts once. It passes only when the mark is there. */
+START_TEST(a_lost_request_or_reply) {
+    const struct loss *lost = &losses[_i];
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_stage_client(SESSION_MS);
+    g_autofree char *mark = NULL;
+
+    ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
+    ts_proxy_arm(client->proxy, lost->opcode, lost->loss, TS_PASS);
+    ts_answer *answer = enter(client, path, lost->participants, LONG_MS);
+    ck_assert(ts_proxy_wait_fired(client->proxy, ts_patience(SOON_MS)));
+    if (lost->participants == 2) {
+        assert_present(path, 1);
+        assert_shut(&answer, 1);
+        assert_answer(enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS), PDK_OK);
+    }
+    assert_answer(answer, PDK_OK);
+    assert_present(path, lost->participants);
+    ck_assert_int_eq(ts_get(server(), path, &mark, NULL, NULL), 0);
+    ck_assert_str_eq(mark, "open");
+}
+END_TEST
+
+/* The claim is cancelled, and a hold is lost. Both leave at once: the close waits for them. */
+START_TEST(the_session_is_closed) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_stage_client(SESSION_MS);
+    pdk_hold *present = NULL, *hold = NULL;
+    g_autofree char *other = g_strconcat(path, "/other", NULL);
+
+    ck_assert_int_eq(gate_enter(client->session, other, 1, LONG_MS, &present), PDK_OK);
+    ts_answer *answer = enter(client, path, 2, PDK_FOREVER);
+    ck_assert(ts_wait_children(server(), path, 2, ts_patience(SOON_MS))); /* "other", and the participant */
+    ck_assert_int_eq(pdk_session_close(client->session, 5000), PDK_OK);
+    assert_answer(answer, PDK_CLOSED);
+    ck_assert_int_eq(ts_child_count(server(), path), 1);
+    ck_assert_int_eq(ts_child_count(server(), other), 0);
+    ck_assert_int_eq(pdk_hold_release(present), PDK_LOST);
+    ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_CLOSED);
+}
+END_TEST
+
+/* ---- what is refused */
+
+START_TEST(bad_input) {
+    const ts_client *client = ts_stage_client(SESSION_MS);
+    pdk_session *s = client->session;
+    pdk_hold *hold = NULL;
+    const struct {
+        pdk_session *session;
+        const char *path;
+        int32_t participants;
+        int64_t timeout_ms;
+        pdk_hold **out;
+        const char *text;
+    } cases[] = {
+        {NULL, "/g", 2, 0, &hold, "gate_enter: session: NULL"},
+        {s, NULL, 2, 0, &hold, "gate_enter: path: NULL"},
+        {s, "/g", 2, 0, NULL, "gate_enter: out: NULL"},
+        {s, "g", 2, 0, &hold, "path: "},
+        {s, "/g", 0, 0, &hold, "gate_enter: participants is 0; from 1 to 1000"},
+        {s, "/g", 1001, 0, &hold, "gate_enter: participants is 1001; from 1 to 1000"},
+        {s, "/g", 2, -2, &hold, "gate_enter: timeout_ms is -2; 0 or more, or PDK_FOREVER"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        const pdk_status status =
+            gate_enter(cases[i].session, cases[i].path, cases[i].participants, cases[i].timeout_ms, cases[i].out);
+        ck_assert_str_eq(pdk_status_name(status), "PDK_INVALID");
+        ck_assert_msg(g_str_has_prefix(pdk_error_text(), cases[i].text), "%s", pdk_error_text());
+        ck_assert_ptr_null(hold);
+    }
+    ck_assert_int_eq(ts_exists(server(), "/g", NULL), NO_NODE);
+}
+END_TEST
+
+/* The mark may not be written, or the directory not be read: no node is left. */
+START_TEST(no_permission) {
+    static const int permissions[] = {TS_PERM_ALL & ~TS_PERM_WRITE, TS_PERM_ALL & ~TS_PERM_READ,
+                                      TS_PERM_ALL & ~TS_PERM_CREATE};
+    const char *path = ts_fresh_path();
+    ts_observer *admin = ts_observer_open(server());
+    pdk_hold *hold = NULL;
+
+    ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, path, permissions[_i], "world", "anyone"), 0);
+    const pdk_status status = gate_enter(ts_stage_client(SESSION_MS)->session, path, 1, 5000, &hold);
+    ck_assert_str_eq(pdk_status_name(status), "PDK_NO_PERMISSION");
+    ck_assert_ptr_null(hold);
+    ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_ALL, "world", "anyone"), 0);
+    assert_present(path, 0);
+    ts_observer_close(admin);
+}
+END_TEST
+
+START_TEST(a_forked_child) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_stage_client(SESSION_MS);
+    pdk_hold *hold = NULL;
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0)
+        _exit(gate_enter(client->session, path, 1, 0, &hold));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), PDK_FORKED);
+    ck_assert_int_eq(ts_exists(server(), path, NULL), NO_NODE);
+    ck_assert_int_eq(gate_enter(client->session, path, 1, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("gate");
+    TCase *tcase = ts_stage_case(suite, "gate");
+
+    tcase_add_test(tcase, it_opens_at_n);
+    tcase_add_test(tcase, threads_are_participants);
+    tcase_add_test(tcase, the_deadline);
+    tcase_add_test(tcase, a_try_does_not_wait);
+    tcase_add_test(tcase, it_stays_open);
+    tcase_add_test(tcase, a_slow_participant_gets_in_after_the_others_have_left);
+    tcase_add_test(tcase, an_expired_participant_does_not_count);
+    tcase_add_test(tcase, a_deleted_node);
+    tcase_add_test(tcase, an_orphan_does_not_count);
+    tcase_add_test(tcase, strangers);
+    tcase_add_loop_test(tcase, a_lost_request_or_reply, 0, G_N_ELEMENTS(losses));
+    tcase_add_test(tcase, the_session_is_closed);
+    tcase_add_test(tcase, bad_input);
+    tcase_add_loop_test(tcase, no_permission, 0, 3);
+    tcase_add_test(tcase, a_forked_child);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
