@@ -30,7 +30,7 @@ const struct history_event *mutation_grant(const struct history *h, int32_t hold
 
 /* --- mutations_holds.c */
 /* Did an admin delete the node? Then little is promised. */
-bool mutation_is_removed(const struct history *h, int64_t token);
+bool mutation_has_removed_node(const struct history *h, int64_t token);
 bool spoil_swapped_grants(struct history *h, struct sim_random *chance);
 bool spoil_duplicate_token(struct history *h, struct sim_random *chance);
 bool spoil_dropped_release(struct history *h, struct sim_random *chance);

@@ -10,7 +10,7 @@
 static bool is_grant(const struct history *h, int32_t at) { return h->events[at].kind == HISTORY_GRANT; }
 
 /* Did an admin delete its node? Then little is promised. */
-bool mutation_is_removed(const struct history *h, int64_t token) {
+bool mutation_has_removed_node(const struct history *h, int64_t token) {
     for (int32_t i = 0; i < h->count; i++)
         if (h->events[i].kind == HISTORY_DELETED && h->events[i].a == token)
             return h->events[i].b == 0;
@@ -27,10 +27,10 @@ static int32_t next_grant(const struct history *h, int32_t at) {
 }
 
 static bool is_grant_before_another(const struct history *h, int32_t at) {
-    if (!is_grant(h, at) || h->events[at].mode != MODE_EXCLUSIVE || mutation_is_removed(h, h->events[at].a))
+    if (!is_grant(h, at) || h->events[at].mode != MODE_EXCLUSIVE || mutation_has_removed_node(h, h->events[at].a))
         return false;
     int32_t next = next_grant(h, at);
-    return next >= 0 && !mutation_is_removed(h, h->events[next].a);
+    return next >= 0 && !mutation_has_removed_node(h, h->events[next].a);
 }
 
 bool spoil_swapped_grants(struct history *h, struct sim_random *chance) {
@@ -87,7 +87,7 @@ bool spoil_dropped_release(struct history *h, struct sim_random *chance) {
 }
 
 static bool is_grant_of_living(const struct history *h, int32_t at) {
-    if (!is_grant(h, at) || mutation_is_removed(h, h->events[at].a))
+    if (!is_grant(h, at) || mutation_has_removed_node(h, h->events[at].a))
         return false;
     for (int32_t i = at; i < h->count; i++)
         if (h->events[i].kind == HISTORY_KILLED && h->events[i].id == h->events[at].process)
@@ -203,8 +203,8 @@ static bool is_lost_otherwise(const struct history *h, int32_t at) {
         if (h->events[i].kind == HISTORY_MISLED)
             return false;
     const struct history_event *grant = is_lost(h, at) ? mutation_grant(h, h->events[at].id) : NULL;
-    return grant && grant->count == 1 && !mutation_is_removed(h, grant->a) && h->events[at].a != PDK_REASON_NODE_GONE &&
-           mutation_next(h, -1, HISTORY_STANDS, h->events[at].id) < 0;
+    return grant && grant->count == 1 && !mutation_has_removed_node(h, grant->a) &&
+           h->events[at].a != PDK_REASON_NODE_GONE && mutation_next(h, -1, HISTORY_STANDS, h->events[at].id) < 0;
 }
 
 /* As if somebody had deleted its node. */
@@ -242,7 +242,7 @@ bool spoil_fresh_refused(struct history *h, struct sim_random *chance) {
 static bool is_answered_valid(const struct history *h, int32_t at) {
     const struct history_event *e = &h->events[at];
     return e->kind == HISTORY_ANSWER && e->a == STATUS_OK && mutation_grant(h, (int32_t)e->b) &&
-           !mutation_is_removed(h, mutation_grant(h, (int32_t)e->b)->a);
+           !mutation_has_removed_node(h, mutation_grant(h, (int32_t)e->b)->a);
 }
 
 /* Somebody wrote with a token from the future; then the holder comes. */
@@ -274,7 +274,7 @@ bool spoil_hand_overs(struct history *h, struct sim_random *chance) {
 }
 
 static bool is_handed_over_and_safe(const struct history *h, int32_t at) {
-    return is_handed_over(h, at) && !mutation_is_removed(h, h->events[at].a);
+    return is_handed_over(h, at) && !mutation_has_removed_node(h, h->events[at].a);
 }
 
 /* Two owners that a resource cannot tell from each other. */
@@ -317,7 +317,7 @@ static bool is_ended_unreleased(const struct history *h, int32_t at) {
         if (e->kind == HISTORY_KILLED && e->id == h->events[at].process)
             return false;
     }
-    return !mutation_is_removed(h, mutation_grant(h, h->events[at].id)->a);
+    return !mutation_has_removed_node(h, mutation_grant(h, h->events[at].id)->a);
 }
 
 /* An admin deletes its node as soon as it is granted. It ends an hour later. */

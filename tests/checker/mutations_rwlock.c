@@ -23,7 +23,7 @@ static bool is_valid_at(const struct history *h, int32_t granted, int32_t at) {
 
 static bool is_shared_grant(const struct history *h, int32_t at) {
     const struct history_event *e = &h->events[at];
-    return e->kind == HISTORY_GRANT && e->mode == MODE_SHARED && !mutation_is_removed(h, e->a);
+    return e->kind == HISTORY_GRANT && e->mode == MODE_SHARED && !mutation_has_removed_node(h, e->a);
 }
 
 static bool is_beside_another(const struct history *h, int32_t at) {

@@ -5,14 +5,14 @@
 
 static bool is_permit(const struct history *h, int32_t at) {
     const struct history_event *e = &h->events[at];
-    return e->kind == HISTORY_GRANT && e->mode == MODE_PERMIT && !mutation_is_removed(h, e->a);
+    return e->kind == HISTORY_GRANT && e->mode == MODE_PERMIT && !mutation_has_removed_node(h, e->a);
 }
 
 /* Several on good nodes. */
 static bool is_good_permit(const struct history *h, int32_t at) {
     for (int32_t i = at; is_permit(h, at) && i < h->count; i++)
         if (h->events[i].kind == HISTORY_STANDS && h->events[i].id == h->events[at].id &&
-            mutation_is_removed(h, h->events[i].a))
+            mutation_has_removed_node(h, h->events[i].a))
             return false;
     return is_permit(h, at);
 }

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "ts_stage.h"
+#include "ts_bench.h"
 #include "ts_support.h"
 
 struct directory_remover {
@@ -18,7 +18,7 @@ struct directory_remover {
 
 static void *remove_empty_ones(void *user) {
     directory_remover *remover = user;
-    ts_observer *o = ts_observer_open(ts_stage_server());
+    ts_observer *o = ts_observer_open(ts_bench_server());
 
     while (o != NULL && !atomic_load(&remover->stop)) {
         for (int i = 0; i < 2 && remover->directories[i] != NULL; i++) {

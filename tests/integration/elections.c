@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_clock.h"
 #include "ts_observer.h"
-#include "ts_stage.h"
-#include "ts_witness.h"
+#include "ts_record.h"
 
 struct record {
     GString *history, *leaders;
@@ -73,10 +73,10 @@ record *record_new(void) {
 }
 
 void record_act(record *r, enum told what, void (*act)(record *r, void *user), void *user) {
-    ts_witness_lock();
+    ts_record_lock();
     r->acts[what].act = act;
     r->acts[what].user = user;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 static void add_word(GString *to, const char *word) {
@@ -85,7 +85,7 @@ static void add_word(GString *to, const char *word) {
 
 /* Records the callback and runs its act. `word` goes into the record's history, unless it is NULL. */
 static void tell(record *r, enum told what, const char *word) {
-    ts_witness_lock();
+    ts_record_lock();
     r->overlapped = r->overlapped || r->running > 0;
     r->running++;
     r->late += r->silent && what != FREED;
@@ -95,13 +95,13 @@ static void tell(record *r, enum told what, const char *word) {
     r->count[what]++;
     void (*act)(record *, void *) = r->acts[what].act;
     void *user = r->acts[what].user;
-    ts_witness_unlock();
+    ts_record_unlock();
     if (act != NULL) {
         act(r, user);
     }
-    ts_witness_lock();
+    ts_record_lock();
     r->running--;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 static void on_elected(pdk_hold *hold, void *user) {
@@ -109,12 +109,12 @@ static void on_elected(pdk_hold *hold, void *user) {
     const bool valid = pdk_hold_valid(hold);
     pdk_hold *old;
 
-    ts_witness_lock();
+    ts_record_lock();
     old = r->hold;
     r->hold = pdk_hold_ref(hold);
     r->token = pdk_hold_token(hold);
     r->was_valid = valid;
-    ts_witness_unlock();
+    ts_record_unlock();
     pdk_hold_unref(old);
     tell(r, ELECTED, "elected");
 }
@@ -134,21 +134,21 @@ void record_failed(pdk_status status, void *user) {
 void record_leader(const char *identity, int64_t token, void *user) {
     record *r = user;
 
-    ts_witness_lock();
+    ts_record_lock();
     g_free(r->leader);
     r->leader = g_strdup(identity != NULL ? identity : "-");
     r->leader_token = token;
     add_word(r->leaders, r->leader[0] != '\0' ? r->leader : "''");
-    ts_witness_unlock();
+    ts_record_unlock();
     tell(r, LEADER, NULL);
 }
 
 void record_freed(void *user) { tell(user, FREED, "freed"); }
 
 void record_started(record *r, int64_t token) {
-    ts_witness_lock();
+    ts_record_lock();
     r->token = token;
-    ts_witness_unlock();
+    ts_record_unlock();
     tell(r, STARTED, "started");
 }
 
@@ -166,18 +166,18 @@ void record_callbacks(record *r, pdk_election_callbacks *out) {
     out->user = r;
 }
 
-int record_count(record *r, enum told what) { return ts_witness_count(&r->count[what]); }
+int record_count(record *r, enum told what) { return ts_record_count(&r->count[what]); }
 
 bool record_wait(record *r, enum told what, int count, int64_t timeout_ms) {
-    return ts_witness_reaches(&r->count[what], count, timeout_ms);
+    return ts_record_reaches(&r->count[what], count, timeout_ms);
 }
 
 static char *copy_of(const GString *text) {
     char *copy;
 
-    ts_witness_lock();
+    ts_record_lock();
     copy = g_strdup(text->str);
-    ts_witness_unlock();
+    ts_record_unlock();
     return copy;
 }
 
@@ -188,9 +188,9 @@ bool record_wait_leader(record *r, const char *identity, int64_t timeout_ms) {
     const int64_t end = ts_now_ms() + timeout_ms;
 
     for (int told = 0;; told = record_count(r, LEADER)) {
-        ts_witness_lock();
+        ts_record_lock();
         const bool reached = g_strcmp0(r->leader, identity) == 0;
-        ts_witness_unlock();
+        ts_record_unlock();
         if (reached || ts_now_ms() >= end) {
             return reached;
         }
@@ -198,26 +198,26 @@ bool record_wait_leader(record *r, const char *identity, int64_t timeout_ms) {
     }
 }
 
-int64_t record_leader_token(record *r) { return ts_witness_number(&r->leader_token); }
-int64_t record_token(record *r) { return ts_witness_number(&r->token); }
-bool record_hold_was_valid(record *r) { return ts_witness_count(&r->was_valid); }
-bool record_running(record *r) { return ts_witness_count(&r->running) > 0; }
-bool record_overlapped(record *r) { return ts_witness_count(&r->overlapped); }
-int record_late(record *r) { return ts_witness_count(&r->late); }
+int64_t record_leader_token(record *r) { return ts_record_number(&r->leader_token); }
+int64_t record_token(record *r) { return ts_record_number(&r->token); }
+bool record_hold_was_valid(record *r) { return ts_record_count(&r->was_valid); }
+bool record_running(record *r) { return ts_record_count(&r->running) > 0; }
+bool record_overlapped(record *r) { return ts_record_count(&r->overlapped); }
+int record_late(record *r) { return ts_record_count(&r->late); }
 
 pdk_hold *record_hold(record *r) {
     pdk_hold *hold;
 
-    ts_witness_lock();
+    ts_record_lock();
     hold = r->hold;
-    ts_witness_unlock();
+    ts_record_unlock();
     return hold;
 }
 
 void record_silence(record *r) {
-    ts_witness_lock();
+    ts_record_lock();
     r->silent = 1;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 /* ---- candidates and observers */
@@ -260,7 +260,7 @@ ts_client *manual_client(int session_timeout_ms) {
 
     options.session_timeout_ms = session_timeout_ms;
     options.dispatch = PDK_DISPATCH_MANUAL;
-    ts_client *client = ts_client_open_with(ts_stage_server(), NULL, &options);
+    ts_client *client = ts_client_open_with(ts_bench_server(), NULL, &options);
     ck_assert_ptr_nonnull(client);
     return client;
 }
@@ -287,12 +287,12 @@ door *door_new(void) {
 }
 
 /* A failed test leaves the door closed. Then the wait ends by itself. */
-void door_wait(door *d) { ts_witness_reaches(&d->open, 1, 8000); }
+void door_wait(door *d) { ts_record_reaches(&d->open, 1, 8000); }
 
 void door_open(door *d) {
-    ts_witness_lock();
+    ts_record_lock();
     d->open = 1;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 void at_door(record *r, void *user) {
@@ -303,5 +303,5 @@ void at_door(record *r, void *user) {
 void delete_node_of(const pdk_hold *hold) {
     g_autofree char *node = ts_hold_node(hold);
 
-    ck_assert_int_eq(ts_delete(ts_stage_server(), node), 0);
+    ck_assert_int_eq(ts_delete(ts_bench_server(), node), 0);
 }

@@ -25,7 +25,7 @@ static void set_up(exit_case *c, ts_client *holder) {
     options.request_timeout_ms = EXITS_CLAIM_MS;
     options.dispatch = c->at->granted ? PDK_DISPATCH_MANUAL : PDK_DISPATCH_THREAD;
     c->path = ts_fresh_path();
-    c->client = ts_client_open_with(ts_stage_server(), NULL, &options);
+    c->client = ts_client_open_with(ts_bench_server(), NULL, &options);
     assert_exit(c, c->client != NULL);
     batch.recipe->set_up(c, holder);
 }
@@ -139,7 +139,7 @@ static void check_clean(exit_case *c, int64_t until) {
 }
 
 void exits_run(const exit_recipe *recipe) {
-    ts_client *holder = ts_stage_client(4 * EXITS_SESSION_MS);
+    ts_client *holder = ts_bench_client(4 * EXITS_SESSION_MS);
     int64_t longest = 0;
 
     batch.recipe = recipe;

@@ -10,7 +10,7 @@
 #ifndef EXITS_H
 #define EXITS_H
 
-#include "ts_stage.h"
+#include "ts_bench.h"
 
 enum { EXITS_SESSION_MS = 3000, EXITS_CLAIM_MS = 500, EXITS_CLEAN_MS = 2000 };
 

@@ -10,7 +10,7 @@
 
 enum { IN_TIME_MS = 5000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void unref_semaphore(void *semaphore) { pdk_semaphore_unref(semaphore); }
 

@@ -3,7 +3,7 @@
 #ifndef PERMITS_H
 #define PERMITS_H
 
-#include "ts_stage.h"
+#include "ts_bench.h"
 
 /* A semaphore of the client's session. Aborts when that fails. A test of failures calls pdk_semaphore_new itself. */
 pdk_semaphore *permits_at(const ts_client *client, const char *path, int32_t permits);

@@ -2,7 +2,7 @@
 #include "services.h"
 
 #include "ts_clock.h"
-#include "ts_witness.h"
+#include "ts_record.h"
 
 struct test_service {
     enum behaviour behaviour;
@@ -15,9 +15,9 @@ struct test_service {
 };
 
 static void set_problem(test_service *s, const char *what) {
-    ts_witness_lock();
+    ts_record_lock();
     s->problem = what;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 /* The descriptor, the flag and the hold must all say that the term ends, and the flag no later than the others. */
@@ -45,7 +45,7 @@ static void begin_run(test_service *s, pdk_hold *hold) {
     const int started = record_count(s->r, STARTED), stopped = record_count(s->r, STOPPED);
     pdk_hold *old;
 
-    ts_witness_lock();
+    ts_record_lock();
     s->problem = s->running != 0          ? "two runs at once"
                  : !valid                 ? "a run began with a hold that was not valid"
                  : started != s->runs + 1 ? "a run began before it was started"
@@ -56,7 +56,7 @@ static void begin_run(test_service *s, pdk_hold *hold) {
     s->runs++;
     s->ended = 0;
     s->running++;
-    ts_witness_unlock();
+    ts_record_unlock();
     pdk_hold_unref(old);
 }
 
@@ -69,16 +69,16 @@ static void serve(pdk_term *term, void *user) {
     }
     if (s->behaviour != RETURNS_AT_ONCE) {
         await_end(s, term);
-        ts_witness_lock();
+        ts_record_lock();
         s->ended = 1;
-        ts_witness_unlock();
+        ts_record_unlock();
     }
     if (s->behaviour == RETURNS_WHEN_ALLOWED) {
-        ts_witness_reaches(&s->may_return, 1, 8000); /* a failed test does not set it */
+        ts_record_reaches(&s->may_return, 1, 8000); /* a failed test does not set it */
     }
-    ts_witness_lock();
+    ts_record_lock();
     s->running--;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 static void on_started(int64_t token, void *user) { record_started(((test_service *)user)->r, token); }
@@ -123,38 +123,38 @@ test_service *test_service_run(pdk_election *election, enum behaviour behaviour,
 }
 
 void test_service_allow_return(test_service *s) {
-    ts_witness_lock();
+    ts_record_lock();
     s->may_return = 1;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 pdk_service *test_service_handle(test_service *s) { return s->service; }
 record *test_service_record(test_service *s) { return s->r; }
 void test_service_unref(test_service *s) { pdk_service_unref(g_steal_pointer(&s->service)); }
 
-int test_service_runs(test_service *s) { return ts_witness_count(&s->runs); }
-bool test_service_is_running(test_service *s) { return ts_witness_count(&s->running) > 0; }
-bool test_service_sees_end(test_service *s) { return ts_witness_count(&s->ended); }
-bool test_service_wait_end(test_service *s, int64_t timeout_ms) { return ts_witness_reaches(&s->ended, 1, timeout_ms); }
+int test_service_runs(test_service *s) { return ts_record_count(&s->runs); }
+bool test_service_is_running(test_service *s) { return ts_record_count(&s->running) > 0; }
+bool test_service_sees_end(test_service *s) { return ts_record_count(&s->ended); }
+bool test_service_wait_end(test_service *s, int64_t timeout_ms) { return ts_record_reaches(&s->ended, 1, timeout_ms); }
 
 bool test_service_wait_runs(test_service *s, int count, int64_t timeout_ms) {
-    return ts_witness_reaches(&s->runs, count, timeout_ms);
+    return ts_record_reaches(&s->runs, count, timeout_ms);
 }
 
 pdk_hold *test_service_hold(test_service *s) {
     pdk_hold *hold;
 
-    ts_witness_lock();
+    ts_record_lock();
     hold = s->hold;
-    ts_witness_unlock();
+    ts_record_unlock();
     return hold;
 }
 
 const char *test_service_problem(test_service *s) {
     const char *problem;
 
-    ts_witness_lock();
+    ts_record_lock();
     problem = s->problem;
-    ts_witness_unlock();
+    ts_record_unlock();
     return problem;
 }

@@ -3,8 +3,8 @@
 #include <glib.h>
 
 #include "many_nodes.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum {
@@ -20,7 +20,7 @@ static struct {
     ts_lost *lost[MANY];
 } it;
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void claim_all(ts_client *client, ts_answer **claims) {
     for (int i = 0; i < MANY; i++) {
@@ -66,8 +66,8 @@ START_TEST(all_that_is_waited_for_goes_at_once) {
     /* All nodes are below one node: the server keeps figures for each node at the top, and reports them all. */
     ck_assert_int_eq(ts_create(server(), "/burst", "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(many_nodes(server(), "/burst/", 0, MANY), 0);
-    it.holder = ts_stage_client(SESSION_MS);
-    it.waiter = ts_stage_client(SESSION_MS);
+    it.holder = ts_bench_client(SESSION_MS);
+    it.waiter = ts_bench_client(SESSION_MS);
     claim_all(it.holder, it.held);
     ck_assert_int_eq(granted(it.held), MANY);
     for (int i = 0; i < MANY; i++) {
@@ -93,7 +93,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("burst");
-    TCase *tcase = ts_stage_case(suite, "burst");
+    TCase *tcase = ts_bench_case(suite, "burst");
 
     tcase_add_test(tcase, all_that_is_waited_for_goes_at_once);
     return suite;

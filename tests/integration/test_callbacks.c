@@ -3,13 +3,13 @@
 #include <glib.h>
 #include <pthread.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SLOW_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -20,9 +20,9 @@ static struct {
 
 static void acquire_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     it.lock = ts_lock(it.client, it.path);
-    it.hold = ts_stage_acquire(it.lock, 5000);
+    it.hold = ts_bench_acquire(it.lock, 5000);
 }
 
 static void delete_node(const pdk_hold *hold) {
@@ -114,7 +114,7 @@ START_TEST(release_races_the_loss) {
     acquire_it();
     pdk_hold_release(it.hold);
     for (int i = 0; i < 60; i++) {
-        pdk_hold *hold = ts_stage_acquire(it.lock, 5000);
+        pdk_hold *hold = ts_bench_acquire(it.lock, 5000);
         ts_lost *lost = ts_lost_watch(hold);
 
         if (i % 2) {
@@ -155,7 +155,7 @@ START_TEST(it_may_release) {
     ck_assert_int_eq(ts_lost_freed(lost), 1);
     ck_assert(!ts_lost_freed_early(lost));
     ck_assert_int_eq(status, PDK_LOST);
-    pdk_hold_release(ts_stage_acquire(it.lock, 5000));
+    pdk_hold_release(ts_bench_acquire(it.lock, 5000));
 }
 END_TEST
 
@@ -171,7 +171,7 @@ START_TEST(it_may_drop_the_last_reference) {
     ck_assert(ts_lost_wait_freed(lost, ts_patience(2000)));
     ck_assert_int_eq(ts_lost_count(lost), 1);
     ck_assert(!ts_lost_freed_early(lost));
-    pdk_hold_release(ts_stage_acquire(it.lock, 5000));
+    pdk_hold_release(ts_bench_acquire(it.lock, 5000));
 }
 END_TEST
 
@@ -233,8 +233,8 @@ static void sleep_long(pdk_hold *hold, void *user) {
 
 START_TEST(a_slow_callback_delays_only_callbacks) {
     acquire_it();
-    pdk_hold *second = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
-    pdk_hold *third = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    pdk_hold *second = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    pdk_hold *third = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
     ts_lost *slow = ts_lost_watch_with(it.hold, sleep_long, NULL), *late = ts_lost_watch(second);
 
     delete_node(it.hold);
@@ -244,7 +244,7 @@ START_TEST(a_slow_callback_delays_only_callbacks) {
     ck_assert(ts_fd_readable(pdk_hold_fd(second), SLOW_MS / 2));
     ck_assert(!pdk_hold_valid(second));
     ck_assert_int_eq(pdk_hold_reason(second), PDK_REASON_NODE_GONE);
-    pdk_hold *fourth = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), SLOW_MS / 2);
+    pdk_hold *fourth = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), SLOW_MS / 2);
     ck_assert_int_eq(pdk_hold_ensure(third, 100), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(fourth), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(it.client->session, SLOW_MS / 2), PDK_OK);
@@ -306,7 +306,7 @@ START_TEST(with_manual_dispatch_nothing_runs_by_itself) {
 
     open_manual();
     pdk_session *s = it.client->session;
-    it.hold = ts_stage_acquire(it.lock, 5000); /* blocking calls need no dispatch */
+    it.hold = ts_bench_acquire(it.lock, 5000); /* blocking calls need no dispatch */
     ts_lost *lost = ts_lost_watch(it.hold);
     ck_assert_int_eq(pdk_session_dispatch(s, &count), PDK_OK);
     ck_assert_int_eq(ts_events(it.client, PDK_SESSION_CONNECTED), 1);
@@ -330,7 +330,7 @@ END_TEST
 /* The hold is lost and its callback is due. It is released before the dispatch, so the callback never runs. */
 START_TEST(released_before_it_was_dispatched) {
     open_manual();
-    it.hold = ts_stage_acquire(it.lock, 5000);
+    it.hold = ts_bench_acquire(it.lock, 5000);
     ts_lost *lost = ts_lost_watch(it.hold);
     lose(it.hold);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
@@ -354,7 +354,7 @@ START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
         ts_sleep_ms(2);
     }
     ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
-    pdk_hold *other = ts_stage_acquire(ts_lock(ts_stage_client(SESSION_MS), it.path), ts_patience(5000));
+    pdk_hold *other = ts_bench_acquire(ts_lock(ts_bench_client(SESSION_MS), it.path), ts_patience(5000));
     while (ts_proxy_count(it.client->proxy, TS_OP_CONNECT) < 3) { /* the third is for a new session */
         ck_assert_int_lt(ts_now_ms(), end + ts_patience(5000));
         ts_sleep_ms(2);
@@ -376,7 +376,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("callbacks");
-    TCase *tcase = ts_stage_case(suite, "callbacks");
+    TCase *tcase = ts_bench_case(suite, "callbacks");
 
     tcase_add_test(tcase, set_after_the_loss_it_fires_at_once);
     tcase_add_test(tcase, one_callback_per_hold_and_none_after_release);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "many_nodes.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum {
@@ -17,11 +17,11 @@ enum {
 static ts_client *a, *b;
 static const char *path;
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
     path = ts_fresh_path();
     ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
 }
@@ -52,7 +52,7 @@ START_TEST(a_crowd_neither_blocks_nor_vanishes) {
     int32_t ahead = -1;
 
     add_foreign(0, CROWD);
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), ts_patience(PATIENCE_MS));
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), ts_patience(PATIENCE_MS));
     ts_answer *waiter = ts_acquire_async(ts_lock(b, path), PDK_FOREVER);
     assert_children(CROWD + 2);
     assert_queued(2);
@@ -78,7 +78,7 @@ START_TEST(one_more_than_a_recipe_looks_at) {
     pdk_hold *refused = NULL;
 
     add_foreign(0, ALLOWED - 1);
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), ts_patience(PATIENCE_MS));
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), ts_patience(PATIENCE_MS));
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(b, path), ts_patience(PATIENCE_MS), &refused), PDK_LIMIT);
     ck_assert_ptr_null(refused);
     ck_assert_ptr_nonnull(strstr(pdk_error_text(), path));
@@ -92,7 +92,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("children");
-    TCase *tcase = ts_stage_case(suite, "children");
+    TCase *tcase = ts_bench_case(suite, "children");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_crowd_neither_blocks_nor_vanishes);

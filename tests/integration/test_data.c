@@ -8,8 +8,8 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum {
@@ -22,7 +22,7 @@ enum {
     ON_THE_WAY = 20, /* transactions that may come between asking a server for its last one and killing it */
 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -49,12 +49,12 @@ static void write_until(int64_t zxid) {
 static void open_both(int session_ms) {
     write_until(ts_zxid(server()) + EARLIER);
     it.path = ts_fresh_path();
-    it.holder = ts_stage_client(session_ms);
-    it.waiter = ts_stage_client(session_ms);
+    it.holder = ts_bench_client(session_ms);
+    it.waiter = ts_bench_client(session_ms);
 }
 
 static void hold_and_wait(void) {
-    it.held = ts_stage_acquire(ts_lock(it.holder, it.path), 5000);
+    it.held = ts_bench_acquire(ts_lock(it.holder, it.path), 5000);
     it.lost = ts_lost_watch(it.held);
     it.claim = ts_acquire_async(ts_lock(it.waiter, it.path), 120000);
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
@@ -63,7 +63,7 @@ static void hold_and_wait(void) {
 /* ---- the data */
 
 static char *in_folder(const char *name) {
-    g_autofree char *folder = g_path_get_dirname(ts_ensemble_log(ts_stage_ensemble(), 0));
+    g_autofree char *folder = g_path_get_dirname(ts_ensemble_log(ts_bench_ensemble(), 0));
 
     return g_build_filename(folder, name, NULL);
 }
@@ -78,7 +78,7 @@ static void move(const char *from, const char *to) {
 static void copy_data(void) {
     g_autofree char *from = in_folder("version-2"), *to = in_folder("copy");
     const char *const command[] = {"cp", "-a", from, to, NULL};
-    const pid_t pid = ts_ensemble_pid(ts_stage_ensemble(), 0);
+    const pid_t pid = ts_ensemble_pid(ts_bench_ensemble(), 0);
 
     ck_assert(ts_pause(pid));
     const int status = ts_wait(ts_spawn(command, NULL), ts_patience(5000));
@@ -88,7 +88,7 @@ static void copy_data(void) {
 
 static void kill_it(void) {
     it.seen = ts_zxid(server());
-    ts_ensemble_kill(ts_stage_ensemble(), 0);
+    ts_ensemble_kill(ts_bench_ensemble(), 0);
     ck_assert(ts_wait_event(it.holder, PDK_SESSION_SUSPENDED, 1, ts_patience(2000)));
 }
 
@@ -101,8 +101,8 @@ static void start_it(bool copy) {
     if (copy) {
         move("copy", "version-2");
     }
-    ck_assert(ts_ensemble_restart(ts_stage_ensemble(), 0));
-    ck_assert(ts_ensemble_wait_ready(ts_stage_ensemble(), ts_patience(20000)));
+    ck_assert(ts_ensemble_restart(ts_bench_ensemble(), 0));
+    ck_assert(ts_ensemble_wait_ready(ts_bench_ensemble(), ts_patience(20000)));
     ck_assert_int_lt(ts_zxid(server()), it.seen);
 }
 
@@ -214,7 +214,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("data");
-    TCase *tcase = ts_stage_case(suite, "data");
+    TCase *tcase = ts_bench_case(suite, "data");
 
     tcase_add_test(tcase, data_lost_and_written_anew);
     tcase_add_test(tcase, data_of_before_the_grant);

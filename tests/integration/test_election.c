@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "elections.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- one leader */
 
@@ -24,7 +24,7 @@ START_TEST(one_of_several_leads) {
 
     for (int i = 0; i < CANDIDATES; i++) {
         if (i < 3) {
-            clients[i] = ts_stage_client(SESSION_MS);
+            clients[i] = ts_bench_client(SESSION_MS);
         }
         elections[i] = election_on(clients[i % 3], path, NULL);
         records[i] = candidate_join(elections[i]);
@@ -53,7 +53,7 @@ END_TEST
 
 START_TEST(the_hold_of_a_leader) {
     const char *path = ts_fresh_path();
-    ts_client *c = ts_stage_client(SESSION_MS);
+    ts_client *c = ts_bench_client(SESSION_MS);
     record *r = candidate_elected(election_on(c, path, NULL));
     pdk_hold *hold = record_hold(r);
     g_autofree char *node = ts_hold_node(hold);
@@ -81,7 +81,7 @@ static struct {
 
 static void elect_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     it.election = election_on(it.client, it.path, NULL);
     it.r = candidate_elected(it.election);
 }
@@ -145,7 +145,7 @@ END_TEST
 /* The successor of a lost leader is never elected before the lease has ended. */
 START_TEST(a_leader_cut_off_and_its_successor) {
     elect_it();
-    record *other = candidate_join(election_on(ts_stage_client(SESSION_MS), it.path, NULL));
+    record *other = candidate_join(election_on(ts_bench_client(SESSION_MS), it.path, NULL));
     pdk_hold *hold = record_hold(it.r);
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
@@ -187,7 +187,7 @@ static void resign_within(record *r, void *election) {
 }
 
 START_TEST(resigned_while_elected_runs) {
-    pdk_election *election = election_on(ts_stage_client(SESSION_MS), ts_fresh_path(), NULL);
+    pdk_election *election = election_on(ts_bench_client(SESSION_MS), ts_fresh_path(), NULL);
     pdk_election_callbacks callbacks;
     record *r = record_new();
 
@@ -229,7 +229,7 @@ START_TEST(resigning_hands_over_and_queues_at_the_end) {
     pdk_contenders *list = NULL;
 
     for (int i = 0; i < 3; i++) {
-        elections[i] = election_on(ts_stage_client(SESSION_MS), path, names[i]);
+        elections[i] = election_on(ts_bench_client(SESSION_MS), path, names[i]);
         records[i] = candidate_join(elections[i]);
         ck_assert(ts_wait_children(server(), path, i + 1, 5000));
     }
@@ -279,7 +279,7 @@ END_TEST
 /* Waiting candidates whose node or session is lost queue again. They are told nothing of it. */
 START_TEST(a_waiting_candidate_is_told_nothing) {
     elect_it();
-    ts_client *c = ts_stage_client(SESSION_MS);
+    ts_client *c = ts_bench_client(SESSION_MS);
     record *waiting = candidate_join(election_on(c, it.path, NULL));
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
@@ -304,7 +304,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election");
-    TCase *tcase = ts_stage_case(suite, "election");
+    TCase *tcase = ts_bench_case(suite, "election");
 
     tcase_add_test(tcase, one_of_several_leads);
     tcase_add_test(tcase, the_hold_of_a_leader);

@@ -4,13 +4,13 @@
 
 #include "elections.h"
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -26,7 +26,7 @@ static void make_it_with(ts_client *client) {
     it.r = NULL;
 }
 
-static void make_it(void) { make_it_with(ts_stage_client(SESSION_MS)); }
+static void make_it(void) { make_it_with(ts_bench_client(SESSION_MS)); }
 static void make_it_manual(void) { make_it_with(manual_client(SESSION_MS)); }
 
 static pdk_status block(void *election, int64_t timeout_ms, pdk_hold **out) {
@@ -51,7 +51,7 @@ static void assert_answer(ts_answer *answer, pdk_status wanted) {
 
 /* Another client leads. */
 static pdk_election *occupy(void) {
-    pdk_election *other = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
+    pdk_election *other = election_on(ts_bench_client(SESSION_MS), it.path, NULL);
 
     candidate_elected(other);
     return other;
@@ -359,7 +359,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_await");
-    TCase *tcase = ts_stage_case(suite, "election_await");
+    TCase *tcase = ts_bench_case(suite, "election_await");
 
     tcase_add_test(tcase, before_during_and_after);
     tcase_add_test(tcase, term_after_term);

@@ -6,8 +6,8 @@
 
 #include "elections.h"
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000 };
@@ -25,14 +25,14 @@ static struct {
 
 static void make_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     it.election = election_on(it.client, it.path, NULL);
 }
 
 /* The calls must not even make the directory. */
 static void check_no_effect(void) {
     ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
-    ck_assert_int_eq(ts_exists(ts_stage_server(), it.path, NULL), -101);
+    ck_assert_int_eq(ts_exists(ts_bench_server(), it.path, NULL), -101);
 }
 
 static void never_leader(const char *identity, int64_t token, void *user) {
@@ -371,7 +371,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_input");
-    TCase *tcase = ts_stage_case(suite, "election_input");
+    TCase *tcase = ts_bench_case(suite, "election_input");
 
     tcase_add_checked_fixture(tcase, make_it, NULL);
     tcase_add_test(tcase, null_is_refused);

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "elections.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -26,7 +26,7 @@ static void make_it_with(ts_client *client) {
     it.r = NULL;
 }
 
-static void make_it(void) { make_it_with(ts_stage_client(SESSION_MS)); }
+static void make_it(void) { make_it_with(ts_bench_client(SESSION_MS)); }
 
 static void elect_it(void) {
     make_it();
@@ -40,7 +40,7 @@ static void assert_clean(void) {
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
     ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(SOON_MS)));
-    pdk_election *next = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
+    pdk_election *next = election_on(ts_bench_client(SESSION_MS), it.path, NULL);
     candidate_elected(next);
     ck_assert_int_eq(pdk_election_leave(next), PDK_OK);
 }
@@ -189,7 +189,7 @@ static void join_to_leave_in(enum told where, bool by_unref, void (*act)(record 
     pdk_election_callbacks callbacks;
 
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     it.r = record_new();
     ck_assert_int_eq(pdk_election_new(it.client->session, it.path, NULL, &it.election), PDK_OK);
     record_callbacks(it.r, &callbacks);
@@ -310,7 +310,7 @@ END_TEST
 START_TEST(the_last_unref_leaves) {
     pdk_election *election = NULL;
     elect_it(); /* a leader to wait behind */
-    ts_client *c = _i == 0 ? it.client : ts_stage_client(SESSION_MS);
+    ts_client *c = _i == 0 ? it.client : ts_bench_client(SESSION_MS);
     const char *path = _i == 0 ? it.path : ts_fresh_path();
 
     ck_assert_int_eq(pdk_election_new(c->session, path, NULL, &election), PDK_OK);
@@ -362,7 +362,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_leave");
-    TCase *tcase = ts_stage_case(suite, "election_leave");
+    TCase *tcase = ts_bench_case(suite, "election_leave");
 
     tcase_add_loop_test(tcase, before_it_is_queued, 0, 3);
     tcase_add_test(tcase, while_waiting);

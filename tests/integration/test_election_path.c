@@ -4,8 +4,8 @@
 
 #include "elections.h"
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
@@ -13,11 +13,11 @@ enum { SESSION_MS = 3000, SOON_MS = 2000 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* The name and the data of the only child. */
 static void assert_node(const char *path, const char *pattern, const char *identity) {
@@ -183,7 +183,7 @@ END_TEST
 /* A lock and an election on one path have separate queues. */
 START_TEST(a_lock_on_the_same_path) {
     const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
 
     candidate_elected(election_on(b, path, NULL));
     ck_assert_int_eq(ts_child_count(server(), path), 2);
@@ -338,7 +338,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_path");
-    TCase *tcase = ts_stage_case(suite, "election_path");
+    TCase *tcase = ts_bench_case(suite, "election_path");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, nodes_have_the_names_of_other_libraries);

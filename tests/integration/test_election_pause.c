@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "elections.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- the process */
 
@@ -125,7 +125,7 @@ static int64_t read_number(const char *word) {
 }
 
 static void join_behind(int children) {
-    it.others = election_on(ts_stage_client(SESSION_MS), it.path, "other");
+    it.others = election_on(ts_bench_client(SESSION_MS), it.path, "other");
     it.other = candidate_join(it.others);
     ck_assert(ts_wait_children(server(), it.path, children, 5000));
 }
@@ -155,7 +155,7 @@ END_TEST
  * the others. */
 START_TEST(a_candidate_paused_while_it_becomes_first) {
     const char *path = ts_fresh_path();
-    pdk_election *first = election_on(ts_stage_client(SESSION_MS), path, "first");
+    pdk_election *first = election_on(ts_bench_client(SESSION_MS), path, "first");
 
     candidate_elected(first);
     start_process(path, "candidate");
@@ -190,7 +190,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_pause");
-    TCase *tcase = ts_stage_case(suite, "election_pause");
+    TCase *tcase = ts_bench_case(suite, "election_pause");
 
     tcase_add_checked_fixture(tcase, NULL, end_process);
     tcase_add_loop_test(tcase, a_leader_paused_past_its_session, 0, 2);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "elections.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SOON_MS = 2000, PAUSE_MS = 50, TRIES = 10 };
@@ -53,7 +53,7 @@ static void join_once(enum told where, pdk_status (**act)(pdk_election *election
     pdk_election_callbacks callbacks;
 
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     it.election = election_on(it.client, it.path, NULL);
     it.r = record_new();
     record_callbacks(it.r, &callbacks);
@@ -83,7 +83,7 @@ static void join_slowly(enum told where, pdk_status (**act)(pdk_election *electi
 static void assert_gone(void) {
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK);
-    ck_assert_int_le(ts_child_count(ts_stage_server(), it.path), 0); /* there may be no directory */
+    ck_assert_int_le(ts_child_count(ts_bench_server(), it.path), 0); /* there may be no directory */
 }
 
 static pdk_status (*leaves)(pdk_election *election) = pdk_election_leave;
@@ -127,14 +127,14 @@ static pdk_status (*resigns_to_a_rival)(pdk_election *election) = resign_to_a_ri
 
 /* It leaves its new entry in the queue, whatever became of the entry of its join. */
 START_TEST(leaves_the_queue_after_it_resigned) {
-    rival = ts_observer_open(ts_stage_server());
+    rival = ts_observer_open(ts_bench_server());
     ck_assert_ptr_nonnull(rival);
     join_slowly(ELECTED, &resigns_to_a_rival);
     assert_told(it.r, DEPOSED, 1);
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(5000)), PDK_OK); /* its first node is gone */
-    ck_assert(ts_wait_children(ts_stage_server(), it.path, 2, ts_patience(SOON_MS)));
+    ck_assert(ts_wait_children(ts_bench_server(), it.path, 2, ts_patience(SOON_MS)));
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
-    const bool is_gone = ts_wait_children(ts_stage_server(), it.path, 1, ts_patience(SOON_MS));
+    const bool is_gone = ts_wait_children(ts_bench_server(), it.path, 1, ts_patience(SOON_MS));
     ts_observer_close(rival);
     ck_assert(is_gone);
     assert_history(it.r, "elected deposed:NONE");
@@ -143,7 +143,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_slow");
-    TCase *tcase = ts_stage_case(suite, "election_slow");
+    TCase *tcase = ts_bench_case(suite, "election_slow");
 
     tcase_add_test(tcase, leaves_when_first_told_of_a_leader);
     tcase_add_test(tcase, leaves_as_it_is_elected);

@@ -14,8 +14,8 @@
 
 #include "refused.h"
 #include "self.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 2000, CONNECT_MS = 1000, GONE_MS = 20000, MANY = 1000 };
@@ -88,7 +88,7 @@ static pdk_status open_with(pdk_dispatch dispatch, int descriptors, int threads,
     options.connect_timeout_ms = CONNECT_MS;
     limit_descriptors((rlim_t)(lowest_free() + descriptors));
     atomic_store(&threads_left, threads);
-    pdk_status status = pdk_session_open(ts_stage_server(), &options, s);
+    pdk_status status = pdk_session_open(ts_bench_server(), &options, s);
     remove_limits();
     return status;
 }
@@ -152,10 +152,10 @@ static int64_t cpu_ms(void) {
 }
 
 START_TEST(a_hold_is_valid_without_a_descriptor) {
-    ts_client *client = ts_stage_client(SESSION_MS);
+    ts_client *client = ts_bench_client(SESSION_MS);
     pdk_lock *lock = ts_lock(client, ts_fresh_path());
     limit_descriptors((rlim_t)lowest_free());
-    pdk_hold *hold = ts_stage_acquire(lock, 5000); /* needs no descriptor */
+    pdk_hold *hold = ts_bench_acquire(lock, 5000); /* needs no descriptor */
     ck_assert_int_eq(pdk_hold_fd(hold), -1);
     ck_assert_str_ne(pdk_error_text(), "");
     ck_assert(pdk_hold_valid(hold));
@@ -167,9 +167,9 @@ END_TEST
 
 START_TEST(a_holder_that_cannot_connect_again_is_told) {
     int first = lowest_free(); /* all descriptors of a connection come after it */
-    ts_client *client = ts_stage_client(SESSION_MS);
+    ts_client *client = ts_bench_client(SESSION_MS);
     pdk_lock *lock = ts_lock(client, ts_fresh_path());
-    pdk_hold *hold = ts_stage_acquire(lock, 5000), *none = NULL;
+    pdk_hold *hold = ts_bench_acquire(lock, 5000), *none = NULL;
     ts_lost *lost = ts_lost_watch(hold);
     int fd = pdk_hold_fd(hold);
 
@@ -186,21 +186,21 @@ START_TEST(a_holder_that_cannot_connect_again_is_told) {
     ck_assert_int_eq(ts_events(client, PDK_SESSION_RESTORED) + ts_events(client, PDK_SESSION_REOPENED), 0);
 
     remove_limits();
-    hold = ts_stage_acquire(lock, ts_patience(10000));
+    hold = ts_bench_acquire(lock, ts_patience(10000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(ts_lost_count(lost), 1);
 }
 END_TEST
 
 START_TEST(a_session_that_expired_waits_for_threads) {
-    ts_client *client = ts_stage_client(SESSION_MS);
+    ts_client *client = ts_bench_client(SESSION_MS);
     pdk_lock *lock = ts_lock(client, ts_fresh_path());
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_lost *lost = ts_lost_watch(hold);
 
     /* Two threads end with the old handle, so one is allowed, to look up names. The next handle gets none. */
     atomic_store(&threads_left, -1);
-    ck_assert_int_eq(ts_expire(client->proxy, ts_stage_server()), 0);
+    ck_assert_int_eq(ts_expire(client->proxy, ts_bench_server()), 0);
     ck_assert(ts_lost_wait(lost, SESSION_MS + ts_patience(1000)));
     ts_sleep_ms(SESSION_MS); /* it has tried */
     ck_assert_int_eq(ts_events(client, PDK_SESSION_EXPIRED), 1);
@@ -208,7 +208,7 @@ START_TEST(a_session_that_expired_waits_for_threads) {
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 
     remove_limits();
-    hold = ts_stage_acquire(lock, ts_patience(10000));
+    hold = ts_bench_acquire(lock, ts_patience(10000));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert(ts_wait_event(client, PDK_SESSION_REOPENED, 1, ts_patience(1000)));
     ck_assert_int_eq(ts_events(client, PDK_SESSION_REOPENED), 1);
@@ -217,7 +217,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("exhausted");
-    TCase *cases = ts_stage_case(suite, "exhausted");
+    TCase *cases = ts_bench_case(suite, "exhausted");
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, a_session_without_descriptors_is_refused);
     tcase_add_test(cases, a_session_without_threads_is_refused);

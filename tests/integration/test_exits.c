@@ -26,7 +26,7 @@ static const exit_state states[] = {
 
 enum { STATES = G_N_ELEMENTS(states) };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void set_up(exit_case *c, ts_client *holder) {
     pdk_lock *lock = NULL;
@@ -35,7 +35,7 @@ static void set_up(exit_case *c, ts_client *holder) {
     assert_exit(c, pdk_lock_new(c->client->session, c->path, NULL, &lock) == PDK_OK);
     c->object = lock;
     if (c->at->behind) {
-        c->ahead[0] = ts_stage_acquire(ts_lock(holder, c->path), 5000);
+        c->ahead[0] = ts_bench_acquire(ts_lock(holder, c->path), 5000);
     }
 }
 
@@ -78,7 +78,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("exits");
-    TCase *tcase = ts_stage_case(suite, "exits");
+    TCase *tcase = ts_bench_case(suite, "exits");
 
     tcase_add_checked_fixture(tcase, NULL, exits_clear);
     tcase_add_loop_test(tcase, every_exit_from_every_state, 0, (STATES + 1) / 2);

@@ -7,8 +7,8 @@
  */
 #include <glib.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000 };
@@ -17,12 +17,12 @@ enum { SESSION_MS = 3000 };
 static void say_length(int32_t length) {
     const int32_t frame = GINT32_TO_BE(length);
     const char *path = ts_fresh_path();
-    ts_client *holder = ts_stage_client(SESSION_MS), *waiter = ts_stage_client(SESSION_MS);
-    pdk_hold *hold = ts_stage_acquire(ts_lock(holder, path), 5000);
+    ts_client *holder = ts_bench_client(SESSION_MS), *waiter = ts_bench_client(SESSION_MS);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(holder, path), 5000);
     ts_lost *lost = ts_lost_watch(hold);
     ts_answer *claim = ts_acquire_async(ts_lock(waiter, path), 60000);
 
-    ck_assert(ts_wait_children(ts_stage_server(), path, 2, 5000));
+    ck_assert(ts_wait_children(ts_bench_server(), path, 2, 5000));
     ck_assert_int_eq(ts_proxy_say(holder->proxy, &frame, sizeof frame), 1);
     ck_assert(ts_wait_event(holder, PDK_SESSION_SUSPENDED, 1, ts_patience(SESSION_MS)));
     ck_assert(ts_wait_event(holder, PDK_SESSION_RESTORED, 1, ts_patience(SESSION_MS)));
@@ -37,7 +37,7 @@ static void say_length(int32_t length) {
     ck_assert_int_eq(ts_answer_release(claim), PDK_OK);
     ck_assert(ts_answer_wait(next, ts_patience(5000)));
     ck_assert_int_eq(ts_answer_release(next), PDK_OK);
-    ck_assert(ts_wait_children(ts_stage_server(), path, 0, 5000));
+    ck_assert(ts_wait_children(ts_bench_server(), path, 0, 5000));
 }
 
 START_TEST(a_frame_far_too_long) { say_length(64 << 20); }
@@ -51,7 +51,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("frames");
-    TCase *tcase = ts_stage_case(suite, "frames");
+    TCase *tcase = ts_bench_case(suite, "frames");
 
     tcase_add_test(tcase, a_frame_far_too_long);
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__

@@ -2,13 +2,13 @@
  * what happens. */
 #include <glib.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 4000, LEASE_MS = SESSION_MS - SESSION_MS / 16 - 50 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -19,8 +19,8 @@ static struct {
 
 static void acquire_it(int session_ms) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(session_ms);
-    it.hold = ts_stage_acquire(ts_lock(it.client, it.path), 5000);
+    it.client = ts_bench_client(session_ms);
+    it.hold = ts_bench_acquire(ts_lock(it.client, it.path), 5000);
     it.lost = ts_lost_watch(it.hold);
 }
 
@@ -76,7 +76,7 @@ END_TEST
 
 /* Nothing is held, and nothing is claimed. The events come all the same: one RESTORED for each SUSPENDED. */
 START_TEST(an_idle_session_is_restored_each_time) {
-    ts_client *client = ts_stage_client(SESSION_MS);
+    ts_client *client = ts_bench_client(SESSION_MS);
 
     for (int i = 1; i <= 4; i++) {
         ts_proxy_reset(client->proxy);
@@ -113,14 +113,14 @@ END_TEST
 START_TEST(a_server_that_restarts_quickly) {
     acquire_it(10000);
     pdk_lock *lock = ts_lock(it.client, it.path);
-    ts_answer *waiter = ts_acquire_async(ts_lock(ts_stage_client(10000), it.path), 60000);
+    ts_answer *waiter = ts_acquire_async(ts_lock(ts_bench_client(10000), it.path), 60000);
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
-    ts_ensemble_kill(ts_stage_ensemble(), 0);
+    ts_ensemble_kill(ts_bench_ensemble(), 0);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_SUSPENDED, 1, ts_patience(2000)));
     assert_kept();
-    ck_assert(ts_ensemble_restart(ts_stage_ensemble(), 0));
-    ck_assert(ts_ensemble_wait_ready(ts_stage_ensemble(), ts_patience(10000)));
+    ck_assert(ts_ensemble_restart(ts_bench_ensemble(), 0));
+    ck_assert(ts_ensemble_wait_ready(ts_bench_ensemble(), ts_patience(10000)));
     ck_assert(ts_wait_event(it.client, PDK_SESSION_RESTORED, 1, ts_patience(5000)));
     ts_sleep_ms(500);
     assert_kept();
@@ -129,14 +129,14 @@ START_TEST(a_server_that_restarts_quickly) {
     ck_assert(ts_answer_wait(waiter, ts_patience(5000)));
     ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
     ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
-    pdk_hold_release(ts_stage_acquire(lock, 5000));
+    pdk_hold_release(ts_bench_acquire(lock, 5000));
     ck_assert(ts_wait_children(server(), it.path, 0, 2000));
 }
 END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("link");
-    TCase *tcase = ts_stage_case(suite, "link");
+    TCase *tcase = ts_bench_case(suite, "link");
 
     tcase_add_test(tcase, a_short_cut_is_survived);
     tcase_add_test(tcase, a_short_silence_is_survived);

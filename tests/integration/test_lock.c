@@ -2,8 +2,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SCHEDULING_MS = 250 };
@@ -11,11 +11,11 @@ enum { SESSION_MS = 6000, SCHEDULING_MS = 250 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- exclusion and order ---- */
 
@@ -24,7 +24,7 @@ START_TEST(acquire_and_release) {
     pdk_lock *lock = ts_lock(a, path);
 
     for (int i = 0; i < 3; i++) {
-        pdk_hold *hold = ts_stage_acquire(lock, 5000);
+        pdk_hold *hold = ts_bench_acquire(lock, 5000);
 
         ck_assert(pdk_hold_valid(hold));
         ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
@@ -40,7 +40,7 @@ END_TEST
 
 START_TEST(two_sessions_exclude_each_other) {
     const char *path = ts_fresh_path();
-    pdk_hold *first = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *first = ts_bench_acquire(ts_lock(a, path), 5000);
     ts_answer *second = ts_acquire_async(ts_lock(b, path), 10000);
 
     ck_assert(!ts_answer_wait(second, 700));
@@ -56,7 +56,7 @@ END_TEST
 /* Two lock objects of one session are two contenders. */
 START_TEST(two_locks_of_one_session_exclude_each_other) {
     const char *path = ts_fresh_path();
-    pdk_hold *first = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *first = ts_bench_acquire(ts_lock(a, path), 5000);
     pdk_lock *other = ts_lock(a, path);
     pdk_hold *hold = NULL;
 
@@ -74,12 +74,12 @@ END_TEST
 START_TEST(granted_in_order_of_arrival) {
     enum { WAITERS = 6 };
     const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
     ts_answer *waiters[WAITERS];
     int64_t last = pdk_hold_token(hold);
 
     for (int i = 0; i < WAITERS; i++) {
-        ts_client *client = i % 3 == 2 ? ts_stage_client(SESSION_MS) : i % 3 == 1 ? a : b;
+        ts_client *client = i % 3 == 2 ? ts_bench_client(SESSION_MS) : i % 3 == 1 ? a : b;
 
         waiters[i] = i % 2 ? ts_acquire_thread(ts_lock(client, path), 20000)
                            : ts_acquire_async(ts_lock(client, path), PDK_FOREVER);
@@ -114,7 +114,7 @@ END_TEST
 
 START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000), *hold = NULL;
     pdk_lock *lock = ts_lock(b, path);
     const int64_t before = ts_now_ms();
 
@@ -135,7 +135,7 @@ END_TEST
 /* A waiter ahead makes a try busy too, in this process and in another. */
 START_TEST(a_try_is_busy_behind_a_waiter) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000), *hold = NULL;
     pdk_lock *lock = ts_lock(b, path);
     ts_answer *waiter = ts_acquire_async(lock, 20000);
 
@@ -168,7 +168,7 @@ START_TEST(a_try_does_not_meet_the_claim_given_up_before) {
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     }
     ck_assert_int_gt(cancelled, 0);
-    pdk_hold *held = ts_stage_acquire(ts_lock(b, path), 5000);
+    pdk_hold *held = ts_bench_acquire(ts_lock(b, path), 5000);
     ts_answer *given_up = ts_acquire_async(lock, 20000);
     ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(given_up)), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
@@ -204,7 +204,7 @@ END_TEST
 
 START_TEST(in_the_queue_the_deadline_is_kept) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000), *hold = NULL;
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000), *hold = NULL;
     pdk_lock *lock = ts_lock(b, path);
     const int64_t before = ts_now_ms();
 
@@ -237,7 +237,7 @@ END_TEST
 /* It was in the queue before the link failed, so the deadline passes in the queue. */
 START_TEST(in_the_queue_and_then_cut_off_is_a_timeout) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
     ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 600);
 
     int32_t ahead = -1;
@@ -262,7 +262,7 @@ START_TEST(the_token_is_the_czxid_of_the_node) {
     int64_t last = 0;
 
     for (int i = 0; i < 6; i++) {
-        pdk_hold *hold = ts_stage_acquire(ts_lock(i % 2 ? a : b, path), 5000);
+        pdk_hold *hold = ts_bench_acquire(ts_lock(i % 2 ? a : b, path), 5000);
         g_autofree char *node = ts_hold_node(hold);
         g_autofree char *text = g_strdup_printf("%020" G_GINT64_FORMAT, pdk_hold_token(hold));
         ts_stat stat;
@@ -283,7 +283,7 @@ START_TEST(the_token_is_the_czxid_of_the_node) {
 END_TEST
 
 START_TEST(the_token_survives_the_loss) {
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, ts_fresh_path()), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, ts_fresh_path()), 5000);
     const int64_t token = pdk_hold_token(hold);
     g_autofree char *node = ts_hold_node(hold);
     g_autofree char *sequencer = g_strdup(pdk_hold_sequencer(hold));
@@ -298,7 +298,7 @@ END_TEST
 
 START_TEST(a_sequencer_can_be_checked_from_anywhere) {
     const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
     g_autofree char *node = ts_hold_node(hold);
     g_autofree char *text = g_strdup(pdk_hold_sequencer(hold));
     g_autofree char *expected = g_strdup_printf("pdk1 %s exclusive %" G_GINT64_FORMAT " 0", node, pdk_hold_token(hold));
@@ -333,7 +333,7 @@ START_TEST(contenders_and_holder) {
     ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK); /* not even the directory exists */
     ck_assert_uint_eq(pdk_contenders_count(list), 0);
     pdk_contenders_free(list);
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_acquire_async(ts_lock(b, path), 20000);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     ck_assert_int_eq(pdk_lock_contenders(ts_lock(b, path), 5000, &list), PDK_OK);
@@ -369,7 +369,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("lock");
-    TCase *tcase = ts_stage_case(suite, "lock");
+    TCase *tcase = ts_bench_case(suite, "lock");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, acquire_and_release);

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, LEASE_MS = SESSION_MS - SESSION_MS / 16 - 50, SCHEDULING_MS = 250 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- a hold and its witnesses ---- */
 
@@ -25,8 +25,8 @@ static struct {
 
 static void acquire_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
-    it.hold = ts_stage_acquire(ts_lock(it.client, it.path), 5000);
+    it.client = ts_bench_client(SESSION_MS);
+    it.hold = ts_bench_acquire(ts_lock(it.client, it.path), 5000);
     it.lost = ts_lost_watch(it.hold);
     ck_assert_ptr_nonnull(it.lost);
     ck_assert(!ts_fd_readable(pdk_hold_fd(it.hold), 0));
@@ -71,7 +71,7 @@ START_TEST(expired_by_the_server) {
     ck_assert(ts_wait_event(it.client, PDK_SESSION_REOPENED, 1, ts_patience(3000)));
     ck_assert_int_eq(ts_events(it.client, PDK_SESSION_EXPIRED), 1);
     ck_assert_int_ne(pdk_session_id(it.client->session), id);
-    pdk_hold *next = ts_stage_acquire(lock, 5000);
+    pdk_hold *next = ts_bench_acquire(lock, 5000);
     ck_assert_int_gt(pdk_hold_token(next), it.token);
     ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
     ck_assert(ts_wait_children(server(), it.path, 0, 2000));
@@ -81,7 +81,7 @@ END_TEST
 /* Claims survive the expiry. Those in the queue queue again, each with its old deadline. */
 START_TEST(claims_survive_an_expiry_with_their_deadlines) {
     acquire_it();
-    ts_client *c = ts_stage_client(SESSION_MS);
+    ts_client *c = ts_bench_client(SESSION_MS);
     const int64_t began = ts_now_ms();
     ts_answer *patient = ts_acquire_async(ts_lock(c, it.path), 20000);
     ts_answer *hasty = ts_acquire_thread(ts_lock(c, it.path), 1500);
@@ -110,7 +110,7 @@ END_TEST
 /* The link falls silent. The hold is lost by our own clock, while the server still keeps our node, and before another
  * client is granted. */
 START_TEST(cut_off_beyond_the_lease) {
-    ts_client *other = ts_stage_client(SESSION_MS);
+    ts_client *other = ts_bench_client(SESSION_MS);
     int64_t last_valid = 0;
 
     acquire_it();
@@ -141,7 +141,7 @@ END_TEST
 /* Requests arrive and replies do not. The session lives on, the hold does not. Its node does not stay in the way. */
 START_TEST(unanswered_beyond_the_lease) {
     const ts_proxy_mode modes[] = {TS_BLACKHOLE_DOWN, TS_DROP_REPLIES};
-    ts_client *other = ts_stage_client(SESSION_MS);
+    ts_client *other = ts_bench_client(SESSION_MS);
 
     acquire_it();
     ts_answer *waiter = ts_acquire_async(ts_lock(other, it.path), 20000);
@@ -164,7 +164,7 @@ END_TEST
 enum deletion { AT_ONCE, LATER, AFTER_A_WRITE, RIGHT_AFTER_A_WRITE, AFTER_A_RECONNECT, WHILE_DISCONNECTED, DELETIONS };
 
 START_TEST(deleted_by_somebody) {
-    ts_client *other = ts_stage_client(SESSION_MS);
+    ts_client *other = ts_bench_client(SESSION_MS);
 
     acquire_it();
     if (_i == AT_ONCE) {
@@ -196,9 +196,9 @@ END_TEST
 /* The grant is gone, but the local waiters are not: they queue again. */
 START_TEST(local_waiters_survive_a_deletion) {
     const char *path = ts_fresh_path();
-    ts_client *client = ts_stage_client(SESSION_MS);
+    ts_client *client = ts_bench_client(SESSION_MS);
     pdk_lock *lock = ts_lock(client, path);
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_answer *waiter = ts_acquire_async(lock, 10000);
     g_autofree char *node = ts_hold_node(hold);
 
@@ -234,7 +234,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("loss");
-    TCase *tcase = ts_stage_case(suite, "loss");
+    TCase *tcase = ts_bench_case(suite, "loss");
 
     tcase_add_checked_fixture(tcase, NULL, forget_it);
     tcase_add_test(tcase, expired_by_the_server);

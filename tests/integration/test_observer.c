@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "elections.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -19,8 +19,8 @@ static struct {
 
 static void make_it(void) {
     it.path = ts_fresh_path();
-    it.a = ts_stage_client(SESSION_MS);
-    it.b = ts_stage_client(SESSION_MS);
+    it.a = ts_bench_client(SESSION_MS);
+    it.b = ts_bench_client(SESSION_MS);
     it.seen = election_on(it.b, it.path, NULL);
 }
 
@@ -291,7 +291,7 @@ END_TEST
 /* On the server they watch the leader's node, and no node behind it. Nothing is left when that node is gone. */
 START_TEST(only_the_leader_is_watched) {
     pdk_election *anna = enter("anna"), *bruno = enter("bruno"), *clara = enter("clara");
-    ts_client *third = ts_stage_client(SESSION_MS);
+    ts_client *third = ts_bench_client(SESSION_MS);
 
     ts_sleep_ms(100); /* queued candidates have set theirs: each on the node ahead, and the leader on its own */
     const int64_t watches = ts_watch_count(server());
@@ -318,7 +318,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("observer");
-    TCase *tcase = ts_stage_case(suite, "observer");
+    TCase *tcase = ts_bench_case(suite, "observer");
 
     tcase_add_checked_fixture(tcase, make_it, NULL);
     tcase_add_test(tcase, the_present_leader_first_and_then_every_new_one);

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "elections.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -19,14 +19,14 @@ static struct {
 
 static void make_it_with(ts_client *watching) {
     it.path = ts_fresh_path();
-    it.a = ts_stage_client(SESSION_MS);
+    it.a = ts_bench_client(SESSION_MS);
     it.b = watching;
     it.leader = election_on(it.a, it.path, "anna");
     it.seen = election_on(it.b, it.path, NULL);
     candidate_elected(it.leader);
 }
 
-static void make_it(void) { make_it_with(ts_stage_client(SESSION_MS)); }
+static void make_it(void) { make_it_with(ts_bench_client(SESSION_MS)); }
 
 static void assert_leader(record *r, const char *identity) {
     ck_assert_msg(record_wait_leader(r, identity, ts_patience(SESSION_MS + SOON_MS)), "not told: %s", identity);
@@ -311,7 +311,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("observer_stop");
-    TCase *tcase = ts_stage_case(suite, "observer_stop");
+    TCase *tcase = ts_bench_case(suite, "observer_stop");
 
     tcase_add_test(tcase, stopped_by_another_thread);
     tcase_add_loop_test(tcase, stopped_before_it_is_told, 0, 4);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "directory_remover.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000 };
@@ -12,11 +12,11 @@ enum { SESSION_MS = 6000 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static const char *base_name(const char *path) { return strrchr(path, '/') + 1; }
 
@@ -24,7 +24,7 @@ static const char *base_name(const char *path) { return strrchr(path, '/') + 1; 
 
 START_TEST(a_missing_directory_is_made_with_its_parents) {
     g_autofree char *path = g_strconcat(ts_fresh_path(), "/x/y/z", NULL);
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
 
     ck_assert_int_eq(ts_child_count(server(), path), 1);
     ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 1); /* its parents are not containers */
@@ -37,7 +37,7 @@ START_TEST(the_kazoo_profile_makes_a_persistent_directory) {
     const char *path = ts_fresh_path();
 
     options.naming = PDK_NAMING_KAZOO;
-    pdk_hold *hold = ts_stage_acquire(ts_lock_with(a, path, &options), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock_with(a, path, &options), 5000);
     ck_assert_int_eq(ts_child_count(server(), path), 1);
     ck_assert_uint_eq(ts_proxy_count(a->proxy, TS_OP_CREATE_CONTAINER), 0);
     pdk_hold_release(hold);
@@ -49,7 +49,7 @@ START_TEST(a_deleted_directory_is_made_again) {
     pdk_lock *lock = ts_lock(a, path);
 
     for (int i = 0; i < 5; i++) {
-        pdk_hold *hold = ts_stage_acquire(lock, 5000);
+        pdk_hold *hold = ts_bench_acquire(lock, 5000);
 
         ck_assert(pdk_hold_valid(hold));
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -62,7 +62,7 @@ END_TEST
 /* All is deleted under a waiter, its own node first. The waiter queues again, and the holder is told. */
 START_TEST(a_directory_deleted_under_holder_and_waiter) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
     g_autofree char *held_node = ts_hold_node(held);
     ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 20000);
     ts_lost *lost = ts_lost_watch(held);
@@ -93,7 +93,7 @@ END_TEST
 /* Another client deletes a waiter's node. The waiter queues again, behind those that came meanwhile. */
 START_TEST(a_waiter_whose_node_is_deleted_queues_again) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
     g_autofree char *held_node = ts_hold_node(held);
     ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 20000);
 
@@ -145,7 +145,7 @@ START_TEST(below_a_chroot) {
     options.session_timeout_ms = SESSION_MS;
     ts_client *c = ts_client_open_with(server(), chroot, &options);
     ck_assert_ptr_nonnull(c);
-    hold = ts_stage_acquire(ts_lock(c, "/locks/x"), 5000);
+    hold = ts_bench_acquire(ts_lock(c, "/locks/x"), 5000);
     ck_assert_int_eq(ts_child_count(server(), full), 1);
     g_autofree char *node = ts_hold_node(hold);
     ck_assert(g_str_has_prefix(node, full));
@@ -173,10 +173,10 @@ START_TEST(names_of_both_profiles) {
     const char *curator = ts_fresh_path(), *kazoo = ts_fresh_path();
     g_autofree char *data = NULL;
 
-    pdk_hold *one = ts_stage_acquire(ts_lock(a, curator), 5000);
+    pdk_hold *one = ts_bench_acquire(ts_lock(a, curator), 5000);
     assert_name(curator, "^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$");
     options.naming = PDK_NAMING_KAZOO;
-    pdk_hold *two = ts_stage_acquire(ts_lock_with(a, kazoo, &options), 5000);
+    pdk_hold *two = ts_bench_acquire(ts_lock_with(a, kazoo, &options), 5000);
     assert_name(kazoo, "^[0-9a-f]{32}__lock__[0-9]{10}$");
     g_autofree char *node = ts_hold_node(two);
     ck_assert_int_eq(ts_get(server(), node, &data, NULL, NULL), 0);
@@ -192,7 +192,7 @@ START_TEST(profiles_exclude_each_other) {
     const char *path = ts_fresh_path();
 
     options.naming = PDK_NAMING_KAZOO;
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
     ts_answer *kazoo = ts_acquire_async(ts_lock_with(b, path, &options), 20000);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     ts_answer *curator = ts_acquire_async(ts_lock(a, path), 20000);
@@ -244,7 +244,7 @@ START_TEST(foreign_children_neither_block_nor_vanish) {
 
     add_foreign(path);
     for (int i = 0; i < 3; i++) {
-        pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+        pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
         ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 10000);
         pdk_hold *tried = NULL;
 
@@ -287,7 +287,7 @@ END_TEST
 /* A contender of another library comes after us. Its name sorts before ours, but it is behind us. */
 START_TEST(later_contenders_do_not_matter) {
     const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
     g_autofree char *created = NULL;
     g_autofree char *child = g_strdup_printf("%s/00-lock-", path);
 
@@ -305,7 +305,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("path");
-    TCase *tcase = ts_stage_case(suite, "path");
+    TCase *tcase = ts_bench_case(suite, "path");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_missing_directory_is_made_with_its_parents);

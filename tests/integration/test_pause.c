@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- the process ---- */
 
@@ -101,7 +101,7 @@ START_TEST(a_holder_paused_past_its_session) {
 
     start_process(path);
     const int64_t token = read_number("granted");
-    ts_answer *waiter = ts_acquire_async(ts_lock(ts_stage_client(SESSION_MS), path), 20000);
+    ts_answer *waiter = ts_acquire_async(ts_lock(ts_bench_client(SESSION_MS), path), 20000);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     ck_assert(ts_pause(process.pid));
     ck_assert(ts_answer_wait(waiter, SESSION_MS + ts_patience(2000)));
@@ -136,8 +136,8 @@ END_TEST
  * waiter queues behind that one. */
 START_TEST(a_waiter_paused_while_its_turn_comes) {
     const char *path = ts_fresh_path();
-    ts_client *a = ts_stage_client(SESSION_MS), *c = ts_stage_client(SESSION_MS);
-    pdk_hold *held = ts_stage_acquire(ts_lock(a, path), 5000);
+    ts_client *a = ts_bench_client(SESSION_MS), *c = ts_bench_client(SESSION_MS);
+    pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
 
     start_process(path);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
@@ -160,7 +160,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("pause");
-    TCase *tcase = ts_stage_case(suite, "pause");
+    TCase *tcase = ts_bench_case(suite, "pause");
 
     tcase_add_checked_fixture(tcase, NULL, end_process);
     tcase_add_test(tcase, a_holder_paused_past_its_session);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SHORT_MS = 200, LEVELS = 3 };
@@ -16,7 +16,7 @@ static ts_client *a, *b;
 static const char *path;
 static pdk_lock *lock; /* a's lock object, reentrant */
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static pdk_lock *reentrant(const ts_client *client, int max_handovers) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
@@ -29,14 +29,14 @@ static pdk_lock *reentrant(const ts_client *client, int max_handovers) {
 
 static void set_up(void) {
     path = ts_fresh_path();
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
     lock = reentrant(a, 256);
 }
 
 static void nest(pdk_hold *holds[LEVELS]) {
     for (int i = 0; i < LEVELS; i++) {
-        holds[i] = ts_stage_acquire(lock, 5000);
+        holds[i] = ts_bench_acquire(lock, 5000);
     }
 }
 
@@ -88,11 +88,11 @@ END_TEST
 
 /* The thread may acquire again as long as it has one of the holds. Without any it is like every other thread. */
 START_TEST(levels_come_and_go) {
-    pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = NULL;
+    pdk_hold *outer = ts_bench_acquire(lock, 5000), *inner = NULL;
     const int64_t token = pdk_hold_token(outer);
 
     for (int i = 0; i < 100; i++) {
-        inner = ts_stage_acquire(lock, 5000);
+        inner = ts_bench_acquire(lock, 5000);
         ck_assert_int_eq(pdk_hold_token(inner), token);
         ck_assert_int_eq(pdk_hold_release(i % 2 ? inner : outer), PDK_OK);
         outer = i % 2 ? outer : inner;
@@ -100,7 +100,7 @@ START_TEST(levels_come_and_go) {
     ck_assert(ts_wait_children(server(), path, 1, 2000));
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-    outer = ts_stage_acquire(lock, 5000);
+    outer = ts_bench_acquire(lock, 5000);
     ck_assert_int_gt(pdk_hold_token(outer), token);
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
 }
@@ -126,7 +126,7 @@ START_TEST(levels_outlive_the_object) {
 
     options.reentrant = 1;
     ck_assert_int_eq(pdk_lock_new(a->session, path, &options, &own), PDK_OK);
-    pdk_hold *outer = ts_stage_acquire(own, 5000), *inner = ts_stage_acquire(own, 5000);
+    pdk_hold *outer = ts_bench_acquire(own, 5000), *inner = ts_bench_acquire(own, 5000);
     pdk_lock_unref(own);
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
     ck_assert(pdk_hold_valid(inner));
@@ -140,7 +140,7 @@ START_TEST(very_many_levels) {
     g_autofree pdk_hold **holds = g_new0(pdk_hold *, MANY);
 
     for (int i = 0; i < MANY; i++) {
-        holds[i] = ts_stage_acquire(lock, 5000);
+        holds[i] = ts_bench_acquire(lock, 5000);
     }
     ck_assert_int_eq(ts_child_count(server(), path), 1);
     if (_i == 0) { /* all are lost at once, and each is told once */
@@ -158,9 +158,9 @@ END_TEST
 /* ---- other claims wait ---- */
 
 START_TEST(other_threads_and_objects_wait_for_the_last) {
-    pdk_hold *outer = ts_stage_acquire(lock, 5000), *other = NULL;
+    pdk_hold *outer = ts_bench_acquire(lock, 5000), *other = NULL;
     ts_answer *thread = ts_acquire_thread(lock, 20000);
-    pdk_hold *inner = ts_stage_acquire(lock, 5000); /* ahead of the waiting thread, which would wait for us for ever */
+    pdk_hold *inner = ts_bench_acquire(lock, 5000); /* ahead of the waiting thread, which would wait for us for ever */
 
     ck_assert_int_eq(pdk_lock_acquire(reentrant(a, 256), SHORT_MS, &other),
                      PDK_TIMEOUT); /* only holds of its own object count */
@@ -189,9 +189,9 @@ START_TEST(levels_and_hand_overs) {
     ck_assert_int_eq(ts_answer_release(async), PDK_OK);
     ck_assert(ts_answer_wait(next, ts_patience(5000)));
     ck_assert_int_eq(ts_answer_release(next), PDK_OK);
-    outer = ts_stage_acquire(it, 5000);
+    outer = ts_bench_acquire(it, 5000);
     ts_answer *waiting = ts_acquire_async(it, 20000);
-    pdk_hold *inner = ts_stage_acquire(it, 5000);
+    pdk_hold *inner = ts_bench_acquire(it, 5000);
     ck_assert_int_eq(pdk_hold_token(inner), pdk_hold_token(outer));
     ck_assert_uint_eq(pdk_hold_handover(inner), pdk_hold_handover(outer));
     const int64_t last = pdk_hold_token(outer);
@@ -209,7 +209,7 @@ END_TEST
 
 /* At once and without a server, as long as the lease lasts. Also with others in the queue. */
 START_TEST(a_level_needs_no_server) {
-    pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = NULL, *tried = NULL;
+    pdk_hold *outer = ts_bench_acquire(lock, 5000), *inner = NULL, *tried = NULL;
     ts_answer *theirs = ts_acquire_async(ts_lock(b, path), 20000);
 
     ck_assert(ts_wait_children(server(), path, 2, 5000));
@@ -229,7 +229,7 @@ START_TEST(a_level_needs_no_server) {
 END_TEST
 
 START_TEST(asynchronous_claims_never_nest) {
-    pdk_hold *outer = ts_stage_acquire(lock, 5000), *again = NULL;
+    pdk_hold *outer = ts_bench_acquire(lock, 5000), *again = NULL;
     ts_answer *tried = ts_acquire_async(lock, 0), *async = ts_acquire_async(lock, 20000);
 
     ck_assert(ts_answer_wait(tried, ts_patience(1000)));
@@ -245,10 +245,10 @@ START_TEST(asynchronous_claims_never_nest) {
 END_TEST
 
 START_TEST(a_level_that_is_given_away) {
-    pdk_hold *outer = ts_stage_acquire(lock, 5000), *inner = ts_stage_acquire(lock, 5000), *again = NULL;
+    pdk_hold *outer = ts_bench_acquire(lock, 5000), *inner = ts_bench_acquire(lock, 5000), *again = NULL;
 
     pdk_hold_detach_thread(outer);
-    again = ts_stage_acquire(lock, 5000); /* by the other thread */
+    again = ts_bench_acquire(lock, 5000); /* by the other thread */
     pdk_hold_detach_thread(inner);
     ck_assert_int_eq(pdk_hold_release(again), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* this thread has no hold of it */
@@ -256,7 +256,7 @@ START_TEST(a_level_that_is_given_away) {
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, 0, &again), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(ts_stage_acquire(lock, 5000)), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(ts_bench_acquire(lock, 5000)), PDK_OK);
 }
 END_TEST
 
@@ -273,7 +273,7 @@ START_TEST(without_the_option_it_is_a_deadlock) {
         ck_assert_ptr_null(out);
     }
     pdk_lock *plain = ts_lock(a, path);
-    pdk_hold *hold = ts_stage_acquire(plain, 5000);
+    pdk_hold *hold = ts_bench_acquire(plain, 5000);
     refused(pdk_lock_acquire(plain, 5000, &again), PDK_DEADLOCK, path);
     refused(pdk_lock_acquire(plain, 0, &again), PDK_DEADLOCK, path);
     ck_assert(pdk_hold_valid(hold));
@@ -340,7 +340,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("reentrant");
-    TCase *tcase = ts_stage_case(suite, "reentrant");
+    TCase *tcase = ts_bench_case(suite, "reentrant");
 
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, each_acquisition_is_a_hold_of_one_grant);

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, LEVELS = 4, QUIET = 2 /* this one has no callback */ };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -26,12 +26,12 @@ static void set_up(void) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
 
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
-    it.other = ts_stage_client(4 * SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
+    it.other = ts_bench_client(4 * SESSION_MS);
     options.reentrant = 1;
     it.lock = ts_lock_with(it.client, it.path, &options);
     for (int i = 0; i < LEVELS; i++) {
-        it.holds[i] = ts_stage_acquire(it.lock, 5000);
+        it.holds[i] = ts_bench_acquire(it.lock, 5000);
         it.lost[i] = i == QUIET ? NULL : ts_lost_watch(it.holds[i]);
     }
     it.token = pdk_hold_token(it.holds[0]);
@@ -110,9 +110,9 @@ START_TEST(a_lost_grant_is_not_nested_on) {
     ck_assert_msg(status == PDK_TIMEOUT || (status == PDK_UNAVAILABLE && _i != NODE_GONE), "%s",
                   pdk_status_name(status)); /* there may be no new session yet */
     ck_assert_int_eq(ts_answer_release(it.theirs), PDK_OK);
-    next = ts_stage_acquire(it.lock, 10000);
+    next = ts_bench_acquire(it.lock, 10000);
     ck_assert_int_gt(pdk_hold_token(next), it.token);
-    pdk_hold *inner = ts_stage_acquire(it.lock, 1000);
+    pdk_hold *inner = ts_bench_acquire(it.lock, 1000);
     ck_assert_int_eq(pdk_hold_token(inner), pdk_hold_token(next));
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_int_eq(release(i), PDK_LOST);
@@ -130,7 +130,7 @@ START_TEST(they_lapse_together) {
 
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     ts_sleep_ms(SESSION_MS / 4);
-    pdk_hold *late = ts_stage_acquire(it.lock, 0); /* of the same grant, so it is valid no longer */
+    pdk_hold *late = ts_bench_acquire(it.lock, 0); /* of the same grant, so it is valid no longer */
     while (pdk_hold_valid(it.holds[0])) {
     }
     ck_assert(!pdk_hold_valid(late));
@@ -169,7 +169,7 @@ START_TEST(a_callback_releases_the_others) {
     reentrant.reentrant = 1;
     it.lock = ts_lock_with(it.client, it.path, &reentrant);
     for (int i = 0; i < LEVELS; i++) {
-        it.holds[i] = ts_stage_acquire(it.lock, 5000);
+        it.holds[i] = ts_bench_acquire(it.lock, 5000);
         it.lost[i] = i ? ts_lost_watch(it.holds[i]) : ts_lost_watch_with(it.holds[0], release_the_others, NULL);
     }
     g_autofree char *node = ts_hold_node(it.holds[0]);
@@ -222,7 +222,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("reentrant_loss");
-    TCase *tcase = ts_stage_case(suite, "reentrant_loss");
+    TCase *tcase = ts_bench_case(suite, "reentrant_loss");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, each_hold_is_told_once, 0, WAYS);

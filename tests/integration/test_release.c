@@ -1,13 +1,13 @@
 /* Releases during link failures, and closing a session with pending work: bounded in time, and nothing is left. */
 #include <glib.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, CLEAN_MS = 2000, SCHEDULING_MS = 250 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -18,15 +18,15 @@ static struct {
 
 static void acquire_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
-    it.lock = ts_lock_of_long_turns(it.client, it.path);
-    it.hold = ts_stage_acquire(it.lock, 5000);
+    it.client = ts_bench_client(SESSION_MS);
+    it.lock = ts_lock_of_long_handovers(it.client, it.path);
+    it.hold = ts_bench_acquire(it.lock, 5000);
 }
 
 static void assert_clean_and_usable(void) {
     ck_assert_msg(ts_wait_children(server(), it.path, 0, CLEAN_MS), "%d nodes are left",
                   ts_child_count(server(), it.path));
-    pdk_hold_release(ts_stage_acquire(it.lock, 5000));
+    pdk_hold_release(ts_bench_acquire(it.lock, 5000));
     ck_assert_int_eq(pdk_session_flush(it.client->session, ts_patience(2000)), PDK_OK);
     ck_assert_int_eq(ts_child_count(server(), it.path), 0);
 }
@@ -103,9 +103,9 @@ START_TEST(released_while_disconnected_and_all_dropped) {
     pdk_lock *lock = NULL;
 
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     ck_assert_int_eq(pdk_lock_new(it.client->session, it.path, NULL, &lock), PDK_OK);
-    it.hold = ts_stage_acquire(lock, 5000);
+    it.hold = ts_bench_acquire(lock, 5000);
     ts_proxy_set_mode(it.client->proxy, TS_CUT);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     pdk_lock_unref(lock);
@@ -164,7 +164,7 @@ START_TEST(close_over_all_that_can_be_pending) {
     pdk_lock *free_lock = ts_lock(it.client, ts_fresh_path());
     ts_answer *local = ts_acquire_async(it.lock, PDK_FOREVER);
     ts_answer *queued = ts_acquire_thread(ts_lock(it.client, it.path), PDK_FOREVER);
-    pdk_hold *released = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    pdk_hold *released = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
     ts_proxy_set_mode(it.client->proxy, modes[_i]);
     ts_answer *created = ts_acquire_thread(free_lock, PDK_FOREVER);
@@ -194,7 +194,7 @@ START_TEST(close_at_any_moment_of_an_acquisition) {
     const char *path = ts_fresh_path();
 
     for (int i = 0; i < 25; i++) {
-        ts_client *client = ts_stage_client(SESSION_MS);
+        ts_client *client = ts_bench_client(SESSION_MS);
         ts_proxy_set_delay(client->proxy, 2000, 2000);
         ts_answer *async = ts_acquire_async(ts_lock(client, path), PDK_FOREVER);
         ts_answer *blocked = ts_acquire_thread(ts_lock(client, path), PDK_FOREVER);
@@ -214,7 +214,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("release");
-    TCase *tcase = ts_stage_case(suite, "release");
+    TCase *tcase = ts_bench_case(suite, "release");
 
     tcase_add_loop_test(tcase, the_delete_or_its_answer_is_lost, 0, CUTS);
     tcase_add_test(tcase, the_delete_is_lost_again_and_again);

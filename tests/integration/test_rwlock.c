@@ -3,9 +3,9 @@
 #include <glib.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SHORT_MS = 300 };
@@ -13,11 +13,11 @@ enum { SESSION_MS = 6000, SHORT_MS = 300 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- sharing and exclusion ---- */
 
@@ -25,7 +25,7 @@ START_TEST(readers_share) {
     enum { READERS = 6 };
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *mine = ts_stage_read(lock, 5000);
+    pdk_hold *mine = ts_bench_read(lock, 5000);
     ts_answer *readers[READERS];
 
     for (int i = 0; i < READERS; i++) { /* of this object and others, of this session and others, blocking or not */
@@ -56,7 +56,7 @@ END_TEST
 START_TEST(a_writer_excludes_readers_and_writers) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *waiters[] = {ts_read_async(ts_rwlock(b, path), 20000), ts_read_async(ts_rwlock(a, path), 20000),
                             ts_read_async(lock, 20000), NULL};
 
@@ -84,13 +84,13 @@ END_TEST
  * readers. */
 START_TEST(nobody_is_overtaken) {
     const char *path = ts_fresh_path();
-    pdk_hold *first = ts_stage_read(ts_rwlock(a, path), 5000);
+    pdk_hold *first = ts_bench_read(ts_rwlock(a, path), 5000);
     ts_answer *writer = ts_write_async(ts_rwlock(b, path), 20000);
-    ts_await_in_line(writer);
+    ts_await_queued(writer);
     ts_answer *late[] = {ts_read_async(ts_rwlock(a, path), 20000), ts_read_async(ts_rwlock(b, path), 20000)};
 
-    ts_await_in_line(late[0]);
-    ts_await_in_line(late[1]);
+    ts_await_queued(late[0]);
+    ts_await_queued(late[1]);
     ts_assert_waits(writer, SHORT_MS);
     ck_assert_int_eq(ts_answer_count(late[0]) + ts_answer_count(late[1]), 0);
     ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
@@ -108,7 +108,7 @@ START_TEST(a_queue_is_served_in_order) {
     static const char kinds[] = "rrwrwwrrrw";
     enum { QUEUED = sizeof kinds - 1 };
     const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_stage_write(ts_rwlock(a, path), 5000);
+    pdk_hold *hold = ts_bench_write(ts_rwlock(a, path), 5000);
     ts_answer *queue[QUEUED];
     int64_t last = pdk_hold_token(hold);
 
@@ -116,7 +116,7 @@ START_TEST(a_queue_is_served_in_order) {
         pdk_rwlock *lock = ts_rwlock(i % 2 ? a : b, path);
 
         queue[i] = kinds[i] == 'r' ? ts_read_async(lock, 30000) : ts_write_async(lock, 30000);
-        ts_await_in_line(queue[i]);
+        ts_await_queued(queue[i]);
     }
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     for (int i = 0, end; i < QUEUED; i = end) {
@@ -156,14 +156,14 @@ static bool is_writer(int i) { return i % 3 == 0; }
 static void make_crowd(void) {
     crowd.path = ts_fresh_path();
     for (int i = 0; i < CROWD; i++) {
-        crowd.clients[i] = ts_stage_client(SESSION_MS);
+        crowd.clients[i] = ts_bench_client(SESSION_MS);
         pdk_rwlock *lock = ts_rwlock(crowd.clients[i], crowd.path);
 
         if (i == 0) {
-            crowd.held = ts_stage_write(lock, 5000);
+            crowd.held = ts_bench_write(lock, 5000);
         } else {
             crowd.claims[i] = is_writer(i) ? ts_write_async(lock, 30000) : ts_read_async(lock, 30000);
-            ts_await_in_line(crowd.claims[i]);
+            ts_await_queued(crowd.claims[i]);
         }
     }
 }
@@ -282,7 +282,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock");
-    TCase *tcase = ts_stage_case(suite, "rwlock");
+    TCase *tcase = ts_bench_case(suite, "rwlock");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, readers_share);

@@ -4,9 +4,9 @@
 #include <pthread.h>
 
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SHORT_MS = 300, SCHEDULING_MS = 250 };
@@ -14,11 +14,11 @@ enum { SESSION_MS = 6000, SHORT_MS = 300, SCHEDULING_MS = 250 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- what one thread may ask for ---- */
 
@@ -30,12 +30,12 @@ START_TEST(a_thread_never_waits_for_itself) {
 
     for (size_t i = 0; i < G_N_ELEMENTS(timeouts); i++) {
         const int64_t timeout_ms = timeouts[i];
-        pdk_hold *hold = ts_stage_read(lock, 5000);
+        pdk_hold *hold = ts_bench_read(lock, 5000);
         refused(pdk_rwlock_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
         refused(pdk_rwlock_write(lock, timeout_ms, &again), PDK_UPGRADE, path);
         ck_assert(pdk_hold_valid(hold));
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        hold = ts_stage_write(lock, 5000);
+        hold = ts_bench_write(lock, 5000);
         refused(pdk_rwlock_write(lock, timeout_ms, &again), PDK_DEADLOCK, path);
         refused(pdk_rwlock_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
         ck_assert(pdk_hold_valid(hold));
@@ -49,7 +49,7 @@ END_TEST
 /* Refused even without a server. */
 START_TEST(an_upgrade_is_refused_without_a_server) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
-    pdk_hold *hold = ts_stage_read(lock, 5000), *again = NULL;
+    pdk_hold *hold = ts_bench_read(lock, 5000), *again = NULL;
     const int64_t before = ts_now_ms();
 
     ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
@@ -63,10 +63,10 @@ END_TEST
 
 START_TEST(a_released_hold_is_no_deadlock) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
-    pdk_hold *first = ts_stage_read(lock, 5000), *writer = NULL;
+    pdk_hold *first = ts_bench_read(lock, 5000), *writer = NULL;
 
     pdk_hold_detach_thread(first);
-    pdk_hold *second = ts_stage_read(lock, 5000);
+    pdk_hold *second = ts_bench_read(lock, 5000);
     ck_assert_int_ne(pdk_hold_token(first), pdk_hold_token(second)); /* each has a node of its own */
     ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_UPGRADE);
     pdk_hold_detach_thread(second);
@@ -74,7 +74,7 @@ START_TEST(a_released_hold_is_no_deadlock) {
     ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_write(lock, 0, &writer), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
-    writer = ts_stage_write(lock, 5000);
+    writer = ts_bench_write(lock, 5000);
     pdk_hold_detach_thread(writer);
     ck_assert_int_eq(pdk_rwlock_read(lock, 100, &first), PDK_TIMEOUT);
     ck_assert_int_eq(pdk_rwlock_write(lock, 100, &first), PDK_TIMEOUT);
@@ -92,14 +92,14 @@ START_TEST(only_the_threads_own_holds_count) {
     ts_assert_granted(threaded);
     ts_assert_granted(async);
     ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_TIMEOUT);
-    pdk_hold *mine = ts_stage_read(lock, 5000), *second = ts_stage_read(other, 5000);
+    pdk_hold *mine = ts_bench_read(lock, 5000), *second = ts_bench_read(other, 5000);
     ck_assert_int_eq(pdk_rwlock_write(other, 0, &writer), PDK_UPGRADE);
     ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_write(other, 100, &writer), PDK_TIMEOUT);
     ck_assert_int_eq(pdk_hold_release(mine), PDK_OK);
     ck_assert_int_eq(ts_answer_release(threaded), PDK_OK);
     ck_assert_int_eq(ts_answer_release(async), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(ts_stage_write(lock, 5000)), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(ts_bench_write(lock, 5000)), PDK_OK);
 }
 END_TEST
 
@@ -108,12 +108,12 @@ START_TEST(a_lost_hold_is_no_deadlock) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
 
     for (int i = 0; i < 4; i++) {
-        pdk_hold *hold = i % 2 ? ts_stage_write(lock, 5000) : ts_stage_read(lock, 5000);
+        pdk_hold *hold = i % 2 ? ts_bench_write(lock, 5000) : ts_bench_read(lock, 5000);
         g_autofree char *node = ts_hold_node(hold);
 
         ck_assert_int_eq(ts_delete(server(), node), 0);
         ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(2000)));
-        pdk_hold *next = i < 2 ? ts_stage_write(lock, 5000) : ts_stage_read(lock, 5000);
+        pdk_hold *next = i < 2 ? ts_bench_write(lock, 5000) : ts_bench_read(lock, 5000);
         ck_assert_int_gt(pdk_hold_token(next), pdk_hold_token(hold));
         ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
         ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
@@ -125,10 +125,10 @@ END_TEST
 
 START_TEST(writers_hand_over_and_readers_do_not) {
     const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock_of_long_turns(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_rwlock *lock = ts_rwlock_of_long_handovers(a, path);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *reader = ts_read_async(lock, 20000);
-    ts_await_in_line(reader);
+    ts_await_queued(reader);
     ts_answer *next = ts_write_async(lock, 20000), *last = ts_write_thread(lock, 20000);
     const int64_t token = pdk_hold_token(hold);
 
@@ -153,9 +153,9 @@ START_TEST(without_hand_overs_local_writers_queue_anew) {
     pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
     options.max_handovers = 0;
     pdk_rwlock *lock = ts_rwlock_with(a, ts_fresh_path(), &options);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *reader = ts_read_async(lock, 20000);
-    ts_await_in_line(reader);
+    ts_await_queued(reader);
     ts_answer *writer = ts_write_async(lock, 20000);
     const int64_t token = pdk_hold_token(hold);
 
@@ -198,10 +198,10 @@ END_TEST
 /* A waiting writer is ahead of a reader that tries, though a reader holds. */
 START_TEST(a_try_does_not_overtake_a_waiting_writer) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_read(ts_rwlock(a, path), 5000), *hold = NULL;
+    pdk_hold *held = ts_bench_read(ts_rwlock(a, path), 5000), *hold = NULL;
     ts_answer *writer = ts_write_async(ts_rwlock(b, path), 20000);
 
-    ts_await_in_line(writer);
+    ts_await_queued(writer);
     ck_assert_int_eq(pdk_rwlock_read(ts_rwlock(a, path), 0, &hold), PDK_BUSY);
     ck_assert_int_eq(pdk_rwlock_write(ts_rwlock(b, path), 0, &hold), PDK_BUSY);
     ck_assert_ptr_null(hold);
@@ -227,7 +227,7 @@ static void check_deadline(acquire_fn acquire, pdk_rwlock *lock, pdk_status expe
 
 START_TEST(deadlines_are_kept) {
     const char *path = ts_fresh_path();
-    pdk_hold *held = ts_stage_write(ts_rwlock(a, path), 5000);
+    pdk_hold *held = ts_bench_write(ts_rwlock(a, path), 5000);
     pdk_rwlock *lock = ts_rwlock(b, path);
 
     check_deadline(pdk_rwlock_read, lock, PDK_TIMEOUT);
@@ -249,13 +249,13 @@ enum { BY_CANCEL, BY_TIMEOUT, BY_EXPIRY, BY_CLOSE, GIVE_UPS };
 
 START_TEST(readers_pass_a_writer_that_gave_up) {
     const char *path = ts_fresh_path();
-    ts_client *c = ts_stage_client(SESSION_MS);
-    pdk_hold *held = ts_stage_read(ts_rwlock(a, path), 5000);
+    ts_client *c = ts_bench_client(SESSION_MS);
+    pdk_hold *held = ts_bench_read(ts_rwlock(a, path), 5000);
     ts_answer *writer = ts_write_async(ts_rwlock(c, path), _i == BY_TIMEOUT ? 1000 : 20000);
-    ts_await_in_line(writer);
+    ts_await_queued(writer);
     ts_answer *readers[] = {ts_read_async(ts_rwlock(b, path), 20000), ts_read_async(ts_rwlock(a, path), 20000)};
-    ts_await_in_line(readers[0]);
-    ts_await_in_line(readers[1]);
+    ts_await_queued(readers[0]);
+    ts_await_queued(readers[1]);
 
     if (_i == BY_CANCEL) {
         ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(writer)), PDK_OK);
@@ -282,11 +282,11 @@ END_TEST
 START_TEST(a_cancelled_reader_leaves_nothing) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(b, path);
-    pdk_hold *held = ts_stage_write(ts_rwlock(a, path), 5000);
+    pdk_hold *held = ts_bench_write(ts_rwlock(a, path), 5000);
     ts_answer *reader = ts_read_async(lock, 20000);
     int32_t ahead = -1;
 
-    ts_await_in_line(reader);
+    ts_await_queued(reader);
     ck_assert_int_eq(pdk_claim_position(ts_answer_claim(reader), &ahead), PDK_OK);
     ck_assert_int_eq(ahead, 1);
     ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(reader)), PDK_OK);
@@ -296,7 +296,7 @@ START_TEST(a_cancelled_reader_leaves_nothing) {
     ck_assert_int_eq(pdk_claim_position(ts_answer_claim(reader), &ahead), PDK_NOT_HELD);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(ts_stage_read(lock, 5000)), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(ts_bench_read(lock, 5000)), PDK_OK);
     ck_assert_int_eq(ts_answer_count(reader), 1);
 }
 END_TEST
@@ -305,7 +305,7 @@ END_TEST
 
 START_TEST(the_last_unref_cancels_reads_and_writes) {
     const char *path = ts_fresh_path();
-    pdk_hold *ahead = ts_stage_write(ts_rwlock(b, path), 5000);
+    pdk_hold *ahead = ts_bench_write(ts_rwlock(b, path), 5000);
     pdk_rwlock *lock = NULL;
 
     ck_assert_int_eq(pdk_rwlock_new(a->session, path, NULL, &lock), PDK_OK);
@@ -332,7 +332,7 @@ START_TEST(holds_outlive_the_object) {
     for (int shared = 0; shared < 2; shared++) {
         pdk_rwlock *lock = NULL;
         ck_assert_int_eq(pdk_rwlock_new(a->session, path, NULL, &lock), PDK_OK);
-        pdk_hold *hold = shared ? ts_stage_read(lock, 5000) : ts_stage_write(lock, 5000);
+        pdk_hold *hold = shared ? ts_bench_read(lock, 5000) : ts_bench_write(lock, 5000);
         pdk_rwlock_unref(lock);
         ts_sleep_ms(50);
         ck_assert(pdk_hold_valid(hold));
@@ -346,7 +346,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_claims");
-    TCase *tcase = ts_stage_case(suite, "rwlock_claims");
+    TCase *tcase = ts_bench_case(suite, "rwlock_claims");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_thread_never_waits_for_itself);

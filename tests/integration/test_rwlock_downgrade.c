@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SHORT_MS = 300, SCHEDULING_MS = 250 };
@@ -14,11 +14,11 @@ enum { SESSION_MS = 6000, SHORT_MS = 300, SCHEDULING_MS = 250 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static bool is_exchanged(void *hold) { return strstr(pdk_hold_sequencer(hold), " shared/") != NULL; }
 
@@ -37,15 +37,15 @@ static void await_exchange(pdk_hold *hold) { ck_assert(ts_wait_until(is_exchange
 START_TEST(readers_behind_are_granted_and_writers_are_not) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *reader = ts_read_async(ts_rwlock(b, path), 20000);
-    ts_await_in_line(reader);
+    ts_await_queued(reader);
     ts_answer *local = ts_read_async(lock, 20000);
-    ts_await_in_line(local);
+    ts_await_queued(local);
     ts_answer *writer = ts_write_async(ts_rwlock(b, path), 20000);
-    ts_await_in_line(writer);
+    ts_await_queued(writer);
     ts_answer *last = ts_read_async(ts_rwlock(b, path), 20000);
-    ts_await_in_line(last);
+    ts_await_queued(last);
 
     ts_assert_waits(reader, SHORT_MS);
     downgrade(lock, hold);
@@ -67,15 +67,15 @@ END_TEST
 /* The next writer waits for the new node. Only this writer lists again, once. */
 START_TEST(it_wakes_those_that_watched) {
     const char *path = ts_fresh_path();
-    ts_client *c = ts_stage_client(SESSION_MS);
+    ts_client *c = ts_bench_client(SESSION_MS);
     pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *writer = ts_write_async(ts_rwlock(b, path), 20000);
     ts_proxy_counters counters;
-    ts_await_in_line(writer);
+    ts_await_queued(writer);
     ts_answer *behind = ts_read_async(ts_rwlock(c, path), 20000);
 
-    ts_await_in_line(behind);
+    ts_await_queued(behind);
     ts_sleep_ms(100);
     ts_proxy_zero(b->proxy);
     ts_proxy_zero(c->proxy);
@@ -96,7 +96,7 @@ END_TEST
 START_TEST(tries_afterwards) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000), *other = NULL;
+    pdk_hold *hold = ts_bench_write(lock, 5000), *other = NULL;
 
     ck_assert_int_eq(pdk_rwlock_read(ts_rwlock(b, path), 0, &other), PDK_BUSY);
     downgrade(lock, hold);
@@ -119,13 +119,13 @@ END_TEST
 /* Local writers that waited for a hand-over queue again, behind the readers, and in their order. */
 START_TEST(local_writers_queue_anew) {
     const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock_of_long_turns(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_rwlock *lock = ts_rwlock_of_long_handovers(a, path);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *local[] = {ts_write_async(lock, 20000), ts_write_thread(lock, 20000)};
     ts_answer *reader = ts_read_async(ts_rwlock(b, path), 20000);
     const int64_t token = pdk_hold_token(hold);
 
-    ts_await_in_line(reader);
+    ts_await_queued(reader);
     ck_assert_int_eq(ts_child_count(server(), path), 2);
     downgrade(lock, hold);
     ts_assert_granted(reader);
@@ -155,12 +155,12 @@ static const struct {
 START_TEST(local_writers_queue_anew_after_a_short_reading) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *local = ts_write_async(lock, 20000);
     ts_answer *reader = ts_read_async(ts_rwlock(b, path), 20000);
 
-    ts_await_in_line(local);
-    ts_await_in_line(reader);
+    ts_await_queued(local);
+    ts_await_queued(reader);
     downgrade(lock, hold);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ts_assert_granted(reader);
@@ -179,8 +179,8 @@ START_TEST(a_readers_node_has_the_writers_number) {
 
     options.naming = names[_i].naming;
     pdk_rwlock *lock = ts_rwlock_with(a, path, &options);
-    pdk_hold_release(ts_stage_write(lock, 5000)); /* so that the number is not zero */
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold_release(ts_bench_write(lock, 5000)); /* so that the number is not zero */
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     g_autofree char *before = ts_hold_node(hold);
     downgrade(lock, hold);
     await_exchange(hold);
@@ -201,8 +201,8 @@ START_TEST(a_readers_node_has_the_writers_number) {
 END_TEST
 
 START_TEST(it_stays_the_same_hold) {
-    pdk_rwlock *lock = ts_rwlock_of_long_turns(a, ts_fresh_path());
-    pdk_hold *first = ts_stage_write(lock, 5000);
+    pdk_rwlock *lock = ts_rwlock_of_long_handovers(a, ts_fresh_path());
+    pdk_hold *first = ts_bench_write(lock, 5000);
     ts_answer *second = ts_write_async(lock, 5000);
     const int64_t token = pdk_hold_token(first);
     ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
@@ -236,7 +236,7 @@ END_TEST
 
 START_TEST(the_old_sequencer_is_worth_nothing) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     const char *before = pdk_hold_sequencer(hold); /* lives as long as the hold */
     g_autofree char *copy = g_strdup(before);
     ts_stat stat;
@@ -265,7 +265,7 @@ END_TEST
 START_TEST(others_see_a_reader) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     pdk_contenders *list = NULL;
 
     ck_assert_int_eq(pdk_rwlock_contenders(ts_rwlock(b, path), 5000, &list), PDK_OK);
@@ -291,8 +291,8 @@ END_TEST
 START_TEST(holds_that_cannot_be_downgraded) {
     const char *path = ts_fresh_path();
     pdk_rwlock *lock = ts_rwlock(a, path), *same_path = ts_rwlock(a, path), *theirs = ts_rwlock(b, path);
-    pdk_hold *plain = ts_stage_acquire(ts_lock(a, ts_fresh_path()), 5000);
-    pdk_hold *reader = ts_stage_read(lock, 5000);
+    pdk_hold *plain = ts_bench_acquire(ts_lock(a, ts_fresh_path()), 5000);
+    pdk_hold *reader = ts_bench_read(lock, 5000);
 
     refused(pdk_rwlock_downgrade(NULL, plain), PDK_INVALID, "lock");
     refused(pdk_rwlock_downgrade(lock, NULL), PDK_INVALID, "hold");
@@ -300,7 +300,7 @@ START_TEST(holds_that_cannot_be_downgraded) {
     refused(pdk_rwlock_downgrade(lock, reader), PDK_INVALID, "shared");
     ck_assert_int_eq(pdk_hold_release(plain), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(reader), PDK_OK);
-    pdk_hold *hold = pdk_hold_ref(ts_stage_write(lock, 5000));
+    pdk_hold *hold = pdk_hold_ref(ts_bench_write(lock, 5000));
     refused(pdk_rwlock_downgrade(same_path, hold), PDK_INVALID, "not one of this lock");
     refused(pdk_rwlock_downgrade(theirs, hold), PDK_INVALID, "not one of this lock");
     ck_assert_int_eq(ts_child_count(server(), path), 1);
@@ -311,7 +311,7 @@ START_TEST(holds_that_cannot_be_downgraded) {
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     refused(pdk_rwlock_downgrade(lock, hold), PDK_NOT_HELD, "released");
     pdk_hold_unref(hold);
-    hold = ts_stage_write(lock, 5000);
+    hold = ts_bench_write(lock, 5000);
     g_autofree char *node = ts_hold_node(hold);
     ck_assert_int_eq(ts_delete(server(), node), 0);
     ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(2000)));
@@ -324,7 +324,7 @@ END_TEST
 /* It is a reader from the moment of the call, whatever the servers know of it. */
 START_TEST(it_cannot_be_upgraded_again) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
-    pdk_hold *hold = ts_stage_write(lock, 5000), *again = NULL;
+    pdk_hold *hold = ts_bench_write(lock, 5000), *again = NULL;
 
     for (int i = 0; i < 2; i++) {
         if (i == 0) {
@@ -336,7 +336,7 @@ START_TEST(it_cannot_be_upgraded_again) {
         refused(pdk_rwlock_read(lock, 5000, &again), PDK_DEADLOCK, "holds it");
     }
     pdk_hold_detach_thread(hold);
-    again = ts_stage_read(lock, 5000);
+    again = ts_bench_read(lock, 5000);
     ck_assert_int_eq(pdk_hold_release(again), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
@@ -344,7 +344,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_downgrade");
-    TCase *tcase = ts_stage_case(suite, "rwlock_downgrade");
+    TCase *tcase = ts_bench_case(suite, "rwlock_downgrade");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, readers_behind_are_granted_and_writers_are_not);

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SHORT_MS = 300 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* A writer that holds, and behind it a reader and a writer of another session. */
 static struct {
@@ -24,15 +24,15 @@ static struct {
 
 static void set_up(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
-    it.other = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
+    it.other = ts_bench_client(SESSION_MS);
     it.lock = ts_rwlock(it.client, it.path);
-    it.hold = ts_stage_write(it.lock, 5000);
+    it.hold = ts_bench_write(it.lock, 5000);
     it.node = ts_hold_node(it.hold);
     it.reader = ts_read_async(ts_rwlock(it.other, it.path), 60000);
-    ts_await_in_line(it.reader);
+    ts_await_queued(it.reader);
     it.writer = ts_write_async(ts_rwlock(it.other, it.path), 60000);
-    ts_await_in_line(it.writer);
+    ts_await_queued(it.writer);
 }
 
 static void tear_down(void) {
@@ -230,7 +230,7 @@ START_TEST(the_object_goes_meanwhile) {
     const char *path = ts_fresh_path();
 
     ck_assert_int_eq(pdk_rwlock_new(it.client->session, path, NULL, &lock), PDK_OK);
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *local = ts_write_async(lock, 20000), *reader = ts_read_async(ts_rwlock(it.other, path), 20000);
     ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
     pdk_rwlock_unref(lock);
@@ -260,7 +260,7 @@ START_TEST(downgraded_in_a_callback) {
     options.dispatch = PDK_DISPATCH_MANUAL;
     it.path = ts_fresh_path();
     it.client = ts_client_open_with(server(), NULL, &options);
-    it.other = ts_stage_client(SESSION_MS);
+    it.other = ts_bench_client(SESSION_MS);
     ck_assert_ptr_nonnull(it.client);
     it.lock = ts_rwlock(it.client, it.path);
     ck_assert_int_eq(pdk_rwlock_write_async(it.lock, 5000, downgrade_at_once, &result, NULL), PDK_OK);
@@ -277,7 +277,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_downgrade_faults");
-    TCase *tcase = ts_stage_case(suite, "rwlock_downgrade_faults");
+    TCase *tcase = ts_bench_case(suite, "rwlock_downgrade_faults");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, the_writers_node_is_deleted, 0, DELETIONS);

@@ -11,9 +11,9 @@
 #include <glib.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, CLEAN_MS = 3000 };
@@ -61,7 +61,7 @@ static struct {
     exchange all[CASES];
 } batch;
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 #define assert_case(c, truth)                                                                                          \
     ck_assert_msg(truth, "%s / %s / %s: %s", (c)->at->name, failure_names[(c)->failure], end_names[batch.end], #truth)
@@ -70,18 +70,18 @@ static const char *server(void) { return ts_stage_server(); }
 
 static void set_up(exchange *c, ts_client *behind) {
     c->path = ts_fresh_path();
-    c->client = ts_stage_client(SESSION_MS);
+    c->client = ts_bench_client(SESSION_MS);
     pdk_rwlock *lock = ts_rwlock(c->client, c->path);
 
-    c->hold = ts_stage_write(lock, 5000);
+    c->hold = ts_bench_write(lock, 5000);
     ts_lost *lost = c->lost = ts_lost_watch(c->hold);
     assert_case(c, lost != NULL);
     c->node = ts_hold_node(c->hold);
     c->token = pdk_hold_token(c->hold);
     c->reader = ts_read_async(ts_rwlock(behind, c->path), 60000);
-    ts_await_in_line(c->reader);
+    ts_await_queued(c->reader);
     c->writer = ts_write_async(ts_rwlock(behind, c->path), 60000);
-    ts_await_in_line(c->writer);
+    ts_await_queued(c->writer);
     pdk_hold_ref(c->hold);
     ts_proxy_arm(c->client->proxy, c->at->opcode, c->at->loss, c->failure == RESET ? TS_CUT : TS_BLACKHOLE);
     assert_case(c, pdk_rwlock_downgrade(lock, c->hold) == PDK_OK);
@@ -212,7 +212,7 @@ static void check_others(exchange *c) {
 
 /* All cases of one kind of end run side by side, because most of them wait. */
 START_TEST(every_moment_and_end) {
-    ts_client *behind = ts_stage_client(10 * SESSION_MS);
+    ts_client *behind = ts_bench_client(10 * SESSION_MS);
 
     batch.end = (enum end)_i;
     for (int i = 0; i < CASES; i++) {
@@ -246,7 +246,7 @@ static void drop_left(void) {
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_exchange");
-    TCase *tcase = ts_stage_case(suite, "rwlock_exchange");
+    TCase *tcase = ts_bench_case(suite, "rwlock_exchange");
 
     tcase_add_checked_fixture(tcase, NULL, drop_left);
     tcase_add_loop_test(tcase, every_moment_and_end, 0, ENDS);

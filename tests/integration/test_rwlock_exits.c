@@ -27,7 +27,7 @@ static const exit_state states[] = {
 
 enum { STATES = G_N_ELEMENTS(states) };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 enum setting { READS, WRITES };
 
@@ -50,10 +50,10 @@ static void set_up(exit_case *c, ts_client *holder) {
     assert_exit(c, pdk_rwlock_new(c->client->session, c->path, NULL, &lock) == PDK_OK);
     c->object = lock;
     if (c->at->behind && c->at->setting == READS) {
-        c->ahead[0] = ts_stage_write(theirs, 5000);
+        c->ahead[0] = ts_bench_write(theirs, 5000);
     } else if (c->at->behind) {
-        c->ahead[0] = ts_stage_read(theirs, 5000);
-        c->ahead[1] = ts_stage_read(ts_rwlock(holder, c->path), 5000);
+        c->ahead[0] = ts_bench_read(theirs, 5000);
+        c->ahead[1] = ts_bench_read(ts_rwlock(holder, c->path), 5000);
     }
 }
 
@@ -104,7 +104,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_exits");
-    TCase *tcase = ts_stage_case(suite, "rwlock_exits");
+    TCase *tcase = ts_bench_case(suite, "rwlock_exits");
 
     tcase_add_checked_fixture(tcase, make_both, exits_clear);
     tcase_add_loop_test(tcase, every_exit_from_every_state, 0, (STATES + 1) / 2);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "refused.h"
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000 };
@@ -18,10 +18,10 @@ static int64_t nodes;
 
 #define UNTOUCHED ((void *)&a)
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void one_session(void) {
-    a = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
     path = ts_fresh_path();
     lock = ts_rwlock(a, path);
     nodes = ts_mntr(server(), "zk_znode_count");
@@ -88,7 +88,7 @@ START_TEST(very_long_timeouts_are_accepted) {
 
     for (size_t i = 0; i < G_N_ELEMENTS(right); i++) {
         pdk_contenders *list = NULL;
-        pdk_hold *hold = ts_stage_read(lock, right[i]);
+        pdk_hold *hold = ts_bench_read(lock, right[i]);
 
         ck_assert_int_eq(pdk_rwlock_contenders(lock, right[i], &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 1);
@@ -96,7 +96,7 @@ START_TEST(very_long_timeouts_are_accepted) {
         ck_assert(!pdk_contenders_is_shared(list, 1) && !pdk_contenders_is_shared(list, SIZE_MAX));
         pdk_contenders_free(list);
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_hold_release(ts_stage_write(lock, right[i])), PDK_OK);
+        ck_assert_int_eq(pdk_hold_release(ts_bench_write(lock, right[i])), PDK_OK);
     }
 }
 END_TEST
@@ -116,7 +116,7 @@ START_TEST(malformed_paths_are_refused) {
     check_no_effect();
     longest[512] = '\0';
     pdk_rwlock *with_longest = ts_rwlock(a, longest);
-    pdk_hold *hold = ts_stage_write(with_longest, 5000);
+    pdk_hold *hold = ts_bench_write(with_longest, 5000);
     ck_assert_int_eq(pdk_rwlock_downgrade(with_longest, hold), PDK_OK);
     const int64_t end = ts_now_ms() + ts_patience(3000);
     while (!strstr(pdk_hold_sequencer(hold), " shared/")) {
@@ -175,7 +175,7 @@ START_TEST(options_of_another_version) {
     newer.known.size = sizeof newer;
     newer.known.naming = PDK_NAMING_KAZOO;
     ck_assert_int_eq(pdk_rwlock_new(a->session, path, &newer.known, &out), PDK_OK);
-    pdk_hold *hold = ts_stage_read(out, 5000);
+    pdk_hold *hold = ts_bench_read(out, 5000);
     ck_assert_ptr_nonnull(strstr(pdk_hold_sequencer(hold), "__rlock__"));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     pdk_rwlock_unref(out);
@@ -232,7 +232,7 @@ END_TEST
 
 START_TEST(a_closed_session) {
     pdk_rwlock *out = UNTOUCHED;
-    pdk_hold *hold = UNTOUCHED, *held = ts_stage_write(lock, 5000);
+    pdk_hold *hold = UNTOUCHED, *held = ts_bench_write(lock, 5000);
     pdk_claim *claim = UNTOUCHED;
     pdk_contenders *list = UNTOUCHED;
     ts_lost *lost = ts_lost_watch(held);
@@ -266,7 +266,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_input");
-    TCase *tcase = ts_stage_case(suite, "rwlock_input");
+    TCase *tcase = ts_bench_case(suite, "rwlock_input");
 
     tcase_add_checked_fixture(tcase, one_session, NULL);
     tcase_add_test(tcase, null_is_refused);

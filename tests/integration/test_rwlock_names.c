@@ -2,9 +2,9 @@
 #include <glib.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, SHORT_MS = 300 };
@@ -12,11 +12,11 @@ enum { SESSION_MS = 6000, SHORT_MS = 300 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- tokens and sequencers ---- */
 
@@ -26,7 +26,7 @@ START_TEST(tokens_order_writers_and_readers) {
     int64_t newest = 0;
 
     for (int round = 0; round < 3; round++) {
-        pdk_hold *writer = ts_stage_write(lock, 5000);
+        pdk_hold *writer = ts_bench_write(lock, 5000);
         ck_assert_int_gt(pdk_hold_token(writer), newest); /* larger than all before, readers' too */
         ts_answer *readers[] = {ts_read_async(lock, 5000), ts_read_async(ts_rwlock(b, path), 5000)};
         const int64_t token = newest = pdk_hold_token(writer);
@@ -61,8 +61,8 @@ static void check_sequencer(pdk_hold *hold, const char *mode, pdk_session *anywh
 START_TEST(sequencers_say_how_it_is_held) {
     pdk_rwlock *lock = ts_rwlock(a, ts_fresh_path());
 
-    check_sequencer(ts_stage_write(lock, 5000), "exclusive", b->session);
-    check_sequencer(ts_stage_read(lock, 5000), "shared", b->session);
+    check_sequencer(ts_bench_write(lock, 5000), "exclusive", b->session);
+    check_sequencer(ts_bench_read(lock, 5000), "shared", b->session);
 }
 END_TEST
 
@@ -94,21 +94,21 @@ static void check_named(pdk_hold *hold, const char *pattern) {
 START_TEST(nodes_have_the_names_of_other_libraries) {
     pdk_rwlock *lock = lock_named(a, ts_fresh_path(), names[_i].naming);
 
-    check_named(ts_stage_read(lock, 5000), names[_i].reader);
-    check_named(ts_stage_write(lock, 5000), names[_i].writer);
+    check_named(ts_bench_read(lock, 5000), names[_i].reader);
+    check_named(ts_bench_write(lock, 5000), names[_i].writer);
 }
 END_TEST
 
 /* All nodes of Paddock on a path are in one queue, locks' too: a lock is a writer. */
 START_TEST(namings_and_locks_share_a_path) {
     const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_stage_read(lock_named(a, path, PDK_NAMING_CURATOR), 5000);
+    pdk_hold *hold = ts_bench_read(lock_named(a, path, PDK_NAMING_CURATOR), 5000);
     ts_answer *reader = ts_read_async(lock_named(b, path, PDK_NAMING_KAZOO), 5000);
     ts_assert_granted(reader);
     ts_answer *lock = ts_acquire_async(ts_lock(a, path), 20000);
-    ts_await_in_line(lock);
+    ts_await_queued(lock);
     ts_answer *writer = ts_write_async(lock_named(b, path, PDK_NAMING_KAZOO), 20000);
-    ts_await_in_line(writer);
+    ts_await_queued(writer);
     ts_answer *last = ts_read_async(lock_named(a, path, PDK_NAMING_CURATOR), 20000);
 
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -129,7 +129,7 @@ START_TEST(below_a_chroot) {
     ts_client *below = ts_client_open_with(server(), "/chroot/rw", NULL);
     ck_assert_ptr_nonnull(below);
     pdk_rwlock *lock = ts_rwlock(below, "/lock");
-    pdk_hold *hold = ts_stage_write(lock, 5000);
+    pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *reader = ts_read_async(ts_rwlock(a, "/chroot/rw/lock"), 20000);
 
     ck_assert(g_str_has_prefix(pdk_hold_sequencer(hold), "pdk1 /chroot/rw/lock/_c_"));
@@ -147,7 +147,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_names");
-    TCase *tcase = ts_stage_case(suite, "rwlock_names");
+    TCase *tcase = ts_bench_case(suite, "rwlock_names");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, tokens_order_writers_and_readers);

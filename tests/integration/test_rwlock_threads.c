@@ -5,14 +5,14 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_rwlock.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000, TURNS = 50, THREADS = 6, OBJECTS = 3 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     pdk_rwlock *locks[OBJECTS];
@@ -96,7 +96,7 @@ START_TEST(readers_and_writers_never_meet) {
     options.max_handovers = _i ? 0 : 256;
     for (int i = 0; i < OBJECTS; i++) { /* two in one session */
         static ts_client *client;
-        client = i == 2 ? client : ts_stage_client(SESSION_MS);
+        client = i == 2 ? client : ts_bench_client(SESSION_MS);
         work.locks[i] = ts_rwlock_with(client, path, &options);
     }
     for (int i = 0; i < THREADS; i++) {
@@ -127,13 +127,13 @@ static void take_and_release(ts_answer *answer) {
 /* The hold is released at any moment of the exchange. The next in the queue is next, and nothing is left. */
 START_TEST(released_before_it_is_done) {
     const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock(ts_stage_client(SESSION_MS), path);
-    pdk_rwlock *theirs = ts_rwlock(ts_stage_client(SESSION_MS), path);
+    pdk_rwlock *lock = ts_rwlock(ts_bench_client(SESSION_MS), path);
+    pdk_rwlock *theirs = ts_rwlock(ts_bench_client(SESSION_MS), path);
 
     for (int round = 0; round < 40; round++) {
-        pdk_hold *hold = ts_stage_write(lock, 5000);
+        pdk_hold *hold = ts_bench_write(lock, 5000);
         ts_answer *reader = ts_read_async(theirs, 20000);
-        ts_await_in_line(reader);
+        ts_await_queued(reader);
         ts_answer *local = round % 4 < 2 ? ts_write_async(lock, 20000) : NULL;
 
         ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
@@ -177,10 +177,10 @@ static void *ask_main(void *user) {
 
 /* The text changes while another thread reads it. */
 START_TEST(the_sequencer_is_read_meanwhile) {
-    pdk_rwlock *lock = ts_rwlock(ts_stage_client(SESSION_MS), ts_fresh_path());
+    pdk_rwlock *lock = ts_rwlock(ts_bench_client(SESSION_MS), ts_fresh_path());
 
     for (int round = 0; round < 50; round++) {
-        asker it = {.hold = ts_stage_write(lock, 5000)};
+        asker it = {.hold = ts_bench_write(lock, 5000)};
         pthread_t thread;
 
         ck_assert_int_eq(pthread_create(&thread, NULL, ask_main, &it), 0);
@@ -203,7 +203,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("rwlock_threads");
-    TCase *tcase = ts_stage_case(suite, "rwlock_threads");
+    TCase *tcase = ts_bench_case(suite, "rwlock_threads");
 
     tcase_add_loop_test(tcase, readers_and_writers_never_meet, 0, 2);
     tcase_add_test(tcase, released_before_it_is_done);

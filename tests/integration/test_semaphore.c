@@ -12,11 +12,11 @@ enum { SESSION_MS = 6000 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- limit and objects ---- */
 
@@ -41,7 +41,7 @@ END_TEST
 START_TEST(no_more_than_the_permits) {
     enum { PERMITS = 3 };
     const char *path = ts_fresh_path();
-    ts_client *c = ts_stage_client(SESSION_MS);
+    ts_client *c = ts_bench_client(SESSION_MS);
     pdk_hold *holds[PERMITS] = {permits_take(permits_at(a, path, PERMITS), 1),
                                 permits_take(permits_at(b, path, PERMITS), 1),
                                 permits_take(permits_at(c, path, PERMITS), 1)};
@@ -133,7 +133,7 @@ START_TEST(granted_in_order_of_arrival) {
     ts_answer *waiters[WAITERS];
 
     for (int i = 0; i < WAITERS; i++) {
-        ts_client *client = i % 3 == 2 ? ts_stage_client(SESSION_MS) : i % 3 == 1 ? a : b;
+        ts_client *client = i % 3 == 2 ? ts_bench_client(SESSION_MS) : i % 3 == 1 ? a : b;
 
         waiters[i] = i % 2 ? permits_thread(permits_at(client, path, PERMITS), 1, 20000)
                            : permits_async(permits_at(client, path, PERMITS), 1, PDK_FOREVER);
@@ -289,7 +289,7 @@ static void make_queue(void) {
         queue.held[i] = permits_take(permits_at(a, queue.path, 2), 1);
     }
     for (int i = 0; i < WAITERS; i++) {
-        queue.clients[i] = ts_stage_client(SESSION_MS);
+        queue.clients[i] = ts_bench_client(SESSION_MS);
         queue.waiters[i] = permits_async(permits_at(queue.clients[i], queue.path, 2), 1, 30000);
         permits_await_ahead(queue.waiters[i], i);
     }
@@ -379,7 +379,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore");
-    TCase *tcase = ts_stage_case(suite, "semaphore");
+    TCase *tcase = ts_bench_case(suite, "semaphore");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, acquire_and_release);

@@ -40,7 +40,7 @@ static const exit_state states[] = {
 
 enum { STATES = G_N_ELEMENTS(states) };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void set_up(exit_case *c, ts_client *holder) {
     g_autofree char *locks = g_strconcat(c->path, "/locks", NULL), *leases = permits_leases(c->path);
@@ -111,7 +111,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore_exits");
-    TCase *tcase = ts_stage_case(suite, "semaphore_exits");
+    TCase *tcase = ts_bench_case(suite, "semaphore_exits");
 
     tcase_add_checked_fixture(tcase, NULL, exits_clear);
     tcase_add_loop_test(tcase, every_exit_from_every_state, 0, (STATES + 1) / 2);

@@ -8,7 +8,7 @@
 
 enum { SESSION_MS = 3000, LEASE_MS = SESSION_MS - SESSION_MS / 16 - 50, SCHEDULING_MS = 250, PERMITS = 5, COUNT = 3 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* A hold of three permits out of five, and the witness of its loss. */
 static struct {
@@ -21,8 +21,8 @@ static struct {
 
 static void acquire_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
-    it.other = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
+    it.other = ts_bench_client(SESSION_MS);
     it.semaphore = permits_at(it.client, it.path, PERMITS);
     it.hold = permits_take(it.semaphore, COUNT);
     it.lost = ts_lost_watch(it.hold);
@@ -259,7 +259,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore_hold");
-    TCase *tcase = ts_stage_case(suite, "semaphore_hold");
+    TCase *tcase = ts_bench_case(suite, "semaphore_hold");
 
     tcase_add_checked_fixture(tcase, NULL, forget_it);
     tcase_add_test(tcase, the_token_is_that_of_its_oldest_node);

@@ -19,11 +19,11 @@ static pdk_semaphore *semaphore; /* of 7 permits, none of them held */
 #define UNTOUCHED ((void *)&a)
 
 static void one_session(void) {
-    a = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
     semaphore = permits_at(a, ts_fresh_path(), 7);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void never(pdk_status status, pdk_hold *hold, void *user) {
     (void)status;
@@ -317,7 +317,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore_input");
-    TCase *tcase = ts_stage_case(suite, "semaphore_input");
+    TCase *tcase = ts_bench_case(suite, "semaphore_input");
 
     tcase_add_checked_fixture(tcase, one_session, NULL);
     tcase_add_test(tcase, null_is_refused);

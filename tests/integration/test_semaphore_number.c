@@ -13,11 +13,11 @@ enum { SESSION_MS = 6000, SHORT_MS = 2000 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* The data of <path>/leases (g_free). */
 static char *number_at(const char *path) {
@@ -96,7 +96,7 @@ START_TEST(many_begin_at_once) {
     ts_client *clients[ALL];
 
     for (int i = 0; i < ALL; i++) {
-        clients[i] = ts_stage_client(SESSION_MS);
+        clients[i] = ts_bench_client(SESSION_MS);
     }
     for (int round = 0; round < 10; round++) {
         const char *path = ts_fresh_path();
@@ -363,7 +363,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore_number");
-    TCase *tcase = ts_stage_case(suite, "semaphore_number");
+    TCase *tcase = ts_bench_case(suite, "semaphore_number");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, the_first_one_records_it);

@@ -166,7 +166,7 @@ static void cause_fault(GRand *random, const ts_client *client) {
     } else if (what < 14) { /* an administrator deletes the first node in the queue: two may take at once then */
         g_autofree char *node = permits_node(storm.path, "locks", 0);
         if (node != NULL) {
-            ts_delete(ts_stage_server(), node);
+            ts_delete(ts_bench_server(), node);
         }
     } else {
         ts_proxy_set_mode(client->proxy, modes[g_rand_int_range(random, 0, G_N_ELEMENTS(modes))]);
@@ -187,7 +187,7 @@ static void set_up(guint32 seed) {
 
         options.session_timeout_ms = SESSION_MS;
         options.request_timeout_ms = 500;
-        ts_client *client = ts_client_open_with(ts_stage_server(), NULL, &options);
+        ts_client *client = ts_client_open_with(ts_bench_server(), NULL, &options);
         ck_assert_ptr_nonnull(client);
         pdk_semaphore *shared = permits_at(client, storm.path, PERMITS);
         for (int n = i * THREADS; n < (i + 1) * THREADS; n++) {
@@ -245,7 +245,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore_storm");
-    TCase *tcase = ts_stage_case(suite, "semaphore_storm");
+    TCase *tcase = ts_bench_case(suite, "semaphore_storm");
 
     tcase_add_test(tcase, a_storm);
     return suite;

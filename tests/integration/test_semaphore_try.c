@@ -11,11 +11,11 @@ enum { SESSION_MS = 6000, SCHEDULING_MS = 250 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- tries ---- */
 
@@ -256,7 +256,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore_try");
-    TCase *tcase = ts_stage_case(suite, "semaphore_try");
+    TCase *tcase = ts_bench_case(suite, "semaphore_try");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_try_takes_what_is_free);

@@ -12,11 +12,11 @@ enum { SESSION_MS = 3000 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static void delete_node(const char *path, const char *dir, unsigned rank) {
     g_autofree char *node = permits_node(path, dir, rank);
@@ -145,7 +145,7 @@ START_TEST(close_at_any_moment) {
     const char *path = ts_fresh_path();
 
     for (int i = 0; i < 25; i++) {
-        ts_client *client = ts_stage_client(SESSION_MS);
+        ts_client *client = ts_bench_client(SESSION_MS);
         pdk_semaphore *semaphore = permits_at(client, path, 3);
         ts_proxy_set_delay(client->proxy, 2000, 2000);
         ts_answer *answers[] = {permits_async(semaphore, 2, PDK_FOREVER), permits_thread(semaphore, 2, PDK_FOREVER)};
@@ -360,7 +360,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("semaphore_ways");
-    TCase *tcase = ts_stage_case(suite, "semaphore_ways");
+    TCase *tcase = ts_bench_case(suite, "semaphore_ways");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_loop_test(tcase, a_lost_answer_is_recovered, 0, G_N_ELEMENTS(losses));

@@ -3,13 +3,13 @@
 
 #include "self.h"
 #include "services.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -20,7 +20,7 @@ static struct {
 
 static void make_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     it.election = election_on(it.client, it.path, "anna");
     it.s = NULL;
 }
@@ -37,7 +37,7 @@ static pdk_status stop(test_service *s) { return pdk_service_stop(test_service_h
 static test_service *serve_next(void) {
     const int before = ts_child_count(server(), it.path);
     test_service *s =
-        test_service_run(election_on(ts_stage_client(SESSION_MS), it.path, "bruno"), RETURNS_WHEN_TOLD, NULL, NULL);
+        test_service_run(election_on(ts_bench_client(SESSION_MS), it.path, "bruno"), RETURNS_WHEN_TOLD, NULL, NULL);
 
     ck_assert(ts_wait_children(server(), it.path, before + 1, 5000));
     return s;
@@ -223,7 +223,7 @@ START_TEST(an_early_return) {
     it.s = test_service_run(it.election, RETURNS_AT_ONCE, NULL, NULL);
     ck_assert(test_service_wait_runs(it.s, 3, ts_patience(5000)));
     test_service *other =
-        test_service_run(election_on(ts_stage_client(SESSION_MS), it.path, NULL), RETURNS_WHEN_TOLD, NULL, NULL);
+        test_service_run(election_on(ts_bench_client(SESSION_MS), it.path, NULL), RETURNS_WHEN_TOLD, NULL, NULL);
     ck_assert(test_service_wait_runs(other, 1, ts_patience(5000)));
     const int runs = test_service_runs(it.s);
     ts_sleep_ms(200);
@@ -372,7 +372,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("service");
-    TCase *tcase = ts_stage_case(suite, "service");
+    TCase *tcase = ts_bench_case(suite, "service");
 
     tcase_add_test(tcase, one_at_a_time);
     tcase_add_test(tcase, the_hold_of_a_term);

@@ -12,13 +12,13 @@
 
 #include "event_log.h"
 #include "services.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000, DRAIN_MS = 400 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- the process */
 
@@ -208,7 +208,7 @@ START_TEST(kept_past_the_bound) {
     options.drain_ms = DRAIN_MS;
     test_service *s = test_service_run(election_on(client, path, NULL), RETURNS_WHEN_ALLOWED, &options, NULL);
     ck_assert(test_service_wait_runs(s, 1, ts_patience(5000)));
-    record *next = candidate_join(election_on(ts_stage_client(SESSION_MS), path, NULL));
+    record *next = candidate_join(election_on(ts_bench_client(SESSION_MS), path, NULL));
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     const int64_t told = ts_now_ms();
     if (_i == 0) {
@@ -240,7 +240,7 @@ START_TEST(lost_and_past_the_bound) {
     options.drain_ms = DRAIN_MS;
     test_service *s = test_service_run(election_on(client, path, NULL), RETURNS_WHEN_ALLOWED, &options, NULL);
     ck_assert(test_service_wait_runs(s, 1, ts_patience(5000)));
-    pdk_election *other = election_on(ts_stage_client(SESSION_MS), path, NULL);
+    pdk_election *other = election_on(ts_bench_client(SESSION_MS), path, NULL);
     record *next = candidate_join(other);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     delete_node_of(test_service_hold(s));
@@ -276,7 +276,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("service_drain");
-    TCase *aborted = ts_stage_case(suite, "abort"), *kept = ts_stage_case(suite, "keep");
+    TCase *aborted = ts_bench_case(suite, "abort"), *kept = ts_bench_case(suite, "keep");
 
     tcase_add_checked_fixture(aborted, NULL, end_process);
     tcase_add_loop_test(aborted, it_aborts_at_the_bound, 0, CAUSES);

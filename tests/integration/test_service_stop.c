@@ -5,13 +5,13 @@
 
 #include "refused.h"
 #include "services.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 3000, SOON_MS = 2000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     const char *path;
@@ -22,7 +22,7 @@ static struct {
 
 static void make_it(void) {
     it.path = ts_fresh_path();
-    it.client = ts_stage_client(SESSION_MS);
+    it.client = ts_bench_client(SESSION_MS);
     it.election = election_on(it.client, it.path, NULL);
     it.s = NULL;
 }
@@ -57,7 +57,7 @@ static void assert_stopped(const char *history) {
 
 /* Another client leads. */
 static pdk_election *occupy(void) {
-    pdk_election *other = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
+    pdk_election *other = election_on(ts_bench_client(SESSION_MS), it.path, NULL);
 
     candidate_elected(other);
     return other;
@@ -161,7 +161,7 @@ END_TEST
 /* The service goes on leading, though the stop has timed out. The next stop waits for the rest. */
 START_TEST(a_stop_that_times_out) {
     serve_it(RETURNS_WHEN_ALLOWED);
-    pdk_election *other = election_on(ts_stage_client(SESSION_MS), it.path, NULL);
+    pdk_election *other = election_on(ts_bench_client(SESSION_MS), it.path, NULL);
     record *next = candidate_join(other);
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
@@ -347,7 +347,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("service_stop");
-    TCase *tcase = ts_stage_case(suite, "service_stop");
+    TCase *tcase = ts_bench_case(suite, "service_stop");
 
     tcase_add_loop_test(tcase, before_it_is_queued, 0, 3);
     tcase_add_test(tcase, while_waiting);

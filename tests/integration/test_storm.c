@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 2000, CLIENTS = 4, THREADS = 2, STORM_MS = 8000, GRANTS_LEAST = 30 };
@@ -200,7 +200,7 @@ static void set_up(player *players, guint32 seed) {
 
         options.session_timeout_ms = SESSION_MS;
         options.request_timeout_ms = 500;
-        ts_client *client = ts_client_open_with(ts_stage_server(), NULL, &options);
+        ts_client *client = ts_client_open_with(ts_bench_server(), NULL, &options);
         ck_assert_ptr_nonnull(client);
         pdk_lock *lock = ts_lock(client, storm.path), *alone = ts_lock(client, storm.path);
         for (int t = 0; t < THREADS; t++) {
@@ -255,10 +255,10 @@ START_TEST(a_storm) {
     ck_assert_msg(storm.overlaps == 0, "seed %u: %d overlaps", seed, storm.overlaps);
     ck_assert_msg(storm.backwards == 0, "seed %u: %d tokens went backwards", seed, storm.backwards);
     ck_assert_msg(storm.unexpected == 0, "seed %u: %d unexpected, the last: %s", seed, storm.unexpected, storm.what);
-    ck_assert_msg(ts_wait_children(ts_stage_server(), storm.path, 0, 2500), "seed %u: %d nodes are left", seed,
-                  ts_child_count(ts_stage_server(), storm.path));
+    ck_assert_msg(ts_wait_children(ts_bench_server(), storm.path, 0, 2500), "seed %u: %d nodes are left", seed,
+                  ts_child_count(ts_bench_server(), storm.path));
     for (int i = 0; i < CLIENTS; i++) {
-        pdk_hold_release(ts_stage_acquire(players[i * THREADS].lock, ts_patience(5000)));
+        pdk_hold_release(ts_bench_acquire(players[i * THREADS].lock, ts_patience(5000)));
     }
     ck_assert_int_gt(storm.grants, GRANTS_LEAST);
 }
@@ -266,7 +266,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("storm");
-    TCase *tcase = ts_stage_case(suite, "storm");
+    TCase *tcase = ts_bench_case(suite, "storm");
 
     tcase_add_test(tcase, a_storm);
     return suite;

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000 };
@@ -14,18 +14,18 @@ enum { SESSION_MS = 6000 };
 static ts_client *a, *b;
 
 static void two_sessions(void) {
-    a = ts_stage_client(SESSION_MS);
-    b = ts_stage_client(SESSION_MS);
+    a = ts_bench_client(SESSION_MS);
+    b = ts_bench_client(SESSION_MS);
 }
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- hand-over ---- */
 
 START_TEST(a_release_hands_over_without_touching_the_server) {
     const char *path = ts_fresh_path();
-    pdk_lock *lock = ts_lock_of_long_turns(a, path);
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_lock *lock = ts_lock_of_long_handovers(a, path);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     const int64_t token = pdk_hold_token(hold);
     ts_answer *waiters[3];
 
@@ -55,7 +55,7 @@ END_TEST
 
 START_TEST(a_hold_released_twice_hands_over_once) {
     pdk_lock *lock = ts_lock(a, ts_fresh_path());
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_answer *one = ts_acquire_async(lock, 10000), *two = ts_acquire_async(lock, 10000);
 
     ck_assert_ptr_eq(pdk_hold_ref(hold), hold);
@@ -165,7 +165,7 @@ START_TEST(without_hand_overs_each_grant_is_a_new_node) {
 
     options.max_handovers = 0;
     pdk_lock *lock = ts_lock_with(a, path, &options);
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_answer *one = ts_acquire_async(lock, 10000), *two = ts_acquire_async(lock, 10000);
     const int64_t token = pdk_hold_token(hold);
 
@@ -186,7 +186,7 @@ END_TEST
 START_TEST(a_local_waiter_times_out_and_another_is_cancelled) {
     const char *path = ts_fresh_path();
     pdk_lock *lock = ts_lock(a, path);
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_answer *short_one = ts_acquire_thread(lock, 150);
     ts_answer *cancelled = ts_acquire_async(lock, 10000), *last = ts_acquire_async(lock, 10000);
 
@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(blocking_twice_on_one_lock_is_a_deadlock) {
     pdk_lock *lock = ts_lock(a, ts_fresh_path());
-    pdk_hold *hold = ts_stage_acquire(lock, 5000), *again = NULL;
+    pdk_hold *hold = ts_bench_acquire(lock, 5000), *again = NULL;
 
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &again), PDK_DEADLOCK);
     ck_assert_int_eq(pdk_lock_acquire(lock, PDK_FOREVER, &again), PDK_DEADLOCK);
@@ -217,7 +217,7 @@ START_TEST(blocking_twice_on_one_lock_is_a_deadlock) {
     pdk_hold_detach_thread(hold);
     ck_assert_int_eq(pdk_lock_acquire(lock, 100, &again), PDK_TIMEOUT);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    hold = ts_stage_acquire(lock, 5000);
+    hold = ts_bench_acquire(lock, 5000);
     pdk_hold_release(hold);
 }
 END_TEST
@@ -238,7 +238,7 @@ START_TEST(a_hold_is_released_by_another_thread) {
     pdk_lock *lock = ts_lock(a, ts_fresh_path());
 
     for (int i = 0; i < 3; i++) {
-        pdk_hold *hold = ts_stage_acquire(lock, 5000);
+        pdk_hold *hold = ts_bench_acquire(lock, 5000);
         pthread_t thread;
         void *status;
 
@@ -271,7 +271,7 @@ END_TEST
 
 START_TEST(the_last_unref_releases) {
     const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, path), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
 
     pdk_hold_ref(hold);
     pdk_hold_unref(hold);
@@ -287,7 +287,7 @@ START_TEST(a_hold_outlives_its_lock) {
     pdk_lock *lock = NULL;
 
     ck_assert_int_eq(pdk_lock_new(a->session, path, NULL, &lock), PDK_OK);
-    pdk_hold *hold = ts_stage_acquire(lock, 5000);
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_answer *waiter = ts_acquire_async(lock, 10000);
     pdk_lock_unref(lock);
     ck_assert(ts_answer_wait(waiter, ts_patience(1000)));
@@ -306,7 +306,7 @@ START_TEST(unref_of_the_lock_wakes_a_blocked_call) {
     const char *path = ts_fresh_path();
 
     ck_assert_int_eq(pdk_lock_new(a->session, path, NULL, &lock), PDK_OK);
-    pdk_hold *hold = ts_stage_acquire(ts_lock(b, path), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(b, path), 5000);
     ts_answer *blocked = ts_acquire_thread(lock, PDK_FOREVER);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
     pdk_lock_unref(lock);
@@ -318,7 +318,7 @@ START_TEST(unref_of_the_lock_wakes_a_blocked_call) {
 END_TEST
 
 START_TEST(ensure_waits_for_a_renewal) {
-    pdk_hold *hold = ts_stage_acquire(ts_lock(a, ts_fresh_path()), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, ts_fresh_path()), 5000);
     const int64_t delay = (SESSION_MS / 4 + 50 + 50) * 17 / 16,
                   gaps = SESSION_MS / 8; /* of the formula in core/lease.h */
     const int64_t longest = SESSION_MS - SESSION_MS / 16 - 50 - delay - gaps;
@@ -338,7 +338,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("threads");
-    TCase *tcase = ts_stage_case(suite, "threads");
+    TCase *tcase = ts_bench_case(suite, "threads");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
     tcase_add_test(tcase, a_release_hands_over_without_touching_the_server);

@@ -3,13 +3,13 @@
 #include <glib.h>
 #include <string.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 4000, WAITERS = 5 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* A holder and the queue behind it, each in a session of its own, in this order. */
 static struct {
@@ -32,9 +32,9 @@ static void await_position(ts_answer *answer) {
 static void make_queue(int waiters) {
     queue.path = ts_fresh_path();
     for (int i = 0; i <= waiters; i++) {
-        queue.clients[i] = ts_stage_client(SESSION_MS);
+        queue.clients[i] = ts_bench_client(SESSION_MS);
     }
-    queue.held = ts_stage_acquire(ts_lock(queue.clients[0], queue.path), 5000);
+    queue.held = ts_bench_acquire(ts_lock(queue.clients[0], queue.path), 5000);
     for (int i = 1; i <= waiters; i++) {
         queue.waiters[i] = ts_acquire_async(ts_lock(queue.clients[i], queue.path), 30000);
         await_position(queue.waiters[i]);
@@ -138,7 +138,7 @@ START_TEST(a_predecessor_that_may_not_be_read) {
     const int rc = ts_observer_set_acl(o, node, TS_PERM_ADMIN, "world", "anyone");
     ts_observer_close(o);
     ck_assert_int_eq(rc, 0);
-    queue.clients[1] = ts_stage_client(SESSION_MS);
+    queue.clients[1] = ts_bench_client(SESSION_MS);
     queue.waiters[1] = ts_acquire_async(ts_lock(queue.clients[1], queue.path), 10000);
     await_position(queue.waiters[1]);
     ts_sleep_ms(100);
@@ -170,13 +170,13 @@ END_TEST
 /* The release comes at each moment of the waiter's queueing: before its create, between list and watch, … */
 START_TEST(a_predecessor_that_vanishes_at_any_moment) {
     const char *path = ts_fresh_path();
-    ts_client *a = ts_stage_client(SESSION_MS), *b = ts_stage_client(SESSION_MS);
+    ts_client *a = ts_bench_client(SESSION_MS), *b = ts_bench_client(SESSION_MS);
     pdk_lock *lock_a = ts_lock(a, path), *lock_b = ts_lock(b, path);
 
-    pdk_hold_release(ts_stage_acquire(lock_b, 5000));
+    pdk_hold_release(ts_bench_acquire(lock_b, 5000));
     ts_proxy_set_delay(b->proxy, 10000, 10000);
     for (int i = 0; i < 30; i++) {
-        pdk_hold *held = ts_stage_acquire(lock_a, 5000);
+        pdk_hold *held = ts_bench_acquire(lock_a, 5000);
         ts_answer *waiter = ts_acquire_async(lock_b, 10000);
 
         ts_sleep_ms(i * 3);
@@ -269,7 +269,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("wait");
-    TCase *tcase = ts_stage_case(suite, "wait");
+    TCase *tcase = ts_bench_case(suite, "wait");
 
     tcase_add_test(tcase, each_waiter_watches_its_predecessor_only);
     tcase_add_test(tcase, one_release_wakes_one_waiter);

@@ -144,7 +144,7 @@ static void add_client_faults(struct list *l, int32_t client) {
 static void add_stranger(struct list *l, int32_t client) {
     const struct model_client *k = &l->s->clients[client];
     int32_t entry = model_entry_with(k, MODEL_EXCHANGE);
-    if (entry >= 0 && !k->entries[entry].robbed &&
+    if (entry >= 0 && !k->entries[entry].removed &&
         !ts_fake_find(&l->s->fake, model_name_given(client, &k->entries[entry])))
         add(l, SQUAT, client, 1);
 }

@@ -35,7 +35,7 @@ static void expire(struct model *m, int32_t session) {
 }
 
 /* An admin deletes one of a client's nodes, or somebody writes to it. */
-static void meddle(struct model *m, int32_t client, int32_t which, enum model_action_kind kind) {
+static void change_node(struct model *m, int32_t client, int32_t which, enum model_action_kind kind) {
     struct ts_fake_tree *tree = &m->now->fake.tree;
     struct model_client *k = &m->now->clients[client];
     struct ts_fake_effect effect;
@@ -50,8 +50,8 @@ static void meddle(struct model *m, int32_t client, int32_t which, enum model_ac
     }
     for (int32_t n = 0; n < k->entries_count; n++)
         if (model_mark(client, k->entries[n].mark) == name.mark) {
-            k->entries[n].robbed = true;
-            m->seen.robbed_holds += k->entries[n].c.phase == PDK__HELD;
+            k->entries[n].removed = true;
+            m->seen.removed_holds += k->entries[n].c.phase == PDK__HELD;
         }
     effect.created = false;
     effect.deleted = 0;
@@ -121,7 +121,7 @@ static void apply_fault(struct model *m, model_action a) {
         break;
     case REMOVE:
     case TOUCH:
-        meddle(m, client, model_which(a), model_kind(a));
+        change_node(m, client, model_which(a), model_kind(a));
         break;
     case SAY_NOT_NOW:
         ts_fake_refuse(&m->now->fake, session, PDK__NOT_NOW);

@@ -113,7 +113,7 @@ static void note_created(struct model *m, struct ts_fake_name name) {
     for (int32_t i = 0; i < m->config.clients; i++)
         for (int32_t n = 0; n < m->now->clients[i].entries_count; n++)
             if (model_mark(i, m->now->clients[i].entries[n].mark) == name.mark)
-                m->now->clients[i].entries[n].robbed = false;
+                m->now->clients[i].entries[n].removed = false;
 }
 
 void model_check_effect(struct model *m, int32_t session, const struct ts_fake_effect *effect, bool by_request) {
@@ -154,8 +154,8 @@ static bool check_admitted(struct model *m, int32_t client, int32_t entry) {
     const struct ts_fake_node *node = own_node(m, p);
     if (!k->lease)
         model_break(m, "no grant without a fresh lease", "client %c", 'A' + client);
-    if (p->robbed) {
-        m->seen.robbed_holds++;
+    if (p->removed) {
+        m->seen.removed_holds++;
         return false;
     }
     if (!node || node->session != k->session)
@@ -205,7 +205,7 @@ static void count_believers(const struct model *m, int32_t client, struct believ
     bool reads = m->config.roles[client] == MODEL_READS, leases = m->config.roles[client] == MODEL_LEASES;
     for (int32_t n = 0; n < k->entries_count; n++) {
         const struct model_grant *grant = &k->entries[n].grant;
-        if (grant->hold == MODEL_NO_HOLD || !grant->valid || k->entries[n].robbed)
+        if (grant->hold == MODEL_NO_HOLD || !grant->valid || k->entries[n].removed)
             continue;
         b->all++;
         b->exclusive += !reads && !leases && !grant->downgraded;
@@ -268,7 +268,7 @@ static void check_quiet_entry(struct model *m, int32_t client, const struct mode
         model_break(m, "a client that leaves gets away", "client %c is leaving for ever", 'A' + client);
     else if (p->c.phase == PDK__HELD && !mine)
         model_break(m, "a hold does not outlive its node", "client %c never hears of it", 'A' + client);
-    else if (p->c.phase != PDK__HELD && (p->c.phase != PDK__IN || (!mine && !p->robbed)))
+    else if (p->c.phase != PDK__HELD && (p->c.phase != PDK__IN || (!mine && !p->removed)))
         model_break(m, "no waiter stuck", "client %c is not in the queue and does nothing about it", 'A' + client);
     else if (p->c.phase == PDK__IN && (!ahead || (mine && distance(ahead->name, mine->name) < 0)))
         model_break(m, "no waiter stuck", "client %c waits without a watch on a node ahead", 'A' + client);

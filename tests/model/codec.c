@@ -254,7 +254,7 @@ ALWAYS void code_entry(struct codec *c, struct model_client *k, int32_t client, 
     if (p->owner != MODEL_REAPER)
         code_grant(c, &p->grant, k);
     p->pausing = code_bool(c, p->pausing);
-    p->robbed = code_bool(c, p->robbed);
+    p->removed = code_bool(c, p->removed);
     p->registered = code_bool(c, p->registered);
     if (model_never_waits(c->m, client))
         p->blocked = code_bool(c, p->blocked);

@@ -157,7 +157,7 @@ static void print_result(const struct model_result *r) {
            "nodes deleted under a grant %llu; watched nodes written to %llu\n",
            (unsigned long long)seen->lost_holds, (unsigned long long)seen->late_notices,
            (unsigned long long)seen->late_receipts, (unsigned long long)seen->expiries,
-           (unsigned long long)seen->abandons, (unsigned long long)seen->robbed_holds,
+           (unsigned long long)seen->abandons, (unsigned long long)seen->removed_holds,
            (unsigned long long)seen->touched);
     printf("several at a time %llu times; downgrades %llu, %llu taken over, %llu times somebody was let in; released "
            "meanwhile %llu, the node gone %llu, its name taken %llu\n",

@@ -97,7 +97,7 @@ struct model_entry {
     struct model_grant grant;
     struct ts_fake_name exchanged; /* its name is given: the node whose position it takes over */
     bool pausing;
-    bool robbed;     /* an admin deleted its node */
+    bool removed;    /* an admin deleted its node */
     bool registered; /* an event of the predecessor's node goes to it */
     bool blocked;    /* as of the last list: somebody is ahead, other than a node of ours that is being deleted */
     enum model_pending own_watch; /* of a hold */
@@ -130,7 +130,7 @@ struct model_state {
 /* A run in which these did not happen proves nothing. */
 struct model_seen {
     uint64_t grants, contended, handovers, rejoins, losses, recovered_found, recovered_absent, expiries, abandons;
-    uint64_t lost_holds, late_notices, late_receipts, robbed_holds, touched;
+    uint64_t lost_holds, late_notices, late_receipts, removed_holds, touched;
     uint64_t shared, full, downgrades, taken_over, let_in, exchanged_gone, given_back, squatted;
 };
 

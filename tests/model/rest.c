@@ -75,7 +75,7 @@ const char *model_vacuous(const struct model *m) {
         {budgets[LAPSES] != 0, seen->late_notices, "no lapse that is noticed late"},
         {budgets[LAPSES] != 0, seen->late_receipts, "no grant that had lapsed when its thread woke"},
         {budgets[ABANDONS] != 0, seen->abandons, "no session given up"},
-        {budgets[REMOVALS] != 0, seen->robbed_holds, "no node deleted under its owner's grant"},
+        {budgets[REMOVALS] != 0, seen->removed_holds, "no node deleted under its owner's grant"},
         {budgets[TOUCHES] != 0, seen->touched, "no write to a node that was watched"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)

@@ -113,7 +113,7 @@ static void print_thread_action(struct model *m, const struct model_state *s, mo
 }
 
 /* Which of the client's nodes an admin means. */
-static void print_meddling(struct model *m, const struct model_state *s, model_action a) {
+static void print_admin(struct model *m, const struct model_state *s, model_action a) {
     const struct ts_fake_tree *tree = &s->fake.tree;
     char name[NAME];
     int32_t which = model_which(a), i = 0;
@@ -147,7 +147,7 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
              kind == DOWNGRADE)
         print_thread_action(m, s, a);
     else if (kind == REMOVE || kind == TOUCH)
-        print_meddling(m, s, a);
+        print_admin(m, s, a);
     else if (kind == TIME_OUT)
         fprintf(m->transcript, "session %d, which nobody uses any more, expires\n", model_whose(a) + 1);
     else if (kind == VANISH)

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "gate.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 /* SOON_MS is less than a session timeout, after which a lost watch would be made good. */
 enum { SESSION_MS = 3000, LONG_MS = 30000, SOON_MS = 2000, NO_NODE = -101 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 /* ---- participants */
 
@@ -60,7 +60,7 @@ START_TEST(it_opens_at_n) {
 
     for (int i = 0; i < 4; i++) {
         assert_shut(answers, i);
-        answers[i] = enter(ts_stage_client(SESSION_MS), path, 4, LONG_MS);
+        answers[i] = enter(ts_bench_client(SESSION_MS), path, 4, LONG_MS);
         assert_present(path, i + 1);
     }
     for (int i = 0; i < 4; i++) {
@@ -77,7 +77,7 @@ END_TEST
 /* Two threads of one process, on one session. */
 START_TEST(threads_are_participants) {
     const char *path = ts_fresh_path();
-    const ts_client *client = ts_stage_client(SESSION_MS);
+    const ts_client *client = ts_bench_client(SESSION_MS);
     ts_answer *first = enter(client, path, 2, LONG_MS);
 
     assert_present(path, 1);
@@ -101,7 +101,7 @@ START_TEST(the_deadline) {
     ts_answer *answers[2];
 
     for (int i = 0; i < 2; i++) {
-        answers[i] = enter(ts_stage_client(SESSION_MS), path, 3, 700);
+        answers[i] = enter(ts_bench_client(SESSION_MS), path, 3, 700);
     }
     for (int i = 0; i < 2; i++) {
         assert_answer(answers[i], PDK_TIMEOUT);
@@ -115,7 +115,7 @@ END_TEST
 
 START_TEST(a_try_does_not_wait) {
     const char *path = ts_fresh_path();
-    const ts_client *client = ts_stage_client(SESSION_MS);
+    const ts_client *client = ts_bench_client(SESSION_MS);
     pdk_hold *hold = NULL;
 
     ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_BUSY);
@@ -133,7 +133,7 @@ END_TEST
 /* Two of three have left by the time the fourth comes: the gate is open. */
 START_TEST(it_stays_open) {
     const char *path = ts_fresh_path();
-    const ts_client *client = ts_stage_client(SESSION_MS);
+    const ts_client *client = ts_bench_client(SESSION_MS);
     ts_answer *answers[3];
     pdk_hold *hold = NULL;
 
@@ -153,8 +153,8 @@ END_TEST
 /* The second hears of its own node only when the first has passed, and left. */
 START_TEST(a_slow_participant_gets_in_after_the_others_have_left) {
     const char *path = ts_fresh_path();
-    const ts_client *slow = ts_stage_client(SESSION_MS);
-    ts_answer *fast = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+    const ts_client *slow = ts_bench_client(SESSION_MS);
+    ts_answer *fast = enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS);
 
     assert_present(path, 1);
     ts_proxy_set_mode(slow->proxy, TS_BLACKHOLE_DOWN);
@@ -174,7 +174,7 @@ END_TEST
 /* Two of three; one is expired and cannot come back: it does not count. Then it can, enters again, and the gate opens. */
 START_TEST(an_expired_participant_does_not_count) {
     const char *path = ts_fresh_path();
-    const ts_client *victim = ts_stage_client(SESSION_MS), *other = ts_stage_client(SESSION_MS);
+    const ts_client *victim = ts_bench_client(SESSION_MS), *other = ts_bench_client(SESSION_MS);
     ts_answer *patient = enter(other, path, 3, LONG_MS), *killed = enter(victim, path, 3, LONG_MS);
     pdk_hold *hold = NULL;
 
@@ -200,14 +200,14 @@ END_TEST
 /* A participant whose node was deleted enters again. */
 START_TEST(a_deleted_node) {
     const char *path = ts_fresh_path();
-    ts_answer *answer = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+    ts_answer *answer = enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS);
 
     assert_present(path, 1);
     g_auto(GStrv) before = ts_children(server(), path, NULL);
     g_autofree char *node = g_strdup_printf("%s/%s", path, before[0]);
     ck_assert_int_eq(ts_delete(server(), node), 0);
     ck_assert(ts_wait_children(server(), path, 1, ts_patience(SOON_MS)));
-    ts_answer *other = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+    ts_answer *other = enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS);
     assert_answer(answer, PDK_OK);
     assert_answer(other, PDK_OK);
     g_auto(GStrv) after = ts_children(server(), path, NULL);
@@ -219,7 +219,7 @@ END_TEST
 /* A node that bears a name of this session, and that no participant has. */
 START_TEST(an_orphan_does_not_count) {
     const char *path = ts_fresh_path();
-    ts_answer *answer = enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS);
+    ts_answer *answer = enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS);
 
     assert_present(path, 1);
     g_auto(GStrv) children = ts_children(server(), path, NULL);
@@ -240,7 +240,7 @@ START_TEST(strangers) {
         g_autofree char *node = g_strdup_printf("%s/%s", path, names[i]);
         ck_assert_int_eq(ts_create(server(), node, "", TS_PERSISTENT, NULL), 0);
     }
-    ck_assert_int_eq(gate_enter(ts_stage_client(SESSION_MS)->session, path, 2, 400, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(gate_enter(ts_bench_client(SESSION_MS)->session, path, 2, 400, &hold), PDK_TIMEOUT);
     assert_present(path, 2);
 }
 END_TEST
@@ -260,7 +260,7 @@ static const struct loss {
 START_TEST(a_lost_request_or_reply) {
     const struct loss *lost = &losses[_i];
     const char *path = ts_fresh_path();
-    const ts_client *client = ts_stage_client(SESSION_MS);
+    const ts_client *client = ts_bench_client(SESSION_MS);
     g_autofree char *mark = NULL;
 
     ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
@@ -270,7 +270,7 @@ START_TEST(a_lost_request_or_reply) {
     if (lost->participants == 2) {
         assert_present(path, 1);
         assert_shut(&answer, 1);
-        assert_answer(enter(ts_stage_client(SESSION_MS), path, 2, LONG_MS), PDK_OK);
+        assert_answer(enter(ts_bench_client(SESSION_MS), path, 2, LONG_MS), PDK_OK);
     }
     assert_answer(answer, PDK_OK);
     assert_present(path, lost->participants);
@@ -282,7 +282,7 @@ END_TEST
 /* The claim is cancelled, and a hold is lost. Both leave at once: the close waits for them. */
 START_TEST(the_session_is_closed) {
     const char *path = ts_fresh_path();
-    const ts_client *client = ts_stage_client(SESSION_MS);
+    const ts_client *client = ts_bench_client(SESSION_MS);
     pdk_hold *present = NULL, *hold = NULL;
     g_autofree char *other = g_strconcat(path, "/other", NULL);
 
@@ -301,7 +301,7 @@ END_TEST
 /* ---- what is refused */
 
 START_TEST(bad_input) {
-    const ts_client *client = ts_stage_client(SESSION_MS);
+    const ts_client *client = ts_bench_client(SESSION_MS);
     pdk_session *s = client->session;
     pdk_hold *hold = NULL;
     const struct {
@@ -342,7 +342,7 @@ START_TEST(no_permission) {
 
     ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, path, permissions[_i], "world", "anyone"), 0);
-    const pdk_status status = gate_enter(ts_stage_client(SESSION_MS)->session, path, 1, 5000, &hold);
+    const pdk_status status = gate_enter(ts_bench_client(SESSION_MS)->session, path, 1, 5000, &hold);
     ck_assert_str_eq(pdk_status_name(status), "PDK_NO_PERMISSION");
     ck_assert_ptr_null(hold);
     ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_ALL, "world", "anyone"), 0);
@@ -353,7 +353,7 @@ END_TEST
 
 START_TEST(a_forked_child) {
     const char *path = ts_fresh_path();
-    const ts_client *client = ts_stage_client(SESSION_MS);
+    const ts_client *client = ts_bench_client(SESSION_MS);
     pdk_hold *hold = NULL;
     int status = 0;
     const pid_t child = fork();
@@ -371,7 +371,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("gate");
-    TCase *tcase = ts_stage_case(suite, "gate");
+    TCase *tcase = ts_bench_case(suite, "gate");
 
     tcase_add_test(tcase, it_opens_at_n);
     tcase_add_test(tcase, threads_are_participants);

@@ -240,7 +240,7 @@ bool checker_is_valid(const struct checker_hold *hold, int64_t at);
 int64_t checker_over_at(const struct checker_hold *hold);
 bool checker_stands_on(const struct checker_hold *hold, int64_t czxid);
 /* An admin deleted one of its nodes: little is promised then. */
-bool checker_is_removed(struct checker *c, struct checker_hold *hold);
+bool checker_has_removed_node(struct checker *c, struct checker_hold *hold);
 
 /* A grant: the checks for every recipe, and for each. */
 void checker_granted(struct checker *c, const struct history_event *e);

@@ -29,7 +29,8 @@ static int32_t check_exclusion(struct checker *c, struct checker_hold *hold, con
         if (!checker_is_valid(other, e->at))
             continue;
         c->valid[kept++] = c->valid[i];
-        if (other != hold && other->path == hold->path && !checker_is_removed(c, other) && !checker_is_removed(c, hold))
+        if (other != hold && other->path == hold->path && !checker_has_removed_node(c, other) &&
+            !checker_has_removed_node(c, hold))
             taken += meets(c, hold, other, e);
     }
     c->valid_count = kept;
@@ -66,7 +67,7 @@ static void check_tokens(struct checker *c, struct checker_hold *hold, const str
     struct checker_path *path = &c->paths[hold->path];
     bool larger = hold->token > path->token || (hold->token == path->token && hold->handover > path->handover);
     c->evaluated[CHECK_TOKENS]++;
-    if (!larger && path->token != 0 && !checker_is_removed(c, hold))
+    if (!larger && path->token != 0 && !checker_has_removed_node(c, hold))
         checker_break(c, CHECK_TOKENS, e, "p%d is granted %llx/%u after %llx/%u", hold->process,
                       (unsigned long long)hold->token, hold->handover, (unsigned long long)path->token, path->handover);
     if (larger) {

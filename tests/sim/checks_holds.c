@@ -32,7 +32,7 @@ static const struct checker_node *removed_node(struct checker *c, const struct c
     return found;
 }
 
-bool checker_is_removed(struct checker *c, struct checker_hold *hold) {
+bool checker_has_removed_node(struct checker *c, struct checker_hold *hold) {
     const struct checker_node *node = hold->removed ? NULL : removed_node(c, hold);
     if (node) {
         hold->removed = true;
@@ -47,7 +47,7 @@ int64_t checker_over_at(const struct checker_hold *hold) {
 
 /* An admin deleted its node. It hears of that by its watch or a renewal, or loses its lease. */
 static void check_gone(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    if (!checker_is_removed(c, hold))
+    if (!checker_has_removed_node(c, hold))
         return;
     int64_t gone_at = hold->removed_at;
     c->evaluated[CHECK_GONE]++;
@@ -59,7 +59,7 @@ static void check_gone(struct checker *c, struct checker_hold *hold, const struc
 
 /* It stands on one more node, or on another one. */
 static void stands(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
-    checker_is_removed(c, hold);
+    checker_has_removed_node(c, hold);
     if (c->paths[hold->path].recipe == PLAN_RECIPE_SEMAPHORE) {
         checker_permit_stands(c, hold, e->a, e);
         if (hold->nodes_count < PLAN_COUNT_MOST)
@@ -93,7 +93,8 @@ static void check_late(struct checker *c, struct checker_hold *hold, const struc
 static void check_reason(struct checker *c, struct checker_hold *hold, const struct history_event *e) {
     const struct checker_node *node = checker_node_of(c, hold->token);
     c->evaluated[CHECK_REASON]++;
-    if (e->a == PDK_REASON_NODE_GONE && !checker_is_removed(c, hold) && !(node && checker_was_misled(c, node->session)))
+    if (e->a == PDK_REASON_NODE_GONE && !checker_has_removed_node(c, hold) &&
+        !(node && checker_was_misled(c, node->session)))
         checker_break(c, CHECK_REASON, e, "p%d's hold of %llx: NODE_GONE, and nobody has taken it", hold->process,
                       (unsigned long long)hold->token);
 }
@@ -157,7 +158,7 @@ static void written(struct checker *c, struct checker_hold *hold, const struct h
         path->largest_token = e->a;
         path->largest_handover = handover;
     }
-    if (!checker_is_valid(hold, e->at) || checker_is_removed(c, hold))
+    if (!checker_is_valid(hold, e->at) || checker_has_removed_node(c, hold))
         return;
     c->evaluated[CHECK_HOLDERS_WRITE]++;
     if (!e->b)

@@ -37,7 +37,7 @@ static void check_tokens(struct checker *c, struct checker_hold *hold, const str
     bool writes = hold->mode == MODE_EXCLUSIVE;
     bool larger = hold->token > path->token || (hold->token == path->token && hold->handover > path->handover);
     c->evaluated[CHECK_WRITER_TOKENS]++;
-    if ((!larger || (writes && hold->token <= path->reader_token)) && !checker_is_removed(c, hold))
+    if ((!larger || (writes && hold->token <= path->reader_token)) && !checker_has_removed_node(c, hold))
         checker_break(c, CHECK_WRITER_TOKENS, e, "p%d %s with %llx/%u after a writer's %llx/%u and a reader's %llx",
                       hold->process, writes ? "writes" : "reads", (unsigned long long)hold->token, hold->handover,
                       (unsigned long long)path->token, path->handover, (unsigned long long)path->reader_token);

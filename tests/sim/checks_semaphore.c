@@ -69,7 +69,7 @@ void checker_permits_granted(struct checker *c, struct checker_hold *hold, int32
     c->met[MET_PERMITS] += (uint64_t)hold->count;
     c->met[MET_SEVERAL] += hold->count > 1;
     c->met[MET_FULL] += taken + hold->count == permits;
-    if (taken + hold->count > permits && !checker_is_removed(c, hold))
+    if (taken + hold->count > permits && !checker_has_removed_node(c, hold))
         checker_break(c, CHECK_PERMITS, e, "p%d is granted %d while %d of %d are valid", hold->process, hold->count,
                       taken, permits);
     checker_permit_stands(c, hold, hold->token, e);

@@ -53,7 +53,7 @@ struct tap {
     struct pending pending[PENDING];
 };
 
-static struct transcript *told_now; /* there is one run at a time */
+static struct transcript *current; /* there is one run at a time */
 
 /* ---- words */
 
@@ -159,20 +159,20 @@ static void on_reply(void *driver, pdk__zk *zk, const struct pdk__reply *reply) 
     const struct pending *asked = &tap->pending[tap->answered++ % PENDING];
     const char *who = process_name(tap->process), *kind = op_names[asked->kind];
     if (reply->result != PDK__OK)
-        say(told_now, who, "<- %s %s: %s", kind, asked->path, pdk__zk_code_name(reply->code));
+        say(current, who, "<- %s %s: %s", kind, asked->path, pdk__zk_code_name(reply->code));
     else if (asked->kind == PDK__OP_CREATE)
-        say(told_now, who, "<- create: %s, token %s", transcript_path(reply->name), transcript_zxid(reply->token));
+        say(current, who, "<- create: %s, token %s", transcript_path(reply->name), transcript_zxid(reply->token));
     else if (asked->kind == PDK__OP_LIST)
-        say(told_now, who, "<- list %s: %zu children", asked->path, reply->children_count);
+        say(current, who, "<- list %s: %zu children", asked->path, reply->children_count);
     else
-        say(told_now, who, "<- %s %s: ok", kind, asked->path);
+        say(current, who, "<- %s %s: ok", kind, asked->path);
     tap->sink->reply(tap->driver, zk, reply);
 }
 
 static void on_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
     static const char *const words[] = {"changed", "deleted", "has other children"};
     struct tap *tap = driver;
-    say(told_now, process_name(tap->process), "<- event: %s %s", transcript_path(path), words[event]);
+    say(current, process_name(tap->process), "<- event: %s %s", transcript_path(path), words[event]);
     tap->sink->watch(tap->driver, zk, path, event);
 }
 
@@ -180,10 +180,10 @@ static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_
     static const char *const names[] = {"CONNECTED", "CONNECTING", "EXPIRED", "AUTH_FAILED"};
     struct tap *tap = driver;
     if (state == PDK__ZK_CONNECTED)
-        say(told_now, process_name(tap->process), "<- CONNECTED to s%d, session %llx, timeout %d ms",
-            sim_client_server(told_now->d->players[tap->process].process), (unsigned long long)session, timeout_ms);
+        say(current, process_name(tap->process), "<- CONNECTED to s%d, session %llx, timeout %d ms",
+            sim_client_server(current->d->players[tap->process].process), (unsigned long long)session, timeout_ms);
     else
-        say(told_now, process_name(tap->process), "<- %s", names[state]);
+        say(current, process_name(tap->process), "<- %s", names[state]);
     tap->sink->state(tap->driver, zk, state, session, timeout_ms);
 }
 
@@ -194,14 +194,14 @@ static void on_log(void *driver, int level, const char *text) {
 
 static pdk_status tapped_open(const struct pdk__zk_config *config, pdk__zk **out) {
     static const struct pdk__zk_sink sink = {on_reply, on_watch, on_state, on_log};
-    struct tap *tap = sim_alloc(&told_now->d->agenda, sizeof *tap);
+    struct tap *tap = sim_alloc(&current->d->agenda, sizeof *tap);
     tap->sink = config->sink;
     tap->driver = config->driver;
     tap->process = sim_process_current()->number;
     struct pdk__zk_config tapped = *config;
     tapped.sink = &sink;
     tapped.driver = tap;
-    say(told_now, process_name(tap->process), "-> opens a session, timeout %d ms", config->timeout_ms);
+    say(current, process_name(tap->process), "-> opens a session, timeout %d ms", config->timeout_ms);
     pdk_status status = sim_client_calls.open(&tapped, out);
     taps[taps_count % G_N_ELEMENTS(taps)].zk = *out;
     taps[taps_count % G_N_ELEMENTS(taps)].tap = tap;
@@ -224,7 +224,7 @@ static const char *particulars(const struct pdk__request *request) {
 static bool tapped_submit(pdk__zk *zk, const struct pdk__request *request) {
     struct tap *tap = tap_of(zk);
     bool sent = sim_client_calls.submit(zk, request);
-    say(told_now, process_name(tap->process), "-> %s %s%s%s", op_names[request->kind], transcript_path(request->path),
+    say(current, process_name(tap->process), "-> %s %s%s%s", op_names[request->kind], transcript_path(request->path),
         particulars(request), sent ? "" : ": NOT SENT");
     if (!sent)
         return false;
@@ -236,7 +236,7 @@ static bool tapped_submit(pdk__zk *zk, const struct pdk__request *request) {
 
 static void tapped_close(pdk__zk *zk) {
     const struct tap *tap = tap_of(zk);
-    say(told_now, process_name(tap->process), "-> closes the session's handle");
+    say(current, process_name(tap->process), "-> closes the session's handle");
     sim_client_calls.close(zk);
 }
 
@@ -351,11 +351,11 @@ struct transcript *transcript_new(struct deployment *d, FILE *out) {
     transcript->platform.zk = &transcript->calls;
     taps_count = 0;
     memset(taps, 0, sizeof taps);
-    told_now = transcript;
+    current = transcript;
     return transcript;
 }
 
 void transcript_free(struct transcript *transcript) {
-    told_now = NULL;
+    current = NULL;
     g_free(transcript);
 }

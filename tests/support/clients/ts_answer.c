@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "ts_clock.h"
-#include "ts_witness.h"
+#include "ts_record.h"
 
 struct ts_answer {
     ts_block_fn block;
@@ -25,12 +25,12 @@ static GPtrArray *answers;
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     ts_answer *a = user;
 
-    ts_witness_lock();
+    ts_record_lock();
     a->count++;
     a->status = status;
     a->hold = hold;
     a->at_ns = ts_now_ns();
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 static void *block_main(void *user) {
@@ -46,7 +46,7 @@ static ts_answer *answer_new(void) {
     ts_answer *a = g_new0(ts_answer, 1);
 
     a->status = PDK_SYSTEM;
-    ts_witness_keep(&answers, a);
+    ts_record_keep(&answers, a);
     return a;
 }
 
@@ -73,28 +73,28 @@ ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) 
     return a;
 }
 
-bool ts_answer_wait(ts_answer *a, int64_t timeout_ms) { return ts_witness_reaches(&a->count, 1, timeout_ms); }
-int ts_answer_count(ts_answer *a) { return ts_witness_count(&a->count); }
-int64_t ts_answer_at_ns(ts_answer *a) { return ts_witness_number(&a->at_ns); }
+bool ts_answer_wait(ts_answer *a, int64_t timeout_ms) { return ts_record_reaches(&a->count, 1, timeout_ms); }
+int ts_answer_count(ts_answer *a) { return ts_record_count(&a->count); }
+int64_t ts_answer_at_ns(ts_answer *a) { return ts_record_number(&a->at_ns); }
 pdk_claim *ts_answer_claim(ts_answer *a) { return a->claim; }
 
-pdk_status ts_answer_status(ts_answer *a) { return (pdk_status)ts_witness_count(&a->status); }
+pdk_status ts_answer_status(ts_answer *a) { return (pdk_status)ts_record_count(&a->status); }
 
 pdk_hold *ts_answer_hold(ts_answer *a) {
     pdk_hold *hold;
 
-    ts_witness_lock();
+    ts_record_lock();
     hold = a->hold;
-    ts_witness_unlock();
+    ts_record_unlock();
     return hold;
 }
 
 pdk_hold *ts_answer_take(ts_answer *a) {
     pdk_hold *hold;
 
-    ts_witness_lock();
+    ts_record_lock();
     hold = g_steal_pointer(&a->hold);
-    ts_witness_unlock();
+    ts_record_unlock();
     return hold;
 }
 
@@ -121,5 +121,5 @@ static void answer_free(gpointer data, gpointer user) {
     g_free(data);
 }
 
-void ts_answers_end(void) { ts_witness_each(answers, answer_end); }
-void ts_answers_free(void) { ts_witness_free_all(&answers, answer_free); }
+void ts_answers_end(void) { ts_record_each(answers, answer_end); }
+void ts_answers_free(void) { ts_record_free_all(&answers, answer_free); }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "ts_clock.h"
-#include "ts_witness.h"
+#include "ts_record.h"
 
 enum { EVENTS = PDK_SESSION_CLOSED + 1 };
 
@@ -51,11 +51,11 @@ const char *ts_fresh_path(void) {
 static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     client *c = user;
 
-    ts_witness_lock();
+    ts_record_lock();
     c->count[event]++;
     c->left_ms[event] = left_ms;
     c->at_ns[event] = ts_now_ns();
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 ts_client *ts_client_open_with(const char *server, const char *chroot, const pdk_session_options *given) {
@@ -76,7 +76,7 @@ ts_client *ts_client_open_with(const char *server, const char *chroot, const pdk
     }
     hosts = g_strconcat(ts_proxy_address(c->face.proxy), chroot, NULL);
     status = pdk_session_open(hosts, &options, &c->face.session);
-    ts_witness_keep(&clients, c);
+    ts_record_keep(&clients, c);
     if (status != PDK_OK) {
         fprintf(stderr, "pdk_session_open: %s: %s\n", pdk_status_name(status), pdk_error_text());
         return NULL;
@@ -113,26 +113,26 @@ static void client_free(gpointer data, gpointer user) {
 }
 
 int ts_events(const ts_client *face, pdk_session_event event) {
-    return ts_witness_count(&((const client *)face)->count[event]);
+    return ts_record_count(&((const client *)face)->count[event]);
 }
 
 int64_t ts_event_left_ms(const ts_client *face, pdk_session_event event) {
-    return ts_witness_number(&((const client *)face)->left_ms[event]);
+    return ts_record_number(&((const client *)face)->left_ms[event]);
 }
 
 int64_t ts_event_at_ns(const ts_client *face, pdk_session_event event) {
-    return ts_witness_number(&((const client *)face)->at_ns[event]);
+    return ts_record_number(&((const client *)face)->at_ns[event]);
 }
 
 bool ts_wait_event(const ts_client *face, pdk_session_event event, int count, int64_t timeout_ms) {
-    return ts_witness_reaches(&((const client *)face)->count[event], count, timeout_ms);
+    return ts_record_reaches(&((const client *)face)->count[event], count, timeout_ms);
 }
 
 void ts_paddock_keep(void *what, void (*free_fn)(void *what)) {
     keepsake *k = g_new(keepsake, 1);
 
     *k = (keepsake){what, free_fn};
-    ts_witness_keep(&kept, k);
+    ts_record_keep(&kept, k);
 }
 
 static void unref_lock(void *lock) { pdk_lock_unref(lock); }
@@ -150,7 +150,7 @@ pdk_lock *ts_lock_with(const ts_client *face, const char *path, const pdk_lock_o
 
 pdk_lock *ts_lock(const ts_client *face, const char *path) { return ts_lock_with(face, path, NULL); }
 
-pdk_lock *ts_lock_of_long_turns(const ts_client *face, const char *path) {
+pdk_lock *ts_lock_of_long_handovers(const ts_client *face, const char *path) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
 
     options.max_handover_ms = 60000;
@@ -180,27 +180,27 @@ ts_answer *ts_acquire_thread(pdk_lock *lock, int64_t timeout_ms) {
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     ts_lost *l = user;
 
-    ts_witness_lock();
+    ts_record_lock();
     l->count++;
     l->running++;
     l->reason = reason;
     l->at_ns = ts_now_ns();
-    ts_witness_unlock();
+    ts_record_unlock();
     if (l->act != NULL) {
         l->act(hold, l->user);
     }
-    ts_witness_lock();
+    ts_record_lock();
     l->running--;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 static void on_lost_free(void *user) {
     ts_lost *l = user;
 
-    ts_witness_lock();
+    ts_record_lock();
     l->freed++;
     l->freed_early = l->freed_early || l->running > 0;
-    ts_witness_unlock();
+    ts_record_unlock();
 }
 
 ts_lost *ts_lost_watch_with(pdk_hold *hold, void (*act)(pdk_hold *hold, void *user), void *user) {
@@ -208,20 +208,20 @@ ts_lost *ts_lost_watch_with(pdk_hold *hold, void (*act)(pdk_hold *hold, void *us
 
     l->act = act;
     l->user = user;
-    ts_witness_keep(&losses, l);
+    ts_record_keep(&losses, l);
     return pdk_hold_on_lost(hold, on_lost, l, on_lost_free) == PDK_OK ? l : NULL;
 }
 
 ts_lost *ts_lost_watch(pdk_hold *hold) { return ts_lost_watch_with(hold, NULL, NULL); }
 
-bool ts_lost_wait(ts_lost *l, int64_t timeout_ms) { return ts_witness_reaches(&l->count, 1, timeout_ms); }
-bool ts_lost_wait_freed(ts_lost *l, int64_t timeout_ms) { return ts_witness_reaches(&l->freed, 1, timeout_ms); }
-int ts_lost_count(ts_lost *l) { return ts_witness_count(&l->count); }
-int ts_lost_freed(ts_lost *l) { return ts_witness_count(&l->freed); }
-int64_t ts_lost_at_ns(ts_lost *l) { return ts_witness_number(&l->at_ns); }
+bool ts_lost_wait(ts_lost *l, int64_t timeout_ms) { return ts_record_reaches(&l->count, 1, timeout_ms); }
+bool ts_lost_wait_freed(ts_lost *l, int64_t timeout_ms) { return ts_record_reaches(&l->freed, 1, timeout_ms); }
+int ts_lost_count(ts_lost *l) { return ts_record_count(&l->count); }
+int ts_lost_freed(ts_lost *l) { return ts_record_count(&l->freed); }
+int64_t ts_lost_at_ns(ts_lost *l) { return ts_record_number(&l->at_ns); }
 
-bool ts_lost_freed_early(ts_lost *l) { return ts_witness_count(&l->freed_early); }
-pdk_reason ts_lost_reason(ts_lost *l) { return (pdk_reason)ts_witness_count(&l->reason); }
+bool ts_lost_freed_early(ts_lost *l) { return ts_record_count(&l->freed_early); }
+pdk_reason ts_lost_reason(ts_lost *l) { return (pdk_reason)ts_record_count(&l->reason); }
 
 /* ---- the end ---- */
 
@@ -239,10 +239,10 @@ static void plain_free(gpointer data, gpointer user) {
 }
 
 void ts_paddock_clear(void) {
-    ts_witness_each(clients, client_end);
+    ts_record_each(clients, client_end);
     ts_answers_end();
-    ts_witness_free_all(&kept, keepsake_end);
-    ts_witness_free_all(&clients, client_free);
+    ts_record_free_all(&kept, keepsake_end);
+    ts_record_free_all(&clients, client_free);
     ts_answers_free();
-    ts_witness_free_all(&losses, plain_free);
+    ts_record_free_all(&losses, plain_free);
 }

@@ -44,7 +44,7 @@ bool ts_wait_event(const ts_client *client, pdk_session_event event, int count, 
 pdk_lock *ts_lock(const ts_client *client, const char *path);
 pdk_lock *ts_lock_with(const ts_client *client, const char *path, const pdk_lock_options *options);
 /* Its threads hand it over for a minute in a row: so the next thread gets it, however busy the machine is. */
-pdk_lock *ts_lock_of_long_turns(const ts_client *client, const char *path);
+pdk_lock *ts_lock_of_long_handovers(const ts_client *client, const char *path);
 
 /* Records one acquisition of it. */
 ts_answer *ts_acquire_async(pdk_lock *lock, int64_t timeout_ms);

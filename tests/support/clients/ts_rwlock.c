@@ -22,7 +22,7 @@ pdk_rwlock *ts_rwlock_with(const ts_client *client, const char *path, const pdk_
 
 pdk_rwlock *ts_rwlock(const ts_client *client, const char *path) { return ts_rwlock_with(client, path, NULL); }
 
-pdk_rwlock *ts_rwlock_of_long_turns(const ts_client *client, const char *path) {
+pdk_rwlock *ts_rwlock_of_long_handovers(const ts_client *client, const char *path) {
     pdk_rwlock_options options = PDK_RWLOCK_OPTIONS_INIT;
 
     options.max_handover_ms = 60000;
@@ -51,14 +51,14 @@ static pdk_hold *granted(const char *what, pdk_status status, pdk_hold *hold) {
     return hold;
 }
 
-pdk_hold *ts_stage_read(pdk_rwlock *lock, int64_t timeout_ms) {
+pdk_hold *ts_bench_read(pdk_rwlock *lock, int64_t timeout_ms) {
     pdk_hold *hold = NULL;
     const pdk_status status = pdk_rwlock_read(lock, timeout_ms, &hold);
 
     return granted("read", status, hold);
 }
 
-pdk_hold *ts_stage_write(pdk_rwlock *lock, int64_t timeout_ms) {
+pdk_hold *ts_bench_write(pdk_rwlock *lock, int64_t timeout_ms) {
     pdk_hold *hold = NULL;
     const pdk_status status = pdk_rwlock_write(lock, timeout_ms, &hold);
 
@@ -75,7 +75,7 @@ void ts_assert_waits(ts_answer *answer, int64_t for_ms) {
     ck_assert_msg(!ts_answer_wait(answer, for_ms), "answered: %s", pdk_status_name(ts_answer_status(answer)));
 }
 
-void ts_await_in_line(ts_answer *answer) {
+void ts_await_queued(ts_answer *answer) {
     const int64_t end = ts_now_ms() + ts_patience(5000);
     int32_t ahead;
 

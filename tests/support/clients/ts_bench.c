@@ -1,5 +1,5 @@
 /* The test bench of an integration test. The first test case that runs starts the server. It is stopped at the end. */
-#include "ts_stage.h"
+#include "ts_bench.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void start(void) {
     ck_assert_ptr_nonnull(server);
 }
 
-TCase *ts_stage_case(Suite *suite, const char *name) {
+TCase *ts_bench_case(Suite *suite, const char *name) {
     TCase *tcase = tcase_create(name);
 
     tcase_add_unchecked_fixture(tcase, start, NULL);
@@ -30,17 +30,17 @@ TCase *ts_stage_case(Suite *suite, const char *name) {
     return tcase;
 }
 
-const char *ts_stage_server(void) { return ts_ensemble_host(server, 0); }
-ts_ensemble *ts_stage_ensemble(void) { return server; }
+const char *ts_bench_server(void) { return ts_ensemble_host(server, 0); }
+ts_ensemble *ts_bench_ensemble(void) { return server; }
 
-ts_client *ts_stage_client(int session_timeout_ms) {
-    ts_client *client = ts_client_open(ts_stage_server(), session_timeout_ms);
+ts_client *ts_bench_client(int session_timeout_ms) {
+    ts_client *client = ts_client_open(ts_bench_server(), session_timeout_ms);
 
     ck_assert_ptr_nonnull(client);
     return client;
 }
 
-pdk_hold *ts_stage_acquire(pdk_lock *lock, int64_t timeout_ms) {
+pdk_hold *ts_bench_acquire(pdk_lock *lock, int64_t timeout_ms) {
     pdk_hold *hold = NULL;
     const pdk_status status = pdk_lock_acquire(lock, timeout_ms, &hold);
 

@@ -1,5 +1,5 @@
-/* See ts_witness.h. */
-#include "ts_witness.h"
+/* See ts_record.h. */
+#include "ts_record.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -9,14 +9,14 @@
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 
-void ts_witness_lock(void) { pthread_mutex_lock(&guard); }
+void ts_record_lock(void) { pthread_mutex_lock(&guard); }
 
-void ts_witness_unlock(void) {
+void ts_record_unlock(void) {
     pthread_cond_broadcast(&news);
     pthread_mutex_unlock(&guard);
 }
 
-bool ts_witness_reaches(const int *number, int least, int64_t timeout_ms) {
+bool ts_record_reaches(const int *number, int least, int64_t timeout_ms) {
     const int64_t end = ts_now_ns() + timeout_ms * 1000000;
     bool reached;
 
@@ -34,7 +34,7 @@ bool ts_witness_reaches(const int *number, int least, int64_t timeout_ms) {
     return reached;
 }
 
-int64_t ts_witness_number(const int64_t *number) {
+int64_t ts_record_number(const int64_t *number) {
     int64_t value;
 
     pthread_mutex_lock(&guard);
@@ -43,7 +43,7 @@ int64_t ts_witness_number(const int64_t *number) {
     return value;
 }
 
-int ts_witness_count(const int *number) {
+int ts_record_count(const int *number) {
     int value;
 
     pthread_mutex_lock(&guard);
@@ -52,7 +52,7 @@ int ts_witness_count(const int *number) {
     return value;
 }
 
-void ts_witness_keep(GPtrArray **all, void *what) {
+void ts_record_keep(GPtrArray **all, void *what) {
     pthread_mutex_lock(&guard);
     if (*all == NULL) {
         *all = g_ptr_array_new();
@@ -61,19 +61,19 @@ void ts_witness_keep(GPtrArray **all, void *what) {
     pthread_mutex_unlock(&guard);
 }
 
-void ts_witness_each(GPtrArray *all, GFunc each) {
+void ts_record_each(GPtrArray *all, GFunc each) {
     if (all != NULL) {
         g_ptr_array_foreach(all, each, NULL);
     }
 }
 
-void ts_witness_free_all(GPtrArray **all, GFunc each) {
+void ts_record_free_all(GPtrArray **all, GFunc each) {
     GPtrArray *taken;
 
     pthread_mutex_lock(&guard);
     taken = g_steal_pointer(all);
     pthread_mutex_unlock(&guard);
-    ts_witness_each(taken, each);
+    ts_record_each(taken, each);
     if (taken != NULL) {
         g_ptr_array_unref(taken);
     }

@@ -1,7 +1,7 @@
 /* The test bench of an integration test: one server with a tick of 200 ms for the whole program. All that a test has
  * opened is cleared after it (ts_paddock_clear). */
-#ifndef TS_STAGE_H
-#define TS_STAGE_H
+#ifndef TS_BENCH_H
+#define TS_BENCH_H
 
 #include <check.h>
 
@@ -9,17 +9,17 @@
 #include "ts_paddock.h"
 
 /* A test case of `suite`, with server and clean-up. */
-TCase *ts_stage_case(Suite *suite, const char *name);
+TCase *ts_bench_case(Suite *suite, const char *name);
 
 /* The server, "ip:port". */
-const char *ts_stage_server(void);
-ts_ensemble *ts_stage_ensemble(void);
+const char *ts_bench_server(void);
+ts_ensemble *ts_bench_ensemble(void);
 
 /* A session through a proxy of its own, with a timeout of `session_timeout_ms`. Fails the test when it cannot be had. */
-ts_client *ts_stage_client(int session_timeout_ms);
+ts_client *ts_bench_client(int session_timeout_ms);
 
 /* Acquires, and fails the test when that fails. */
-pdk_hold *ts_stage_acquire(pdk_lock *lock, int64_t timeout_ms);
+pdk_hold *ts_bench_acquire(pdk_lock *lock, int64_t timeout_ms);
 
 /* The full path of the znode in a hold's sequencer (g_free). */
 char *ts_hold_node(const pdk_hold *hold);
