@@ -55,10 +55,10 @@ struct leftovers {
 };
 
 /* Under the monitor. */
-static pdk_status release(struct leftovers *leftovers, pdk_hold *hold) {
-    pdk__assert_locked(hold->s);
-    leftovers->hold = pdk_hold_ref(hold);
-    return pdk__hold_release(hold, &leftovers->user_free);
+static pdk_status release(struct leftovers *leftovers, const struct pdk__candidacy *c) {
+    pdk__assert_locked(c->queue->s);
+    leftovers->hold = pdk_hold_ref(c->hold);
+    return pdk__hold_release(c->hold, &leftovers->user_free);
 }
 
 /* Not under the monitor. */
@@ -87,7 +87,7 @@ static bool step_down(struct pdk__candidacy *c, struct leftovers *leftovers) {
     c->election = NULL;
     *leftovers = (struct leftovers){0};
     if (leading)
-        release(leftovers, c->hold);
+        release(leftovers, c);
     else if (c->claim)
         pdk__claim_cancel(c->claim);
     leftovers->claim = g_steal_pointer(&c->claim);
@@ -274,7 +274,7 @@ pdk_status pdk__candidacy_resign(pdk_election *election) {
     struct leftovers leftovers = {0};
     pdk__lock(s);
     const struct pdk__candidacy *c = election->candidacy;
-    pdk_status status = c && leads(c) && c->received ? release(&leftovers, c->hold) : PDK_NOT_HELD;
+    pdk_status status = c && leads(c) && c->received ? release(&leftovers, c) : PDK_NOT_HELD;
     pdk__unlock(s);
     drop(&leftovers);
     return status == PDK_OK ? PDK_OK : PDK_NOT_HELD;

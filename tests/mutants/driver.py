@@ -138,7 +138,7 @@ MUTANTS = {
     "deposed, whatever the reason, as if it had resigned": ("recipes/election_candidate.c", SIM, [
         ("notify(c, deposed_run, NULL, reason);", "notify(c, deposed_run, NULL, reason ? PDK_REASON_NONE : reason);")]),
     "who leaves stays in office": ("recipes/election_candidate.c", SIM, [
-        ("        release(leftovers, c->hold);\n", "        (void)leftovers;\n")]),
+        ("        release(leftovers, c);\n", "        (void)leftovers;\n")]),
     "who resigned does not come back": ("recipes/election_candidate.c", SIM, [
         ("pdk_status status = stand(c);", "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : stand(c);")]),
     "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [
