@@ -235,6 +235,7 @@ static void observation_free(struct pdk__live_query *query) {
 /* ---- the calls */
 
 pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user)) {
+    pdk__assert_locked(election->queue->s);
     static const struct pdk__live_query_calls calls = {ask, observation_free};
     pdk_session *s = election->queue->s;
     struct observation *observation = g_new0(struct observation, 1);

@@ -106,6 +106,7 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
 /* A list of copies. It leaves out the nodes that went between the list and the reads. Under the monitor, where no
  * answer can come meanwhile. */
 static pdk_contenders *make_list(struct query *q) {
+    pdk__assert_locked(q->base.s);
     pdk_contenders *list = g_new(pdk_contenders, 1);
     list->all = g_ptr_array_new_with_free_func(contender_free);
     for (guint i = 0; i < q->all->len; i++) {

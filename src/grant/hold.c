@@ -195,6 +195,7 @@ int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
 
 /* OK: it is valid for that long. TIMEOUT: not yet. Otherwise NOT_HELD or LOST. Under the monitor. */
 static pdk_status has(pdk_hold *hold, int64_t ms) {
+    pdk__assert_locked(hold->s);
     if (hold->released)
         return PDK_NOT_HELD;
     if (!pdk_hold_valid(hold))

@@ -6,6 +6,7 @@
 pdk_status pdk__session_usable(pdk_session *s, const char *call) {
     if (s->forks != pdk__forks())
         return pdk__fail(PDK_FORKED, "%s: the session belongs to the parent process; open one after the fork", call);
+    pdk__assert_locked(s);
     if (s->ended != PDK_OK)
         return pdk__fail(s->ended, "%s: %s", call, s->trouble_text ? s->trouble_text : pdk_status_text(s->ended));
     return PDK_OK;

@@ -259,6 +259,7 @@ static struct pdk__entry *make_marked(pdk_session *s, const char *dir, const str
 
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
                           const struct pdk__entry_kind *kind, const char *data, struct pdk__entry **out) {
+    pdk__assert_locked(s);
     struct pdk__entry *entry = make_marked(s, dir, kind);
     if (!entry)
         return PDK_LIMIT;
@@ -269,6 +270,7 @@ pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const 
 
 pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner *owner,
                                const struct pdk__entry_kind *kind, struct pdk__entry **out) {
+    pdk__assert_locked(held->s);
     struct pdk__entry *entry = make_marked(held->s, held->dir, kind);
     if (!entry)
         return PDK_LIMIT;
