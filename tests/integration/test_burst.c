@@ -60,7 +60,7 @@ static void await_watches(int count) {
                   (int)ts_watch_count(server()), count);
 }
 
-START_TEST(all_that_is_waited_for_goes_at_once) {
+START_TEST(all_predecessors_vanish_at_once) {
     ts_proxy_counters traffic;
 
     /* All nodes are below one node: the server keeps figures for each node at the top, and reports them all. */
@@ -95,7 +95,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("burst");
     TCase *tcase = ts_bench_case(suite, "burst");
 
-    tcase_add_test(tcase, all_that_is_waited_for_goes_at_once);
+    tcase_add_test(tcase, all_predecessors_vanish_at_once);
     return suite;
 }
 

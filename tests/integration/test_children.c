@@ -47,7 +47,7 @@ static void assert_queued(size_t count) {
     ck_assert_uint_eq(seen, count);
 }
 
-START_TEST(a_crowd_neither_blocks_nor_vanishes) {
+START_TEST(foreign_children_neither_block_nor_vanish) {
     pdk_hold *tried = NULL;
     int32_t ahead = -1;
 
@@ -95,7 +95,7 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "children");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
-    tcase_add_test(tcase, a_crowd_neither_blocks_nor_vanishes);
+    tcase_add_test(tcase, foreign_children_neither_block_nor_vanish);
     tcase_add_test(tcase, one_more_than_a_recipe_looks_at);
     return suite;
 }

@@ -176,7 +176,7 @@ START_TEST(data_lost_and_written_anew) {
 END_TEST
 
 /* The sessions exist in the data, but no node of the queue does. */
-START_TEST(data_of_before_the_grant) {
+START_TEST(data_from_before_the_grant) {
     open_both(LONG_MS);
     copy_data();
     hold_and_wait();
@@ -191,7 +191,7 @@ START_TEST(data_of_before_the_grant) {
 END_TEST
 
 /* Session and node exist in the data: the hold goes on. */
-START_TEST(data_of_after_the_grant) {
+START_TEST(data_from_after_the_grant) {
     open_both(LONG_MS);
     hold_and_wait();
     copy_data();
@@ -217,8 +217,8 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "data");
 
     tcase_add_test(tcase, data_lost_and_written_anew);
-    tcase_add_test(tcase, data_of_before_the_grant);
-    tcase_add_test(tcase, data_of_after_the_grant);
+    tcase_add_test(tcase, data_from_before_the_grant);
+    tcase_add_test(tcase, data_from_after_the_grant);
     tcase_add_test(tcase, data_lost_for_good);
     return suite;
 }

@@ -45,7 +45,7 @@ END_TEST
 
 /* No memory is that large. A sanitizer reports that as an error. */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-START_TEST(a_frame_of_less_than_nothing) { say_length(-1); }
+START_TEST(a_frame_of_negative_length) { say_length(-1); }
 END_TEST
 #endif
 
@@ -55,7 +55,7 @@ static Suite *make_suite(void) {
 
     tcase_add_test(tcase, a_frame_far_too_long);
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-    tcase_add_test(tcase, a_frame_of_less_than_nothing);
+    tcase_add_test(tcase, a_frame_of_negative_length);
 #endif
     return suite;
 }

@@ -113,7 +113,7 @@ END_TEST
 
 /* Another client removes the directory whenever it is empty, as the server does with containers, only much more
  * often. */
-START_TEST(a_directory_that_vanishes_all_the_time) {
+START_TEST(a_directory_that_vanishes_again_and_again) {
     const char *path = ts_fresh_path();
     pdk_lock *locks[2] = {ts_lock(a, path), ts_lock(b, path)};
     const int64_t end = ts_now_ms() + 1500;
@@ -313,7 +313,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_deleted_directory_is_made_again);
     tcase_add_test(tcase, a_directory_deleted_under_holder_and_waiter);
     tcase_add_test(tcase, a_waiter_whose_node_is_deleted_queues_again);
-    tcase_add_test(tcase, a_directory_that_vanishes_all_the_time);
+    tcase_add_test(tcase, a_directory_that_vanishes_again_and_again);
     tcase_add_test(tcase, below_a_chroot);
     tcase_add_test(tcase, names_of_both_profiles);
     tcase_add_test(tcase, profiles_exclude_each_other);

@@ -134,7 +134,7 @@ END_TEST
 
 /* The waiter is next, its predecessor goes, and the waiter sleeps. When it wakes, another client has the grant, and the
  * waiter queues behind that one. */
-START_TEST(a_waiter_paused_while_its_turn_comes) {
+START_TEST(a_waiter_paused_while_it_becomes_first) {
     const char *path = ts_fresh_path();
     ts_client *a = ts_bench_client(SESSION_MS), *c = ts_bench_client(SESSION_MS);
     pdk_hold *held = ts_bench_acquire(ts_lock(a, path), 5000);
@@ -165,7 +165,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, NULL, end_process);
     tcase_add_test(tcase, a_holder_paused_past_its_session);
     tcase_add_test(tcase, a_holder_paused_briefly);
-    tcase_add_test(tcase, a_waiter_paused_while_its_turn_comes);
+    tcase_add_test(tcase, a_waiter_paused_while_it_becomes_first);
     return suite;
 }
 

@@ -216,7 +216,7 @@ static void leave_by_deletion(void) {
     }
 }
 
-START_TEST(the_middle_of_the_line_goes) {
+START_TEST(the_middle_of_the_queue_leaves) {
     void (*const ways[])(void) = {leave_by_cancel, leave_by_close, leave_by_expiry, leave_by_deletion};
 
     make_queue(2);
@@ -277,7 +277,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read);
     tcase_add_test(tcase, a_predecessor_that_may_not_be_read_any_more);
     tcase_add_test(tcase, a_predecessor_that_vanishes_at_any_moment);
-    tcase_add_loop_test(tcase, the_middle_of_the_line_goes, 0, 4);
+    tcase_add_loop_test(tcase, the_middle_of_the_queue_leaves, 0, 4);
     tcase_add_loop_test(tcase, a_release_while_the_waiter_is_cut_off, 0, 4);
     tcase_add_test(tcase, a_waiter_keeps_its_position_across_reconnects);
     return suite;
