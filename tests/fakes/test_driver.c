@@ -166,6 +166,47 @@ START_TEST(a_number_that_could_not_be_read_is_not_agreed) {
 }
 END_TEST
 
+/* A list that is refused leaves no watch. */
+START_TEST(leases_that_may_not_be_listed_are_not_watched) {
+    rival_open(first);
+    platform_pass(SECOND);
+    use_semaphore(first, 3);
+    platform_pass(SECOND);
+    ck_assert_int_eq(first->status, PDK_OK);
+    ck_assert(sim_admin_set(platform_ensemble, SEMAPHORE "/leases", SIM_SET_ACL, SIM_NO_READ));
+    platform_pass(SECOND);
+    ck_assert_uint_eq(first->session->watched_bytes, 0);
+    sim_call_in(&first->process, take_permit, first, NULL);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(first->answers, 2);
+    ck_assert_int_eq(first->status, PDK_NO_PERMISSION);
+    assert_watched(first->session);
+    ck_assert_uint_eq(first->session->watched_bytes, 0);
+    sim_call_in(&first->process, drop_semaphore, first, NULL);
+}
+END_TEST
+
+/* Nor does one that could not be sent. */
+START_TEST(leases_that_are_not_listed_are_not_watched) {
+    rival_open(first);
+    platform_pass(SECOND);
+    use_semaphore(first, 3);
+    platform_pass(SECOND);
+    platform_refuse(PDK__OP_GET, INT32_MAX);
+    sim_call_in(&first->process, take_permit, first, NULL);
+    platform_pass(SECOND);
+    ck_assert_int_gt(platform_refused(), 10);
+    ck_assert_uint_eq(first->answers, 1);
+    assert_watched(first->session);
+    ck_assert_ptr_null(g_hash_table_lookup(first->session->watches, SEMAPHORE "/leases/"));
+    platform_refuse(PDK__OP_GET, 0);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(first->answers, 2);
+    ck_assert_int_eq(first->status, PDK_OK);
+    sim_call_in(&first->process, drop_semaphore, first, NULL);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver");
     TCase *cases = tcase_create("driver");
@@ -174,6 +215,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_shorter_timeout_shortens_what_is_held);
     tcase_add_test(cases, the_names_of_the_next_session_begin_otherwise);
     tcase_add_test(cases, a_number_that_could_not_be_read_is_not_agreed);
+    tcase_add_test(cases, leases_that_may_not_be_listed_are_not_watched);
+    tcase_add_test(cases, leases_that_are_not_listed_are_not_watched);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -2,6 +2,7 @@
 #include <glib.h>
 #include <stdatomic.h>
 
+#include "session/session.h"
 #include "ts_check.h"
 #include "ts_stage.h"
 #include "ts_support.h"
@@ -77,11 +78,26 @@ START_TEST(another_thread_releases_it) {
 }
 END_TEST
 
+/* Nobody is in a hurry any more, whatever came of it. */
+START_TEST(a_wait_is_over_when_it_is_answered) {
+    it.client = ts_stage_client(SESSION_MS);
+    it.hold = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(pdk_hold_ensure(it.hold, WANTED_MS), PDK_OK);
+        ck_assert_int_ge(pdk_hold_remaining_ms(it.hold), WANTED_MS - 250);
+        ts_sleep_ms(300);
+    }
+    ck_assert_uint_eq(it.client->session->urgent, 0);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("ensure");
     TCase *cases = ts_stage_case(suite, "ensure");
     tcase_add_test(cases, the_lease_is_over);
     tcase_add_test(cases, another_thread_releases_it);
+    tcase_add_test(cases, a_wait_is_over_when_it_is_answered);
     return suite;
 }
 
