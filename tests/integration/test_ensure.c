@@ -78,7 +78,7 @@ START_TEST(another_thread_releases_it) {
 }
 END_TEST
 
-/* Nobody is in a hurry any more, whatever came of it. */
+/* After it, renewals come at their usual pace again. */
 START_TEST(a_wait_is_over_when_it_is_answered) {
     it.client = ts_stage_client(SESSION_MS);
     it.hold = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);

@@ -72,8 +72,8 @@ class Bench:
     def compile(self, judge, source, text, target):
         copy = target.with_suffix(".c")
         copy.write_text(f'#line 1 "{source}"\n{text}')
-        # A judge must notice a mutant itself: the core's own assertions would be first.
-        quiet = ["-DNDEBUG"] if source.is_relative_to("src/core") else []
+        # A search must notice a mutant itself: the core's own assertions would be first.
+        quiet = ["-DNDEBUG"] if source.is_relative_to("src/core") and not judge.is_check else []
         folders = [source.parent, "include", "src", "recipes", *sorted((ROOT / "tests/support").iterdir())]
         done = run([os.environ.get("CC", "cc"), *FLAGS, *self.flags, *quiet, *pkg_config("--cflags", judge.packages),
                     *(f"-I{ROOT / i}" for i in folders), "-c", copy, "-o", target])
