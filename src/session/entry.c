@@ -78,7 +78,6 @@ static void remove_entry(struct pdk__entry *entry) {
     g_queue_unlink(&s->entries, &entry->link);
     if (entry->serial)
         g_hash_table_remove(s->marked, &entry->serial);
-    s->ephemeral_bytes -= entry->bytes;
     pdk__alarm_off(&entry->retry);
     pdk__alarm_off(&entry->poll);
     pdk__alarm_off(&entry->settle);

@@ -12,7 +12,10 @@ struct waiter {
 
 void pdk__monitor_init(struct pdk__monitor *m) { pthread_mutex_init(&m->mutex, NULL); }
 
-void pdk__monitor_clear(struct pdk__monitor *m) { pthread_mutex_destroy(&m->mutex); }
+void pdk__monitor_clear(struct pdk__monitor *m) {
+    assert(atomic_load(&m->owner) == 0 && g_queue_is_empty(&m->all.threads));
+    pthread_mutex_destroy(&m->mutex);
+}
 
 /* The thread does not have the monitor while it sleeps. */
 static void sleep_on(struct pdk__monitor *m, pthread_cond_t *condition, int64_t ns) {

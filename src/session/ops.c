@@ -2,6 +2,8 @@
 
 #include "session/renew.h"
 
+#include <assert.h>
+
 struct op {
     uint64_t generation;
     int64_t sent;
@@ -47,7 +49,7 @@ void pdk__answered(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
     bool current = op->generation == s->generation;
     if (current && reply->result != PDK__UNKNOWN)
         pdk__renew_answered(s, op->sent, proves_quorum(op->kind, reply->result));
-    current = op->generation == s->generation;
+    assert(current == (op->generation == s->generation)); /* a longer lease retires no handle */
     op->done(s, op->user, current ? reply : NULL);
     pdk__unlock(s);
     g_free(op);

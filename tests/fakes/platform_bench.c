@@ -1,5 +1,7 @@
 #include "platform_bench.h"
 
+#include "session/open.h"
+
 #define SERVERS "10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181/app"
 
 struct sim_agenda platform_agenda;
@@ -18,6 +20,31 @@ static const struct sim_ensemble_config config = {
     .container_interval = 10 * SECOND,
     .containers = true,
 };
+
+/* ---- a client library that refuses requests */
+
+static struct {
+    enum pdk__op_kind kind;
+    int32_t times, refused;
+} refusal;
+
+static bool submit(pdk__zk *zk, const struct pdk__request *request) {
+    if (request->kind != refusal.kind || refusal.refused == refusal.times)
+        return sim_client_calls.submit(zk, request);
+    refusal.refused++;
+    return false;
+}
+
+static struct pdk__zk_calls calls;
+static struct pdk__platform platform;
+
+void platform_refuse(enum pdk__op_kind kind, int32_t times) {
+    refusal.kind = kind;
+    refusal.times = times;
+    refusal.refused = 0;
+}
+
+int32_t platform_refused(void) { return refusal.refused; }
 
 /* ---- the actions of a rival, in its process */
 
@@ -53,9 +80,9 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, r, NULL), PDK_OK);
 }
 
-static void make_lock(void *subject, void *what) {
+static void open_in(void *subject, void *what) {
     struct rival *r = subject;
-    (void)what;
+    ck_assert_int_eq(pdk__session_begin(SERVERS, what, &platform, &r->session), PDK_OK);
     ck_assert_int_eq(pdk_lock_new(r->session, "/locks/one", NULL, &r->lock), PDK_OK);
 }
 
@@ -95,9 +122,7 @@ void rival_open(struct rival *r) {
     options.server_tick_ms = TICK / SIM_MS;
     options.on_event = on_event;
     options.on_event_user = r;
-    r->session = sim_session_open(&r->process, SERVERS, &options);
-    ck_assert_ptr_nonnull(r->session);
-    sim_call_in(&r->process, make_lock, r, NULL);
+    sim_call_in(&r->process, open_in, r, &options);
 }
 
 void rival_acquire(struct rival *r, int64_t timeout_ms) {
@@ -115,6 +140,11 @@ bool rival_is_valid(struct rival *r) {
 }
 
 void platform_begin(uint64_t seed) {
+    calls = sim_client_calls;
+    calls.submit = submit;
+    platform = sim_platform;
+    platform.zk = &calls;
+    platform_refuse(PDK__OP_CREATE, 0);
     sim_agenda_begin(&platform_agenda, seed);
     g_random_set_seed((guint32)seed);
     sim_net_begin(&platform_net, &platform_agenda, SIM_MS / 10, SIM_MS);

@@ -46,6 +46,10 @@ size_t platform_contenders(void);
 /* Both ways, between the rival and all servers. */
 void platform_block(const struct rival *r, bool blocked);
 
+/* From now on so many requests of that kind cannot be sent: by whomever. How many of them there were. */
+void platform_refuse(enum pdk__op_kind kind, int32_t times);
+int32_t platform_refused(void);
+
 void rival_open(struct rival *r);
 void rival_acquire(struct rival *r, int64_t timeout_ms);
 void rival_release(struct rival *r);

@@ -1,0 +1,104 @@
+/* A thread that waits for a longer lease hears of the end of its hold at once, whatever ends it. */
+#include <glib.h>
+#include <stdatomic.h>
+
+#include "session/session.h"
+#include "ts_check.h"
+#include "ts_stage.h"
+#include "ts_support.h"
+
+/* The wait for a request is far longer than the lease. */
+enum { SESSION_MS = 3000, REQUEST_MS = 20000, WANTED_MS = 1200, SLACK_MS = 1000 };
+
+static const char *server(void) { return ts_stage_server(); }
+
+static struct {
+    ts_client *client;
+    pdk_hold *hold;
+    GThread *thread;
+    pdk_status status;
+    atomic_bool waits;
+} it;
+
+static void *ensure(void *user) {
+    (void)user;
+    atomic_store(&it.waits, true);
+    it.status = pdk_hold_ensure(it.hold, WANTED_MS);
+    return NULL;
+}
+
+static bool is_short(void *user) {
+    (void)user;
+    return pdk_hold_remaining_ms(it.hold) < WANTED_MS;
+}
+
+static bool waits(void *user) {
+    (void)user;
+    return atomic_load(&it.waits);
+}
+
+/* A thread waits, and no answer comes. */
+static void begin(void) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = SESSION_MS;
+    options.request_timeout_ms = REQUEST_MS;
+    it.client = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(it.client);
+    it.hold = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
+    ck_assert(ts_wait_until(is_short, NULL, SESSION_MS));
+    ck_assert(pdk_hold_valid(it.hold));
+    atomic_store(&it.waits, false);
+    it.thread = g_thread_new("ensure", ensure, NULL);
+    ck_assert(ts_wait_until(waits, NULL, 1000));
+    ts_sleep_ms(50); /* until it really waits */
+}
+
+static void assert_answered(pdk_status status, int64_t began_ms, int64_t within_ms) {
+    g_thread_join(it.thread);
+    ck_assert_int_eq(it.status, status);
+    ck_assert_int_le(ts_now_ms() - began_ms, ts_patience(within_ms));
+}
+
+START_TEST(the_lease_is_over) {
+    begin();
+    int64_t began = ts_now_ms();
+    assert_answered(PDK_LOST, began, WANTED_MS + SLACK_MS);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
+}
+END_TEST
+
+START_TEST(another_thread_releases_it) {
+    begin();
+    int64_t began = ts_now_ms();
+    pdk_hold_ref(it.hold);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    assert_answered(PDK_NOT_HELD, began, SLACK_MS);
+    pdk_hold_unref(it.hold);
+}
+END_TEST
+
+/* After it, renewals come at their usual pace again. */
+START_TEST(a_wait_is_over_when_it_is_answered) {
+    it.client = ts_stage_client(SESSION_MS);
+    it.hold = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(pdk_hold_ensure(it.hold, WANTED_MS), PDK_OK);
+        ck_assert_int_ge(pdk_hold_remaining_ms(it.hold), WANTED_MS - 250);
+        ts_sleep_ms(300);
+    }
+    ck_assert_uint_eq(it.client->session->urgent, 0);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("ensure");
+    TCase *cases = ts_stage_case(suite, "ensure");
+    tcase_add_test(cases, the_lease_is_over);
+    tcase_add_test(cases, another_thread_releases_it);
+    tcase_add_test(cases, a_wait_is_over_when_it_is_answered);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,113 @@
+"""What judges broken code: programs that must notice it, and the bench that builds them with some files changed."""
+import functools
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", "-Wno-type-limits"]
+SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
+SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c"]
+LIBRARY = ["src/**/*.c", "recipes/*.c"]
+
+
+class Judge:
+    """A program that searches for a counter-example, or a Check program, and its sources."""
+
+    def __init__(self, main, *patterns, packages=(), libraries=(), without=r"$^"):
+        self.main = main
+        self.patterns, self.without = patterns, without
+        self.packages, self.libraries = packages, libraries
+        self.is_check = "/test_" in main
+
+    @functools.cache
+    def sources(self):
+        found = sorted({p.relative_to(ROOT) for pattern in (self.main, *self.patterns) for p in ROOT.glob(pattern)})
+        mains = [p for p in found if re.search(r"^int main\(", (ROOT / p).read_text(), re.M)]
+        return [p for p in found
+                if str(p) == self.main or (p not in mains and not re.search(self.without, str(p)))]
+
+
+def check_program(main, *patterns):
+    """The judge that is a Check program over the whole library."""
+    return Judge(main, *patterns, *LIBRARY, packages=["check", "glib-2.0"],
+                 libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"])
+
+
+JUDGES = {
+    "model": Judge("tests/model/model.c", "tests/model/*.c", "tests/support/fake/*.c", "src/core/*.c",
+                   without=r"fake_environment|/lease|/test_"),
+    "lease": Judge("tests/model/lease.c", "tests/model/lease*.c", "tests/model/visited.c", "src/core/lease.c"),
+    "sim": Judge("tests/sim/sim.c", "tests/sim/*.c", "tests/support/simulated/*.c", *LIBRARY, without=r"/test_",
+                 packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"]),
+    "driver": check_program("tests/fakes/test_driver.c", "tests/fakes/platform_bench.c", *SUPPORT),
+    "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),
+}
+
+
+def run(command, **more):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+
+
+@functools.cache
+def _pkg_config(what, packages):
+    return shlex.split(run(["pkg-config", what, *packages]).stdout) if packages else []
+
+
+def pkg_config(what, packages):
+    return _pkg_config(what, tuple(packages))
+
+
+class Bench:
+    """The objects of the unchanged code, compiled once. A mutant compiles the files that it changes."""
+
+    def __init__(self, folder, judges=None, flags=()):
+        self.folder, self.flags = folder, flags
+        self.judges = JUDGES if judges is None else judges
+        self.objects = {}
+
+    def compile(self, judge, source, text, target):
+        copy = target.with_suffix(".c")
+        copy.write_text(f'#line 1 "{source}"\n{text}')
+        # A search must notice a mutant itself: the core's own assertions would be first.
+        quiet = ["-DNDEBUG"] if source.is_relative_to("src/core") and not judge.is_check else []
+        folders = [source.parent, "include", "src", "recipes", *sorted((ROOT / "tests/support").iterdir())]
+        done = run([os.environ.get("CC", "cc"), *FLAGS, *self.flags, *quiet, *pkg_config("--cflags", judge.packages),
+                    *(f"-I{ROOT / i}" for i in folders), "-c", copy, "-o", target])
+        if done.returncode != 0:
+            sys.exit(f"mutants: {source} does not compile:\n{done.stderr}")
+        return target
+
+    def prepare(self, names, pool):
+        """Compile all that these judges need. Judges with the same packages share their objects."""
+        wanted = {}
+        for name in names:
+            for source in self.judges[name].sources():
+                wanted.setdefault((tuple(self.judges[name].packages), source), name)
+
+        def one(item):
+            (packages, source), name = item
+            target = self.folder / f"{name}-{str(source).replace('/', '-')}.o"
+            return (packages, source), self.compile(self.judges[name], source, (ROOT / source).read_text(), target)
+        self.objects.update(pool.map(one, sorted(wanted.items())))
+
+    def program(self, name, label, changes):
+        """The judge's program with changes {source: text, or the object of it}."""
+        judge, objects = self.judges[name], []
+        for source in judge.sources():
+            if source not in changes:
+                objects.append(self.objects[(tuple(judge.packages), source)])
+            elif isinstance(changes[source], pathlib.Path):
+                objects.append(changes[source])
+            else:
+                target = self.folder / f"{label}-{source.stem}.o"
+                objects.append(self.compile(judge, source, changes[source], target))
+        target = self.folder / f"{name}-{label}"
+        done = run([os.environ.get("CC", "cc"), *self.flags, *objects, "-o", target,
+                    *pkg_config("--libs", judge.packages), *judge.libraries])
+        if done.returncode != 0:
+            sys.exit(f"mutants: linking failed:\n{done.stderr}")
+        return target
