@@ -95,7 +95,7 @@ static void in_child(void (*what)(GString *wrong)) {
         GString *wrong = g_string_new(NULL);
         alarm(20); /* a call that hangs ends the child */
         what(wrong);
-        _exit(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
+        ts_end_child(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
     }
     ck_assert_int_gt(pid, 0);
     close(ends[1]);
