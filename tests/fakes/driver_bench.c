@@ -111,11 +111,24 @@ static void want_permits_in(void *subject, void *what) {
                      PDK_OK);
 }
 
+static void want_lock_in(void *subject, void *what) {
+    struct driver_user *u = subject;
+    (void)what;
+    u->wanted++;
+    ck_assert_int_eq(pdk_lock_acquire_async(u->lock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
+}
+
+/* The last reference cancels its claims. */
+static void drop_lock_in(void *subject, void *what) {
+    (void)what;
+    pdk_lock_unref(g_steal_pointer(&((struct driver_user *)subject)->lock));
+}
+
 static void want_all_in(void *subject, void *what) {
     struct driver_user *u = subject;
     struct permits all = {PERMITS, PDK_FOREVER}, one = {1, 0};
-    u->wanted += 4;
-    ck_assert_int_eq(pdk_lock_acquire_async(u->lock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
+    want_lock_in(u, what);
+    u->wanted += 3;
     ck_assert_int_eq(pdk_rwlock_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_write_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
@@ -146,6 +159,8 @@ static void call(struct driver_user *u, sim_event_fn fn, void *what) { sim_call_
 /* ---- from outside */
 
 void driver_want_all(struct driver_user *u) { call(u, want_all_in, NULL); }
+void driver_want_lock(struct driver_user *u) { call(u, want_lock_in, NULL); }
+void driver_drop_lock(struct driver_user *u) { call(u, drop_lock_in, NULL); }
 void driver_join(struct driver_user *u) { call(u, join_in, NULL); }
 void driver_leave(struct driver_user *u) { call(u, leave_in, NULL); }
 void driver_release_all(struct driver_user *u) { call(u, release_in, NULL); }

@@ -37,6 +37,9 @@ void driver_teardown(void);
 
 /* In their processes. Both claim the lock, two reads, a write and all permits, join the election and observe it. */
 void driver_want_all(struct driver_user *u);
+void driver_want_lock(struct driver_user *u);
+/* Gives back the lock object: its claims are cancelled. */
+void driver_drop_lock(struct driver_user *u);
 void driver_want_permits(struct driver_user *u, int32_t count, int64_t timeout_ms);
 void driver_join(struct driver_user *u);
 void driver_leave(struct driver_user *u);

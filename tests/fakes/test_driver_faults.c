@@ -96,18 +96,99 @@ START_TEST(all_of_a_kind_may_be_refused_for_long) {
 }
 END_TEST
 
-/* A server may answer any request with any code. What was granted is given back, what failed has left no node. */
+/* What was granted is given back, what failed has left no node. No server says of a node of ours that it is not there. */
 START_TEST(any_request_may_be_answered_with_any_code) {
-    static const int32_t codes[] = {-4, -8, -101, -102, -110, -127};
+    static const int32_t codes[] = {-4, -8, -102, -110, -127};
     for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
-        for (int64_t after = 0; after < 40; after++) {
+        for (int64_t after = 0; after < 240; after++) {
             begin();
             want_all_of_both();
-            platform_pass(after * SIM_MS / 2);
+            platform_pass(after * SIM_MS / 4);
             sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), codes[i], false);
             driver_pass_and_release(4 * SECOND);
             check_nothing_is_left();
         }
+}
+END_TEST
+
+/* The server ends the session: all that was in flight is answered by nobody. */
+START_TEST(the_session_may_expire_at_any_moment) {
+    for (int64_t after = 0; after < 240; after++) {
+        begin();
+        want_all_of_both();
+        platform_pass(after * SIM_MS / 4);
+        ck_assert(sim_admin_expire(platform_ensemble, sim_client_session(&one->rival->process)));
+        driver_pass_and_release(4 * SECOND);
+        check_nothing_is_left();
+    }
+}
+END_TEST
+
+START_TEST(the_connection_may_break_at_any_moment) {
+    for (int64_t after = 0; after < 240; after++) {
+        begin();
+        want_all_of_both();
+        platform_pass(after * SIM_MS / 4);
+        sim_client_cut(&one->rival->process);
+        driver_pass_and_release(4 * SECOND);
+        check_nothing_is_left();
+    }
+}
+END_TEST
+
+/* ---- a waiter asks after its predecessor now and then */
+
+static void wait_behind_the_other(void) {
+    begin();
+    driver_want_lock(two);
+    platform_pass(SECOND / 2);
+    driver_want_lock(one);
+    platform_pass(TIMEOUT - 20 * SIM_MS);
+    ck_assert_uint_eq(one->answered, 0);
+}
+
+static void check_the_waiter_is_served(void) {
+    platform_pass(SECOND);
+    driver_release_all(two);
+    driver_pass_and_release(3 * SECOND);
+    ck_assert_uint_eq(one->granted + one->failed, 1);
+    check_nothing_is_left();
+}
+
+START_TEST(the_answer_to_a_waiter_may_be_any) {
+    static const int32_t codes[] = {-4, -8, -101, -102, -127};
+    for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
+        for (int64_t after = 0; after < 120; after++) {
+            wait_behind_the_other();
+            platform_pass(after * SIM_MS / 2);
+            sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), codes[i], false);
+            check_the_waiter_is_served();
+        }
+}
+END_TEST
+
+START_TEST(a_waiter_may_leave_or_expire_as_it_asks) {
+    for (int64_t after = 0; after < 120; after++) {
+        wait_behind_the_other();
+        platform_pass(after * SIM_MS / 2);
+        sim_admin_expire(platform_ensemble, sim_client_session(&one->rival->process));
+        check_the_waiter_is_served();
+        wait_behind_the_other();
+        platform_pass(after * SIM_MS / 2);
+        driver_drop_lock(one);
+        check_the_waiter_is_served();
+        ck_assert_int_eq(one->status, PDK_CANCELED);
+    }
+}
+END_TEST
+
+START_TEST(a_waiters_question_may_be_refused) {
+    wait_behind_the_other();
+    fault.kind = PDK__OP_STAT;
+    fault.until = platform_agenda.now + SECOND;
+    platform_pass(SECOND);
+    ck_assert_uint_ge(fault.refused, 1);
+    check_the_waiter_is_served();
 }
 END_TEST
 
@@ -213,6 +294,11 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, any_one_request_may_be_refused);
     tcase_add_test(cases, all_of_a_kind_may_be_refused_for_long);
     tcase_add_test(cases, any_request_may_be_answered_with_any_code);
+    tcase_add_test(cases, the_session_may_expire_at_any_moment);
+    tcase_add_test(cases, the_connection_may_break_at_any_moment);
+    tcase_add_test(cases, the_answer_to_a_waiter_may_be_any);
+    tcase_add_test(cases, a_waiter_may_leave_or_expire_as_it_asks);
+    tcase_add_test(cases, a_waiters_question_may_be_refused);
     tcase_add_test(cases, an_observer_without_a_watch_asks);
     tcase_add_test(cases, an_observer_without_a_watch_hears_of_nobody_and_of_the_next);
     tcase_add_test(cases, a_claim_of_permits_without_a_watch_is_refused);
