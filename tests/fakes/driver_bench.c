@@ -177,6 +177,8 @@ static void dispose(void) {
     memset(driver_users, 0, sizeof driver_users);
 }
 
+void driver_give_back(struct driver_user *u) { call(u, gives_back_in, NULL); }
+
 void driver_begin(void) {
     dispose();
     platform_end();

@@ -44,6 +44,8 @@ void driver_want_permits(struct driver_user *u, int32_t count, int64_t timeout_m
 void driver_join(struct driver_user *u);
 void driver_leave(struct driver_user *u);
 void driver_release_all(struct driver_user *u);
+/* Everything, the session last. */
+void driver_give_back(struct driver_user *u);
 /* Time passes, and every 50 ms both give back what they hold. */
 void driver_pass_and_release(int64_t ns);
 /* How many nodes there are below all directories of the recipes, in truth. */
