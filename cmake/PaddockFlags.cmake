@@ -41,6 +41,6 @@ target_link_options(pdk_hardening INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexe
 
 add_library(pdk_build INTERFACE)
 target_link_libraries(pdk_build INTERFACE pdk_warnings pdk_hardening)
-target_compile_definitions(pdk_build INTERFACE _GNU_SOURCE)
+target_compile_definitions(pdk_build INTERFACE _GNU_SOURCE $<$<BOOL:${PDK_COVERAGE}>:PDK_COVERAGE>)
 # __FILE__ relative to the project, so that the build does not depend on the project's path.
 target_compile_options(pdk_build INTERFACE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")

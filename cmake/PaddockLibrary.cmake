@@ -12,8 +12,9 @@ target_link_libraries(paddock_objects PRIVATE pdk_build ${library_dependencies})
 # Assertions stay in every build, a release as well: they cost nothing that the benchmark sees.
 target_compile_options(paddock_objects PRIVATE -UNDEBUG)
 if(PDK_COVERAGE)
-    # Not optimised, so that a branch of the source is a branch of the code. Counters are not atomic: a count above 0 is enough.
-    target_compile_options(paddock_objects PRIVATE --coverage -O0)
+    # Not optimised, so that a branch of the source is a branch of the code. gcov infers some counts from others: so none may be
+    # lost between threads.
+    target_compile_options(paddock_objects PRIVATE --coverage -fprofile-update=atomic -O0)
 endif()
 
 add_library(paddock SHARED $<TARGET_OBJECTS:paddock_objects>)

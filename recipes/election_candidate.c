@@ -117,17 +117,12 @@ static void notice_free(void *user) {
     g_free(notice);
 }
 
-/* Under the monitor. */
+/* Under the monitor. Never refused: a session ends all terms before it goes silent. */
 static void notify(struct pdk__candidacy *c, void (*run)(void *user), pdk_hold *hold, pdk_reason reason) {
     pdk__assert_locked(c->queue->s);
     struct notice *notice = g_new(struct notice, 1);
     *notice = (struct notice){ref(c), pdk_hold_ref(hold), reason};
-    if (pdk__later(c->queue->s, run, notice_free, notice))
-        return;
-    atomic_fetch_sub(&c->refs, 1); /* neither is the last: the caller has one of each */
-    if (hold)
-        atomic_fetch_sub(&hold->refs, 1);
-    g_free(notice);
+    pdk__later(c->queue->s, run, notice_free, notice);
 }
 
 /* It cannot be a candidate: leave, and tell the user. Not under the monitor. */
@@ -261,9 +256,10 @@ pdk_status pdk__candidacy_leave(pdk_election *election) {
     struct leftovers leftovers;
     pdk__lock(s);
     struct pdk__candidacy *c = election->candidacy;
-    bool left = c && step_down(c, &leftovers);
+    if (c)
+        step_down(c, &leftovers);
     pdk__unlock(s);
-    if (!left)
+    if (!c)
         return PDK_NOT_HELD;
     clean_up(c, &leftovers);
     return PDK_OK;

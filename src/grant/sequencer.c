@@ -26,12 +26,11 @@ static bool parse_mode(const char *word, int64_t *czxid) {
     return known;
 }
 
-/* Is it a node below a lock's path? It may be longer than a path, by a contender's name. */
+/* Is it a node below a lock's path? It may be longer than a path, by a contender's name. The text begins with a slash. */
 static bool is_node(const char *node) {
     const char *slash = strrchr(node, '/');
-    size_t name = slash ? strlen(slash) : 0;
     struct pdk__name parsed;
-    if (!slash || slash == node || name > PDK__NAME_SIZE || !pdk__name_parse(slash + 1, &parsed))
+    if (slash == node || strlen(slash) > PDK__NAME_SIZE || !pdk__name_parse(slash + 1, &parsed))
         return false;
     char *dir = g_strndup(node, (gsize)(slash - node));
     bool fine = !pdk__path_error(dir, 0) && !pdk__path_error(slash, 0);
@@ -51,7 +50,7 @@ bool pdk__sequencer_parse(const char *text, struct pdk__sequencer *out) {
     if (fine) {
         size_t tail = strlen(words[n - 3]) + strlen(words[n - 2]) + strlen(words[n - 1]) + 3;
         char *node = g_strndup(text + strlen("pdk1 "), strlen(text) - strlen("pdk1 ") - tail);
-        fine = strlen(node) < sizeof out->node && is_node(node);
+        fine = is_node(node);
         if (fine) {
             g_strlcpy(out->node, node, sizeof out->node);
             out->token = (int64_t)token;

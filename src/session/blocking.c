@@ -4,12 +4,8 @@
 #include "base/text.h"
 
 pdk_status pdk__session_usable(pdk_session *s, const char *call) {
-    if (s->forks != pdk__forks())
-        return pdk__fail(PDK_FORKED, "%s: the session belongs to the parent process; open one after the fork", call);
     pdk__assert_locked(s);
-    if (s->ended != PDK_OK)
-        return pdk__fail(s->ended, "%s: %s", call, s->trouble_text ? s->trouble_text : pdk_status_text(s->ended));
-    return PDK_OK;
+    return s->ended == PDK_OK ? PDK_OK : pdk__fail(s->ended, "%s: %s", call, s->trouble_text);
 }
 
 pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms) {

@@ -4,7 +4,7 @@
 
 #include "session/session.h"
 
-/* PDK_OK, FORKED, or the status that the session ended with. Under the monitor, except in a forked child. */
+/* PDK_OK, or the status that the session ended with. Under the monitor, so in the process that opened it. */
 pdk_status pdk__session_usable(pdk_session *s, const char *call);
 /* INVALID: no session, or a bad timeout. FORKED. Not under the monitor. */
 pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms);

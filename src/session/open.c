@@ -105,7 +105,7 @@ static pdk_status await_connection(pdk_session *s) {
         pdk__fail(status, "hosts: no server answered within connect_timeout_ms (%lld ms)",
                   (long long)s->connect_timeout_ms);
     else if (status != PDK_OK)
-        pdk__fail(status, "hosts: %s", s->trouble_text ? s->trouble_text : pdk_status_text(status));
+        pdk__fail(status, "hosts: %s", s->trouble_text);
     pdk__unlock(s);
     return status;
 }

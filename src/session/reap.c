@@ -38,8 +38,7 @@ static void reap(pdk_session *s, const char *dir, const char *mark, const char *
     struct pdk__entry *entry = pdk__entry_make(s, dir, mark);
     entry->c.phase = PDK__CANDIDATE;
     g_strlcpy(entry->c.own, name, sizeof entry->c.own);
-    if (s->link == PDK__LINK_CONNECTED)
-        entry->c.link = true;
+    entry->c.link = s->link == PDK__LINK_CONNECTED;
     pdk__entry_leave(entry);
 }
 

@@ -20,10 +20,10 @@ static int64_t due(const pdk_session *s, int64_t now) {
                                      : pdk__lease_idle_period(&s->lease));
 }
 
+/* With a connection. */
 static void schedule(pdk_session *s) {
     int64_t now = pdk__now(s);
-    if (s->link == PDK__LINK_CONNECTED)
-        pdk__alarm_set(s, &s->renewal, MAX(due(s, now), now + PDK__MS));
+    pdk__alarm_set(s, &s->renewal, MAX(due(s, now), now + PDK__MS));
 }
 
 static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {

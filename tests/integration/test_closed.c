@@ -119,6 +119,7 @@ START_TEST(calls_on_the_lock_and_the_claim) {
     refused(pdk_lock_holder(old.lock, PDK_FOREVER, &list), PDK_CLOSED, "closed");
     refused(pdk_claim_cancel(old.claim), PDK_NOT_HELD, "claim");
     refused(pdk_claim_position(old.claim, &ahead), PDK_NOT_HELD, "claim");
+    refused(pdk_claim_position(old.claim, NULL), PDK_INVALID, "ahead");
     ck_assert_ptr_eq(hold, UNTOUCHED);
     ck_assert_ptr_eq(claim, UNTOUCHED);
     ck_assert_ptr_eq(list, UNTOUCHED);

@@ -2,9 +2,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
-#include "ts_stage.h"
 
 static int open_descriptors(void) {
     int count = 0;
@@ -26,7 +26,7 @@ START_TEST(the_first_descriptor_is_given_back) {
     ck_assert_int_ge(input, 10);
     close(STDIN_FILENO);
     const int before = open_descriptors();
-    const pdk_status opened = pdk_session_open(ts_stage_server(), &options, &session);
+    const pdk_status opened = pdk_session_open(ts_bench_server(), &options, &session);
     const bool used = !is_closed(NULL);
     if (opened == PDK_OK) {
         pdk_session_close(session, 5000);
@@ -45,7 +45,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("descriptors");
-    TCase *cases = ts_stage_case(suite, "descriptors");
+    TCase *cases = ts_bench_case(suite, "descriptors");
     tcase_add_loop_test(cases, the_first_descriptor_is_given_back, 0, 2);
     return suite;
 }

@@ -150,6 +150,43 @@ START_TEST(dispatching_from_a_dispatched_callback_is_refused) {
 }
 END_TEST
 
+static atomic_bool callback_runs, callback_may_end;
+
+static void on_endless(pdk_status status, pdk_hold *hold, void *user) {
+    (void)status;
+    (void)user;
+    atomic_store(&callback_runs, true);
+    while (!atomic_load(&callback_may_end))
+        ts_sleep_ms(1);
+    pdk_hold_release(hold);
+}
+
+static bool a_callback_runs(void *unused) {
+    (void)unused;
+    return atomic_load(&callback_runs);
+}
+
+static void *dispatch_all(void *unused) {
+    (void)unused;
+    while (ts_fd_readable(pdk_session_fd(session), 10000) && !atomic_load(&callback_runs))
+        pdk_session_dispatch(session, NULL);
+    return NULL;
+}
+
+/* One callback at a time: the other thread finds nothing to do, and its close does not wait for the first. */
+START_TEST(two_threads_may_dispatch) {
+    int count = 77;
+    ck_assert_int_eq(pdk_lock_acquire_async(lock, 5000, on_endless, NULL, NULL), PDK_OK);
+    GThread *other = g_thread_new("dispatches", dispatch_all, NULL);
+    ck_assert(ts_wait_until(a_callback_runs, NULL, 10000));
+    ck_assert_int_eq(pdk_session_dispatch(session, &count), PDK_OK);
+    ck_assert_int_eq(count, 0);
+    ck_assert_int_eq(pdk_session_close(session, 0), PDK_TIMEOUT);
+    atomic_store(&callback_may_end, true);
+    g_thread_join(other);
+}
+END_TEST
+
 /* ---- the session's own thread */
 
 START_TEST(a_session_with_a_thread_cannot_be_dispatched) {
@@ -310,6 +347,7 @@ static void add_tests(TCase *threaded, TCase *manual) {
     tcase_add_test(threaded, a_slow_callback_delays_nothing_but_callbacks);
     tcase_add_test(manual, a_dispatched_callback_must_not_block);
     tcase_add_test(manual, dispatching_from_a_dispatched_callback_is_refused);
+    tcase_add_test(manual, two_threads_may_dispatch);
     tcase_add_test(manual, the_descriptor_is_readable_while_callbacks_are_due);
     tcase_add_test(manual, blocking_calls_work_without_dispatching);
     tcase_add_test(manual, an_epoll_loop_gets_its_callbacks_on_its_thread);

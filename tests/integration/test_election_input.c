@@ -350,7 +350,7 @@ START_TEST(a_forked_child_is_refused) {
     if (pid == 0) {
         alarm(20); /* a call that hangs ends the child */
         use_all_in_the_child();
-        _exit(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
+        ts_end_child(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
     }
     close(ends[1]);
     ck_assert_int_ge(read(ends[0], text, sizeof text - 1), 0);

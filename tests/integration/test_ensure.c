@@ -3,14 +3,14 @@
 #include <stdatomic.h>
 
 #include "session/session.h"
+#include "ts_bench.h"
 #include "ts_check.h"
-#include "ts_stage.h"
 #include "ts_support.h"
 
 /* The wait for a request is far longer than the lease. */
 enum { SESSION_MS = 3000, REQUEST_MS = 20000, WANTED_MS = 1200, SLACK_MS = 1000 };
 
-static const char *server(void) { return ts_stage_server(); }
+static const char *server(void) { return ts_bench_server(); }
 
 static struct {
     ts_client *client;
@@ -44,7 +44,7 @@ static void begin(void) {
     options.request_timeout_ms = REQUEST_MS;
     it.client = ts_client_open_with(server(), NULL, &options);
     ck_assert_ptr_nonnull(it.client);
-    it.hold = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    it.hold = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     ck_assert(ts_wait_until(is_short, NULL, SESSION_MS));
     ck_assert(pdk_hold_valid(it.hold));
@@ -80,8 +80,8 @@ END_TEST
 
 /* After it, renewals come at their usual pace again. */
 START_TEST(a_wait_is_over_when_it_is_answered) {
-    it.client = ts_stage_client(SESSION_MS);
-    it.hold = ts_stage_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
+    it.client = ts_bench_client(SESSION_MS);
+    it.hold = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
     for (int i = 0; i < 5; i++) {
         ck_assert_int_eq(pdk_hold_ensure(it.hold, WANTED_MS), PDK_OK);
         ck_assert_int_ge(pdk_hold_remaining_ms(it.hold), WANTED_MS - 250);
@@ -94,7 +94,7 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("ensure");
-    TCase *cases = ts_stage_case(suite, "ensure");
+    TCase *cases = ts_bench_case(suite, "ensure");
     tcase_add_test(cases, the_lease_is_over);
     tcase_add_test(cases, another_thread_releases_it);
     tcase_add_test(cases, a_wait_is_over_when_it_is_answered);

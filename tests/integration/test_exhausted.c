@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "elections.h"
 #include "refused.h"
 #include "self.h"
 #include "ts_bench.h"
@@ -215,6 +216,43 @@ START_TEST(a_session_that_expired_waits_for_threads) {
 }
 END_TEST
 
+/* ---- leading */
+
+static atomic_int terms;
+
+static void lead(pdk_term *term, void *user) {
+    *(int *)user = pdk_term_fd(term);
+    atomic_fetch_add(&terms, 1);
+    while (!pdk_term_is_ending(term))
+        ts_sleep_ms(10);
+}
+
+static bool has_led(void *count) { return atomic_load(&terms) >= *(int *)count; }
+
+START_TEST(a_service_waits_for_threads_and_needs_no_descriptor) {
+    ts_client *client = ts_bench_client(SESSION_MS);
+    pdk_election *election = election_on(client, ts_fresh_path(), NULL);
+    pdk_service *service = NULL;
+    int fd = 0, once = 1, twice = 2;
+    atomic_store(&terms, 0);
+    atomic_store(&threads_left, 0);
+    refused(pdk_election_run(election, lead, &fd, NULL, &service), PDK_SYSTEM, "pthread_create");
+    ck_assert_ptr_null(service);
+    limit_descriptors((rlim_t)lowest_free());
+    atomic_store(&threads_left, 1); /* its own; it gets none for the function */
+    ck_assert_int_eq(pdk_election_run(election, lead, &fd, NULL, &service), PDK_OK);
+    ts_sleep_ms(500);
+    ck_assert_int_eq(atomic_load(&terms), 0);
+    atomic_store(&threads_left, MANY);
+    ck_assert(ts_wait_until(has_led, &once, ts_patience(10000)));
+    ck_assert_int_eq(pdk_service_resign(service), PDK_OK); /* it hears of that without a descriptor */
+    ck_assert(ts_wait_until(has_led, &twice, ts_patience(10000)));
+    ck_assert_int_eq(fd, -1);
+    ck_assert_int_eq(pdk_service_stop(service, ts_patience(10000)), PDK_OK);
+    pdk_service_unref(service);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("exhausted");
     TCase *cases = ts_bench_case(suite, "exhausted");
@@ -224,6 +262,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_hold_is_valid_without_a_descriptor);
     tcase_add_test(cases, a_holder_that_cannot_connect_again_is_told);
     tcase_add_test(cases, a_session_that_expired_waits_for_threads);
+    tcase_add_test(cases, a_service_waits_for_threads_and_needs_no_descriptor);
     return suite;
 }
 

@@ -95,7 +95,7 @@ static void in_child(void (*what)(GString *wrong)) {
         GString *wrong = g_string_new(NULL);
         alarm(20); /* a call that hangs ends the child */
         what(wrong);
-        _exit(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
+        ts_end_child(write(ends[1], wrong->str, wrong->len) == (ssize_t)wrong->len ? 0 : 2);
     }
     ck_assert_int_gt(pid, 0);
     close(ends[1]);
@@ -211,6 +211,7 @@ static void open_own(GString *wrong) {
     expect(wrong, "second lock", pdk_lock_new(s, "/fork/child", NULL, &lock) == PDK_OK);
     expect(wrong, "acquire", pdk_lock_acquire(lock, 5000, &hold) == PDK_OK && pdk_hold_valid(hold));
     expect(wrong, "the parent's hold is valid", !pdk_hold_valid(parent.hold));
+    forked(wrong, "pdk_rwlock_downgrade of its own hold", pdk_rwlock_downgrade(parent.rwlock, hold));
     expect(wrong, "release", pdk_hold_release(hold) == PDK_OK);
     pdk_lock_unref(lock);
     expect(wrong, "close", pdk_session_close(s, 5000) == PDK_OK);

@@ -90,7 +90,9 @@ END_TEST
 
 START_TEST(session_texts_out_of_range_are_refused_by_name) {
     char *label = g_strnfill(65, 'l');
-    static const char *const digests[] = {"", "user", ":password"};
+    char *secret = g_strnfill(1025, ':');
+    const char *const digests[] = {"", "user", ":password", secret};
+    memset(secret, 'u', 4);
     static const char *const labels[] = {"\xff", "caf\xe9"};
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.label = label;
@@ -104,6 +106,7 @@ START_TEST(session_texts_out_of_range_are_refused_by_name) {
         options.digest = digests[i];
         refused_open(&options, PDK_INVALID, "digest");
     }
+    g_free(secret);
     g_free(label);
 }
 END_TEST
@@ -190,6 +193,11 @@ START_TEST(the_label_is_in_the_identity) {
     char *labelled = g_strconcat(plain, ":", label, NULL);
 
     pdk_session *s = open_with(NULL);
+    ck_assert_str_eq(pdk_session_identity(s), plain);
+    close_session(s);
+
+    options.label = "";
+    s = open_with(&options);
     ck_assert_str_eq(pdk_session_identity(s), plain);
     close_session(s);
 

@@ -1,5 +1,6 @@
 /* What sessions do to their process: signals, descriptors, and IPv6 where the machine has it. */
 #include <check.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <netinet/in.h>
 #include <paddock/paddock.h>
@@ -125,6 +126,18 @@ START_TEST(no_descriptor_survives_an_exec) {
 }
 END_TEST
 
+/* One that is inherited, and whose other end has no address of a server. */
+START_TEST(descriptors_of_others_are_left_alone) {
+    int pair[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    close_session(open_session());
+    ck_assert_int_eq(fcntl(pair[0], F_GETFD), 0);
+    ck_assert_int_eq(fcntl(pair[1], F_GETFD), 0);
+    close(pair[0]);
+    close(pair[1]);
+}
+END_TEST
+
 START_TEST(descriptors_and_threads_come_back) {
     ts_proxy_set_mode(proxy, TS_CUT); /* the proxy's own connections would count */
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
@@ -217,6 +230,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, library_threads_block_every_signal);
     tcase_add_test(cases, the_callers_signal_mask_is_left_alone);
     tcase_add_test(cases, no_descriptor_survives_an_exec);
+    tcase_add_test(cases, descriptors_of_others_are_left_alone);
     tcase_add_test(cases, descriptors_and_threads_come_back);
     tcase_add_test(cases, sessions_of_one_process_exclude_each_other);
     tcase_add_test(cases, an_ipv6_address_is_connected);

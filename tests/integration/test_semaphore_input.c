@@ -187,6 +187,7 @@ START_TEST(a_session_has_its_limit) {
     refused(pdk_semaphore_acquire(many, EACH, 0, &none), PDK_LIMIT, "512 KiB");
     ck_assert(permits_wait_queued(path, 0));
     ck_assert(permits_wait_taken(path, count * EACH));
+    ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);         /* the session has heard of that too */
     ck_assert_int_eq(pdk_semaphore_acquire(many, 1, 5000, &none), PDK_OK); /* there is room for a few */
     pdk_hold_release(none);
     for (int i = 0; i < count; i++) {
@@ -304,7 +305,7 @@ START_TEST(a_forked_child_is_refused) {
 
     if (pid == 0) {
         alarm(20);
-        _exit(use_in_child(hold));
+        ts_end_child(use_in_child(hold));
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);

@@ -336,6 +336,27 @@ START_TEST(ensure_waits_for_a_renewal) {
 }
 END_TEST
 
+/* The lease is long, and gets no longer: the caller hears of that before it ends. */
+START_TEST(ensure_gives_up_in_time) {
+    enum { REQUEST_MS = 300 };
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = SESSION_MS;
+    options.request_timeout_ms = REQUEST_MS;
+    ts_client *client = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(client);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(client, ts_fresh_path()), 5000);
+    ts_proxy_set_mode(client->proxy, TS_BLACKHOLE);
+    const int64_t left = pdk_hold_remaining_ms(hold) / 2, began = ts_now_ms();
+    while (pdk_hold_remaining_ms(hold) >= left)
+        ts_sleep_ms(100);
+    ck_assert_int_eq(pdk_hold_ensure(hold, left), PDK_UNAVAILABLE);
+    ck_assert_int_ge(ts_now_ms() - began, REQUEST_MS);
+    ck_assert(pdk_hold_valid(hold));
+    ts_proxy_heal(client->proxy);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("threads");
     TCase *tcase = ts_bench_case(suite, "threads");
@@ -355,6 +376,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_hold_outlives_its_lock);
     tcase_add_test(tcase, unref_of_the_lock_wakes_a_blocked_call);
     tcase_add_test(tcase, ensure_waits_for_a_renewal);
+    tcase_add_test(tcase, ensure_gives_up_in_time);
     return suite;
 }
 

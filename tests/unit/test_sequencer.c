@@ -159,6 +159,13 @@ START_TEST(overlong_text_is_refused) {
         g_free(text);
         g_free(name);
     }
+    for (guint length = 100; length < 300; length++) { /* and a name has fewer than 128 */
+        char *name = g_strnfill(length, 'n');
+        char *text = g_strdup_printf("pdk1 /d/%s-lock-0000000001 exclusive 1 0", name);
+        ck_assert_int_eq(pdk__sequencer_parse(text, &s), length + strlen("-lock-0000000001") < 128);
+        g_free(text);
+        g_free(name);
+    }
     char *huge = g_strnfill(1000000, ' ');
     ck_assert(!pdk__sequencer_parse(huge, &s));
     g_free(huge);

@@ -1,0 +1,126 @@
+/* What a session is told, and what it finds, that it need not act upon: states told twice, words that come after its end, and
+ * nodes of strangers that look like its own. */
+#include "driver_bench.h"
+#include "session/session.h"
+#include "session/supervise.h"
+#include "sim_client.h"
+
+static struct driver_user *const one = &driver_users[0], *const two = &driver_users[1];
+
+static void tell_in(void *subject, void *what) {
+    pdk_session *s = ((struct driver_user *)subject)->rival->session;
+    const enum pdk__zk_state *state = what;
+    pdk__session_sink.state(s, s->zk, *state, s->id, TIMEOUT_MS);
+}
+
+static void tell(enum pdk__zk_state state) { sim_call_in(&one->rival->process, tell_in, one, &state); }
+
+START_TEST(a_connection_may_be_told_twice) {
+    driver_begin();
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    tell(PDK__ZK_CONNECTED);
+    ck_assert_str_eq(one->rival->events->str, "connected");
+    tell(PDK__ZK_CONNECTING);
+    tell(PDK__ZK_CONNECTING);
+    platform_pass(10 * SIM_MS);
+    ck_assert_str_eq(one->rival->events->str, "connected suspended");
+    tell(PDK__ZK_CONNECTED);
+    platform_pass(SECOND);
+    ck_assert_str_eq(one->rival->events->str, "connected suspended restored");
+    ck_assert_uint_eq(one->granted, 1);
+    driver_release_all(one);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(driver_nodes(), 0);
+}
+END_TEST
+
+/* The session is closed as its node turns out not to be deletable: it ends all the same. */
+START_TEST(a_node_that_is_stuck_does_not_keep_a_session_that_ends) {
+    for (int64_t after = 0; after < 20; after++) {
+        driver_begin();
+        driver_want_lock(one);
+        platform_pass(SECOND);
+        sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), -102, false);
+        driver_release_all(one);
+        platform_pass(after * SIM_MS / 8);
+        driver_give_back(one);
+        platform_pass(8 * SECOND); /* it is given the time of a request */
+        ck_assert_uint_eq(driver_nodes(), 0);
+        ck_assert_int_eq(sim_client_session(&one->rival->process), 0);
+    }
+}
+END_TEST
+
+static void create(const char *dir, const char *name) {
+    char *text = g_strdup_printf("/app/locks/%s/%s", dir, name);
+    const char *path = sim_text(&platform_agenda, text);
+    g_free(text);
+    struct sim_packet packet = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = path, .data = ""};
+    ck_assert(sim_admin(platform_ensemble, &packet));
+    platform_pass(SECOND / 10);
+    ck_assert_ptr_nonnull(sim_tree_find(sim_truth(platform_ensemble), path));
+}
+
+/* They begin as the names of this session do. What is no name of a node of ours is nobody's to delete. */
+START_TEST(names_that_begin_like_ours_are_left_alone) {
+    driver_begin();
+    driver_want_lock(two);
+    platform_pass(SECOND);
+    const char *prefix = one->rival->session->uuid_prefix;
+    char *filler = g_strnfill(200, 'f');
+    char *names[] = {
+        g_strdup_printf("_c_%s0123456789ab-lock-", prefix),
+        g_strdup_printf("_c_%s%s-lock-1000000000", prefix, filler),
+        g_strdup_printf("_c_%s%.50s-lock-1000000000", prefix, filler),
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        create("lock", names[i]);
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(driver_nodes(), 2 + G_N_ELEMENTS(names));
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        g_free(names[i]);
+    g_free(filler);
+}
+END_TEST
+
+/* The node that we are deleting here has the name of a stranger's there, which we wait for. */
+START_TEST(a_name_is_ours_in_its_own_directory_alone) {
+    driver_begin();
+    driver_want_permits(two, 2, PDK_FOREVER);
+    platform_pass(SECOND);
+    driver_release_all(two);
+    platform_pass(SECOND);
+    driver_want_lock(one);
+    driver_want_permits(one, 1, PDK_FOREVER);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->granted, 2);
+    size_t count;
+    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), "/app/locks/lock", &count);
+    ck_assert_uint_eq(count, 1);
+    create("permits/locks", names[0]);
+    const int32_t leader = sim_leader(platform_ensemble);
+    sim_server_pause(platform_ensemble, leader, true);
+    driver_release_all(one);
+    driver_want_permits(one, 1, 0);
+    platform_pass(10 * SIM_MS);
+    sim_server_pause(platform_ensemble, leader, false);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->answered, 3);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("driver_news");
+    TCase *cases = tcase_create("driver_news");
+    tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
+    tcase_add_test(cases, a_connection_may_be_told_twice);
+    tcase_add_test(cases, a_node_that_is_stuck_does_not_keep_a_session_that_ends);
+    tcase_add_test(cases, names_that_begin_like_ours_are_left_alone);
+    tcase_add_test(cases, a_name_is_ours_in_its_own_directory_alone);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
