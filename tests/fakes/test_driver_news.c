@@ -146,7 +146,7 @@ START_TEST(names_that_begin_like_ours_are_left_alone) {
     const char *prefix = one->rival->session->uuid_prefix;
     char *filler = g_strnfill(200, 'f');
     char *names[] = {
-        g_strdup_printf("_c_%s0123456789ab-lock-", prefix),
+        g_strdup_printf("_c_%s0123456789ab-what-1000000000", prefix),
         g_strdup_printf("_c_%s%s-lock-1000000000", prefix, filler),
         g_strdup_printf("_c_%s%.50s-lock-1000000000", prefix, filler),
     };
