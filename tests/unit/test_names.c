@@ -3,6 +3,7 @@
 #include "ts_check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define UUID "0f0e0d0c-0b0a-4908-8706-050403020100"
@@ -191,6 +192,8 @@ START_TEST(names_of_one_session_have_its_uuid_prefix) {
         pdk__mark_make(profiles[i], PDK__LABEL_LOCK, "01234567-89ab-4cde-8f02-000000000001", strange);
         ck_assert(pdk__name_has_uuid_prefix(mark, prefix));
         ck_assert(!pdk__name_has_uuid_prefix(strange, prefix));
+        /* the rest is a number */
+        ck_assert_uint_eq(strtoul(mark + pdk__name_uuid_prefix_length(mark), NULL, 16), 15);
         mark[12] = '\0';
         ck_assert(!pdk__name_has_uuid_prefix(mark, prefix));
     }
