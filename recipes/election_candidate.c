@@ -256,10 +256,9 @@ pdk_status pdk__candidacy_leave(pdk_election *election) {
     struct leftovers leftovers;
     pdk__lock(s);
     struct pdk__candidacy *c = election->candidacy;
-    if (c)
-        step_down(c, &leftovers);
+    bool left = c && step_down(c, &leftovers);
     pdk__unlock(s);
-    if (!c)
+    if (!left)
         return PDK_NOT_HELD;
     clean_up(c, &leftovers);
     return PDK_OK;

@@ -119,7 +119,7 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
     struct observation *observation = user;
     (void)s;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
-    if (result != PDK__OK && observation->first)
+    if (result != PDK__OK)
         pdk__live_query_unset(&observation->query, observation->first);
     if (observation->query.stopped) {
         pdk__live_query_unref(&observation->query);

@@ -65,8 +65,7 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
         pdk__live_query_look(&admission->query);
         return;
     }
-    while (admitted < admission->claim->count && admission->leases[admitted] &&
-           admission->leases[admitted]->c.phase == PDK__HELD)
+    while (admitted < admission->claim->count && admission->leases[admitted]->c.phase == PDK__HELD)
         admitted++;
     if (admitted < admission->claim->count)
         return;

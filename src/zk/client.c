@@ -289,8 +289,9 @@ static zhandle_t *init_handle(pdk__zk *zk) {
     void *symbol = dlsym(RTLD_DEFAULT, "zookeeper_init_ssl"); /* absent from builds without TLS */
     memcpy(&init_ssl, &symbol, sizeof init_ssl);
     errno = ENOSYS;
-    return symbol ? init_ssl(zk->servers, config->tls, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV)
-                  : NULL;
+    if (!symbol)
+        return NULL;
+    return init_ssl(zk->servers, config->tls, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV);
 }
 
 static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out) {

@@ -8,6 +8,7 @@
 #define PERMITS 2
 
 bool (*driver_refuses)(const struct pdk__request *request);
+pdk_status driver_resolving, driver_opening;
 uint32_t driver_requests;
 struct driver_user driver_users[2];
 
@@ -19,7 +20,13 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
 }
 
 static pdk_status open_client(const struct pdk__zk_config *config, pdk__zk **out) {
-    return sim_client_calls.open(config, out);
+    return driver_opening == PDK_OK ? sim_client_calls.open(config, out) : driver_opening;
+}
+
+static pdk_status resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
+                          char **why) {
+    *servers = *why = NULL;
+    return driver_resolving == PDK_OK ? sim_platform.resolve(hosts, give_up, user, servers, why) : driver_resolving;
 }
 
 static void close_client(pdk__zk *zk) { sim_client_calls.close(zk); }
@@ -187,6 +194,8 @@ void driver_begin(void) {
     driver_requests = 0;
     platform = sim_platform;
     platform.zk = &calls;
+    platform.resolve = resolve;
+    driver_resolving = driver_opening = PDK_OK;
     for (int i = 0; i < 2; i++) {
         struct driver_user *u = &driver_users[i];
         *u = (struct driver_user){.rival = &rivals[i]};

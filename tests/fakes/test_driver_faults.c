@@ -136,6 +136,27 @@ START_TEST(the_connection_may_break_at_any_moment) {
 }
 END_TEST
 
+/* Its process gives back all that it has, as an answer comes. */
+START_TEST(a_process_may_leave_as_it_is_refused) {
+    static const int32_t codes[] = {-4, -8, -102};
+    for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
+        for (int64_t after = 0; after < 240; after++) {
+            begin();
+            want_all_of_both();
+            platform_pass(after * SIM_MS / 8);
+            sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), codes[i], false);
+            platform_pass(after % 8 * SIM_MS / 4);
+            driver_give_back(one);
+            driver_pass_and_release(8 * SECOND);
+            ck_assert_uint_eq(one->answered, one->wanted);
+            ck_assert_uint_eq(two->answered, two->wanted);
+            driver_leave(two);
+            driver_pass_and_release(SECOND);
+            ck_assert_uint_eq(driver_nodes(), 0);
+        }
+}
+END_TEST
+
 /* ---- a waiter asks after its predecessor now and then */
 
 static void wait_behind_the_other(void) {
@@ -266,6 +287,42 @@ START_TEST(an_observer_without_a_watch_hears_of_nobody_and_of_the_next) {
 }
 END_TEST
 
+/* Nobody is there at first: it lists twice, the second time with a watch. */
+static void observe_from_the_beginning(struct observing *o, uint32_t refused, int64_t after, int32_t code) {
+    o->heard = "nothing";
+    begin();
+    driver_join(two);
+    platform_pass(SECOND);
+    driver_leave(two);
+    platform_pass(SECOND);
+    fault.number = refused ? driver_requests + refused : 0;
+    sim_call_in(&one->rival->process, observe_in, o, NULL);
+    platform_pass(after);
+    if (code != 0)
+        sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), code, false);
+    platform_pass(3 * SECOND);
+    ck_assert_str_eq(o->heard, "nobody");
+    driver_join(two);
+    platform_pass(after);
+    if (code != 0)
+        sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), code, false);
+    platform_pass(3 * SECOND);
+    ck_assert_str_eq(o->heard, "somebody");
+    sim_call_in(&one->rival->process, stop_in, o, NULL);
+    check_nothing_is_left();
+}
+
+START_TEST(an_observer_hears_in_the_end_whatever_is_refused) {
+    static const int32_t codes[] = {-4, -127};
+    struct observing o = {.u = one};
+    for (uint32_t refused = 1; refused < 10; refused++)
+        observe_from_the_beginning(&o, refused, 0, 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
+        for (int64_t after = 0; after < 160; after++)
+            observe_from_the_beginning(&o, 0, after * SIM_MS / 8, codes[i]);
+}
+END_TEST
+
 /* Who is first for the permits has to watch the leases, and cannot. */
 START_TEST(a_claim_of_permits_without_a_watch_is_refused) {
     begin();
@@ -296,11 +353,13 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, any_request_may_be_answered_with_any_code);
     tcase_add_test(cases, the_session_may_expire_at_any_moment);
     tcase_add_test(cases, the_connection_may_break_at_any_moment);
+    tcase_add_test(cases, a_process_may_leave_as_it_is_refused);
     tcase_add_test(cases, the_answer_to_a_waiter_may_be_any);
     tcase_add_test(cases, a_waiter_may_leave_or_expire_as_it_asks);
     tcase_add_test(cases, a_waiters_question_may_be_refused);
     tcase_add_test(cases, an_observer_without_a_watch_asks);
     tcase_add_test(cases, an_observer_without_a_watch_hears_of_nobody_and_of_the_next);
+    tcase_add_test(cases, an_observer_hears_in_the_end_whatever_is_refused);
     tcase_add_test(cases, a_claim_of_permits_without_a_watch_is_refused);
     suite_add_tcase(suite, cases);
     return suite;

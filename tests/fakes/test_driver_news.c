@@ -7,13 +7,22 @@
 
 static struct driver_user *const one = &driver_users[0], *const two = &driver_users[1];
 
+struct news {
+    enum pdk__zk_state state;
+    int32_t timeout_ms;
+};
+
 static void tell_in(void *subject, void *what) {
     pdk_session *s = ((struct driver_user *)subject)->rival->session;
-    const enum pdk__zk_state *state = what;
-    pdk__session_sink.state(s, s->zk, *state, s->id, TIMEOUT_MS);
+    const struct news *news = what;
+    pdk__session_sink.state(s, s->zk, news->state, s->id, news->timeout_ms);
+    ck_assert_int_ne(pdk_session_id(s), 0); /* it is the same session */
 }
 
-static void tell(enum pdk__zk_state state) { sim_call_in(&one->rival->process, tell_in, one, &state); }
+static void tell(enum pdk__zk_state state) {
+    struct news news = {state, TIMEOUT_MS};
+    sim_call_in(&one->rival->process, tell_in, one, &news);
+}
 
 START_TEST(a_connection_may_be_told_twice) {
     driver_begin();
@@ -31,6 +40,73 @@ START_TEST(a_connection_may_be_told_twice) {
     ck_assert_uint_eq(one->granted, 1);
     driver_release_all(one);
     platform_pass(SECOND);
+    ck_assert_uint_eq(driver_nodes(), 0);
+}
+END_TEST
+
+static void remaining_in(void *subject, void *what) {
+    *(int64_t *)what = pdk_hold_remaining_ms(((struct driver_user *)subject)->holds[0]);
+}
+
+/* A server may negotiate less than the one before. */
+START_TEST(a_shorter_timeout_shortens_a_hold) {
+    struct news news = {PDK__ZK_CONNECTED, TIMEOUT_MS / 2};
+    int64_t before, after;
+    driver_begin();
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->granted, 1);
+    sim_call_in(&one->rival->process, remaining_in, one, &before);
+    sim_call_in(&one->rival->process, tell_in, one, &news);
+    sim_call_in(&one->rival->process, remaining_in, one, &after);
+    ck_assert_int_gt(before, TIMEOUT_MS / 2);
+    ck_assert_int_lt(after, TIMEOUT_MS / 2);
+    ck_assert_int_gt(after, 0);
+}
+END_TEST
+
+static void reason_in(void *subject, void *what) {
+    *(pdk_reason *)what = pdk_hold_reason(((struct rival *)subject)->hold);
+}
+
+/* Its process wakes up, and asks before its timer has looked. Released, it is told nothing. */
+START_TEST(a_hold_that_lapsed_in_a_pause) {
+    for (int asks = 0; asks < 2; asks++) {
+        pdk_reason reason = PDK_REASON_LEASE;
+        driver_begin();
+        rival_acquire(first, PDK_FOREVER);
+        platform_pass(SECOND);
+        sim_process_pause(&first->process, true);
+        platform_pass(2 * TIMEOUT);
+        sim_process_pause(&first->process, false);
+        if (asks)
+            sim_call_in(&first->process, reason_in, first, &reason);
+        rival_release(first);
+        ck_assert_int_eq(first->status, PDK_LOST);
+        ck_assert_int_eq(reason, PDK_REASON_LEASE);
+        platform_pass(SECOND);
+        ck_assert_uint_eq(first->losses, 0);
+    }
+}
+END_TEST
+
+/* Its servers are out of reach, their names and its handles as well: it tries until they are back. */
+START_TEST(names_and_handles_are_tried_again) {
+    driver_begin();
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    platform_block(one->rival, true);
+    driver_resolving = PDK_RESOLVE;
+    platform_pass(20 * SECOND); /* long enough to give the session up */
+    driver_resolving = PDK_OK;
+    driver_opening = PDK_UNSUPPORTED;
+    platform_pass(5 * SECOND);
+    driver_opening = PDK_OK;
+    platform_block(one->rival, false);
+    driver_release_all(one);
+    driver_want_lock(one);
+    driver_pass_and_release(20 * SECOND);
+    ck_assert_uint_eq(one->granted, 2);
     ck_assert_uint_eq(driver_nodes(), 0);
 }
 END_TEST
@@ -70,7 +146,7 @@ START_TEST(names_that_begin_like_ours_are_left_alone) {
     const char *prefix = one->rival->session->uuid_prefix;
     char *filler = g_strnfill(200, 'f');
     char *names[] = {
-        g_strdup_printf("_c_%s0123456789ab-lock-", prefix),
+        g_strdup_printf("_c_%s0123456789ab-what-1000000000", prefix),
         g_strdup_printf("_c_%s%s-lock-1000000000", prefix, filler),
         g_strdup_printf("_c_%s%.50s-lock-1000000000", prefix, filler),
     };
@@ -116,6 +192,9 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_news");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_test(cases, a_connection_may_be_told_twice);
+    tcase_add_test(cases, a_shorter_timeout_shortens_a_hold);
+    tcase_add_test(cases, a_hold_that_lapsed_in_a_pause);
+    tcase_add_test(cases, names_and_handles_are_tried_again);
     tcase_add_test(cases, a_node_that_is_stuck_does_not_keep_a_session_that_ends);
     tcase_add_test(cases, names_that_begin_like_ours_are_left_alone);
     tcase_add_test(cases, a_name_is_ours_in_its_own_directory_alone);

@@ -68,6 +68,23 @@ START_TEST(two_lapsed_grants_come_back_in_their_order) {
 }
 END_TEST
 
+/* Its time is over before it is delivered; and its session. */
+START_TEST(a_grant_that_is_delivered_too_late) {
+    begin();
+    ts_answer *claim = ts_acquire_async(ts_lock(late, path), SESSION_MS);
+    assert_decided(claim);
+    ts_sleep_ms(SESSION_MS);
+    assert_answered(claim, PDK_TIMEOUT);
+
+    claim = ts_acquire_async(ts_lock(late, path), PDK_FOREVER);
+    assert_decided(claim);
+    ck_assert_int_eq(pdk_session_close(late->session, ts_patience(PATIENCE_MS)),
+                     PDK_OK); /* it dispatches what is due */
+    ck_assert_int_eq(ts_answer_status(claim), PDK_CLOSED);
+    ck_assert_ptr_null(ts_answer_hold(claim));
+}
+END_TEST
+
 /* Meanwhile somebody else has got the lock, and our next claim waits behind. */
 START_TEST(a_lapsed_try_does_not_wait_behind_others) {
     begin();
@@ -137,6 +154,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("undelivered");
     TCase *tcase = ts_bench_case(suite, "undelivered");
     tcase_add_test(tcase, two_lapsed_grants_come_back_in_their_order);
+    tcase_add_test(tcase, a_grant_that_is_delivered_too_late);
     tcase_add_test(tcase, a_lapsed_try_does_not_wait_behind_others);
     tcase_add_test(tcase, a_lapsed_try_does_not_wait_behind_an_admission);
     tcase_add_test(tcase, a_candidate_that_leaves_is_not_told_that_it_failed);

@@ -3,6 +3,7 @@
 #include "ts_check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define UUID "0f0e0d0c-0b0a-4908-8706-050403020100"
