@@ -99,7 +99,7 @@ MUTANTS = {
     "a downgraded writer goes to the end of the line": ("src/session/entry.c", SIM, [
         ("    entry->name = g_strconcat(entry->c.mark, held->c.own + strlen(held->c.mark), NULL);\n    entry->c.named = true;\n",
          "")]),
-    "a place in line that is nobody's any more": ("src/core/contender.c", PLAN + "exchange_exchanged_gone.plan", [
+    "a place in line that is nobody's any more": ("src/core/contender.c", PLAN + "exchanged_gone.plan", [
         ("if (view->exchanged_gone || (view->blocker[0] != '\\0' && e->never_waits))", "if (view->blocker[0] != '\\0' && e->never_waits)")]),
     "a reader is downgraded once more": ("recipes/rwlock.c", SIM, [
         ('return pdk__fail(PDK_INVALID, "%s: %s: it is shared already", call, hold->node);', "return PDK_OK;")]),
