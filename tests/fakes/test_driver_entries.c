@@ -39,6 +39,24 @@ START_TEST(the_paths_of_the_nodes_are_counted) {
 }
 END_TEST
 
+/* ---- the way in */
+
+/* The create and the list go out together. */
+START_TEST(a_free_lock_takes_one_round_trip) {
+    rival_open(first);
+    for (int i = 0; i < 5; i++) {
+        platform_pass(SECOND);
+        int64_t began = platform_agenda.now;
+        rival_acquire(first, PDK_FOREVER);
+        platform_pass(SECOND);
+        ck_assert_ptr_nonnull(first->hold);
+        if (i > 0) /* the directory is there */
+            ck_assert_int_le(first->granted_at - began, 10 * SIM_MS);
+        rival_release(first);
+    }
+}
+END_TEST
+
 /* ---- tries */
 
 /* At any moment after the session was begun, and at any after its own release: its node on its way out is nobody. */
@@ -232,6 +250,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_entries");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_test(cases, the_paths_of_the_nodes_are_counted);
+    tcase_add_test(cases, a_free_lock_takes_one_round_trip);
     tcase_add_test(cases, a_try_where_nobody_is_ahead_is_granted);
     tcase_add_test(cases, a_try_behind_a_node_of_its_own_that_goes_is_granted);
     tcase_add_test(cases, a_release_is_awaited_until_it_is_confirmed);

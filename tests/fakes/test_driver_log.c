@@ -1,0 +1,113 @@
+/* The outbox of a session alone: the lines of the log wait in it, and some are dropped. */
+#include "session/dispatch.h"
+#include "session/session.h"
+#include "sim_platform.h"
+#include "ts_check.h"
+
+#include <string.h>
+
+static pdk_session *session;
+static struct pdk__platform platform;
+static int lines, drops;
+static char dropped[80];
+
+static void never_mind(pdk_session *s) { (void)s; }
+
+static void on_log(pdk_log_level level, const char *text, void *user) {
+    (void)user;
+    if (strstr(text, "dropped")) {
+        ck_assert_int_eq(level, PDK_LOG_WARN);
+        g_strlcpy(dropped, text, sizeof dropped);
+        drops++;
+        return;
+    }
+    ck_assert_str_eq(text, "a line");
+    lines++;
+}
+
+static void setup(void) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.on_log = on_log;
+    options.log_level = PDK_LOG_INFO;
+    platform = sim_platform;
+    platform.wake = never_mind;
+    session = g_new0(pdk_session, 1);
+    session->platform = &platform;
+    ck_assert_int_eq(pdk__outbox_init(session, &options), PDK_OK);
+    lines = drops = 0;
+}
+
+static void teardown(void) {
+    pdk__outbox_clear(session);
+    g_free(session);
+}
+
+static void log_lines(int count) {
+    for (int i = 0; i < count; i++)
+        pdk__log(session, PDK_LOG_INFO, "%s", "a line");
+}
+
+static void run_all(void) {
+    while (pdk__outbox_run_one(session))
+        ;
+}
+
+START_TEST(lines_that_were_told_make_room) {
+    for (int round = 1; round <= 3; round++) {
+        log_lines(PDK__LOG_QUEUES_MAX);
+        run_all();
+        ck_assert_int_eq(lines, round * PDK__LOG_QUEUES_MAX);
+    }
+    ck_assert_int_eq(drops, 0);
+    ck_assert_uint_eq(session->outbox.log_queues, 0);
+}
+END_TEST
+
+START_TEST(lines_without_room_are_counted) {
+    log_lines(PDK__LOG_QUEUES_MAX + 7);
+    run_all();
+    ck_assert_int_eq(lines, PDK__LOG_QUEUES_MAX);
+    ck_assert_int_eq(drops, 1);
+    ck_assert_str_eq(dropped, "7 lines dropped: the log callback is too slow");
+    log_lines(1);
+    run_all();
+    ck_assert_int_eq(lines, PDK__LOG_QUEUES_MAX + 1);
+    ck_assert_int_eq(drops, 1);
+}
+END_TEST
+
+START_TEST(lines_below_the_level_are_not_told) {
+    pdk__log(session, PDK_LOG_DEBUG, "%s", "a line");
+    pdk__log_text(session, PDK_LOG_DEBUG, "a line");
+    ck_assert(!pdk__outbox_run_one(session));
+    pdk__log_text(session, PDK_LOG_INFO, "a line");
+    run_all();
+    ck_assert_int_eq(lines, 1);
+}
+END_TEST
+
+START_TEST(a_silent_outbox_drops_what_waits) {
+    log_lines(3);
+    pdk__outbox_silence(session);
+    ck_assert(pdk__outbox_is_silent(session));
+    ck_assert_uint_eq(session->outbox.log_queues, 0);
+    log_lines(3);
+    run_all();
+    ck_assert_int_eq(lines, 0);
+    ck_assert_uint_eq(session->outbox.log_queues, 0);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("driver_log");
+    TCase *cases = tcase_create("driver_log");
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, lines_that_were_told_make_room);
+    tcase_add_test(cases, lines_without_room_are_counted);
+    tcase_add_test(cases, lines_below_the_level_are_not_told);
+    tcase_add_test(cases, a_silent_outbox_drops_what_waits);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
