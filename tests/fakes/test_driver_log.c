@@ -54,24 +54,24 @@ static void run_all(void) {
 
 START_TEST(lines_that_were_told_make_room) {
     for (int round = 1; round <= 3; round++) {
-        log_lines(PDK__LOG_QUEUES_MAX);
+        log_lines(PDK__LOG_LINES_MAX);
         run_all();
-        ck_assert_int_eq(lines, round * PDK__LOG_QUEUES_MAX);
+        ck_assert_int_eq(lines, round * PDK__LOG_LINES_MAX);
     }
     ck_assert_int_eq(drops, 0);
-    ck_assert_uint_eq(session->outbox.log_queues, 0);
+    ck_assert_uint_eq(session->outbox.log_lines, 0);
 }
 END_TEST
 
 START_TEST(lines_without_room_are_counted) {
-    log_lines(PDK__LOG_QUEUES_MAX + 7);
+    log_lines(PDK__LOG_LINES_MAX + 7);
     run_all();
-    ck_assert_int_eq(lines, PDK__LOG_QUEUES_MAX);
+    ck_assert_int_eq(lines, PDK__LOG_LINES_MAX);
     ck_assert_int_eq(drops, 1);
     ck_assert_str_eq(dropped, "7 lines dropped: the log callback is too slow");
     log_lines(1);
     run_all();
-    ck_assert_int_eq(lines, PDK__LOG_QUEUES_MAX + 1);
+    ck_assert_int_eq(lines, PDK__LOG_LINES_MAX + 1);
     ck_assert_int_eq(drops, 1);
 }
 END_TEST
@@ -90,11 +90,11 @@ START_TEST(a_silent_outbox_drops_what_waits) {
     log_lines(3);
     pdk__outbox_silence(session);
     ck_assert(pdk__outbox_is_silent(session));
-    ck_assert_uint_eq(session->outbox.log_queues, 0);
+    ck_assert_uint_eq(session->outbox.log_lines, 0);
     log_lines(3);
     run_all();
     ck_assert_int_eq(lines, 0);
-    ck_assert_uint_eq(session->outbox.log_queues, 0);
+    ck_assert_uint_eq(session->outbox.log_lines, 0);
 }
 END_TEST
 
