@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The pause after a request that was not sent, or was refused for now. */
+/* The pause after a request that was not sent, or that the server asked to repeat later. */
 #define RETRY_NS (20 * PDK__MS)
 /* The longest time between two lists of the queue, behind a node that may not be read. */
 #define POLL_NS_MAX (1000 * PDK__MS)

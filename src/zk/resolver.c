@@ -1,9 +1,10 @@
 #include "zk/resolver.h"
 
+#include "base/thread.h"
+
 #include <glib.h>
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
 
 #define ASK_EVERY_NS 20000000
 
@@ -59,13 +60,7 @@ static bool start_thread(struct lookup *lookup) {
 }
 
 static void wait_a_moment(struct lookup *lookup) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ASK_EVERY_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = pdk__cond_moment(ASK_EVERY_NS);
     pthread_cond_timedwait(&lookup->changed, &lookup->lock, &until);
 }
 
@@ -73,11 +68,7 @@ pdk_status pdk__resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *us
                         char **why) {
     struct lookup *lookup = g_new0(struct lookup, 1);
     pthread_mutex_init(&lookup->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&lookup->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pdk__cond_init(&lookup->changed);
     lookup->hosts = pdk__hosts_copy(hosts);
     lookup->users = 2;
     *servers = *why = NULL;
