@@ -8,6 +8,7 @@
 #include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
+#include "ts_fork.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000 };
@@ -346,7 +347,7 @@ START_TEST(a_forked_child_is_refused) {
     ck_assert_int_eq(pdk_election_observe(it.election, record_leader, watching, record_freed, &it.observer), PDK_OK);
     ck_assert(record_wait(watching, LEADER, 1, 5000));
     ck_assert_int_eq(pipe(ends), 0);
-    const pid_t pid = fork();
+    const pid_t pid = ts_fork();
     if (pid == 0) {
         alarm(20); /* a call that hangs ends the child */
         use_all_in_the_child();

@@ -10,6 +10,7 @@
 
 #include "event_log.h"
 #include "ts_check.h"
+#include "ts_fork.h"
 #include "ts_support.h"
 
 static ts_ensemble *server;
@@ -90,7 +91,7 @@ static void in_child(void (*what)(GString *wrong)) {
     char text[4000] = "";
     size_t have = 0;
     ck_assert_int_eq(pipe(ends), 0);
-    pid_t pid = fork();
+    pid_t pid = ts_fork();
     if (pid == 0) {
         GString *wrong = g_string_new(NULL);
         alarm(20); /* a call that hangs ends the child */

@@ -8,6 +8,7 @@
 #include "permits.h"
 #include "refused.h"
 #include "ts_check.h"
+#include "ts_fork.h"
 #include "ts_support.h"
 
 /* A thousand leases, under a sanitizer, keep a session busy for longer than a short lease lasts. */
@@ -301,7 +302,7 @@ static int use_in_child(pdk_hold *hold) {
 START_TEST(a_forked_child_is_refused) {
     pdk_hold *hold = permits_take(semaphore, 3);
     int status = -1;
-    const pid_t pid = fork();
+    const pid_t pid = ts_fork();
 
     if (pid == 0) {
         alarm(20);
