@@ -26,20 +26,6 @@ static const char *server_of(const struct real *r, int slot) {
     return ts_ensemble_host(r->servers, slot % ts_ensemble_size(r->servers));
 }
 
-static const char *begin(struct backend *b, const struct script *script) {
-    struct real *r = of(b);
-    (void)script;
-    g_free(r->root);
-    r->root = g_strdup_printf("/script%d", ++r->scripts);
-    /* On a busy machine an answer may come later than the observer waits. A root that exists then is this script's. */
-    int rc = -1;
-    for (int tries = 0; tries < TRIES && rc != 0 && rc != TS_NODE_EXISTS; tries++) {
-        ts_sleep_ms(tries * 500);
-        rc = ts_observer_create(r->admin, r->root, "", TS_PERSISTENT, NULL);
-    }
-    return rc == 0 || rc == TS_NODE_EXISTS ? r->root : NULL;
-}
-
 static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_sink *sink, void *driver, pdk__zk **zk) {
     const char *address = ts_proxy_address(of(b)->proxies[slot]);
     /* The client library pauses between two rounds through its list. A longer list lets it come back sooner. */
@@ -103,6 +89,22 @@ static bool open_admin(struct real *r) {
     int leader = ts_ensemble_wait_leader(r->servers, -1, WAIT_MS);
     r->admin = leader < 0 ? NULL : ts_observer_open(ts_ensemble_host(r->servers, leader));
     return r->admin != NULL;
+}
+
+/* On a busy machine an answer may come later than the observer waits, and its session may expire between two scripts. So it
+ * connects anew before each further try. A root that exists then is this script's. */
+static const char *begin(struct backend *b, const struct script *script) {
+    struct real *r = of(b);
+    (void)script;
+    g_free(r->root);
+    r->root = g_strdup_printf("/script%d", ++r->scripts);
+    int rc = r->admin ? ts_observer_create(r->admin, r->root, "", TS_PERSISTENT, NULL) : -1;
+    for (int tries = 1; tries < TRIES && rc != 0 && rc != TS_NODE_EXISTS; tries++) {
+        ts_sleep_ms(tries * 500);
+        ts_observer_abandon(r->admin);
+        rc = open_admin(r) ? ts_observer_create(r->admin, r->root, "", TS_PERSISTENT, NULL) : -1;
+    }
+    return rc == 0 || rc == TS_NODE_EXISTS ? r->root : NULL;
 }
 
 static bool set_counter(struct real *r, const char *path, int32_t counter) {

@@ -287,13 +287,14 @@ static struct trace *play_once(const struct script *script, struct backend *back
     return p.trace;
 }
 
-/* An overloaded machine, or a server that stalls, may lose a connection, or end a session that is cut off. This says
- * nothing about the answers, so the script is played again. */
+/* An overloaded machine, or a server that stalls, may lose a connection, end a session that is cut off, or not do a step in
+ * time. This says nothing about the answers, so the script is played again. On a fake, no trace is a failure at once. */
 struct trace *play(const struct script *script, struct backend *backend) {
     bool disturbed = false;
     struct trace *trace = play_once(script, backend, &disturbed);
-    for (int left = REPLAYS; disturbed && left > 0; left--) {
-        trace_free(trace);
+    for (int left = REPLAYS; (disturbed || (!trace && !backend->step)) && left > 0; left--) {
+        if (trace)
+            trace_free(trace);
         backend->replayed++;
         trace = play_once(script, backend, &disturbed);
     }
