@@ -42,6 +42,7 @@ static void begin(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = SESSION_MS;
     options.request_timeout_ms = REQUEST_MS;
+    options.server_tick_ms = 200; /* with T/2 a new lease may take as long as the old one lasts */
     it.client = ts_client_open_with(server(), NULL, &options);
     ck_assert_ptr_nonnull(it.client);
     it.hold = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
