@@ -98,11 +98,14 @@ static const char *begin(struct backend *b, const struct script *script) {
     (void)script;
     g_free(r->root);
     r->root = g_strdup_printf("/script%d", ++r->scripts);
-    int rc = r->admin ? ts_observer_create(r->admin, r->root, "", TS_PERSISTENT, NULL) : -1;
-    for (int tries = 1; tries < TRIES && rc != 0 && rc != TS_NODE_EXISTS; tries++) {
-        ts_sleep_ms(tries * 500);
-        ts_observer_abandon(r->admin);
-        rc = open_admin(r) ? ts_observer_create(r->admin, r->root, "", TS_PERSISTENT, NULL) : -1;
+    int rc = -1;
+    for (int tries = 0; tries < TRIES && rc != 0 && rc != TS_NODE_EXISTS; tries++) {
+        if (tries > 0) {
+            ts_sleep_ms(tries * 500);
+            ts_observer_abandon(r->admin);
+            open_admin(r);
+        }
+        rc = r->admin ? ts_observer_create(r->admin, r->root, "", TS_PERSISTENT, NULL) : -1;
     }
     return rc == 0 || rc == TS_NODE_EXISTS ? r->root : NULL;
 }

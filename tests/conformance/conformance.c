@@ -104,7 +104,7 @@ static void print_trace(const struct script *script, const struct trace *trace, 
 
 static void print_end(const struct backend *b, gint64 begun) {
     if (b->replayed)
-        printf("; %u played again: a connection or a session ended by itself, or a step was not done in time",
+        printf("; %u played again: a connection or a session ended by itself, or a step could not be done",
                b->replayed);
     printf(" (%.1f s)\n", (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC);
 }

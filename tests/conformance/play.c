@@ -267,7 +267,7 @@ static struct trace *play_once(const struct script *script, struct backend *back
     p.owners = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 
     bool ok = play_all(&p);
-    *disturbed = is_disturbed(&p);
+    *disturbed = is_disturbed(&p) || (!ok && !backend->step && !problem_of(&p));
     pthread_mutex_lock(&p.lock);
     p.step = script->steps->len; /* events from now on are not recorded */
     pthread_mutex_unlock(&p.lock);
@@ -287,14 +287,14 @@ static struct trace *play_once(const struct script *script, struct backend *back
     return p.trace;
 }
 
-/* An overloaded machine, or a server that stalls, may lose a connection, end a session that is cut off, or not do a step in
- * time. This says nothing about the answers, so the script is played again. On a fake, no trace is a failure at once. */
+/* An overloaded machine, or a server that stalls, may lose a connection, end a session that is cut off, or not do what the
+ * script's administrator asks. This says nothing about the answers, so the script is played again. An answer that does not
+ * come is a failure at once. */
 struct trace *play(const struct script *script, struct backend *backend) {
     bool disturbed = false;
     struct trace *trace = play_once(script, backend, &disturbed);
-    for (int left = REPLAYS; (disturbed || (!trace && !backend->step)) && left > 0; left--) {
-        if (trace)
-            trace_free(trace);
+    for (int left = REPLAYS; disturbed && left > 0; left--) {
+        trace_free(trace);
         backend->replayed++;
         trace = play_once(script, backend, &disturbed);
     }

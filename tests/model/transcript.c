@@ -136,7 +136,7 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
         [LAPSE] = "sleeps until its lease has run out, and does not know it yet",
         [EXPIRE] = "has its session expired by the server, its lease being over",
         [RENEW] = "renews, once more",
-        [ABANDON] = "gives its session up; the server keeps it for now",
+        [ABANDON] = "gives its session up; the server keeps it until it expires",
         [SQUAT] = "is too late: a stranger makes a node with the name that it wants to use",
     };
     enum model_action_kind kind = model_kind(a);
