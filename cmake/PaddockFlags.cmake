@@ -42,5 +42,13 @@ target_link_options(pdk_hardening INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexe
 add_library(pdk_build INTERFACE)
 target_link_libraries(pdk_build INTERFACE pdk_warnings pdk_hardening)
 target_compile_definitions(pdk_build INTERFACE _GNU_SOURCE $<$<BOOL:${PDK_COVERAGE}>:PDK_COVERAGE>)
-# __FILE__ relative to the project, so that the build does not depend on the project's path.
-target_compile_options(pdk_build INTERFACE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+# Assertions stay in every build, a release as well: they cost nothing that the benchmark sees, and tests need theirs.
+target_compile_options(pdk_build INTERFACE -UNDEBUG)
+# Paths relative to the project, in __FILE__ and in debug information, so that a build does not depend on where it is made. gcov
+# looks for the sources at the paths that it is told, so those stay when branches are counted.
+if(PDK_COVERAGE)
+    target_compile_options(pdk_build INTERFACE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+else()
+    target_compile_options(pdk_build INTERFACE
+        "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=" "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build")
+endif()

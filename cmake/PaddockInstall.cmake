@@ -1,9 +1,9 @@
-# What `cmake --install` installs: libraries, headers, find_package(paddock), pkg-config, manual pages. The installed tree can
-# be moved.
+# What `cmake --install` installs: libraries, headers, find_package(paddock), pkg-config, manual pages, the licence. The installed
+# tree can be moved.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/paddock")
 
-install(TARGETS paddock EXPORT paddock-targets FILE_SET HEADERS)
+install(TARGETS paddock paddock_fence paddock_fence_static EXPORT paddock-targets FILE_SET HEADERS)
 install(EXPORT paddock-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
 # A separate export: only users of the static library need the libraries that it depends on.
 install(TARGETS paddock_static EXPORT paddock-static-targets)
@@ -31,9 +31,11 @@ else()
 endif()
 cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
 configure_file(cmake/paddock.pc.in paddock.pc @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/paddock.pc" DESTINATION "${pc_dir}")
+configure_file(cmake/paddock-fence.pc.in paddock-fence.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/paddock.pc" "${PROJECT_BINARY_DIR}/paddock-fence.pc" DESTINATION "${pc_dir}")
 
 file(GLOB manual_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.3")
 if(manual_pages)
     install(FILES ${manual_pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man3")
 endif()
+install(FILES LICENSE LICENSES/Apache-2.0.txt DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -2,6 +2,7 @@
 # may use the internal headers.
 file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/paddock/*.h")
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
+list(FILTER library_sources EXCLUDE REGEX "/src/fence/") # PaddockFence
 file(GLOB recipe_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.c")
 set(library_dependencies ZooKeeper::zookeeper_mt PkgConfig::GLIB Threads::Threads)
 
@@ -9,22 +10,26 @@ add_library(paddock_objects OBJECT ${library_sources} ${recipe_sources})
 target_include_directories(paddock_objects PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/recipes")
 target_link_libraries(paddock_objects PRIVATE pdk_build ${library_dependencies})
-# Assertions stay in every build, a release as well: they cost nothing that the benchmark sees.
-target_compile_options(paddock_objects PRIVATE -UNDEBUG)
 if(PDK_COVERAGE)
     # Not optimised, so that a branch of the source is a branch of the code. gcov infers some counts from others: so none may be
     # lost between threads.
     target_compile_options(paddock_objects PRIVATE --coverage -fprofile-update=atomic -O0)
 endif()
 
+# Until 1.0 each minor release has a SONAME of its own, and so has its version node (paddock.map).
+set(series ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(series 0.${PROJECT_VERSION_MINOR})
+endif()
 add_library(paddock SHARED $<TARGET_OBJECTS:paddock_objects>)
 add_library(paddock::paddock ALIAS paddock)
 set_target_properties(paddock PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
+    VERSION ${PROJECT_VERSION} SOVERSION ${series} LINKER_LANGUAGE C
     LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/paddock.map")
 target_sources(paddock PUBLIC
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${public_headers})
-target_link_options(paddock PRIVATE
+# nodelete: a thread that ends after its session's close has answered still runs code of the library.
+target_link_options(paddock PRIVATE -Wl,-z,nodelete
     "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/paddock.map" -Wl,-z,defs)
 target_link_libraries(paddock PRIVATE $<BUILD_INTERFACE:pdk_hardening> ${library_dependencies})
 

@@ -14,6 +14,7 @@
 #include "election.h"
 
 #include "base/fork.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "election_candidate.h"
 #include "grant/contenders.h"
@@ -27,16 +28,26 @@
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_election_options, identity) + sizeof(char *))
 #define CALLBACKS_FIRST_SIZE (offsetof(pdk_election_callbacks, user) + sizeof(void *))
 
+pdk_status pdk_election_options_init(pdk_election_options *options, size_t size) {
+    static const pdk_election_options defaults = PDK_ELECTION_OPTIONS_INIT;
+    return pdk__options_init("pdk_election_options_init", options, size, &defaults, sizeof defaults,
+                             OPTIONS_FIRST_SIZE);
+}
+
+pdk_status pdk_election_callbacks_init(pdk_election_callbacks *callbacks, size_t size) {
+    static const pdk_election_callbacks defaults = PDK_ELECTION_CALLBACKS_INIT;
+    return pdk__options_init("pdk_election_callbacks_init", callbacks, size, &defaults, sizeof defaults,
+                             CALLBACKS_FIRST_SIZE);
+}
+
 static pdk_status read_options(const pdk_election_options *given, pdk_election_options *o) {
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
         status = pdk__recipe_check_naming(o->naming);
     if (status == PDK_OK)
         status = pdk__recipe_check_reserved(o->reserved);
-    if (status == PDK_OK && o->identity &&
-        (o->identity[0] == '\0' || strlen(o->identity) > PDK__IDENTITY_MAX || !g_utf8_validate(o->identity, -1, NULL)))
-        status =
-            pdk__fail(PDK_INVALID, "options: identity is empty, longer than %d bytes, or not UTF-8", PDK__IDENTITY_MAX);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_identity(o->identity);
     return status;
 }
 
@@ -135,7 +146,9 @@ pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_ho
     status = pdk__candidacy_await(election, timeout_ms, out);
     if (status != PDK_OK)
         pdk__fail(status, "%s: %s: %s", call, election->queue->dir,
-                  status == PDK_NOT_HELD ? "not a candidate" : pdk_status_text(status));
+                  status == PDK_NOT_HELD   ? "not a candidate"
+                  : status == PDK_CANCELED ? PDK__INTERRUPTED
+                                           : pdk_status_text(status));
     return status;
 }
 

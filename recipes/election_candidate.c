@@ -9,6 +9,7 @@
  */
 #include "election_candidate.h"
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "election_observer.h"
 #include "grant/claim.h"
@@ -17,7 +18,7 @@
 
 struct pdk__candidacy {
     struct pdk__grant_listener listener; /* of the present term */
-    atomic_uint refs;                    /* the election's, and one for each notice that is due */
+    atomic_uint refs;                    /* the election's, the observer's, and one for each notice that is due */
     struct pdk__queue *queue;            /* a reference */
     pdk_election_callbacks calls;
     pdk_observer *observer;
@@ -39,6 +40,8 @@ static void unref(void *user) {
     pdk_hold_unref(c->hold);
     pdk_claim_unref(c->claim);
     pdk__queue_unref(c->queue);
+    if (c->calls.user_free)
+        c->calls.user_free(c->calls.user);
     g_free(c);
 }
 
@@ -122,7 +125,7 @@ static void notify(struct pdk__candidacy *c, void (*run)(void *user), pdk_hold *
     pdk__assert_locked(c->queue->s);
     struct notice *notice = g_new(struct notice, 1);
     *notice = (struct notice){ref(c), pdk_hold_ref(hold), reason};
-    pdk__later(c->queue->s, run, notice_free, notice);
+    pdk__later_first(c->queue->s, run, notice_free, notice); /* also what comes before and after a deposition */
 }
 
 /* It cannot be a candidate: leave, and tell the user. Not under the monitor. */
@@ -145,8 +148,11 @@ static void failed_run(void *user) {
 
 static void decided(void *user, pdk_status status, pdk_hold *hold);
 
-/* Queue, for the first time or again, unless it has left. Under one lock, so a call that leaves finds the new claim. */
-static pdk_status stand(struct pdk__candidacy *c) {
+/* Queue. Under the monitor. */
+static void stand(struct pdk__candidacy *c) { pdk__claim_begin(c->queue, PDK_FOREVER, decided, c, &c->claim); }
+
+/* Queue again, unless it has left. Under one lock, so a call that leaves finds the new claim. */
+static pdk_status stand_again(struct pdk__candidacy *c) {
     pdk_session *s = c->queue->s;
     struct leftovers old = {0}; /* of the last term */
     pdk__lock(s);
@@ -154,7 +160,7 @@ static pdk_status stand(struct pdk__candidacy *c) {
     if (c->election) {
         old = (struct leftovers){.claim = g_steal_pointer(&c->claim), .hold = g_steal_pointer(&c->hold)};
         if (status == PDK_OK)
-            pdk__claim_begin(c->queue, PDK_FOREVER, decided, c, &c->claim);
+            stand(c);
     }
     pdk__unlock(s);
     drop(&old);
@@ -179,7 +185,7 @@ static void deposed_run(void *user) {
     if (c->calls.deposed && c->told)
         c->calls.deposed(notice->reason, c->calls.user);
     c->told = false;
-    pdk_status status = stand(c);
+    pdk_status status = stand_again(c);
     if (status != PDK_OK)
         fail(c, status);
 }
@@ -205,6 +211,7 @@ static void decided(void *user, pdk_status status, pdk_hold *hold) {
         c->received = false;
         pdk__grant_listen(hold->grant, &c->listener);
         notify(c, elected_run, hold, PDK_REASON_NONE);
+        pdk__observers_elected(c->queue);
     } else if (c->election) { /* else it has left, and cancelled the claim */
         c->refused = status;
         notify(c, failed_run, NULL, PDK_REASON_NONE);
@@ -214,23 +221,20 @@ static void decided(void *user, pdk_status status, pdk_hold *hold) {
 
 /* ---- the calls */
 
-/* Not under the monitor. */
-static void give_up(struct pdk__candidacy *c) {
-    struct leftovers leftovers;
-    pdk__lock(c->queue->s);
-    bool ours = step_down(c, &leftovers);
-    pdk__unlock(c->queue->s);
-    if (ours)
-        clean_up(c, &leftovers);
+static void tell_leader(const char *identity, int64_t token, void *user) {
+    const struct pdk__candidacy *c = user;
+    c->calls.leader(identity, token, c->calls.user);
 }
 
-/* Its observer begins when it becomes a candidate. So the first callback may leave already. Under the monitor. */
+/* Its observer begins when it becomes a candidate. So the first callback may leave already. The observer may outlive
+ * the candidate while it tells a leader. Under the monitor. */
 static void enrol(struct pdk__candidacy *c, pdk_election *election) {
     pdk__assert_locked(election->queue->s);
     election->candidacy = ref(c);
     c->election = election;
     if (c->calls.leader)
-        c->observer = pdk__observer_begin(election, c->calls.leader, c->calls.user, NULL);
+        c->observer = pdk__observer_begin(election, tell_leader, ref(c), unref);
+    stand(c);
 }
 
 pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callbacks *calls) {
@@ -244,9 +248,9 @@ pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callb
     pdk_status status = pdk__election_may_join(election, "pdk_election_join");
     if (status == PDK_OK)
         enrol(c, election);
+    else
+        c->calls.user_free = NULL;
     pdk__unlock(s);
-    if (status == PDK_OK && (status = stand(c)) != PDK_OK)
-        give_up(c);
     unref(c);
     return status;
 }
@@ -289,8 +293,20 @@ static pdk_status await(struct pdk__candidacy *c, int64_t deadline, pdk_hold **h
             *hold = pdk_hold_ref(c->hold);
             c->received = true;
             status = PDK_OK;
+        } else if (pdk__interrupted()) {
+            status = PDK_CANCELED;
         }
     } while (status == PDK_TIMEOUT && pdk__wait(s, &c->waiters, deadline));
+    return status;
+}
+
+static void give_back(void *c) { unref(c); }
+
+static pdk_status await_or_leave(struct pdk__candidacy *c, int64_t deadline, pdk_hold **hold) {
+    struct pdk__leave leave = {.after = give_back, .user = c};
+    pdk__leave_push(&leave);
+    pdk_status status = await(c, deadline, hold);
+    pdk__leave_pop();
     return status;
 }
 
@@ -302,7 +318,7 @@ pdk_status pdk__candidacy_await(pdk_election *election, int64_t timeout_ms, pdk_
     pdk_status status = s->ended != PDK_OK ? s->ended : PDK_NOT_HELD;
     struct pdk__candidacy *c = election->candidacy ? ref(election->candidacy) : NULL;
     if (c)
-        status = await(c, deadline, &hold);
+        status = pdk__interrupted() ? PDK_CANCELED : await_or_leave(c, deadline, &hold);
     pdk__unlock(s);
     if (c)
         unref(c);

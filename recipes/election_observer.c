@@ -14,6 +14,7 @@
 #include "core/names.h"
 #include "election.h"
 #include "session/blocking.h"
+#include "session/close.h"
 #include "session/live_query.h"
 #include "session/ops.h"
 #include "session/watches.h"
@@ -38,6 +39,7 @@ struct observation {
     bool told, telling;   /* at least once; the callback runs */
     bool listing_watched; /* the list under way leaves a watch */
     bool reading_watched; /* and so does the reading */
+    bool polling;         /* nothing is watched: only the alarm makes it look */
 };
 
 struct pdk_observer {
@@ -112,6 +114,7 @@ static bool send(struct observation *observation, struct pdk__request request, p
 
 /* Nothing is watched: look again before long. */
 static void look_later(struct observation *observation) {
+    observation->polling = true;
     pdk__live_query_look_within(&observation->query, MIN(observation->query.s->lease.timeout, UNWATCHED_NS));
 }
 
@@ -221,7 +224,11 @@ static bool list(struct observation *observation, bool watch) {
                 on_listed);
 }
 
-static bool ask(struct pdk__live_query *query) { return list((struct observation *)query, false); }
+static bool ask(struct pdk__live_query *query) {
+    struct observation *observation = (struct observation *)query;
+    observation->polling = false;
+    return list(observation, false);
+}
 
 /* It has no watch any more: pdk__live_query_stop has removed them. */
 static void observation_free(struct pdk__live_query *query) {
@@ -232,11 +239,23 @@ static void observation_free(struct pdk__live_query *query) {
     g_free(observation);
 }
 
+static const struct pdk__live_query_calls calls = {.ask = ask, .free = observation_free};
+
+void pdk__observers_elected(const struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
+    for (GList *link = queue->s->live_queries.head, *next; link; link = next) {
+        struct pdk__live_query *query = link->data;
+        next = link->next; /* looking ends no live query */
+        const struct observation *observation = query->calls == &calls ? (struct observation *)query : NULL;
+        if (observation && observation->polling && strcmp(observation->dir, queue->dir) == 0)
+            pdk__live_query_look(query);
+    }
+}
+
 /* ---- the calls */
 
 pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user)) {
     pdk__assert_locked(election->queue->s);
-    static const struct pdk__live_query_calls calls = {ask, observation_free};
     pdk_session *s = election->queue->s;
     struct observation *observation = g_new0(struct observation, 1);
     pdk__live_query_init(&observation->query, s, &calls);
@@ -246,7 +265,7 @@ pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void
     observation->user = user;
     observation->user_free = user_free;
     pdk_observer *observer = g_new(pdk_observer, 1);
-    *observer = (pdk_observer){pdk_session_ref(s), observation};
+    *observer = (pdk_observer){pdk__session_ref(s), observation};
     pdk__live_query_look(&observation->query);
     return observer;
 }
@@ -280,6 +299,6 @@ void pdk_observer_stop(pdk_observer *observer) {
     pdk__unlock(s);
     if (user_free)
         user_free(user);
-    pdk_session_unref(s);
+    pdk__session_unref(s);
     g_free(observer);
 }

@@ -8,9 +8,11 @@
  * releases the hold. Each term has a thread of its own, which runs the function.
  */
 #include "base/fork.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "election.h"
+#include "election_observer.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
 #include "session/blocking.h"
@@ -25,6 +27,11 @@
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_service_options, failed) + sizeof(void (*)(void)))
 /* The pause before another try to begin a thread. */
 #define NO_THREAD_MS 100
+
+pdk_status pdk_service_options_init(pdk_service_options *options, size_t size) {
+    static const pdk_service_options defaults = PDK_SERVICE_OPTIONS_INIT;
+    return pdk__options_init("pdk_service_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
+}
 
 struct pdk_term {
     struct pdk__grant_listener listener;
@@ -44,6 +51,7 @@ struct pdk_service {
     pdk_service_fn fn;
     void *user;
     pdk_service_options options;
+    sigset_t signals; /* the mask of the thread that started it */
     /* under the monitor */
     struct pdk__waiters waiters; /* the runner, and pdk_service_stop */
     struct pdk_term *term;       /* NULL between terms */
@@ -87,12 +95,15 @@ static void *term_main(void *user) {
     pdk_session *s = session_of(service);
     const pdk_service_options *o = &service->options;
     int64_t token = pdk_hold_token(term->hold);
+    pdk__signals_set(&service->signals);
     pdk__lock(s);
     term->thread = pdk__this_thread();
     pdk__unlock(s);
     if (o->started)
         o->started(token, service->user);
     service->fn(term, service->user);
+    if (pdk__is_forked(s)) /* a child that the function forked comes back from it */
+        return NULL;
     pdk_reason reason = pdk_hold_reason(term->hold);
     if (o->stopped)
         o->stopped(token, reason, service->user);
@@ -119,6 +130,7 @@ static void await_return(pdk_service *service, struct pdk_term *term) {
 }
 
 static void serve(pdk_service *service, pdk_hold *hold) {
+    sigset_t own;
     pdk_session *s = session_of(service);
     struct pdk_term *term = g_new0(struct pdk_term, 1);
     *term = (struct pdk_term){.listener.ended = on_ended, .service = service, .hold = hold, .bound = INT64_MAX};
@@ -136,7 +148,9 @@ static void serve(pdk_service *service, pdk_hold *hold) {
         pdk__wait(s, &service->waiters, pdk__deadline(s, NO_THREAD_MS));
     service->term = NULL;
     pdk__unlock(s);
+    pdk__signals_set(&service->signals); /* the release may call the user's user_free */
     pdk_hold_release(hold);
+    pdk__signals_block(&own);
     if (term->fd >= 0)
         close(term->fd);
     g_free(term);
@@ -156,14 +170,21 @@ static void *runner_main(void *user) {
     while (status == PDK_OK && !stopping) {
         pdk_hold *hold = NULL;
         status = pdk__claim_wait(queue, 1, PDK_FOREVER, "pdk_election_run", &hold);
-        if (status == PDK_OK)
+        if (status == PDK_OK) {
+            pdk__lock(s);
+            pdk__observers_elected(queue);
+            pdk__unlock(s);
             serve(service, hold);
+        }
         pdk__lock(s);
         stopping = service->stopping;
         pdk__unlock(s);
     }
+    pdk__signals_set(&service->signals);
     if (!stopping && service->options.failed)
         service->options.failed(status, service->user);
+    if (service->options.user_free)
+        service->options.user_free(service->user);
     pdk__lock(s);
     service->done = true;
     service->election->service = NULL;
@@ -197,6 +218,7 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
     service->fn = fn;
     service->user = user;
     service->options = o;
+    pdk__signals_of_thread(&service->signals);
     pdk__lock(s);
     status = pdk__election_may_join(election, call);
     if (status == PDK_OK && !pdk__thread_begin(runner_main, service))
@@ -269,9 +291,12 @@ pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms) {
     if (service->runner == self || (service->term && service->term->thread == self)) {
         status = pdk__fail(PDK_WRONG_THREAD, "%s: this is the function that would have to return: return", call);
     } else {
+        struct pdk__leave leave = {0};
+        pdk__leave_push(&leave);
         stop(service);
         while (!service->done && pdk__wait(s, &service->waiters, deadline))
             ;
+        pdk__leave_pop();
         if (!service->done)
             status = pdk__fail(PDK_TIMEOUT, "%s: the function has not returned within timeout_ms (%lld)", call,
                                (long long)timeout_ms);

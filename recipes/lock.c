@@ -24,35 +24,43 @@ struct pdk_lock {
     struct pdk__queue *queue;
 };
 
-static pdk_status read_options(const pdk_lock_options *given, struct pdk__queue_kind *kind,
+pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size) {
+    static const pdk_lock_options defaults = PDK_LOCK_OPTIONS_INIT;
+    return pdk__options_init("pdk_lock_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
+}
+
+static pdk_status read_options(const pdk_lock_options *given, pdk_lock_options *o, struct pdk__queue_kind *kind,
                                struct pdk__handovers *handovers) {
-    pdk_lock_options o = PDK_LOCK_OPTIONS_INIT;
-    pdk_status status = pdk__options_read("options", given, &o, sizeof o, OPTIONS_FIRST_SIZE);
+    pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
-        status = pdk__recipe_check_naming(o.naming);
+        status = pdk__recipe_check_naming(o->naming);
     if (status == PDK_OK)
-        status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, handovers);
-    if (status == PDK_OK && o.reentrant != 0 && o.reentrant != 1)
-        status = pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o.reentrant);
+        status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
+    if (status == PDK_OK && o->reentrant != 0 && o->reentrant != 1)
+        status = pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_identity(o->identity);
     *kind = (struct pdk__queue_kind){
-        .entry = {pdk__recipe_profile(o.naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .entry = {pdk__recipe_profile(o->naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
         .mode = "exclusive",
-        .reacquire = o.reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
+        .reacquire = o->reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
     };
     return status;
 }
 
 pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_options *options, pdk_lock **out) {
+    pdk_lock_options o = PDK_LOCK_OPTIONS_INIT;
     struct pdk__queue_kind kind;
     struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_lock_new");
     if (status == PDK_OK)
-        status = read_options(options, &kind, &handovers);
+        status = read_options(options, &o, &kind, &handovers);
     if (status != PDK_OK)
         return status;
     pdk_lock *lock = g_new0(pdk_lock, 1);
     atomic_init(&lock->refs, 1);
     lock->queue = pdk__queue_new(session, path, &kind, handovers);
+    lock->queue->data = g_strdup(o.identity);
     *out = lock;
     return PDK_OK;
 }
@@ -66,11 +74,7 @@ pdk_lock *pdk_lock_ref(pdk_lock *lock) {
 void pdk_lock_unref(pdk_lock *lock) {
     if (!lock || lock->queue->s->forks != pdk__forks() || atomic_fetch_sub(&lock->refs, 1) != 1)
         return;
-    struct pdk__queue *queue = lock->queue;
-    pdk__lock(queue->s);
-    pdk__queue_cancel(queue, "the lock was dropped");
-    pdk__unlock(queue->s);
-    pdk__queue_unref(queue);
+    pdk__queue_close(lock->queue, "the lock was dropped");
     g_free(lock);
 }
 

@@ -31,6 +31,11 @@ struct pdk_rwlock {
     struct pdk__queue_kind reader;
 };
 
+pdk_status pdk_rwlock_options_init(pdk_rwlock_options *options, size_t size) {
+    static const pdk_rwlock_options defaults = PDK_RWLOCK_OPTIONS_INIT;
+    return pdk__options_init("pdk_rwlock_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
+}
+
 static struct pdk__queue_kind kind_of(int32_t naming, bool shared) {
     return (struct pdk__queue_kind){
         .entry = {pdk__recipe_profile(naming),
@@ -53,6 +58,8 @@ pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlo
         status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, &handovers);
     if (status == PDK_OK)
         status = pdk__recipe_check_reserved(o.reserved);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_identity(o.identity);
     if (status != PDK_OK)
         return status;
     pdk_rwlock *lock = g_new0(pdk_rwlock, 1);
@@ -60,6 +67,7 @@ pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlo
     atomic_init(&lock->refs, 1);
     lock->reader = kind_of(o.naming, true);
     lock->writers = pdk__queue_new(session, path, &writer, handovers);
+    lock->writers->data = g_strdup(o.identity);
     *out = lock;
     return PDK_OK;
 }
@@ -73,12 +81,11 @@ pdk_rwlock *pdk_rwlock_ref(pdk_rwlock *lock) {
 void pdk_rwlock_unref(pdk_rwlock *lock) {
     if (!lock || lock->writers->s->forks != pdk__forks() || atomic_fetch_sub(&lock->refs, 1) != 1)
         return;
-    pdk__lock(lock->writers->s);
-    pdk__queue_cancel(lock->writers, "the read/write lock was dropped");
-    pdk__unlock(lock->writers->s);
-    pdk__queue_unref(lock->writers);
+    pdk__queue_close(lock->writers, "the read/write lock was dropped");
     g_free(lock);
 }
+
+static void give_back(void *queue) { pdk__queue_unref(queue); }
 
 static pdk_status acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, const char *call, pdk_hold **out) {
     if (!lock || !out)
@@ -89,7 +96,10 @@ static pdk_status acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, con
     if (status != PDK_OK)
         return status;
     struct pdk__queue *queue = pdk__queue_side(lock->writers, &lock->reader);
+    struct pdk__leave leave = {.after = give_back, .user = queue};
+    pdk__leave_push(&leave);
     status = pdk__claim_wait(queue, 1, timeout_ms, call, out);
+    pdk__leave_pop();
     pdk__queue_unref(queue);
     return status;
 }

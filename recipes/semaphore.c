@@ -32,6 +32,15 @@ struct pdk_semaphore {
     struct pdk__queue *queue;
 };
 
+pdk_status pdk_semaphore_options_init(pdk_semaphore_options *options, size_t size) {
+    static const pdk_semaphore_options defaults = PDK_SEMAPHORE_OPTIONS_INIT;
+    return pdk__options_init("pdk_semaphore_options_init", options, size, &defaults, sizeof defaults,
+                             OPTIONS_FIRST_SIZE);
+}
+
+int32_t pdk_semaphore_permits_max(void) { return PDK_SEMAPHORE_PERMITS_MAX; }
+int32_t pdk_semaphore_count_max(void) { return PDK_SEMAPHORE_COUNT_MAX; }
+
 static struct pdk__permits *permits_of(const pdk_semaphore *semaphore) { return semaphore->queue->user; }
 
 static void permits_free(void *user) {
@@ -82,11 +91,14 @@ pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t per
         status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
         status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, &handovers);
+    if (status == PDK_OK)
+        status = pdk__recipe_check_identity(o.identity);
     if (status != PDK_OK)
         return status;
     pdk_semaphore *semaphore = g_new0(pdk_semaphore, 1);
     atomic_init(&semaphore->refs, 1);
     semaphore->queue = make_queue(session, path, permits, handovers);
+    semaphore->queue->data = g_strdup(o.identity);
     *out = semaphore;
     return PDK_OK;
 }
@@ -100,10 +112,7 @@ pdk_semaphore *pdk_semaphore_ref(pdk_semaphore *semaphore) {
 void pdk_semaphore_unref(pdk_semaphore *semaphore) {
     if (!semaphore || semaphore->queue->s->forks != pdk__forks() || atomic_fetch_sub(&semaphore->refs, 1) != 1)
         return;
-    pdk__lock(semaphore->queue->s);
-    pdk__queue_cancel(semaphore->queue, "the semaphore was dropped");
-    pdk__unlock(semaphore->queue->s);
-    pdk__queue_unref(semaphore->queue);
+    pdk__queue_close(semaphore->queue, "the semaphore was dropped");
     g_free(semaphore);
 }
 

@@ -87,7 +87,8 @@ static void take(struct admission *admission) {
     pdk_status status = PDK_OK;
     admission->taking = true;
     for (int32_t i = 0; i < admission->claim->count && admission->taking && status == PDK_OK; i++)
-        status = pdk__entry_new(s, &admission->owner, admission->all->leases, &kind, NULL, &admission->leases[i]);
+        status = pdk__entry_new(s, &admission->owner, admission->all->leases, &kind, admission->queue->data,
+                                &admission->leases[i]);
     if (status != PDK_OK)
         refuse(admission, status, PDK__NODES_LIMIT);
 }
@@ -225,10 +226,10 @@ static void admission_free(struct pdk__live_query *query) {
 
 static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     pdk__assert_locked(queue->s);
-    static const struct pdk__live_query_calls calls = {ask, admission_free};
+    static const struct pdk__live_query_calls calls = {.ask = ask, .free = admission_free};
     struct admission *admission = g_new0(struct admission, 1);
     pdk__live_query_init(&admission->query, queue->s, &calls);
-    admission->owner = (struct pdk__entry_owner){moved, never_waits};
+    admission->owner = (struct pdk__entry_owner){moved, never_waits, false};
     admission->queue = queue;
     admission->all = permits_of(queue);
     admission->key = pdk__watches_children_key(admission->all->leases);

@@ -8,6 +8,7 @@
  *     granted|valid … n=K kind=KIND [count=C]   the sampler's; after a downgrade both again, of kind=read
  *     used n=K naive=V fence=ok count=C         it read the number V and wrote V + 1; the fenced write was the C-th
  *     used n=K naive=V fence=refused            that was accepted, or it was refused
+ *     remaining n=K least=MS                    a keeper's: the least that remained of its lease since the line before
  *     lost n=K token=T handover=H reason=R      the LOST callback runs
  *     ended n=K how=released|lost [told=0]      once for each grant; told=0: it was lost after the last look and before
  *                                               the release, so no callback tells of it
@@ -22,7 +23,7 @@
 
 #include <pthread.h>
 
-enum { PERMITS = 3, USE_EVERY_MS = 100 };
+enum { PERMITS = 3, USE_EVERY_MS = 100, REMAINING_EVERY = 4 /* uses */ };
 
 typedef struct chaos_options {
     char *recipe, *role, *folder;

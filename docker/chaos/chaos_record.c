@@ -94,11 +94,20 @@ void chaos_use(chaos_player *c, int number, const pdk_hold *hold) {
     event_log_note(c->player.log, "used n=%d naive=%" G_GINT64_FORMAT " fence=%s", number, (gint64)found, fence);
 }
 
+/* Notes how near the lease came to its end since the last look. */
+static void note_remaining(chaos_player *c, int number, const pdk_hold *hold) {
+    int64_t least = sampler_least_ms(c->player.sampler, hold);
+    if (least >= 0)
+        event_log_note(c->player.log, "remaining n=%d least=%" G_GINT64_FORMAT, number, (gint64)least);
+}
+
 void chaos_keep(chaos_player *c, int number, const pdk_hold *hold, bool uses) {
     pthread_mutex_lock(&c->mutex);
     unsigned yields = c->yields;
-    while (!c->resting && c->yields == yields && pdk_hold_valid(hold)) {
+    for (int turn = 1; !c->resting && c->yields == yields && pdk_hold_valid(hold); turn++) {
         pthread_mutex_unlock(&c->mutex);
+        if (turn % REMAINING_EVERY == 0)
+            note_remaining(c, number, hold);
         if (uses)
             chaos_use(c, number, hold);
         pthread_mutex_lock(&c->mutex);

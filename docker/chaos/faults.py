@@ -20,14 +20,15 @@ class Target:
     words: str  # for the log
     players: list = field(default_factory=list)  # those that it hits directly
     what: object = None  # what the fault needs: a node, a site, a path
+    near: list = None  # the players that are connected to the server it is done to; None: it does not matter
 
 
 class Fault:
     """A fault. aim() chooses the target, or returns None. strike() does it. undo() takes it back.
 
     span is how long the fault lasts between strike and undo, in session timeouts, from … to. rows are the rows that
-    it shows in the table of faults in docs/chaos.md. In a series (--times) of faults that are all `pinned`, each
-    keeper is connected to one server, and a fault lasts until other players have been granted what its victims lost.
+    it shows in the table of faults in docs/chaos.md. With --pin, for faults that are `pinned`, each keeper is connected to
+    one server, and a fault lasts until other players have been granted what its victims lost.
     The other servers notice a `silent` fault late. A fault that `severs` leaves its victims without any server. A
     fault that `takes` deletes nodes that grants stand on: the next are granted before the holders can know.
     """
@@ -93,7 +94,8 @@ def inflict(chaos, fault, target, last):
     number = next(chaos.numbers)
     chaos.players.note("fault", id=number, name=fault.name, lane=fault.lane, target=target.words,
                     who=",".join(player.name for player in target.players) or "-", holder=chaos.holders(),
-                    **{word: 1 for word, so in (("severed", fault.severs), ("takes", fault.takes)) if so})
+                    **{word: 1 for word, so in (("severed", fault.severs), ("takes", fault.takes)) if so},
+                    **({} if target.near is None else {"near": ",".join(player.name for player in target.near) or "-"}))
     try:
         fault.strike(chaos, target)
         chaos.players.note("struck", id=number)

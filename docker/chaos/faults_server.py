@@ -97,7 +97,7 @@ FAULTS = [
     ServerFault("leader-isolated", [12, 15], "the leader is cut off from followers and clients", LONG, ["isolate {0}"],
                 silent=True),
     ServerFault("follower-killed", [4], "a follower is killed (SIGKILL) and started again", USUAL, ["kill {0}"],
-                at="follower"),
+                at="followed"),
     ServerFault("follower-paused", [4], "a follower is frozen: it lags, and its clients hear nothing", USUAL,
                 ["pause {0}"], at="followed"),
     ServerFault("follower-cut", [13, 4], "the follower that most holders are connected to is cut off from its peers in "
@@ -109,7 +109,7 @@ FAULTS = [
     ServerFault("follower-reset", [13], "a follower's links to its peers are refused", USUAL, ["reset {0} peers"],
                 at="followed"),
     ServerFault("peers-lossy", [16], f"a follower's links to its peers lose {LOSS_PERCENT} % of the packets", USUAL,
-                [f"loss {{0}} {LOSS_PERCENT} peers"], at="follower"),
+                [f"loss {{0}} {LOSS_PERCENT} peers"], at="followed"),
     ServerFault("peers-slow", [17], f"{SLOW_MS} ms and up to {JITTER_MS} more on every packet of a server, which reorders",
                 USUAL, [f"slow {{0}} {SLOW_MS} {JITTER_MS}"], at="any"),
     ServerFault("server-slow", [43], "a server gets hardly any processor time, as behind a slow disk", USUAL,
@@ -124,6 +124,7 @@ FAULTS = [
     Rolling("rolling-restart", [10], "each of them is restarted, one after the other", (0, 0), ["restart {0} {1} {2}"],
             at="any"),
     ServerFault("disk-full", [42], "the leader's disk is full", USUAL, ["disk-full {0}"]),
+    ServerFault("follower-disk-full", [42], "a follower's disk is full", USUAL, ["disk-full {0}"], at="followed"),
     CounterFull("counter-full", [41], "each leader's counter of transactions is full after some hundred of them, and another "
                 "epoch begins", (0, 0), ["counter-full {0} {1} {2}"], at="follower"),
     ServerFault("quorum-lost", [14, 36], "two of three are killed: the third lets clients read, if they ask for that", LONG,

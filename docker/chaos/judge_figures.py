@@ -50,6 +50,20 @@ def costs():
     yield "a keeper that loses it soon after the end has not", (cost.kept, cost.keepers, cost.losses) == (0, 1, 1)
 
 
+def kept_where():
+    """What remained of the lease of a keeper that kept; and keepers that are connected to another server."""
+    told = both(*[add(ms, "k", f"remaining n=2 least={least}") for ms, least in (
+        (29999, 1), (30500, 1700), (31500, 900), (31600, 1200), (32004, 2))])
+    cost = judge.judge(logbook_of(told(GOOD))).findings[0].costs["leader-killed"]
+    yield "the least that remained, in the fault and a second after it", cost.least == [900]
+    yield "nothing is told of one that did not keep", judge.judge(logbook_of(both(
+        told, add(22500, "l", "remaining n=1 least=5"))(GOOD))).findings[0].costs["client-cut"].least == []
+    for near, keepers in (("k,a", 1), ("l", 0), ("-", 0)):
+        logs = change("driver", f"target=2 who=- holder={KEEP}:k", f"target=2 who=- holder={KEEP}:k near={near}")(GOOD)
+        cost = judge.judge(logbook_of(logs)).findings[0].costs["leader-killed"]
+        yield f"of a fault near {near} {keepers} keepers count", (cost.kept, cost.keepers) == (keepers, keepers)
+
+
 def outages():
     fault = SimpleNamespace(begin=1000, healed=2000)
     record = SimpleNamespace(settings=SimpleNamespace(session_ns=3000), play_end=100000, until=lambda one: one.healed)
@@ -146,6 +160,7 @@ def pauses():
 
 def checks():
     yield from costs()
+    yield from kept_where()
     yield from outages()
     yield from tables()
     yield from resumed()

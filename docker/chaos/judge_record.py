@@ -85,6 +85,7 @@ class Hold:
     spans: list = field(default_factory=list)
     lost: list = field(default_factory=list)  # ns of each LOST
     ended: list = field(default_factory=list)  # (ns, how): it was released, and no callback can come any more
+    remaining: list = field(default_factory=list)  # (ns, the least that remained of its lease until then, in ms)
     untold: bool = False  # it was lost so late that its release came first
     reasons: set = field(default_factory=set)  # why it ended, as far as it was told
     taken: tuple = None  # from when until when it was valid only because an administrator had deleted its node
@@ -147,6 +148,7 @@ class Fault:
     severed: bool  # those in `who` reach no server at all
     takes: bool  # an administrator deletes nodes that grants stand on
     begin: int
+    near: set = None  # the players at the server that it was done to; None: not told
     struck: int = NEVER
     healing: int = NEVER
     healed: int = NEVER
@@ -159,6 +161,10 @@ class Fault:
 
     def hits(self, player):
         return self.lane == "server" or player.who in self.who or player.path == self.target
+
+    def tries(self, player):
+        """Whether it shows what the player keeps: of a server's fault, where it is told, those at that server alone."""
+        return self.hits(player) and (self.near is None or player.who in self.near)
 
 
 def goes_on(claim, event):
@@ -241,7 +247,8 @@ class Record:
     def _fault(self, event):
         holders = [tuple(pair.rsplit(":", 1)) for pair in listed(event.get("holder"))]
         return Fault(event["id"], event["name"], event["lane"], event.get("target", "-"), set(listed(event.get("who"))),
-                     holders, event.get("severed") == "1", event.get("takes") == "1", event.ns)
+                     holders, event.get("severed") == "1", event.get("takes") == "1", event.ns,
+                     None if event.get("near") is None else set(listed(event["near"])))
 
     def _read_deleted(self, event, faults):
         those = [fault for fault in faults if fault.takes and event["node"].startswith(f"{fault.target}/")]
@@ -277,7 +284,7 @@ class Record:
                 if not goes_on(claim, event):
                     self.misplaced.append(event)
                 return
-        elif event.what in ("used", "lost", "ended", "valid"):
+        elif event.what in ("used", "lost", "ended", "valid", "remaining"):
             if not claim or not claim.hold:
                 self.misplaced.append(event)
                 return
@@ -288,6 +295,8 @@ class Record:
             claim.hold = Hold(claim, event.ns, event.number("token"), int(event.get("handover", "0")), event.fields)
         elif event.what == "failed":
             claim.answered, claim.status = event.ns, event["status"]
+        elif event.what == "remaining":
+            claim.hold.remaining.append((event.ns, event.number("least")))
         elif event.what == "lost":
             claim.hold.lost.append(event.ns)
             claim.hold.reasons.add(event["reason"])

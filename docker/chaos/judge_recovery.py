@@ -16,6 +16,7 @@ class Cost:
     losses: int = 0
     kept: int = 0
     keepers: int = 0
+    least: list = field(default_factory=list)  # ms: what remained of the lease at worst, of each keeper that kept
     detection: list = field(default_factory=list)  # ns
     outage: list = field(default_factory=list)  # ns, at most one for each fault
     overlaps: list = field(default_factory=list)
@@ -45,11 +46,18 @@ def kept(record, hold, fault):
     return any(how == "released" and ns <= then for ns, how in hold.ended)
 
 
+def least(record, hold, fault):
+    """What remained of its lease at worst, from the beginning of the fault until a while after its end: a list of one, or of
+    none where the player does not tell."""
+    then = record.until(fault) + KEPT_NS
+    return [min(told)] if (told := [ms for ns, ms in hold.remaining if fault.begin <= ns <= then]) else []
+
+
 def keepers(record, fault, client, by_who):
     """The grants of the keepers that the fault hits and that held when it began."""
     for path, who in fault.holders:
         player = record.players.get(who)
-        if not player or player.client != client or player.role != "keep" or not fault.hits(player):
+        if not player or player.client != client or player.role != "keep" or not fault.tries(player):
             continue
         index = bisect.bisect_right(by_who[who][0], fault.begin) - 1
         if index >= 0:
@@ -92,6 +100,7 @@ def costs(record, client, overlaps):
         stretches, held = [outage(record, fault, grants[path]) for path in turns if record.touches(fault, path)], {}
         for hold in keepers(record, fault, client, by_who):
             held.setdefault(hold.player.path, []).append(kept(record, hold, fault))
+            cost.least += least(record, hold, fault) if kept(record, hold, fault) else []
         for path, those in held.items():
             cost.keepers += len(those)
             cost.kept += sum(those)

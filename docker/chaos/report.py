@@ -16,14 +16,15 @@ def fault_rows(record, found):
     lanes = {fault.name: fault.lane for fault in record.faults}
     for name, cost in sorted(found.costs.items(), key=lambda item: (lanes.get(item[0], "~"), item[0] or "~")):
         kept = f"{cost.kept} of {cost.keepers}" if cost.keepers else "-"
-        yield (name or UNEXPLAINED, lanes.get(name, "-"), cost.times or "-", cost.losses, kept, median_max(cost.detection),
+        yield (name or UNEXPLAINED, lanes.get(name, "-"), cost.times or "-", cost.losses, kept,
+               min(cost.least, default="-"), median_max(cost.detection),
                median_max(cost.outage), milliseconds(cost.overlaps))
 
 
 def print_faults(record, found):
     print(f"{found.client}, by fault (ms: median / longest)")
-    print(table(("fault", "lane", "times", "losses", "kept", "knew after, ms", "no grant for, ms", "overlap, ms"),
-                fault_rows(record, found)))
+    print(table(("fault", "lane", "times", "losses", "kept", "least left, ms", "knew after, ms", "no grant for, ms",
+                 "overlap, ms"), fault_rows(record, found)))
 
 
 def untold(overlaps):

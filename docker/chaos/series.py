@@ -5,11 +5,14 @@ import time
 from play.event_log import now
 from play.processes import Broken
 
+from ensemble import NODES
 from faults import inflict
 from players import OURS
 from schedule import heal, make_way
 
 READY_S, OTHERS_S, AFTER_S = 30, 30, 1.0
+LASTS = 2.0  # session timeouts: longer than any lease, so that a holder that did nothing would lose its grant
+MOVES, MOVED_S = 5, 1.0
 LOOK_S = 0.05
 
 
@@ -28,12 +31,17 @@ class Series:
         heal(chaos)
         calm_until = time.monotonic() + chaos.session_s + AFTER_S  # what happens later was not done by the fault before
         self.await_order()
-        target = self.aim(fault)
+        follower = not chaos.options.pinned and getattr(fault, "at", None) == "followed"
+        if follower and self.move():
+            calm_until = time.monotonic() + chaos.session_s + AFTER_S
         if chaos.options.pinned:
+            target = self.aim(fault)
             self.gather(target.what[0])
         self.watch(calm_until - time.monotonic(), lambda: False)
+        if not chaos.options.pinned:
+            target = self.aim_at_holder(fault) if follower else self.aim(fault)
         chaos.players.note("series", name=fault.name, round=count)
-        seconds = chaos.session_s * self.random.uniform(*fault.span)
+        seconds = chaos.session_s * (LASTS if fault.span[1] > 1 else self.random.uniform(*fault.span))
         if fault.silent:  # its effects show only when the others have noticed it
             seconds += chaos.options.sync_s + chaos.session_s
         if chaos.options.pinned:
@@ -47,6 +55,48 @@ class Series:
         if not self.watch(READY_S, lambda: targets.append(fault.aim(self.chaos, self.random)) or targets[-1]):
             raise Broken(f"{fault.name}: nothing to do it to")
         return targets[-1]
+
+    def places(self):
+        """For each server, the players that are connected to it, and the keepers of ours among them that hold."""
+        self.chaos.present.poll()
+        holders = {name for path in self.keeps(OURS) for name in self.chaos.present.holders(path)}
+        found = {node: ([], []) for node in NODES}
+        for player, node in self.chaos.players.connected().items():
+            if node in found:
+                found[node][0].append(player)
+                if player.name in holders:
+                    found[node][1].append(player)
+        return found
+
+    def at_followers(self):
+        """The followers, those first that most of our holders are connected to, with the number of these."""
+        leader, places = self.chaos.ensemble.leader(), self.places()
+        return sorted(((len(places[node][1]), node) for node in NODES if node != leader), reverse=True) if leader else []
+
+    def move(self):
+        """Whether the clients of the leader had to be moved to followers, since no holder was at a follower. A fault of a
+        follower moves its clients, so all of them would be at the leader in the end."""
+        for tries in range(MOVES):
+            found = self.at_followers()
+            if found and found[0][0]:
+                return tries > 0
+            leader = self.chaos.ensemble.leader()
+            if leader:
+                self.chaos.ensemble.order("reset", leader, "clients")
+            self.chaos.pause(MOVED_S)
+            heal(self.chaos)
+            self.await_order()
+        raise Broken("no holder could be brought to a follower: " + self.words())
+
+    def aim_at_holder(self, fault):
+        """The target: the follower that our holders are connected to now."""
+        found = []
+        if not self.watch(READY_S, lambda: found.append(self.at_followers()) or (found[-1] and found[-1][0][0])):
+            raise Broken(f"{fault.name}: no holder is connected to a follower: {self.words()}")
+        nodes = [node for _, node in found[-1]]
+        target = fault.at_nodes(self.chaos, [*nodes, *(node for node in NODES if node not in nodes)])
+        target.near = self.places()[nodes[0]][0]
+        return target
 
     def keeps(self, ours=None):
         return [path for path in self.chaos.players.paths if path.endswith("-keep") and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A claim: one pending acquisition, of any recipe. The calls `pdk_…_async` make claims.
  *
  *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
@@ -30,10 +31,11 @@ typedef struct pdk_claim pdk_claim;
  *                              or to create a node in it
  *           PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral,
  *                              or a quota is used up
- *           PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of
+ *           PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of
  *                              watched paths in the session; 100,000 children in the directory;
  *                              127 bytes in the name of a contender
  *           PDK_EXHAUSTED      the directory's sequence numbers are used up
+ *           PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *           PDK_MISMATCH       a semaphore: the path is used with another number of permits
  *           PDK_CLOSED         the session was closed
  *           PDK_AUTH           the session ended, since the server refused the credentials
@@ -47,10 +49,12 @@ typedef struct pdk_claim pdk_claim;
  * Inside: every call that does not block is allowed. A call that blocks answers PDK_WRONG_THREAD.
  * pdk_error_text says in words why the claim was not granted.
  *
- * Last call: fn is called exactly once, with one exception. pdk_session_close drops a callback that
- * is due when it is called from a callback, or when its time runs out. The library then releases
- * the hold, if there is one. So user can be freed when fn has returned, or when pdk_session_close
- * has returned PDK_OK outside of any callback. */
+ * Last call: fn is called exactly once, also when the session expires, is given up, loses its
+ * credentials or is closed. There are two exceptions, and the library then releases the hold, if
+ * there is one. pdk_session_close drops a callback that is due when it is called from a callback,
+ * or when its time runs out. With manual dispatch, a callback that is due is dropped after the last
+ * pdk_session_unref: nobody can dispatch it. So user can be freed when fn has returned, or when
+ * pdk_session_close has returned PDK_OK outside of any callback. */
 typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
 
 /* Give up a claim. Does not wait.
@@ -70,6 +74,26 @@ PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
  *   PDK_FORKED       the claim belongs to the parent process
  *   PDK_INVALID      claim or ahead is NULL */
 PDK_API pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead);
+
+/* Tells that a server has confirmed a position in the queue, with that many claims ahead (see
+ * pdk_claim_position). Once for each claim, and never for one that is decided before: a claim that
+ * is granted at once gets its pdk_acquired_fn alone. The claim is valid memory during the call. For
+ * the thread, and for what is allowed inside, see pdk_acquired_fn.
+ *
+ * Last call: it returns before the pdk_acquired_fn of the claim is called, and none follows. */
+typedef void (*pdk_queued_fn)(pdk_claim *claim, int32_t ahead, void *user);
+
+/* Set the callback of a claim; one per claim. When the claim stands in the queue already, fn is
+ * called soon, still as a callback. Does not wait.
+ *   user  given to fn. The library never frees it. It is needed as long as that of the
+ *         pdk_acquired_fn.
+ *
+ *   PDK_OK        fn is set
+ *   PDK_NOT_HELD  the claim was decided already
+ *   PDK_FORKED    the claim belongs to the parent process
+ *   PDK_INVALID   claim or fn is NULL, or a callback is set already
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user);
 
 /* One more reference. Returns claim; NULL is allowed. */
 PDK_API pdk_claim *pdk_claim_ref(pdk_claim *claim);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contenders on a path: a snapshot of the queue, oldest first.
  *
  * These calls make one: pdk_lock_contenders, pdk_lock_holder, pdk_rwlock_contenders,

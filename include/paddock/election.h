@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The election: of all candidates on a path one is the leader, the oldest.
  *
  *              join                     elected(hold)
@@ -58,11 +59,15 @@ typedef struct pdk_election_options {
 #define PDK_ELECTION_OPTIONS_INIT                                                                  \
     { sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL }
 
+/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
+ * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+PDK_API pdk_status pdk_election_options_init(pdk_election_options *options, size_t size);
+
 /* The callbacks of a candidate. Fill with PDK_ELECTION_CALLBACKS_INIT, then set what you need. Any
  * of them may be NULL, which is the default. For the thread, and for what is allowed inside, see
  * "Callbacks" above.
  *
- * Last call: the library never frees user. No callback of a candidate can come any more
+ * Last call: user_free tells when no callback of a candidate can come any more. Without it, none can
  *   - when `failed` has returned;
  *   - when pdk_election_leave was called where callbacks run, and `deposed` has returned if one was
  *     due. One is due when `elected` was called without a `deposed` after it. Where callbacks run
@@ -94,19 +99,30 @@ typedef struct pdk_election_callbacks {
      *                      create a node in it
      *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
      *                      quota is used up
-     *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of
+     *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of
      *                      watched paths in the session; 100,000 children in the directory; 127
      *                      bytes in the name of a contender
      *   PDK_EXHAUSTED      the directory's sequence numbers are used up
+     *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
      *   PDK_CLOSED         the session was closed
      *   PDK_AUTH           the session ended, since the server refused the credentials */
     void (*failed)(pdk_status status, void *user);
     /* Given to each callback. */
     void *user;
+    /* Called once with user when no callback can come any more. Default NULL: nothing is called. It
+     * runs after the last callback on its thread. Otherwise it runs in the call that leaves, or that
+     * gives back the last reference to the election; or, when a close of the session drops
+     * callbacks, there. Never under a lock. It may make the same calls as a callback. On an error of
+     * pdk_election_join it is not called. */
+    void (*user_free)(void *user);
 } pdk_election_callbacks;
 
 #define PDK_ELECTION_CALLBACKS_INIT                                                                \
-    { sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL }
+    { sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
+ * caller. PDK_INVALID when callbacks is NULL, or size is that of no version. */
+PDK_API pdk_status pdk_election_callbacks_init(pdk_election_callbacks *callbacks, size_t size);
 
 /* The election at path, below the session's chroot. Does not wait, and touches no server.
  *   path     absolute, printable UTF-8, at most 512 bytes with the chroot. No empty, "." or ".."
@@ -159,10 +175,12 @@ PDK_API pdk_status pdk_election_resign(pdk_election *election);
  * being run. Queueing again after a loss does: with manual dispatch go on dispatching.
  *
  *   PDK_OK            we lead. *out is the hold, with a reference to be given back with
- *                     pdk_hold_unref. The hold may be lost at any moment, as always.
+ *                     pdk_hold_unref: pdk_hold_release would resign. The hold may be lost at any
+ *                     moment, as always.
  *   PDK_TIMEOUT       we did not lead within timeout_ms
  *   PDK_NOT_HELD      it is no candidate by pdk_election_join, it left meanwhile, or `failed` is
  *                     due
+ *   PDK_CANCELED      this thread was interrupted (interrupt.h); it is a candidate still
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_CLOSED        the session is closed, or was closed meanwhile
  *   PDK_AUTH          the session has ended, since the server refused the credentials
@@ -200,7 +218,8 @@ typedef struct pdk_observer pdk_observer;
 typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
 
 /* Hear of every new leader without being a candidate. The present leader comes first: at once, or
- * within a second where the directory does not exist yet. Nothing is told of a directory that may
+ * within a second where the directory does not exist yet; at once, too, when a candidate of this
+ * session is its first leader. Nothing is told of a directory that may
  * not be listed. Does not wait. fn may be called before the call returns; the observer is in *out
  * by then. The observer goes on after the last unref of the election.
  *   user_free  NULL, or called once with user after pdk_observer_stop, when fn can run no more. It
@@ -227,8 +246,8 @@ PDK_API void pdk_observer_stop(pdk_observer *observer);
 typedef struct pdk_term pdk_term;
 /* The leader's work. It returns soon once pdk_term_is_ending. To return earlier is to resign.
  *
- * Thread: one of the library's, a new one for each term, with all signals blocked. Not under a
- * lock. Inside: every call is allowed, also those that block, except pdk_service_stop of this
+ * Thread: one of the library's, a new one for each term, with the signal mask of the thread that
+ * called pdk_election_run. Not under a lock. Inside: every call is allowed, also those that block, except pdk_service_stop of this
  * service (PDK_WRONG_THREAD). For user and the last call see pdk_election_run. */
 typedef void (*pdk_service_fn)(pdk_term *term, void *user);
 
@@ -269,13 +288,21 @@ typedef struct pdk_service_options {
     void (*started)(int64_t token, void *user);
     void (*stopped)(int64_t token, pdk_reason reason, void *user);
     /* It cannot be a candidate any more, for one of the statuses of pdk_election_callbacks.failed
-     * above. It is the last call of the service, on another thread of the library's. Default
+     * above. It is the last call of the service but user_free, on another thread of the library's. Default
      * NULL: none. */
     void (*failed)(pdk_status status, void *user);
+    /* Called once with user, when neither the function nor a callback can come any more: on the
+     * thread of failed, and before pdk_service_stop answers PDK_OK. Default NULL: nothing is called.
+     * On an error of pdk_election_run it is not called. */
+    void (*user_free)(void *user);
 } pdk_service_options;
 
 #define PDK_SERVICE_OPTIONS_INIT                                                                   \
-    { sizeof(pdk_service_options), 10000, PDK_DRAIN_KEEP, NULL, NULL, NULL }
+    { sizeof(pdk_service_options), 10000, PDK_DRAIN_KEEP, NULL, NULL, NULL, NULL }
+
+/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
+ * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+PDK_API pdk_status pdk_service_options_init(pdk_service_options *options, size_t size);
 
 typedef struct pdk_service pdk_service;
 
@@ -288,8 +315,8 @@ typedef struct pdk_service pdk_service;
  * under a lock. Every call is allowed in them, also those that block, except pdk_service_stop of
  * this service (PDK_WRONG_THREAD).
  *
- *   user     goes to fn and to the callbacks. The library never frees it. None of them can come any
- *            more when pdk_service_stop has returned PDK_OK, or when `failed` has returned.
+ *   user     goes to fn and to the callbacks; user_free of the options tells when none of them can
+ *            come any more. None can when pdk_service_stop has returned PDK_OK.
  *            pdk_session_close tells fn to end, but does not wait for it or for a callback.
  *   options  or NULL for the defaults. Copied.
  *
@@ -322,8 +349,8 @@ PDK_API pdk_status pdk_service_resign(pdk_service *service);
  *   PDK_INVALID       service is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms);
 /* Gives the service back; call it once. A service that was not stopped is stopped in the
- * background, and nothing tells when its last callback has returned. NULL is allowed. Does nothing
- * in the child of a fork. */
+ * background; user_free of its options tells when its last callback has returned. NULL is allowed.
+ * Does nothing in the child of a fork. */
 PDK_API void pdk_service_unref(pdk_service *service);
 
 PDK_END_DECLS

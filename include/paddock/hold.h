@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hold: the grant that a recipe gave, whichever recipe it was.
  *
  *     valid ──release──► released
@@ -12,9 +13,9 @@
  *
  * Ownership: a hold is reference counted. The call or callback that brings a hold gives one
  * reference, and pdk_hold_release takes it back. A leader's hold belongs to the election or to the
- * service: take a reference of your own to keep it, and do not release it. A hold outlives the last
- * unref of its recipe object, and has a reference to the session. Any thread may make every call
- * below. A callback may make all but the one that blocks, pdk_hold_ensure.
+ * service: take a reference of your own to keep it, and do not release it, which would resign. A
+ * hold outlives the last unref of its recipe object, and has a reference to the session. Any thread
+ * may make every call below. A callback may make all but the one that blocks, pdk_hold_ensure.
  */
 #ifndef PADDOCK_HOLD_H
 #define PADDOCK_HOLD_H
@@ -113,13 +114,21 @@ PDK_API int pdk_hold_fd(pdk_hold *hold);
 PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
 /* Proof of the hold as text, for pdk_sequencer_check: "pdk1 <znode> <mode> <token> <handover>". The
- * string lives as long as the hold. "" for NULL, and in the child of a fork.
+ * znode's path begins with the session's chroot. The string lives as long as the hold. "" for NULL,
+ * and in the child of a fork.
  *
  * The mode is "exclusive", "shared", "leader" or "permit". With several permits the text names the
  * oldest of their znodes. After a downgrade the mode is "shared/<czxid>" once the writer's node was
  * exchanged: the hold stands on another node then, with this czxid. A text from before that does
  * not check any more, but its memory stays valid. */
 PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
+
+/* The full path of the znode that the grant stands on, the session's chroot included. Local; does
+ * not wait. With several permits it is the oldest of their znodes. After a downgrade it is the
+ * reader's znode, once that has taken over. The string lives as long as the hold, also after a
+ * release, a loss or a downgrade; that the znode exists, it does not say. Others may read the znode
+ * and watch it: do not write or delete it. "" for NULL, and in the child of a fork. */
+PDK_API const char *pdk_hold_node(const pdk_hold *hold);
 
 /* Let another thread use the hold as its own. The acquiring thread may then block on the same lock
  * again. NULL is allowed. */
@@ -129,7 +138,8 @@ PDK_API void pdk_hold_detach_thread(pdk_hold *hold);
  * deletes the znode, across reconnects, until the server has confirmed it.
  *   PDK_OK        the hold was valid until now
  *   PDK_LOST      it was lost before; the reference is given back all the same
- *   PDK_NOT_HELD  it was released before through another reference; this reference is given back
+ *   PDK_NOT_HELD  it was released before through another reference; this reference is given back.
+ *                 Without a reference of its own a second release is a use after free.
  *   PDK_FORKED    the hold belongs to the parent process; nothing is given back
  *   PDK_INVALID   hold is NULL */
 PDK_API pdk_status pdk_hold_release(pdk_hold *hold);

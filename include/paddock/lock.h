@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock: exclusive, fair between processes, shared by the threads of this one.
  *
  * Between processes the order is that of ZooKeeper's sequence numbers. Threads that share one
@@ -43,10 +44,17 @@ typedef struct pdk_lock_options {
     /* 1: a thread that holds the lock may acquire it again. 0: that is PDK_DEADLOCK.
      * Default 0; 0 or 1. */
     int32_t reentrant;
+    /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
+     * Default NULL: the session's identity. */
+    const char *identity;
 } pdk_lock_options;
 
 #define PDK_LOCK_OPTIONS_INIT                                                                      \
-    { sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0 }
+    { sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL }
+
+/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
+ * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+PDK_API pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size);
 
 /* The lock at path, below the session's chroot. Does not wait, and touches no server.
  *   path     absolute, printable UTF-8, at most 512 bytes with the chroot. No empty, "." or ".."
@@ -71,21 +79,25 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *               queue, and the session's request_timeout_ms bounds it.
  *
  *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back
- *   PDK_BUSY           a try: another client or another thread of this process is ahead
+ *   PDK_BUSY           a try: another client or another thread of this process is ahead, or a hold
+ *                      by another object on this path
  *   PDK_TIMEOUT        the deadline passed in the queue; or the lock was granted in time, to a try
  *                      as well, and this thread ran too late to take it
  *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
  *                      answer came within request_timeout_ms
- *   PDK_DEADLOCK       this thread holds this lock object, and reentrant is 0
- *   PDK_CANCELED       the last reference to the lock was given back meanwhile
+ *   PDK_DEADLOCK       this thread holds this lock object, and reentrant is 0; or, not for a try, it
+ *                      holds by another object of the session on this path
+ *   PDK_CANCELED       the last reference to the lock was given back meanwhile; or this thread was
+ *                      interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
  *                      a node in it
  *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
  *                      quota is used up
- *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of watched
+ *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
  *                      paths in the session; 100,000 children in the directory; 127 bytes in the
  *                      name of a contender
  *   PDK_EXHAUSTED      the directory's sequence numbers are used up
+ *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The naming of the znodes. It decides which other clients can contend on the same path. */
 #ifndef PADDOCK_NAMING_H
 #define PADDOCK_NAMING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Paddock: distributed locks and related recipes on ZooKeeper, for multithreaded C programs.
  *
  *     session ── a supervised ZooKeeper connection: reconnects, re-opens, keeps the lease
@@ -15,16 +16,29 @@
  *    is made from a callback, of whichever session.
  *  - Callbacks of one session run one at a time, and never under a lock of the library.
  *  - An allocation that fails aborts the process, as GLib's allocations do.
+ *  - Every macro with a value has a function of the same name in lower case, for other languages. A
+ *    struct that grows has a function pdk_…_init. Any thread may call these, and they do not wait.
+ *  - The shared library stays in memory after a dlclose (-z nodelete). Its threads are not joined: the
+ *    last of them may still return when pdk_session_close has answered PDK_OK. A plugin that links
+ *    the static library needs that flag itself.
+ *  - A thread that is cancelled (pthread_cancel, deferred) in a call that blocks ends while it
+ *    waits: its claim is given up, an open or a close goes on in the background. No other call is a
+ *    cancellation point, and the callbacks that a call runs are not cut short. A result that a call
+ *    has returned is yours to give back. Asynchronous cancellation is not supported.
  *  - After a fork the child must not use the handles of the parent. Calls answer PDK_FORKED there,
- *    and an unref does nothing.
+ *    and an unref does nothing. The child may open sessions of its own, also where a callback made
+ *    it. It ends with _exit or exec there, and does not return from the callback.
  */
 #ifndef PADDOCK_PADDOCK_H
 #define PADDOCK_PADDOCK_H
 
+#include <paddock/checker.h>
 #include <paddock/claim.h>
 #include <paddock/contenders.h>
 #include <paddock/election.h>
+#include <paddock/guarded.h>
 #include <paddock/hold.h>
+#include <paddock/interrupt.h>
 #include <paddock/lock.h>
 #include <paddock/naming.h>
 #include <paddock/rwlock.h>

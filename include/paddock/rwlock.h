@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The read/write lock: any number of readers, or one writer, in the order in which they came.
  *
  * A reader waits for the nearest writer ahead of it. A writer waits for the contender right ahead
@@ -42,10 +43,17 @@ typedef struct pdk_rwlock_options {
     int32_t max_handover_ms;
     /* 0, and nothing else. */
     int32_t reserved;
+    /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
+     * Default NULL: the session's identity. */
+    const char *identity;
 } pdk_rwlock_options;
 
 #define PDK_RWLOCK_OPTIONS_INIT                                                                    \
-    { sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, 0 }
+    { sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL }
+
+/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
+ * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+PDK_API pdk_status pdk_rwlock_options_init(pdk_rwlock_options *options, size_t size);
 
 /* The read/write lock at path, below the session's chroot. Does not wait, and touches no server.
  *   path     absolute, printable UTF-8, at most 512 bytes with the chroot. No empty, "." or ".."
@@ -78,19 +86,23 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
  *                      answer came within request_timeout_ms
  *   PDK_DEADLOCK       this thread holds this lock object already. It would wait for itself as soon
- *                      as a writer came in between.
- *   PDK_UPGRADE        write only: this thread holds this lock object shared. Two threads that
+ *                      as a writer came in between. Or, not for a try, it holds by another object of
+ *                      the session on this path, unless both are readers.
+ *   PDK_UPGRADE        write only: this thread holds this lock object shared, or, not for a try,
+ *                      another object of the session on this path. Two threads that
  *                      waited so would wait for each other for ever. Release first, and look again
  *                      at what was read.
- *   PDK_CANCELED       the last reference to the lock was given back meanwhile
+ *   PDK_CANCELED       the last reference to the lock was given back meanwhile; or this thread was
+ *                      interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
  *                      a node in it
  *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
  *                      quota is used up
- *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of watched
+ *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
  *                      paths in the session; 100,000 children in the directory; 127 bytes in the
  *                      name of a contender
  *   PDK_EXHAUSTED      the directory's sequence numbers are used up
+ *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials
@@ -137,7 +149,7 @@ PDK_API pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, 
  *   PDK_OK        the hold is shared, and the exchange goes on by itself
  *   PDK_NOT_HELD  the hold was released
  *   PDK_LOST      the hold is lost
- *   PDK_LIMIT     this session has 512 KiB of node paths already; the hold stays exclusive
+ *   PDK_LIMIT     this session has 1000 KiB of node paths already; the hold stays exclusive
  *   PDK_FORKED    the lock or the hold belongs to the parent process
  *   PDK_INVALID   lock or hold is NULL, hold is not one of this lock object, or is shared
  *                 already */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The semaphore: at most `permits` at a time, in the order in which they came.
  *
  *     <path>/locks    the queue. Only its first contender looks at the leases; each of the others
@@ -35,6 +36,9 @@ typedef struct pdk_semaphore pdk_semaphore;
 #define PDK_SEMAPHORE_PERMITS_MAX 10000
 /* The most permits that one claim can take: each is a znode. */
 #define PDK_SEMAPHORE_COUNT_MAX 100
+/* The two, as the library that is loaded has them. */
+PDK_API int32_t pdk_semaphore_permits_max(void);
+PDK_API int32_t pdk_semaphore_count_max(void);
 
 /* Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A struct of an older, smaller
  * size is accepted. A newer, larger one is accepted when everything unknown to this library is
@@ -48,10 +52,17 @@ typedef struct pdk_semaphore_options {
     /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more.
      * 0: every acquisition queues anew. */
     int32_t max_handover_ms;
+    /* The identity that others see of the contenders of this semaphore: UTF-8, 1 to 1024 bytes. Copied.
+     * Default NULL: the session's identity. */
+    const char *identity;
 } pdk_semaphore_options;
 
 #define PDK_SEMAPHORE_OPTIONS_INIT                                                                 \
-    { sizeof(pdk_semaphore_options), 256, 100 }
+    { sizeof(pdk_semaphore_options), 256, 100, NULL }
+
+/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
+ * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+PDK_API pdk_status pdk_semaphore_options_init(pdk_semaphore_options *options, size_t size);
 
 /* The semaphore at path, below the session's chroot. Does not wait, and touches no server.
  *   path     absolute, printable UTF-8, at most 505 bytes with the chroot, since "/leases" follows.
@@ -90,15 +101,17 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *                      answer came within request_timeout_ms
  *   PDK_MISMATCH       the path is used with another number of permits. Only clients of this
  *                      library record their number. It is forgotten when the directory is removed.
- *   PDK_CANCELED       the last reference to the semaphore was given back meanwhile
+ *   PDK_CANCELED       the last reference to the semaphore was given back meanwhile; or this thread
+ *                      was interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list one of the directories, to
  *                      create a node in it, or to read the number of permits
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
  *                      is used up
- *   PDK_LIMIT          one of these limits is crossed: 512 KiB of node paths or 900 kB of watched
+ *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
  *                      paths in the session; 100,000 children in a directory; 127 bytes in the name
  *                      of a contender
  *   PDK_EXHAUSTED      the sequence numbers of one of the directories are used up
+ *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checking a sequencer against ZooKeeper. A sequencer is the printable proof of a hold that
  * pdk_hold_sequencer returns. Any client can check the sequencer of any other. */
 #ifndef PADDOCK_SEQUENCER_H
@@ -12,7 +13,8 @@ PDK_BEGIN_DECLS
  *
  * The answer is read behind a quorum barrier, so a server that is cut off cannot give it. The
  * hand-over number is local to the holder's process, and is not checked: the resource orders by
- * (token, handover). The text names the znode with the holder's chroot, so the chroot of this
+ * (token, handover). The token's generation has to be this session's token_base: a sequencer of
+ * another one is LOST. The text names the znode with the holder's chroot, so the chroot of this
  * session does not matter.
  *
  *   session     an open session to the same ensemble

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A session: one supervised ZooKeeper connection, shared by every recipe opened on it.
  *
  *     open ──► CONNECTED ──► SUSPENDED ──► RESTORED (connected again, lease proved by a quorum)
@@ -10,20 +11,30 @@
  * lost their data never do. Then holds of the old session are lost. Claims queue again, with their
  * deadlines unchanged.
  *
+ * Size: the nodes of a session have paths of 1000 KiB together (PDK_LIMIT): 10,000 locks at paths of
+ * 39 bytes. The servers log them all when the session ends. With the default jute.maxbuffer, 1 MiB,
+ * a server can read 1925 KiB there; with more it could not start again.
+ *
  * Ownership: a session is reference counted. Every recipe object, claim, hold and observer has a
  * reference of its own. An open session ends with pdk_session_close, or when the last reference is
  * given back. Any thread may make every call below, except where its comment says otherwise.
  *
- * Callbacks: a session runs all its callbacks one at a time, in the order in which they became due.
- * That goes for the two below and for those of claims, holds, elections and observers.
- *   Thread  PDK_DISPATCH_THREAD: a thread of the session's own, on which all signals are blocked.
+ * Callbacks: a session runs all its callbacks one at a time. That goes for the two below and for
+ * those of claims, holds, elections and observers.
+ *   Order   LOST and a candidate's callbacks first (not `leader`), log lines last, the others in
+ *           between; each of these kinds in the order in which they became due. So LOST waits for
+ *           no more than the one callback that is running: keep them short, on_log too.
+ *   Thread  PDK_DISPATCH_THREAD: a thread of the session's own. Callbacks on it have the signal mask
+ *           that the thread in pdk_session_open had. So children that they make have an ordinary
+ *           one, and the program's handlers may run there. Between callbacks it answers no signal.
+ *           Block signals that no callback may see before you open the session.
  *           PDK_DISPATCH_MANUAL: the thread in pdk_session_dispatch or pdk_session_close.
  *   Locks   none of the library's is held.
  *   Inside  every call that does not block is allowed. A call that blocks answers PDK_WRONG_THREAD,
  *           whichever session it is about. pdk_session_close is allowed and does not wait.
  *   End     when pdk_session_close has returned PDK_OK outside of any callback, none runs and none
  *           can come any more. After PDK_TIMEOUT, and after a close from a callback, none starts,
- *           but one may still run.
+ *           but one may still run. Close again outside of any callback to wait for it.
  */
 #ifndef PADDOCK_SESSION_H
 #define PADDOCK_SESSION_H
@@ -38,6 +49,8 @@ typedef struct pdk_session pdk_session;
 
 /* A timeout that never passes. */
 #define PDK_FOREVER ((int64_t)-1)
+/* PDK_FOREVER, for languages that cannot use the macro. */
+PDK_API int64_t pdk_forever(void);
 
 /* Where callbacks run. */
 typedef enum pdk_dispatch {
@@ -47,10 +60,12 @@ typedef enum pdk_dispatch {
 
 typedef enum pdk_session_event {
     PDK_SESSION_CONNECTED = 1, /* the first connection of the session */
-    PDK_SESSION_SUSPENDED = 2, /* the connection is lost; time_left_ms of the lease remain */
-    PDK_SESSION_RESTORED = 3,  /* a quorum write sent after the reconnect was acknowledged */
-    PDK_SESSION_EXPIRED = 4,   /* the session has ended, or was given up; all its holds are lost */
-    PDK_SESSION_REOPENED = 5,  /* a new ZooKeeper session replaces the expired one */
+    /* The connection is lost; time_left_ms of the lease remain. Told once until RESTORED or EXPIRED,
+     * also when connections come and go in between. */
+    PDK_SESSION_SUSPENDED = 2,
+    PDK_SESSION_RESTORED = 3, /* a quorum write sent after the reconnect was acknowledged */
+    PDK_SESSION_EXPIRED = 4,  /* the session has ended, or was given up; all its holds are lost */
+    PDK_SESSION_REOPENED = 5, /* a new ZooKeeper session replaces the expired one */
     /* The last event. After it calls answer PDK_CLOSED, or PDK_AUTH when that ended the session. */
     PDK_SESSION_CLOSED = 6,
 } pdk_session_event;
@@ -58,11 +73,16 @@ typedef enum pdk_session_event {
 /* Tells an event of the session. For the thread, and for what is allowed inside, see "Callbacks"
  * above.
  *   time_left_ms  how much of the lease remains, in ms; 0 when there is none
- *   user          on_event_user. The library never frees it.
+ *   user          on_event_user
  *
  * Last call: the one with PDK_SESSION_CLOSED. A close may drop it: see pdk_session_close. So user
  * can be freed when that call has returned, or when pdk_session_close has returned PDK_OK outside
- * of any callback. For a pdk_session_open that fails, see there. */
+ * of any callback. For a pdk_session_open that fails, see there.
+ *
+ * In every case on_event_user_free tells: it runs once, when the session is freed. That is in the
+ * call that gives back the last reference to the session, which any object of it may have; or on a
+ * thread of the session, when that ends later. Never under a lock. It must make no call about this
+ * session. The same holds for on_log_user_free. */
 typedef void (*pdk_session_event_fn)(pdk_session_event event, int64_t time_left_ms, void *user);
 
 /* How important a line of the log is. */
@@ -75,14 +95,14 @@ typedef enum pdk_log_level {
 
 /* Takes one line of the log. For the thread, and for what is allowed inside, see "Callbacks" above.
  *   text  valid during the call. It never contains credentials.
- *   user  on_log_user. The library never frees it.
+ *   user  on_log_user
  *
  * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At
  * most 1000 lines wait. A line of the ZooKeeper client library goes to every session.
  *
  * Last call: lines can follow PDK_SESSION_CLOSED. So user can be freed when pdk_session_close has
- * returned PDK_OK outside of any callback, and not before. For a pdk_session_open that fails, see
- * there. */
+ * returned PDK_OK outside of any callback, and not before; or in on_log_user_free. For a
+ * pdk_session_open that fails, see there. */
 typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 
 /* Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
@@ -92,8 +112,10 @@ typedef struct pdk_session_options {
     /* sizeof(pdk_session_options), in bytes. */
     size_t size;
     /* The session timeout that is asked of the server, in ms. The server may clamp it. Default
-     * 15000, 400 to 600000. Below 2000 a slow answer easily loses a hold: quorum writes have to
-     * renew the lease in time. */
+     * 15000, 400 to 600000. Quorum writes have to renew the lease in time, also where answers take
+     * 100 ms: so a session with less than 1994 ms is refused (PDK_UNSUPPORTED). With server_tick_ms
+     * 200 that is 1316 ms, with 2000 it is 2846 ms. With two touch_hops it is 8207 ms, or 4631 ms
+     * with server_tick_ms 2000. */
     int32_t session_timeout_ms;
     /* How long pdk_session_open waits for the first connection, in ms. Default 10000, 1 or more. */
     int32_t connect_timeout_ms;
@@ -131,18 +153,36 @@ typedef struct pdk_session_options {
     /* Gets the lines of the log. Default NULL: nobody does. */
     pdk_log_fn on_log;
     void *on_log_user;
+    /* 1: pdk_session_open does not wait for a server, and connects in the background. Default 0; 0
+     * or 1. See there. */
+    int32_t open_in_background;
+    /* 0, and nothing else. */
+    int32_t reserved2;
+    /* Called once with on_event_user, and with on_log_user, when no callback can come any more.
+     * Default NULL: nothing is called. See pdk_session_event_fn. */
+    void (*on_event_user_free)(void *user);
+    void (*on_log_user_free)(void *user);
+    /* The generation that is put before every token: it is added to the number that the servers give.
+     * After the servers were wiped, or restored from a backup, every session of every process needs
+     * the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of 2^48. */
+    int64_t token_base;
 } pdk_session_options;
 
 #define PDK_SESSION_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(pdk_session_options), 15000, 10000, 5000, 0, 1, PDK_DISPATCH_THREAD, PDK_LOG_INFO,  \
-            0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                      \
+            0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0                 \
     }
+
+/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
+ * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t size);
 
 /* Open a session, and wait until a quorum has confirmed it. Blocks, at most connect_timeout_ms.
  *   hosts    "host:port,host:port…[/chroot]", at most 8192 bytes. IPv6: "[::1]:2181". Names are
  *            resolved here, at each re-open, and every few seconds while there is no connection.
- *            The chroot follows the rules for a path; if it is missing, the first lock creates it.
+ *            The chroot follows the rules for a path; if it is missing, the first lock creates it,
+ *            as a container, which the server removes when it is empty again.
  *   options  or NULL for the defaults
  *
  *   PDK_OK            *out is the session, with one reference. Give it back with pdk_session_close
@@ -150,20 +190,37 @@ typedef struct pdk_session_options {
  *   PDK_UNAVAILABLE   no quorum confirmed the session within connect_timeout_ms
  *   PDK_RESOLVE       no host name could be resolved
  *   PDK_AUTH          the server refused the credentials
- *   PDK_UNSUPPORTED   tls is set and the client library has no TLS, or sasl_mechanism is set
+ *   PDK_UNSUPPORTED   tls is set and the client library has no TLS, or sasl_mechanism is set; or the
+ *                     negotiated session timeout is too short to keep a lease: the text says what
+ *                     to set. Once a session was open, that is logged. A new ZooKeeper session is
+ *                     tried again every second; one that goes on with less keeps its holds.
  *   PDK_SYSTEM        the system has no thread or descriptor left
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_INVALID       out is NULL, or hosts or an option is not valid
  * With PDK_DISPATCH_THREAD callbacks may run before the return. On an error no callback starts
- * after the return, but one that started before may still run. */
+ * after the return, but one that started before may still run. on_event_user_free and
+ * on_log_user_free tell when it has ended: they run on an error, too, at the return or later; but
+ * not on PDK_INVALID and PDK_WRONG_THREAD, after which nothing runs at all.
+ *
+ * With open_in_background the call does not wait, and none of UNAVAILABLE, RESOLVE and AUTH comes
+ * from it. The session looks for a server until it is closed, as after a lost connection. The log
+ * says why there is none yet. PDK_SESSION_CONNECTED tells that one was found. Until then
+ * acquisitions and candidates wait, each for its own time: a deadline that passes, or a try, answers
+ * PDK_UNAVAILABLE. A server that refuses the credentials ends the session: PDK_SESSION_CLOSED, and
+ * calls answer PDK_AUTH. */
 PDK_API pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options,
                                     pdk_session **out);
 
 /* One more reference. Returns session; NULL is allowed. */
 PDK_API pdk_session *pdk_session_ref(pdk_session *session);
 /* Gives a reference back. The last unref of a session that was not closed closes it in the
- * background, and nothing tells when its callbacks have ended: close it first. NULL is allowed.
- * Does nothing in the child of a fork. */
+ * background; on_event_user_free and on_log_user_free tell when its callbacks have ended. NULL is
+ * allowed. Does nothing in the child of a fork.
+ *
+ * Manual dispatch: keep a reference as long as callbacks are wanted. Nobody can dispatch once all of
+ * pdk_session_open and pdk_session_ref are given back. From then on the library drops the callbacks
+ * that are due, and releases what they would have got, on a thread of its own. So they keep no
+ * session alive. */
 PDK_API void pdk_session_unref(pdk_session *session);
 
 /* End the session. Blocked calls and claims answer PDK_CLOSED, and holds are lost
@@ -175,6 +232,10 @@ PDK_API void pdk_session_unref(pdk_session *session);
  * PDK_OK. It drops the callbacks that are due, PDK_SESSION_CLOSED among them. The rest happens in
  * the background.
  *
+ * After a close that answered PDK_TIMEOUT, or that came from a callback, close again: the call waits
+ * until all is over, and answers PDK_OK then, as for a session that is closed already. It runs no
+ * callbacks. So PDK_OK always tells that user can be freed.
+ *
  * The threads of a pdk_service are not the session's: see pdk_service_stop.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
@@ -184,16 +245,19 @@ PDK_API void pdk_session_unref(pdk_session *session);
  *                timeout, however long timeout_ms is. The rest happens in the background. Callbacks
  *                that were still due are dropped; one that started before may still run. Nodes that
  *                could not be deleted go when the session expires.
- *   PDK_CLOSED   pdk_session_close was called before; this call changes nothing and does not wait
+ *   PDK_CLOSED   called from a callback, and pdk_session_close was called before: it changes
+ *                nothing
  *   PDK_FORKED   the session belongs to the parent process
  *   PDK_INVALID  session is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
 
-/* Wait until the server has confirmed every release so far. Blocks, at most timeout_ms.
+/* Wait until the server has confirmed every release so far. Blocks, at most timeout_ms. It waits
+ * for every node that the session was deleting when it was called: of holds that were released, and
+ * of claims that ended without a hold. A release that hands the lock over to another thread, or
+ * that ends one of several holds of a grant, deletes no node.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK            the nodes of all holds released before the call are deleted, or went with
- *                     their ZooKeeper session
+ *   PDK_OK            all these nodes are deleted, or went with their ZooKeeper session
  *   PDK_TIMEOUT       some releases are unconfirmed; their deletes go on
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_CLOSED        the session is closed, or was closed meanwhile
@@ -228,6 +292,23 @@ PDK_API int32_t pdk_session_timeout_ms(pdk_session *session);
 /* The identity that others see of this session: "host:pid[:label]". The string lives as long as the
  * session. "" for NULL. */
 PDK_API const char *pdk_session_identity(const pdk_session *session);
+
+/* The highest token that this session has seen, its token_base included: of its own nodes and of
+ * everything that it has read. It never gets smaller, also when the session is opened anew. 0
+ * before the first, for NULL, and in the child of a fork. Does not wait.
+ *
+ * Servers that were wiped, or restored from a backup, count from an earlier number. A session that
+ * was opened anew then grants no token that is not larger than all it had seen before: such claims
+ * answer PDK_REWOUND, and their nodes are deleted. One line of the log tells both numbers, once for
+ * each ZooKeeper session. */
+PDK_API int64_t pdk_session_token_seen(pdk_session *session);
+/* The token_base for all sessions after the servers were wiped or restored: the next multiple of
+ * 2^48 above `highest`, so every token that it is put before is larger.
+ *   highest  the largest token that any resource has admitted, or any session has seen. 0 or more.
+ *
+ * 0 when highest is negative, or 2^62 or more: there is none. pdk_error_text tells. Any thread may
+ * call it. */
+PDK_API int64_t pdk_token_base_above(int64_t highest);
 
 PDK_END_DECLS
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The answers of the calls, and the reason of a failure in words.
  *
  * A status says what the caller can do. It does not say what happened on the wire. Ask the
@@ -36,7 +37,13 @@ PDK_BEGIN_DECLS
     X(FORKED, 17, "the handle belongs to the parent process")                                      \
     X(SYSTEM, 18, "the operating system refused a resource")                                       \
     X(UPGRADE, 19, "a reader cannot become a writer in place")                                     \
-    X(MISMATCH, 20, "other clients use this path with another number of permits")
+    X(MISMATCH, 20, "other clients use this path with another number of permits")                  \
+    X(STALE, 21, "a later hold was admitted already")                                              \
+    X(DAMAGED, 22, "the file is damaged, or not a fence")                                          \
+    X(REWOUND, 23, "the servers went back, and their tokens with them")                            \
+    X(ABSENT, 24, "the guarded znode has no payload")                                              \
+    X(EXISTS, 25, "the guarded znode has a payload already")                                       \
+    X(REPLACED, 26, "the guarded znode was changed by somebody without the hold")
 
 typedef enum pdk_status {
 #define PDK_STATUS_ENUM(name, value, text) PDK_##name = value,

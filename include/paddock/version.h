@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The version of the library, and the marks of public symbols. */
 #ifndef PADDOCK_VERSION_H
 #define PADDOCK_VERSION_H
@@ -28,6 +29,10 @@ PDK_BEGIN_DECLS
 /* The version of the library that is loaded, as "major.minor.patch". The string is static.
  * Any thread may call it. */
 PDK_API const char *pdk_version(void);
+/* The three numbers of that version. */
+PDK_API int pdk_version_major(void);
+PDK_API int pdk_version_minor(void);
+PDK_API int pdk_version_patch(void);
 
 PDK_END_DECLS
 

@@ -1,13 +1,14 @@
 /* Statuses in words, and the thread's last failure. */
 #include "base/text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #define STRING(x) #x
 #define DOTTED(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
 
 const char *pdk_version(void) { return DOTTED(PDK_VERSION_MAJOR, PDK_VERSION_MINOR, PDK_VERSION_PATCH); }
+
+int pdk_version_major(void) { return PDK_VERSION_MAJOR; }
+int pdk_version_minor(void) { return PDK_VERSION_MINOR; }
+int pdk_version_patch(void) { return PDK_VERSION_PATCH; }
 
 const char *pdk_status_name(pdk_status status) {
     switch (status) {
@@ -43,14 +44,6 @@ bool pdk_status_is_usage(pdk_status status) {
            status == PDK_FORKED || status == PDK_UPGRADE || status == PDK_MISMATCH;
 }
 
-static _Thread_local char error_text[2048]; /* two paths and more */
+static _Thread_local char error_text[PDK__TEXT_SIZE];
 
 const char *pdk_error_text(void) { return error_text; }
-
-pdk_status pdk__fail(pdk_status status, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error_text, sizeof error_text, format, arguments);
-    va_end(arguments);
-    return status;
-}

@@ -1,6 +1,7 @@
 #include "core/contender.h"
 
 #include "core/contender_check.h"
+#include "core/contender_next.h"
 
 #include <assert.h>
 #include <string.h>
@@ -45,11 +46,12 @@ static bool is_stuck(const char *name) {
     return pdk__name_parse(name, &parsed) && pdk__sequence_is_stuck(parsed.sequence);
 }
 
-static void be_in(struct pdk__contender *c, int64_t token) {
+static void be_in(struct pdk__contender *c, const struct pdk__event *e) {
     c->phase = PDK__IN;
-    c->token = token;
-    if (is_stuck(c->own))
-        fail(c, PDK_EXHAUSTED);
+    c->token = e->token;
+    bool went_back = e->token < e->least_token;
+    if (went_back || is_stuck(c->own))
+        fail(c, went_back ? PDK_REWOUND : PDK_EXHAUSTED);
 }
 
 static void created(struct pdk__contender *c, const struct pdk__event *e) {
@@ -57,7 +59,7 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__OK:
         assert(strlen(e->name) < sizeof c->own);
         memcpy(c->own, e->name, strlen(e->name) + 1);
-        be_in(c, e->token);
+        be_in(c, e);
         break;
     case PDK__NO_NODE:
         c->dirless = true;
@@ -138,6 +140,22 @@ static void listed(struct pdk__contender *c, const struct pdk__event *e) {
     }
 }
 
+/* What was there before our first create. */
+static void looked(struct pdk__contender *c, const struct pdk__event *e) {
+    if (e->result == PDK__OK && e->view->beyond_limits) {
+        fail(c, PDK_LIMIT);
+    } else if (e->result == PDK__OK && e->view->blocker[0] != '\0' && e->never_waits) {
+        c->behind = c->leaving = true;
+    } else if (e->result == PDK__OK || e->result == PDK__NO_NODE) {
+        c->looks = false;
+        c->dirless = e->result == PDK__NO_NODE;
+    } else if (is_refusal(e->result)) {
+        refuse(c, e->result);
+    } else if (e->result != PDK__UNKNOWN) {
+        c->pause = true;
+    }
+}
+
 static void made_dir(struct pdk__contender *c, enum pdk__result result) {
     if (result == PDK__OK || result == PDK__NODE_EXISTS)
         c->dirless = false;
@@ -160,7 +178,7 @@ static void watched(struct pdk__contender *c, enum pdk__result result) {
 
 static void statted(struct pdk__contender *c, const struct pdk__event *e) {
     if (e->result == PDK__OK && e->ours) {
-        be_in(c, e->token);
+        be_in(c, e);
     } else if (e->result == PDK__OK || e->result == PDK__NO_NODE) {
         be_out(c); /* of an older session, dying with it; or already dead */
     } else if (e->result == PDK__NOT_NOW) {
@@ -181,6 +199,7 @@ static void deleted(struct pdk__contender *c, enum pdk__result result) {
 
 /* The answer that ends a command makes room for the next one. A LISTED follows CREATED and PROVED. */
 static void answered(struct pdk__contender *c, const struct pdk__event *e) {
+    bool looking = c->doing == PDK__DO_LOOK;
     if (e->type != PDK__CREATED && e->type != PDK__PROVED)
         c->doing = PDK__DO_NOTHING;
     switch (e->type) {
@@ -192,7 +211,7 @@ static void answered(struct pdk__contender *c, const struct pdk__event *e) {
         c->pause = e->result == PDK__NOT_NOW;
         break;
     case PDK__LISTED:
-        listed(c, e);
+        looking ? looked(c, e) : listed(c, e);
         break;
     case PDK__MADE_DIR:
         made_dir(c, e->result);
@@ -252,28 +271,6 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
     }
 }
 
-/* The next command, from the known facts. */
-static enum pdk__command next(struct pdk__contender *c) {
-    if (c->pause)
-        return PDK__DO_PAUSE;
-    switch (c->phase) {
-    case PDK__UNSURE:
-        return PDK__DO_PROVE;
-    case PDK__CANDIDATE:
-        return PDK__DO_STAT;
-    case PDK__OUT:
-        return !c->wanted ? PDK__DO_NOTHING : c->dirless ? PDK__DO_MKDIR : PDK__DO_ENTER;
-    case PDK__IN:
-        if (c->leaving)
-            return PDK__DO_DELETE;
-        if (c->look || !c->listed)
-            return PDK__DO_LIST;
-        return c->watched[0] != '\0' && !c->watching ? PDK__DO_WATCH : PDK__DO_NOTHING;
-    default:
-        return PDK__DO_NOTHING;
-    }
-}
-
 static enum pdk__command step(struct pdk__contender *c, const struct pdk__event *e) {
     if (c->phase == PDK__GONE)
         return PDK__DO_NOTHING;
@@ -286,7 +283,7 @@ static enum pdk__command step(struct pdk__contender *c, const struct pdk__event 
         c->phase = PDK__GONE; /* nothing to undo: no link needed */
     if (c->phase == PDK__GONE || c->doing != PDK__DO_NOTHING || (!c->link && !c->pause))
         return PDK__DO_NOTHING;
-    c->doing = next(c);
+    c->doing = pdk__contender_next(c);
     if (c->doing == PDK__DO_LIST || c->doing == PDK__DO_ENTER || c->doing == PDK__DO_PROVE)
         c->look = c->proven = false; /* a later event needs another look */
     return c->doing;

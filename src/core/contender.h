@@ -17,6 +17,7 @@
  *  - a connection loss means "unknown": read again, behind a quorum barrier, before deciding;
  *  - a watch event is a reason to read again, never a fact;
  *  - a contender is granted only while its own node is listed, nothing blocking is ahead, and the lease is fresh;
+ *  - a contender for tries alone looks first, and writes only when nobody is there whom it would have to wait for;
  *  - once it is leaving it ends GONE, with no node of its own on the server, whatever happens on the way.
  * A ZooKeeper session that ends takes its contenders with it (EXPIRED). A claim that still waits makes a new contender on the
  * next session.
@@ -51,7 +52,7 @@
  *  - ENTER comes once, at first or after LINK_UP.
  *  - POKE needs a predecessor, and only a node in the queue has one.
  *  - NODE_LOST is about a node whose name was known. It comes before the answer to the next create.
- *  - An answer needs its command. In OUT these are ENTER and MKDIR, or a LIST or WATCH that NODE_LOST has overtaken. In UNSURE
+ *  - An answer needs its command. In OUT these are ENTER, MKDIR and LOOK, or a LIST or WATCH that NODE_LOST has overtaken. In UNSURE
  *    it is PROVE, or ENTER's list; in CANDIDATE STAT; in IN LIST, WATCH and DELETE, or ENTER's list. HELD and STUCK send none.
  *    A server that asks for a pause grants nothing, so there is no PAUSED in HELD.
  * STUCK is short, unless the session is closing: the driver gives up the session, and EXPIRED follows. GONE ignores every event.
@@ -87,6 +88,7 @@ enum pdk__command {
     PDK__DO_STAT,   /* stat `own`                               STATTED */
     PDK__DO_DELETE, /* delete `own`                             DELETED */
     PDK__DO_PAUSE,  /* wait a moment                            PAUSED */
+    PDK__DO_LOOK,   /* list, as of now or later                 LISTED (view made from behind) */
 };
 
 enum pdk__event_type {
@@ -113,7 +115,8 @@ struct pdk__event {
     enum pdk__event_type type;
     enum pdk__result result;
     const char *name;             /* CREATED: of the new node, without its directory */
-    int64_t token;                /* CREATED, STATTED: czxid */
+    int64_t token;                /* CREATED, STATTED: of our node */
+    int64_t least_token;          /* CREATED, STATTED: a smaller one means that the servers went back */
     bool ours;                    /* STATTED: ephemeralOwner is our session */
     bool fresh;                   /* LISTED: the lease, as it stands now, allows a grant */
     bool never_waits;             /* LISTED: no claim wants to wait behind another contender */
@@ -134,8 +137,10 @@ struct pdk__contender {
     bool listed;   /* a list has shown our node: its position in the queue is confirmed */
     bool watching; /* the watch on `watched` is armed */
     bool pause;    /* wait a moment before the next command */
+    bool looks;    /* it has yet to look whether somebody is there, before it creates its node */
+    bool behind;   /* it looked, and somebody was there: it is GONE without a node */
     int32_t ahead; /* as of the last list */
-    int64_t token; /* czxid of own */
+    int64_t token; /* of own */
     char mark[PDK__MARK_SIZE];
     char own[PDK__NAME_SIZE];
     char watched[PDK__NAME_SIZE]; /* the predecessor that blocks us */

@@ -5,7 +5,7 @@
 /* The commands that may be in flight, by phase: the phase's own, and those that were sent before it began. */
 #define BIT(command) (1u << PDK__DO_##command)
 static const unsigned in_flight[] = {
-    [PDK__OUT] = BIT(NOTHING) | BIT(ENTER) | BIT(MKDIR) | BIT(LIST) | BIT(WATCH) | BIT(PAUSE),
+    [PDK__OUT] = BIT(NOTHING) | BIT(ENTER) | BIT(MKDIR) | BIT(LIST) | BIT(WATCH) | BIT(PAUSE) | BIT(LOOK),
     [PDK__UNSURE] = BIT(NOTHING) | BIT(ENTER) | BIT(PROVE) | BIT(PAUSE),
     [PDK__CANDIDATE] = BIT(NOTHING) | BIT(STAT) | BIT(PAUSE),
     [PDK__IN] = BIT(NOTHING) | BIT(ENTER) | BIT(LIST) | BIT(WATCH) | BIT(DELETE) | BIT(PAUSE),
@@ -24,6 +24,8 @@ static void check_knowledge(const struct pdk__contender *c) {
     assert(is_over || has_node || (!c->listed && c->token == 0));
     assert(c->listed || (!is_behind && c->ahead == 0));
     assert(!c->watching || !c->listed || is_behind);
+    assert(!c->looks || c->phase == PDK__OUT || c->phase == PDK__GONE);
+    assert(!c->behind || (c->phase == PDK__GONE && c->leaving));
     assert(!c->dirless || c->phase == PDK__OUT || c->phase == PDK__GONE);
     assert(c->phase != PDK__HELD || (c->listed && !is_behind && !c->leaving));
     assert(c->failure == PDK_OK || c->leaving);

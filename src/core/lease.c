@@ -20,6 +20,14 @@ void pdk__lease_begin(struct pdk__lease *l, int64_t born) {
     l->born = born;
 }
 
+void pdk__lease_dialled(struct pdk__lease *l, int64_t from, int64_t seen) {
+    assert(from <= seen);
+    if (from <= l->dialled)
+        return;
+    l->dialled = from;
+    l->dialled_seen = seen;
+}
+
 int64_t pdk__lease_margin(const struct pdk__lease *l) { return l->timeout / 16 + SLACK; }
 
 void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
@@ -46,22 +54,27 @@ static int64_t report_delay(const struct pdk__lease *l) {
     return by_any_clock(half + SLACK) * l->hops;
 }
 
+/* The leader has confirmed the session at this time or later, on the connection of a request sent at `sent`. */
+static int64_t handshake(const struct pdk__lease *l, int64_t sent) {
+    return sent >= l->dialled_seen && l->dialled > l->born ? l->dialled : l->born;
+}
+
 /* The newest touch that the leader has certainly heard of when it commits a request sent at `sent`. */
 static int64_t reported_touch(const struct pdk__lease *l, int64_t sent) {
-    int64_t before = sent - by_any_clock(SLACK);
+    int64_t before = sent - by_any_clock(SLACK), confirmed_at = handshake(l, sent);
     bool confirmed = false; /* k' is found */
     for (uint32_t i = 0; i < l->samples; i++) {
         uint32_t at = (l->newest + PDK__LEASE_SAMPLES - i) % PDK__LEASE_SAMPLES;
         if (l->answered[at] >= before)
             continue;
         if (confirmed)
-            return l->sent[at] > l->born ? l->sent[at] : l->born;
+            return l->sent[at] > confirmed_at ? l->sent[at] : confirmed_at;
         if (l->committed[at]) {
             confirmed = true;
             before = l->sent[at] - report_delay(l);
         }
     }
-    return l->born;
+    return confirmed_at;
 }
 
 /* A busy session would push out the samples that matter. So those of each T/64 become one sample: it was sent with the first
@@ -101,6 +114,15 @@ bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, b
 
 int64_t pdk__lease_longest(const struct pdk__lease *l) {
     return l->timeout - pdk__lease_margin(l) - report_delay(l) - by_any_clock(SLACK);
+}
+
+/* longest − T/16 ≥ 4 (T/16 + late), solved for T in 64ths: the margin, the grants and the renewals take 24 of them, and a
+ * tick of T/2 takes 17 for each hop. */
+int64_t pdk__lease_least_timeout(const struct pdk__lease *l, int64_t late) {
+    int64_t share = 64 - 24 - (l->tick_option ? 0 : 17 * l->hops);
+    int64_t half = l->tick_option / 2;
+    int64_t fixed = SLACK + by_any_clock(SLACK) + by_any_clock(half + SLACK) * l->hops + 4 * late;
+    return fixed * 64 / share;
 }
 
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now) { return l->end - now > l->timeout / 16; }

@@ -16,7 +16,8 @@
  * pings were always on time. With two writes, a leader, a follower or a link may stall for any time between j and k, once
  * (docs/adr/0006).
  * The birth of the session is a j of its own that needs no report. A quorum committed it at the leader, and T counts from
- * there: at or after the moment when the first connection attempt began.
+ * there: at or after the moment when the first connection attempt began. The handshake of each later connection is such a j
+ * for every k on that connection (docs/adr/0013).
  *
  * Times are nanoseconds of CLOCK_BOOTTIME, read before the request is handed over. Without a j there is no lease.
  */
@@ -33,10 +34,11 @@ struct pdk__lease {
     int64_t timeout;     /* T: the smallest ever negotiated in this session; 0 before the first */
     int64_t tick_option; /* the servers' tickTime, or 0: T/2 */
     int64_t hops;
-    int64_t born;     /* when the opening of this session began */
-    int64_t end;      /* 0: none yet */
-    uint32_t newest;  /* index of the newest sample */
-    uint32_t samples; /* how many are valid */
+    int64_t born;                  /* when the opening of this session began */
+    int64_t dialled, dialled_seen; /* see pdk__lease_dialled; 0: not yet */
+    int64_t end;                   /* 0: none yet */
+    uint32_t newest;               /* index of the newest sample */
+    uint32_t samples;              /* how many are valid */
     int64_t sent[PDK__LEASE_SAMPLES];
     int64_t answered[PDK__LEASE_SAMPLES];
     bool committed[PDK__LEASE_SAMPLES];
@@ -47,12 +49,19 @@ void pdk__lease_init(struct pdk__lease *l, int64_t tick_option, int64_t hops);
 void pdk__lease_begin(struct pdk__lease *l, int64_t born);
 /* The server negotiated a timeout: the smallest counts, and the lease can only shrink by it. */
 void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout);
+/* At `from` no handshake was under way and no connection was there, as was known at `seen`. So each request that is handed
+ * over from `seen` on goes over a connection whose handshake was sent at `from` or later. */
+void pdk__lease_dialled(struct pdk__lease *l, int64_t from, int64_t seen);
 /* An answer arrived. committed: it proves that a quorum committed the request. True when the lease moved. */
 bool pdk__lease_answered(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed);
 /* T/16 + 50 ms, for clock rates that differ and for scheduling. */
 int64_t pdk__lease_margin(const struct pdk__lease *l);
 /* The longest it can be right after a renewal. */
 int64_t pdk__lease_longest(const struct pdk__lease *l);
+/* The least timeout that carries a lease where every answer comes within `late`: right after a renewal the lease has
+ * T/16 for grants, and lasts for four renewals of T/16 and their answers. Two make the next proof, one may fail, and one
+ * is under way. */
+int64_t pdk__lease_least_timeout(const struct pdk__lease *l, int64_t late);
 /* Enough of it remains for a grant. */
 bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now);
 /* Less of it remains than two renewals take. */

@@ -60,10 +60,12 @@ bool pdk__name_parse(const char *text, struct pdk__name *name) {
         if (length < forms[i].length)
             continue;
         const char *number = text + length - forms[i].length;
-        enum pdk__kind kind = kind_before(text, length - forms[i].length);
         int sign = forms[i].negative ? 1 : 0;
         int32_t sequence;
-        if (kind == PDK__FOREIGN || (sign && number[0] != '-') ||
+        if (sign && number[0] != '-') /* nearly always: lists are long, so this comes first */
+            continue;
+        enum pdk__kind kind = kind_before(text, length - forms[i].length);
+        if (kind == PDK__FOREIGN ||
             !parse_digits(number + sign, (int)forms[i].length - sign, forms[i].negative, &sequence) ||
             sequence > forms[i].most)
             continue;
@@ -114,3 +116,16 @@ bool pdk__name_has_uuid_prefix(const char *name, const char *uuid) {
 }
 
 size_t pdk__name_uuid_prefix_length(const char *name) { return is_dashed(name) ? 3 + 24 : 20; }
+
+bool pdk__name_is_unique(const char *name) {
+    bool dashed = is_dashed(name);
+    const char *c = dashed ? name + 3 : name;
+    for (int32_t digits = 0; digits < 32; c++) {
+        if (dashed && *c == '-')
+            continue;
+        if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'f')))
+            return false;
+        digits++;
+    }
+    return true;
+}

@@ -15,6 +15,7 @@ enum pdk__result {
     PDK__NOT_NOW,     /* not executed, the server asks for a pause */
     PDK__REFUSED,     /* not executed, for good: bad arguments, unsupported, not empty */
     PDK__LIMITED,     /* not sent: a limit of ours would be crossed */
+    PDK__BAD_VERSION, /* not executed: the node has another version than the request named */
 };
 
 #endif

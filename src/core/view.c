@@ -3,7 +3,15 @@
 #include <assert.h>
 #include <string.h>
 
-static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+/* So many characters at the end of a mark tell it from the others of its session. */
+enum { MARK_TAIL = 16 };
+
+/* The end of the mark goes first, since thousands of marks of one session begin alike. */
+static bool has_mark(const struct pdk__child *child, const char *mark, size_t length) {
+    size_t tail = length > MARK_TAIL ? length - MARK_TAIL : 0;
+    return child->length >= length && child->length < PDK__NAME_SIZE &&
+           memcmp(child->text + tail, mark + tail, length - tail) == 0 && memcmp(child->text, mark, tail) == 0;
+}
 
 static void keep(char to[PDK__NAME_SIZE], const char *name) { memcpy(to, name, strlen(name) + 1); }
 
@@ -11,7 +19,9 @@ static void keep(char to[PDK__NAME_SIZE], const char *name) { memcpy(to, name, s
 struct blockers {
     struct pdk__rule rule;
     struct pdk__name me;
-    int32_t count, nearest;
+    bool in_queue;
+    size_t mark_length;
+    int32_t count, nearest, marked;
 };
 
 /* Is this sequence nearer to the end of the queue than the kept one? */
@@ -34,39 +44,86 @@ static void count_ahead(struct pdk__view *view, const char *name, const struct p
     }
 }
 
-void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer) {
-    struct blockers b = {.rule = viewer->rule};
-    bool in_queue = viewer->own[0] != '\0' && pdk__name_parse(viewer->own, &b.me);
-    int32_t marked = 0;
+static void see(struct pdk__view *view, const struct pdk__child *child, const struct pdk__viewer *viewer,
+                struct blockers *b) {
+    const char *text = child->text;
+    if (child->name.kind == PDK__FOREIGN)
+        return;
+    if ((!b->in_queue || child->name.sequence == b->me.sequence) && strcmp(text, viewer->own) == 0) {
+        view->listed = true;
+        return;
+    }
+    if (viewer->exchanged[0] != '\0' && strcmp(text, viewer->exchanged) == 0) {
+        view->exchanged_gone = false;
+        return;
+    }
+    if (has_mark(child, viewer->mark, b->mark_length) &&
+        is_later(child->name.sequence, b->marked, view->marked[0] != '\0')) {
+        b->marked = child->name.sequence;
+        keep(view->marked, text);
+    }
+    if (b->in_queue && pdk__kind_same_queue(child->name.kind, b->me.kind) &&
+        pdk__sequence_compare(child->name.sequence, b->me.sequence) <= 0)
+        count_ahead(view, text, &child->name, b);
+}
 
+static void begin(struct pdk__view *view, size_t count, const struct pdk__viewer *viewer, struct blockers *b) {
+    *b = (struct blockers){.rule = viewer->rule};
+    b->in_queue = viewer->own[0] != '\0' && pdk__name_parse(viewer->own, &b->me);
+    b->mark_length = strlen(viewer->mark);
     memset(view, 0, sizeof *view);
     view->exchanged_gone = viewer->exchanged[0] != '\0';
     view->beyond_limits = count > PDK__CHILDREN_MAX;
-    for (size_t i = 0; i < count && !view->beyond_limits; i++) {
-        struct pdk__name other;
-        if (!pdk__name_parse(names[i], &other))
-            continue;
-        if (strcmp(names[i], viewer->own) == 0) {
-            view->listed = true;
-            continue;
-        }
-        if (viewer->exchanged[0] != '\0' && strcmp(names[i], viewer->exchanged) == 0) {
-            view->exchanged_gone = false;
-            continue;
-        }
-        bool fits = strlen(names[i]) < PDK__NAME_SIZE;
-        if (fits && starts_with(names[i], viewer->mark) && is_later(other.sequence, marked, view->marked[0] != '\0')) {
-            marked = other.sequence;
-            keep(view->marked, names[i]);
-        }
-        if (in_queue && pdk__kind_same_queue(other.kind, b.me.kind) &&
-            pdk__sequence_compare(other.sequence, b.me.sequence) <= 0)
-            count_ahead(view, names[i], &other, &b);
-    }
-    assert(b.count <= view->ahead && (in_queue || view->ahead == 0));
-    assert((b.count > 0) == (view->blocker[0] != '\0'));
-    if (b.count <= b.rule.spare)
+}
+
+static void end(struct pdk__view *view, const struct blockers *b) {
+    assert(b->count <= view->ahead && (b->in_queue || view->ahead == 0));
+    assert((b->count > 0) == (view->blocker[0] != '\0'));
+    if (b->count <= b->rule.spare)
         view->blocker[0] = '\0';
+}
+
+void pdk__children_parse(struct pdk__child *children, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        children[i].text = names[i];
+        children[i].length = strlen(names[i]);
+        pdk__name_parse(names[i], &children[i].name);
+    }
+}
+
+void pdk__view_of(struct pdk__view *view, const struct pdk__child *children, size_t count,
+                  const struct pdk__viewer *viewer) {
+    struct blockers b;
+    begin(view, count, viewer, &b);
+    for (size_t i = 0; i < count && !view->beyond_limits; i++)
+        see(view, &children[i], viewer, &b);
+    end(view, &b);
+}
+
+void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer) {
+    struct blockers b;
+    begin(view, count, viewer, &b);
+    for (size_t i = 0; i < count && !view->beyond_limits; i++) {
+        struct pdk__child child;
+        pdk__children_parse(&child, &names[i], 1);
+        see(view, &child, viewer, &b);
+    }
+    end(view, &b);
+}
+
+void pdk__view_from_behind(struct pdk__view *view, const struct pdk__child *children, size_t count, const char *mark,
+                           struct pdk__rule rule) {
+    struct blockers b;
+    char own[PDK__MARK_SIZE + 10];
+    size_t length = strlen(mark);
+    assert(length < PDK__MARK_SIZE);
+    memcpy(own, mark, length + 1);
+    memcpy(own + length, "0000000000", 11); /* its kind is all that counts */
+    begin(view, count, &(struct pdk__viewer){mark, own, "", rule}, &b);
+    for (size_t i = 0; i < count && !view->beyond_limits; i++)
+        if (pdk__kind_same_queue(children[i].name.kind, b.me.kind))
+            count_ahead(view, children[i].text, &children[i].name, &b);
+    end(view, &b);
 }
 
 bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine) {

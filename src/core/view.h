@@ -43,6 +43,23 @@ struct pdk__view {
 
 void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer);
 
+/* A child of a directory, read once for all contenders that look at the list. */
+struct pdk__child {
+    const char *text;
+    size_t length;
+    struct pdk__name name; /* kind FOREIGN: not a contender's */
+};
+
+/* Read `count` names into as many children; the texts stay the caller's. */
+void pdk__children_parse(struct pdk__child *children, const char *const *names, size_t count);
+/* pdk__view_make, of children that were read before. */
+void pdk__view_of(struct pdk__view *view, const struct pdk__child *children, size_t count,
+                  const struct pdk__viewer *viewer);
+
+/* The same for a contender that has no node yet: everybody who is there is ahead. */
+void pdk__view_from_behind(struct pdk__view *view, const struct pdk__child *children, size_t count, const char *mark,
+                           struct pdk__rule rule);
+
 /* The rule of the lock: everybody ahead blocks. */
 bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine);
 /* The rule of the read/write lock: readers do not block each other. */

@@ -1,16 +1,18 @@
 #include "grant/claim.h"
 
 #include "base/fork.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "grant/hold.h"
+#include "grant/owned.h"
 #include "session/blocking.h"
 
 static void on_deadline(pdk_session *s, void *user) {
     struct pdk_claim *claim = user;
     struct pdk__queue *queue = claim->queue;
     (void)s;
-    bool in_queue = !claim->is_try && pdk__queue_ahead(queue, claim) >= 0;
+    bool in_queue = !claim->is_try && pdk__queue_is_confirmed(queue);
     pdk__claim_decide(claim, in_queue ? PDK_TIMEOUT : PDK_UNAVAILABLE,
                       in_queue ? "the deadline passed while in line"
                                : "no server confirmed a place in line, and the lease, in time",
@@ -99,6 +101,34 @@ static void deliver(void *user) {
 
 static void drop(void *claim) { pdk_claim_unref(claim); }
 
+/* ---- the callback about its position */
+
+static void wait_for_position(struct pdk_claim *claim) {
+    claim->curious.data = claim;
+    g_queue_push_tail_link(&claim->queue->curious, &claim->curious);
+}
+
+/* It runs before the callback of the result, if at all: a claim that is decided is not QUEUED. */
+static void deliver_queued(void *user) {
+    struct pdk_claim *claim = user;
+    pdk_session *s = claim->queue->s;
+    pdk__lock(s);
+    bool queued = claim->state == PDK__CLAIM_QUEUED;
+    int32_t ahead = queued ? pdk__queue_ahead(claim->queue, claim) : -1;
+    if (queued && ahead < 0)
+        wait_for_position(claim); /* the session has expired since */
+    pdk__unlock(s);
+    if (ahead >= 0)
+        claim->on_queued(claim, ahead, claim->queued_user);
+}
+
+void pdk__claim_tell_queued(struct pdk_claim *claim) {
+    pdk__assert_locked(claim->queue->s);
+    pdk_claim_ref(claim);
+    if (!pdk__later(claim->queue->s, deliver_queued, drop, claim))
+        atomic_fetch_sub(&claim->refs, 1); /* not the last: the queue has one */
+}
+
 /* ---- under the monitor */
 
 void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold) {
@@ -125,45 +155,46 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
         pdk__wake(&claim->waiters);
 }
 
+static void give_up(struct pdk_claim *claim, const char *why) {
+    pdk__claim_decide(claim, PDK_CANCELED, why, NULL);
+    pdk__queue_advance(claim->queue);
+}
+
 bool pdk__claim_cancel(struct pdk_claim *claim) {
     pdk__assert_locked(claim->queue->s);
     if (claim->state != PDK__CLAIM_QUEUED)
         return false;
-    pdk__claim_decide(claim, PDK_CANCELED, "cancelled", NULL);
-    pdk__queue_advance(claim->queue);
+    give_up(claim, "cancelled");
     return true;
 }
 
 /* ---- whole acquisitions */
 
-/* A hold of this thread on the same recipe object, or NULL. */
-static struct pdk_hold *mine(const struct pdk__queue *queue, uint64_t thread) {
-    for (const GList *link = queue->main->grants.head; link; link = link->next)
-        for (const GList *in = ((const struct pdk__grant *)link->data)->holds.head; in; in = in->next)
-            if (((struct pdk_hold *)in->data)->thread == thread)
-                return in->data;
-    return NULL;
+/* That thread would wait for itself. UPGRADE, DEADLOCK. */
+static pdk_status refuse_own(const struct pdk__queue *queue, const struct pdk_hold *own, const char *call) {
+    bool same_rule = own->queue->kind.entry.rule.blocks == queue->kind.entry.rule.blocks;
+    if (own->grant->shared && !queue->kind.shared && same_rule)
+        return pdk__fail(PDK_UPGRADE, "%s: %s: this thread holds it shared; release that first, and look again", call,
+                         queue->dir);
+    return pdk__fail(PDK_DEADLOCK, "%s: %s: this thread holds it%s; %s it first, or pdk_hold_detach_thread", call,
+                     queue->dir, own->queue->main == queue->main ? "" : " by another object",
+                     queue->kind.shared && !own->grant->shared ? "downgrade or release" : "release");
 }
 
-/* Look for a hold that this thread has. *nested: one more hold of the same grant, if the queue allows it.
- * DEADLOCK, UPGRADE. */
+/* Look for a hold that this thread has: on the same object; or, if it would wait, on any object on the same path.
+ * *nested: one more hold of the same grant, if the queue allows it. DEADLOCK, UPGRADE. */
 static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
     struct pdk__queue *queue = claim->queue;
     struct pdk_hold *own;
     if (queue->kind.reacquire == PDK__REACQUIRE_QUEUES)
         return PDK_OK;
-    while ((own = mine(queue, claim->thread)) && !pdk_hold_valid(own))
+    while ((own = pdk__owned_find(queue, claim->thread, !claim->is_try)) && !pdk_hold_valid(own))
         pdk__hold_lose(own, PDK_REASON_LEASE); /* the timer has not rung for it yet */
     if (!own)
         return PDK_OK;
-    if (queue->kind.reacquire == PDK__REACQUIRE_NESTS)
-        *nested = pdk__hold_new(own->grant, claim);
-    else if (own->grant->shared && !queue->kind.shared)
-        return pdk__fail(PDK_UPGRADE, "%s: %s: this thread holds it shared; release that first, and look again", call,
-                         queue->dir);
-    else
-        return pdk__fail(PDK_DEADLOCK, "%s: %s: this thread holds it; %s it first, or pdk_hold_detach_thread", call,
-                         queue->dir, queue->kind.shared && !own->grant->shared ? "downgrade or release" : "release");
+    if (queue->kind.reacquire != PDK__REACQUIRE_NESTS || own->queue->main != queue->main)
+        return refuse_own(queue, own, call);
+    *nested = pdk__hold_new(own->grant, claim);
     return PDK_OK;
 }
 
@@ -174,13 +205,37 @@ static pdk_status await(struct pdk_claim *claim, struct pdk_hold **hold) {
     struct pdk_hold *lapsed = NULL;
     bool received;
     do {
-        while (claim->state == PDK__CLAIM_QUEUED)
-            pdk__wait(s, &claim->waiters, INT64_MAX);
+        while (claim->state == PDK__CLAIM_QUEUED) {
+            if (pdk__interrupted())
+                give_up(claim, PDK__INTERRUPTED);
+            else
+                pdk__wait(s, &claim->waiters, INT64_MAX);
+        }
         received = receive(claim, &status, hold, &lapsed);
         pdk__unlock(s);
         pdk_hold_unref(g_steal_pointer(&lapsed));
         pdk__lock(s);
     } while (!received);
+    return status;
+}
+
+/* The thread that waits was cancelled: nobody receives the claim. */
+static void abandon(void *user) {
+    struct pdk_claim *claim = user;
+    if (claim->state == PDK__CLAIM_QUEUED)
+        give_up(claim, "its thread was cancelled");
+}
+
+static void abandoned(void *claim) {
+    pdk_claim_unref(claim); /* with a hold that nobody received */
+    pdk_claim_unref(claim);
+}
+
+static pdk_status await_or_leave(struct pdk_claim *claim, struct pdk_hold **hold) {
+    struct pdk__leave leave = {.locked = abandon, .after = abandoned, .user = claim};
+    pdk__leave_push(&leave);
+    pdk_status status = await(claim, hold);
+    pdk__leave_pop();
     return status;
 }
 
@@ -194,11 +249,13 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
     struct pdk_hold *hold = NULL;
     pdk__lock(s);
     status = pdk__session_usable(s, call);
+    if (status == PDK_OK && pdk__interrupted())
+        status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, call, queue->dir);
     if (status == PDK_OK)
         status = meet_own(claim, call, &hold);
     if (status == PDK_OK && !hold) {
         queue_up(claim);
-        status = await(claim, &hold);
+        status = await_or_leave(claim, &hold);
         if (status != PDK_OK)
             pdk__fail(status, "%s: %s: %s", call, queue->dir, claim->why);
     }
@@ -262,6 +319,30 @@ pdk_status pdk_claim_cancel(pdk_claim *claim) {
                ? PDK_OK
                : pdk__fail(PDK_NOT_HELD, "pdk_claim_cancel: too late, the claim was decided; its callback has, or "
                                          "gets, the result");
+}
+
+pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user) {
+    static const char call[] = "pdk_claim_on_queued";
+    pdk_status status = check_claim(claim, call);
+    if (status != PDK_OK)
+        return status;
+    if (!fn)
+        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
+    pdk__lock(claim->queue->s);
+    if (claim->state != PDK__CLAIM_QUEUED) {
+        status = pdk__fail(PDK_NOT_HELD, "%s: the claim has been decided", call);
+    } else if (claim->on_queued) {
+        status = pdk__fail(PDK_INVALID, "%s: a callback is set already; one per claim", call);
+    } else {
+        claim->on_queued = fn;
+        claim->queued_user = user;
+        if (pdk__queue_ahead(claim->queue, claim) >= 0)
+            pdk__claim_tell_queued(claim);
+        else
+            wait_for_position(claim);
+    }
+    pdk__unlock(claim->queue->s);
+    return status;
 }
 
 pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead) {

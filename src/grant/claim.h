@@ -41,10 +41,15 @@ struct pdk_claim {
     pdk_status status;
     char *why;
     struct pdk_hold *hold;
+    pdk_queued_fn on_queued; /* the callback that hears of a position, or NULL */
+    void *queued_user;
+    GList curious; /* in queue->curious until it hears, with data while it is there */
 };
 
 /* Decide it. hold: NULL unless status is PDK_OK. Under the monitor. */
 void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold);
+/* Its queue has a position that a server has confirmed: have on_queued called. Under the monitor. */
+void pdk__claim_tell_queued(struct pdk_claim *claim);
 /* Give it up. false: it was decided before. Under the monitor. */
 bool pdk__claim_cancel(struct pdk_claim *claim);
 

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "session/query.h"
+#include "session/tokens.h"
 
 #include <string.h>
 
@@ -55,12 +56,11 @@ static gint by_sequence(gconstpointer a, gconstpointer b) {
 static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct read *read = user;
     struct contender *c = read->contender;
-    (void)s;
     if (reply && reply->result == PDK__OK) {
         c->found = true;
         c->identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, PDK__IDENTITY_MAX));
         c->session = reply->owner;
-        c->token = reply->token;
+        c->token = pdk__token_of(s, reply->token);
         c->since_ms = reply->ctime_ms;
     }
     pdk__query_answered(&read->query->base, reply);

@@ -78,7 +78,7 @@ struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *c
                                   uint32_t handover) {
     pdk__assert_locked(queue->s);
     struct pdk__grant *grant = g_new0(struct pdk__grant, 1);
-    grant->owner = (struct pdk__entry_owner){moved, never_waits};
+    grant->owner = (struct pdk__entry_owner){moved, never_waits, false};
     grant->queue = queue;
     take_entries(grant, entries, count);
     grant->handover = handover;

@@ -3,6 +3,7 @@
 #include "base/fork.h"
 #include "base/text.h"
 #include "grant/claim.h"
+#include "grant/owned.h"
 #include "grant/registry.h"
 #include "session/blocking.h"
 #include "session/renew.h"
@@ -32,6 +33,7 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->in_grant.data = hold;
     g_queue_push_tail_link(&grant->holds, &hold->in_grant);
     hold->thread = claim->fn || claim->decided ? 0 : claim->thread;
+    pdk__owned_add(hold);
     hold->fd = -1;
     hold->link.data = hold;
     g_queue_push_tail_link(&pdk__registry_of(s)->holds, &hold->link);
@@ -41,6 +43,8 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
 /* The token stays the czxid of the first node. That node goes, so the proof names the czxid of the new one as well. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode) {
     pdk__assert_locked(hold->s);
+    assert(!hold->exchanged); /* a grant is downgraded once */
+    hold->exchanged = g_strdup(entry->own_path);
     g_free(hold->proof);
     hold->proof = g_strdup_printf("%s %s/%" G_GINT64_FORMAT, entry->own_path, mode, entry->c.token);
     hold->old_sequencer = g_steal_pointer(&hold->sequencer);
@@ -72,23 +76,32 @@ static void tell(struct pdk_hold *hold) {
         return;
     hold->told = true;
     pdk_hold_ref(hold);
-    if (!pdk__later(hold->s, tell_run, tell_drop, hold))
+    if (!pdk__later_first(hold->s, tell_run, tell_drop, hold))
         atomic_fetch_sub(&hold->refs, 1); /* not the last: the caller has one */
 }
 
 static void end(struct pdk_hold *hold, bool kept) {
     hold->ended = true;
+    pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
     pdk__wake(&hold->waiters);
     pdk__grant_hold_ended(g_steal_pointer(&hold->grant), hold, kept);
+}
+
+void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason) {
+    pdk__assert_locked(hold->s);
+    if (!pdk_hold_valid(hold))
+        return;
+    hold->voided = reason;
+    atomic_store(&hold->until, PDK__LAPSED);
 }
 
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     pdk__assert_locked(hold->s);
     if (hold->ended)
         return;
-    hold->reason = pdk_hold_valid(hold) ? reason : PDK_REASON_LEASE; /* the lease may be over already */
-    atomic_store(&hold->until, PDK__LAPSED);
+    pdk__hold_void(hold, reason);
+    hold->reason = hold->voided != PDK_REASON_NONE ? hold->voided : PDK_REASON_LEASE; /* the lease was over already */
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
     pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
@@ -203,6 +216,8 @@ static pdk_status has(pdk_hold *hold, int64_t ms) {
     return pdk_hold_remaining_ms(hold) >= ms ? PDK_OK : PDK_TIMEOUT;
 }
 
+static void less_urgent(void *s) { ((pdk_session *)s)->urgent--; }
+
 pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
     pdk_status status = check(hold, "pdk_hold_ensure");
     if (status == PDK_OK)
@@ -220,12 +235,15 @@ pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
                          (long long)ms, (long long)longest);
     }
     if (status == PDK_TIMEOUT) {
+        struct pdk__leave leave = {.locked = less_urgent, .user = s};
+        pdk__leave_push(&leave);
         s->urgent++;
         pdk__renew_now(s);
         pdk__renew_soon(s);
         while ((status = has(hold, ms)) == PDK_TIMEOUT && pdk__wait(s, &hold->waiters, deadline))
             ;
         s->urgent--;
+        pdk__leave_pop();
     }
     pdk__unlock(s);
     if (status == PDK_TIMEOUT)
@@ -278,7 +296,7 @@ pdk_reason pdk_hold_reason(const pdk_hold *hold) {
     pdk_session *s = hold->s;
     pdk__lock(s);
     if (!hold->ended && !pdk_hold_valid(hold)) /* the timer has not rung for it yet */
-        pdk__registry_check(pdk__registry_of(s));
+        pdk__hold_lose((pdk_hold *)hold, PDK_REASON_LEASE);
     pdk_reason reason = hold->reason;
     pdk__unlock(s);
     return reason;
@@ -298,11 +316,20 @@ const char *pdk_hold_sequencer(const pdk_hold *hold) {
     return sequencer;
 }
 
+const char *pdk_hold_node(const pdk_hold *hold) {
+    if (!is_ours(hold))
+        return "";
+    pdk__lock(hold->s);
+    const char *node = hold->exchanged ? hold->exchanged : hold->node;
+    pdk__unlock(hold->s);
+    return node;
+}
+
 void pdk_hold_detach_thread(pdk_hold *hold) {
     if (!is_ours(hold))
         return;
     pdk__lock(hold->s);
-    hold->thread = 0;
+    pdk__owned_remove(hold);
     pdk__unlock(hold->s);
 }
 
@@ -328,16 +355,19 @@ void pdk_hold_unref(pdk_hold *hold) {
     pdk__unlock(hold->s);
     if (!last)
         return;
+    pdk__cancel_off();
     if (user_free)
         user_free(hold->user);
     if (hold->fd >= 0)
         close(hold->fd);
     g_free(hold->node);
+    g_free(hold->exchanged);
     g_free(hold->proof);
     g_free(hold->sequencer);
     g_free(hold->old_sequencer);
     pdk__queue_unref(hold->queue);
     g_free(hold);
+    pdk__cancel_back();
 }
 
 pdk_status pdk_hold_release(pdk_hold *hold) {
@@ -345,6 +375,7 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
     if (status != PDK_OK)
         return status;
     void (*user_free)(void *) = NULL;
+    pdk__cancel_off();
     pdk__lock(hold->s);
     status = pdk__hold_release(hold, &user_free);
     if (status == PDK_NOT_HELD)
@@ -355,5 +386,6 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
     if (user_free)
         user_free(hold->user);
     pdk_hold_unref(hold);
+    pdk__cancel_back();
     return status;
 }

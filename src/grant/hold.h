@@ -25,16 +25,20 @@ struct pdk_hold {
     int64_t token;
     uint32_t handover;
     char token_text[21];
-    char *node; /* path of the znode that the grant began with */
+    char *node;      /* path of the znode that the grant began with */
+    char *exchanged; /* under the monitor: of the znode that took over; or NULL */
     /* under the monitor */
     struct pdk__grant *grant; /* NULL once ended */
     GList in_grant;           /* in grant->holds */
     char *proof;              /* for a sequencer: the znode that stands for the grant now, and the mode */
     pdk_reason reason;
+    pdk_reason
+        voided; /* why it is not valid any more, before it is told of its loss; NONE: it is, or the lease is over */
     bool ended; /* lost or released: no longer in the registry */
     bool released;
     GList link;                  /* in the registry's holds */
-    uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached */
+    uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached, or ended */
+    GList own;                   /* in the thread's holds (owned.h) */
     struct pdk__waiters waiters; /* for a longer lease */
     int fd;
     char *sequencer, *old_sequencer; /* the old one, from before a downgrade, stays readable */
@@ -52,6 +56,8 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
 /* It stays valid no longer than until `end`. */
 void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
+/* It is not valid from now on. Its loss is told by pdk__hold_lose. */
+void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason);
 /* Lose it, and have on_lost called. A hold that has ended stays as it is. */
 void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
 /* End it for its owner, as pdk_hold_release does, but for the reference. Where *user_free is set, the caller calls it

@@ -3,16 +3,15 @@
 #include "grant/claim.h"
 #include "grant/hold.h"
 #include "grant/registry.h"
+#include "session/chores.h"
+#include "session/close.h"
 
 static struct pdk__queue *of(struct pdk__entry_owner *owner) { return (struct pdk__queue *)owner; }
 
 /* Are all its claims tries? */
 static bool never_waits(const struct pdk__entry_owner *owner) {
     const struct pdk__queue *queue = (const struct pdk__queue *)owner;
-    for (const GList *link = queue->claims.head; link; link = link->next)
-        if (!((const struct pdk_claim *)link->data)->is_try)
-            return false;
-    return true;
+    return queue->tries == queue->claims.length;
 }
 
 static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
@@ -30,9 +29,9 @@ static void assert_in_step(const struct pdk__queue *queue) {
 static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queue_kind *kind,
                                struct pdk__handovers handovers) {
     struct pdk__queue *queue = g_new0(struct pdk__queue, 1);
-    queue->owner = (struct pdk__entry_owner){moved, never_waits};
+    queue->owner = (struct pdk__entry_owner){moved, never_waits, true};
     atomic_init(&queue->refs, 1);
-    queue->s = pdk_session_ref(s);
+    queue->s = pdk__session_ref(s);
     queue->dir = dir;
     queue->kind = *kind;
     queue->handovers = handovers;
@@ -54,6 +53,7 @@ struct pdk__queue *pdk__queue_side(struct pdk__queue *main, const struct pdk__qu
     struct pdk__handovers handovers;
     pdk__handovers_init(&handovers, 0, 0);
     struct pdk__queue *queue = make(main->s, g_strdup(main->dir), kind, handovers);
+    queue->data = g_strdup(main->data);
     queue->main = pdk__queue_ref(main);
     pdk__lock(main->s);
     g_queue_push_tail_link(&pdk__registry_of(main->s)->queues, &queue->link);
@@ -88,10 +88,18 @@ void pdk__queue_unref(struct pdk__queue *queue) {
     g_free(queue);
     if (main)
         pdk__queue_unref(main);
-    pdk_session_unref(s);
+    pdk__session_unref(s);
 }
 
 /* ---- the steps of its entry */
+
+/* The entry has a position: the claims that asked hear of it. */
+static void tell_curious(struct pdk__queue *queue) {
+    for (GList *link; (link = g_queue_pop_head_link(&queue->curious));) {
+        struct pdk_claim *claim = g_steal_pointer(&link->data);
+        pdk__claim_tell_queued(claim);
+    }
+}
 
 /* Its entry is first: the first claim gets the grant, or is admitted at the gate. */
 static void grant_next(struct pdk__queue *queue) {
@@ -108,9 +116,9 @@ static void grant_next(struct pdk__queue *queue) {
     }
 }
 
-/* Somebody is ahead: tries do not wait. */
+/* Somebody is ahead: tries do not wait. A try queues where nobody waits, so it is among the first. */
 static void answer_tries(struct pdk__queue *queue) {
-    for (GList *link = queue->claims.head, *next; link; link = next) {
+    for (GList *link = queue->claims.head, *next; link && queue->tries > 0; link = next) {
         struct pdk_claim *claim = link->data;
         next = link->next;
         if (claim->is_try)
@@ -123,6 +131,14 @@ static void answer_tries(struct pdk__queue *queue) {
 static void fail_claims(struct pdk__queue *queue, pdk_status status, const char *why) {
     for (struct pdk_claim *claim; (claim = g_queue_peek_head(&queue->claims));)
         pdk__claim_decide(claim, status, why, NULL);
+}
+
+/* True: none is left. */
+static bool fail_some(struct pdk__queue *queue, pdk_status status, const char *why) {
+    struct pdk_claim *claim;
+    for (guint n = pdk__slice(queue->s); n > 0 && (claim = g_queue_peek_head(&queue->claims)); n--)
+        pdk__claim_decide(claim, status, why, NULL);
+    return g_queue_is_empty(&queue->claims);
 }
 
 static void fail_entry(struct pdk__queue *queue, struct pdk__entry *entry) {
@@ -142,13 +158,19 @@ static struct pdk_claim *end_admission(struct pdk__queue *queue) {
 
 static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     struct pdk__queue *queue = of(owner);
+    if (entry->c.listed)
+        tell_curious(queue);
     if (entry->c.failure != PDK_OK) {
         fail_entry(queue, entry);
     } else if (entry->c.phase == PDK__GONE) {
+        if (entry->c.behind)
+            answer_tries(queue);
         end_admission(queue);
         drop_entry(queue);
         pdk__queue_advance(queue);
     } else if (entry->c.phase == PDK__HELD && !queue->admitting) {
+        if (queue->s->ended != PDK_OK)
+            return; /* the claims are about to be answered */
         pdk__handovers_granted(&queue->handovers, pdk__now(queue->s));
         grant_next(queue);
     } else if (pdk__entry_is_blocked(entry)) {
@@ -189,6 +211,7 @@ static void insert(struct pdk__queue *queue, struct pdk_claim *claim) {
     while (next && ((const struct pdk_claim *)next->data)->number < claim->number)
         next = next->next;
     g_queue_insert_before_link(&queue->claims, next, &claim->link);
+    queue->tries += claim->is_try;
     pdk__log(queue->s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " queues", queue->dir, claim->number);
 }
 
@@ -213,6 +236,11 @@ void pdk__queue_remove(struct pdk__queue *queue, struct pdk_claim *claim) {
     if (queue->admitting == claim)
         end_admission(queue);
     g_queue_unlink(&queue->claims, &claim->link);
+    if (claim->curious.data) {
+        g_queue_unlink(&queue->curious, &claim->curious);
+        claim->curious.data = NULL;
+    }
+    queue->tries -= claim->is_try;
 }
 
 void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept) {
@@ -260,28 +288,55 @@ void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *
 
 /* ---- its end */
 
-static void shut(struct pdk__queue *queue, const char *why) {
+void pdk__queue_cancel(struct pdk__queue *queue, const char *why) {
+    pdk__assert_locked(queue->s);
     queue->shut = true;
     fail_claims(queue, PDK_CANCELED, why);
     pdk__queue_advance(queue);
 }
 
-void pdk__queue_cancel(struct pdk__queue *queue, const char *why) {
-    pdk__assert_locked(queue->s);
-    shut(queue, why);
-    for (GList *link = queue->sides.head; link; link = link->next)
-        shut(link->data, why);
+/* A slice of the side queues. Those that are shut are at the tail. True: all are. */
+static bool shut_sides(struct pdk__queue *queue, const char *why) {
+    for (guint n = pdk__slice(queue->s); n > 0; n--) {
+        GList *link = queue->sides.head;
+        if (!link || ((const struct pdk__queue *)link->data)->shut)
+            return true;
+        g_queue_unlink(&queue->sides, link);
+        g_queue_push_tail_link(&queue->sides, link);
+        pdk__queue_cancel(link->data, why); /* of one claim */
+    }
+    return false;
 }
 
-void pdk__queue_end(struct pdk__queue *queue, pdk_status status, const char *why) {
+void pdk__queue_close(struct pdk__queue *queue, const char *why) {
+    pdk_session *s = queue->s;
+    pdk__lock(s);
+    queue->shut = true;
+    while (!fail_some(queue, PDK_CANCELED, why))
+        pdk__monitor_let_others(&s->monitor);
+    pdk__queue_advance(queue);
+    while (!shut_sides(queue, why))
+        pdk__monitor_let_others(&s->monitor);
+    pdk__unlock(s);
+    pdk__queue_unref(queue);
+}
+
+bool pdk__queue_end(struct pdk__queue *queue, pdk_status status, const char *why) {
     pdk__assert_locked(queue->s);
-    fail_claims(queue, status, why);
-    drop_entry(queue);
+    queue->ended = fail_some(queue, status, why);
+    if (queue->ended)
+        drop_entry(queue);
+    return queue->ended;
+}
+
+bool pdk__queue_is_confirmed(const struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
+    return queue->grant || (queue->entry && queue->entry->c.listed);
 }
 
 int32_t pdk__queue_ahead(const struct pdk__queue *queue, const struct pdk_claim *claim) {
     pdk__assert_locked(queue->s);
-    if (!queue->grant && !(queue->entry && queue->entry->c.listed))
+    if (!pdk__queue_is_confirmed(queue))
         return -1;
     int32_t before = g_queue_link_index((GQueue *)&queue->claims, (GList *)&claim->link);
     return before + (queue->grant ? 1 : queue->entry->c.ahead);

@@ -51,7 +51,9 @@ struct pdk__queue {
     GList side;               /* in main->sides */
     GQueue grants;            /* all that have not ended, those of side queues included */
     GQueue claims;            /* in the order of their numbers */
+    GQueue curious;           /* those of them that wait to hear that they have a position */
     uint64_t claims_taken;    /* the newest number */
+    guint tries;              /* how many of the claims are tries */
     struct pdk__entry *entry; /* a reference, or NULL */
     struct pdk__grant *grant; /* the one that has the queue's entry; it tells when it ends */
     GList link;               /* in the registry's queues */
@@ -61,6 +63,7 @@ struct pdk__queue {
     void (*user_free)(void *user);
     struct pdk_claim *admitting; /* the claim that is admitted at the gate */
     bool shut;                   /* no claim may come any more */
+    bool ended;                  /* the session has ended, and every claim is answered */
 };
 
 struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct pdk__queue_kind *kind,
@@ -86,10 +89,14 @@ void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant);
 /* The admission comes to its end: the claim gets the grant, or is refused. */
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant);
 void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why);
-/* Cancel its claims, those of side queues too, and all that come later: the recipe object is gone. */
+/* Cancel its claims, and all that come later. For a queue of few claims. */
 void pdk__queue_cancel(struct pdk__queue *queue, const char *why);
-/* The session has ended: answer every claim. */
-void pdk__queue_end(struct pdk__queue *queue, pdk_status status, const char *why);
+/* The recipe object is gone: cancel its claims, those of side queues too, and give its reference back. Not under the monitor. */
+void pdk__queue_close(struct pdk__queue *queue, const char *why);
+/* The session has ended: answer the claims, a slice at a time. True: all are answered. */
+bool pdk__queue_end(struct pdk__queue *queue, pdk_status status, const char *why);
+/* Has a server confirmed the position of its claims? */
+bool pdk__queue_is_confirmed(const struct pdk__queue *queue);
 /* How many are ahead of the claim; negative until a server has confirmed its position. */
 int32_t pdk__queue_ahead(const struct pdk__queue *queue, const struct pdk_claim *claim);
 

@@ -27,6 +27,13 @@ pdk_status pdk__recipe_check_naming(int32_t naming) {
     return pdk__fail(PDK_INVALID, "options: naming is %d; PDK_NAMING_CURATOR or PDK_NAMING_KAZOO", naming);
 }
 
+pdk_status pdk__recipe_check_identity(const char *identity) {
+    if (!identity ||
+        (identity[0] != '\0' && strlen(identity) <= PDK__IDENTITY_MAX && g_utf8_validate(identity, -1, NULL)))
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "options: identity is empty, longer than %d bytes, or not UTF-8", PDK__IDENTITY_MAX);
+}
+
 pdk_status pdk__recipe_check_reserved(int32_t reserved) {
     return reserved == 0 ? PDK_OK : pdk__fail(PDK_INVALID, "options: reserved is not 0");
 }

@@ -1,25 +1,29 @@
 #include "grant/registry.h"
 
 #include "grant/hold.h"
+#include "session/chores.h"
 
 static struct pdk__registry *of(struct pdk__listener *l) { return (struct pdk__registry *)l; }
 
-void pdk__registry_check(struct pdk__registry *r) {
-    pdk__assert_locked(r->s);
-    for (GList *link = r->holds.head, *next; link; link = next) {
-        next = link->next;
-        if (pdk_hold_valid(link->data))
-            continue;
-        pdk__hold_lose(link->data, PDK_REASON_LEASE);
-        if (next && ((const struct pdk_hold *)next->data)->ended) /* it shared the grant, and was lost with it */
-            next = r->holds.head;
-    }
+/* All holds that have not lapsed end with the lease, so those that have are the oldest: at the head. */
+static bool lose_lapsed(pdk_session *s, void *user) {
+    struct pdk__registry *r = user;
+    for (guint n = pdk__slice(s); n > 0 && r->holds.head && !pdk_hold_valid(r->holds.head->data); n--)
+        pdk__hold_lose(r->holds.head->data, PDK_REASON_LEASE);
+    return !r->holds.head || pdk_hold_valid(r->holds.head->data);
 }
 
+void pdk__registry_check(struct pdk__registry *r) {
+    pdk__assert_locked(r->s);
+    if (r->holds.head && !pdk_hold_valid(r->holds.head->data))
+        pdk__chore_add(r->s, lose_lapsed, NULL, r);
+}
+
+/* None is valid from now on. They are told one after the other. */
 static void lose_all(struct pdk__registry *r, pdk_reason reason) {
-    pdk__registry_check(r); /* the reason for a hold that has lapsed is LEASE */
-    while (r->holds.head)
-        pdk__hold_lose(r->holds.head->data, reason);
+    for (GList *link = r->holds.head; link; link = link->next)
+        pdk__hold_void(link->data, reason);
+    pdk__registry_check(r);
 }
 
 static void on_lease_extended(struct pdk__listener *l, int64_t end) {
@@ -40,14 +44,47 @@ static void on_lease_over(struct pdk__listener *l) { pdk__registry_check(of(l));
 
 static void on_expired(struct pdk__listener *l) { lose_all(of(l), PDK_REASON_EXPIRED); }
 
-static void on_ended(struct pdk__listener *l, pdk_status status, const char *why) {
-    struct pdk__registry *r = of(l);
-    for (GList *link = r->queues.head; link; link = link->next)
-        pdk__queue_end(link->data, status, why);
-    lose_all(r, PDK_REASON_CLOSED);
+struct ending {
+    struct pdk__registry *r;
+    pdk_status status;
+    char *why;
+};
+
+/* Those that have ended are at the tail. */
+static bool end_queues(pdk_session *s, void *user) {
+    const struct ending *ending = user;
+    GQueue *queues = &ending->r->queues;
+    for (guint n = pdk__slice(s); n > 0; n--) {
+        struct pdk__queue *first = g_queue_peek_head(queues);
+        if (!first || first->ended)
+            return true;
+        if (pdk__queue_end(first, ending->status, ending->why)) {
+            GList *link = g_queue_pop_head_link(queues);
+            g_queue_push_tail_link(queues, link);
+        }
+    }
+    return false;
 }
 
-static void registry_free(struct pdk__listener *l) { g_free(of(l)); }
+static void free_ending(void *user) {
+    struct ending *ending = user;
+    g_free(ending->why);
+    g_free(ending);
+}
+
+static void on_ended(struct pdk__listener *l, pdk_status status, const char *why) {
+    struct pdk__registry *r = of(l);
+    struct ending *ending = g_new(struct ending, 1);
+    *ending = (struct ending){r, status, g_strdup(why)};
+    lose_all(r, PDK_REASON_CLOSED);
+    pdk__chore_add(r->s, end_queues, free_ending, ending);
+}
+
+static void registry_free(struct pdk__listener *l) {
+    struct pdk__registry *r = of(l);
+    g_clear_pointer(&r->owned, g_hash_table_unref);
+    g_free(r);
+}
 
 struct pdk__registry *pdk__registry_of(pdk_session *s) {
     static const struct pdk__listener_calls calls = {

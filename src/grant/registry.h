@@ -7,8 +7,9 @@
 struct pdk__registry {
     struct pdk__listener listener; /* the session's */
     pdk_session *s;
-    GQueue queues; /* every queue of claims */
-    GQueue holds;  /* every hold that is neither lost nor released */
+    GQueue queues;     /* every queue of claims */
+    GQueue holds;      /* every hold that is neither lost nor released */
+    GHashTable *owned; /* those that belong to a thread (owned.h); NULL: none so far */
 };
 
 /* The registry of a session. The first call installs it; the session frees it. */

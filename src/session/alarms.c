@@ -1,5 +1,6 @@
 #include "session/alarms.h"
 
+#include "session/chores.h"
 #include "session/session.h"
 
 static gint earlier(gconstpointer a, gconstpointer b, gpointer user) {
@@ -38,10 +39,12 @@ void pdk__alarm_off(struct pdk__alarm *alarm) {
 }
 
 void pdk__tick(pdk_session *s) {
-    pdk__lock(s);
+    pdk__lock_again(s);
     s->armed = INT64_MAX;
     int64_t now = pdk__now(s);
-    for (;;) {
+    for (guint rung = 0;; rung++) {
+        if (rung > 0 && rung % pdk__slice(s) == 0)
+            pdk__monitor_let_others(&s->monitor);
         GSequenceIter *first = g_sequence_get_begin_iter(s->alarms);
         if (g_sequence_iter_is_end(first))
             break;
@@ -51,6 +54,7 @@ void pdk__tick(pdk_session *s) {
         pdk__alarm_off(alarm);
         alarm->ring(s, alarm->user);
     }
+    pdk__chores_run(s);
     arm(s);
     pdk__unlock(s);
 }

@@ -3,27 +3,47 @@
 
 #include "base/fork.h"
 #include "base/text.h"
+#include "session/asks.h"
 #include "session/blocking.h"
+#include "session/chores.h"
 #include "session/entries.h"
+#include "session/lists.h"
 #include "session/supervise.h"
 #include "session/watches.h"
 
 #include <string.h>
 
-pdk_session *pdk_session_ref(pdk_session *s) {
-    if (s)
-        atomic_fetch_add(&s->refs, 1);
+pdk_session *pdk__session_ref(pdk_session *s) {
+    atomic_fetch_add(&s->refs, 1);
     return s;
+}
+
+pdk_session *pdk_session_ref(pdk_session *s) {
+    if (!s)
+        return NULL;
+    atomic_fetch_add(&s->handles, 1);
+    return pdk__session_ref(s);
+}
+
+void pdk__user_free(struct pdk__user_free it) {
+    if (it.free)
+        it.free(it.user);
 }
 
 void pdk__session_free(pdk_session *s) {
     pdk__outbox_clear(s);
+    pdk__user_free(s->event_free);
+    pdk__user_free(s->log_free);
     s->platform->end(s);
     if (s->listener)
         s->listener->calls->free(s->listener);
+    pdk__chores_clear(s);
+    pdk__asks_clear(s);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);
+    g_hash_table_destroy(s->found);
+    pdk__lists_free(s);
     pdk__hosts_free(s->hosts);
     g_free(s->identity);
     if (s->digest)
@@ -41,10 +61,14 @@ static void finish(pdk_session *s) {
     s->platform->work(s);
 }
 
+static void free_now(pdk_session *s) {
+    pdk__cancel_off();
+    pdk__session_free(s);
+    pdk__cancel_back();
+}
+
 /* Takes the monitor for the last reference, because the last thread reads the count under it. Not under the monitor. */
-void pdk_session_unref(pdk_session *s) {
-    if (!s || s->forks != pdk__forks())
-        return;
+void pdk__session_unref(pdk_session *s) {
     int refs = atomic_load(&s->refs);
     while (refs > 1)
         if (atomic_compare_exchange_weak(&s->refs, &refs, refs - 1))
@@ -53,12 +77,26 @@ void pdk_session_unref(pdk_session *s) {
     bool last = atomic_fetch_sub(&s->refs, 1) == 1;
     bool ended = s->platform->ended(s);
     if (last && !ended) { /* its threads finish it, and the last of them frees it */
-        pdk__session_end(s, PDK_CLOSED, "the session was dropped");
+        if (s->ended == PDK_OK) {
+            pdk__session_end(s, PDK_CLOSED, "the session was dropped");
+            pdk__chores_run(s);
+        }
         finish(s);
     }
     pdk__unlock(s);
     if (last && ended)
-        pdk__session_free(s);
+        free_now(s);
+}
+
+void pdk_session_unref(pdk_session *s) {
+    if (!s || s->forks != pdk__forks())
+        return;
+    if (atomic_fetch_sub(&s->handles, 1) == 1 && s->outbox.manual) { /* the connector drops what is due */
+        pdk__lock(s);
+        s->platform->work(s);
+        pdk__unlock(s);
+    }
+    pdk__session_unref(s);
 }
 
 /* Wait for the work in the background, until the deadline at the latest. */
@@ -86,6 +124,54 @@ static bool await_threads(pdk_session *s, int64_t deadline) {
     return s->platform->ended(s);
 }
 
+/* Another close has begun the end, from a callback or with too little time: wait until it is over. */
+static bool await_end(pdk_session *s, int64_t deadline) {
+    bool silent = pdk__outbox_await_silence(s, deadline);
+    pdk__lock(s);
+    bool ended = await_threads(s, deadline);
+    pdk__unlock(s);
+    return silent && ended;
+}
+
+/* The whole end. */
+static bool end(pdk_session *s, int64_t deadline) {
+    bool finished = await_finish(s, deadline);
+    bool drained = pdk__outbox_drain(s, deadline);
+    if (pdk__is_forked(s))
+        return false;
+    pdk__outbox_silence(s);
+    pdk__lock(s);
+    bool ended = finished && await_threads(s, deadline);
+    pdk__unlock(s);
+    return finished && drained && ended;
+}
+
+/* The thread in pdk_session_close was cancelled: the rest happens in the background, as after PDK_TIMEOUT. */
+static void go_on_alone(void *user) {
+    pdk_session *s = user;
+    pdk__lock(s);
+    finish(s);
+    pdk__unlock(s);
+    pdk__outbox_silence(s);
+}
+
+/* A callback of this session would wait for itself. One of another session would make that session wait for us. */
+static pdk_status close_from_callback(pdk_session *s, bool again) {
+    if (again)
+        return pdk__fail(PDK_CLOSED, "pdk_session_close: the session is closed already, and a callback must not wait");
+    pdk__lock(s);
+    finish(s);
+    pdk__unlock(s);
+    pdk__outbox_silence(s);
+    return PDK_OK;
+}
+
+/* A child that was forked in a callback has returned from it. */
+static pdk_status came_back(const char *call) {
+    return pdk__fail(PDK_FORKED, "%s: the session belongs to the parent process; leave a callback's child by _exit",
+                     call);
+}
+
 static pdk_status check_close(pdk_session *s, int64_t timeout_ms) {
     if (!s)
         return pdk__fail(PDK_INVALID, "session: NULL");
@@ -106,25 +192,16 @@ pdk_status pdk_session_close(pdk_session *s, int64_t timeout_ms) {
     s->closing = true;
     if (!again)
         pdk__session_end(s, PDK_CLOSED, "the session is closed");
-    pdk__unlock(s);
-    if (again)
-        return pdk__fail(PDK_CLOSED, "pdk_session_close: the session is closed already");
-
-    /* A callback of this session would wait for itself. One of another session would make that session wait for us. */
-    if (pdk__in_callback()) {
-        pdk__lock(s);
-        finish(s);
-        pdk__unlock(s);
-        pdk__outbox_silence(s);
-        return PDK_OK;
-    }
-    bool finished = await_finish(s, deadline);
-    bool drained = pdk__outbox_drain(s, deadline);
-    pdk__outbox_silence(s);
-    pdk__lock(s);
-    bool ended = finished && await_threads(s, deadline);
-    pdk__unlock(s);
-    if (finished && drained && ended)
+    pdk__chores_run_and_unlock(s);
+    if (pdk__in_callback())
+        return close_from_callback(s, again);
+    struct pdk__leave leave = {.after = go_on_alone, .user = s};
+    pdk__leave_push(&leave);
+    bool over = again ? await_end(s, deadline) : end(s, deadline);
+    pdk__leave_pop();
+    if (pdk__is_forked(s))
+        return came_back("pdk_session_close");
+    if (over)
         return PDK_OK;
     return pdk__fail(PDK_TIMEOUT, "pdk_session_close: not done within %lld ms; the rest happens in the background",
                      (long long)timeout_ms);
@@ -135,6 +212,8 @@ pdk_status pdk_session_flush(pdk_session *s, int64_t timeout_ms) {
     if (status != PDK_OK)
         return status;
     int64_t deadline = pdk__deadline(s, timeout_ms);
+    struct pdk__leave leave = {0};
+    pdk__leave_push(&leave);
     pdk__lock(s);
     status = pdk__session_usable(s, "pdk_session_flush");
     uint64_t serial = s->leaving_serial;
@@ -146,6 +225,7 @@ pdk_status pdk_session_flush(pdk_session *s, int64_t timeout_ms) {
             status = pdk__session_usable(s, "pdk_session_flush");
     }
     pdk__unlock(s);
+    pdk__leave_pop();
     return status;
 }
 
@@ -164,10 +244,12 @@ pdk_status pdk_session_dispatch(pdk_session *s, int *count) {
     if (pdk__outbox_is_silent(s))
         return pdk__fail(PDK_CLOSED, "pdk_session_dispatch: the session is closed");
     int n = 0;
-    pdk_session_ref(s); /* a callback may drop the last one */
+    pdk__session_ref(s); /* a callback may drop the last one */
     while (pdk__outbox_run_one(s))
         n++;
-    pdk_session_unref(s);
+    if (pdk__is_forked(s))
+        return came_back("pdk_session_dispatch");
+    pdk__session_unref(s);
     if (count)
         *count = n;
     return PDK_OK;

@@ -4,6 +4,11 @@
 
 #include "session/session.h"
 
+/* References of the library's own objects. Those of pdk_session_ref are for users: they can dispatch. Not under the
+ * monitor. */
+pdk_session *pdk__session_ref(pdk_session *s);
+void pdk__session_unref(pdk_session *s);
+void pdk__user_free(struct pdk__user_free it);
 /* Free a session that has no reference and no thread left. Not under the monitor. */
 void pdk__session_free(pdk_session *s);
 

@@ -1,10 +1,12 @@
 /* Carries out the commands of a contender, and brings it the answers. */
 #include "session/commands.h"
 
+#include "session/asks.h"
 #include "session/entries.h"
+#include "session/lists.h"
 #include "session/ops.h"
-#include "session/reap.h"
 #include "session/renew.h"
+#include "session/tokens.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -22,7 +24,9 @@ char *pdk__child_path(const struct pdk__entry *entry, const char *name) {
 
 static void on_reply(struct pdk__entry *entry, const struct pdk__reply *reply, enum pdk__event_type type) {
     if (reply) {
-        struct pdk__event event = {.type = type, .result = reply->result, .name = reply->name, .token = reply->token};
+        struct pdk__event event = {.type = type, .result = reply->result, .name = reply->name};
+        event.token = pdk__token_of(entry->s, reply->token);
+        event.least_token = entry->s->token_least;
         event.ours = reply->result == PDK__OK && reply->owner == entry->s->id;
         if (reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED)
             entry->failure_code = reply->code;
@@ -31,27 +35,31 @@ static void on_reply(struct pdk__entry *entry, const struct pdk__reply *reply, e
     pdk__entry_unref(entry);
 }
 
-/* The first answer of two. If the list could not be sent, its answer is made here. */
-static void on_first(struct pdk__entry *entry, const struct pdk__reply *reply, enum pdk__event_type type) {
-    pdk__entry_ref(entry);
-    on_reply(entry, reply, type);
-    if (reply && entry->list_unsent) {
-        entry->list_unsent = false;
-        pdk__entry_step(entry, &(struct pdk__event){.type = PDK__LISTED, .result = PDK__NOT_NOW});
-    }
-    pdk__entry_unref(entry);
-}
-
 static bool send_one(struct pdk__entry *entry, enum pdk__op_kind kind, const char *path, pdk__done_fn done) {
     struct pdk__request request = {.kind = kind, .path = path, .container = entry->containers};
-    if (kind == PDK__OP_CREATE) {
-        request.data = entry->data;
-        request.named = entry->name != NULL;
-    }
+    pdk__entry_ref(entry);
     bool sent = pdk__send(entry->s, request, done, entry);
-    if (sent)
-        pdk__entry_ref(entry);
+    if (!sent)
+        pdk__entry_unref(entry);
     return sent;
+}
+
+/* The create of an entry that leaves meanwhile is not sent. */
+static bool is_wanted(void *user) { return !((const struct pdk__entry *)user)->c.leaving; }
+
+/* The list goes out behind the create. */
+static void on_create_sent(pdk_session *s, void *user) {
+    struct pdk__entry *entry = user;
+    entry->create = s->requests;
+    entry->list_unsent = false;
+    pdk__lists_want(entry, false);
+}
+
+static void on_sync_sent(pdk_session *s, void *user) {
+    struct pdk__entry *entry = user;
+    (void)s;
+    entry->list_unsent = false;
+    pdk__lists_want(entry, false);
 }
 
 static void poll_after(struct pdk__entry *entry, int64_t ns) {
@@ -59,14 +67,30 @@ static void poll_after(struct pdk__entry *entry, int64_t ns) {
         pdk__alarm_set(entry->s, &entry->poll, pdk__now(entry->s) + ns);
 }
 
-static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    (void)s;
-    on_first(user, reply, PDK__CREATED);
+/* The first request was not sent, nor was the list behind it: its answer is made here. */
+static void answer_list(struct pdk__entry *entry) {
+    if (!entry->list_unsent)
+        return;
+    entry->list_unsent = false;
+    pdk__entry_step(entry, &(struct pdk__event){.type = PDK__LISTED, .result = PDK__NOT_NOW});
 }
 
-static void on_proved(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__entry *entry = user;
     (void)s;
-    on_first(user, reply, PDK__PROVED);
+    entry->synced = reply && reply->result == PDK__OK;
+    if (reply)
+        answer_list(entry);
+    pdk__entry_unref(entry);
+}
+
+static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__entry *entry = pdk__entry_ref(user);
+    (void)s;
+    on_reply(entry, reply, PDK__CREATED);
+    if (reply)
+        answer_list(entry);
+    pdk__entry_unref(entry);
 }
 
 /* Remember that a parent may not be created. The last answer says only that a parent is missing. */
@@ -106,8 +130,8 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
         polled.result = PDK__OK;
         reply = &polled;
         poll_after(entry, MIN(pdk__lease_renewal_period(&s->lease), POLL_NS_MAX));
-    } else {
-        poll_after(entry, s->lease.timeout);
+    } else if (entry->queued) {
+        pdk__asks_begin(entry);
     }
     on_reply(entry, reply, PDK__WATCHED);
 }
@@ -116,25 +140,11 @@ static bool is_waiting(const struct pdk__entry *entry) {
     return entry->c.phase == PDK__IN && entry->c.watched[0] != '\0' && !entry->c.leaving;
 }
 
-static void on_asked(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__entry *entry = user;
-    bool there = reply && reply->result != PDK__NO_NODE && reply->result != PDK__NOT_ALLOWED;
-    if (there && is_waiting(entry))
-        poll_after(entry, s->lease.timeout);
-    else if (reply && is_waiting(entry))
-        pdk__entry_tell(entry, PDK__POKE);
-    pdk__entry_unref(entry);
-}
-
 static void on_poll(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
     (void)s;
-    if (!is_waiting(entry) || !entry->c.watching)
-        return; /* it is about to list anyway */
-    if (entry->unwatched)
-        pdk__entry_tell(entry, PDK__POKE);
-    else if (!send_one(entry, PDK__OP_STAT, entry->watch_path, on_asked))
-        poll_after(entry, entry->s->lease.timeout);
+    if (is_waiting(entry) && entry->c.watching && entry->unwatched)
+        pdk__entry_tell(entry, PDK__POKE); /* else it is about to list anyway */
 }
 
 static void on_statted(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -147,47 +157,63 @@ static void on_deleted(pdk_session *s, void *user, const struct pdk__reply *repl
     on_reply(user, reply, PDK__DELETED);
 }
 
-static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__entry *entry = user;
+static void make_view(struct pdk__view *view, const struct pdk__entry *entry, const struct pdk__reply *reply,
+                      const struct pdk__child *children) {
+    struct pdk__viewer viewer = {entry->c.mark, entry->c.own, entry->exchanged ? entry->exchanged : "", entry->rule};
+    if (entry->c.doing == PDK__DO_LOOK)
+        pdk__view_from_behind(view, children, reply->children_count, entry->c.mark, entry->rule);
+    else
+        pdk__view_of(view, children, reply->children_count, &viewer);
+}
+
+void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply, const struct pdk__child *children) {
+    pdk_session *s = entry->s;
     struct pdk__view view;
-    if (reply) {
-        struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view};
-        event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
-        if (reply->result == PDK__OK) {
-            struct pdk__viewer viewer = {entry->c.mark, entry->c.own, entry->exchanged ? entry->exchanged : "",
-                                         entry->rule};
-            pdk__view_make(&view, reply->children, reply->children_count, &viewer);
-            /* A blocker of ours that is being deleted does not count, unless the rule spares some: then its going may
-             * change nothing. */
-            entry->blocked = view.blocker[0] != '\0' &&
-                             (entry->rule.spare > 0 || !pdk__entries_is_leaving(s, entry->dir, view.blocker));
-        } else {
-            entry->failure_code = reply->code;
-        }
-        event.never_waits = entry->blocked && entry->owner && entry->owner->never_waits(entry->owner);
-        pdk__entry_step(entry, &event);
-        if (reply->result == PDK__OK)
-            pdk__reap_orphans(s, entry->dir, entry->c.own, reply->children, reply->children_count);
+    struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view};
+    event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
+    if (entry->c.doing == PDK__DO_PROVE) /* answers come in order: the barrier's has come by now, if it has one */
+        pdk__entry_step(entry, &(struct pdk__event){.type = PDK__PROVED,
+                                                    .result = s->proven > entry->create ? PDK__OK : PDK__UNKNOWN});
+    if (entry->c.doing == PDK__DO_LOOK && reply->result == PDK__OK && !entry->synced)
+        event.result = PDK__NOT_NOW; /* it may show those who are gone */
+    if (reply->result == PDK__OK) {
+        make_view(&view, entry, reply, children);
+        /* A blocker of ours that is being deleted does not count, unless the rule spares some: then its going may
+         * change nothing. */
+        entry->blocked =
+            view.blocker[0] != '\0' && (entry->rule.spare > 0 || !pdk__entries_is_leaving(s, entry->dir, view.blocker));
+    } else {
+        entry->failure_code = reply->code;
     }
-    pdk__entry_unref(entry);
+    event.never_waits = entry->blocked && entry->owner && entry->owner->never_waits(entry->owner);
+    pdk__entry_step(entry, &event);
 }
 
 /* ---- commands */
 
 static bool send_create(struct pdk__entry *entry) {
+    static const struct pdk__turn turn = {is_wanted, on_create_sent};
     char *path = pdk__child_path(entry, entry->name ? entry->name : entry->c.mark);
-    bool sent = send_one(entry, PDK__OP_CREATE, path, on_created);
+    struct pdk__request request = {
+        .kind = PDK__OP_CREATE, .path = path, .data = entry->data, .named = entry->name != NULL};
+    entry->list_unsent = true;
+    pdk__entry_ref(entry);
+    bool sent = pdk__send_in_turn(entry->s, request, &turn, on_created, entry);
     g_free(path);
-    entry->list_unsent = sent && !send_one(entry, PDK__OP_LIST, entry->dir, on_listed);
-    return sent;
+    if (sent)
+        return true;
+    entry->list_unsent = false; /* pdk__carry_out answers both */
+    pdk__entry_unref(entry);
+    return false;
 }
 
-/* Create all levels at once. A level that exists is no error, and only the last answer matters. */
+/* Create all levels at once. A level that exists is no error, and only the last answer matters. Each is a container: it goes
+ * after the last one below it. If one goes just now, the last answer is NO_NODE, and all are made again. */
 static bool send_mkdir(struct pdk__entry *entry) {
     entry->dir_refused = PDK__OK;
     for (char *slash = strchr(entry->dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        struct pdk__request request = {.kind = PDK__OP_MKDIR, .path = entry->dir};
+        struct pdk__request request = {.kind = PDK__OP_MKDIR, .path = entry->dir, .container = entry->containers};
         bool sent = pdk__send(entry->s, request, on_made_parent, entry);
         *slash = '/';
         if (!sent)
@@ -198,17 +224,30 @@ static bool send_mkdir(struct pdk__entry *entry) {
 }
 
 static bool send_list(struct pdk__entry *entry) {
-    if (!pdk__lease_fresh(&entry->s->lease, pdk__now(entry->s)))
-        pdk__renew_now(entry->s); /* so that the list may grant */
-    return send_one(entry, PDK__OP_LIST, entry->dir, on_listed);
+    pdk__lists_want(entry, true);
+    return true;
 }
 
-/* The barrier checks the directory, because the name of our own node is not known. */
+/* One barrier that was handed over after the lost creates, on this connection, serves all their entries. */
 static bool send_prove(struct pdk__entry *entry) {
-    if (!send_one(entry, PDK__OP_BARRIER, entry->dir, on_proved))
+    if (!pdk__renew_prove(entry->s, entry->create))
         return false;
-    entry->list_unsent = !send_one(entry, PDK__OP_LIST, entry->dir, on_listed);
+    pdk__lists_want(entry, false);
     return true;
+}
+
+/* The list is of a moment after the sync: it is sent later, alone or with others'. */
+static bool send_look(struct pdk__entry *entry) {
+    static const struct pdk__turn turn = {is_wanted, on_sync_sent};
+    entry->synced = false;
+    entry->list_unsent = true;
+    pdk__entry_ref(entry);
+    if (pdk__send_in_turn(entry->s, (struct pdk__request){.kind = PDK__OP_SYNC, .path = entry->dir}, &turn, on_synced,
+                          entry))
+        return true;
+    entry->list_unsent = false; /* pdk__carry_out answers */
+    pdk__entry_unref(entry);
+    return false;
 }
 
 static bool send_watch(struct pdk__entry *entry) {
@@ -251,6 +290,8 @@ static bool send_command(struct pdk__entry *entry, enum pdk__command command) {
         return pdk__send_to_own(entry, PDK__OP_STAT, on_statted);
     case PDK__DO_DELETE:
         return pdk__send_to_own(entry, PDK__OP_DELETE, on_deleted);
+    case PDK__DO_LOOK:
+        return send_look(entry);
     case PDK__DO_PAUSE:
         return false; /* the alarm is the answer */
     }
@@ -263,7 +304,7 @@ static void on_retry(pdk_session *s, void *user) {
     static const enum pdk__event_type answers[] = {
         [PDK__DO_ENTER] = PDK__CREATED,  [PDK__DO_MKDIR] = PDK__MADE_DIR, [PDK__DO_LIST] = PDK__LISTED,
         [PDK__DO_WATCH] = PDK__WATCHED,  [PDK__DO_PROVE] = PDK__PROVED,   [PDK__DO_STAT] = PDK__STATTED,
-        [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,
+        [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,   [PDK__DO_LOOK] = PDK__LISTED,
     };
     (void)s;
     enum pdk__command command = entry->c.doing;

@@ -2,11 +2,12 @@
  * retired one is closed before the next is opened. */
 #include "session/connect.h"
 
+#include "session/chores.h"
 #include "session/entries.h"
+#include "session/ops.h"
 #include "session/renew.h"
 #include "session/supervise.h"
 
-#define REOPEN_AFTER_NS (1000 * PDK__MS)
 /* How often names are looked up again while there is no connection. */
 #define REFRESH_NS (5000 * PDK__MS)
 /* The session is given up after so many session timeouts without a connection. */
@@ -18,17 +19,6 @@ static bool must_stop(void *user) {
     bool stop = s->finish || s->ended != PDK_OK;
     pdk__unlock(s);
     return stop;
-}
-
-static void trouble(pdk_session *s, pdk_status status, const char *why) {
-    pdk__assert_locked(s);
-    s->link = PDK__LINK_NONE;
-    s->trouble = status;
-    g_free(s->trouble_text);
-    s->trouble_text = g_strdup(why);
-    s->open_after = pdk__now(s) + REOPEN_AFTER_NS;
-    pdk__log(s, PDK_LOG_WARN, "cannot connect: %s", why);
-    pdk__wake(&s->on_link);
 }
 
 static pdk_status resolve(pdk_session *s, char **servers, char **why) {
@@ -62,6 +52,12 @@ static void refresh(pdk_session *s) {
     g_free(why);
 }
 
+static void opened(pdk_session *s, pdk__zk *zk) {
+    s->zk = zk;
+    if (s->link == PDK__LINK_OPENING) /* it may have reported already */
+        pdk__silence_disconnected(s);
+}
+
 /* Under the monitor, which it gives up while it resolves and opens. */
 static void open_handle(pdk_session *s) {
     pdk__assert_locked(s);
@@ -69,7 +65,7 @@ static void open_handle(pdk_session *s) {
     s->link = PDK__LINK_OPENING;
     pdk_status status = resolve(s, &servers, &why);
     if (status != PDK_OK) {
-        trouble(s, status, why ? why : pdk_status_text(status));
+        pdk__session_trouble(s, status, why ? why : pdk_status_text(status));
     } else {
         const struct pdk__zk_config config = {
             .servers = servers,
@@ -89,11 +85,11 @@ static void open_handle(pdk_session *s) {
         status = s->platform->zk->open(&config, &zk);
         pdk__lock(s);
         if (status != PDK_OK)
-            trouble(s, status,
-                    status == PDK_UNSUPPORTED ? "this build of libzookeeper has no TLS"
-                                              : "zookeeper_init: no thread or descriptor was to be had");
+            pdk__session_trouble(s, status,
+                                 status == PDK_UNSUPPORTED ? "this build of libzookeeper has no TLS"
+                                                           : "zookeeper_init: no thread or descriptor was to be had");
         else if (generation == s->generation)
-            s->zk = zk; /* else it expired meanwhile, and is retired */
+            opened(s, zk); /* else it expired meanwhile, and is retired */
     }
     g_free(servers);
     g_free(why);
@@ -120,15 +116,18 @@ static void finish(pdk_session *s) {
     s->zk = NULL;
     s->link = PDK__LINK_NONE;
     s->generation++;
+    pdk__ops_reset(s);
     if (zk)
         close_handle(s, zk);
     pdk__entries_tell(s, PDK__EXPIRED);
+    pdk__chores_run(s);
     s->finished = true;
     pdk__wake(&s->on_finish);
 }
 
 bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {
     pdk__lock(s);
+    pdk__chores_run(s);
     *wait_until = INT64_MAX;
     if (s->retired) {
         pdk__zk *zk = s->retired;
@@ -138,6 +137,8 @@ bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {
     } else if (s->finish) {
         if (may_finish(s, wait_until))
             finish(s);
+    } else if (pdk__silence_act(s)) {
+        *wait_until = 0;
     } else if (s->ended == PDK_OK && s->link != PDK__LINK_CONNECTED) {
         *wait_until = s->zk ? s->refresh_at : s->open_after;
         if (pdk__now(s) >= *wait_until) {

@@ -17,14 +17,16 @@ struct notice {
 
 static _Thread_local pdk_session *running; /* this thread is in a callback of that session */
 
-bool pdk__in_callback(void) { return running != NULL; }
+/* A child that was forked inside a callback has left it: it may open a session of its own. */
+bool pdk__in_callback(void) { return running && !pdk__is_forked(running); }
 bool pdk__in_callback_of(pdk_session *s) { return running == s; }
 
 pdk_status pdk__outbox_init(pdk_session *s, const pdk_session_options *options) {
     struct pdk__outbox *o = &s->outbox;
     pthread_mutex_init(&o->lock, NULL);
     pdk__cond_init(&o->changed);
-    g_queue_init(&o->due);
+    for (int kind = 0; kind < PDK__DUE_KINDS; kind++)
+        g_queue_init(&o->due[kind]);
     o->manual = options->dispatch == PDK_DISPATCH_MANUAL;
     o->on_log = options->on_log;
     o->on_log_user = options->on_log_user;
@@ -35,15 +37,39 @@ pdk_status pdk__outbox_init(pdk_session *s, const pdk_session_options *options) 
     return PDK_OK;
 }
 
+bool pdk__nobody_dispatches(const pdk_session *s) { return s->outbox.manual && atomic_load(&s->handles) == 0; }
+
+bool pdk__outbox_is_empty(const struct pdk__outbox *o) {
+    for (int kind = 0; kind < PDK__DUE_KINDS; kind++)
+        if (o->due[kind].length > 0)
+            return false;
+    return true;
+}
+
+/* The next one, or NULL. Under the lock. */
+static struct notice *next(struct pdk__outbox *o) {
+    struct notice *n = NULL;
+    for (int kind = 0; kind < PDK__DUE_KINDS && !n; kind++)
+        n = g_queue_pop_head(&o->due[kind]);
+    return n;
+}
+
 static void drop_due(struct pdk__outbox *o) {
     pthread_mutex_lock(&o->lock);
-    for (struct notice *n; (n = g_queue_pop_head(&o->due));) {
+    for (struct notice *n; (n = next(o));) {
         pthread_mutex_unlock(&o->lock);
         n->drop(n->user);
         g_free(n);
         pthread_mutex_lock(&o->lock);
     }
     pthread_mutex_unlock(&o->lock);
+}
+
+void pdk__outbox_drop(pdk_session *s) {
+    pdk_session *outer = running;
+    running = s; /* user_free of the user, which must not block */
+    drop_due(&s->outbox);
+    running = outer;
 }
 
 void pdk__outbox_clear(pdk_session *s) {
@@ -55,27 +81,86 @@ void pdk__outbox_clear(pdk_session *s) {
     pthread_mutex_destroy(&o->lock);
 }
 
-bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user) {
+/* It writes to a descriptor. */
+static void wake(pdk_session *s) {
+    pdk__cancel_off();
+    s->platform->wake(s);
+    pdk__cancel_back();
+}
+
+static bool push(pdk_session *s, enum pdk__due kind, struct notice notice) {
     struct pdk__outbox *o = &s->outbox;
     struct notice *n = g_new(struct notice, 1);
-    *n = (struct notice){run, drop, user};
+    *n = notice;
     pthread_mutex_lock(&o->lock);
     bool taken = !o->silent;
     if (taken)
-        g_queue_push_tail(&o->due, n);
+        g_queue_push_tail(&o->due[kind], n);
     pthread_cond_broadcast(&o->changed);
     pthread_mutex_unlock(&o->lock);
     if (taken)
-        s->platform->wake(s);
+        wake(s);
     else
         g_free(n);
+    if (taken && pdk__nobody_dispatches(s) && pdk__monitor_is_mine(&s->monitor)) /* not a line of the log */
+        s->platform->work(s);
     return taken;
 }
 
-/* Take the next callback, for this thread to run. NULL: none is due, or another thread runs one. */
-static struct notice *begin(struct pdk__outbox *o) {
+bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user) {
+    return push(s, PDK__DUE_CALLBACK, (struct notice){run, drop, user});
+}
+
+bool pdk__later_first(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user) {
+    return push(s, PDK__DUE_LOSS, (struct notice){run, drop, user});
+}
+
+struct line_of_log {
+    pdk_session *s;
+    int level;
+    char *text;
+};
+
+static void log_run(void *user) {
+    struct line_of_log *line = user;
+    const struct pdk__outbox *o = &line->s->outbox;
+    o->on_log((pdk_log_level)line->level, line->text, o->on_log_user);
+}
+
+static void log_drop(void *user) {
+    struct line_of_log *line = user;
+    struct pdk__outbox *o = &line->s->outbox;
     pthread_mutex_lock(&o->lock);
-    struct notice *n = o->busy || o->silent ? NULL : g_queue_pop_head(&o->due);
+    o->log_lines--;
+    pthread_mutex_unlock(&o->lock);
+    g_free(line->text);
+    g_free(line);
+}
+
+static struct notice of_line(pdk_session *s, int level, char *text) {
+    struct line_of_log *line = g_new(struct line_of_log, 1);
+    *line = (struct line_of_log){s, level, text};
+    return (struct notice){log_run, log_drop, line};
+}
+
+/* Before the next line: how many are missing. A call of its own, since a loss may come meanwhile. Under the lock. */
+static void tell_dropped(pdk_session *s) {
+    struct pdk__outbox *o = &s->outbox;
+    if (o->log_dropped == 0 || g_queue_is_empty(&o->due[PDK__DUE_LINE]))
+        return;
+    struct notice *n = g_new(struct notice, 1);
+    *n = of_line(s, PDK_LOG_WARN, g_strdup_printf("%u lines dropped: the log callback is too slow", o->log_dropped));
+    o->log_dropped = 0;
+    o->log_lines++;
+    g_queue_push_head(&o->due[PDK__DUE_LINE], n);
+}
+
+/* Take the next callback, for this thread to run. NULL: none is due, or another thread runs one. */
+static struct notice *begin(pdk_session *s) {
+    struct pdk__outbox *o = &s->outbox;
+    pthread_mutex_lock(&o->lock);
+    tell_dropped(s);
+    struct notice *n = o->busy || o->silent ? NULL : next(o);
     if (n) {
         o->busy = true;
     } else if (o->fd >= 0 && !o->busy) {
@@ -93,18 +178,30 @@ static void end(struct pdk__outbox *o) {
     pthread_mutex_unlock(&o->lock);
 }
 
-bool pdk__outbox_run_one(pdk_session *s) {
-    struct notice *n = begin(&s->outbox);
+static bool run_one(pdk_session *s) {
+    struct notice *n = begin(s);
     if (!n)
         return false;
     pdk_session *outer = running;
     running = s;
     n->run(n->user);
+    if (pdk__is_forked(s)) { /* a child of fork comes back from the parent's callback */
+        running = outer;
+        return false;
+    }
     n->drop(n->user);
     running = outer;
     g_free(n);
     end(&s->outbox);
     return true;
+}
+
+/* A callback is not cut short: the next one would never run. */
+bool pdk__outbox_run_one(pdk_session *s) {
+    pdk__cancel_off();
+    bool ran = run_one(s);
+    pdk__cancel_back();
+    return ran;
 }
 
 void pdk__outbox_silence(pdk_session *s) {
@@ -123,52 +220,48 @@ bool pdk__outbox_is_silent(pdk_session *s) {
     return silent;
 }
 
+static void cancelled(void *user) {
+    struct pdk__outbox *o = user;
+    pthread_mutex_unlock(&o->lock);
+    pdk__leave_run_after();
+}
+
+/* Under its lock. Not for long: the clock of the session is not that of the condition. A cancellation point. */
+static void wait_for_change(struct pdk__outbox *o, int64_t ns) {
+    struct timespec at = pdk__cond_moment(MIN(ns, 50 * PDK__MS));
+    pthread_cleanup_push(cancelled, o);
+    pthread_cond_timedwait(&o->changed, &o->lock, &at);
+    pthread_cleanup_pop(0);
+}
+
 bool pdk__outbox_drain(pdk_session *s, int64_t until) {
     struct pdk__outbox *o = &s->outbox;
-    while (o->manual && pdk__now(s) < until && pdk__outbox_run_one(s))
-        ;
-    pthread_mutex_lock(&o->lock);
-    bool empty;
-    while (!(empty = !o->busy && g_queue_is_empty(&o->due)) && !o->silent) {
+    for (;;) { /* other threads may make callbacks due until the end */
+        if (o->manual && pdk__now(s) < until && pdk__outbox_run_one(s))
+            continue;
+        if (pdk__is_forked(s))
+            return false;
+        pthread_mutex_lock(&o->lock);
+        bool empty = !o->busy && pdk__outbox_is_empty(o);
         int64_t left = until - pdk__now(s);
-        if (left <= 0)
-            break;
-        struct timespec at = pdk__cond_moment(MIN(left, 50 * PDK__MS));
-        pthread_cond_timedwait(&o->changed, &o->lock, &at);
+        bool over = empty || o->silent || left <= 0;
+        if (!over)
+            wait_for_change(o, left);
+        pthread_mutex_unlock(&o->lock);
+        if (over)
+            return empty;
     }
-    pthread_mutex_unlock(&o->lock);
-    return empty;
 }
 
-struct line_of_log {
-    pdk_session *s;
-    int level;
-    char *text;
-};
-
-static void log_run(void *user) {
-    struct line_of_log *line = user;
-    struct pdk__outbox *o = &line->s->outbox;
+bool pdk__outbox_await_silence(pdk_session *s, int64_t until) {
+    struct pdk__outbox *o = &s->outbox;
+    int64_t left;
+    bool over;
     pthread_mutex_lock(&o->lock);
-    unsigned dropped = o->log_dropped;
-    o->log_dropped = 0;
+    while (!(over = o->silent && !o->busy) && (left = until - pdk__now(s)) > 0)
+        wait_for_change(o, left);
     pthread_mutex_unlock(&o->lock);
-    if (dropped) {
-        char text[64];
-        g_snprintf(text, sizeof text, "%u lines dropped: the log callback is too slow", dropped);
-        o->on_log(PDK_LOG_WARN, text, o->on_log_user);
-    }
-    o->on_log((pdk_log_level)line->level, line->text, o->on_log_user);
-}
-
-static void log_drop(void *user) {
-    struct line_of_log *line = user;
-    struct pdk__outbox *o = &line->s->outbox;
-    pthread_mutex_lock(&o->lock);
-    o->log_lines--;
-    pthread_mutex_unlock(&o->lock);
-    g_free(line->text);
-    g_free(line);
+    return over;
 }
 
 void pdk__log_text(pdk_session *s, int level, const char *text) {
@@ -184,10 +277,9 @@ void pdk__log_text(pdk_session *s, int level, const char *text) {
     pthread_mutex_unlock(&o->lock);
     if (!room)
         return;
-    struct line_of_log *line = g_new(struct line_of_log, 1);
-    *line = (struct line_of_log){s, level, g_strdup(text)};
-    if (!pdk__later(s, log_run, log_drop, line))
-        log_drop(line);
+    struct notice n = of_line(s, level, g_strdup(text));
+    if (!push(s, PDK__DUE_LINE, n))
+        n.drop(n.user);
 }
 
 void pdk__log(pdk_session *s, int level, const char *format, ...) {

@@ -10,10 +10,14 @@
 /* The most log lines that wait for the log callback. Further ones are dropped, and counted. */
 #define PDK__LOG_LINES_MAX 1000
 
+/* What is due runs in this order, and first come first served within a kind. A loss waits for no more than the one
+ * callback that is running. */
+enum pdk__due { PDK__DUE_LOSS, PDK__DUE_CALLBACK, PDK__DUE_LINE, PDK__DUE_KINDS };
+
 struct pdk__outbox {
     pthread_mutex_t lock; /* innermost: code under any other lock may log */
     pthread_cond_t changed;
-    GQueue due;
+    GQueue due[PDK__DUE_KINDS];
     bool manual;
     bool busy;   /* a callback is running */
     bool silent; /* no callback starts any more */
@@ -31,17 +35,29 @@ void pdk__outbox_clear(pdk_session *s);
  * called. false: the session is silent already, and neither is called. Under the monitor or not. run and drop take
  * their own locks. */
 bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
-/* Run one callback. false: none is due, or another thread runs one. */
+/* The same for a loss, and for what must come before it: ahead of all else. */
+bool pdk__later_first(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
+/* Is nothing due? Under its lock. */
+bool pdk__outbox_is_empty(const struct pdk__outbox *o);
+/* Run one callback. false: none is due, or another thread runs one, or this thread is a child that the callback forked:
+ * it must touch the session no more. */
 bool pdk__outbox_run_one(pdk_session *s);
 /* Is this thread inside a callback of any session? */
 bool pdk__in_callback(void);
 /* Is this thread inside a callback of this session? */
 bool pdk__in_callback_of(pdk_session *s);
+/* Manual dispatch, and every reference to the session itself was given back: what becomes due would never run, and it may
+ * have the last references to the session. The connector drops it. */
+bool pdk__nobody_dispatches(const pdk_session *s);
+/* Drop what is due. Not under the monitor. */
+void pdk__outbox_drop(pdk_session *s);
 /* No callback starts once this has returned. Those that are due are dropped. Not under the monitor. */
 void pdk__outbox_silence(pdk_session *s);
 bool pdk__outbox_is_silent(pdk_session *s);
 /* Wait until nothing is due or running, or until the moment. true: nothing is. Not under the monitor. */
 bool pdk__outbox_drain(pdk_session *s, int64_t until);
+/* Wait until it is silent and nothing is running, or until the moment. true: so it is. Not under the monitor. */
+bool pdk__outbox_await_silence(pdk_session *s, int64_t until);
 
 /* Write a log line, if the level is logged. Under the monitor or not. */
 __attribute__((format(printf, 3, 4))) void pdk__log(pdk_session *s, int level, const char *format, ...);

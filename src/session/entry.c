@@ -1,9 +1,12 @@
 #include "session/entry.h"
 
 #include "core/contender_names.h"
+#include "session/asks.h"
 #include "session/commands.h"
+#include "session/entries.h"
 #include "session/reap.h"
 #include "session/renew.h"
+#include "session/tokens.h"
 #include "session/watches.h"
 #include "zk/errors.h"
 
@@ -74,10 +77,8 @@ static void note_own(struct pdk__entry *entry) {
 
 static void remove_entry(struct pdk__entry *entry) {
     pdk_session *s = entry->s;
-    entry->queued = false;
-    g_queue_unlink(&s->entries, &entry->link);
-    if (entry->serial)
-        g_hash_table_remove(s->marked, &entry->serial);
+    pdk__entries_note_removed(entry);
+    pdk__asks_end(entry);
     pdk__alarm_off(&entry->retry);
     pdk__alarm_off(&entry->poll);
     pdk__alarm_off(&entry->settle);
@@ -98,6 +99,7 @@ static void remove_entry(struct pdk__entry *entry) {
  * then runs again, inside itself. */
 static void after(struct pdk__entry *entry, enum pdk__phase before) {
     pdk_session *s = entry->s;
+    pdk__entries_note(entry);
     if (entry->c.phase != before && (entry->c.phase == PDK__IN || entry->c.phase == PDK__OUT))
         note_own(entry);
     if (entry->c.phase == PDK__HELD && before != PDK__HELD) {
@@ -170,7 +172,7 @@ void pdk__entry_leave(struct pdk__entry *entry) {
     entry->owner = NULL;
     if (entry->c.leaving && entry->leaving)
         return;
-    entry->leaving = ++entry->s->leaving_serial;
+    pdk__entries_note_leaving(entry);
     pdk__entry_tell(entry, PDK__LEAVE);
 }
 
@@ -186,6 +188,8 @@ char *pdk__entry_failure(const struct pdk__entry *entry) {
     const char *why = pdk_status_text(entry->c.failure);
     if (entry->c.failure == PDK_LIMIT)
         return g_strdup(entry->limit ? entry->limit : PDK__CHILDREN_LIMIT);
+    if (entry->c.failure == PDK_REWOUND)
+        return pdk__tokens_rewound(entry->s, entry->c.token);
     return entry->failure_code ? g_strdup_printf("%s: %s", why, pdk__zk_code_name(entry->failure_code)) : g_strdup(why);
 }
 
@@ -221,7 +225,7 @@ struct pdk__entry *pdk__entry_make(pdk_session *s, const char *dir, const char *
     entry->rule.blocks = pdk__blocks_always;
     pdk__contender_init(&entry->c, mark);
     entry->settle = (struct pdk__alarm){.ring = on_settle, .user = entry};
-    entry->link.data = entry;
+    entry->link.data = entry->renewing_link.data = entry->leaving_link.data = entry->ask_link.data = entry;
     entry->queued = true;
     entry->bytes = strlen(dir) + strlen(mark) + 16;
     s->ephemeral_bytes += entry->bytes;
@@ -263,6 +267,7 @@ pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const 
     if (!entry)
         return PDK_LIMIT;
     entry->data = g_strdup(data ? data : s->identity);
+    entry->c.looks = owner->looks && owner->never_waits(owner);
     begin(entry, owner, out);
     return PDK_OK;
 }

@@ -15,7 +15,8 @@
 #include "session/watches.h"
 
 /* The limits, in words. */
-#define PDK__NODES_LIMIT "the nodes of this session have paths of 512 KiB together; use shorter paths, or more sessions"
+#define PDK__NODES_LIMIT                                                                                               \
+    "the nodes of this session have paths of 1000 KiB together; use shorter paths, or more sessions"
 #define PDK__WATCHES_LIMIT "the watches of this session have paths of 900 kB together; use more sessions"
 #define PDK__CHILDREN_LIMIT                                                                                            \
     "more than 100,000 nodes, or a contender's name of more than 127 bytes; remove what does not belong there"
@@ -28,6 +29,8 @@ struct pdk__entry_owner {
     void (*moved)(struct pdk__entry_owner *owner, struct pdk__entry *entry);
     /* True: nobody wants to wait behind somebody, because all claims are tries. */
     bool (*never_waits)(const struct pdk__entry_owner *owner);
+    /* While it never waits, its entry looks whether somebody is there before it writes. */
+    bool looks;
 };
 
 /* The contenders of a recipe: their naming and their rule. */
@@ -47,6 +50,9 @@ struct pdk__entry {
     bool containers;
     bool queued; /* in s->entries */
     GList link;
+    bool renews; /* in s->renewing */
+    GList renewing_link;
+    GList leaving_link;           /* in s->leaving, from its leave until it is removed */
     char *dir;                    /* absolute, chroot included */
     char *data;                   /* of its node; NULL: an entry that the reaper made */
     char *name;                   /* the whole name of its node, if that is given; or NULL */
@@ -60,12 +66,17 @@ struct pdk__entry {
     size_t bytes;                 /* counted in s->ephemeral_bytes */
     uint64_t leaving;             /* its number in the order of leaving; 0: not yet */
     uint64_t serial;              /* the number in its mark; 0: found by the reaper */
+    uint64_t create;              /* the number of its newest create among the session's requests */
     bool blocked;                 /* as of the last list: see pdk__entry_is_blocked */
-    bool list_unsent;             /* the second request of two could not be sent */
+    bool list_unsent;             /* the list behind its create, or sync, is not sent either */
+    bool synced;                  /* the sync ahead of the look's list was answered */
     struct pdk__alarm retry;      /* a command could not be sent, or the server asked for a pause */
-    struct pdk__alarm poll;       /* ask about the predecessor, in case the event of its watch is lost */
-    bool unwatched;               /* the predecessor may not be read, so it cannot be watched either */
-    struct pdk__alarm settle;     /* an entry that stays held for a while watches its own node */
+    GList ask_link;               /* in s->asks.entries */
+    bool asks;
+    int64_t ask_at;
+    struct pdk__alarm poll;   /* list again, behind a predecessor that may not be read */
+    bool unwatched;           /* the predecessor may not be read, so it cannot be watched either */
+    struct pdk__alarm settle; /* an entry that stays held for a while watches its own node */
     bool own_watched;
 };
 

@@ -1,5 +1,6 @@
 #include "session/live_query.h"
 
+#include "session/chores.h"
 #include "session/watches.h"
 
 /* The pause before a question is asked again, if it was not answered while connected. */
@@ -29,7 +30,8 @@ static void forget(struct pdk__live_query *l, const char *key) {
 static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
     struct pdk__live_query *l = of(watcher);
     (void)path; /* its key stays in l->keys: that does no harm */
-    (void)gone;
+    if (l->calls->fired)
+        l->calls->fired(l, gone);
     pdk__live_query_look(l);
 }
 
@@ -120,10 +122,19 @@ void pdk__live_query_stop(struct pdk__live_query *l) {
     pdk__live_query_unref(l);
 }
 
+static void look_one(pdk_session *s, void *item, void *user) {
+    (void)s;
+    (void)user;
+    pdk__live_query_look(item);
+    pdk__live_query_unref(item);
+}
+
 void pdk__live_queries_look(pdk_session *s) {
     pdk__assert_locked(s);
-    for (GList *link = s->live_queries.head, *next; link; link = next) {
-        next = link->next; /* looking sends requests, and ends no live query */
-        pdk__live_query_look(link->data);
+    GPtrArray *all = g_ptr_array_sized_new(s->live_queries.length);
+    for (const GList *link = s->live_queries.head; link; link = link->next) {
+        pdk__live_query_ref(link->data);
+        g_ptr_array_add(all, link->data);
     }
+    pdk__chore_each(s, all, look_one, NULL, NULL);
 }

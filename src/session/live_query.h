@@ -20,6 +20,8 @@ struct pdk__live_query_calls {
     bool (*ask)(struct pdk__live_query *l);
     /* The last reference was given back. */
     void (*free)(struct pdk__live_query *l);
+    /* A watch has fired, before it looks; or NULL. May stop it. */
+    void (*fired)(struct pdk__live_query *l, bool gone);
 };
 
 /* Embedded first in the user's own struct. */

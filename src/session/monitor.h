@@ -7,10 +7,13 @@
  *
  * Each thread that waits has a condition of its own, in a list of the threads that wait for the same thing. An event
  * wakes the threads on its own list, and no others. The end of a session wakes all that wait in it.
+ *
+ * A thread that has it is not cancelled. One that waits is, if its call has said how it is left (base/cancel.h).
  */
 #ifndef PDK_SESSION_MONITOR_H
 #define PDK_SESSION_MONITOR_H
 
+#include "base/cancel.h"
 #include "base/thread.h"
 
 #include <assert.h>
@@ -30,30 +33,51 @@ struct pdk__monitor {
     pthread_mutex_t mutex;
     _Atomic uint64_t owner;  /* the thread that has it; 0: none */
     struct pdk__waiters all; /* every thread that waits in this session */
+    atomic_uint queued;      /* the threads that have met another one in it, and wait */
+    atomic_uint turns;       /* how many of those have had it */
+    atomic_uint passed;      /* how much has come in ahead of them since then */
 };
 
 void pdk__monitor_init(struct pdk__monitor *m);
 void pdk__monitor_clear(struct pdk__monitor *m);
+/* For pdk__monitor_enter: wait for the mutex. */
+void pdk__monitor_queue(struct pdk__monitor *m);
+/* Leave, and enter again as soon as a thread that waits has had a turn, or 2 ms later. A thread that left and entered at once would
+ * nearly always be ahead of those that wait: the mutex wakes them too late. */
+void pdk__monitor_let_others(struct pdk__monitor *m);
+/* Somebody waits, and this thread would come in ahead. It may, but not again and again. */
+void pdk__monitor_be_fair(struct pdk__monitor *m, unsigned weight);
+
+/* How long the thread will have it: a caller for some microseconds, a thread of the library for up to a millisecond. */
+#define PDK__CALLERS_WEIGHT 1
+#define PDK__LIBRARYS_WEIGHT 64
 
 /* Does this thread have it? Another thread may write the owner meanwhile, but never this thread's number. */
 static inline bool pdk__monitor_is_mine(const struct pdk__monitor *m) {
     return atomic_load_explicit(&m->owner, memory_order_relaxed) == pdk__this_thread();
 }
 
-static inline void pdk__monitor_enter(struct pdk__monitor *m) {
-    pthread_mutex_lock(&m->mutex);
+static inline void pdk__monitor_enter_as(struct pdk__monitor *m, unsigned weight) {
+    pdk__cancel_off();
+    if (atomic_load_explicit(&m->queued, memory_order_relaxed) > 0)
+        pdk__monitor_be_fair(m, weight);
+    if (pthread_mutex_trylock(&m->mutex) != 0)
+        pdk__monitor_queue(m);
     atomic_store_explicit(&m->owner, pdk__this_thread(), memory_order_relaxed);
 }
+
+static inline void pdk__monitor_enter(struct pdk__monitor *m) { pdk__monitor_enter_as(m, PDK__CALLERS_WEIGHT); }
 
 static inline void pdk__monitor_leave(struct pdk__monitor *m) {
     assert(pdk__monitor_is_mine(m));
     atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
     pthread_mutex_unlock(&m->mutex);
+    pdk__cancel_back();
 }
 
 /* Wait on a list until pdk__wake, the end of the session, or `until` (INT64_MAX: for ever). false: the moment has
  * passed. A thread may be woken without a reason, so the caller looks again. Under the monitor, which the thread gives
- * up meanwhile. */
+ * up meanwhile. A cancellation point for a call that pdk__leave_push was called for. */
 bool pdk__wait(pdk_session *s, struct pdk__waiters *waiters, int64_t until);
 /* Wake the threads on a list. Under the monitor. */
 void pdk__wake(struct pdk__waiters *waiters);

@@ -3,12 +3,17 @@
 
 #include "base/fork.h"
 #include "base/text.h"
+#include "session/asks.h"
 #include "session/blocking.h"
+#include "session/chores.h"
+#include "session/close.h"
+#include "session/lists.h"
 #include "session/ops.h"
 #include "session/options.h"
 #include "session/reap.h"
 #include "session/renew.h"
 #include "session/threads.h"
+#include "session/tokens.h"
 #include "session/watches.h"
 
 #include <dlfcn.h>
@@ -17,6 +22,13 @@
 
 /* The size of the first version of the struct. Never changes. */
 #define OPTIONS_FIRST_SIZE (offsetof(pdk_session_options, on_log_user) + sizeof(void *))
+
+pdk_status pdk_session_options_init(pdk_session_options *options, size_t size) {
+    static const pdk_session_options defaults = PDK_SESSION_OPTIONS_INIT;
+    return pdk__options_init("pdk_session_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
+}
+
+int64_t pdk_forever(void) { return PDK_FOREVER; }
 
 static pdk_status check_range(const char *name, int64_t value, int64_t least, int64_t most) {
     if (value >= least && value <= most)
@@ -38,10 +50,18 @@ static pdk_status check_numbers(const pdk_session_options *o) {
         {"dispatch", o->dispatch, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL},
         {"log_level", o->log_level, PDK_LOG_ERROR, PDK_LOG_DEBUG},
         {"reserved", o->reserved, 0, 0},
+        {"open_in_background", o->open_in_background, 0, 1},
+        {"reserved2", o->reserved2, 0, 0},
+        {"token_base", o->token_base, 0, PDK__TOKEN_BASE_MAX},
     };
     pdk_status status = PDK_OK;
     for (size_t i = 0; i < G_N_ELEMENTS(ranges) && status == PDK_OK; i++)
         status = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
+    if (status == PDK_OK && o->token_base % PDK__TOKEN_GENERATION != 0)
+        status = pdk__fail(PDK_INVALID,
+                           "options: token_base is %lld, and no multiple of 2^48; pass what "
+                           "pdk_token_base_above returned",
+                           (long long)o->token_base);
     return status;
 }
 
@@ -66,9 +86,18 @@ static char *make_identity(const char *label) {
                              : g_strdup_printf("%s:%ld", host, (long)getpid());
 }
 
+static struct pdk__user_free event_free_of(const pdk_session_options *o) {
+    return (struct pdk__user_free){o->on_event_user_free, o->on_event_user};
+}
+
+static struct pdk__user_free log_free_of(const pdk_session_options *o) {
+    return (struct pdk__user_free){o->on_log_user_free, o->on_log_user};
+}
+
 static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts, const struct pdk__platform *platform) {
     pdk_session *s = g_new0(pdk_session, 1);
     atomic_init(&s->refs, 1);
+    atomic_init(&s->handles, 1);
     s->forks = pdk__forks();
     s->platform = platform;
     s->hosts = hosts;
@@ -79,24 +108,45 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     s->session_timeout_ms = o->session_timeout_ms;
     s->connect_timeout_ms = o->connect_timeout_ms;
     s->request_timeout_ms = o->request_timeout_ms;
+    s->token_base = o->token_base;
+    s->open_in_background = o->open_in_background != 0;
     s->on_event = o->on_event;
     s->on_event_user = o->on_event_user;
+    s->event_free = event_free_of(o);
+    s->log_free = log_free_of(o);
     pdk__monitor_init(&s->monitor);
     g_queue_init(&s->entries);
     s->marked = g_hash_table_new(g_int64_hash, g_int64_equal);
+    s->found = g_hash_table_new(g_str_hash, g_str_equal);
+    g_queue_init(&s->renewing);
+    g_queue_init(&s->leaving);
     g_queue_init(&s->live_queries);
     s->alarms = g_sequence_new(NULL);
     s->armed = INT64_MAX;
+    pdk__chores_init(s);
+    pdk__asks_init(s);
     pdk__watches_init(s);
+    pdk__window_init(&s->window);
+    pdk__lists_init(s);
     pdk__renew_init(s);
+    pdk__silence_init(s);
     pdk__lease_init(&s->lease, o->server_tick_ms * PDK__MS, o->touch_hops);
     return s;
+}
+
+/* The caller never got this session, so none of its callbacks runs any more. */
+static void abandon(void *user) {
+    pdk_session *s = user;
+    pdk__outbox_silence(s);
+    pdk__session_unref(s);
 }
 
 /* Wait for the first lease, or fail with the reason. A connection alone is not enough: a server refuses credentials
  * only after it, and a server without a quorum accepts it. */
 static pdk_status await_connection(pdk_session *s) {
     int64_t deadline = pdk__deadline(s, s->connect_timeout_ms);
+    struct pdk__leave leave = {.after = abandon, .user = s};
+    pdk__leave_push(&leave);
     pdk__lock(s);
     while (s->lease.end == 0 && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->on_link, deadline))
         ;
@@ -107,13 +157,8 @@ static pdk_status await_connection(pdk_session *s) {
     else if (status != PDK_OK)
         pdk__fail(status, "hosts: %s", s->trouble_text);
     pdk__unlock(s);
+    pdk__leave_pop();
     return status;
-}
-
-/* The caller never got this session, so none of its callbacks runs any more. */
-static void abandon(pdk_session *s) {
-    pdk__outbox_silence(s);
-    pdk_session_unref(s);
 }
 
 pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given,
@@ -127,6 +172,10 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
         status = check_strings(&options);
     if (status == PDK_OK)
         status = pdk__hosts_parse(hosts_text, &hosts);
+    if (status == PDK_UNSUPPORTED) { /* nothing is begun; the header excepts INVALID alone */
+        pdk__user_free(event_free_of(&options));
+        pdk__user_free(log_free_of(&options));
+    }
     if (status != PDK_OK)
         return status;
 
@@ -141,7 +190,7 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
     return status;
 }
 
-pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options, pdk_session **out) {
+static pdk_status open_session(const char *hosts, const pdk_session_options *options, pdk_session **out) {
     pdk_session *s;
     if (!out)
         return pdk__fail(PDK_INVALID, "out: NULL; pass the address of a pdk_session pointer");
@@ -150,7 +199,8 @@ pdk_status pdk_session_open(const char *hosts, const pdk_session_options *option
     pdk_status status = pdk__session_begin(hosts, options, &pdk__platform_real, &s);
     if (status != PDK_OK)
         return status;
-    status = await_connection(s);
+    if (!s->open_in_background)
+        status = await_connection(s);
     if (status != PDK_OK) {
         abandon(s);
         return status;
@@ -159,6 +209,13 @@ pdk_status pdk_session_open(const char *hosts, const pdk_session_options *option
         pdk__log(s, PDK_LOG_WARN, "no authentication: nodes are open to everybody who reaches the servers");
     *out = s;
     return PDK_OK;
+}
+
+pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options, pdk_session **out) {
+    pdk__cancel_off();
+    pdk_status status = open_session(hosts, options, out);
+    pdk__cancel_back();
+    return status;
 }
 
 int64_t pdk_session_id(pdk_session *s) {

@@ -4,12 +4,16 @@
 
 #include <string.h>
 
+/* Can a version have that size? A struct that begins with a size_t is a multiple of it: a size between two versions would
+ * cut a pointer in two. */
+static bool is_size(size_t size, size_t first) { return size >= first && size <= 65536 && size % sizeof(size_t) == 0; }
+
 pdk_status pdk__options_read(const char *name, const void *given, void *full, size_t size, size_t first) {
     if (!given)
         return PDK_OK;
     size_t theirs;
     memcpy(&theirs, given, sizeof theirs);
-    if (theirs < first || theirs > 65536)
+    if (!is_size(theirs, first))
         return pdk__fail(PDK_INVALID, "%s: size is %zu; fill the struct with its _INIT macro", name, theirs);
     const unsigned char *bytes = given;
     for (size_t i = size; i < theirs; i++)
@@ -18,5 +22,16 @@ pdk_status pdk__options_read(const char *name, const void *given, void *full, si
                              pdk_version());
     memcpy(full, given, theirs < size ? theirs : size);
     memcpy(full, &size, sizeof size);
+    return PDK_OK;
+}
+
+pdk_status pdk__options_init(const char *call, void *out, size_t theirs, const void *full, size_t size, size_t first) {
+    if (!out)
+        return pdk__fail(PDK_INVALID, "%s: the struct: NULL", call);
+    if (!is_size(theirs, first))
+        return pdk__fail(PDK_INVALID, "%s: size is %zu; pass the size of the struct in bytes", call, theirs);
+    memset(out, 0, theirs);
+    memcpy(out, full, theirs < size ? theirs : size);
+    memcpy(out, &theirs, sizeof theirs);
     return PDK_OK;
 }

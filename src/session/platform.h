@@ -16,6 +16,9 @@
 struct pdk_session;
 
 struct pdk__platform {
+    /* How late an answer comes at most where all is well, by network and threads, in ns. A timeout that carries no lease then
+     * is refused; 0: none is. */
+    int64_t late;
     const struct pdk__zk_calls *zk;
     /* As pdk__resolve. Not under the monitor. */
     pdk_status (*resolve)(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
@@ -36,6 +39,8 @@ struct pdk__platform {
     bool (*ended)(const struct pdk_session *s);
     /* Free the platform's part of the session, after its last use. */
     void (*end)(struct pdk_session *s);
+    /* The size of a slice of a chore; 0: the usual one. */
+    unsigned slice;
 };
 
 #endif

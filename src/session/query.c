@@ -41,8 +41,7 @@ void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply) {
     pdk__query_unref(q);
 }
 
-pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
-    pdk__assert_locked(q->s);
+static pdk_status await(struct pdk__query *q, int64_t deadline) {
     while (q->in_flight > 0) {
         if (q->s->ended != PDK_OK)
             return q->s->ended;
@@ -52,12 +51,25 @@ pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
     return q->status;
 }
 
+static void leave_question(void *q) { pdk__query_unref(q); }
+
+pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
+    pdk__assert_locked(q->s);
+    struct pdk__leave leave = {.locked = leave_question, .user = q};
+    pdk__leave_push(&leave);
+    pdk_status status = await(q, deadline);
+    pdk__leave_pop();
+    return status;
+}
+
 pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, int64_t timeout_ms,
                           pdk_status (*ask)(pdk_session *s, int64_t deadline, void *user), void *user) {
     pdk_status status = pdk__may_block(s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
     int64_t deadline = pdk__deadline(s, timeout_ms);
+    struct pdk__leave leave = {0};
+    pdk__leave_push(&leave);
     pdk__lock(s);
     for (;;) {
         bool connected = s->link == PDK__LINK_CONNECTED;
@@ -73,5 +85,6 @@ pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, in
     if (status == PDK_UNAVAILABLE)
         pdk__fail(status, "%s: %s: no server answered within timeout_ms (%lld)", call, path, (long long)timeout_ms);
     pdk__unlock(s);
+    pdk__leave_pop();
     return status;
 }

@@ -20,7 +20,8 @@ void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free)(struct p
  * UNAVAILABLE. */
 void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user);
 void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply);
-/* Wait until nothing is in flight, the moment has come, or the session has ended. */
+/* Wait until nothing is in flight, the moment has come, or the session has ended. The caller's reference is given back
+ * when its thread is cancelled meanwhile. */
 pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline);
 void pdk__query_unref(struct pdk__query *q);
 

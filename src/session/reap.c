@@ -1,5 +1,6 @@
 #include "session/reap.h"
 
+#include "session/entries.h"
 #include "session/ops.h"
 #include "session/supervise.h"
 #include "zk/errors.h"
@@ -16,19 +17,12 @@ void pdk__uuid_prefix_make(pdk_session *s) {
                (random.d & 0x3fff) | 0x8000);
 }
 
-/* Does an entry have this node? The number in the name answers quickly for nearly all. */
-static bool is_marked(const pdk_session *s, const char *name) {
+/* Does an entry have this node, or will it learn that it has? */
+static bool is_known(const pdk_session *s, const char *name) {
     uint64_t serial = g_ascii_strtoull(name + pdk__name_uuid_prefix_length(name), NULL, 16);
     const struct pdk__entry *entry = g_hash_table_lookup(s->marked, &serial);
-    return entry && (entry->c.own[0] == '\0' || strcmp(entry->c.own, name) == 0);
-}
-
-/* The same, by looking at every entry, the reaper's too. */
-static bool is_known(const pdk_session *s, const char *name) {
-    for (const GList *link = s->entries.head; link; link = link->next)
-        if (strcmp(((const struct pdk__entry *)link->data)->c.own, name) == 0)
-            return true;
-    return false;
+    return (entry && (entry->c.own[0] == '\0' || strcmp(entry->c.own, name) == 0)) ||
+           g_hash_table_contains(s->found, name);
 }
 
 /* Make an entry for a node that may be ours. The contender asks for the node's session before it deletes it. */
@@ -38,6 +32,8 @@ static void reap(pdk_session *s, const char *dir, const char *mark, const char *
     struct pdk__entry *entry = pdk__entry_make(s, dir, mark);
     entry->c.phase = PDK__CANDIDATE;
     g_strlcpy(entry->c.own, name, sizeof entry->c.own);
+    entry->name = g_strdup(name);
+    g_hash_table_insert(s->found, entry->name, entry);
     entry->c.link = s->link == PDK__LINK_CONNECTED;
     pdk__entry_leave(entry);
 }
@@ -47,8 +43,7 @@ void pdk__reap_orphans(pdk_session *s, const char *dir, const char *own, const c
     for (size_t i = 0; i < count; i++) {
         struct pdk__name name;
         if (!pdk__name_has_uuid_prefix(names[i], s->uuid_prefix) || strcmp(names[i], own) == 0 ||
-            is_marked(s, names[i]) || strlen(names[i]) >= PDK__NAME_SIZE || !pdk__name_parse(names[i], &name) ||
-            is_known(s, names[i]))
+            is_known(s, names[i]) || strlen(names[i]) >= PDK__NAME_SIZE || !pdk__name_parse(names[i], &name))
             continue;
         size_t length = pdk__name_mark_length(names[i], &name);
         char *mark = g_strndup(names[i], length);

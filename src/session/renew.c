@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* A barrier that follows another one sooner proves hardly more. All that ask meanwhile share it. */
+#define SPACING_NS (54 * PDK__MS)
+
 /* A caller waits for a longer lease, or all wait for the first one, or for the first one after a reconnect. The
  * evidence for it is half a tick away. */
 static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored || s->lease.end == 0; }
@@ -46,11 +49,13 @@ static void send_barrier(pdk_session *s, struct pdk__entry *entry) {
     else
         entry = NULL;
     int64_t now = pdk__now(s);
-    if (!pdk__send(s, request, on_barrier, entry))
+    if (!pdk__send_now(s, PDK__LANE_NONE, request, on_barrier, entry))
         return;
     if (entry)
         pdk__entry_ref(entry);
     s->last_proof = now;
+    s->asked = false;
+    pdk__silence_asked(s);
 }
 
 static void on_renewal(pdk_session *s, void *user) {
@@ -58,7 +63,7 @@ static void on_renewal(pdk_session *s, void *user) {
     if (s->link != PDK__LINK_CONNECTED)
         return;
     int64_t now = pdk__now(s);
-    if (now >= due(s, now))
+    if (s->asked || now >= due(s, now))
         send_barrier(s, pdk__entries_to_renew(s));
     schedule(s);
 }
@@ -74,15 +79,24 @@ void pdk__renew_init(pdk_session *s) {
     s->lease_over = (struct pdk__alarm){.ring = on_lease_over};
 }
 
+void pdk__renew_share(pdk_session *s) {
+    pdk__assert_locked(s);
+    atomic_store(&s->lease_end, s->ended == PDK_OK ? s->lease.end : 0);
+}
+
 void pdk__renew_begin(pdk_session *s) {
     pdk__assert_locked(s);
     pdk__lease_begin(&s->lease, pdk__now(s));
+    pdk__renew_share(s);
     pdk__alarm_off(&s->renewal);
     s->last_proof = 0;
+    s->barrier = 0;
+    s->asked = false;
 }
 
 void pdk__renew_connected(pdk_session *s) {
     pdk__assert_locked(s);
+    s->barrier = 0; /* one of an earlier connection serves nobody any more */
     send_barrier(s, NULL);
     schedule(s);
 }
@@ -96,9 +110,32 @@ void pdk__renew_soon(pdk_session *s) {
         pdk__alarm_set(s, &s->renewal, MAX(by, now + PDK__MS));
 }
 
+/* Has something that a quorum commits been handed over on this connection, so lately that a barrier now would prove
+ * hardly more? */
+static bool is_served(const pdk_session *s, int64_t now) {
+    return s->last_proof >= s->connected_at && now - s->last_proof < SPACING_NS;
+}
+
+void pdk__renew_ahead(pdk_session *s) {
+    pdk__assert_locked(s);
+    if (!is_served(s, pdk__now(s)))
+        send_barrier(s, pdk__entries_to_renew(s));
+}
+
 void pdk__renew_now(pdk_session *s) {
     pdk__assert_locked(s);
-    send_barrier(s, pdk__entries_to_renew(s));
+    pdk__renew_ahead(s);
+    int64_t by = s->last_proof + SPACING_NS;
+    s->asked = by > pdk__now(s) && s->link == PDK__LINK_CONNECTED;
+    if (s->asked && (!s->renewal.position || s->renewal.at > by))
+        pdk__alarm_set(s, &s->renewal, by);
+}
+
+bool pdk__renew_prove(pdk_session *s, uint64_t since) {
+    pdk__assert_locked(s);
+    if (s->barrier <= since)
+        send_barrier(s, NULL);
+    return s->barrier > since;
 }
 
 void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
@@ -106,6 +143,9 @@ void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     int64_t now = pdk__now(s);
     bool was_fresh = pdk__lease_fresh(&s->lease, now);
     bool moved = pdk__lease_answered(&s->lease, sent, now, committed);
+    pdk__renew_share(s);
+    if (committed)
+        pdk__silence_broken(s);
     if (committed && sent > s->last_proof)
         s->last_proof = sent; /* a busy session needs no barriers */
     if (moved && s->listener)
@@ -119,5 +159,5 @@ void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     pdk__alarm_set(s, &s->lease_over, s->lease.end);
     pdk__wake(&s->on_link);
     if (!was_fresh && pdk__lease_fresh(&s->lease, now))
-        pdk__entries_tell(s, PDK__FRESH);
+        pdk__entries_tell_fresh(s);
 }

@@ -13,12 +13,15 @@
 #ifndef PDK_SESSION_SESSION_H
 #define PDK_SESSION_SESSION_H
 
+#include "base/fork.h"
 #include "core/lease.h"
 #include "session/alarms.h"
 #include "session/dispatch.h"
 #include "session/listener.h"
 #include "session/monitor.h"
 #include "session/platform.h"
+#include "session/silence.h"
+#include "session/window.h"
 #include "zk/hosts.h"
 
 #include <glib.h>
@@ -26,19 +29,27 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* With more than this in its ephemeral paths, the end of a session can make every server unable to reload its log. */
-#define PDK__EPHEMERAL_BYTES_MAX ((size_t)512 * 1024)
+/* The transaction that ends a session lists its ephemeral paths. A server that finds too many of them there cannot reload
+ * its log: with the default jute.maxbuffer (1 MiB), more than 1925 KiB. */
+#define PDK__EPHEMERAL_BYTES_MAX ((size_t)1000 * 1024)
 /* Beyond 1 MiB of watched paths the client library reconnects for ever. */
 #define PDK__WATCHED_BYTES_MAX ((size_t)900 * 1000)
 
 /* The longest identity of a contender, in bytes, that is read or written. */
 #define PDK__IDENTITY_MAX 1024
 
+/* What the user wants called when no callback can come any more. free: or NULL. */
+struct pdk__user_free {
+    void (*free)(void *user);
+    void *user;
+};
+
 enum pdk__link { PDK__LINK_NONE, PDK__LINK_OPENING, PDK__LINK_CONNECTED, PDK__LINK_SUSPENDED };
 
 struct pdk_session {
-    atomic_int refs;
-    unsigned forks; /* of the process that opened it: see base/fork.h */
+    atomic_int refs;    /* all references */
+    atomic_int handles; /* those of pdk_session_open and pdk_session_ref: their owners can dispatch */
+    unsigned forks;     /* of the process that opened it: see base/fork.h */
     const struct pdk__platform *platform;
     void *platform_data;
     struct pdk__monitor monitor;
@@ -46,15 +57,18 @@ struct pdk_session {
     char *identity, *digest, *tls;
     char uuid_prefix[25]; /* how the UUIDs in the ZooKeeper session's node names begin */
     int64_t session_timeout_ms, connect_timeout_ms, request_timeout_ms;
+    bool open_in_background;
     pdk_session_event_fn on_event;
     void *on_event_user;
+    struct pdk__user_free event_free, log_free;
 
     /* the connection: connect.c, supervise.c */
     enum pdk__link link;
-    pdk__zk *zk;         /* the current handle, from its first report, or the end of its opening, on */
-    char *servers;       /* of that handle, numeric */
-    pdk__zk *retired;    /* the connector has to close it */
-    uint64_t generation; /* counts handles: an answer of an older one only frees memory */
+    pdk__zk *zk;      /* the current handle, from its first report, or the end of its opening, on */
+    char *servers;    /* of that handle, numeric */
+    pdk__zk *retired; /* the connector has to close it */
+    /* Counts handles: an answer of an older one only frees memory. It is read without the monitor, too. */
+    _Atomic uint64_t generation;
     int64_t id, open_after, connected_at;
     int64_t suspended_at;
     int64_t refresh_at; /* without a connection until then, the connector looks whether the servers have moved */
@@ -66,6 +80,12 @@ struct pdk_session {
     int64_t flush_until;   /* the connector waits for deletes until then, before it finishes */
     bool closing;          /* pdk_session_close was called */
 
+    /* tokens: tokens.c */
+    int64_t token_base;
+    int64_t token_seen;  /* the highest; with the base, as all tokens below it */
+    int64_t token_least; /* the smallest that this ZooKeeper session may be granted */
+    bool token_told;     /* in this ZooKeeper session: that the servers went back */
+
     /* the threads that wait for the session itself */
     struct pdk__waiters on_link;    /* for a connection, or the first lease */
     struct pdk__waiters on_entries; /* for entries to leave */
@@ -73,9 +93,33 @@ struct pdk_session {
 
     /* the lease: renew.c */
     struct pdk__lease lease;
+    _Atomic int64_t lease_end; /* for who does not have the monitor; 0: there is none, or the session has ended */
+    unsigned believers;        /* who needs the lease, beside the entries in `renewing` */
     struct pdk__alarm renewal, lease_over;
     int64_t last_proof; /* the sending time of the newest request that a quorum has committed, or will */
-    unsigned urgent;    /* callers that wait for a longer lease */
+    uint64_t requests;  /* how many were handed over; each has its number */
+    uint64_t barrier;   /* the number of the newest barrier on this connection; 0: none, or it has failed */
+    uint64_t proven;    /* the number of the newest barrier that a quorum has committed */
+    bool asked;         /* a barrier is wanted as soon as one proves more than the last */
+    struct pdk__silence silence;
+    unsigned urgent; /* callers that wait for a longer lease */
+
+    struct pdk__window window; /* window.h */
+    struct {
+        GHashTable *directories; /* by path: what lists are wanted, and in flight */
+        GQueue ready;
+        struct pdk__alarm retry;
+    } lists; /* lists.c */
+    struct {
+        GQueue entries; /* that wait, in the order in which they ask */
+        struct pdk__alarm alarm;
+        int64_t at;       /* when the newest question was sent */
+        char *path;       /* whom it was about */
+        GHashTable *gone; /* paths of nodes that the leader has said to be gone */
+    } asks;               /* asks.c */
+
+    GQueue chores; /* chores.c */
+    struct pdk__alarm chores_alarm;
 
     GSequence *alarms;
     int64_t armed; /* the moment that the platform's timer was last set to */
@@ -87,13 +131,21 @@ struct pdk_session {
     size_t ephemeral_bytes, watched_bytes;
     uint64_t leaving_serial, marks; /* how many entries have begun to leave; how many were given a mark */
     GHashTable *marked;             /* the entries that exist, by the number in their mark */
+    GHashTable *found;              /* the entries that the reaper made, by the names of their nodes */
+    GQueue renewing;                /* the entries that need the lease: entries.c */
+    GQueue leaving;                 /* the entries that leave, in the order in which they began */
 
     struct pdk__outbox outbox;
 };
 
 static inline void pdk__lock(pdk_session *s) { pdk__monitor_enter(&s->monitor); }
+/* For a thread of the library that brings one event after the other. */
+static inline void pdk__lock_again(pdk_session *s) { pdk__monitor_enter_as(&s->monitor, PDK__LIBRARYS_WEIGHT); }
 static inline void pdk__unlock(pdk_session *s) { pdk__monitor_leave(&s->monitor); }
 static inline int64_t pdk__now(const pdk_session *s) { return s->platform->now(); }
+
+/* Was this process forked since? Then it must not touch the session's locks. */
+static inline bool pdk__is_forked(const pdk_session *s) { return s->forks != pdk__forks(); }
 
 /* Every function that says "under the monitor" asserts it. */
 #define pdk__assert_locked(s) assert(pdk__monitor_is_mine(&(s)->monitor))

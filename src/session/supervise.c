@@ -9,12 +9,16 @@
  */
 #include "session/supervise.h"
 
+#include "session/chores.h"
 #include "session/entries.h"
 #include "session/live_query.h"
 #include "session/ops.h"
 #include "session/reap.h"
 #include "session/renew.h"
+#include "session/tokens.h"
 #include "session/watches.h"
+
+#define REOPEN_AFTER_NS (1000 * PDK__MS)
 
 struct told {
     pdk_session *s;
@@ -45,6 +49,16 @@ void pdk__session_tell(pdk_session *s, pdk_session_event event) {
         g_free(told);
 }
 
+static bool tell_now(pdk_session *s, void *user) {
+    pdk__session_tell(s, (pdk_session_event)GPOINTER_TO_INT(user));
+    return true;
+}
+
+/* Behind what the chores have to tell: of losses, to begin with. */
+static void tell_then(pdk_session *s, pdk_session_event event) {
+    pdk__chore_add(s, tell_now, NULL, GINT_TO_POINTER(event));
+}
+
 /* Nothing from the current handle counts any more. The connector closes it. */
 static void retire(pdk_session *s) {
     pdk__assert_locked(s);
@@ -52,8 +66,10 @@ static void retire(pdk_session *s) {
     s->zk = NULL;
     s->link = PDK__LINK_NONE;
     s->generation++;
+    pdk__ops_reset(s);
     pdk__alarm_off(&s->renewal);
     pdk__alarm_off(&s->lease_over);
+    pdk__silence_over(s);
     pdk__entries_tell(s, PDK__EXPIRED);
     pdk__watches_reset(s);
     pdk__wake(&s->on_link);
@@ -69,8 +85,9 @@ static void begin_anew(pdk_session *s) {
         s->listener->calls->expired(s->listener);
     retire(s);
     if (had_session)
-        pdk__session_tell(s, PDK_SESSION_EXPIRED);
+        tell_then(s, PDK_SESSION_EXPIRED);
     pdk__lease_begin(&s->lease, 0);
+    pdk__renew_share(s);
 }
 
 void pdk__session_reopen(pdk_session *s, const char *why) {
@@ -81,29 +98,81 @@ void pdk__session_reopen(pdk_session *s, const char *why) {
     begin_anew(s);
 }
 
+static bool tell_closed(pdk_session *s, void *user) {
+    (void)user;
+    pdk__session_tell(s, PDK_SESSION_CLOSED);
+    pdk__wake_all(s);
+    return true;
+}
+
 void pdk__session_end(pdk_session *s, pdk_status status, const char *why) {
     pdk__assert_locked(s);
     if (s->ended != PDK_OK)
         return;
     s->ended = status;
+    pdk__renew_share(s);
     g_free(s->trouble_text);
     s->trouble_text = g_strdup(why);
     if (s->listener)
         s->listener->calls->ended(s->listener, status, why);
-    pdk__session_tell(s, PDK_SESSION_CLOSED);
-    pdk__wake_all(s);
+    pdk__chore_add(s, tell_closed, NULL, NULL);
+}
+
+void pdk__session_trouble(pdk_session *s, pdk_status status, const char *why) {
+    pdk__assert_locked(s);
+    s->link = PDK__LINK_NONE;
+    s->trouble = status;
+    g_free(s->trouble_text);
+    s->trouble_text = g_strdup(why);
+    s->open_after = pdk__now(s) + REOPEN_AFTER_NS;
+    pdk__log(s, PDK_LOG_WARN, "cannot connect: %s", why);
+    pdk__wake(&s->on_link);
+}
+
+/* NULL: the negotiated timeout carries a lease. Else why it does not, and what to set. g_free. */
+static char *too_short(const pdk_session *s) {
+    int64_t least = pdk__lease_least_timeout(&s->lease, s->platform->late);
+    if (s->platform->late == 0 || s->lease.timeout >= least)
+        return NULL;
+    const char *tick = s->lease.tick_option ? "or lower their tickTime, and server_tick_ms with it"
+                                            : "or set server_tick_ms to their tickTime, where that is small";
+    return g_strdup_printf(
+        "the negotiated session timeout of %lld ms is too short to keep a lease, which takes %lld ms; raise "
+        "session_timeout_ms (%lld), the servers' maxSessionTimeout, which is 20 tickTime by default, %s",
+        (long long)(s->lease.timeout / PDK__MS), (long long)((least + PDK__MS - 1) / PDK__MS),
+        (long long)s->session_timeout_ms, tick);
+}
+
+/* A new session would not keep its holds: give it up, and try again, since servers may be configured anew. A session
+ * that has holds goes on. */
+static bool refused(pdk_session *s, bool first) {
+    char *why = too_short(s);
+    bool refuse = why && first;
+    if (refuse) {
+        begin_anew(s);
+        pdk__session_trouble(s, PDK_UNSUPPORTED, why);
+    } else if (why) {
+        pdk__log(s, PDK_LOG_ERROR, "%s", why);
+    }
+    g_free(why);
+    return refuse;
 }
 
 static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     bool first = s->link == PDK__LINK_OPENING;
     if (s->link != PDK__LINK_CONNECTED) { /* it may come twice */
         s->connected_at = pdk__now(s);
+        pdk__silence_connected(s);
         s->restored = first;
     }
+    pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);
+    pdk__renew_share(s);
+    if (refused(s, first))
+        return;
     s->link = PDK__LINK_CONNECTED;
     s->id = id;
-    pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);
     if (first) {
+        pdk__tokens_begin(s);
         pdk__session_tell(s, s->ever_connected ? PDK_SESSION_REOPENED : PDK_SESSION_CONNECTED);
         s->ever_connected = true;
     } else { /* a shorter timeout shortens the holds */
@@ -115,6 +184,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     pdk__renew_connected(s);
     pdk__entries_tell(s, PDK__LINK_UP);
     pdk__live_queries_look(s);
+    pdk__ops_move(s);
 }
 
 static void on_connecting(pdk_session *s) {
@@ -124,13 +194,15 @@ static void on_connecting(pdk_session *s) {
     s->suspended_at = pdk__now(s);
     s->refresh_at = s->suspended_at + MAX(s->lease.timeout, 5000 * PDK__MS); /* every hold is lost by then */
     s->platform->work(s);
+    pdk__silence_disconnected(s);
     pdk__entries_tell(s, PDK__LINK_DOWN);
-    pdk__session_tell(s, PDK_SESSION_SUSPENDED);
+    if (s->restored) /* else it was told, and nothing was proved since */
+        pdk__session_tell(s, PDK_SESSION_SUSPENDED);
 }
 
 static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t id, int32_t timeout_ms) {
     pdk_session *s = driver;
-    pdk__lock(s);
+    pdk__lock_again(s);
     if (!s->zk && s->link == PDK__LINK_OPENING)
         s->zk = zk; /* it reports before its opening has returned */
     if (s->zk == zk) {
@@ -145,15 +217,15 @@ static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int6
             retire(s);
         }
     }
-    pdk__unlock(s);
+    pdk__chores_run_and_unlock(s);
 }
 
 static void sink_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
     pdk_session *s = driver;
-    pdk__lock(s);
+    pdk__lock_again(s);
     if (s->zk == zk)
         pdk__watches_fired(s, path, event);
-    pdk__unlock(s);
+    pdk__chores_run_and_unlock(s);
 }
 
 static void sink_log(void *driver, int level, const char *text) { pdk__log_text(driver, level, text); }

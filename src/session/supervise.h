@@ -13,5 +13,7 @@ void pdk__session_reopen(pdk_session *s, const char *why);
 void pdk__session_end(pdk_session *s, pdk_status status, const char *why);
 /* Log the event, and tell it to the user. */
 void pdk__session_tell(pdk_session *s, pdk_session_event event);
+/* There is no connection, and why. It is tried again before long. */
+void pdk__session_trouble(pdk_session *s, pdk_status status, const char *why);
 
 #endif

@@ -5,10 +5,12 @@
  *     dispatcher  runs callbacks; absent with manual dispatch                blocks for as long as user code does
  *     (two more belong to each handle of the client library: one does its IO, one brings us its completions)
  *
- * All block every signal. None is joined. The last thread to end frees the session, if nobody references it.
+ * All block the signals that come from outside (base/signals.h), but run user code with the mask of the thread that
+ * opened the session. None is joined. The last thread to end frees the session, if nobody references it.
  */
 #include "session/threads.h"
 
+#include "base/signals.h"
 #include "base/text.h"
 #include "session/close.h"
 #include "session/connect.h"
@@ -16,7 +18,6 @@
 #include "zk/resolver.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -30,6 +31,7 @@ struct threads {
     bool work; /* for the connector */
     struct pdk__waiters connector;
     atomic_bool stop; /* the timer, and the dispatcher */
+    sigset_t openers; /* the signal mask for user code */
 };
 
 static struct threads *threads_of(const pdk_session *s) { return s->platform_data; }
@@ -52,6 +54,7 @@ static void thread_ends(pdk_session *s) {
     pdk__lock(s);
     threads_of(s)->running--;
     bool abandoned = threads_of(s)->running == 0 && atomic_load(&s->refs) == 0;
+    pdk__signals_set(&threads_of(s)->openers); /* for the user's functions that the session still has to call */
     pdk__wake(&s->on_finish);
     pdk__unlock(s);
     if (abandoned)
@@ -70,11 +73,22 @@ static void *timer_main(void *user) {
     return NULL;
 }
 
+/* With manual dispatch and nobody to dispatch. The user's functions that free what callbacks use are called here. */
+static void drop_what_is_due(pdk_session *s) {
+    sigset_t own;
+    pdk__signals_block(&own);
+    pdk__signals_set(&threads_of(s)->openers);
+    pdk__outbox_drop(s);
+    pdk__signals_set(&own);
+}
+
 static void *connector_main(void *user) {
     pdk_session *s = user;
     struct threads *t = threads_of(s);
     for (;;) {
         int64_t wait_until = 0;
+        if (pdk__nobody_dispatches(s))
+            drop_what_is_due(s);
         if (pdk__connector_run(s, &wait_until))
             break;
         pdk__lock(s);
@@ -92,18 +106,29 @@ static void *connector_main(void *user) {
     return NULL;
 }
 
+/* May the dispatcher end when nothing is due? While the session has a reference, its owner may still make callbacks due:
+ * the close that waits for them ends the dispatcher, when it makes the outbox silent. */
+static bool nobody_can_call(const pdk_session *s) {
+    return atomic_load(&threads_of(s)->stop) && atomic_load(&s->refs) == 0;
+}
+
 static void *dispatcher_main(void *user) {
     pdk_session *s = user;
     struct pdk__outbox *o = &s->outbox;
     struct threads *t = threads_of(s);
+    sigset_t own;
     bool more = true;
     while (more) {
+        pdk__signals_set(&t->openers);
         while (pdk__outbox_run_one(s))
             ;
+        if (pdk__is_forked(s))
+            return NULL;
+        pdk__signals_block(&own);
         pthread_mutex_lock(&o->lock);
-        while (g_queue_is_empty(&o->due) && !o->silent && !atomic_load(&t->stop))
+        while (pdk__outbox_is_empty(o) && !o->silent && !nobody_can_call(s))
             pthread_cond_wait(&o->changed, &o->lock);
-        more = !o->silent && !g_queue_is_empty(&o->due);
+        more = !o->silent && !pdk__outbox_is_empty(o);
         pthread_mutex_unlock(&o->lock);
     }
     thread_ends(s);
@@ -112,13 +137,12 @@ static void *dispatcher_main(void *user) {
 
 bool pdk__thread_begin(void *(*main)(void *user), void *user) {
     pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
+    sigset_t before;
+    pdk__signals_block(&before);
     bool begun = pthread_create(&thread, NULL, main, user) == 0;
     if (begun)
         pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pdk__signals_set(&before);
     return begun;
 }
 
@@ -131,6 +155,7 @@ static bool start_thread(pdk_session *s, void *(*main)(void *)) {
 static pdk_status real_start(pdk_session *s) {
     struct threads *t = g_new0(struct threads, 1);
     s->platform_data = t;
+    pdk__signals_of_thread(&t->openers);
     t->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
     if (t->timer < 0)
         return pdk__fail(PDK_SYSTEM, "timerfd_create: %s", g_strerror(errno));
@@ -183,7 +208,10 @@ static void real_random(void *bytes, size_t size) {
         ;
 }
 
+/* 100 ms for servers and network, 40 ms for threads that run late. */
+#define LATE_NS (140 * PDK__MS)
+
 const struct pdk__platform pdk__platform_real = {
-    &pdk__zk_client, pdk__resolve, boottime,  real_random, real_start,
-    real_arm,        real_wake,    real_work, real_ended,  real_end,
+    LATE_NS,  &pdk__zk_client, pdk__resolve, boottime,   real_random, real_start,
+    real_arm, real_wake,       real_work,    real_ended, real_end,    0,
 };

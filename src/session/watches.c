@@ -1,6 +1,14 @@
 #include "session/watches.h"
 
+#include "session/chores.h"
+
 #include <string.h>
+
+/* What the watchers of a key are told. */
+struct fired {
+    char *path;
+    bool gone;
+};
 
 static size_t cost(const char *key) { return strlen(key) + 4; }
 
@@ -44,6 +52,20 @@ void pdk__watches_failed(pdk_session *s, const char *key, struct pdk__watcher *w
     g_hash_table_remove(s->watches, key);
 }
 
+static void fire_one(pdk_session *s, void *item, void *user) {
+    struct pdk__watcher *watcher = item;
+    const struct fired *fired = user;
+    (void)s;
+    watcher->fired(watcher, fired->path, fired->gone);
+    watcher->unref(watcher);
+}
+
+static void free_fired(void *user) {
+    struct fired *fired = user;
+    g_free(fired->path);
+    g_free(fired);
+}
+
 static void fire(pdk_session *s, const char *key, const char *path, bool gone) {
     gpointer own_key, watchers;
     if (!g_hash_table_steal_extended(s->watches, key, &own_key, &watchers))
@@ -54,13 +76,10 @@ static void fire(pdk_session *s, const char *key, const char *path, bool gone) {
         struct pdk__watcher *watcher = g_ptr_array_index(list, i);
         watcher->ref(watcher);
     }
-    for (guint i = 0; i < list->len; i++) {
-        struct pdk__watcher *watcher = g_ptr_array_index(list, i);
-        watcher->fired(watcher, path, gone);
-        watcher->unref(watcher);
-    }
-    g_ptr_array_unref(list);
     g_free(own_key);
+    struct fired *fired = g_new(struct fired, 1);
+    *fired = (struct fired){g_strdup(path), gone};
+    pdk__chore_each(s, list, fire_one, free_fired, fired);
 }
 
 void pdk__watches_fired(pdk_session *s, const char *path, enum pdk__zk_event event) {

@@ -27,7 +27,8 @@ enum pdk__op_kind {
     PDK__OP_STAT,  /* reply: stat */
     PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */
     PDK__OP_DELETE,
-    PDK__OP_SET, /* the node's data, whatever its version */
+    PDK__OP_SET,  /* the node's data, whatever its version unless `versioned` */
+    PDK__OP_SYNC, /* what the session reads after it is as of now or later; but a deposed leader's own view may be old */
 };
 
 struct pdk__request {
@@ -38,6 +39,9 @@ struct pdk__request {
     bool container;   /* MKDIR: the server removes it when it is empty again; persistent where it cannot */
     bool named;       /* CREATE: path is the whole name; NODE_EXISTS when it is taken */
     bool watch;       /* LIST */
+    bool versioned;   /* SET: BAD_VERSION unless `version` is the node's */
+    int32_t version;
+    size_t data_size; /* of data that is not text; 0: it is text */
 };
 
 struct pdk__reply {
@@ -46,7 +50,9 @@ struct pdk__reply {
     int code;         /* ZooKeeper's, for words */
     const char *name; /* CREATE: the node's name without its directory */
     int64_t token;    /* CREATE, GET, STAT: czxid */
+    int64_t zxid;     /* the newest transaction that the answer's stat tells, or 0 */
     int64_t owner;    /* GET, STAT: ephemeralOwner */
+    int32_t version;  /* GET, STAT: of the data */
     int64_t ctime_ms; /* GET, STAT */
     const char *data; /* GET: bytes, not text */
     size_t data_size;
@@ -65,6 +71,12 @@ enum pdk__zk_event {
     PDK__ZK_CHANGED,  /* its data, or something else that does not mean it is deleted */
     PDK__ZK_DELETED,  /* the node; told to watchers of its children as well */
     PDK__ZK_CHILDREN, /* a child came or went: told to watchers of the children alone */
+};
+
+enum pdk__zk_parting {
+    PDK__ZK_STAYS,
+    PDK__ZK_LEAVES,
+    PDK__ZK_HAS_LEFT, /* for certain: what is submitted from now on goes over a connection that is dialled after the call began */
 };
 
 /* The driver's side. All strings and arrays are valid during the call only. */
@@ -94,6 +106,13 @@ struct pdk__zk_calls {
     bool (*submit)(pdk__zk *zk, const struct pdk__request *request);
     /* End the session and free the handle; replies to all requests in flight come before it returns. Blocks, up to 5 s. */
     void (*close)(pdk__zk *zk);
+    /* Never blocks. false: it has no connection now, and no handshake under way. */
+    bool (*dialled)(pdk__zk *zk);
+    /* Give up the connection, and go to the next server; CONNECTING follows. It stays where there is no other server. May take
+     * as long as looking at every descriptor of the process. */
+    enum pdk__zk_parting (*leave)(pdk__zk *zk);
+    /* Give up a handshake that has had no answer for so long, and go to the next server. As long as that. */
+    enum pdk__zk_parting (*hurry)(pdk__zk *zk, int64_t patience_ms);
 };
 
 extern const struct pdk__zk_calls pdk__zk_client;

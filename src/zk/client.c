@@ -8,7 +8,8 @@
  *  - with its default settings it resolves names in its IO loop and stops pinging meanwhile: only numeric addresses, and
  *    a resolution delay of -1;
  *  - multis with two operations can free twice: ours have one;
- *  - sockets and pipes are inherited by exec: see cloexec.c;
+ *  - sockets and pipes are inherited by exec: see cloexec.c, sockets.c;
+ *  - it stays with a server that is silent, or swallows its handshake, for two thirds of the timeout: see sockets.h;
  *  - it aborts the process where it cannot have its two threads: see spare.h;
  *  - a completion of zoo_add_auth may run under its own mutex: we pass none.
  */
@@ -16,6 +17,8 @@
 #include "zk/cloexec.h"
 #include "zk/errors.h"
 #include "zk/logs.h"
+#include "zk/request.h"
+#include "zk/sockets.h"
 #include "zk/spare.h"
 
 #include <dlfcn.h>
@@ -49,11 +52,8 @@ struct pdk__zk {
 
 struct call {
     pdk__zk *zk;
-    uint64_t tag;
-    enum pdk__op_kind kind;
-    char *path, *data;
-    bool container, named, watch;
-    zoo_op_t op; /* BARRIER */
+    struct pdk__request request; /* with copies of its path and data */
+    zoo_op_t op;                 /* BARRIER */
     zoo_op_result_t op_result;
 };
 
@@ -64,8 +64,8 @@ static char auth[] = "auth", nobody[] = "", world[] = "world", anyone[] = "anyon
 static struct ACL auth_acl[] = {{PERM_ALL, {auth, nobody}}, {PERM_READ, {world, anyone}}};
 
 static void call_free(struct call *call) {
-    g_free(call->path);
-    g_free(call->data);
+    g_free((char *)call->request.path);
+    g_free((char *)call->request.data);
     g_free(call);
 }
 
@@ -79,7 +79,7 @@ static void take(struct call *call) {
 static void answer(struct call *call, int code, struct pdk__reply *reply) {
     pdk__zk *zk = call->zk;
     take(call);
-    reply->tag = call->tag;
+    reply->tag = call->request.tag;
     reply->result = pdk__zk_result(code);
     reply->code = code;
     zk->config.sink->reply(zk->config.driver, zk, reply);
@@ -90,8 +90,10 @@ static void set_stat(struct pdk__reply *reply, const struct Stat *stat) {
     if (!stat)
         return;
     reply->token = stat->czxid;
+    reply->zxid = MAX(stat->mzxid, stat->pzxid);
     reply->owner = stat->ephemeralOwner;
     reply->ctime_ms = stat->ctime;
+    reply->version = stat->version;
 }
 
 static bool send_call(struct call *call);
@@ -113,12 +115,13 @@ static void on_created(int code, const char *path, const struct Stat *stat, cons
     answer(call, code, &reply);
 }
 
+/* Of a sync, too: its answer is a path as well. */
 static void on_made_dir(int code, const char *path, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
     (void)path;
-    if (code == ZUNIMPLEMENTED && call->container) { /* a server that knows no container nodes */
-        call->container = false;
+    if (code == ZUNIMPLEMENTED && call->request.container) { /* a server that knows no container nodes */
+        call->request.container = false;
         if (send_call(call))
             return;
         code = ZINVALIDSTATE; /* the handle is over: this says nothing about the server */
@@ -162,7 +165,7 @@ static void on_get(int code, const char *value, int length, const struct Stat *s
 static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
     const struct pdk__zk_sink *sink = zk->config.sink;
     if (state == ZOO_CONNECTED_STATE) {
-        pdk__cloexec_connected(zk->servers);
+        pdk__sockets_connected(handle, zk->servers);
         sink->state(zk->config.driver, zk, PDK__ZK_CONNECTED, zoo_client_id(handle)->client_id,
                     zoo_recv_timeout(handle));
     } else if (state == ZOO_CONNECTING_STATE) {
@@ -191,35 +194,38 @@ static void on_watch(zhandle_t *handle, int type, int state, const char *path, v
 }
 
 static int send_barrier(struct call *call, zhandle_t *handle) {
-    zoo_check_op_init(&call->op, call->path, -1);
+    zoo_check_op_init(&call->op, call->request.path, -1);
     return zoo_amulti(handle, 1, &call->op, &call->op_result, on_void, call);
 }
 
 static int dispatch(struct call *call, zhandle_t *handle) {
     const struct ACL_vector *acl = &call->zk->node_acl;
-    int length = call->data ? (int)strlen(call->data) : -1;
-    switch (call->kind) {
+    const struct pdk__request *r = &call->request;
+    int length = r->data ? (int)(r->data_size > 0 ? r->data_size : strlen(r->data)) : -1;
+    switch (r->kind) {
     case PDK__OP_CREATE:
-        return zoo_acreate2(handle, call->path, call->data, length, acl,
-                            call->named ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL, on_created, call);
+        return zoo_acreate2(handle, r->path, r->data, length, acl, r->named ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
+                            on_created, call);
     case PDK__OP_MKDIR:
-        return zoo_acreate(handle, call->path, call->data, length, acl,
-                           call->container ? ZOO_CONTAINER : ZOO_PERSISTENT, on_made_dir, call);
+        return zoo_acreate(handle, r->path, r->data, length, acl, r->container ? ZOO_CONTAINER : ZOO_PERSISTENT,
+                           on_made_dir, call);
     case PDK__OP_LIST:
-        return call->watch ? zoo_awget_children(handle, call->path, on_watch, call->zk, on_list, call)
-                           : zoo_aget_children(handle, call->path, 0, on_list, call);
+        return r->watch ? zoo_awget_children(handle, r->path, on_watch, call->zk, on_list, call)
+                        : zoo_aget_children(handle, r->path, 0, on_list, call);
     case PDK__OP_WATCH:
-        return zoo_awget(handle, call->path, on_watch, call->zk, on_get, call);
+        return zoo_awget(handle, r->path, on_watch, call->zk, on_get, call);
     case PDK__OP_GET:
-        return zoo_aget(handle, call->path, 0, on_get, call);
+        return zoo_aget(handle, r->path, 0, on_get, call);
     case PDK__OP_STAT:
-        return zoo_aexists(handle, call->path, 0, on_stat, call);
+        return zoo_aexists(handle, r->path, 0, on_stat, call);
     case PDK__OP_BARRIER:
         return send_barrier(call, handle);
     case PDK__OP_DELETE:
-        return zoo_adelete(handle, call->path, -1, on_void, call);
+        return zoo_adelete(handle, r->path, -1, on_void, call);
     case PDK__OP_SET:
-        return zoo_aset(handle, call->path, call->data, length, -1, on_set, call);
+        return zoo_aset(handle, r->path, r->data, length, r->versioned ? r->version : -1, on_set, call);
+    case PDK__OP_SYNC:
+        return zoo_async(handle, r->path, on_made_dir, call);
     }
     return ZBADARGUMENTS;
 }
@@ -246,13 +252,9 @@ static bool send_call(struct call *call) {
 static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
     struct call *call = g_new0(struct call, 1);
     call->zk = zk;
-    call->tag = request->tag;
-    call->kind = request->kind;
-    call->path = g_strdup(request->path);
-    call->data = g_strdup(request->data);
-    call->container = request->container;
-    call->named = request->named;
-    call->watch = request->watch;
+    call->request = *request;
+    call->request.path = g_strdup(request->path);
+    call->request.data = pdk__request_data(request);
 
     pthread_mutex_lock(&zk->lock);
     bool room = g_hash_table_size(zk->calls) < OUTSTANDING_MAX;
@@ -344,8 +346,25 @@ static void await_answers(pdk__zk *zk) {
     pthread_mutex_unlock(&zk->lock);
 }
 
+/* ASSOCIATING follows the handshake that is sent. A thread that is held up in between is late by as much. */
+static bool client_dialled(pdk__zk *zk) {
+    zhandle_t *handle = atomic_load(&zk->handle);
+    int state = handle ? zoo_state(handle) : 0;
+    return state == ZOO_ASSOCIATING_STATE || state == ZOO_CONNECTED_STATE;
+}
+
+static enum pdk__zk_parting client_leave(pdk__zk *zk) {
+    zhandle_t *handle = atomic_load(&zk->handle);
+    return handle ? pdk__sockets_leave(handle, zk->servers) : PDK__ZK_STAYS;
+}
+
+static enum pdk__zk_parting client_hurry(pdk__zk *zk, int64_t patience_ms) {
+    return pdk__sockets_hurry(zk->servers, patience_ms);
+}
+
 static void client_close(pdk__zk *zk) {
     await_answers(zk);
+    pdk__sockets_forget(atomic_load(&zk->handle));
     zookeeper_close(atomic_load(&zk->handle));
     /* No thread of the client library is left: it forgot these. */
     GList *forgotten = g_hash_table_get_keys(zk->calls);
@@ -361,14 +380,17 @@ static void client_close(pdk__zk *zk) {
  * the order in which opening takes them. */
 static void before_fork(void) {
     pdk__cloexec_fork(true);
+    pdk__sockets_fork(true);
     pdk__logs_fork(true);
 }
 
 static void after_fork(void) {
     pdk__logs_fork(false);
+    pdk__sockets_fork(false);
     pdk__cloexec_fork(false);
 }
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
-const struct pdk__zk_calls pdk__zk_client = {client_open, client_submit, client_close};
+const struct pdk__zk_calls pdk__zk_client = {client_open,    client_submit, client_close,
+                                             client_dialled, client_leave,  client_hurry};

@@ -1,15 +1,11 @@
 #include "zk/cloexec.h"
 
-#include <arpa/inet.h>
-#include <dirent.h>
+#include "zk/descriptors.h"
+
 #include <fcntl.h>
 #include <glib.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -17,18 +13,15 @@ static GHashTable *before; /* descriptors that were open */
 
 /* Call visit for each open descriptor that lacks close-on-exec. */
 static void each_inherited(void (*visit)(int fd, void *user), void *user) {
-    DIR *dir = opendir("/proc/self/fd");
-    if (!dir)
-        return;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] == '.' || fd == dirfd(dir))
-            continue;
+    GArray *all = pdk__descriptors();
+    for (guint i = 0; all && i < all->len; i++) {
+        int fd = g_array_index(all, int, i);
         int flags = fcntl(fd, F_GETFD);
         if (flags >= 0 && !(flags & FD_CLOEXEC))
             visit(fd, user);
     }
-    closedir(dir);
+    if (all)
+        g_array_free(all, TRUE);
 }
 
 static void note(int fd, void *set) { g_hash_table_add(set, GINT_TO_POINTER(fd)); }
@@ -61,36 +54,6 @@ void pdk__cloexec_end(void) {
     g_hash_table_destroy(before);
     before = NULL;
     pthread_mutex_unlock(&one_at_a_time);
-}
-
-static void mark_if_server(int fd, void *servers) {
-    struct sockaddr_storage peer = {0};
-    socklen_t size = sizeof peer;
-    char address[INET6_ADDRSTRLEN] = "";
-    if (getpeername(fd, (struct sockaddr *)&peer, &size) != 0)
-        return;
-    in_port_t port = 0;
-    if (peer.ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)&peer;
-        inet_ntop(AF_INET, &in->sin_addr, address, sizeof address);
-        port = in->sin_port;
-    } else if (peer.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&peer;
-        inet_ntop(AF_INET6, &in6->sin6_addr, address, sizeof address);
-        port = in6->sin6_port;
-    } else {
-        return;
-    }
-    char *name = g_strdup_printf("%s:%d", address, ntohs(port));
-    if (g_strv_contains((const char *const *)servers, name))
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-    g_free(name);
-}
-
-void pdk__cloexec_connected(const char *servers) {
-    char **list = g_strsplit(servers, ",", -1);
-    each_inherited(mark_if_server, list);
-    g_strfreev(list);
 }
 
 void pdk__cloexec_fork(bool begins) {

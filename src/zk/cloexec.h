@@ -2,7 +2,7 @@
  * session could keep it, or write to it.
  *
  * Its pipe is the one pair of pipe ends that appears while a handle is initialised. Another thread may make a pipe in that
- * moment too: then neither is touched. Its sockets are those connected to one of our servers.
+ * moment too: then neither is touched. Its sockets are found later: see sockets.h.
  */
 #ifndef PDK_ZK_CLOEXEC_H
 #define PDK_ZK_CLOEXEC_H
@@ -15,8 +15,5 @@ void pdk__cloexec_end(void);
 
 /* Around a fork: no other thread is between begin and end then. */
 void pdk__cloexec_fork(bool begins);
-
-/* servers: the numeric list that the handle was given. */
-void pdk__cloexec_connected(const char *servers);
 
 #endif

@@ -1,5 +1,7 @@
 #include "zk/logs.h"
 
+#include "base/fork.h"
+
 #include <glib.h>
 #include <paddock/session.h>
 #include <pthread.h>
@@ -8,6 +10,7 @@
 struct listener {
     pdk__log_sink sink;
     void *driver;
+    unsigned forks; /* of its process. Another process has not got its threads, and its locks may be held for good. */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -15,7 +18,7 @@ static GSList *listeners;
 
 void pdk__logs_add(pdk__log_sink sink, void *driver) {
     struct listener *listener = g_new(struct listener, 1);
-    *listener = (struct listener){sink, driver};
+    *listener = (struct listener){sink, driver, pdk__forks()};
     pthread_mutex_lock(&lock);
     listeners = g_slist_prepend(listeners, listener);
     pthread_mutex_unlock(&lock);
@@ -42,7 +45,8 @@ void pdk__logs_queue(const char *line) {
     pthread_mutex_lock(&lock);
     for (GSList *link = listeners; link; link = link->next) {
         struct listener *listener = link->data;
-        listener->sink(listener->driver, level, text);
+        if (listener->forks == pdk__forks())
+            listener->sink(listener->driver, level, text);
     }
     pthread_mutex_unlock(&lock);
     g_free(text);

@@ -1,10 +1,10 @@
 #include "zk/resolver.h"
 
+#include "base/signals.h"
 #include "base/thread.h"
 
 #include <glib.h>
 #include <pthread.h>
-#include <signal.h>
 
 #define ASK_EVERY_NS 20000000
 
@@ -48,13 +48,12 @@ static void *look_up(void *user) {
 static bool start_thread(struct lookup *lookup) {
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
+    sigset_t before;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
+    pdk__signals_block(&before);
     int failed = pthread_create(&thread, &attributes, look_up, lookup);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pdk__signals_set(&before);
     pthread_attr_destroy(&attributes);
     return failed == 0;
 }

@@ -77,7 +77,7 @@ static bool second_node(struct history *h, struct sim_random *chance) {
     if (at < 0)
         return false;
     struct history_event twin = h->events[at];
-    twin.id++;
+    twin.id -= twin.id == INT32_MAX ? 1 : -1; /* sequences go that far */
     twin.a++;
     return mutation_insert(h, at + 1, twin);
 }

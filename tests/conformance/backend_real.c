@@ -155,8 +155,8 @@ static void free_real(struct backend *b) {
 }
 
 static const struct backend real = {
-    .can = CAN_TREE | CAN_ACL | CAN_CONTAINERS | CAN_OFFLINE | CAN_LINGER,
-    .shows = SHOWS_CODE | SHOWS_DATA,
+    .can = CAN_TREE | CAN_ACL | CAN_CONTAINERS | CAN_OFFLINE | CAN_LINGER | CAN_VERSIONS,
+    .shows = SHOWS_CODE | SHOWS_DATA | SHOWS_VERSION,
     .calls = &pdk__zk_client,
     .begin = begin,
     .open = open_slot,

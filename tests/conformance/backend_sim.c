@@ -125,7 +125,7 @@ static void close_session(pdk__zk *zk) {
 
 static bool submit(pdk__zk *zk, const struct pdk__request *request) { return sim_client_calls.submit(zk, request); }
 
-static const struct pdk__zk_calls calls = {NULL, submit, close_session};
+static const struct pdk__zk_calls calls = {.submit = submit, .close = close_session};
 
 static bool cut(struct backend *b, int slot) { return of(b)->cut[slot] = true; }
 static bool restore(struct backend *b, int slot) {
@@ -260,8 +260,8 @@ struct backend *backend_sim(int servers) {
     s->backend = (struct backend){
         .name = servers == 1 ? "fake" : "fake x 3",
         .about = servers == 1 ? "a fake server" : "a fake ensemble, every session on another server, one lags behind",
-        .can = CAN_TREE | CAN_ACL | CAN_CONTAINERS | CAN_COUNTER | CAN_OFFLINE | CAN_LINGER,
-        .shows = SHOWS_CODE | SHOWS_DATA,
+        .can = CAN_TREE | CAN_ACL | CAN_CONTAINERS | CAN_COUNTER | CAN_OFFLINE | CAN_LINGER | CAN_VERSIONS,
+        .shows = SHOWS_CODE | SHOWS_DATA | SHOWS_VERSION,
         .calls = &calls,
         .begin = begin,
         .open = open_slot,

@@ -28,12 +28,13 @@ enum capability {
     CAN_COUNTER = 8,    /* the child counter of a directory can be set */
     CAN_OFFLINE = 16,   /* requests while there is no connection */
     CAN_LINGER = 32,    /* a session that is closed without a connection lives on at the server */
-    CAPABILITIES = 6,
+    CAN_VERSIONS = 64,  /* a set can name the version of the node */
+    CAPABILITIES = 7,
 };
 extern const char *const capability_names[CAPABILITIES];
 
 /* Parts that a backend may leave out of its answers. It is not compared then. */
-enum field { SHOWS_CODE = 1, SHOWS_DATA = 2 };
+enum field { SHOWS_CODE = 1, SHOWS_DATA = 2, SHOWS_VERSION = 4 };
 
 enum step_kind {
     OPEN,
@@ -58,6 +59,7 @@ struct ask {
     char *path; /* as in the script: below the script's own root */
     char *data; /* CREATE, MKDIR, SET; or NULL */
     bool container, named, watch;
+    int version; /* SET: -1, or the one that it names */
 };
 
 struct admin {
@@ -150,7 +152,7 @@ GPtrArray *trace_lines(const struct trace *t, unsigned shows);
 struct seen {
     unsigned ok[PDK__OP_SET + 1], failed[PDK__OP_SET + 1]; /* by kind of request */
     unsigned named[2], watching[2];                        /* of creates and of lists: failed, ok */
-    unsigned results[PDK__LIMITED + 1];
+    unsigned results[PDK__BAD_VERSION + 1];
     unsigned events[PDK__ZK_CHILDREN + 1];
     unsigned connected, connecting, expired; /* states */
     unsigned not_sent, reconnected;          /* reconnected: connected after connecting */

@@ -153,9 +153,9 @@ static char *draw_path(struct draw *d, enum pdk__op_kind kind) {
 
 static void draw_ask(struct draw *d, int slot, bool happens) {
     static const enum pdk__op_kind kinds[] = {
-        PDK__OP_CREATE, PDK__OP_CREATE, PDK__OP_CREATE, PDK__OP_LIST, PDK__OP_LIST, PDK__OP_WATCH,
-        PDK__OP_WATCH,  PDK__OP_WATCH,  PDK__OP_WATCH,  PDK__OP_GET,  PDK__OP_STAT, PDK__OP_BARRIER,
-        PDK__OP_DELETE, PDK__OP_DELETE, PDK__OP_MKDIR,  PDK__OP_LIST, PDK__OP_SET,  PDK__OP_SET,
+        PDK__OP_CREATE, PDK__OP_CREATE, PDK__OP_CREATE, PDK__OP_LIST, PDK__OP_LIST,    PDK__OP_WATCH,  PDK__OP_WATCH,
+        PDK__OP_WATCH,  PDK__OP_WATCH,  PDK__OP_GET,    PDK__OP_STAT, PDK__OP_BARRIER, PDK__OP_DELETE, PDK__OP_DELETE,
+        PDK__OP_MKDIR,  PDK__OP_LIST,   PDK__OP_SET,    PDK__OP_SET,  PDK__OP_SYNC,
     };
     enum pdk__op_kind kind = kinds[below(d, G_N_ELEMENTS(kinds))];
     if (d->nodes->len <= 2 && find(d, "/d") && percent(d, 60))

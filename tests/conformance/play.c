@@ -122,7 +122,9 @@ static bool request(struct play *p, const struct step *step) {
                                       .data = ask->data,
                                       .container = ask->container,
                                       .named = ask->named,
-                                      .watch = ask->watch});
+                                      .watch = ask->watch,
+                                      .versioned = ask->version >= 0,
+                                      .version = ask->version});
     }
     return true;
 }

@@ -4,11 +4,12 @@
  *     needs CAPABILITY…                    see capability_names
  *     directory /d                         the directory that the script is about; this is the default
  *     open A B                             close, expire, cut, restore are written in the same way
- *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete set; create,
+ *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete set sync; create,
  *                                          mkdir and set may have data
  *     A create /d/x-#3 named               not numbered: this is the node's name
  *     A list /d watch                      sets a watch on the children
  *     A mkdir /d container
+ *     A set /d =text version=3             only if the node has that version
  *     lose reply A create /d/x-            executed, but the connection breaks before the answer; lose request: before it
  *                                          arrives; lose all: the events before the answer are lost as well
  *     admin set /d/x-#0 =text              mkdir create set delete, acl no-read,no-write,no-create,no-delete,
@@ -17,12 +18,14 @@
  */
 #include "conformance.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-const char *const capability_names[CAPABILITIES] = {"tree", "acl", "containers", "counter", "offline", "linger"};
+const char *const capability_names[CAPABILITIES] = {"tree",    "acl",    "containers", "counter",
+                                                    "offline", "linger", "versions"};
 
-static const char *const op_names[] = {"create", "mkdir",   "list",   "watch", "get",
-                                       "stat",   "barrier", "delete", "set",   NULL};
+static const char *const op_names[] = {"create",  "mkdir",  "list", "watch", "get", "stat",
+                                       "barrier", "delete", "set",  "sync",  NULL};
 static const char *const slot_words[] = {"open", "close", "expire", "cut", "restore", NULL};
 static const char *const loss_words[] = {"request", "reply", "all", NULL};
 static const char *const admin_words[] = {"mkdir", "create", "set", "delete", "acl", "counter", "await-gone", NULL};
@@ -63,13 +66,14 @@ static bool read_slots(struct step *step, char **words) {
 
 static bool has_data(int kind) { return kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_SET; }
 
-/* OP PATH [=DATA] [container] [named] [watch] */
+/* OP PATH [=DATA] [container] [named] [watch] [version=N] */
 static bool read_ask(struct ask *ask, char **words) {
     int kind = position(words[0], op_names);
     if (kind < 0)
         return false;
     ask->kind = (enum pdk__op_kind)kind;
     ask->path = path_of(words[1]);
+    ask->version = -1;
     for (words += ask->path ? 2 : 1; *words; words++) {
         if (words[0][0] == '=' && has_data(kind) && !ask->data)
             ask->data = g_strdup(*words + 1);
@@ -77,6 +81,8 @@ static bool read_ask(struct ask *ask, char **words) {
             ask->container = true;
         else if (kind == PDK__OP_CREATE && g_str_equal(*words, "named"))
             ask->named = true;
+        else if (kind == PDK__OP_SET && g_str_has_prefix(*words, "version="))
+            ask->version = atoi(*words + strlen("version="));
         else if (kind == PDK__OP_LIST && g_str_equal(*words, "watch"))
             ask->watch = true;
         else

@@ -21,7 +21,7 @@ struct entry {
     const struct ask *ask;
     enum pdk__result result;
     enum pdk__zk_state state;
-    int code;
+    int code, version;
     int64_t token; /* 0: none */
     char *owner, *name, *children, *data, *path;
     enum pdk__zk_event event;
@@ -35,7 +35,7 @@ struct trace {
 static const char *const result_names[] = {
     [PDK__OK] = "OK",           [PDK__NO_NODE] = "NO_NODE",         [PDK__NODE_EXISTS] = "NODE_EXISTS",
     [PDK__UNKNOWN] = "UNKNOWN", [PDK__NOT_ALLOWED] = "NOT_ALLOWED", [PDK__NOT_NOW] = "NOT_NOW",
-    [PDK__REFUSED] = "REFUSED", [PDK__LIMITED] = "LIMITED",
+    [PDK__REFUSED] = "REFUSED", [PDK__LIMITED] = "LIMITED",         [PDK__BAD_VERSION] = "BAD_VERSION",
 };
 static const char *const event_names[] = {
     [PDK__ZK_CHANGED] = "changed", [PDK__ZK_DELETED] = "deleted", [PDK__ZK_CHILDREN] = "has other children"};
@@ -98,6 +98,7 @@ void trace_reply(struct trace *t, size_t step, const char *session, const struct
         e->token = reply->token;
     if (stat)
         e->owner = g_strdup(owner);
+    e->version = reply->version;
     if (ask->kind == PDK__OP_CREATE)
         e->name = g_strdup(reply->name ? reply->name : "(none)");
     if (ask->kind == PDK__OP_LIST)
@@ -170,6 +171,8 @@ static char *reply_line(const struct entry *e, const GArray *tokens, unsigned sh
         g_string_append_printf(line, " token %u", rank(tokens, e->token));
     if (e->owner)
         g_string_append_printf(line, " of %s", e->owner);
+    if (e->owner && shows & SHOWS_VERSION)
+        g_string_append_printf(line, " version %d", e->version);
     if (e->data && shows & SHOWS_DATA)
         g_string_append_printf(line, " \"%s\"", e->data);
     return g_string_free(line, FALSE);

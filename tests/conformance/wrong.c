@@ -174,7 +174,7 @@ static void close_session(pdk__zk *zk) {
     filter->zk = NULL;
 }
 
-static const struct pdk__zk_calls calls = {NULL, submit, close_session};
+static const struct pdk__zk_calls calls = {.submit = submit, .close = close_session};
 
 static void filter_free(void *at) {
     struct filter *filter = at;

@@ -29,10 +29,10 @@ static pdk_status resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *
     return driver_resolving == PDK_OK ? sim_platform.resolve(hosts, give_up, user, servers, why) : driver_resolving;
 }
 
-static void close_client(pdk__zk *zk) { sim_client_calls.close(zk); }
-
-static const struct pdk__zk_calls calls = {open_client, submit, close_client};
+static struct pdk__zk_calls calls;
 static struct pdk__platform platform;
+
+void driver_answers_within(int64_t late) { platform.late = late; }
 
 /* ---- what is heard */
 
@@ -193,6 +193,9 @@ void driver_begin(void) {
     driver_refuses = NULL;
     driver_requests = 0;
     platform = sim_platform;
+    calls = sim_client_calls;
+    calls.open = open_client;
+    calls.submit = submit;
     platform.zk = &calls;
     platform.resolve = resolve;
     driver_resolving = driver_opening = PDK_OK;

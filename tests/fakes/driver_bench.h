@@ -32,6 +32,8 @@ struct driver_user {
 
 extern struct driver_user driver_users[2];
 
+/* How late an answer may be where all is well, from now on. 0: no session timeout is refused; so driver_begin leaves it. */
+void driver_answers_within(int64_t late);
 /* Anew: both have sessions, and nothing else. Every request of the first process passes driver_refuses. */
 void driver_begin(void);
 /* The end of a fixture that begins with platform_setup. */

@@ -196,6 +196,10 @@ START_TEST(a_waiter_may_leave_or_expire_as_it_asks) {
         check_the_waiter_is_served();
         wait_behind_the_other();
         platform_pass(after * SIM_MS / 2);
+        if (after % 2 == 1) { /* it may not ask, either */
+            sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), -102, false);
+            platform_pass(after % 8 * SIM_MS / 8);
+        }
         driver_drop_lock(one);
         check_the_waiter_is_served();
         ck_assert_int_eq(one->status, PDK_CANCELED);
@@ -203,9 +207,35 @@ START_TEST(a_waiter_may_leave_or_expire_as_it_asks) {
 }
 END_TEST
 
+/* It may not read the node ahead, and lists now and then. The time for that comes while it is cut off, and while it leaves. */
+START_TEST(a_waiter_that_may_not_watch_may_be_cut_off_or_leave) {
+    for (int64_t after = 0; after < 80; after++) {
+        begin();
+        driver_want_lock(two);
+        platform_pass(SECOND / 2);
+        driver_want_lock(one);
+        platform_pass(after * SIM_MS / 8);
+        sim_answer_next(platform_ensemble, sim_client_session(&one->rival->process), -102, false);
+        platform_pass(20 * SIM_MS);
+        if (after % 4 > 0)
+            sim_client_cut(&one->rival->process);
+        if (after % 4 > 1)
+            platform_pass(after * SIM_MS / 4);
+        platform_block(one->rival, after % 4 != 1);
+        if (after % 2 == 0)
+            driver_drop_lock(one);
+        else if (after % 8 == 5)
+            driver_release_all(two); /* it is granted before that time */
+        platform_pass(TIMEOUT / 2);
+        platform_block(one->rival, false);
+        check_the_waiter_is_served();
+    }
+}
+END_TEST
+
 START_TEST(a_waiters_question_may_be_refused) {
     wait_behind_the_other();
-    fault.kind = PDK__OP_STAT;
+    fault.kind = PDK__OP_BARRIER;
     fault.until = platform_agenda.now + SECOND;
     platform_pass(SECOND);
     ck_assert_uint_ge(fault.refused, 1);
@@ -356,6 +386,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_process_may_leave_as_it_is_refused);
     tcase_add_test(cases, the_answer_to_a_waiter_may_be_any);
     tcase_add_test(cases, a_waiter_may_leave_or_expire_as_it_asks);
+    tcase_add_test(cases, a_waiter_that_may_not_watch_may_be_cut_off_or_leave);
     tcase_add_test(cases, a_waiters_question_may_be_refused);
     tcase_add_test(cases, an_observer_without_a_watch_asks);
     tcase_add_test(cases, an_observer_without_a_watch_hears_of_nobody_and_of_the_next);

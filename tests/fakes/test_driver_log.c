@@ -98,6 +98,44 @@ START_TEST(a_silent_outbox_drops_what_waits) {
 }
 END_TEST
 
+static char order[16];
+
+static void note(void *letter) { strcat(order, letter); }
+
+static void forget(void *letter) { (void)letter; }
+
+static void run_noting(void) {
+    for (int told = lines; pdk__outbox_run_one(session); told = lines)
+        if (lines > told)
+            note((void *)"-");
+}
+
+START_TEST(losses_go_first_and_lines_last) {
+    order[0] = '\0';
+    log_lines(2);
+    ck_assert(pdk__later(session, note, forget, (void *)"a"));
+    ck_assert(pdk__later_first(session, note, forget, (void *)"X"));
+    ck_assert(pdk__later(session, note, forget, (void *)"b"));
+    ck_assert(pdk__later_first(session, note, forget, (void *)"Y"));
+    run_noting();
+    ck_assert_str_eq(order, "XYab--");
+}
+END_TEST
+
+/* The line that says how many are missing is a call of its own, so a loss goes between it and the next one. */
+START_TEST(a_loss_waits_for_one_line_at_most) {
+    order[0] = '\0';
+    log_lines(PDK__LOG_LINES_MAX + 1);
+    ck_assert(pdk__outbox_run_one(session));
+    ck_assert_int_eq(drops, 1);
+    ck_assert_int_eq(lines, 0);
+    ck_assert(pdk__later_first(session, note, forget, (void *)"X"));
+    ck_assert(pdk__outbox_run_one(session));
+    ck_assert_str_eq(order, "X");
+    ck_assert_int_eq(lines, 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_log");
     TCase *cases = tcase_create("driver_log");
@@ -106,6 +144,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, lines_without_room_are_counted);
     tcase_add_test(cases, lines_below_the_level_are_not_told);
     tcase_add_test(cases, a_silent_outbox_drops_what_waits);
+    tcase_add_test(cases, losses_go_first_and_lines_last);
+    tcase_add_test(cases, a_loss_waits_for_one_line_at_most);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -44,6 +44,32 @@ START_TEST(a_connection_may_be_told_twice) {
 }
 END_TEST
 
+/* Every SUSPENDED but the last is followed by its RESTORED: a connection that ended without any proof is no news. */
+START_TEST(a_link_that_ends_before_it_is_proved_is_not_told) {
+    driver_begin();
+    tell(PDK__ZK_CONNECTING);
+    for (int i = 0; i < 3; i++) {
+        tell(PDK__ZK_CONNECTED);
+        tell(PDK__ZK_CONNECTING);
+    }
+    tell(PDK__ZK_CONNECTED);
+    platform_pass(SECOND);
+    ck_assert_str_eq(one->rival->events->str, "connected suspended restored");
+    tell(PDK__ZK_CONNECTING);
+    tell(PDK__ZK_CONNECTED);
+    platform_pass(SECOND);
+    ck_assert_str_eq(one->rival->events->str, "connected suspended restored suspended restored");
+}
+END_TEST
+
+static void expire_in(void *subject, void *what) {
+    pdk_session *s = ((struct driver_user *)subject)->rival->session;
+    (void)what;
+    pdk__session_sink.state(s, s->zk, PDK__ZK_EXPIRED, s->id, TIMEOUT_MS);
+}
+
+static void expire(void) { sim_call_in(&one->rival->process, expire_in, one, NULL); }
+
 static void remaining_in(void *subject, void *what) {
     *(int64_t *)what = pdk_hold_remaining_ms(((struct driver_user *)subject)->holds[0]);
 }
@@ -62,6 +88,30 @@ START_TEST(a_shorter_timeout_shortens_a_hold) {
     ck_assert_int_gt(before, TIMEOUT_MS / 2);
     ck_assert_int_lt(after, TIMEOUT_MS / 2);
     ck_assert_int_gt(after, 0);
+}
+END_TEST
+
+/* A session that can keep no lease is no session. Its servers may be configured anew. */
+START_TEST(a_timeout_that_carries_no_lease_is_refused) {
+    struct news shorter = {PDK__ZK_CONNECTED, TIMEOUT_MS / 2};
+    driver_begin();
+    driver_answers_within(140 * SIM_MS);
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->granted, 1);
+    sim_call_in(&one->rival->process, tell_in, one, &shorter); /* a session with holds goes on */
+    platform_pass(SECOND);
+    driver_release_all(one);
+    driver_answers_within(400 * SIM_MS);
+    tell(PDK__ZK_CONNECTING);
+    expire();
+    driver_want_lock(one);
+    platform_pass(5 * SECOND);
+    ck_assert_str_eq(one->rival->events->str, "connected suspended expired");
+    driver_answers_within(140 * SIM_MS);
+    platform_pass(3 * SECOND);
+    ck_assert_str_eq(one->rival->events->str, "connected suspended expired reopened");
+    ck_assert_uint_eq(one->granted, 2);
 }
 END_TEST
 
@@ -192,7 +242,9 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_news");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_test(cases, a_connection_may_be_told_twice);
+    tcase_add_test(cases, a_link_that_ends_before_it_is_proved_is_not_told);
     tcase_add_test(cases, a_shorter_timeout_shortens_a_hold);
+    tcase_add_test(cases, a_timeout_that_carries_no_lease_is_refused);
     tcase_add_test(cases, a_hold_that_lapsed_in_a_pause);
     tcase_add_test(cases, names_and_handles_are_tried_again);
     tcase_add_test(cases, a_node_that_is_stuck_does_not_keep_a_session_that_ends);

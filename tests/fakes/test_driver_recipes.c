@@ -189,6 +189,19 @@ START_TEST(an_election_of_one_is_told) {
 }
 END_TEST
 
+/* The directory cannot be watched before it exists. Its own process knows when the first leader is elected. */
+START_TEST(the_first_leader_of_a_directory_is_heard_of_at_once) {
+    election_begin();
+    sim_call_in(&first->process, join_in, first, NULL);
+    while (told->len == 0)
+        platform_pass(SIM_MS);
+    platform_pass(50 * SIM_MS);
+    ck_assert_str_eq(told->str, "elected ");
+    ck_assert_str_eq(seen->str, "nobody leader ");
+    election_end();
+}
+END_TEST
+
 /* Whatever request of it cannot be sent for a while. */
 START_TEST(an_observer_goes_on_when_it_could_not_ask) {
     static const enum pdk__op_kind kinds[] = {PDK__OP_LIST, PDK__OP_WATCH, PDK__OP_GET};
@@ -213,6 +226,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_claims_of_an_object_that_is_dropped_are_cancelled);
     tcase_add_test(cases, a_refusal_is_told_with_the_code);
     tcase_add_test(cases, an_election_of_one_is_told);
+    tcase_add_test(cases, the_first_leader_of_a_directory_is_heard_of_at_once);
     tcase_add_test(cases, an_observer_goes_on_when_it_could_not_ask);
     suite_add_tcase(suite, cases);
     return suite;

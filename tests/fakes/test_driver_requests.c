@@ -125,7 +125,7 @@ static void look(pdk_session *s, const struct pdk__live_query *l, struct watched
 }
 
 static void watch_and_forget(void *subject, void *what) {
-    static const struct pdk__live_query_calls query_calls = {ask_nothing, count_free};
+    static const struct pdk__live_query_calls query_calls = {.ask = ask_nothing, .free = count_free};
     static struct pdk__live_query l;
     pdk_session *s = ((struct rival *)subject)->session;
     freed = 0;

@@ -18,6 +18,8 @@ START_TEST(a_session_acquires_and_releases) {
     ck_assert_str_eq(first->events->str, "connected");
     platform_pass(20 * SECOND); /* the directory goes as well, being a container */
     ck_assert_ptr_null(sim_tree_find(sim_truth(platform_ensemble), "/app/locks/one"));
+    platform_pass(20 * SECOND); /* and so do the levels above it, one after the other */
+    ck_assert_ptr_null(sim_tree_find(sim_truth(platform_ensemble), "/app"));
 }
 END_TEST
 

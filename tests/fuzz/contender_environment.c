@@ -212,7 +212,7 @@ void environment_answer(struct environment *e, enum environment_fault fault, uin
     static const enum pdk__event_type answers[] = {
         [PDK__DO_ENTER] = PDK__CREATED,  [PDK__DO_MKDIR] = PDK__MADE_DIR, [PDK__DO_LIST] = PDK__LISTED,
         [PDK__DO_WATCH] = PDK__WATCHED,  [PDK__DO_PROVE] = PDK__PROVED,   [PDK__DO_STAT] = PDK__STATTED,
-        [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,
+        [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,   [PDK__DO_LOOK] = PDK__LISTED,
     };
     static const enum pdk__result refusals[] = {PDK__NOT_ALLOWED, PDK__REFUSED, PDK__LIMITED, PDK__NODE_EXISTS};
     static struct pdk__view view;

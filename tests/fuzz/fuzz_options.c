@@ -21,7 +21,7 @@ static uint8_t expected(const struct versions *v, const uint8_t *given, size_t i
 }
 
 static bool is_acceptable(const struct versions *v, const uint8_t *given) {
-    if (v->theirs < v->first || v->theirs > MOST)
+    if (v->theirs < v->first || v->theirs > MOST || v->theirs % sizeof v->theirs != 0)
         return false;
     for (size_t i = v->ours; i < v->theirs; i++)
         if (given[i] != 0)
@@ -49,7 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct fuzz_in in = {bytes, size};
     struct versions v = {.ours = sizeof v.ours + fuzz_byte(&in) % 64};
     v.first = sizeof v.first + fuzz_byte(&in) % (v.ours - sizeof v.first + 1);
-    v.theirs = (size_t)fuzz_number(&in, fuzz_byte(&in) % 8 ? 1 : 8); /* mostly near to ours */
+    unsigned way = fuzz_byte(&in) % 8;
+    v.theirs = (size_t)fuzz_number(&in, way > 0 ? 1 : 8); /* mostly near to ours */
+    if (way > 2)
+        v.theirs -= v.theirs % sizeof v.theirs; /* as the size of a struct is */
     /* A size that is refused promises nothing but itself. */
     size_t block = v.theirs > MOST ? sizeof v.theirs : MAX(v.theirs, sizeof v.theirs);
     g_autofree uint8_t *given = g_malloc0(block);

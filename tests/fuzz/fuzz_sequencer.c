@@ -2,8 +2,8 @@
  * text says. Input: a text. */
 #include "core/names.h"
 #include "core/paths.h"
+#include "core/sequencer.h"
 #include "fuzz.h"
-#include "grant/sequencer.h"
 
 #include <glib.h>
 #include <string.h>

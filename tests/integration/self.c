@@ -34,11 +34,12 @@ static bool few_enough(void *count) { return self_thread_count() <= *(int *)coun
 
 bool self_wait_threads(int count, int64_t timeout_ms) { return ts_wait_until(few_enough, &count, timeout_ms); }
 
-/* Every signal but those that cannot be blocked, and the two that the C library uses itself. */
-static uint64_t blockable(void) {
+/* Every signal but those that cannot be blocked, those of a fault, and the two that the C library uses itself. */
+static uint64_t from_outside(void) {
+    static const char of_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, 0};
     uint64_t all = 0;
     for (int number = 1; number <= SIGRTMAX; number++)
-        if (number != SIGKILL && number != SIGSTOP && (number < 32 || number >= SIGRTMIN))
+        if (number != SIGKILL && number != SIGSTOP && !strchr(of_faults, number) && (number < 32 || number >= SIGRTMIN))
             all |= UINT64_C(1) << (number - 1);
     return all;
 }
@@ -63,7 +64,7 @@ char *self_threads_open_to_signals(GHashTable *before, int *found) {
         g_autofree char *name = field_of(status, "Name:\t");
         g_autofree char *mask = field_of(status, "SigBlk:\t");
         (*found)++;
-        if ((blockable() & ~g_ascii_strtoull(mask, NULL, 16)) != 0)
+        if ((from_outside() & ~g_ascii_strtoull(mask, NULL, 16)) != 0)
             g_string_append_printf(open, "%s: %s ", name, mask);
     }
     g_hash_table_unref(now);

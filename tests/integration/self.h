@@ -12,7 +12,7 @@ int self_thread_count(void);
 /* Waits until there are at most `count` threads. */
 bool self_wait_threads(int count, int64_t timeout_ms);
 
-/* Threads that are not in `before` and do not block a signal that can be blocked, as "name: mask …"; "" when there is
+/* Threads that are not in `before` and do not block a signal that comes from outside, as "name: mask …"; "" when there is
  * none. *found gets the number of new threads. g_free. */
 char *self_threads_open_to_signals(GHashTable *before, int *found);
 

@@ -4,16 +4,20 @@
  * A server that has lost transactions does not take back a session that has seen them. It takes it back when it has had
  * as many transactions itself; other writers make that sooner. What it then knows of sessions and nodes is what its
  * data tell.
+ *
+ * Tokens count the transactions of the data. A session grants none that is smaller than what it had seen before.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <stdatomic.h>
+#include <string.h>
 
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
 enum {
-    SHORT_MS = 1200, /* the session is given up while the test waits */
+    SHORT_MS = 2000, /* the session is given up while the test waits */
     LONG_MS = 20000, /* the session is not given up, and its lease outlives the restart */
     /* Until a server has taken a session back. A server that starts may leave a handshake unanswered. The client
      * library then waits for the answer for two thirds of the session timeout before it tries again. */
@@ -46,11 +50,31 @@ static void write_until(int64_t zxid) {
     ck_assert_int_eq(rc, 0);
 }
 
+/* The lines in which the waiter's session says that the servers went back. */
+static atomic_int rewound;
+
+static void on_log(pdk_log_level level, const char *text, void *user) {
+    (void)user;
+    rewound += level == PDK_LOG_ERROR && strstr(text, "token_base") != NULL;
+}
+
+static ts_client *open_logged(int session_ms, int64_t token_base) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+
+    options.session_timeout_ms = session_ms;
+    options.token_base = token_base;
+    options.on_log = on_log;
+    ts_client *client = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(client);
+    return client;
+}
+
 static void open_both(int session_ms) {
     write_until(ts_zxid(server()) + EARLIER);
+    rewound = 0;
     it.path = ts_fresh_path();
     it.holder = ts_bench_client(session_ms);
-    it.waiter = ts_bench_client(session_ms);
+    it.waiter = open_logged(session_ms, 0);
 }
 
 static void hold_and_wait(void) {
@@ -142,21 +166,56 @@ static void assert_goes_on(void) {
 
 /* ---- the tests */
 
+/* The session that went on grants nothing, says why with both numbers, and leaves no node behind. */
+static void assert_refused(int64_t seen) {
+    g_autofree char *number = g_strdup_printf("after %" G_GINT64_FORMAT, seen);
+    pdk_hold *hold = NULL;
+
+    ck_assert(ts_answer_wait(it.claim, ts_patience(15000)));
+    ck_assert_int_eq(ts_answer_status(it.claim), PDK_REWOUND);
+    ck_assert_int_eq(pdk_lock_acquire(ts_lock(it.waiter, it.path), 5000, &hold), PDK_REWOUND);
+    ck_assert_ptr_null(hold);
+    ck_assert_msg(strstr(pdk_error_text(), number) != NULL, "%s", pdk_error_text());
+    ck_assert(ts_wait_children(server(), it.path, 0, 5000));
+    ck_assert_int_eq(pdk_session_token_seen(it.waiter->session), seen);
+    ck_assert_int_eq(rewound, 1);
+}
+
+/* A new generation: its tokens are larger than all before, and no sequencer of another one holds. */
+static void assert_goes_on_above(int64_t seen, const char *former) {
+    ts_client *next = open_logged(SHORT_MS, pdk_token_base_above(seen));
+    pdk_hold *hold = ts_bench_acquire(ts_lock(next, it.path), 5000);
+
+    ck_assert_int_gt(pdk_hold_token(hold), seen);
+    ck_assert_int_ge(pdk_session_token_seen(next->session), pdk_hold_token(hold));
+    ck_assert_int_eq(pdk_sequencer_check(next->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(hold), 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_sequencer_check(next->session, former, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+
+static bool waiter_has_seen_more(void *unused) {
+    (void)unused;
+    return pdk_session_token_seen(it.waiter->session) > pdk_hold_token(it.held);
+}
+
 /* No other client writes, so the server does not take the sessions back, and they are given up for new ones. The server
- * is down for longer than the lease, as it should be when data is wiped on purpose. So nobody is granted before the
+ * is down for longer than the lease, as it should be when data is wiped on purpose. So nobody could be granted before the
  * hold is lost. */
 START_TEST(data_lost_for_good) {
     open_both(SHORT_MS);
     hold_and_wait();
-    const int64_t token = pdk_hold_token(it.held);
+    g_autofree char *former = g_strdup(pdk_hold_sequencer(it.held));
+    ck_assert(ts_wait_until(waiter_has_seen_more, NULL, ts_patience(5000))); /* its own node came later */
+    const int64_t seen = pdk_session_token_seen(it.waiter->session);
     kill_it();
     assert_lost(PDK_REASON_LEASE, ts_patience(5000));
     start_it(false);
-    assert_passed_on(ts_patience(15000));
-    ck_assert_int_lt(pdk_hold_token(ts_answer_hold(it.claim)), token); /* tokens count the transactions of the data */
+    assert_refused(seen);
     ck_assert_int_eq(ts_events(it.waiter, PDK_SESSION_EXPIRED), 1);
     ck_assert_int_eq(ts_events(it.waiter, PDK_SESSION_REOPENED), 1);
-    assert_goes_on();
+    ck_assert_int_eq(pdk_hold_release(it.held), PDK_LOST);
+    assert_goes_on_above(seen, former);
 }
 END_TEST
 

@@ -73,6 +73,14 @@ static void try_all(void) {
     must_not_block("pdk_sequencer_check",
                    pdk_sequencer_check(session, "pdk1 /n/x-lock-0000000001 exclusive 1 0", 1000));
     must_not_block("pdk_hold_ensure", pdk_hold_ensure(probe.hold, 0));
+    pdk_checker *checker = NULL;
+    if (pdk_checker_new(session, NULL, &checker) == PDK_OK) {
+        const char *text = "pdk1 /n/x-lock-0000000001 exclusive 1 0";
+        must_not_block("pdk_checker_check", pdk_checker_check(checker, text, 1000));
+        if (pdk_checker_check(checker, text, 0) == PDK_WRONG_THREAD)
+            g_string_append(probe.wrong, "pdk_checker_check: 0 does not block; ");
+    }
+    pdk_checker_unref(checker);
     if (s || hold || list)
         g_string_append(probe.wrong, "an output was touched; ");
 }

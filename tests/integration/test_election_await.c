@@ -357,11 +357,27 @@ START_TEST(awaited_while_it_is_joined_and_left) {
 }
 END_TEST
 
+/* ---- its end */
+
+/* Its hold is the office: a release of it resigns, and the candidate queues again. */
+START_TEST(a_release_of_the_hold_resigns) {
+    pdk_hold *hold = NULL;
+
+    make_it();
+    it.r = candidate_elected(it.election);
+    ck_assert_int_eq(pdk_election_await(it.election, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    assert_told(it.r, ELECTED, 2);
+    assert_history(it.r, "elected deposed:NONE elected");
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_await");
     TCase *tcase = ts_bench_case(suite, "election_await");
 
     tcase_add_test(tcase, before_during_and_after);
+    tcase_add_test(tcase, a_release_of_the_hold_resigns);
     tcase_add_test(tcase, term_after_term);
     tcase_add_test(tcase, the_deadline_is_kept);
     tcase_add_test(tcase, without_a_candidate);

@@ -1,5 +1,6 @@
 /* Bad input to the calls of elections. It is refused with a status and a text that names the argument, and has no
  * effect. Also blocking calls from a callback, and all calls in a forked child. */
+#include <stddef.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -195,11 +196,11 @@ START_TEST(callbacks_and_service_options_are_checked) {
     pdk_service_options good = PDK_SERVICE_OPTIONS_INIT, bad;
     pdk_service *service = UNTOUCHED;
 
-    for (size_t size = 0; size < sizeof callbacks; size += sizeof(void *)) {
+    for (size_t size = 0; size < offsetof(pdk_election_callbacks, user_free); size += sizeof(void *)) {
         callbacks.size = size;
         refused(pdk_election_join(it.election, &callbacks), PDK_INVALID, "size");
     }
-    for (size_t size = 0; size < sizeof good; size += sizeof(void *)) {
+    for (size_t size = 0; size < offsetof(pdk_service_options, user_free); size += sizeof(void *)) {
         bad = good;
         bad.size = size;
         refused(pdk_election_run(it.election, never_run, NULL, &bad, &service), PDK_INVALID, "size");

@@ -31,9 +31,17 @@ static struct {
     pdk_hold *hold, *writer;
     pdk_claim *claim;
     pdk_contenders *list;
+    pdk_checker *checker;
     char *sequencer;
     int answers; /* how often the claim's callback ran */
 } parent;
+
+static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
+    (void)claim;
+    (void)ahead;
+    (void)user;
+    parent.answers++;
+}
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     (void)user;
@@ -65,11 +73,13 @@ static void set_up(void) {
     ck_assert_int_eq(pdk_lock_acquire_async(parent.other, PDK_FOREVER, on_acquired, NULL, &parent.claim), PDK_OK);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/fork/lock", 2, 5000));
     parent.sequencer = g_strdup(pdk_hold_sequencer(parent.hold));
+    ck_assert_int_eq(pdk_checker_new(parent.session, NULL, &parent.checker), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_new(parent.session, "/fork/rwlock", NULL, &parent.rwlock), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_write(parent.rwlock, 5000, &parent.writer), PDK_OK);
 }
 
 static void tear_down(void) {
+    pdk_checker_unref(parent.checker);
     pdk_claim_unref(parent.claim);
     pdk_contenders_free(parent.list);
     pdk_lock_unref(parent.lock);
@@ -130,9 +140,13 @@ static void use_session(GString *wrong) {
     forked(wrong, "pdk_session_dispatch of a threaded one", pdk_session_dispatch(parent.session, &count));
     forked(wrong, "pdk_lock_new", pdk_lock_new(parent.session, "/fork/new", NULL, &lock));
     forked(wrong, "pdk_sequencer_check", pdk_sequencer_check(parent.session, parent.sequencer, 1000));
+    forked(wrong, "pdk_checker_check", pdk_checker_check(parent.checker, parent.sequencer, 1000));
+    pdk_checker_unref(pdk_checker_ref(parent.checker));
+    pdk_checker_unref(parent.checker);
     expect(wrong, "an output was touched", count == 77 && lock == NULL);
     expect(wrong, "session id", pdk_session_id(parent.session) == 0);
     expect(wrong, "session timeout", pdk_session_timeout_ms(parent.session) == 0);
+    expect(wrong, "session token", pdk_session_token_seen(parent.session) == 0);
     expect(wrong, "session identity", pdk_session_identity(parent.session) != NULL);
     pdk_session_unref(pdk_session_ref(parent.session));
     pdk_session_unref(parent.session);
@@ -151,6 +165,7 @@ static void use_lock(GString *wrong) {
     forked(wrong, "pdk_lock_holder", pdk_lock_holder(parent.lock, 1000, &list));
     forked(wrong, "pdk_claim_cancel", pdk_claim_cancel(parent.claim));
     forked(wrong, "pdk_claim_position", pdk_claim_position(parent.claim, &ahead));
+    forked(wrong, "pdk_claim_on_queued", pdk_claim_on_queued(parent.claim, on_queued, NULL));
     expect(wrong, "an output was touched", !hold && !claim && !list && ahead == 77);
     expect(wrong, "a list", pdk_contenders_count(parent.list) == 1 && pdk_contenders_node(parent.list, 0) != NULL);
     pdk_claim_unref(pdk_claim_ref(parent.claim));
@@ -185,6 +200,7 @@ static void use_hold(GString *wrong) {
     expect(wrong, "reason", pdk_hold_reason(parent.hold) == PDK_REASON_NONE);
     expect(wrong, "descriptor", pdk_hold_fd(parent.hold) == -1);
     expect(wrong, "sequencer", pdk_hold_sequencer(parent.hold) != NULL);
+    expect(wrong, "node", pdk_hold_node(parent.hold)[0] == '\0');
     forked(wrong, "pdk_hold_ensure", pdk_hold_ensure(parent.hold, 0));
     forked(wrong, "pdk_hold_on_lost", pdk_hold_on_lost(parent.hold, on_lost, NULL, NULL));
     pdk_hold_detach_thread(parent.hold);
@@ -248,6 +264,7 @@ static void check_parent_unharmed(void) {
     ck_assert(pdk_hold_valid(parent.hold));
     ck_assert_int_eq(pdk_hold_ensure(parent.hold, 10), PDK_OK);
     ck_assert_int_eq(pdk_sequencer_check(parent.session, parent.sequencer, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_checker_check(parent.checker, parent.sequencer, 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(parent.hold), PDK_OK);
     while (parent.answers == 0 && ts_now_ms() - began < 5000) {
         ts_fd_readable(pdk_session_fd(parent.manual), 100);

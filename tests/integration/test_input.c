@@ -127,6 +127,7 @@ START_TEST(null_is_answered_by_calls_without_a_status) {
     ck_assert_int_eq(pdk_session_fd(NULL), -1);
     ck_assert_int_eq(pdk_session_id(NULL), 0);
     ck_assert_int_eq(pdk_session_timeout_ms(NULL), 0);
+    ck_assert_int_eq(pdk_session_token_seen(NULL), 0);
     ck_assert_ptr_nonnull(pdk_session_identity(NULL));
     ck_assert_uint_eq(pdk_contenders_count(NULL), 0);
     ck_assert_ptr_null(pdk_contenders_identity(NULL, 0));

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "ts_check.h"
+#include "ts_paddock.h"
 #include "ts_support.h"
 
 enum {
     PATH_BYTES = 490, /* of a lock's path; a node's path has some 545 */
-    MANY = 1000,      /* nodes: more than one session may have */
+    MANY = 2000,      /* nodes: more than one session may have */
+    MOST = 10000,     /* nodes that one session may have, below paths of 39 bytes */
     FEWER = 900,      /* fewer nodes, but twice as many are more paths than a session may watch */
-    EPHEMERAL_MAX = 512 * 1024,
+    EPHEMERAL_MAX = 1000 * 1024,
 };
 
 static ts_ensemble *server;
@@ -35,10 +37,10 @@ static void end(void) {
 struct many {
     int count;
     pdk_session *session;
-    pdk_lock *locks[MANY];
+    pdk_lock *locks[MOST];
     pdk_hold
-        *holds[MANY]; /* each callback writes its own; the test reads them when `answered` says that all have run */
-    pdk_claim *claims[MANY];
+        *holds[MOST]; /* each callback writes its own; the test reads them when `answered` says that all have run */
+    pdk_claim *claims[MOST];
     atomic_int answered, by_status[PDK_SYSTEM + 1];
 };
 
@@ -57,19 +59,21 @@ static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
 
 static pdk_session *opened[4]; /* sessions that a failed test leaves open: teardown closes them */
 
-static pdk_session *open_session(void) {
+static pdk_session *open_session_at(const char *hosts) {
     size_t slot = 0;
     while (opened[slot])
         slot++;
-    ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &opened[slot]), PDK_OK);
+    ck_assert_int_eq(pdk_session_open(hosts, NULL, &opened[slot]), PDK_OK);
     return opened[slot];
 }
+
+static pdk_session *open_session(void) { return open_session_at(ts_ensemble_hosts(server)); }
 
 static void close_session(pdk_session *s) {
     size_t slot = 0;
     while (opened[slot] != s)
         slot++;
-    ck_assert_int_eq(pdk_session_close(s, 10000), PDK_OK);
+    ck_assert_int_eq(pdk_session_close(s, ts_patience(60000)), PDK_OK);
     pdk_session_unref(g_steal_pointer(&opened[slot]));
 }
 
@@ -80,12 +84,12 @@ static void close_left(void) {
     }
 }
 
-static struct many *many_new(pdk_session *s, int first, int count) {
+static struct many *many_new(pdk_session *s, const char *dir, int first, int count) {
     struct many *many = g_new0(struct many, 1);
     many->session = s;
     many->count = count;
     for (int i = 0; i < count; i++) {
-        char *path = g_strdup_printf("%s/%06d", base, first + i);
+        char *path = g_strdup_printf("%s/%06d", dir, first + i);
         ck_assert_int_eq(pdk_lock_new(s, path, NULL, &many->locks[i]), PDK_OK);
         g_free(path);
     }
@@ -162,7 +166,7 @@ static size_t path_bytes_of(struct many *many) {
 }
 
 START_TEST(ephemeral_paths_of_a_session_are_bounded) {
-    struct many *many = many_new(open_session(), 0, MANY);
+    struct many *many = many_new(open_session(), base, 0, MANY);
     pdk_session *s = many->session;
     for (int round = 0; round < 2; round++) { /* space that was given back can be used again */
         acquire_all(many);
@@ -174,13 +178,57 @@ START_TEST(ephemeral_paths_of_a_session_are_bounded) {
 
         pdk_hold *hold = (pdk_hold *)&server;
         ck_assert_int_eq(pdk_lock_acquire(many->locks[MANY - 1], 1000, &hold), PDK_LIMIT);
-        ck_assert_msg(strstr(pdk_error_text(), "512 KiB") != NULL, "%s", pdk_error_text());
+        ck_assert_msg(strstr(pdk_error_text(), "1000 KiB") != NULL, "%s", pdk_error_text());
         ck_assert_ptr_eq(hold, (pdk_hold *)&server);
         ck_assert_int_eq(release_all(many), held);
         ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), 0);
     }
     many_free(many);
     close_session(s);
+}
+END_TEST
+
+struct reopened {
+    pdk_session *session;
+    int64_t before;
+};
+
+static bool has_reopened(void *user) {
+    const struct reopened *r = user;
+    int64_t id = pdk_session_id(r->session);
+    return id != 0 && id != r->before;
+}
+
+/* The transaction that ends the session lists all of its paths. */
+START_TEST(the_end_of_a_session_with_10000_locks_can_be_reloaded) {
+    const char *host = ts_ensemble_host(server, 0);
+    ts_proxy *proxy = ts_ensemble_proxy(server, 0);
+    g_autofree char *dir = g_strnfill(32, 's');
+    ts_session_key key;
+
+    dir[0] = '/';
+    struct many *many = many_new(open_session_at(ts_ensemble_proxied_hosts(server)), dir, 0, MOST);
+    acquire_all(many);
+    ck_assert_int_eq(answers_of(many, PDK_OK), MOST);
+    ck_assert_uint_gt(path_bytes_of(many), EPHEMERAL_MAX * 9 / 10);
+    ck_assert_int_eq(ts_ephemeral_count(host), MOST);
+
+    ck_assert(ts_proxy_last_session(proxy, &key));
+    ts_proxy_set_mode(proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(ts_expire_session(host, &key), 0);
+    ck_assert_int_eq(ts_ephemeral_count(host), 0);
+    ts_ensemble_kill(server, 0);
+    ck_assert(ts_ensemble_restart(server, 0));
+    ck_assert(ts_ensemble_wait_ready(server, 60000));
+    ck_assert_int_eq(ts_ephemeral_count(host), 0);
+    ts_proxy_set_mode(proxy, TS_PASS);
+    struct reopened reopened = {many->session, key.id};
+    ck_assert(ts_wait_until(has_reopened, &reopened, ts_patience(60000)));
+
+    for (int i = 0; i < MOST; i++)
+        pdk_hold_release(many->holds[i]);
+    close_session(many->session);
+    many_free(many);
 }
 END_TEST
 
@@ -202,8 +250,8 @@ START_TEST(watched_paths_of_a_session_are_bounded) {
     pdk_session *theirs[2] = {open_session(), open_session()}, *s = open_session();
     struct many *held[2], *ours[2];
     for (int i = 0; i < 2; i++) {
-        held[i] = many_new(theirs[i], 10000 + i * FEWER, FEWER);
-        ours[i] = many_new(s, 10000 + i * FEWER, FEWER);
+        held[i] = many_new(theirs[i], base, 10000 + i * FEWER, FEWER);
+        ours[i] = many_new(s, base, 10000 + i * FEWER, FEWER);
         acquire_all(held[i]);
         ck_assert_int_eq(answers_of(held[i], PDK_OK), FEWER);
     }
@@ -242,6 +290,7 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_checked_fixture(cases, NULL, close_left);
     tcase_add_test(cases, ephemeral_paths_of_a_session_are_bounded);
+    tcase_add_test(cases, the_end_of_a_session_with_10000_locks_can_be_reloaded);
     tcase_add_test(cases, watched_paths_of_a_session_are_bounded);
     suite_add_tcase(suite, cases);
     return suite;

@@ -95,6 +95,37 @@ START_TEST(a_directory_that_comes_and_goes) {
 }
 END_TEST
 
+static void serve(pdk_term *term, void *user) {
+    (void)user;
+    while (!pdk_term_is_ending(term)) {
+        ts_sleep_ms(10);
+    }
+}
+
+/* The observer's own session has the leader: it does not wait for the next poll. */
+START_TEST(the_first_leader_of_a_directory_is_told_at_once) {
+    record *r = observer_begin(it.seen);
+    pdk_election *candidate = election_on(it.b, it.path, "anna");
+    pdk_service *service = NULL;
+    record *elsewhere = observer_begin(election_on(it.b, ts_fresh_path(), NULL));
+
+    assert_leader(r, "-");
+    assert_leader(elsewhere, "-");
+    ts_sleep_ms(100); /* just asked, in vain */
+    if (_i == 0) {
+        candidate_elected(candidate);
+    } else {
+        ck_assert_int_eq(pdk_election_run(candidate, serve, NULL, NULL, &service), PDK_OK);
+    }
+    ck_assert_msg(record_wait_leader(r, "anna", ts_patience(300)), "told late");
+    assert_leaders(elsewhere, "-");
+    if (service) {
+        ck_assert_int_eq(pdk_service_stop(service, 5000), PDK_OK);
+        pdk_service_unref(service);
+    }
+}
+END_TEST
+
 START_TEST(an_identity_that_is_written_over) {
     pdk_election *election = enter("anna");
     record *r = observer_begin(it.seen);
@@ -323,6 +354,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(tcase, make_it, NULL);
     tcase_add_test(tcase, the_present_leader_first_and_then_every_new_one);
     tcase_add_test(tcase, a_directory_that_comes_and_goes);
+    tcase_add_loop_test(tcase, the_first_leader_of_a_directory_is_told_at_once, 0, 2);
     tcase_add_test(tcase, an_identity_that_is_written_over);
     tcase_add_test(tcase, a_leader_that_may_not_be_read);
     tcase_add_loop_test(tcase, changes_during_a_cut, 0, 2);

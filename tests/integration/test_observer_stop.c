@@ -109,6 +109,7 @@ START_TEST(stopped_from_within) {
     make_it();
     record *r = observer_begin(it.seen);
     assert_leader(r, "anna");
+    ck_assert(record_wait(r, LEADER, 1, ts_patience(SOON_MS))); /* the act is for the next one */
     record_act(r, LEADER, stop_within, NULL);
     ck_assert_int_eq(pdk_election_leave(it.leader), PDK_OK);
     ck_assert(record_wait(r, FREED, 1, ts_patience(SOON_MS)));
@@ -126,6 +127,7 @@ START_TEST(stopped_while_it_runs) {
     make_it();
     record *r = observer_begin(it.seen);
     assert_leader(r, "anna");
+    ck_assert(record_wait(r, LEADER, 1, ts_patience(SOON_MS))); /* the act is for the next one */
     record_act(r, LEADER, at_door, d);
     ck_assert_int_eq(pdk_election_leave(it.leader), PDK_OK);
     assert_leader(r, "-");
@@ -203,6 +205,7 @@ START_TEST(the_session_is_closed_from_within) {
     record *r = observer_begin(it.seen);
 
     assert_leader(r, "anna");
+    ck_assert(record_wait(r, LEADER, 1, ts_patience(SOON_MS))); /* the act is for the next one */
     record_act(r, LEADER, close_within, it.b->session);
     ck_assert_int_eq(pdk_election_leave(it.leader), PDK_OK);
     ck_assert(record_wait(r, LEADER, 2, ts_patience(SOON_MS)));

@@ -55,6 +55,7 @@ START_TEST(the_macro_holds_the_documented_defaults) {
     ck_assert_ptr_null(options.digest);
     ck_assert_ptr_null(options.on_event);
     ck_assert_ptr_null(options.on_log);
+    ck_assert_int_eq(options.token_base, 0);
     ck_assert_uint_eq(lock.size, sizeof lock);
     ck_assert_int_eq(lock.naming, PDK_NAMING_CURATOR);
     ck_assert_int_eq(lock.max_handovers, 256);
@@ -77,6 +78,8 @@ START_TEST(session_numbers_out_of_range_are_refused_by_name) {
         {offsetof(pdk_session_options, dispatch), "dispatch", {-1, 2, 3, INT32_MAX}},
         {offsetof(pdk_session_options, log_level), "log_level", {0, 5, -1, INT32_MAX}},
         {offsetof(pdk_session_options, reserved), "reserved", {1, -1, 2, INT32_MAX}},
+        {offsetof(pdk_session_options, open_in_background), "open_in_background", {-1, 2, 3, INT32_MAX}},
+        {offsetof(pdk_session_options, reserved2), "reserved2", {1, -1, 2, INT32_MAX}},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
         for (size_t j = 0; j < G_N_ELEMENTS(fields[i].wrong); j++) {
@@ -85,6 +88,36 @@ START_TEST(session_numbers_out_of_range_are_refused_by_name) {
             refused_open(&options, PDK_INVALID, fields[i].name);
         }
     }
+}
+END_TEST
+
+START_TEST(a_token_base_is_what_the_function_gives) {
+    static const int64_t generation = (int64_t)1 << 48, most = (int64_t)1 << 62;
+    static const int64_t wrong[] = {-1, 1, 1000, INT64_MAX, INT64_MIN, ((int64_t)1 << 62) + ((int64_t)1 << 48)};
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        options.token_base = wrong[i];
+        refused_open(&options, PDK_INVALID, "token_base");
+    }
+    ck_assert_int_eq(pdk_token_base_above(0), generation);
+    ck_assert_int_eq(pdk_token_base_above(generation - 1), generation);
+    ck_assert_int_eq(pdk_token_base_above(generation), 2 * generation);
+    ck_assert_int_eq(pdk_token_base_above(most - 1), most);
+    ck_assert_int_eq(pdk_token_base_above(most), 0);
+    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "highest"));
+    ck_assert_int_eq(pdk_token_base_above(-1), 0);
+    options.token_base = most;
+    pdk_session *s = open_with(&options);
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_new(s, "/options/base", NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
+    ck_assert_int_gt(pdk_hold_token(hold), most);
+    ck_assert_int_ge(pdk_session_token_seen(s), pdk_hold_token(hold));
+    ck_assert_int_eq(pdk_sequencer_check(s, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    pdk_lock_unref(lock);
+    close_session(s);
 }
 END_TEST
 
@@ -143,7 +176,9 @@ START_TEST(session_options_of_another_version) {
     refused_open(&newer.known, PDK_INVALID, "options");
     newer.more = INT64_MIN;
     refused_open(&newer.known, PDK_INVALID, "options");
-    pdk_session_options cut = PDK_SESSION_OPTIONS_INIT; /* smaller than the first version: this never existed */
+    pdk_session_options cut = PDK_SESSION_OPTIONS_INIT;
+    cut.size = offsetof(pdk_session_options, open_in_background); /* the first version */
+    close_session(open_with(&cut));
     cut.size--;
     refused_open(&cut, PDK_INVALID, "size");
     cut.size = 0;
@@ -167,14 +202,16 @@ START_TEST(lock_options) {
         pdk_lock_options options;
         const char *name;
     } wrong[] = {
-        {{0, 0, 0, 0, 0}, "size"},
-        {{sizeof(pdk_lock_options) - 1, 0, 0, 0, 0}, "size"},
-        {{sizeof(pdk_lock_options), -1, 0, 0, 0}, "naming"},
-        {{sizeof(pdk_lock_options), 2, 0, 0, 0}, "naming"},
-        {{sizeof(pdk_lock_options), 0, -1, 0, 0}, "max_handovers"},
-        {{sizeof(pdk_lock_options), 0, 0, -1, 0}, "max_handover_ms"},
-        {{sizeof(pdk_lock_options), 0, 0, 0, 2}, "reentrant"},
-        {{sizeof(pdk_lock_options), 0, 0, 0, -1}, "reentrant"},
+        {{0, 0, 0, 0, 0, NULL}, "size"},
+        {{sizeof(pdk_lock_options) - 1, 0, 0, 0, 0, NULL}, "size"},
+        {{sizeof(pdk_lock_options), -1, 0, 0, 0, NULL}, "naming"},
+        {{sizeof(pdk_lock_options), 2, 0, 0, 0, NULL}, "naming"},
+        {{sizeof(pdk_lock_options), 0, -1, 0, 0, NULL}, "max_handovers"},
+        {{sizeof(pdk_lock_options), 0, 0, -1, 0, NULL}, "max_handover_ms"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 2, NULL}, "reentrant"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, -1, NULL}, "reentrant"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 0, ""}, "identity"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 0, "\xff"}, "identity"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
         refused(pdk_lock_new(s, "/o/l", &wrong[i].options, &out), PDK_INVALID, wrong[i].name);
@@ -230,10 +267,6 @@ START_TEST(the_server_clamps_the_timeout) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     pdk_session *s = open_with(&options); /* asks for 15000 */
     ck_assert_int_eq(pdk_session_timeout_ms(s), 6000);
-    close_session(s);
-    options.session_timeout_ms = 400;
-    s = open_with(&options);
-    ck_assert_int_eq(pdk_session_timeout_ms(s), 1000);
 
     /* a hold is valid for no longer than that */
     pdk_lock *lock = NULL;
@@ -242,10 +275,27 @@ START_TEST(the_server_clamps_the_timeout) {
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     int64_t remaining = pdk_hold_remaining_ms(hold);
     ck_assert_int_gt(remaining, 0);
-    ck_assert_int_lt(remaining, 1000);
+    ck_assert_int_lt(remaining, 6000);
     pdk_hold_release(hold);
     pdk_lock_unref(lock);
     close_session(s);
+}
+END_TEST
+
+/* The servers' least is 1000 ms. */
+START_TEST(a_timeout_that_carries_no_lease_is_refused) {
+    static const char *const words[] = {"session timeout of 1000 ms", "1994 ms", "session_timeout_ms (400)",
+                                        "maxSessionTimeout", "server_tick_ms"};
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = 400;
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        refused_open(&options, PDK_UNSUPPORTED, words[i]);
+    options.server_tick_ms = 500;
+    refused_open(&options, PDK_UNSUPPORTED, "lower their tickTime");
+    options.session_timeout_ms = 1600; /* enough with that tick, and too short without it */
+    close_session(open_with(&options));
+    options.server_tick_ms = 0;
+    refused_open(&options, PDK_UNSUPPORTED, "1600 ms");
 }
 END_TEST
 
@@ -300,6 +350,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("options");
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_test(cases, the_macro_holds_the_documented_defaults);
+    tcase_add_test(cases, a_token_base_is_what_the_function_gives);
     tcase_add_test(cases, session_numbers_out_of_range_are_refused_by_name);
     tcase_add_test(cases, session_texts_out_of_range_are_refused_by_name);
     tcase_add_test(cases, options_this_build_cannot_serve_are_refused);
@@ -307,6 +358,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, lock_options);
     tcase_add_test(cases, the_label_is_in_the_identity);
     tcase_add_test(cases, the_server_clamps_the_timeout);
+    tcase_add_test(cases, a_timeout_that_carries_no_lease_is_refused);
     tcase_add_test(cases, host_lists_that_do_not_parse_are_refused);
     tcase_add_test(cases, names_that_do_not_resolve_are_told_in_time);
     suite_add_tcase(suite, cases);

@@ -10,7 +10,7 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum { SESSION_MS = 1000, SLOW_MS = 20000, PATIENCE_MS = 10000, IDENTITY_MAX = 1024 };
+enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000, IDENTITY_MAX = 1024 };
 
 static const char *server(void) { return ts_bench_server(); }
 

@@ -166,21 +166,21 @@ static void ignore(pdk_status status, pdk_hold *hold, void *user) {
 
 /* There is no room for another node. Nothing happens, and the call can be repeated. */
 START_TEST(beyond_the_limit_it_stays_exclusive) {
-    enum { MANY = 1000 };
-    static pdk_claim *claims[MANY];
+    enum { MANY = 2000, SHORT = 20 }; /* the short ones fill what is left */
+    static pdk_claim *claims[MANY + SHORT];
     g_autofree char *base = g_strnfill(480, 'b');
     ts_lost *lost = ts_lost_watch(it.hold);
 
     base[0] = '/';
     ts_proxy_set_mode(it.client->proxy, TS_CUT); /* a request that waits for a server counts as well */
-    for (int i = 0; i < MANY; i++) {
-        g_autofree char *path = g_strdup_printf("%s/%d", base, i);
+    for (int i = 0; i < MANY + SHORT; i++) {
+        g_autofree char *path = g_strdup_printf("%s/%d", i < MANY ? base : "", i);
         ck_assert_int_eq(pdk_lock_acquire_async(ts_lock(it.client, path), 60000, ignore, NULL, &claims[i]), PDK_OK);
     }
     refused(pdk_rwlock_downgrade(it.lock, it.hold), PDK_LIMIT, "stays exclusive");
     ck_assert(pdk_hold_valid(it.hold));
     ck_assert_ptr_nonnull(strstr(pdk_hold_sequencer(it.hold), " exclusive "));
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < MANY + SHORT; i++) {
         pdk_claim_cancel(claims[i]);
         pdk_claim_unref(g_steal_pointer(&claims[i]));
     }

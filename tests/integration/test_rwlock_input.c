@@ -143,15 +143,16 @@ START_TEST(options_out_of_range_are_refused_by_name) {
         pdk_rwlock_options options;
         const char *name;
     } wrong[] = {
-        {{0, 0, 0, 0, 0}, "size"},
-        {{SIZE - 1, 0, 0, 0, 0}, "size"},
-        {{SIZE_MAX, 0, 0, 0, 0}, "size"},
-        {{SIZE, -1, 0, 0, 0}, "naming"},
-        {{SIZE, 2, 0, 0, 0}, "naming"},
-        {{SIZE, 0, -1, 0, 0}, "max_handovers"},
-        {{SIZE, 0, 0, -1, 0}, "max_handover_ms"},
-        {{SIZE, 0, 0, 0, 1}, "reserved"},
-        {{SIZE, 0, 0, 0, -1}, "reserved"},
+        {{0, 0, 0, 0, 0, NULL}, "size"},
+        {{SIZE - 1, 0, 0, 0, 0, NULL}, "size"},
+        {{SIZE_MAX, 0, 0, 0, 0, NULL}, "size"},
+        {{SIZE, -1, 0, 0, 0, NULL}, "naming"},
+        {{SIZE, 2, 0, 0, 0, NULL}, "naming"},
+        {{SIZE, 0, -1, 0, 0, NULL}, "max_handovers"},
+        {{SIZE, 0, 0, -1, 0, NULL}, "max_handover_ms"},
+        {{SIZE, 0, 0, 0, 1, NULL}, "reserved"},
+        {{SIZE, 0, 0, 0, -1, NULL}, "reserved"},
+        {{SIZE, 0, 0, 0, 0, "\xff"}, "identity"},
     };
     pdk_rwlock *out = UNTOUCHED;
 

@@ -125,10 +125,11 @@ START_TEST(options) {
         pdk_semaphore_options known;
         int64_t more;
     } newer = {.known = PDK_SEMAPHORE_OPTIONS_INIT};
-    const pdk_semaphore_options wrong[] = {{0, 256, 100},
-                                           {sizeof(pdk_semaphore_options) - 1, 256, 100},
-                                           {sizeof(pdk_semaphore_options), -1, 100},
-                                           {sizeof(pdk_semaphore_options), 256, -1}};
+    const pdk_semaphore_options wrong[] = {{0, 256, 100, NULL},
+                                           {sizeof(pdk_semaphore_options) - 1, 256, 100, NULL},
+                                           {sizeof(pdk_semaphore_options), -1, 100, NULL},
+                                           {sizeof(pdk_semaphore_options), 256, -1, NULL},
+                                           {sizeof(pdk_semaphore_options), 256, 100, "\xff"}};
     pdk_semaphore *out = UNTOUCHED;
 
     ck_assert_uint_eq(newer.known.size, sizeof newer.known);
@@ -172,7 +173,7 @@ END_TEST
 /* Nodes with long paths. Those of one claim are too many for the session, and the nodes that were made are deleted
  * again. */
 START_TEST(a_session_has_its_limit) {
-    enum { BYTES = 480, EACH = PDK_SEMAPHORE_COUNT_MAX, HOLDS_MAX = 12 };
+    enum { BYTES = 480, EACH = PDK_SEMAPHORE_COUNT_MAX, HOLDS_MAX = 24 };
     g_autofree char *path = g_strnfill(BYTES, 'p');
     pdk_hold *holds[HOLDS_MAX] = {NULL}, *none = NULL;
     int count = 0;
@@ -183,9 +184,9 @@ START_TEST(a_session_has_its_limit) {
         count++;
     }
     ck_assert_int_lt(count, HOLDS_MAX);
-    ck_assert_int_gt(count, 5);
-    refused(pdk_semaphore_acquire(many, EACH, 5000, &none), PDK_LIMIT, "512 KiB");
-    refused(pdk_semaphore_acquire(many, EACH, 0, &none), PDK_LIMIT, "512 KiB");
+    ck_assert_int_gt(count, 15);
+    refused(pdk_semaphore_acquire(many, EACH, 5000, &none), PDK_LIMIT, "1000 KiB");
+    refused(pdk_semaphore_acquire(many, EACH, 0, &none), PDK_LIMIT, "1000 KiB");
     ck_assert(permits_wait_queued(path, 0));
     ck_assert(permits_wait_taken(path, count * EACH));
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);         /* the session has heard of that too */

@@ -8,7 +8,7 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum { SESSION_MS = 1000, REQUEST_MS = 60000, PATIENCE_MS = 10000 };
+enum { SESSION_MS = 2000, REQUEST_MS = 60000, PATIENCE_MS = 10000 };
 
 static ts_client *late, *rival;
 static const char *path;

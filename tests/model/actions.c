@@ -15,7 +15,8 @@ enum model_budget model_budget_of(enum model_action_kind kind) {
         [CUT] = LOSSES,           [LAPSE] = LAPSES,        [EXPIRE] = EXPIRIES, [CANCEL] = CANCELS,
         [OVERDUE] = CANCELS,      [REMOVE] = REMOVALS,     [TOUCH] = TOUCHES,   [SAY_NOT_NOW] = REFUSALS,
         [SAY_UNKNOWN] = REFUSALS, [DO_UNKNOWN] = REFUSALS, [RENEW] = RENEWALS,  [ABANDON] = ABANDONS,
-        [VANISH] = VANISHES,      [SQUAT] = SQUATS,        [CLAIM] = CLAIMS,    [DOWNGRADE] = DOWNGRADES,
+        [VANISH] = VANISHES,      [SQUAT] = SQUATS,        [GHOST] = GHOSTS,    [CLAIM] = CLAIMS,
+        [DOWNGRADE] = DOWNGRADES,
     };
     return budgets[kind];
 }
@@ -48,6 +49,19 @@ static bool is_granted(const struct model_client *k) {
 
 /* ---- the ordinary course */
 
+/* Does it wait for a node that its server shows, and that is gone? Any other answer would change nothing. */
+static bool asks(const struct list *l, const struct model_client *k, const struct model_entry *p) {
+    return k->ghost.mark != 0 && !k->asked && p->c.phase == PDK__IN && p->c.watching && !p->c.leaving &&
+           ts_fake_name_equal(model_name(p->c.watched), k->ghost) && !ts_fake_find(&l->s->fake, k->ghost);
+}
+
+/* Does it watch a node that is there? */
+static bool may_be_fooled(const struct list *l, const struct model_client *k, const struct model_entry *p) {
+    const struct ts_fake_node *node =
+        p->registered && p->c.watching ? ts_fake_find(&l->s->fake, model_name(p->c.watched)) : NULL;
+    return k->ghost.mark == 0 && node && node->watchers & 1u << k->session;
+}
+
 static void add_network(struct list *l, int32_t client) {
     const struct model_client *k = &l->s->clients[client];
     const struct ts_fake_session *at = k->session < 0 ? NULL : &l->s->fake.sessions[k->session];
@@ -67,6 +81,9 @@ static void add_network(struct list *l, int32_t client) {
             add_of(l, SETTLE, client, i);
     if (model_grants_lapsed(k))
         add(l, NOTICE, client, 1);
+    for (int32_t i = 0; i < k->entries_count && at && at->link; i++)
+        if (asks(l, k, &k->entries[i]))
+            add_of(l, ASK, client, i);
 }
 
 static bool may_downgrade(const struct list *l, int32_t client, const struct model_entry *p) {
@@ -118,6 +135,9 @@ static void add_server_faults(struct list *l, int32_t client) {
         add(l, EXPIRE, client, 1);
     add(l, REMOVE, client, nodes_of(l->s, k->session));
     add(l, TOUCH, client, nodes_of(l->s, k->session));
+    for (int32_t i = 0; i < k->entries_count && at->link; i++)
+        if (may_be_fooled(l, k, &k->entries[i]))
+            add_of(l, GHOST, client, i);
     if (!ts_fake_can_execute(&l->s->fake, k->session))
         return;
     add(l, SAY_NOT_NOW, client, 1);

@@ -142,6 +142,10 @@ static void apply_fault(struct model *m, model_action a) {
     case SQUAT:
         squat(m, client);
         break;
+    case GHOST:
+        m->seen.ghosts++;
+        m->now->clients[client].ghost = model_name(m->now->clients[client].entries[model_which(a)].c.watched);
+        break;
     default:
         break;
     }
@@ -169,6 +173,9 @@ static void apply_ordinary(struct model *m, model_action a) {
         break;
     case SETTLE:
         model_entry_settle(m, client, which);
+        break;
+    case ASK:
+        model_entry_ask(m, client, which);
         break;
     case NOTICE:
         m->seen.late_notices++;

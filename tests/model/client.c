@@ -63,8 +63,15 @@ bool model_is_connected(const struct model *m, const struct model_client *k) {
 
 void model_connected(struct model *m, int32_t client) { model_entries_tell(m, client, PDK__LINK_UP); }
 
+/* The next server shows what is there. */
+static void leave_server(struct model_client *k) {
+    k->ghost = (struct ts_fake_name){0, 0};
+    k->asked = k->told = false;
+}
+
 void model_link_down(struct model *m, int32_t client) {
     struct model_state *s = m->now;
+    leave_server(&s->clients[client]);
     ts_fake_cut(&s->fake, s->clients[client].session);
     if (s->fake.sessions[s->clients[client].session].replies_count != 0)
         m->seen.losses++;
@@ -81,6 +88,7 @@ void model_session_over(struct model *m, int32_t client) {
         m->now->fake.sessions[k->session].zombies = 0;
     k->session = -1;
     k->lease = k->renewing = false;
+    leave_server(k);
     model_entries_tell(m, client, PDK__EXPIRED);
     if (model_is_live(k))
         k->session = ts_fake_open(&m->now->fake);
@@ -109,11 +117,40 @@ static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
            (kind == PDK__OP_CREATE || kind == PDK__OP_MKDIR || kind == PDK__OP_DELETE || kind == PDK__OP_SET);
 }
 
+/* The server does not tell that the node is gone, */
+static bool is_hidden(const struct model_client *k, const struct ts_fake_reply *packet) {
+    return k->ghost.mark != 0 && packet->packet == TS_FAKE_DELETED && ts_fake_name_equal(packet->name, k->ghost);
+}
+
+static bool is_about_ghost(const struct model_client *k, uint64_t tag) {
+    int32_t entry = model_entry_of(tag);
+    return entry >= 0 && (model_purpose(tag) == FOR_WATCH || model_purpose(tag) == FOR_ASK) &&
+           ts_fake_name_equal(model_name(k->entries[entry].c.watched), k->ghost);
+}
+
+/* and shows it in reads and lists. A barrier is answered by the leader. */
+static void haunt(const struct model_client *k, struct ts_fake_reply *packet) {
+    bool shown = false;
+    if (k->ghost.mark == 0 || packet->packet != TS_FAKE_REPLY)
+        return;
+    if (packet->kind == PDK__OP_WATCH && packet->result == PDK__NO_NODE && is_about_ghost(k, packet->tag))
+        packet->result = PDK__OK;
+    if (packet->kind != PDK__OP_LIST || packet->result != PDK__OK)
+        return;
+    for (int32_t i = 0; i < packet->count; i++)
+        shown = shown || ts_fake_name_equal(packet->children[i], k->ghost);
+    if (!shown && packet->count < TS_FAKE_NODES)
+        packet->children[packet->count++] = k->ghost;
+}
+
 void model_receive(struct model *m, int32_t client) {
     struct ts_fake_reply packet;
     ts_fake_take(&m->now->fake, m->now->clients[client].session, &packet);
     if (m->transcript)
         model_print_packet(m, client, &packet);
+    if (is_hidden(&m->now->clients[client], &packet))
+        return;
+    haunt(&m->now->clients[client], &packet);
     if (packet.packet != TS_FAKE_REPLY) {
         if (packet.packet != TS_FAKE_CHILDREN)
             model_entry_watch_fired(m, client, packet.name, packet.packet == TS_FAKE_DELETED);

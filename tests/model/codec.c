@@ -202,6 +202,8 @@ ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
     k->wanted = code_bool(c, k->wanted);
     k->leaving = code_bool(c, k->leaving);
     k->link = code_bool(c, k->link);
+    if (c->m->config.tries != 0)
+        k->looks = code_bool(c, k->looks);
     k->dirless = code_bool(c, k->dirless);
     k->proven = code_bool(c, k->proven);
     k->look = code_bool(c, k->look);
@@ -289,6 +291,11 @@ ALWAYS void code_client(struct codec *c, struct model_client *k, int32_t client)
     k->session = code_int(c, k->session + 1, 4) - 1;
     k->lease = code_bool(c, k->lease);
     k->renewing = code_bool(c, k->renewing);
+    if (c->m->config.budgets[GHOSTS] != 0) {
+        code_name(c, &k->ghost);
+        k->asked = code_bool(c, k->asked);
+        k->told = code_bool(c, k->told);
+    }
     if (!c->writing)
         k->handovers = model_handovers(c->m, client);
     code_claims(c, k);

@@ -81,6 +81,11 @@ void model_entry_settle(struct model *m, int32_t client, int32_t entry) {
     submit_own(m, client, entry, PDK__OP_WATCH, FOR_OWN_WATCH);
 }
 
+void model_entry_ask(struct model *m, int32_t client, int32_t entry) {
+    client_of(m, client)->asked = true;
+    submit(m, client, entry, PDK__OP_BARRIER, model_name(entry_of(m, client, entry)->c.watched), 0, FOR_ASK);
+}
+
 /* A command while another one of this entry is unanswered? */
 static void check_one_command(struct model *m, int32_t client, int32_t entry) {
     const struct ts_fake_session *s = &m->now->fake.sessions[client_of(m, client)->session];
@@ -133,6 +138,9 @@ static void carry_out(struct model *m, int32_t client, int32_t entry, enum pdk__
         break;
     case PDK__DO_DELETE:
         submit_own(m, client, entry, PDK__OP_DELETE, FOR_DELETE);
+        break;
+    case PDK__DO_LOOK: /* the fake's answers are never old: no sync */
+        submit_directory(m, client, entry, PDK__OP_LIST, FOR_LOOK);
         break;
     case PDK__DO_PAUSE:
         p->pausing = true;
@@ -213,7 +221,11 @@ static void begin(struct model *m, int32_t client, int32_t entry) {
     model_entry_tell(m, client, entry, PDK__ENTER);
 }
 
-void model_entry_new(struct model *m, int32_t client) { begin(m, client, make(m, client, MODEL_QUEUE)); }
+void model_entry_new(struct model *m, int32_t client) {
+    int32_t entry = make(m, client, MODEL_QUEUE);
+    entry_of(m, client, entry)->c.looks = model_never_waits(m, client) && m->config.permits == 0;
+    begin(m, client, entry);
+}
 
 void model_entry_exchange(struct model *m, int32_t client, int32_t held) {
     int32_t entry = make(m, client, MODEL_EXCHANGE);
@@ -255,8 +267,26 @@ static bool gives_up(const struct model_client *k, const char *name) {
     return false;
 }
 
-static void on_listed(struct model *m, int32_t client, int32_t entry, const struct ts_fake_reply *r) {
+static void view_from_behind(struct pdk__view *view, const char *const *names, size_t count, const char *mark,
+                             struct pdk__rule rule) {
+    struct pdk__child children[TS_FAKE_NODES];
+    pdk__children_parse(children, names, count);
+    pdk__view_from_behind(view, children, count, mark, rule);
+}
+
+/* What the leader has said to be gone is nobody's. */
+static void forget_gone(const struct model_client *k, struct ts_fake_reply *list) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < list->count; i++)
+        if (!k->told || !ts_fake_name_equal(list->children[i], k->ghost))
+            list->children[kept++] = list->children[i];
+    list->count = (int16_t)kept;
+}
+
+static void on_listed(struct model *m, int32_t client, int32_t entry, struct ts_fake_reply *r) {
     struct model_entry *p = entry_of(m, client, entry);
+    forget_gone(client_of(m, client), r);
+    bool look = model_purpose(r->tag) == FOR_LOOK;
     char texts[TS_FAKE_NODES][TS_FAKE_TEXT], exchanged[TS_FAKE_TEXT] = "";
     const char *children[TS_FAKE_NODES];
     struct pdk__view view;
@@ -268,9 +298,13 @@ static void on_listed(struct model *m, int32_t client, int32_t entry, const stru
         ts_fake_name_text(&m->names, p->exchanged, exchanged);
     if (r->result == PDK__OK) {
         struct pdk__rule rule = model_rule(m, client);
-        pdk__view_make(&view, children, (size_t)r->count, &(struct pdk__viewer){p->c.mark, p->c.own, exchanged, rule});
+        if (look)
+            view_from_behind(&view, children, (size_t)r->count, p->c.mark, rule);
+        else
+            pdk__view_make(&view, children, (size_t)r->count,
+                           &(struct pdk__viewer){p->c.mark, p->c.own, exchanged, rule});
         p->blocked = view.blocker[0] != '\0' && (rule.spare > 0 || !gives_up(client_of(m, client), view.blocker));
-        if (view.blocker[0] != '\0')
+        if (view.blocker[0] != '\0' && !look)
             model_check_blocked(m, client, p, r);
     }
     step(m, client, entry,
@@ -309,6 +343,19 @@ static void on_own_watched(struct model *m, int32_t client, int32_t entry, enum 
         model_entry_tell(m, client, entry, PDK__NODE_LOST);
 }
 
+/* What is gone stays gone: no list shows it any more, whatever the server says. */
+static void on_asked(struct model *m, int32_t client, enum pdk__result result) {
+    struct model_client *k = client_of(m, client);
+    if (k->ghost.mark == 0)
+        return;
+    if (result == PDK__NO_NODE) {
+        k->told = true;
+        model_entry_watch_fired(m, client, k->ghost, true);
+    } else if (result != PDK__OK) {
+        k->asked = false;
+    }
+}
+
 static void on_renewed(struct model *m, int32_t client, int32_t entry, enum pdk__result result) {
     struct model_client *k = client_of(m, client);
     k->renewing = false;
@@ -319,7 +366,7 @@ static void on_renewed(struct model *m, int32_t client, int32_t entry, enum pdk_
             model_renew(m, client); /* the timer does it */
 }
 
-void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_reply *r) {
+void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *r) {
     static const enum pdk__event_type types[] = {
         [FOR_CREATE] = PDK__CREATED, [FOR_MKDIR] = PDK__MADE_DIR, [FOR_PROOF] = PDK__PROVED,
         [FOR_STAT] = PDK__STATTED,   [FOR_DELETE] = PDK__DELETED,
@@ -328,9 +375,11 @@ void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_re
     enum model_purpose purpose = model_purpose(r->tag);
     if (purpose == FOR_RENEWAL)
         on_renewed(m, client, entry, r->result);
+    else if (purpose == FOR_ASK)
+        on_asked(m, client, r->result);
     else if (entry < 0)
         return; /* of an entry that is gone */
-    else if (purpose == FOR_ENTER_LIST || purpose == FOR_LIST || purpose == FOR_PROVE_LIST)
+    else if (purpose == FOR_ENTER_LIST || purpose == FOR_LIST || purpose == FOR_PROVE_LIST || purpose == FOR_LOOK)
         on_listed(m, client, entry, r);
     else if (purpose == FOR_WATCH)
         on_watched(m, client, entry, r);

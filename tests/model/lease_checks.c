@@ -39,12 +39,14 @@ static void check_length(struct lease_model *m, const struct lease_state *s, con
     int64_t timeout = s->timeout * m->config.unit;
     int32_t write = newest(m, s, lease_clock(m, k->sent) - LEASE_CONFIRM, true);
     int32_t touch = write < 0 ? -1 : newest(m, s, lease_clock(m, s->sent[write]) - report_delay(m, s), false);
-    int8_t j = touch >= 0 && s->sent[touch] > s->born ? s->sent[touch] : s->born;
+    int8_t confirmed = s->looked > s->born ? s->looked : s->born;
+    int8_t j = touch >= 0 && s->sent[touch] > confirmed ? s->sent[touch] : confirmed;
     int64_t promised = lease_clock(m, j) + timeout - margin(timeout);
     if (j != LEASE_NEVER && end < promised)
         lease_break(m, "a lease is as long as its evidence allows", "it ends %.2f units too early",
                     units(m, promised - end));
-    m->seen.renewals += j > s->born;
+    m->seen.renewals += j > confirmed;
+    m->seen.handshakes += confirmed > s->born && j == confirmed;
 }
 
 void lease_check_renewal(struct lease_model *m, const struct lease_state *s, const struct lease_request *k,
@@ -155,6 +157,8 @@ const char *lease_vacuous(const struct lease_model *m) {
         return "no leader was deposed";
     if (budgets[LEASE_LOSSES] != 0 && seen->reconnects == 0)
         return "nobody reconnected";
+    if (budgets[LEASE_LOSSES] != 0 && seen->handshakes == 0)
+        return "no handshake moved a lease";
     if (budgets[LEASE_SHORTS] != 0 && seen->shortened == 0)
         return "no lease was shortened";
     if (budgets[LEASE_STALLS] != 0 && seen->stalls == 0)

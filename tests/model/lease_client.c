@@ -5,7 +5,7 @@
  * t + T − margin. A smaller T, later, lessens all worths and the lease's end alike. Left out are:
  *
  *  - The end of a lease that is over: any end at or before now says the same, and now only grows.
- *  - Birth, and answers, worth no more than the end or than now: a lease counted from them would not move, or be over.
+ *  - Birth, a look, and answers, worth no more than the end or than now: a lease counted from them would not move, or be over.
  *  - Of two answers seen in the same unit the one to the earlier request, unless it proves more: both may count, and it is
  *    worth less.
  *  - The fact that a write was committed, when that was seen so early that the write confirms a touch to every request that
@@ -31,6 +31,8 @@ void lease_restore(const struct lease_model *m, const struct lease_state *s, str
         pdk__lease_negotiated(l, s->timeout * m->config.unit);
     for (int32_t i = 0; i < s->told; i++)
         pdk__lease_answered(l, lease_clock(m, s->sent[i]), lease_clock(m, s->answered[i]), s->committed[i]);
+    if (s->looked != LEASE_NEVER)
+        pdk__lease_dialled(l, lease_clock(m, s->looked), lease_clock(m, s->looked));
     l->end = s->end == 0 ? 0 : lease_clock(m, 0) + s->end;
 }
 
@@ -51,6 +53,9 @@ void lease_learn(struct lease_model *m, struct lease_state *s) {
     s->news = 0;
     keep_end(m, s, &l);
 }
+
+/* All that it sends from here on goes over a connection that is dialled later. */
+void lease_look(struct lease_state *s) { s->looked = 0; }
 
 void lease_send(struct lease_state *s, enum lease_kind kind) {
     s->request[s->requests++] = (struct lease_request){.kind = (int8_t)kind, .stage = LEASE_SENT, .sent = 0};
@@ -126,6 +131,8 @@ void lease_tidy_client(const struct lease_model *m, struct lease_state *s) {
     int8_t kept = 0;
     if (s->born != LEASE_NEVER && is_worthless(m, s, s->born))
         s->born = LEASE_NEVER;
+    if (s->looked != LEASE_NEVER && is_worthless(m, s, s->looked))
+        s->looked = LEASE_NEVER;
     for (int32_t i = 0; i < s->told; i++) {
         if (is_worthless(m, s, s->sent[i]))
             continue;

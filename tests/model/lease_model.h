@@ -110,7 +110,7 @@ struct lease_state {
     int8_t heard;   /* the leader that has the quorum: of the newest touch */
     int8_t granted; /* the timeout it goes by */
     int8_t budgets[LEASE_BUDGETS];
-    uint8_t padding[1];
+    int8_t looked; /* when the client last saw that it had no connection, and had dialled none */
 };
 
 /* A run in which these did not happen proves nothing. */
@@ -119,6 +119,7 @@ struct lease_seen {
     uint64_t lapses;   /* leases that ended by the clock */
     uint64_t expiries; /* states in which the leader may give the session away */
     uint64_t deposals, reconnects, shortened, stalls;
+    uint64_t handshakes; /* leases moved by a handshake, to beyond all touches that were reported */
     int64_t
         closest; /* the least time from the end of a lease to where the leader may expire, in ns of the client's clock */
 };
@@ -147,6 +148,7 @@ enum lease_action_kind {
     LEASE_STALL,             /* the leader falls silent, and goes on later */
     LEASE_RESUME,            /* all that is overdue happens now, in any order */
     LEASE_LOSE,              /* the client loses its connection, and what is under way on it */
+    LEASE_LOOK,              /* the client sees that it has none, and has dialled none */
     LEASE_RECONNECT,         /* the leader itself confirms the session, and that is a touch */
     LEASE_RECONNECT_DEPOSED, /* the deposed leader confirms it */
     LEASE_ACTION_KINDS,
@@ -211,6 +213,7 @@ int32_t lease_timeout(const struct lease_model *m, const struct lease_state *s);
 /* The real lease, from what the state knows of it. */
 void lease_restore(const struct lease_model *m, const struct lease_state *s, struct pdk__lease *l);
 void lease_learn(struct lease_model *m, struct lease_state *s);
+void lease_look(struct lease_state *s);
 void lease_send(struct lease_state *s, enum lease_kind kind);
 void lease_answer(struct lease_model *m, struct lease_state *s);
 void lease_tidy_client(const struct lease_model *m, struct lease_state *s);

@@ -21,6 +21,7 @@ void lease_begin(struct lease_state *s) {
     memset(s, 0, sizeof *s);
     lease_disconnect(s);
     s->connection = LEASE_NO_SESSION;
+    s->looked = LEASE_NEVER;
 }
 
 /* ---- what can happen */
@@ -43,7 +44,9 @@ static void may_connect(struct list *list, const struct lease_config *config, en
                 may(list, kind, lease_target(at, first, second, shorter));
 }
 
-static void may_reconnect(struct list *list, const struct lease_model *m, const struct lease_state *s) {
+static void may_be_without(struct list *list, const struct lease_model *m, const struct lease_state *s) {
+    if (s->looked != 0)
+        may(list, LEASE_LOOK, 0);
     bool shorter = m->config.shorter != 0 && s->budgets[LEASE_SHORTS] < m->config.budgets[LEASE_SHORTS];
     for (int32_t i = 0; i <= shorter; i++) {
         may_connect(list, &m->config, LEASE_RECONNECT, i == 1);
@@ -124,7 +127,7 @@ int32_t lease_possible(const struct lease_model *m, const struct lease_state *s,
     else if (s->connection == LEASE_UP)
         may_connected(&list, m, s);
     else
-        may_reconnect(&list, m, s);
+        may_be_without(&list, m, s);
     if (s->connection != LEASE_NO_SESSION && !s->deposed && left(m, s, LEASE_DEPOSALS))
         may(&list, LEASE_DEPOSE, 0);
     if (may_pass_the_unit(m, s))
@@ -149,6 +152,7 @@ void lease_age(struct lease_model *m, struct lease_state *s) {
         m->seen.lapses += end <= 0;
     }
     s->born = older(s->born);
+    s->looked = older(s->looked);
     s->heard = older(s->heard);
     age_all(s->sent, s->told);
     age_all(s->answered, s->told);
@@ -205,6 +209,9 @@ static void step(struct lease_model *m, struct lease_state *s, enum lease_action
         break;
     case LEASE_ANSWER:
         lease_answer(m, s);
+        break;
+    case LEASE_LOOK:
+        lease_look(s);
         break;
     case LEASE_CREATE:
     case LEASE_RECONNECT:

@@ -105,6 +105,9 @@ void lease_tell(const struct lease_model *m, const struct lease_state *before, c
         fprintf(out, "client    is connected; the timeout is %d", before->news);
         tell_lease(m, before, after, time, out);
         break;
+    case LEASE_LOOK:
+        fprintf(out, "client    sees that it has no connection, and dials");
+        break;
     case LEASE_SEND:
         fprintf(out, "client    sends a %s", kinds[argument]);
         break;

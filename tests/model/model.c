@@ -6,10 +6,10 @@
 #include <sys/resource.h>
 
 static const char *const budget_names[BUDGETS] = {
-    [FAULTS] = "faults",     [LOSSES] = "losses",         [LAPSES] = "lapses",     [EXPIRIES] = "expiries",
-    [CANCELS] = "cancels",   [REMOVALS] = "admin",        [TOUCHES] = "touches",   [REFUSALS] = "refusals",
-    [RENEWALS] = "renewals", [ABANDONS] = "abandons",     [VANISHES] = "vanishes", [SQUATS] = "squats",
-    [CLAIMS] = "claims",     [DOWNGRADES] = "downgrades",
+    [FAULTS] = "faults",     [LOSSES] = "losses",     [LAPSES] = "lapses",         [EXPIRIES] = "expiries",
+    [CANCELS] = "cancels",   [REMOVALS] = "admin",    [TOUCHES] = "touches",       [REFUSALS] = "refusals",
+    [RENEWALS] = "renewals", [ABANDONS] = "abandons", [VANISHES] = "vanishes",     [SQUATS] = "squats",
+    [GHOSTS] = "ghosts",     [CLAIMS] = "claims",     [DOWNGRADES] = "downgrades",
 };
 
 static int usage(void) {

@@ -28,6 +28,7 @@
 #include "core/contender.h"
 #include "core/handovers.h"
 #include "fake_zk.h"
+#include "visited.h"
 
 #include <stdio.h>
 
@@ -53,7 +54,8 @@ enum model_budget {
     ABANDONS, /* a session given up by its client while the server keeps it */
     VANISHES, /* the empty directory removed */
     SQUATS,   /* a node made by a stranger, with the name that a downgrade is about to use */
-    CLAIMS,   /* another thread wants the lock, at any time */
+    GHOSTS, /* a server overlooks that a predecessor goes: it shows the node to its client until that connects elsewhere */
+    CLAIMS, /* another thread wants the lock, at any time */
     DOWNGRADES,
     BUDGETS,
 };
@@ -109,7 +111,9 @@ struct model_entry {
 struct model_client {
     int32_t session; /* −1: none */
     bool lease;
-    bool renewing; /* a barrier is in flight */
+    bool renewing;             /* a barrier is in flight */
+    struct ts_fake_name ghost; /* its server goes on showing this node; mark 0: none */
+    bool asked, told;          /* the leader was asked after it; has said that it is gone */
     struct pdk__handovers handovers;
     int32_t tickets;               /* drawn so far */
     int32_t queued, sleepers;      /* how many of these */
@@ -131,7 +135,7 @@ struct model_state {
 struct model_seen {
     uint64_t grants, contended, handovers, rejoins, losses, recovered_found, recovered_absent, expiries, abandons;
     uint64_t lost_holds, late_notices, late_receipts, removed_holds, touched;
-    uint64_t shared, full, downgrades, taken_over, let_in, exchanged_gone, given_back, squatted;
+    uint64_t shared, full, downgrades, taken_over, let_in, exchanged_gone, given_back, squatted, ghosts, turned_away;
 };
 
 struct model {
@@ -155,6 +159,7 @@ enum model_action_kind {
     PAUSED,  /* the moment that an entry asked for is over */
     SETTLE,  /* the grant was kept for a while: watch the own node */
     NOTICE,  /* the timer finds that the lease is over */
+    ASK,     /* a waiter has waited for long: it asks the leader after its predecessor */
     NETWORK, /* not an action: when none of those before is left, the network is quiet */
     RECEIVE, /* a thread wakes, and takes the grant, or finds it lapsed */
     RELEASE,
@@ -179,6 +184,7 @@ enum model_action_kind {
     ABANDON,
     VANISH,
     SQUAT,
+    GHOST,
     ACTION_KINDS,
 };
 
@@ -232,9 +238,11 @@ enum model_purpose {
     FOR_PROVE_LIST,
     FOR_STAT,
     FOR_DELETE,
+    FOR_LOOK,
     MODEL_COMMANDS,
     FOR_RENEWAL = MODEL_COMMANDS,
     FOR_OWN_WATCH,
+    FOR_ASK,
     MODEL_PURPOSES,
 };
 static inline enum model_purpose model_purpose(uint64_t tag) { return (enum model_purpose)(tag & 15); }
@@ -251,10 +259,12 @@ struct ts_fake_name model_name_given(int32_t client, const struct model_entry *p
 void model_entry_leave(struct model *m, int32_t client, int32_t entry);
 void model_entry_tell(struct model *m, int32_t client, int32_t entry, enum pdk__event_type type);
 void model_entries_tell(struct model *m, int32_t client, enum pdk__event_type type);
-void model_entry_answer(struct model *m, int32_t client, const struct ts_fake_reply *reply);
+void model_entry_answer(struct model *m, int32_t client, struct ts_fake_reply *reply);
 void model_entry_watch_fired(struct model *m, int32_t client, struct ts_fake_name name, bool gone);
 /* A grant that is kept hears of its node's deletion. */
 void model_entry_settle(struct model *m, int32_t client, int32_t entry);
+/* Ask the leader after the predecessor. */
+void model_entry_ask(struct model *m, int32_t client, int32_t entry);
 /* A barrier, now. */
 void model_renew(struct model *m, int32_t client);
 /* Of this client's, the first that is granted, or will be soon; −1: none. */
@@ -348,18 +358,6 @@ const char *model_vacuous(const struct model *m);
 size_t model_pack(const struct model *m, struct model_state *s, uint8_t bytes[MODEL_PACKED]);
 void model_unpack(const struct model *m, struct model_state *s, const uint8_t *bytes, size_t size);
 uint64_t model_hash(const uint8_t *bytes, size_t size);
-
-/* --- visited.c: a set of hashes */
-struct model_visited {
-    uint64_t *slots;
-    uint64_t mask, count;
-};
-void model_visited_init(struct model_visited *v);
-void model_visited_free(struct model_visited *v);
-/* Soon it will be asked for this one. */
-void model_visited_fetch(const struct model_visited *v, uint64_t hash);
-/* true when it was not in there yet. */
-bool model_visited_add(struct model_visited *v, uint64_t hash);
 
 /* --- frontier.c: packed states, first in, first out */
 struct model_chunk;

@@ -135,6 +135,8 @@ void model_use(const struct model *m, const struct model_state *s, struct model_
     for (int32_t i = 0; i < TS_FAKE_SESSIONS; i++)
         use_session(m, used, &s->fake.sessions[i]);
     for (int32_t i = 0; i < m->config.clients; i++)
+        use_name(m, used, s->clients[i].ghost);
+    for (int32_t i = 0; i < m->config.clients; i++)
         for (int32_t n = 0; n < s->clients[i].entries_count; n++) {
             const struct model_entry *entry = &s->clients[i].entries[n];
             if (entry->c.phase == PDK__GONE)

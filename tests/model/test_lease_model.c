@@ -231,6 +231,8 @@ static void follow(const struct lease_model *m, struct whole *w, const struct le
         w->sent[w->requests++] = w->now;
     } else if (kind == LEASE_LOSE) {
         w->requests = 0;
+    } else if (kind == LEASE_LOOK) {
+        pdk__lease_dialled(&w->lease, lease_clock(m, w->now), lease_clock(m, w->now));
     } else if (kind == LEASE_ANSWER) {
         pdk__lease_answered(&w->lease, lease_clock(m, w->sent[0]), lease_clock(m, w->now),
                             before->request[0].kind == LEASE_BARRIER);

@@ -93,6 +93,20 @@ START_TEST(one_waits_and_one_only_tries) {
 }
 END_TEST
 
+START_TEST(two_clients_and_a_server_that_shows_what_is_gone) {
+    keeps_promises(
+        (struct model_config){.clients = 2,
+                              .threads = {2},
+                              .budgets = {[GHOSTS] = 1, [LOSSES] = 1, [REFUSALS] = 1, [REMOVALS] = 1, [FAULTS] = 2}},
+        10000);
+}
+END_TEST
+
+START_TEST(three_clients_and_a_server_that_shows_what_is_gone) {
+    keeps_promises((struct model_config){.clients = 3, .budgets = {[GHOSTS] = 1, [CANCELS] = 1, [FAULTS] = 2}}, 10000);
+}
+END_TEST
+
 START_TEST(two_million_states_in_all) { explored_in_all(2000000); }
 END_TEST
 
@@ -210,6 +224,8 @@ static Suite *make_suite(void) {
     tcase_add_test(all, two_clients_at_the_end_of_the_counter);
     tcase_add_test(all, two_clients_that_give_sessions_up);
     tcase_add_test(all, one_waits_and_one_only_tries);
+    tcase_add_test(all, two_clients_and_a_server_that_shows_what_is_gone);
+    tcase_add_test(all, three_clients_and_a_server_that_shows_what_is_gone);
     tcase_add_test(all, two_million_states_in_all);
     tcase_add_test(checks, two_believers_are_noticed);
     tcase_add_test(checks, a_foreign_deletion_is_noticed);

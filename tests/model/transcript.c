@@ -18,7 +18,7 @@ static const char *const phases[] = {
     "is gone",
 };
 static const char *const ops[] = {"create", "mkdir",   "list",   "get and watch", "get",
-                                  "stat",   "barrier", "delete", "write to"};
+                                  "stat",   "barrier", "delete", "write to",      "sync"};
 static const char *const events[] = {
     [TS_FAKE_DELETED] = "was deleted", [TS_FAKE_CHANGED] = "was changed", [TS_FAKE_CHILDREN] = "has other children"};
 static const char *const results[] = {"OK",          "no such node",   "node exists", "UNKNOWN (connection loss)",
@@ -137,6 +137,8 @@ void model_print_action(struct model *m, const struct model_state *s, int step, 
         [EXPIRE] = "has its session expired by the server, its lease being over",
         [RENEW] = "renews, once more",
         [ABANDON] = "gives its session up; the server keeps it until it expires",
+        [ASK] = "has waited for long: it asks the leader",
+        [GHOST] = "is at a server that goes on showing the node it waits for",
         [SQUAT] = "is too late: a stranger makes a node with the name that it wants to use",
     };
     enum model_action_kind kind = model_kind(a);
@@ -245,7 +247,8 @@ static void print_client(FILE *out, const struct model_state *s, int32_t client)
 
 void model_print_state(struct model *m, const struct model_state *s) {
     static const char *const commands[] = {
-        "nothing", "create and list", "mkdir", "list", "get and watch", "barrier and list", "stat", "delete", "a pause",
+        "nothing", "create and list", "mkdir",   "list",          "get and watch", "barrier and list",
+        "stat",    "delete",          "a pause", "list, to look",
     };
     model_print_directory(m, s);
     for (int32_t i = 0; i < m->config.clients; i++) {

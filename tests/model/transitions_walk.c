@@ -135,7 +135,7 @@ static void tell_answers(struct walk *w, const struct alone *a) {
     static const enum pdk__event_type answers[] = {
         [PDK__DO_ENTER] = PDK__CREATED,  [PDK__DO_MKDIR] = PDK__MADE_DIR, [PDK__DO_LIST] = PDK__LISTED,
         [PDK__DO_WATCH] = PDK__WATCHED,  [PDK__DO_PROVE] = PDK__PROVED,   [PDK__DO_STAT] = PDK__STATTED,
-        [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,
+        [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,   [PDK__DO_LOOK] = PDK__LISTED,
     };
     if (a->c.phase == PDK__GONE)
         for (int type = PDK__CREATED; type <= PDK__PAUSED; type++)

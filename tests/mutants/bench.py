@@ -2,14 +2,17 @@
 import functools
 import os
 import pathlib
+import platform
 import re
 import shlex
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", "-Wno-type-limits"]
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", "-Wno-type-limits",
+         *(["-mcx16"] if platform.machine() == "x86_64" else [])]
 SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
+DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 
@@ -37,14 +40,45 @@ def check_program(main, *patterns):
                  libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"])
 
 
+# The fence stands on few files, and needs the C library alone.
+FENCE = ["src/fence/*.c", "src/core/names.c", "src/core/paths.c", "src/core/sequencer.c", "src/base/status.c",
+         "src/base/fail.c", "src/base/fork.c", "tests/support/common/ts_check.c"]
+
+
+def fence_program(main):
+    return Judge(main, *FENCE, packages=["check", "glib-2.0"], libraries=["-lpthread"])
+
+
 JUDGES = {
+    **{name: fence_program(f"tests/unit/test_{name}.c") for name in ("fence", "fence_file", "fence_map")},
     "model": Judge("tests/model/model.c", "tests/model/*.c", "tests/support/fake/*.c", "src/core/*.c",
                    without=r"fake_environment|/lease|/test_"),
     "lease": Judge("tests/model/lease.c", "tests/model/lease*.c", "tests/model/visited.c", "src/core/lease.c"),
+    "guarded": Judge("tests/model/test_guarded_model.c", "tests/model/guarded*.c", "tests/model/visited.c",
+                     "tests/support/common/*.c", "src/core/guarded.c", "src/core/sequencer.c", "src/core/names.c",
+                     "src/core/paths.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "sim": Judge("tests/sim/sim.c", "tests/sim/*.c", "tests/support/simulated/*.c", *LIBRARY, without=r"/test_",
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"]),
+    "answers": Judge("tests/unit/test_contender_answers.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
+                     packages=["check", "glib-2.0"], libraries=["-lpthread"]),
+    "data": check_program("tests/integration/test_data.c", *SERVERS),
+    "checked": check_program("tests/fakes/test_driver_checker.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
+                             *SUPPORT),
+    "checker": check_program("tests/integration/test_checker.c", "tests/integration/refused.c", *SERVERS),
     "driver": check_program("tests/fakes/test_driver.c", "tests/fakes/platform_bench.c", *SUPPORT),
+    "outbox": check_program("tests/fakes/test_driver_log.c", *SUPPORT),
+    "cancel": check_program("tests/integration/test_cancel.c", "tests/integration/cancel_bench.c", *SERVERS),
+    "tries": check_program("tests/fakes/test_driver_tries.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
+                           *SUPPORT),
+    "burst": check_program("tests/fakes/test_driver_burst.c", *DRIVER_BENCH, *SUPPORT),
+    "crowd": check_program("tests/fakes/test_driver_crowd.c", *DRIVER_BENCH, *SUPPORT),
+    "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
     "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),
+    "late": check_program("tests/integration/test_close_late.c", *SERVERS),
+    "dropped": check_program("tests/integration/test_session_dropped.c", "tests/integration/elections.c",
+                             "tests/integration/self.c", *SERVERS),
+    "freed": check_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
+                           "tests/integration/self.c", *SERVERS),
 }
 
 

@@ -19,6 +19,7 @@ READ = "model --rwlock wrr"
 DOWN = "model --rwlock wr --downgrades 1 --losses 1"
 AWAY = "model --rwlock ww --downgrades 1 --admin 1"
 SQUAT = "model --rwlock wr --downgrades 1 --squats 1"
+GHOST = "model --threads 2 --ghosts 1"
 ROOM = "model --semaphore 2 --clients 3 --claims 1"
 
 NEAREST = "is_later(other->sequence, b->nearest, view->blocker[0] != '\\0')"
@@ -28,8 +29,15 @@ HURRY = "view->blocker[0] != '\\0' && e->never_waits))\n        "
 TAKEN = "c->phase = PDK__UNSURE;\n        c->pause = c->named;"
 
 MUTANTS = {
+    "its own server is asked after the predecessor": ("tests/model/entry.c", GHOST, [
+        ("PDK__OP_BARRIER, model_name(entry_of(m, client, entry)->c.watched), 0, FOR_ASK)",
+         "PDK__OP_WATCH, model_name(entry_of(m, client, entry)->c.watched), 0, FOR_ASK)")]),
+    "a list shows again what the leader said to be gone": ("tests/model/entry.c", GHOST, [
+        ("if (!k->told || !ts_fake_name_equal", "if (true || !ts_fake_name_equal")]),
+    "nobody hears what the leader says": ("tests/model/entry.c", GHOST, [
+        ("        k->told = true;\n        model_entry_watch_fired(m, client, k->ghost, true);", "        k->told = true;")]),
     "no barrier before recovery": ("src/core/contender.c", LOSS + " --claims 1", [
-        ("return PDK__DO_PROVE;", "return PDK__DO_LIST;"), ("if (!c->proven)\n        return;", "")]),
+        ("src/core/contender_next.c", "return PDK__DO_PROVE;", "return PDK__DO_LIST;"), ("if (!c->proven)\n        return;", "")]),
     "a lost create was not executed": ("src/core/contender.c", LOSS, [
         ("c->phase = PDK__UNSURE;\n        break;", "break;")]),
     "a lost create was executed by whoever bears the mark": ("src/core/contender.c", OLD, [
@@ -64,9 +72,9 @@ MUTANTS = {
     "a try forgets its node": ("src/core/contender.c", LOSS + " --tries 1", [
         (HURRY + "c->leaving = true;", HURRY + "c->phase = PDK__GONE;")]),
     "a try waits": ("src/core/contender.c", LOSS + " --tries 1", [
-        ("view->blocker[0] != '\\0' && e->never_waits", "false")]),
+        ("view->exchanged_gone || (view->blocker[0] != '\\0' && e->never_waits)", "view->exchanged_gone")]),
     "the wrong token": ("src/core/contender.c", LOSS, [
-        ("c->token = token;", "c->token = 1;")]),
+        ("c->token = e->token;", "c->token = 1;")]),
     "a delete is not repeated": ("src/core/contender.c", LOSS, [
         ("else if (result != PDK__UNKNOWN)\n        c->phase = PDK__STUCK;\n}\n\n/* The answer",
          "else\n        c->phase = PDK__GONE;\n}\n\n/* The answer")]),
@@ -115,7 +123,7 @@ MUTANTS = {
     "leaves though its own threads wait": ("src/core/handovers.c", TURNS, [
         ("return PDK__HANDOVER_REJOIN;", "return PDK__HANDOVER_LEAVE;")]),
     "string order of the names": ("src/core/view.c", LOSS, [
-        ("pdk__sequence_compare(other.sequence, b.me.sequence) <= 0", "strcmp(names[i], viewer->own) <= 0")]),
+        ("pdk__sequence_compare(child->name.sequence, b->me.sequence) <= 0", "strcmp(text, viewer->own) <= 0")]),
     "a minus is a dash": ("src/core/names.c", MINUS, [
         ("if (negative)\n        value = -value;", "")]),
     "a long negative number belongs to nobody": ("src/core/names.c", LONG, [
@@ -123,7 +131,7 @@ MUTANTS = {
     "everybody watches the first": ("src/core/view.c", THREE, [
         (NEAREST, FARTHEST)]),
     "everybody watches the one behind": ("src/core/view.c", LOSS, [
-        ("b.me.sequence) <= 0)", "b.me.sequence) >= 0)")]),
+        ("b->me.sequence) <= 0)", "b->me.sequence) >= 0)")]),
     "a reader overtakes writers": ("src/core/view.c", READ, [
         (SHARED, "return mine != PDK__READER;")]),
     "a writer overtakes readers": ("src/core/view.c", READ, [
@@ -137,15 +145,15 @@ MUTANTS = {
     "readers and writers have a line each": ("src/core/names.c", READ, [
         ("return a == b || (a_locks && b_locks);", "return a == b;")]),
     "one permit more than there are": ("src/core/view.c", ROOM, [
-        ("b.count <= b.rule.spare", "b.count <= b.rule.spare + 1")]),
+        ("b->count <= b->rule.spare", "b->count <= b->rule.spare + 1")]),
     "one permit less than there are": ("src/core/view.c", ROOM, [
-        ("b.count <= b.rule.spare", "b.count < b.rule.spare")]),
+        ("b->count <= b->rule.spare", "b->count < b->rule.spare")]),
     "the permits of a lock": ("src/core/view.c", "model --semaphore 1 --clients 3", [
-        ("b.count <= b.rule.spare", "b.count <= 1")]),
+        ("b->count <= b->rule.spare", "b->count <= 1")]),
     "a lease is nobody's": ("src/core/names.c", ROOM, [
         ('{"lease-", PDK__LEASE},', '{"leases-", PDK__LEASE},')]),
     "who finds no room waits": ("src/core/contender.c", ROOM, [
-        ("view->blocker[0] != '\\0' && e->never_waits", "false")]),
+        ("view->exchanged_gone || (view->blocker[0] != '\\0' && e->never_waits)", "view->exchanged_gone")]),
     "who finds no room forgets its node": ("src/core/contender.c", ROOM, [
         (HURRY + "c->leaving = true;", HURRY + "c->phase = PDK__GONE;")]),
     "what was given away is taken over": ("src/core/contender.c", AWAY, [
@@ -153,12 +161,12 @@ MUTANTS = {
     "what was given away is kept": ("src/core/view.c", AWAY, [
         ("view->exchanged_gone = viewer->exchanged[0] != '\\0';", "view->exchanged_gone = false;")]),
     "a place that is taken over is given away": ("src/core/view.c", DOWN, [
-        ("view->exchanged_gone = false;\n            continue;", "continue;")]),
+        ("view->exchanged_gone = false;\n        return;", "return;")]),
     "the node that it takes over from is ahead": ("src/core/view.c", DOWN, [
-        ("view->exchanged_gone = false;\n            continue;", "view->exchanged_gone = false;")]),
+        ("view->exchanged_gone = false;\n        return;", "view->exchanged_gone = false;")]),
     "the node that it takes over from may be anybody's": ("src/core/view.c", AWAY, [
-        ("strcmp(names[i], viewer->exchanged) == 0",
-         "pdk__sequence_compare(other.sequence, b.me.sequence) >= 0")]),
+        ("strcmp(text, viewer->exchanged) == 0",
+         "pdk__sequence_compare(child->name.sequence, b->me.sequence) >= 0")]),
     "a name that is taken is a right": ("src/core/contender.c", SQUAT, [
         (TAKEN, "c->phase = PDK__HELD;\n        c->pause = c->named;")]),
     "a name that is taken is a counter at its end": ("src/core/contender.c", SQUAT, [

@@ -5,6 +5,18 @@ name: (file, judge, [(text, its replacement) or (other file, text, its replaceme
 
 DRIVER = "driver"
 ENSURE = "ensure"
+CROWD = "crowd"
+BURST = "burst"
+GHOST = "ghost"
+LATE = "late"
+DROPPED = "dropped"
+FREED = "freed"
+OUTBOX = "outbox"
+CANCEL = "cancel"
+ANSWERS = "answers"
+DATA = "data"
+CHECKER = "checker"
+CHECKED = "checked"
 
 MUTANTS = {
     "watched bytes never shrink": ("src/session/watches.c", DRIVER, [
@@ -17,6 +29,46 @@ MUTANTS = {
         ("bool fine = result == PDK__OK && admission->known == PDK__OK;", "bool fine = result == PDK__OK;")]),
     "the end of a hold wakes nobody": ("src/grant/hold.c", ENSURE, [
         ("    pdk__wake(&hold->waiters);\n    pdk__grant_hold_ended", "    pdk__grant_hold_ended")]),
+    "the dispatcher ends while a close waits for callbacks": ("src/session/threads.c", LATE, [
+        ("atomic_load(&threads_of(s)->stop) && atomic_load(&s->refs) == 0;", "atomic_load(&threads_of(s)->stop);")]),
+    "what nobody can dispatch stays": ("src/session/threads.c", DROPPED, [
+        ("            drop_what_is_due(s);", "            (void)drop_what_is_due;")]),
+    "what nobody can dispatch wakes nobody": ("src/session/dispatch.c", DROPPED, [
+        ("        s->platform->work(s);", "        (void)s;")]),
+    "a leader that is told keeps no candidacy": ("recipes/election_candidate.c", FREED, [
+        ("tell_leader, ref(c), unref)", "tell_leader, c, NULL)")]),
+    "log lines go first": ("src/session/dispatch.c", OUTBOX, [
+        ("n = g_queue_pop_head(&o->due[kind]);", "n = g_queue_pop_head(&o->due[PDK__DUE_KINDS - 1 - kind]);")]),
+    "a loss waits its turn": ("src/session/dispatch.c", OUTBOX, [
+        ("push(s, PDK__DUE_LOSS, ", "push(s, PDK__DUE_CALLBACK, ")]),
+    "a cancelled close leaves callbacks to come": ("src/session/close.c", CANCEL, [
+        ("    pdk__outbox_silence(s);\n}", "}")]),
+    "a list for each claim": ("src/session/lists.c", BURST, [
+        ("    bool ready = d->waiting->len > 0 && d->in_flight < most;", "    bool ready = d->waiting->len > 0;\n    (void)most;")]),
+    "releases wait behind claims": ("src/session/ops.c", BURST, [
+        ("request->kind == PDK__OP_DELETE ? PDK__LANE_DELETES : PDK__LANE_OTHERS", "PDK__LANE_OTHERS")]),
+    "what is cancelled is sent all the same": ("src/session/ops.c", BURST, [
+        ("(!op->turn || op->turn->is_wanted(op->user)) && submit", "submit")]),
+    "a barrier for each list": ("src/session/renew.c", CROWD, [
+        ("if (!is_served(s, pdk__now(s)))", "if (pdk__now(s) > 0)")]),
+    "a barrier for each lost create": ("src/session/renew.c", CROWD, [
+        ("if (s->barrier <= since)", "if (since > 0)")]),
+    "some side queues are not cancelled": ("src/grant/queue.c", CROWD, [
+        ("while (!shut_sides(queue, why))\n        pdk__monitor_let_others(&s->monitor);", "shut_sides(queue, why);")]),
+    "a follower is asked after the predecessor": ("src/session/asks.c", GHOST, [
+        ("{.kind = PDK__OP_BARRIER, .path = ask->path}", "{.kind = PDK__OP_STAT, .path = ask->path}")]),
+    "a list is believed, whatever the leader says": ("src/session/asks.c", GHOST, [
+        ("            children[i].name.kind = PDK__FOREIGN;", "            (void)path;")]),
     "the nodes of all sessions begin alike": ("src/session/supervise.c", DRIVER, [
         ("    pdk__uuid_prefix_make(s);", "    (void)s;")]),
+    "a token that went back is granted": ("src/core/contender.c", ANSWERS, [
+        ("e->token < e->least_token", "e->token < 0")]),
+    "what was seen is forgotten with the ZooKeeper session": ("src/session/tokens.c", DATA, [
+        ("s->token_least = s->token_seen + 1;", "s->token_least = 1;")]),
+    "a checker believes without a lease": ("src/grant/checked.c", CHECKER, [
+        ("return stands && pdk__now(s) < end ?", "return stands && end >= 0 ?")]),
+    "a checker believes what an earlier session has read": ("src/grant/checked.c", CHECKED, [
+        (" == PDK__STANDS && atomic_load(&c->generation) == atomic_load(&c->query.s->generation);", " == PDK__STANDS;")]),
+    "a checker does not hear of a deletion": ("src/grant/checked.c", CHECKER, [
+        ("settle(of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);", "(void)query, (void)gone;")]),
 }

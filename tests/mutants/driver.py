@@ -33,6 +33,10 @@ MUTANTS = {
     "granted with any lease": ("src/session/commands.c", SIM, [
         ("event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));", "event.fresh = s->lease.end != 0;"),
         ("src/grant/claim.c", "!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
+    "a try is busy by an old list": ("tests/support/simulated/sim_client_io.c", "tries", [
+        ("[PDK__OP_SYNC] = SIM_OP_SYNC", "[PDK__OP_SYNC] = SIM_OP_EXISTS")]),
+    "a try writes where somebody is": ("src/core/contender.c", "tries", [
+        ("c->behind = c->leaving = true;", "c->looks = false;")]),
     "LOST twice": ("src/grant/hold.c", SIM, [
         ("tell(hold);\n    end(hold, false)", "tell(hold);\n    hold->told = false;\n    tell(hold);\n    end(hold, false)")]),
     "LOST never": ("src/grant/hold.c", SIM, [
@@ -55,10 +59,10 @@ MUTANTS = {
     "nobody hears of the reconnect": ("src/session/supervise.c", SIM, [
         ("pdk__entries_tell(s, PDK__LINK_UP);", "")]),
     "nobody hears that the lease is fresh": ("src/session/renew.c", SIM, [
-        ("pdk__entries_tell(s, PDK__FRESH);", "(void)s;")]),
+        ("pdk__entries_tell_fresh(s);", "(void)s;")]),
     "a watch that fired is forgotten": ("src/session/entry.c", SIM, [
         ("pdk__entry_tell(entry, PDK__POKE);", ""),
-        ("src/session/commands.c", "if (!is_waiting(entry) || !entry->c.watching)", "if (true)")]),
+        ("src/session/asks.c", "if (!is_waiting(first)) {", "if (true) {")]),
     "a deadline never passes": ("src/grant/claim.c", SIM, [
         ("pdk__alarm_set(claim->queue->s, &claim->alarm, claim->deadline);", "")]),
     "hand-overs all have the same number": ("src/grant/queue.c", SIM, [
@@ -76,9 +80,9 @@ MUTANTS = {
         ("struct pdk_lock {\n", "static bool pdk__blocks_never(enum pdk__kind a, enum pdk__kind b) {\n    (void)a;\n"
          "    (void)b;\n    return false;\n}\n\nstruct pdk_lock {\n")]),
     "a stuck number is as good as another": ("src/core/contender.c", PLAN + "equal_numbers.plan", [
-        ("if (is_stuck(c->own))", "if (false)")]),
+        ("if (went_back || is_stuck(c->own))", "if (went_back)")]),
     "a watch is heard of for ever": ("src/session/commands.c", PLAN + "unreadable_predecessor.plan", [
-        ("if (!is_waiting(entry) || !entry->c.watching)", "if (true)")]),
+        ("        pdk__asks_begin(entry);", "        ;")]),
     # read/write locks
     "readers do not wait for writers": ("src/core/view.c", SIM, [
         ("return theirs != PDK__READER || mine != PDK__READER;", "return mine != PDK__READER;")]),
@@ -122,7 +126,7 @@ MUTANTS = {
          "            admission->leases[i]->owner = NULL;\n    pdk__live_query_stop")]),
     # elections
     "lookouts do not look again after a reconnect": ("src/session/live_query.c", SIM, [
-        ("pdk__live_query_look(link->data);", "(void)link->data;"), NO_POLL]),
+        ("pdk__live_query_look(item);", "(void)link->data;"), NO_POLL]),
     "an observer does not watch the leader": ("recipes/election_observer.c", SIM, [
         ("observation->reading_watched ? PDK__OP_WATCH : PDK__OP_GET", "PDK__OP_GET"), NO_POLL]),
     "an observer does not watch an empty line": ("recipes/election_observer.c", SIM, [
@@ -140,7 +144,8 @@ MUTANTS = {
     "who leaves stays in office": ("recipes/election_candidate.c", SIM, [
         ("        release(leftovers, c);\n", "        (void)leftovers;\n")]),
     "who resigned does not come back": ("recipes/election_candidate.c", SIM, [
-        ("pdk_status status = stand(c);", "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : stand(c);")]),
+        ("pdk_status status = stand_again(c);",
+         "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : stand_again(c);")]),
     "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [
-        ("        c->calls.elected(notice->hold, c->calls.user);", "        c->calls.elected(notice->hold, c->calls.user);\n    if (elected)\n        stand(c);")]),
+        ("        c->calls.elected(notice->hold, c->calls.user);", "        c->calls.elected(notice->hold, c->calls.user);\n    if (elected)\n        stand_again(c);")]),
 }

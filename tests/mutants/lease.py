@@ -4,14 +4,15 @@ name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
 
 CLIENT = "tests/model/lease_client.c"
+STEPS = "tests/model/lease_steps.c"
 LEASE = "src/core/lease.c"
 NONE = "lease --losses 0 --deposals 0 "
 FINE = NONE + "--timeout 6 --tick-known --never-leader "  # any delay on any link
 PAUSE = FINE + "--prompt --stalls 1"
 MUTANTS = {
     "a lease is counted from the answer": (LEASE, FINE + "--prompt", [
-        ("return l->sent[at] > l->born ? l->sent[at] : l->born;",
-         "return l->answered[at] > l->born ? l->answered[at] : l->born;")]),
+        ("return l->sent[at] > confirmed_at ? l->sent[at] : confirmed_at;",
+         "return l->answered[at] > confirmed_at ? l->answered[at] : confirmed_at;")]),
     "a lease is counted from the newest request": (LEASE, FINE + "--prompt", [
         ("int64_t end = reported_touch(l, sent) + l->timeout", "int64_t end = sent + l->timeout")]),
     "a lease is counted from the answer to the newest request": (LEASE, FINE + "--prompt", [
@@ -21,9 +22,9 @@ MUTANTS = {
          "if (l->answered[at] > sent)\n            continue;\n        if (true)")]),
     "one write is enough": (LEASE, PAUSE, [
         ("bool confirmed = false;", "bool confirmed = true;"),
-        ("int64_t before = sent - by_any_clock(SLACK);", "int64_t before = sent - report_delay(l);")]),
+        ("int64_t before = sent - by_any_clock(SLACK),", "int64_t before = sent - report_delay(l),")]),
     "the second write may follow at once": (LEASE, PAUSE, [
-        ("int64_t before = sent - by_any_clock(SLACK);", "int64_t before = sent + 1;")]),
+        ("int64_t before = sent - by_any_clock(SLACK),", "int64_t before = sent + 1,")]),
     "any answer confirms a touch": (LEASE, PAUSE, [
         ("if (l->committed[at]) {", "if (true) {")]),
     "the writes need not be apart": (LEASE, FINE, [
@@ -57,6 +58,15 @@ MUTANTS = {
     "a reconnect is a touch that counts": (CLIENT, FINE.replace("--losses 0", "--losses 1") + "--prompt", [
         ("    s->timeout = (int8_t)(l.timeout / m->config.unit);",
          "    if (s->timeout != 0)\n        s->born = 0;\n    s->timeout = (int8_t)(l.timeout / m->config.unit);")]),
+    "a handshake is dated when it is heard of": (CLIENT, FINE.replace("--losses 0", "--losses 1") + "--prompt", [
+        ("    s->timeout = (int8_t)(l.timeout / m->config.unit);",
+         "    if (s->timeout != 0)\n        s->looked = 0;\n    s->timeout = (int8_t)(l.timeout / m->config.unit);")]),
+    "a connection that is there is taken for none": (STEPS, FINE.replace("--losses 0", "--losses 1") + "--prompt", [
+        ("    if (s->timeout != 0 && left(m, s, LEASE_LOSSES))\n        may(list, LEASE_LOSE, 0);",
+         "    if (s->timeout != 0 && left(m, s, LEASE_LOSSES))\n        may(list, LEASE_LOSE, 0);\n"
+         "    if (s->timeout != 0 && s->looked != 0)\n        may(list, LEASE_LOOK, 0);")]),
+    "no handshake counts": (LEASE, FINE.replace("--losses 0", "--losses 1") + "--prompt", [
+        ("return sent >= l->dialled_seen && l->dialled > l->born ? l->dialled : l->born;", "(void)sent;\n    return l->born;")]),
     "the timeout asked for": (CLIENT, NONE + "--timeout 6 --tick-known --prompt --losses 1 --shorter 5 --shorts 1", [
         ("pdk__lease_negotiated(&l, s->news * m->config.unit);",
          "pdk__lease_negotiated(&l, m->config.timeout * m->config.unit);")]),
@@ -75,5 +85,5 @@ MUTANTS = {
     "evidence is lost in a crowd": (LEASE, FINE + "--prompt", [
         ("l->sent[l->newest] >= l->timeout / 64) {", "l->sent[l->newest] >= l->timeout / 4) {")]),
     "only births count": (LEASE, FINE + "--prompt", [
-        ("if (confirmed)\n            return l->sent[at] > l->born ? l->sent[at] : l->born;", "")]),
+        ("if (confirmed)\n            return l->sent[at] > confirmed_at ? l->sent[at] : confirmed_at;", "")]),
 }

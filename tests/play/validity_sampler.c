@@ -10,6 +10,7 @@ struct watched {
     pdk_hold *hold;
     char *what;
     int64_t first, last, longest, sampled; /* ns; sampled: the last time */
+    int64_t least_ms;                      /* that remained, since it was asked */
 };
 
 struct sampler {
@@ -48,6 +49,7 @@ static bool sample(struct watched *one) {
     int64_t before = ts_now_ns();
     if (!pdk_hold_valid(one->hold))
         return false;
+    one->least_ms = MIN(one->least_ms, pdk_hold_remaining_ms(one->hold));
     if (one->first == 0)
         one->first = before;
     else
@@ -108,6 +110,7 @@ void sampler_add(sampler *s, pdk_hold *hold, const char *what) {
     struct watched *one = g_new0(struct watched, 1);
     one->hold = pdk_hold_ref(hold);
     one->what = g_strdup(what);
+    one->least_ms = INT64_MAX;
     sample(one); /* the thread may take its time to wake */
     pthread_mutex_lock(&s->mutex);
     g_ptr_array_add(s->watched, one);
@@ -129,4 +132,18 @@ void sampler_change(sampler *s, pdk_hold *hold, const char *what) {
         sample(one);
     }
     pthread_mutex_unlock(&s->mutex);
+}
+
+int64_t sampler_least_ms(sampler *s, const pdk_hold *hold) {
+    int64_t least = -1;
+    pthread_mutex_lock(&s->mutex);
+    for (guint i = 0; i < s->watched->len && least < 0; i++) {
+        struct watched *one = g_ptr_array_index(s->watched, i);
+        if (one->hold != hold)
+            continue;
+        least = MIN(one->least_ms, pdk_hold_remaining_ms(hold));
+        one->least_ms = INT64_MAX;
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return least;
 }

@@ -126,6 +126,21 @@ static bool enter(struct bare *bare, const char *directory, bool list) {
 bool bare_acquire(struct bare *bare, const char *directory) { return enter(bare, directory, true); }
 bool bare_create(struct bare *bare, const char *directory) { return enter(bare, directory, false); }
 
+static void on_set(int code, const struct Stat *stat, const void *user) {
+    struct bare *bare = (struct bare *)user;
+    (void)stat;
+    pthread_mutex_lock(&bare->lock);
+    bare->code = code;
+    bare->created = true;
+    notify(bare);
+}
+
+bool bare_set(struct bare *bare, const char *path, const char *data, int size) {
+    bare->created = false;
+    return zoo_aset(bare->handle, path, data, size, -1, on_set, bare) == ZOK && wait_for(bare, &bare->created) &&
+           bare->code == ZOK;
+}
+
 static void on_deleted(int code, const void *user) {
     struct bare *bare = (struct bare *)user;
     (void)code;

@@ -20,6 +20,8 @@ void bare_close(struct bare *bare);
 bool bare_acquire(struct bare *bare, const char *directory);
 /* Sends create2 alone, and waits for its reply. */
 bool bare_create(struct bare *bare, const char *directory);
+/* Sends a set of a node's data, and waits for its reply. */
+bool bare_set(struct bare *bare, const char *path, const char *data, int size);
 /* Sends the delete of our node, and does not wait. */
 void bare_release(struct bare *bare);
 /* Waits until every delete has been answered. */

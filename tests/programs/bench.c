@@ -14,7 +14,8 @@ static char *only, *client, *control;
 static int client_index;
 static const GOptionEntry entries[] = {
     {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "a short run", NULL},
-    {"only", 0, 0, G_OPTION_ARG_STRING, &only, "one part: cycles, far, queue, threads, awaiting or valid", "PART"},
+    {"only", 0, 0, G_OPTION_ARG_STRING, &only,
+     "one part: cycles, far, queue, threads, awaiting, valid, burst, crowd or guarded", "PART"},
     {"client", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &client, NULL, NULL},
     {"control", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &control, NULL, NULL},
     {"index", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &client_index, NULL, NULL},
@@ -62,7 +63,8 @@ static int run(void) {
         const char *name;
         void (*run)(struct bench *bench);
     } parts[] = {{"cycles", bench_cycles},   {"far", bench_far},           {"queue", bench_queue},
-                 {"threads", bench_threads}, {"awaiting", bench_awaiting}, {"valid", bench_valid}};
+                 {"threads", bench_threads}, {"awaiting", bench_awaiting}, {"valid", bench_valid},
+                 {"burst", bench_burst},     {"crowd", bench_crowd},       {"guarded", bench_guarded}};
     ts_tempdir *folder = ts_tempdir_new();
     struct bench bench = {.quick = quick, .ensemble = ts_ensemble_start(NULL), .table = g_string_new(NULL)};
     int ran = 0;
@@ -92,5 +94,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bench: %s\n", error->message);
         return 2;
     }
+    if (!only && argc > 1)
+        only = argv[1];
     return client ? bench_client_run(control, client, client_index) : run();
 }

@@ -32,7 +32,10 @@ void bench_far(struct bench *bench);      /* the same behind a link with a round
 void bench_queue(struct bench *bench);    /* processes in the queue: requests counted */
 void bench_threads(struct bench *bench);  /* threads on one lock */
 void bench_awaiting(struct bench *bench); /* and beside threads that await an election */
+void bench_crowd(struct bench *bench);    /* thousands of claims in one session: the longest wait of a call */
 void bench_valid(struct bench *bench);    /* asking whether a hold is valid */
+void bench_guarded(struct bench *bench);  /* a set of a guarded znode, compared with a bare one */
+void bench_burst(struct bench *bench);    /* a hold beside thousands of claims of its session */
 
 /* A process of bench_queue; returns its exit status. */
 int bench_client_run(const char *control, const char *address, int index);

@@ -175,7 +175,7 @@ static void question_free(struct pdk__live_query *query) {
 /* ---- the queue's gate: the participant is present; it is not present any more, or the wait is over */
 
 static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
-    static const struct pdk__live_query_calls calls = {ask, question_free};
+    static const struct pdk__live_query_calls calls = {.ask = ask, .free = question_free};
     struct visit *visit = queue->user;
     struct question *question = g_new0(struct question, 1);
     pdk__live_query_init(&question->query, queue->s, &calls);

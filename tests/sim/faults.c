@@ -181,7 +181,8 @@ static bool answer(struct deployment *d, struct player *player, int32_t code, bo
         taint(d, player->client, PDK_EXHAUSTED);
     if (result == PDK__NOT_ALLOWED)
         taint(d, player->client, PDK_NO_PERMISSION);
-    if (result == PDK__REFUSED || result == PDK__NODE_EXISTS) /* these answers make no sense to most requests */
+    /* these answers make no sense to most requests */
+    if (result == PDK__REFUSED || result == PDK__NODE_EXISTS || result == PDK__BAD_VERSION)
         taint(d, player->client, PDK_UNSUPPORTED);
     sim_answer_next(d->ensemble, session, code, executed && result == PDK__UNKNOWN);
     return true;

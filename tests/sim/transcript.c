@@ -135,9 +135,9 @@ static const char *owner(const struct deployment *d, int64_t session) {
 /* ---- the tapped calls */
 
 static const char *const op_names[] = {
-    [PDK__OP_CREATE] = "create", [PDK__OP_MKDIR] = "mkdir",   [PDK__OP_LIST] = "list",
-    [PDK__OP_WATCH] = "watch",   [PDK__OP_GET] = "get",       [PDK__OP_STAT] = "stat",
-    [PDK__OP_BARRIER] = "check", [PDK__OP_DELETE] = "delete", [PDK__OP_SET] = "set",
+    [PDK__OP_CREATE] = "create", [PDK__OP_MKDIR] = "mkdir", [PDK__OP_LIST] = "list",     [PDK__OP_WATCH] = "watch",
+    [PDK__OP_GET] = "get",       [PDK__OP_STAT] = "stat",   [PDK__OP_BARRIER] = "check", [PDK__OP_DELETE] = "delete",
+    [PDK__OP_SET] = "set",       [PDK__OP_SYNC] = "sync",
 };
 
 /* A handle's tap is found by the handle: a short list is enough. */
@@ -238,6 +238,20 @@ static void tapped_close(pdk__zk *zk) {
     const struct tap *tap = tap_of(zk);
     say(current, process_name(tap->process), "-> closes the session's handle");
     sim_client_calls.close(zk);
+}
+
+static enum pdk__zk_parting tapped_leave(pdk__zk *zk) {
+    enum pdk__zk_parting parting = sim_client_calls.leave(zk);
+    if (parting != PDK__ZK_STAYS)
+        say(current, process_name(tap_of(zk)->process), "-> gives up its connection: the server commits nothing");
+    return parting;
+}
+
+static enum pdk__zk_parting tapped_hurry(pdk__zk *zk, int64_t patience_ms) {
+    enum pdk__zk_parting parting = sim_client_calls.hurry(zk, patience_ms);
+    if (parting != PDK__ZK_STAYS)
+        say(current, process_name(tap_of(zk)->process), "-> gives up a handshake that is not answered");
+    return parting;
 }
 
 const struct pdk__platform *transcript_platform(struct deployment *d) { return &d->transcript->platform; }
@@ -346,7 +360,8 @@ struct transcript *transcript_new(struct deployment *d, FILE *out) {
     struct transcript *transcript = g_new0(struct transcript, 1);
     transcript->d = d;
     transcript->out = out;
-    transcript->calls = (struct pdk__zk_calls){tapped_open, tapped_submit, tapped_close};
+    transcript->calls = (struct pdk__zk_calls){tapped_open,  tapped_submit, tapped_close, sim_client_calls.dialled,
+                                               tapped_leave, tapped_hurry};
     transcript->platform = sim_platform;
     transcript->platform.zk = &transcript->calls;
     taps_count = 0;

@@ -81,9 +81,11 @@ static void take_observed(shared *s, int count, int64_t timeout, request *r) {
     pdk_claim *claim = NULL;
     pthread_mutex_init(&r->mutex, NULL);
     pthread_cond_init(&r->done, NULL);
-    r->status = pdk_semaphore_acquire_async(s->semaphore, count, timeout, answer, r, &claim);
-    if (r->status == PDK_OK)
-        follow(r, claim);
+    pdk_status status = pdk_semaphore_acquire_async(s->semaphore, count, timeout, answer, r, &claim);
+    if (status == PDK_OK)
+        follow(r, claim); /* the answer may have come already */
+    else
+        r->status = status;
     pdk_claim_unref(claim);
     pthread_cond_destroy(&r->done);
     pthread_mutex_destroy(&r->mutex);

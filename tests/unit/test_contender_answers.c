@@ -30,6 +30,33 @@ static void check_create_fails(enum pdk__result result, pdk_status why) {
     ck_assert_int_eq(c.failure, why);
 }
 
+/* A node of servers that went back: it is deleted, whichever answer tells its token. */
+START_TEST(a_token_that_went_back_is_never_granted) {
+    struct pdk__event created = {.type = PDK__CREATED, .result = PDK__OK, .name = OWN, .token = 42, .least_token = 43};
+    setup();
+    enter();
+    ck_assert_int_eq(pdk__contender_step(&c, &created), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.failure, PDK_REWOUND);
+    ck_assert_int_eq(list(OWN, NULL, true), PDK__DO_DELETE);
+    ck_assert_int_eq(answer(PDK__DELETED, PDK__OK), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+
+    setup();
+    be_candidate();
+    struct pdk__event statted = {.type = PDK__STATTED, .result = PDK__OK, .ours = true, .token = 42, .least_token = 43};
+    ck_assert_int_eq(pdk__contender_step(&c, &statted), PDK__DO_DELETE);
+    ck_assert_int_eq(c.failure, PDK_REWOUND);
+
+    setup();
+    enter();
+    created.least_token = 42;
+    pdk__contender_step(&c, &created);
+    ck_assert_int_eq(c.failure, PDK_OK);
+    ck_assert_int_eq(list(OWN, NULL, true), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__HELD);
+}
+END_TEST
+
 /* A counter that sticks at its end gives the same numbers again. Two contenders with one number would wait for each
  * other, or both be first. */
 START_TEST(a_stuck_number_is_nobodys) {
@@ -181,11 +208,91 @@ START_TEST(a_delete_is_repeated_until_it_is_answered) {
 }
 END_TEST
 
+/* ---- a try looks before it writes */
+
+static enum pdk__command look(const char *other, bool never_waits) {
+    struct pdk__view view;
+    struct pdk__child child;
+    pdk__children_parse(&child, &other, other ? 1 : 0);
+    pdk__view_from_behind(&view, &child, other ? 1 : 0, MARK, (struct pdk__rule){pdk__blocks_always, 0});
+    return pdk__contender_step(&c,
+                               &(struct pdk__event){.type = PDK__LISTED, .view = &view, .never_waits = never_waits});
+}
+
+static void begin_look(void) {
+    c.looks = true;
+    ck_assert_int_eq(tell(PDK__ENTER), PDK__DO_NOTHING);
+    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LOOK);
+}
+
+START_TEST(somebody_is_there_and_nothing_is_written) {
+    begin_look();
+    ck_assert_int_eq(look("a-lock-0000000001", true), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+    ck_assert(c.behind);
+    ck_assert_int_eq(c.failure, PDK_OK);
+}
+END_TEST
+
+START_TEST(nobody_is_there_or_it_waits_by_now) {
+    static const char *const others[] = {NULL, "no contender", "a-lock-0000000001"};
+    for (size_t i = 0; i < 3; i++) {
+        setup();
+        begin_look();
+        ck_assert_int_eq(look(others[i], i < 2), PDK__DO_ENTER);
+        ck_assert_int_eq(c.phase, PDK__OUT);
+        ck_assert(!c.looks && !c.behind);
+    }
+}
+END_TEST
+
+START_TEST(no_directory_to_look_at) {
+    begin_look();
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__NO_NODE), PDK__DO_MKDIR);
+    ck_assert_int_eq(answer(PDK__MADE_DIR, PDK__OK), PDK__DO_ENTER);
+}
+END_TEST
+
+START_TEST(a_look_that_was_not_answered_is_repeated) {
+    begin_look();
+    check_paused(answer(PDK__LISTED, PDK__NOT_NOW), PDK__DO_LOOK);
+    check_paused(answer(PDK__LISTED, PDK__UNKNOWN), PDK__DO_LOOK);
+    ck_assert_int_eq(tell(PDK__LINK_DOWN), PDK__DO_NOTHING);
+    ck_assert_int_eq(answer(PDK__LISTED, PDK__UNKNOWN), PDK__DO_NOTHING);
+    ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LOOK);
+    ck_assert_int_eq(tell(PDK__LEAVE), PDK__DO_NOTHING);
+    ck_assert_int_eq(look(NULL, true), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+    ck_assert(!c.behind);
+}
+END_TEST
+
+START_TEST(a_look_that_is_refused) {
+    static const struct {
+        enum pdk__result result;
+        pdk_status failure;
+    } cases_of[] = {{PDK__NOT_ALLOWED, PDK_NO_PERMISSION}, {PDK__REFUSED, PDK_UNSUPPORTED}, {PDK__LIMITED, PDK_LIMIT}};
+    for (size_t i = 0; i < 3; i++) {
+        setup();
+        begin_look();
+        ck_assert_int_eq(answer(PDK__LISTED, cases_of[i].result), PDK__DO_NOTHING);
+        ck_assert_int_eq(c.failure, cases_of[i].failure);
+        ck_assert_int_eq(c.phase, PDK__GONE);
+    }
+    setup();
+    begin_look();
+    ck_assert_int_eq(list_beyond_limits(), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.failure, PDK_LIMIT);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("contender_answers");
     TCase *cases = tcase_create("contender_answers");
     tcase_add_checked_fixture(cases, setup, NULL);
     tcase_add_test(cases, the_directory_is_made);
+    tcase_add_test(cases, a_token_that_went_back_is_never_granted);
     tcase_add_test(cases, a_stuck_number_is_nobodys);
     tcase_add_test(cases, refusals_of_the_create_are_final);
     tcase_add_test(cases, a_create_not_now_is_repeated_later);
@@ -195,6 +302,11 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, who_may_not_look_is_stuck);
     tcase_add_test(cases, a_candidate_may_be_anothers);
     tcase_add_test(cases, a_delete_is_repeated_until_it_is_answered);
+    tcase_add_test(cases, somebody_is_there_and_nothing_is_written);
+    tcase_add_test(cases, nobody_is_there_or_it_waits_by_now);
+    tcase_add_test(cases, no_directory_to_look_at);
+    tcase_add_test(cases, a_look_that_was_not_answered_is_repeated);
+    tcase_add_test(cases, a_look_that_is_refused);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -202,6 +202,17 @@ START_TEST(names_of_one_session_have_its_uuid_prefix) {
 }
 END_TEST
 
+START_TEST(names_with_a_uuid_are_unique) {
+    ck_assert(pdk__name_is_unique("_c_0123abcd-4567-89ef-0123-456789abcdef-lock-0000000001"));
+    ck_assert(pdk__name_is_unique("0123abcd456789ef0123456789abcdef__lock__0000000001"));
+    ck_assert(!pdk__name_is_unique("lock-0000000001"));
+    ck_assert(!pdk__name_is_unique("_c_lock-0000000001"));
+    ck_assert(!pdk__name_is_unique("0123ABCD456789ef0123456789abcdef__lock__0000000001")); /* nobody writes it so */
+    ck_assert(!pdk__name_is_unique("0123abcd-456789ef0123456789abcdef__lock__0000000001"));
+    ck_assert(!pdk__name_is_unique(""));
+}
+END_TEST
+
 START_TEST(a_mark_is_all_before_the_number) {
     static const char *const numbers[] = {"0000000000", "2147483647", "-000000001", "-999999999", "-1000000000"};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -236,6 +247,7 @@ END_TEST
 static Suite *make_suite(void) {
     Suite *suite = suite_create("names");
     TCase *cases = tcase_create("names");
+    tcase_add_test(cases, names_with_a_uuid_are_unique);
     tcase_add_test(cases, names_of_all_libraries_are_read);
     tcase_add_test(cases, sequences_wrap_into_negative_numbers);
     tcase_add_test(cases, everything_else_is_foreign);

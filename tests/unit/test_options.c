@@ -1,5 +1,6 @@
 /* Option structs of other versions: an older, smaller one, and newer, larger ones. */
 #include <glib.h>
+#include <paddock/paddock.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -99,13 +100,73 @@ START_TEST(any_byte_of_surplus_that_is_set_is_refused) {
 END_TEST
 
 START_TEST(sizes_that_no_version_had_are_refused) {
-    static const size_t sizes[] = {0, 1, sizeof(size_t), sizeof(struct first) - 1, 65537, SIZE_MAX};
+    static const size_t sizes[] = {0,     1,       sizeof(size_t), sizeof(struct first) - 1, sizeof(struct first) + 1,
+                                   65537, SIZE_MAX};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         struct second full, given = {sizes[i], 10, 20, 30};
         ck_assert_int_eq(read_into(&full, &given), PDK_INVALID);
         ck_assert_msg(strstr(pdk_error_text(), "size") != NULL, "%s", pdk_error_text());
         check_untouched(&full);
     }
+}
+END_TEST
+
+/* A caller of an older version has a smaller struct: not a byte beyond it is written. One of a newer version has a
+ * larger struct, and this library can read it. */
+START_TEST(a_function_fills_a_struct_of_any_version) {
+    struct first *older = g_new0(struct first, 1);
+    ck_assert_int_eq(pdk__options_init("init", older, sizeof *older, &defaults, sizeof defaults, sizeof(struct first)),
+                     PDK_OK);
+    ck_assert_uint_eq(older->size, sizeof *older);
+    ck_assert_int_eq(older->b, 2);
+    g_free(older);
+    struct third newer;
+    struct second full;
+    memset(&newer, 0xff, sizeof newer);
+    ck_assert_int_eq(pdk__options_init("init", &newer, sizeof newer, &defaults, sizeof defaults, sizeof(struct first)),
+                     PDK_OK);
+    ck_assert_uint_eq(newer.size, sizeof newer);
+    ck_assert_int_eq(read_into(&full, &newer), PDK_OK);
+    check_untouched(&full);
+}
+END_TEST
+
+START_TEST(a_function_refuses_what_no_version_had) {
+    struct second full = defaults;
+    ck_assert_int_eq(pdk__options_init("init", NULL, sizeof full, &defaults, sizeof full, sizeof(struct first)),
+                     PDK_INVALID);
+    ck_assert_int_eq(pdk__options_init("init", &full, sizeof(size_t), &defaults, sizeof full, sizeof(struct first)),
+                     PDK_INVALID);
+    ck_assert_int_eq(pdk__options_init("init", &full, 65537, &defaults, sizeof full, sizeof(struct first)),
+                     PDK_INVALID);
+    check_untouched(&full);
+}
+END_TEST
+
+/* In every public struct the function gives what the macro gives. */
+#define CHECK_FILLED(name, ...)                                                                                        \
+    do {                                                                                                               \
+        pdk_##name by_macro = __VA_ARGS__, by_function;                                                                \
+        memset(&by_function, 0xff, sizeof by_function);                                                                \
+        ck_assert_int_eq(pdk_##name##_init(&by_function, sizeof by_function), PDK_OK);                                 \
+        ck_assert_mem_eq(&by_function, &by_macro, sizeof by_macro);                                                    \
+        ck_assert_int_eq(pdk_##name##_init(NULL, sizeof by_function), PDK_INVALID);                                    \
+    } while (0)
+
+START_TEST(the_functions_give_what_the_macros_give) {
+    CHECK_FILLED(session_options, PDK_SESSION_OPTIONS_INIT);
+    CHECK_FILLED(lock_options, PDK_LOCK_OPTIONS_INIT);
+    CHECK_FILLED(rwlock_options, PDK_RWLOCK_OPTIONS_INIT);
+    CHECK_FILLED(semaphore_options, PDK_SEMAPHORE_OPTIONS_INIT);
+    CHECK_FILLED(election_options, PDK_ELECTION_OPTIONS_INIT);
+    CHECK_FILLED(election_callbacks, PDK_ELECTION_CALLBACKS_INIT);
+    CHECK_FILLED(service_options, PDK_SERVICE_OPTIONS_INIT);
+    ck_assert_int_eq(pdk_forever(), PDK_FOREVER);
+    ck_assert_int_eq(pdk_semaphore_permits_max(), PDK_SEMAPHORE_PERMITS_MAX);
+    ck_assert_int_eq(pdk_semaphore_count_max(), PDK_SEMAPHORE_COUNT_MAX);
+    ck_assert_int_eq(pdk_version_major(), PDK_VERSION_MAJOR);
+    ck_assert_int_eq(pdk_version_minor(), PDK_VERSION_MINOR);
+    ck_assert_int_eq(pdk_version_patch(), PDK_VERSION_PATCH);
 }
 END_TEST
 
@@ -118,6 +179,9 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_newer_size_with_zero_surplus_is_accepted);
     tcase_add_test(cases, any_byte_of_surplus_that_is_set_is_refused);
     tcase_add_test(cases, sizes_that_no_version_had_are_refused);
+    tcase_add_test(cases, a_function_fills_a_struct_of_any_version);
+    tcase_add_test(cases, a_function_refuses_what_no_version_had);
+    tcase_add_test(cases, the_functions_give_what_the_macros_give);
     suite_add_tcase(suite, cases);
     return suite;
 }

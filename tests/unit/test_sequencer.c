@@ -2,7 +2,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "grant/sequencer.h"
+#include "core/sequencer.h"
 #include "ts_check.h"
 
 #define NODE "/d/_c_x-lock-0000000007"

@@ -35,7 +35,13 @@ START_TEST(the_values_never_change) {
     ck_assert_int_eq(PDK_SYSTEM, 18);
     ck_assert_int_eq(PDK_UPGRADE, 19);
     ck_assert_int_eq(PDK_MISMATCH, 20);
-    ck_assert_uint_eq(G_N_ELEMENTS(all), 21);
+    ck_assert_int_eq(PDK_STALE, 21);
+    ck_assert_int_eq(PDK_DAMAGED, 22);
+    ck_assert_int_eq(PDK_REWOUND, 23);
+    ck_assert_int_eq(PDK_ABSENT, 24);
+    ck_assert_int_eq(PDK_EXISTS, 25);
+    ck_assert_int_eq(PDK_REPLACED, 26);
+    ck_assert_uint_eq(G_N_ELEMENTS(all), 27);
 }
 END_TEST
 
@@ -54,7 +60,7 @@ START_TEST(every_status_has_a_name_and_a_text_of_its_own) {
 END_TEST
 
 START_TEST(values_that_do_not_exist_have_words_too) {
-    static const int strange[] = {-1, 21, 1000, INT32_MAX, INT32_MIN};
+    static const int strange[] = {-1, 27, 1000, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < G_N_ELEMENTS(strange); i++) {
         pdk_status status;
         memcpy(&status, &strange[i], sizeof status);

@@ -10,16 +10,23 @@
 
 static struct pdk__view view;
 
-static void look(const char *const *names, size_t count, const char *own, pdk__blocks_fn blocks) {
-    memset(&view, 0xff, sizeof view);
-    pdk__view_make(&view, names, count, &(struct pdk__viewer){MINE, own, "", {blocks, 0}});
-}
-
 /* With a rule of its own, and an earlier node from which `own` takes over. */
 static void look_with(const char *const *names, size_t count, const char *own, const char *exchanged,
                       struct pdk__rule rule) {
+    const struct pdk__viewer viewer = {MINE, own, exchanged, rule};
+    struct pdk__child *children = calloc(count + 1, sizeof *children);
+    struct pdk__view same;
     memset(&view, 0xff, sizeof view);
-    pdk__view_make(&view, names, count, &(struct pdk__viewer){MINE, own, exchanged, rule});
+    pdk__view_make(&view, names, count, &viewer);
+    memset(&same, 0xff, sizeof same);
+    pdk__children_parse(children, names, count);
+    pdk__view_of(&same, children, count, &viewer);
+    ck_assert_mem_eq(&same, &view, sizeof view); /* both are zeroed first, padding as well */
+    free(children);
+}
+
+static void look(const char *const *names, size_t count, const char *own, pdk__blocks_fn blocks) {
+    look_with(names, count, own, "", (struct pdk__rule){blocks, 0});
 }
 
 START_TEST(alone) {
@@ -45,6 +52,19 @@ START_TEST(the_nearest_ahead_blocks_in_whatever_order_they_come) {
         memmove(names, names + 1, (SIZE(names) - 1) * sizeof names[0]);
         names[SIZE(names) - 1] = first;
     }
+}
+END_TEST
+
+/* The end of the mark, which is compared first, is the same. */
+START_TEST(a_mark_is_the_whole_beginning) {
+    static const char *const names[] = {"_c_1-0123456789abcdef-lock-0000000005",
+                                        "_c_2-0123456789abcdef-lock-0000000004", "short-lock-0000000003"};
+    struct pdk__viewer viewer = {"_c_1-0123456789abcdef-lock-", "", "", {pdk__blocks_always, 0}};
+    pdk__view_make(&view, names, SIZE(names), &viewer);
+    ck_assert_str_eq(view.marked, names[0]);
+    viewer.mark = "_c_3-0123456789abcdef-lock-";
+    pdk__view_make(&view, names, SIZE(names), &viewer);
+    ck_assert_str_eq(view.marked, "");
 }
 END_TEST
 
@@ -333,6 +353,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("view");
     tcase_add_test(cases, alone);
     tcase_add_test(cases, the_nearest_ahead_blocks_in_whatever_order_they_come);
+    tcase_add_test(cases, a_mark_is_the_whole_beginning);
     tcase_add_test(cases, what_is_behind_never_matters);
     tcase_add_test(cases, order_goes_across_the_wrap);
     tcase_add_test(cases, foreign_children_are_ignored);

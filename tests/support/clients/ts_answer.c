@@ -2,7 +2,10 @@
 #include "ts_answer.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "ts_clock.h"
 #include "ts_record.h"
@@ -13,6 +16,7 @@ struct ts_answer {
     int64_t timeout_ms;
     pthread_t thread;
     bool threaded;
+    atomic_int tid; /* 0 until the thread is about to make its call */
     pdk_claim *claim;
     int count;
     int status; /* a pdk_status */
@@ -36,6 +40,7 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
 static void *block_main(void *user) {
     ts_answer *a = user;
     pdk_hold *hold = NULL;
+    atomic_store(&a->tid, gettid());
     const pdk_status status = a->block(a->recipe, a->timeout_ms, &hold);
 
     on_acquired(status, hold, a);
@@ -60,6 +65,27 @@ ts_answer *ts_answer_start(ts_start_fn start, void *recipe, int64_t timeout_ms) 
     return a;
 }
 
+/* The letter of proc(5) behind the name of the thread, which may hold a bracket itself. */
+static bool asleep(int tid) {
+    g_autofree char *path = g_strdup_printf("/proc/self/task/%d/stat", tid), *stat = NULL;
+
+    if (!g_file_get_contents(path, &stat, NULL, NULL)) {
+        return false; /* it has ended, so it has answered */
+    }
+    const char *bracket = strrchr(stat, ')');
+    return bracket != NULL && strncmp(bracket, ") S", 3) == 0;
+}
+
+/* A thread that waits for a mutex sleeps as well, but not for long: several looks in a row are asked for. */
+static void await_call(ts_answer *a) {
+    for (int looks = 0; looks < 3 && ts_answer_count(a) == 0;) {
+        const int tid = atomic_load(&a->tid);
+
+        looks = tid != 0 && asleep(tid) ? looks + 1 : 0;
+        ts_sleep_ms(1);
+    }
+}
+
 ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) {
     ts_answer *a = answer_new();
 
@@ -70,6 +96,7 @@ ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) 
         abort();
     }
     a->threaded = true;
+    await_call(a);
     return a;
 }
 

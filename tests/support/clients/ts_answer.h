@@ -11,7 +11,8 @@ typedef struct ts_answer ts_answer;
 typedef pdk_status (*ts_start_fn)(void *recipe, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out);
 typedef pdk_status (*ts_block_fn)(void *recipe, int64_t timeout_ms, pdk_hold **out);
 
-/* Asynchronously; and with a blocking call on a thread of its own. */
+/* Asynchronously; and with a blocking call on a thread of its own, which has its answer or sleeps in its call when the
+ * second returns: claims that are made one after another are queued in that order. */
 ts_answer *ts_answer_start(ts_start_fn start, void *recipe, int64_t timeout_ms);
 ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms);
 

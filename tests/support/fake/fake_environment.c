@@ -70,7 +70,24 @@ static void close_handle(pdk__zk *zk) {
     free(h);
 }
 
-const struct pdk__zk_calls ts_fake_calls = {open_handle, submit, close_handle};
+static bool is_dialled(pdk__zk *zk) {
+    struct ts_fake_handle *h = as_handle(zk);
+    return h->environment->fake.sessions[h->session].link;
+}
+
+/* There is one server. */
+static enum pdk__zk_parting leave(pdk__zk *zk) {
+    (void)zk;
+    return PDK__ZK_STAYS;
+}
+
+static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
+    (void)zk;
+    (void)patience_ms;
+    return PDK__ZK_STAYS;
+}
+
+const struct pdk__zk_calls ts_fake_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry};
 
 void ts_fake_environment_cut(struct ts_fake_environment *environment, int32_t session) {
     struct ts_fake_handle *h = environment->handles[session];

@@ -38,6 +38,7 @@ static void set_stat(struct pdk__reply *reply, const struct sim_stat *stat) {
     reply->token = stat->czxid;
     reply->owner = stat->owner;
     reply->ctime_ms = stat->ctime_ms;
+    reply->version = stat->version;
 }
 
 static void set_result(struct pdk__reply *reply, enum pdk__op_kind kind, const struct sim_packet *packet) {
@@ -65,6 +66,7 @@ static void set_result(struct pdk__reply *reply, enum pdk__op_kind kind, const s
     case PDK__OP_BARRIER:
     case PDK__OP_DELETE:
     case PDK__OP_SET:
+    case PDK__OP_SYNC:
         break;
     }
 }
@@ -188,6 +190,8 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     call->driver_tag = request->tag;
     call->path = sim_text(agenda, request->path);
     call->data = sim_text(agenda, request->data);
+    call->versioned = request->versioned;
+    call->version = request->version;
     call->container = request->container;
     call->named = request->named;
     call->watch = request->watch;
@@ -213,7 +217,35 @@ static void close_handle(pdk__zk *zk) {
     g_free(zk);
 }
 
-const struct pdk__zk_calls sim_client_calls = {open_handle, submit, close_handle};
+static bool is_dialled(pdk__zk *zk) {
+    enum sim_client_link link = zk->handle->link;
+    return link == SIM_LINK_CONNECTING || link == SIM_LINK_UP;
+}
+
+static bool has_choice(const struct sim_handle *h) {
+    for (int32_t i = 1; i < h->servers_count; i++)
+        if (h->servers[i] != h->servers[0])
+            return true;
+    return false;
+}
+
+static enum pdk__zk_parting leave(pdk__zk *zk) {
+    struct sim_handle *h = zk->handle;
+    bool leaves = h->link == SIM_LINK_UP && has_choice(h);
+    if (leaves)
+        sim_io_shut(h);
+    return leaves ? PDK__ZK_HAS_LEFT : PDK__ZK_STAYS;
+}
+
+static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
+    struct sim_handle *h = zk->handle;
+    if (h->link != SIM_LINK_CONNECTING || sim_process_clock(h->process) - h->sent < patience_ms * SIM_MS)
+        return PDK__ZK_STAYS;
+    sim_io_shut(h);
+    return PDK__ZK_HAS_LEFT;
+}
+
+const struct pdk__zk_calls sim_client_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry};
 
 /* ---- from outside */
 

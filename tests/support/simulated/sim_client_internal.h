@@ -23,7 +23,8 @@ struct sim_call {
     struct sim_call *next;
     enum sim_word word;
     enum pdk__op_kind kind;
-    bool container, named, watch;
+    bool container, named, watch, versioned;
+    int32_t version;
     enum pdk__zk_state state;
     enum pdk__zk_event event;
     int32_t code;
@@ -98,6 +99,8 @@ void sim_tell_state(struct sim_handle *h, enum pdk__zk_state state);
 void sim_io_wake(struct sim_handle *h);
 /* Send all that is queued and the end of the session, if there is a connection; then hang up. */
 void sim_io_close(struct sim_handle *h);
+/* Somebody shuts the socket down: the thread finds that the connection has ended. */
+void sim_io_shut(struct sim_handle *h);
 /* The kernel closes the socket: packets that were sent still arrive. */
 void sim_io_hang_up(struct sim_handle *h);
 

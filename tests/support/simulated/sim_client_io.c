@@ -193,6 +193,8 @@ static void arrive(void *receiver, void *packet) {
     sim_io_wake(h);
 }
 
+void sim_io_shut(struct sim_handle *h) { arrive(h, NULL); }
+
 /* ---- packets that are sent */
 
 static void send_call(struct sim_handle *h, const struct sim_call *call) {
@@ -200,12 +202,15 @@ static void send_call(struct sim_handle *h, const struct sim_call *call) {
         [PDK__OP_CREATE] = SIM_OP_CREATE,       [PDK__OP_MKDIR] = SIM_OP_CREATE,  [PDK__OP_LIST] = SIM_OP_LIST,
         [PDK__OP_WATCH] = SIM_OP_GET,           [PDK__OP_GET] = SIM_OP_GET,       [PDK__OP_STAT] = SIM_OP_EXISTS,
         [PDK__OP_BARRIER] = SIM_OP_MULTI_CHECK, [PDK__OP_DELETE] = SIM_OP_DELETE, [PDK__OP_SET] = SIM_OP_SET,
+        [PDK__OP_SYNC] = SIM_OP_SYNC,
     };
     struct sim_packet *packet = packet_new(h, SIM_REQUEST);
     packet->op = ops[call->kind];
     packet->tag = call->tag;
     packet->path = call->path;
     packet->data = call->data;
+    packet->versioned = call->versioned;
+    packet->stat.version = call->version;
     packet->watch = call->kind == PDK__OP_WATCH || (call->kind == PDK__OP_LIST && call->watch);
     if (call->kind == PDK__OP_CREATE)
         packet->mode = call->named ? SIM_EPHEMERAL : SIM_EPHEMERAL_SEQUENTIAL;

@@ -23,6 +23,10 @@ struct sim_ensemble *sim_ensemble_new(struct sim_agenda *agenda, struct sim_net 
     return e;
 }
 
+void sim_server_keep(struct sim_ensemble *e, int32_t server, int32_t deletions) {
+    e->servers[server].keeps = deletions;
+}
+
 void sim_server_lag(struct sim_ensemble *e, int32_t server, int64_t ns) { e->servers[server].lag = ns; }
 
 void sim_answer_next(struct sim_ensemble *e, int64_t session, int32_t code, bool executed) {

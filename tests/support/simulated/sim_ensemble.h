@@ -115,7 +115,7 @@ struct sim_packet {
     int64_t session, timeout, zxid;
     uint64_t tag;
     int32_t code, mode;
-    bool watch;
+    bool watch, versioned; /* versioned: a SET names stat.version */
     enum sim_event event;
     const char *path, *data;
     const char *const *paths; /* SET_WATCHES: nodes with a data watch; REPLY to LIST: names of children */
@@ -154,6 +154,8 @@ void sim_server_kill(struct sim_ensemble *e, int32_t server);
 void sim_server_pause(struct sim_ensemble *e, int32_t server, bool paused);
 /* It applies committed entries this much later. */
 void sim_server_lag(struct sim_ensemble *e, int32_t server, int64_t ns);
+/* It overlooks the next `deletions` of nodes, and shows them until it joins a leader anew. */
+void sim_server_keep(struct sim_ensemble *e, int32_t server, int32_t deletions);
 /* The next request of the session that reaches a server is answered with the code. executed: it is carried out first. A
  * MULTI_CHECK always is, as no server has an answer to it but through a quorum. */
 void sim_answer_next(struct sim_ensemble *e, int64_t session, int32_t code, bool executed);

@@ -66,7 +66,12 @@ static void apply_next(struct sim_server *s) {
     struct sim_request *r = txn->request;
     struct applying applying = {s, txn};
     bool ours = r && r->server == s && r->incarnation == s->incarnation;
-    sim_tree_apply(&s->tree, txn, on_touched, &applying);
+    if (txn->kind == SIM_TXN_DELETE && s->keeps > 0) {
+        s->keeps--;
+        s->tree.zxid = txn->zxid;
+    } else {
+        sim_tree_apply(&s->tree, txn, on_touched, &applying);
+    }
     if (s->role == SIM_LEADING)
         sim_lead_applied(s, txn);
     if (txn->kind == SIM_TXN_CLOSE)

@@ -1,5 +1,6 @@
 #include "sim_platform.h"
 
+#include "session/chores.h"
 #include "session/close.h"
 #include "session/connect.h"
 #include "session/open.h"
@@ -72,7 +73,7 @@ static void platform_wake(pdk_session *s) {
     soon(t, on_callback, 0);
 }
 
-static bool is_due(pdk_session *s) { return !pdk__outbox_is_silent(s) && !g_queue_is_empty(&s->outbox.due); }
+static bool is_due(pdk_session *s) { return !pdk__outbox_is_silent(s) && !pdk__outbox_is_empty(&s->outbox); }
 
 /* The session may lose its last reference in the callback; it is not freed before the threads have ended. */
 static void on_callback(void *subject, void *what) {
@@ -172,8 +173,18 @@ static void platform_end(pdk_session *s) {
 }
 
 const struct pdk__platform sim_platform = {
-    &sim_client_calls, platform_resolve, platform_now,  platform_random, platform_start,
-    platform_arm,      platform_wake,    platform_work, platform_ended,  platform_end,
+    0,
+    &sim_client_calls,
+    platform_resolve,
+    platform_now,
+    platform_random,
+    platform_start,
+    platform_arm,
+    platform_wake,
+    platform_work,
+    platform_ended,
+    platform_end,
+    3,
 };
 
 /* ---- from outside */
@@ -206,7 +217,7 @@ static void end_session(void *subject, void *what) {
     pdk__session_end(s, PDK_CLOSED, "the process is dead");
     s->finish = true;
     s->flush_until = 1;
-    pdk__unlock(s);
+    pdk__chores_run_and_unlock(s);
     pdk__outbox_silence(s);
     for (int64_t wait_until; !t->stopped;)
         t->stopped = pdk__connector_run(s, &wait_until);

@@ -87,6 +87,8 @@ static int32_t set(const struct sim_tree *ahead, const struct sim_packet *p, boo
         return ZNONODE;
     if (node->acl & SIM_NO_WRITE && !by_admin)
         return ZNOAUTH;
+    if (p->versioned && p->stat.version != node->stat.version)
+        return ZBADVERSION;
     txn->kind = SIM_TXN_SET;
     txn->mode = SIM_SET_DATA;
     txn->data = p->data;

@@ -157,6 +157,7 @@ struct sim_server {
     size_t logged, committed, applied, log_room;
     struct sim_tree tree;
     int64_t lag;
+    int32_t keeps;      /* so many deletions it will not apply */
     int64_t applies_at; /* no later entry is applied before this */
 
     struct sim_connection *connections;

@@ -1,0 +1,12 @@
+# The command `paddock`, at build/<preset>/command/paddock. It is a client of the shared library, as any other program.
+pkg_check_modules(JSON_GLIB REQUIRED IMPORTED_TARGET json-glib-1.0)
+pdk_add_programs(command LINK paddock PkgConfig::GLIB PkgConfig::JSON_GLIB)
+
+if(PDK_INSTALL)
+    set_target_properties(command_paddock PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    install(TARGETS command_paddock RUNTIME COMPONENT command)
+    install(FILES command/paddock.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT command)
+    install(FILES command/paddock.7 DESTINATION "${CMAKE_INSTALL_MANDIR}/man7" COMPONENT command)
+    install(FILES command/completion.bash DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+        RENAME paddock COMPONENT command)
+endif()

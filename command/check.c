@@ -1,0 +1,47 @@
+/* paddock check: does a sequencer still hold? */
+#include "looker.h"
+#include "print.h"
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+
+static void print_result(const char *text, bool valid) {
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "sequencer", text);
+    json_builder_set_member_name(builder, "valid");
+    json_builder_add_boolean_value(builder, valid);
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
+}
+
+static int check(const cmd_settings *settings, const char *text) {
+    cmd_looker looker;
+    int status = cmd_looker_open(&looker, settings, NULL);
+    if (status == CMD_OK) {
+        pdk_status answer = pdk_sequencer_check(looker.session, text, CMD_LOOK_MS);
+        if (answer == PDK_LOST)
+            cmd_tell("%s", pdk_error_text());
+        else if (answer)
+            cmd_error("%s", pdk_error_text());
+        status = answer == PDK_LOST ? CMD_NOT : cmd_status(answer, settings->busy);
+        if (settings->json && (answer == PDK_OK || answer == PDK_LOST))
+            print_result(text, answer == PDK_OK);
+    }
+    cmd_looker_close(&looker);
+    return cmd_print_end() ? status : CMD_SOFTWARE;
+}
+
+int cmd_check(int argc, char **argv) {
+    cmd_settings settings;
+    int status = CMD_USAGE;
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "SEQUENCER", CMD_OPTIONS_JSON, NULL)) {
+        if (argc == 2)
+            status = check(&settings, argv[1]);
+        else
+            cmd_error("check: one sequencer is needed, in quotes: paddock check \"$PADDOCK_SEQUENCER\"");
+    }
+    cmd_settings_clear(&settings);
+    return status;
+}

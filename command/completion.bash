@@ -1,0 +1,36 @@
+# bash completion for paddock(1)
+_paddock() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} i
+    local common='-s --servers --config --digest-file --digest-fd --session-timeout --connect-timeout -v --verbose -q --quiet --help'
+    local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W 'run hold wait show check --help --version' -- "$word")
+        return
+    fi
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == -- ]] && declare -F _command_offset >/dev/null; then
+            _command_offset $((i + 1))
+            return
+        fi
+    done
+    case $before in
+    --config | --digest-file)
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    --on-suspend)
+        mapfile -t COMPREPLY < <(compgen -W 'ignore stop term' -- "$word")
+        return
+        ;;
+    esac
+    case $verb in
+    run) mapfile -t COMPREPLY < <(compgen -W "$common $claim --timing --max-hold --on-suspend" -- "$word") ;;
+    hold) mapfile -t COMPREPLY < <(compgen -W "$common $claim --ready-fd --stdin --notify" -- "$word") ;;
+    wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
+    show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
+    check) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
+    esac
+}
+complete -F _paddock paddock

@@ -1,0 +1,58 @@
+/*
+ * The guardian: a process that runs the command, and ends it in time whatever becomes of the keeper, which has the session.
+ *
+ *     keeper (session, lock) ──orders──► guardian ──► command ──► what it starts
+ *            ◄─────────────────news─────
+ *
+ * It is forked before the session is opened: so it has one thread and none of the keeper's descriptors. It is the subreaper of
+ * everything that the command starts. It knows the end of the lease from memory that both share, and ends the command by itself
+ * when the keeper was killed, is stopped, or hangs.
+ */
+#ifndef CMD_GUARD_H
+#define CMD_GUARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The moments, by cmd_now_ms. INT64_MAX: never. The keeper writes them all the time. */
+typedef struct {
+    _Atomic int64_t term_at, kill_at;
+} cmd_moments;
+
+typedef struct {
+    pid_t pid;
+    int channel; /* readable: news; at its end: the guardian is dead */
+    cmd_moments *moments;
+} cmd_guard;
+
+enum {
+    /* Orders. */
+    CMD_START = 1, /* text: names and values of the environment, each ended with '\0' */
+    CMD_FORWARD,   /* number: a signal for the group of the command */
+    CMD_END,       /* TERM now, KILL after number ms */
+    CMD_KILL,
+    /* News. */
+    CMD_STARTED, /* number: the pid, which is the group */
+    CMD_REFUSED, /* number: the errno of the exec; nothing runs */
+    CMD_STOPPED, /* the command was stopped, as by Ctrl-Z */
+    CMD_TERMED,  /* TERM was sent since the lease nears its end */
+    CMD_ENDED,   /* number: the status as by waitpid; what the command left behind is being ended */
+    CMD_GONE,    /* number: the status as by waitpid; nothing of the command is left */
+};
+
+typedef struct {
+    int32_t kind, number;
+    char text[8192];
+} cmd_message;
+
+/* Forks it. `command` ends with NULL. -1 with errno when the system refuses. */
+int cmd_guard_start(cmd_guard *guard, char **command);
+bool cmd_guard_order(const cmd_guard *guard, int kind, int number);
+/* false: the guardian is dead. */
+bool cmd_guard_news(const cmd_guard *guard, cmd_message *news);
+/* Lets it end, and reaps it. */
+void cmd_guard_stop(cmd_guard *guard);
+
+#endif

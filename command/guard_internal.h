@@ -1,0 +1,17 @@
+/* The side of the guardian's process. */
+#ifndef CMD_GUARD_INTERNAL_H
+#define CMD_GUARD_INTERNAL_H
+
+#include "guard.h"
+
+/* The main function of the guardian. */
+_Noreturn void cmd_guardian(int channel, cmd_moments *moments, char **command);
+
+/* Starts the command in a group of its own, in the foreground when the keeper is. Its pid; or -1 with errno, also for a command that
+ * cannot be executed. */
+pid_t cmd_spawn(char **command, pid_t keepers_group);
+
+/* The terminal goes from one group to the other, if `from` has it. */
+void cmd_pass_terminal(pid_t from, pid_t to);
+
+#endif

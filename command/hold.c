@@ -1,0 +1,111 @@
+/* paddock hold: a lock without a command, for units of systemd, and for scripts that keep a descriptor. */
+#include "clock.h"
+#include "keeper.h"
+#include "notify.h"
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    cmd_keeper keeper;
+    cmd_notify notify;
+    int ready_fd;
+    gboolean wants_notify, until_eof;
+} holder;
+
+/* false when the reader went before. */
+static bool tell_ready(const holder *h) {
+    const pdk_hold *held = h->keeper.hold;
+    g_autofree char *path = cmd_escape(h->keeper.path);
+    g_autofree char *lines =
+        g_strdup_printf("READY=1\nSTATUS=holding %s, token %" G_GINT64_FORMAT, path, (gint64)pdk_hold_token(held));
+    g_autofree char *line = g_strdup_printf("%s\n", pdk_hold_sequencer(held));
+    cmd_notify_send(&h->notify, lines);
+    if (h->ready_fd < 0)
+        return true;
+    return write(h->ready_fd, line, strlen(line)) == (ssize_t)strlen(line);
+}
+
+/* Standard input has ended. What comes before its end is ignored. */
+static bool input_ended(const struct pollfd *input) {
+    char ignored[256];
+    return input->revents && read(input->fd, ignored, sizeof ignored) <= 0;
+}
+
+/* The exit status. */
+static int keep(holder *h) {
+    struct pollfd others[] = {{.fd = h->ready_fd, .events = 0},
+                              {.fd = h->until_eof ? STDIN_FILENO : -1, .events = POLLIN}};
+    int64_t beat = 0;
+    for (;;) {
+        int number = 0;
+        int64_t now = cmd_now_ms();
+        if (h->notify.watchdog_ms != INT64_MAX && now >= beat && pdk_hold_valid(h->keeper.hold)) {
+            cmd_notify_send(&h->notify, "WATCHDOG=1");
+            beat = now + h->notify.watchdog_ms;
+        }
+        unsigned saw = cmd_keeper_wait(&h->keeper, others, G_N_ELEMENTS(others), beat ? beat - now : -1, &number);
+        if (saw & CMD_SAW_LOSS) {
+            cmd_error("the lock %s is lost (%s)", h->keeper.path, pdk_reason_name(pdk_hold_reason(h->keeper.hold)));
+            return CMD_LOST;
+        }
+        if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
+            return CMD_OK;
+        if (saw & CMD_SAW_OTHER && (others[0].revents || input_ended(&others[1])))
+            return CMD_OK;
+    }
+}
+
+static int hold(holder *h) {
+    if (h->ready_fd >= 0 && fcntl(h->ready_fd, F_GETFD) < 0) {
+        cmd_error("--ready-fd %d: %s; open it for paddock, as in 3>file", h->ready_fd, g_strerror(errno));
+        return CMD_USAGE;
+    }
+    if (h->wants_notify && !cmd_notify_open(&h->notify))
+        return CMD_USAGE;
+    if (!cmd_keeper_signals(&h->keeper)) {
+        cmd_error("signals: %s", g_strerror(errno));
+        return CMD_SOFTWARE;
+    }
+    cmd_notify_send(&h->notify, "STATUS=waiting for the lock");
+    int status = cmd_keeper_acquire(&h->keeper);
+    if (status == CMD_OK && tell_ready(h))
+        status = keep(h);
+    /* At a loss the reader knows before the session is closed, which takes a while without servers. */
+    if (h->ready_fd >= 0)
+        close(h->ready_fd);
+    cmd_notify_send(&h->notify, status == CMD_LOST ? "STOPPING=1\nSTATUS=the lock is lost" : "STOPPING=1");
+    return status;
+}
+
+int cmd_hold(int argc, char **argv) {
+    cmd_settings settings;
+    holder h = {.keeper = {.signals = -1}, .notify = {.socket = -1, .watchdog_ms = INT64_MAX}, .ready_fd = -1};
+    const GOptionEntry entries[] = {
+        {"ready-fd", 0, 0, G_OPTION_ARG_INT, &h.ready_fd,
+         "write the sequencer to it once held; end when its reader goes", "N"},
+        {"stdin", 0, 0, G_OPTION_ARG_NONE, &h.until_eof, "end when standard input ends", NULL},
+        {"notify", 0, 0, G_OPTION_ARG_NONE, &h.wants_notify, "tell systemd: ready, the watchdog, stopping", NULL},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    int status = CMD_USAGE;
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_CLAIM, entries)) {
+        if (argc != 2) {
+            cmd_error("hold: one path is needed: paddock hold [option…] /path");
+        } else {
+            h.keeper.settings = &settings;
+            h.keeper.path = argv[1];
+            status = hold(&h);
+            cmd_keeper_close(&h.keeper);
+        }
+    }
+    cmd_notify_close(&h.notify);
+    cmd_settings_clear(&settings);
+    return status;
+}

@@ -1,0 +1,187 @@
+#include "keeper.h"
+
+#include "clock.h"
+#include "say.h"
+#include "status.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum { CLOSE_MS = 5000, LOST_MS = 1000 };
+
+bool cmd_keeper_signals(cmd_keeper *k) {
+    static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
+                               SIGWINCH, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU};
+    sigset_t set, read;
+    sigemptyset(&set);
+    for (size_t i = 0; i < G_N_ELEMENTS(ours); i++)
+        sigaddset(&set, ours[i]);
+    read = set;
+    sigdelset(&read, SIGTTIN);
+    sigdelset(&read, SIGTTOU);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);
+    k->signals = -1;
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL))
+        return false;
+    k->signals = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK);
+    return k->signals >= 0;
+}
+
+static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
+    cmd_keeper *k = user;
+    if (event == PDK_SESSION_CONNECTED)
+        k->connected = true;
+    else if (event == PDK_SESSION_SUSPENDED && k->on_suspended && k->hold)
+        k->on_suspended(left_ms, k->user);
+    else if (event == PDK_SESSION_RESTORED && k->on_restored && k->hold)
+        k->on_restored(k->user);
+}
+
+static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
+    cmd_keeper *k = user;
+    k->decided = true;
+    k->status = status;
+    k->hold = hold;
+}
+
+static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
+    const cmd_keeper *k = user;
+    (void)claim;
+    cmd_tell("queued at %s, %d ahead", k->path, ahead);
+}
+
+static pdk_status claim(cmd_keeper *k) {
+    const cmd_settings *s = k->settings;
+    pdk_status status;
+    if (s->permits) {
+        status = pdk_semaphore_new(k->session, k->path, s->permits, NULL, &k->semaphore);
+        return status ? status
+                      : pdk_semaphore_acquire_async(k->semaphore, s->count, s->wait_ms, on_acquired, k, &k->claim);
+    }
+    if (s->shared) {
+        status = pdk_rwlock_new(k->session, k->path, NULL, &k->rwlock);
+        return status ? status : pdk_rwlock_read_async(k->rwlock, s->wait_ms, on_acquired, k, &k->claim);
+    }
+    status = pdk_lock_new(k->session, k->path, NULL, &k->lock);
+    return status ? status : pdk_lock_acquire_async(k->lock, s->wait_ms, on_acquired, k, &k->claim);
+}
+
+unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int64_t timeout_ms, int *number) {
+    enum { OURS = 3 };
+    int loss = k->hold ? pdk_hold_fd(k->hold) : -1;
+    struct pollfd wait[OURS + CMD_OTHERS] = {{.fd = k->signals, .events = POLLIN},
+                                             {.fd = loss, .events = POLLIN},
+                                             {.fd = pdk_session_fd(k->session), .events = POLLIN}};
+    struct signalfd_siginfo info;
+    unsigned saw = CMD_SAW_NOTHING;
+    int timeout = timeout_ms < 0 || timeout_ms > 60000 ? 60000 : (int)timeout_ms;
+    for (size_t i = 0; i < count; i++)
+        wait[OURS + i] = others[i];
+    if (poll(wait, OURS + count, timeout) < 0)
+        return saw;
+    if (wait[2].revents)
+        (void)pdk_session_dispatch(k->session, NULL);
+    if (wait[0].revents && read(k->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        *number = (int)info.ssi_signo;
+        saw |= CMD_SAW_SIGNAL;
+    }
+    if (wait[1].revents)
+        saw |= CMD_SAW_LOSS;
+    for (size_t i = 0; i < count; i++) {
+        others[i].revents = wait[OURS + i].revents;
+        if (others[i].revents)
+            saw |= CMD_SAW_OTHER;
+    }
+    return saw;
+}
+
+static bool ends_the_wait(int number) {
+    return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGUSR1 ||
+           number == SIGUSR2;
+}
+
+/* Stops like any program: the shell shows it, and its queue position is kept as long as the session is. */
+static void stop_here(int number) {
+    sigset_t mask, old;
+    sigemptyset(&mask);
+    sigaddset(&mask, number);
+    kill(getpid(), number);
+    pthread_sigmask(SIG_UNBLOCK, &mask, &old);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* Until the claim is decided. 0, or the status with which the program ends before. */
+static int await_claim(cmd_keeper *k) {
+    int64_t give_up = cmd_now_ms() + k->settings->connect_timeout_ms;
+    while (!k->decided) {
+        int number = 0;
+        int64_t left = k->connected ? 60000 : give_up - cmd_now_ms();
+        unsigned saw = cmd_keeper_wait(k, NULL, 0, left < 0 ? 0 : left, &number);
+        if (saw & CMD_SAW_SIGNAL && ends_the_wait(number)) {
+            cmd_tell("signal %d ends the wait", number);
+            return CMD_SIGNAL + number;
+        }
+        if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
+            stop_here(number);
+        if (!k->connected && !k->decided && cmd_now_ms() >= give_up) {
+            cmd_error("no server of %s answers; look at -s, and whether they run", k->settings->servers);
+            return CMD_UNAVAILABLE;
+        }
+    }
+    return CMD_OK;
+}
+
+int cmd_keeper_acquire(cmd_keeper *k) {
+    pdk_session_options options = cmd_settings_session(k->settings);
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    options.open_in_background = 1;
+    options.on_event = on_event;
+    options.on_event_user = k;
+    pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
+    if (!status)
+        status = claim(k);
+    if (status) {
+        cmd_error("%s", pdk_error_text());
+        return cmd_status(status, k->settings->busy);
+    }
+    (void)pdk_claim_on_queued(k->claim, on_queued, k);
+    int early = await_claim(k);
+    if (early)
+        return early;
+    if (k->status) {
+        int exit_status = cmd_status(k->status, k->settings->busy);
+        if (exit_status == k->settings->busy && pdk_status_is_retriable(k->status) && k->status != PDK_UNAVAILABLE)
+            cmd_tell("%s: %s", k->path, pdk_status_text(k->status));
+        else
+            cmd_error("%s: %s", k->path, *pdk_error_text() ? pdk_error_text() : pdk_status_text(k->status));
+        return exit_status;
+    }
+    cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(k->hold), (gint64)pdk_hold_token(k->hold));
+    return CMD_OK;
+}
+
+void cmd_keeper_close(cmd_keeper *k) {
+    if (k->session) {
+        /* What is lost goes with the session, also when no server hears of the release. */
+        int64_t patience = k->hold && !pdk_hold_valid(k->hold) ? LOST_MS : CLOSE_MS;
+        if (k->claim && !k->decided)
+            (void)pdk_claim_cancel(k->claim);
+        if (k->hold)
+            (void)pdk_hold_release(k->hold);
+        /* A claim that is granted just now brings its hold here. */
+        (void)pdk_session_dispatch(k->session, NULL);
+        if (pdk_session_close(k->session, patience) != PDK_OK)
+            cmd_error("the servers did not confirm the release of %s; they remove the node when the session expires",
+                      k->path);
+        pdk_claim_unref(k->claim);
+        pdk_lock_unref(k->lock);
+        pdk_rwlock_unref(k->rwlock);
+        pdk_semaphore_unref(k->semaphore);
+        pdk_session_unref(k->session);
+    }
+    if (k->signals >= 0)
+        close(k->signals);
+}

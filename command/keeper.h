@@ -1,0 +1,48 @@
+/*
+ * The keeper: the session, the claim and the hold of `run` and `hold`. One thread: all callbacks run in cmd_keeper_wait.
+ *
+ *     open ──► cmd_keeper_acquire ──► held ──► the verb's own loop on cmd_keeper_wait ──► cmd_keeper_close
+ */
+#ifndef CMD_KEEPER_H
+#define CMD_KEEPER_H
+
+#include "settings.h"
+#include <poll.h>
+
+typedef struct {
+    const cmd_settings *settings;
+    const char *path;
+    pdk_session *session;
+    pdk_lock *lock;
+    pdk_rwlock *rwlock;
+    pdk_semaphore *semaphore;
+    pdk_claim *claim;
+    pdk_hold *hold;
+    int signals; /* a signalfd; every signal is blocked */
+    bool connected, decided;
+    pdk_status status; /* of the claim, once it is decided */
+    /* The connection is lost, or is back. May be NULL. */
+    void (*on_suspended)(int64_t left_ms, void *user);
+    void (*on_restored)(void *user);
+    void *user;
+} cmd_keeper;
+
+/* Before anything that has threads: blocks all signals, and reads them from k->signals. false when the system refuses. */
+bool cmd_keeper_signals(cmd_keeper *k);
+
+/* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the exit status: 128 + N when signal
+ * N ended the wait. */
+int cmd_keeper_acquire(cmd_keeper *k);
+
+/* What cmd_keeper_wait found. */
+enum { CMD_SAW_NOTHING = 0, CMD_SAW_SIGNAL = 1, CMD_SAW_LOSS = 2, CMD_SAW_OTHER = 4 };
+
+/* Waits for at most timeout_ms (negative: for ever) and runs callbacks. `others` are at most CMD_OTHERS descriptors of the verb's own,
+ * as for poll. *number gets the signal. */
+enum { CMD_OTHERS = 2 };
+unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int64_t timeout_ms, int *number);
+
+/* Releases, and closes the session once the servers have confirmed that. */
+void cmd_keeper_close(cmd_keeper *k);
+
+#endif

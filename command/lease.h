@@ -1,0 +1,27 @@
+/*
+ * When a command is ended as its lease runs out. All moments are computed from pdk_hold_remaining_ms.
+ *
+ *     now ─────────► TERM ─────────► KILL = the end of the lease ─────────► no server expires the session before
+ *                      grace                                    T/16 + 50 ms
+ *
+ * T is the session timeout. grace is T/6, and no more than half of what a lease has at the beginning.
+ */
+#ifndef CMD_LEASE_H
+#define CMD_LEASE_H
+
+#include "guard.h"
+#include <paddock/paddock.h>
+
+typedef struct {
+    int64_t timeout_ms, grace_ms, margin_ms, end, interval_ms;
+    bool timing, told_loss;
+} cmd_lease;
+
+void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing);
+/* Writes the moments to where the guardian reads them. Returns after how many ms to do so again. A lease never gets shorter, so what the
+ * guardian knows is never too late. */
+int64_t cmd_lease_publish(cmd_lease *lease, const pdk_hold *hold, cmd_moments *moments);
+/* With --timing: says how far TERM, KILL and the earliest expiry are. */
+void cmd_lease_tell(const cmd_lease *lease, const char *event);
+
+#endif

@@ -1,0 +1,45 @@
+/* The command `paddock`: locks of ZooKeeper for scripts and operators. docs/command.md and paddock(1) describe it. */
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *what;
+    int (*act)(int argc, char **argv);
+} verbs[] = {
+    {"run", "run a command while holding a lock", cmd_run},
+    {"hold", "hold a lock without a command", cmd_hold},
+    {"wait", "wait until a lock is free", cmd_wait},
+    {"show", "show who holds a lock, and who waits for it", cmd_show},
+    {"check", "check whether a sequencer still holds", cmd_check},
+};
+
+static void print_usage(FILE *out) {
+    fputs("usage: paddock VERB [OPTION…] …\n\n", out);
+    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
+        fprintf(out, "  %-6s %s\n", verbs[i].name, verbs[i].what);
+    fputs("\npaddock VERB --help, paddock(1) and paddock(7) say more.\n", out);
+}
+
+int main(int argc, char **argv) {
+    const char *verb = argc > 1 ? argv[1] : "";
+    setlocale(LC_ALL, "");
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
+        print_usage(stdout);
+        return CMD_OK;
+    }
+    if (strcmp(verb, "--version") == 0) {
+        printf("paddock %s\n", pdk_version());
+        return CMD_OK;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
+        if (strcmp(verb, verbs[i].name) == 0)
+            return verbs[i].act(argc - 1, argv + 1);
+    if (*verb)
+        cmd_error("there is no verb %s", verb);
+    print_usage(stderr);
+    return CMD_USAGE;
+}

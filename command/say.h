@@ -1,0 +1,20 @@
+/* What the program says on standard error, and text of others made harmless. */
+#ifndef CMD_SAY_H
+#define CMD_SAY_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* -q: errors are not said either; the exit status tells. -v: what happens is said. */
+extern bool cmd_quiet, cmd_verbose;
+
+void cmd_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
+void cmd_tell(const char *format, ...) G_GNUC_PRINTF(1, 2); /* with -v */
+
+/*
+ * The text with everything that could act on a terminal as \xHH or \u{HHHH}: control and format characters, bytes that
+ * are no UTF-8; a backslash is \\. Two texts that differ stay different. g_free it.
+ */
+char *cmd_escape(const char *text);
+
+#endif

@@ -1,0 +1,246 @@
+#include "settings.h"
+
+#include "say.h"
+#include "status.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DIGEST_BYTES = 1024 };
+
+void cmd_settings_init(cmd_settings *settings) {
+    *settings = (cmd_settings){.digest_fd = -1,
+                               .session_timeout = -1,
+                               .connect_timeout = -1,
+                               .wait = -1,
+                               .max_hold = -1,
+                               .busy = CMD_BUSY,
+                               .count = 1,
+                               .wait_ms = PDK_FOREVER,
+                               .max_hold_ms = PDK_FOREVER,
+                               .connect_timeout_ms = 10000,
+                               .session_timeout_ms = 15000};
+}
+
+void cmd_settings_clear(cmd_settings *settings) {
+    if (settings->digest)
+        explicit_bzero(settings->digest, strlen(settings->digest));
+    g_free(settings->digest);
+    g_free(settings->servers);
+    g_free(settings->config);
+    g_free(settings->digest_file);
+    g_free(settings->label);
+    g_free(settings->slots);
+    g_free(settings->on_suspend);
+}
+
+static void add_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
+    const GOptionEntry always[] = {
+        {"servers", 's', 0, G_OPTION_ARG_FILENAME, &s->servers, "host:port,…[/chroot]", "SERVERS"},
+        {"config", 0, 0, G_OPTION_ARG_FILENAME, &s->config, "read this file, and no other configuration", "FILE"},
+        {"digest-file", 0, 0, G_OPTION_ARG_FILENAME, &s->digest_file, "user:password is in FILE", "FILE"},
+        {"digest-fd", 0, 0, G_OPTION_ARG_INT, &s->digest_fd, "user:password can be read from descriptor N", "N"},
+        {"session-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->session_timeout, "of the session; 15", "SECONDS"},
+        {"connect-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->connect_timeout, "for the first answer; 10", "SECONDS"},
+        {"verbose", 'v', 0, G_OPTION_ARG_NONE, &s->verbose, "say what happens", NULL},
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &s->quiet, "say nothing; the exit status tells", NULL},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry kind[] = {
+        {"shared", 0, 0, G_OPTION_ARG_NONE, &s->shared, "the read/write lock at the path, to read", NULL},
+        {"slots", 0, 0, G_OPTION_ARG_STRING, &s->slots, "the semaphore of N permits at the path, K of them", "N[/K]"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry wait[] = {
+        {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &s->wait, "wait no longer than this", "SECONDS"},
+        {"conflict-exit-code", 'E', 0, G_OPTION_ARG_INT, &s->busy, "exit status when it is taken; 75", "CODE"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry claim[] = {
+        {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait", NULL},
+        {"label", 0, 0, G_OPTION_ARG_FILENAME, &s->label, "appended to the identity that others see", "TEXT"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry run[] = {
+        {"timing", 0, 0, G_OPTION_ARG_NONE, &s->timing, "say when TERM and KILL come", NULL},
+        {"max-hold", 0, 0, G_OPTION_ARG_DOUBLE, &s->max_hold, "end the command after this time, with 124", "SECONDS"},
+        {"on-suspend", 0, 0, G_OPTION_ARG_STRING, &s->on_suspend, "when the connection is lost: ignore, stop or term",
+         "WHAT"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry json[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &s->json, "print JSON", NULL},
+                                 {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    g_option_context_add_main_entries(context, always, NULL);
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_KIND))
+        g_option_context_add_main_entries(context, kind, NULL);
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_WAIT))
+        g_option_context_add_main_entries(context, wait, NULL);
+    if (options & CMD_OPTIONS_CLAIM)
+        g_option_context_add_main_entries(context, claim, NULL);
+    if (options & CMD_OPTIONS_RUN)
+        g_option_context_add_main_entries(context, run, NULL);
+    if (options & CMD_OPTIONS_JSON)
+        g_option_context_add_main_entries(context, json, NULL);
+}
+
+/* false when the file has something that is wrong. A file that does not exist is empty, unless it was asked for. */
+static bool read_config(cmd_settings *s, const char *file, bool asked) {
+    g_autoptr(GKeyFile) keys = g_key_file_new();
+    g_autoptr(GError) error = NULL;
+    if (!g_key_file_load_from_file(keys, file, G_KEY_FILE_NONE, &error)) {
+        if (!asked && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+            return true;
+        cmd_error("%s: %s; mend the file, or name another one with --config", file, error->message);
+        return false;
+    }
+    g_auto(GStrv) names = g_key_file_get_keys(keys, "paddock", NULL, NULL);
+    for (char **name = names; name && *name; name++) {
+        g_autofree char *value = g_key_file_get_string(keys, "paddock", *name, NULL);
+        if (strcmp(*name, "servers") == 0) {
+            if (!s->servers)
+                s->servers = g_steal_pointer(&value);
+        } else if (strcmp(*name, "digest-file") == 0) {
+            if (!s->digest_file && s->digest_fd < 0)
+                s->digest_file = g_steal_pointer(&value);
+        } else if (strcmp(*name, "session-timeout") == 0) {
+            if (s->session_timeout < 0)
+                s->session_timeout = g_ascii_strtod(value ? value : "", NULL);
+        } else {
+            cmd_error("%s: unknown key %s; known are servers, digest-file, session-timeout", file, *name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The earlier one counts: command line, environment, the user's file, the machine's file. */
+static bool read_settings(cmd_settings *s) {
+    const char *servers = g_getenv("PADDOCK_SERVERS");
+    if (!s->servers && servers && *servers)
+        s->servers = g_strdup(servers);
+    if (s->config)
+        return read_config(s, s->config, true);
+    g_autofree char *own = g_build_filename(g_get_user_config_dir(), "paddock.conf", NULL);
+    return read_config(s, own, false) && read_config(s, "/etc/paddock.conf", false);
+}
+
+static bool read_digest(cmd_settings *s) {
+    char text[DIGEST_BYTES + 2];
+    size_t length = 0;
+    FILE *file = NULL;
+    if (s->digest_file)
+        file = fopen(s->digest_file, "re");
+    else if (s->digest_fd >= 0)
+        file = fdopen(s->digest_fd, "r");
+    else
+        return true;
+    if (file) {
+        length = fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+    }
+    text[length] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    bool good = length > 0 && length <= DIGEST_BYTES && strchr(text, ':') && text[0] != ':';
+    if (good)
+        s->digest = g_strdup(text);
+    else if (s->digest_file)
+        cmd_error("%s: no credentials can be read; it holds one line, user:password", s->digest_file);
+    else
+        cmd_error("--digest-fd %d: no credentials can be read; it gives one line, user:password", s->digest_fd);
+    explicit_bzero(text, sizeof text);
+    return good;
+}
+
+/* false when the value was given and is out of its range. */
+static bool milliseconds(const char *option, double seconds, int64_t least, int64_t most, int64_t *out) {
+    if (seconds == -1)
+        return true;
+    double ms = ceil(seconds * 1000);
+    if (!(ms >= (double)least && ms <= (double)most)) {
+        cmd_error("%s: seconds from %g to %g are possible", option, (double)least / 1000, (double)most / 1000);
+        return false;
+    }
+    *out = (int64_t)ms;
+    return true;
+}
+
+static bool parse_slots(cmd_settings *s) {
+    if (!s->slots)
+        return true;
+    guint64 permits = 0, count = 1;
+    g_auto(GStrv) parts = g_strsplit(s->slots, "/", 2);
+    bool good = parts[0] && g_ascii_string_to_unsigned(parts[0], 10, 1, PDK_SEMAPHORE_PERMITS_MAX, &permits, NULL);
+    if (good && parts[1])
+        good = g_ascii_string_to_unsigned(parts[1], 10, 1, MIN(permits, PDK_SEMAPHORE_COUNT_MAX), &count, NULL);
+    if (!good || s->shared) {
+        cmd_error(good ? "--slots and --shared exclude each other"
+                       : "--slots: N or N/K: N permits from 1 to 10000, K of them, 1 to 100 and no more than N");
+        return false;
+    }
+    s->permits = (int32_t)permits;
+    s->count = (int32_t)count;
+    return true;
+}
+
+static bool check_settings(cmd_settings *s) {
+    int64_t session = s->session_timeout_ms;
+    const char *what = s->on_suspend ? s->on_suspend : "ignore";
+    if (!milliseconds("--session-timeout", s->session_timeout, 400, 600000, &session) ||
+        !milliseconds("--connect-timeout", s->connect_timeout, 1, 86400000, &s->connect_timeout_ms) ||
+        !milliseconds("--wait", s->wait, 0, 1000000000000, &s->wait_ms) ||
+        !milliseconds("--max-hold", s->max_hold, 1, 1000000000000, &s->max_hold_ms) || !parse_slots(s))
+        return false;
+    s->session_timeout_ms = (int32_t)session;
+    if (s->attempt)
+        s->wait_ms = 0;
+    if (s->busy < 0 || s->busy > 255) {
+        cmd_error("-E: an exit status is from 0 to 255");
+        return false;
+    }
+    if (strcmp(what, "ignore") != 0 && strcmp(what, "stop") != 0 && strcmp(what, "term") != 0) {
+        cmd_error("--on-suspend: ignore, stop or term, not %s", what);
+        return false;
+    }
+    if (s->digest_file && s->digest_fd >= 0) {
+        cmd_error("--digest-file and --digest-fd exclude each other");
+        return false;
+    }
+    if (!s->servers || !*s->servers) {
+        cmd_error("no servers are known: give -s host:port,…, or set PADDOCK_SERVERS, or write servers=… under "
+                  "[paddock] into ~/.config/paddock.conf or /etc/paddock.conf");
+        return false;
+    }
+    return true;
+}
+
+bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
+                        const GOptionEntry *more) {
+    g_autoptr(GOptionContext) context = g_option_context_new(usage);
+    g_autoptr(GError) error = NULL;
+    if (options & CMD_OPTIONS_RUN) /* the rest is the command's */
+        g_option_context_set_strict_posix(context, TRUE);
+    add_entries(context, settings, options);
+    if (more)
+        g_option_context_add_main_entries(context, more, NULL);
+    if (!g_option_context_parse(context, argc, argv, &error)) {
+        cmd_error("%s; see --help", error->message);
+        return false;
+    }
+    cmd_quiet = settings->quiet;
+    cmd_verbose = settings->verbose && !settings->quiet;
+    return read_settings(settings) && check_settings(settings) && read_digest(settings);
+}
+
+static void on_log(pdk_log_level level, const char *text, void *user) {
+    (void)user;
+    cmd_tell("%s%s", level == PDK_LOG_ERROR ? "error: " : "", text);
+}
+
+pdk_session_options cmd_settings_session(const cmd_settings *settings) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = settings->session_timeout_ms;
+    options.connect_timeout_ms = (int32_t)settings->connect_timeout_ms;
+    options.digest = settings->digest;
+    options.label = settings->label;
+    options.log_level = settings->verbose ? PDK_LOG_INFO : PDK_LOG_ERROR;
+    options.on_log = on_log;
+    return options;
+}

@@ -1,0 +1,46 @@
+/* What the verbs have in common: the servers, the session, the kind of lock. From the command line, the environment and a
+ * configuration file. */
+#ifndef CMD_SETTINGS_H
+#define CMD_SETTINGS_H
+
+#include <glib.h>
+#include <paddock/paddock.h>
+#include <stdbool.h>
+
+typedef struct {
+    /* As given on the command line. */
+    char *servers, *config, *digest_file, *label;
+    int digest_fd;
+    double session_timeout, connect_timeout, wait, max_hold; /* s; negative: not given */
+    gboolean attempt, shared, verbose, quiet, timing, json;
+    char *slots, *on_suspend;
+    int busy;
+    /* What follows from it. */
+    char *digest; /* never printed */
+    int32_t permits, count;
+    int64_t wait_ms, max_hold_ms, connect_timeout_ms;
+    int32_t session_timeout_ms;
+} cmd_settings;
+
+void cmd_settings_init(cmd_settings *settings);
+void cmd_settings_clear(cmd_settings *settings);
+
+enum {
+    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared */
+    CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing */
+    CMD_OPTIONS_KIND = 4,  /* --slots --shared */
+    CMD_OPTIONS_WAIT = 8,  /* -w -E */
+    CMD_OPTIONS_JSON = 16,
+};
+
+/*
+ * Parses the options of a verb, up to the first argument that is none. Takes the rest from the environment and the
+ * configuration file. `more` are the verb's own options, or NULL. On an error it says so, and returns false.
+ */
+bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
+                        const GOptionEntry *more);
+
+/* The session's options by the settings, which must live as long as they are used. */
+pdk_session_options cmd_settings_session(const cmd_settings *settings);
+
+#endif

@@ -1,0 +1,20 @@
+#include "status.h"
+
+int cmd_status(pdk_status status, int busy) {
+    switch (status) {
+    case PDK_OK:
+        return CMD_OK;
+    case PDK_BUSY:
+    case PDK_TIMEOUT:
+        return busy;
+    case PDK_LOST:
+        return CMD_LOST;
+    case PDK_INVALID:
+    case PDK_MISMATCH:
+        return CMD_USAGE;
+    case PDK_SYSTEM:
+        return CMD_SOFTWARE;
+    default:
+        return CMD_UNAVAILABLE;
+    }
+}

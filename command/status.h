@@ -1,0 +1,24 @@
+/* The exit statuses of the program, the same for every verb. They are an interface: docs/command.md lists them. */
+#ifndef CMD_STATUS_H
+#define CMD_STATUS_H
+
+#include <paddock/paddock.h>
+
+enum {
+    CMD_OK = 0,
+    CMD_NOT = 1,          /* `check`: the sequencer holds no more */
+    CMD_USAGE = 64,       /* EX_USAGE: the command line, or a file that it names */
+    CMD_UNAVAILABLE = 69, /* EX_UNAVAILABLE: ZooKeeper cannot be reached, or refuses us */
+    CMD_SOFTWARE = 70,    /* EX_SOFTWARE: the guardian was killed, or the system refuses a resource */
+    CMD_BUSY = 75,        /* EX_TEMPFAIL: somebody else has it; -E changes it */
+    CMD_LOST = 76,        /* the hold was lost */
+    CMD_TOO_LONG = 124,   /* --max-hold is over, as timeout(1) says it */
+    CMD_CANNOT_EXECUTE = 126,
+    CMD_NOT_FOUND = 127,
+    CMD_SIGNAL = 128, /* plus the number of the signal */
+};
+
+/* The exit status for a call that failed. `busy` is that for BUSY and TIMEOUT. */
+int cmd_status(pdk_status status, int busy);
+
+#endif

@@ -1,0 +1,11 @@
+/* The verbs. Each gets its own arguments, the verb as argv[0], and returns the exit status. */
+#ifndef CMD_VERBS_H
+#define CMD_VERBS_H
+
+int cmd_run(int argc, char **argv);
+int cmd_hold(int argc, char **argv);
+int cmd_wait(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+
+#endif

@@ -1,0 +1,66 @@
+/* paddock wait: until a lock is free. It looks again and again, and never stands in the queue. */
+#include "clock.h"
+#include "looker.h"
+#include "print.h"
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+
+enum { LOOK_AGAIN_MS = 250 };
+
+/* One look. *free_now: nobody would have to wait. */
+static int look(const cmd_looker *looker, bool *free_now) {
+    pdk_contenders *list = NULL;
+    pdk_status status = cmd_looker_list(looker, &list);
+    *free_now = looker->semaphore ? pdk_contenders_count(list) < (size_t)looker->settings->permits
+                                  : pdk_contenders_count(list) == 0;
+    pdk_contenders_free(list);
+    return cmd_status(status, looker->settings->busy);
+}
+
+static void print_result(const char *path, bool free_now) {
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", path);
+    json_builder_set_member_name(builder, "free");
+    json_builder_add_boolean_value(builder, free_now);
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
+}
+
+static int wait_until_free(const cmd_settings *settings, const char *path) {
+    cmd_looker looker;
+    bool free_now = false;
+    int status = cmd_looker_open(&looker, settings, path);
+    int64_t deadline = settings->wait_ms < 0 ? INT64_MAX : cmd_now_ms() + settings->wait_ms;
+    while (status == CMD_OK) {
+        status = look(&looker, &free_now);
+        int64_t left = deadline - cmd_now_ms();
+        if (status != CMD_OK || free_now || left <= 0)
+            break;
+        g_usleep((gulong)MIN(left, LOOK_AGAIN_MS) * 1000);
+    }
+    cmd_looker_close(&looker);
+    if (status != CMD_OK)
+        return status;
+    if (settings->json)
+        print_result(path, free_now);
+    if (!cmd_print_end())
+        return CMD_SOFTWARE;
+    return free_now ? CMD_OK : settings->busy;
+}
+
+int cmd_wait(int argc, char **argv) {
+    cmd_settings settings;
+    int status = CMD_USAGE;
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_KIND | CMD_OPTIONS_WAIT | CMD_OPTIONS_JSON,
+                           NULL)) {
+        if (argc == 2)
+            status = wait_until_free(&settings, argv[1]);
+        else
+            cmd_error("wait: one path is needed: paddock wait [option…] /path");
+    }
+    cmd_settings_clear(&settings);
+    return status;
+}

@@ -1,0 +1,8 @@
+-- Sets :amount of :item under (:token, :handover), where the table knows nothing of tokens. The fence comes first: what is read
+-- or written before it is not protected.
+BEGIN;
+SELECT FROM fence_admit(:'item', :token, :handover);
+INSERT INTO legacy (item, amount) VALUES (:'item', :amount)
+ON CONFLICT (item) DO UPDATE SET amount = EXCLUDED.amount;
+COMMIT;
+\echo written

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fences: the resource's half of the token. A resource keeps the largest mark that it has admitted, and refuses what is
+ * older. So a holder that slept through the loss of its lock cannot write over the work of the next one.
+ *
+ *     grant 33 ── pause ───────────────────────────► write (33) ──► STALE
+ *     grant 34 ──────► write (34) ──► admitted, the mark is 34
+ *
+ * A library of its own, libpaddock-fence (pkg-config paddock-fence, CMake paddock::fence): no session, no network, no
+ * ZooKeeper, no GLib. A storage server links it alone.
+ *
+ * A mark is (token, hand-over), as pdk_hold_token and pdk_hold_handover give them, compared in this order. The token is 1 or
+ * more. What a fence remembers: the largest mark of a writer, and the largest token of a reader if that is larger.
+ *
+ *   pdk_fence_admit         a write, by an exclusive hold. Admitted when its mark is not smaller than any writer's and its
+ *                           token not smaller than any reader's. Then the fence remembers it as a writer's.
+ *   pdk_fence_admit_shared  by a shared hold of a read/write lock. Admitted when its mark is not smaller than any writer's.
+ *                           Its token is then remembered as a reader's.
+ *
+ * So readers are admitted side by side, in any order of their tokens, since each of them was granted after the same writer.
+ * A writer that is older than one of them is refused: it was granted before that reader, so it has lost its hold. A hold
+ * that was downgraded keeps its token, and calls pdk_fence_admit_shared. Permits of a semaphore are
+ * valid side by side, and have no order that a fence could check.
+ *
+ * A check and a write are two steps. Make them under the resource's own lock, or use pdk_fenced_write.
+ *
+ * Any thread may call every function of this header, also in a callback. No call waits for a network. After a failure
+ * pdk_error_text has the words. Statuses of PDK_STALE name both marks.
+ */
+#ifndef PADDOCK_FENCE_H
+#define PADDOCK_FENCE_H
+
+#include <paddock/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+PDK_BEGIN_DECLS
+
+/* ---- a fence in memory: one cache line, lock-free on x86-64 and arm64. Other processors take a short lock. */
+
+typedef struct pdk_fence pdk_fence;
+
+/* A fence that has admitted nothing yet.
+ *   PDK_OK       *fence is new; free it with pdk_fence_free
+ *   PDK_SYSTEM   no memory
+ *   PDK_INVALID  fence is NULL */
+PDK_API pdk_status pdk_fence_new(pdk_fence **fence);
+/* No other call may use the fence any more. NULL is allowed. */
+PDK_API void pdk_fence_free(pdk_fence *fence);
+
+/* Check a write, and raise the mark, in one atomic step. An equal mark costs loads alone.
+ *   token     1 or more
+ *   handover  any
+ *
+ *   PDK_OK       admitted
+ *   PDK_STALE    the fence has admitted a later hold; the mark stays
+ *   PDK_INVALID  fence is NULL, or token is not positive */
+PDK_API pdk_status pdk_fence_admit(pdk_fence *fence, int64_t token, uint32_t handover);
+/* The same for a shared hold. The hand-over number of a reader is 0, so a larger one is that of a writer that was downgraded:
+ * when it is above everything admitted it counts as a writer's mark. */
+PDK_API pdk_status pdk_fence_admit_shared(pdk_fence *fence, int64_t token, uint32_t handover);
+/* Raise the mark without a write. Call it right after the grant: from then on the former holder is refused, also when the new
+ * one does not write for a while. The rule and the statuses are those of pdk_fence_admit. */
+PDK_API pdk_status pdk_fence_advance(pdk_fence *fence, int64_t token, uint32_t handover);
+/* The largest mark that was admitted: a writer's, or a reader's token and 0. (0, 0) at first, and for NULL. Each output may
+ * be NULL. */
+PDK_API void pdk_fence_mark(const pdk_fence *fence, int64_t *token, uint32_t *handover);
+
+/* ---- many fences in memory, by name
+ *
+ * A map is bounded, and forgets no mark unless it is told to: a new name beyond the capacity is refused. Names are 1 to 4096 bytes
+ * of any kind. The cost of a look-up does not depend on the number of names, as far as the processor's caches allow. Names
+ * that are known are looked up side by side; a new name locks one part of 64. */
+
+typedef struct pdk_fence_map pdk_fence_map;
+
+/*   capacity     how many names the map may have, 1 or more; memory is taken when names come
+ *   PDK_OK       *map is new; free it with pdk_fence_map_free
+ *   PDK_SYSTEM   no memory, or no random numbers
+ *   PDK_INVALID  map is NULL, or capacity is 0 */
+PDK_API pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **map);
+/* No other call may use the map any more. NULL is allowed. */
+PDK_API void pdk_fence_map_free(pdk_fence_map *map);
+
+/* As pdk_fence_admit and the others, of the fence with this name. A name that the map does not know gets a fence.
+ *   PDK_OK, PDK_STALE  as there
+ *   PDK_LIMIT          the name is new, and the map has as many as it may
+ *   PDK_SYSTEM         no memory for a new name
+ *   PDK_INVALID        map or name is NULL, size is not 1 to 4096, or token is not positive */
+PDK_API pdk_status pdk_fence_map_admit(pdk_fence_map *map, const void *name, size_t size,
+                                       int64_t token, uint32_t handover);
+PDK_API pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *name, size_t size,
+                                              int64_t token, uint32_t handover);
+PDK_API pdk_status pdk_fence_map_advance(pdk_fence_map *map, const void *name, size_t size,
+                                         int64_t token, uint32_t handover);
+/* The mark of a name; (0, 0) of one that the map does not know. Each output may be NULL. PDK_OK, or PDK_INVALID as above. */
+PDK_API pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *name, size_t size,
+                                      int64_t *token, uint32_t *handover);
+/* Forget the mark of a name, known or not. From then on an old holder's token is admitted again: forget only what nobody can
+ * write any more. PDK_OK, or PDK_INVALID as above. */
+PDK_API pdk_status pdk_fence_map_forget(pdk_fence_map *map, const void *name, size_t size);
+/* How many names there are. 0 for NULL. */
+PDK_API size_t pdk_fence_map_count(const pdk_fence_map *map);
+
+/* ---- a fence in a file, shared by processes
+ *
+ * On a local file system. The mark is on the disk before a success is returned, and never goes back, whenever a process is
+ * killed or the machine stops. A file that is not a fence, or is damaged beyond what a crash can do, is refused and never
+ * reset. What no file can tell: that all of it was replaced by an older copy.
+ *
+ * These calls may wait for another process that has the file, and for the disk. A process that is stopped meanwhile holds up the
+ * others, so do not call them where a session's callbacks wait. After a fork the child opens the file anew: calls answer
+ * PDK_FORKED there. A child that lives on without an exec keeps the parent's lock, should the parent be killed in a call. */
+
+typedef struct pdk_fence_file pdk_fence_file;
+
+typedef enum pdk_fence_open {
+    PDK_FENCE_EXISTING = 0, /* a file that is missing is an error: its mark was lost */
+    /* Killed meanwhile, a process may leave a file of that name with a suffix. */
+    PDK_FENCE_CREATE = 1, /* a file that is missing is made, with no mark, for its owner alone */
+} pdk_fence_open;
+
+/*   PDK_OK       *file is open; close it with pdk_fence_file_close
+ *   PDK_DAMAGED  it is not a fence's file, or it is damaged
+ *   PDK_SYSTEM   the system refused it: missing, not allowed, no space, no memory
+ *   PDK_INVALID  path or file is NULL, path is too long, or how has no such value */
+PDK_API pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_file **file);
+/* No other call may use the handle any more. The mark stays in the file. NULL is allowed. */
+PDK_API void pdk_fence_file_close(pdk_fence_file *file);
+
+/* As pdk_fence_admit and the others.
+ *   PDK_OK       admitted, and the mark is on the disk
+ *   PDK_STALE    as there
+ *   PDK_DAMAGED  the file was damaged, deleted or replaced meanwhile
+ *   PDK_SYSTEM   the disk or the lock failed; nothing was admitted, but the mark may have been raised
+ *   PDK_FORKED   the handle belongs to the parent process
+ *   PDK_INVALID  file is NULL, or token is not positive */
+PDK_API pdk_status pdk_fence_file_admit(pdk_fence_file *file, int64_t token, uint32_t handover);
+PDK_API pdk_status pdk_fence_file_admit_shared(pdk_fence_file *file, int64_t token,
+                                               uint32_t handover);
+PDK_API pdk_status pdk_fence_file_advance(pdk_fence_file *file, int64_t token, uint32_t handover);
+/* The largest mark, as pdk_fence_mark. Each output may be NULL. The statuses are those of an admit, without PDK_STALE. */
+PDK_API pdk_status pdk_fence_file_mark(pdk_fence_file *file, int64_t *token, uint32_t *handover);
+
+/* Check the mark and write to a local file, under the one lock of the fence's file: between the check and the end of the write
+ * nobody else is admitted there. All writers of fd's file must use this call, with the same fence.
+ *   fd      open for writing, without O_APPEND. It is neither synced nor closed: that is the caller's.
+ *   bytes   size of them, written at offset; NULL is allowed when size is 0
+ *   offset  0 or more
+ *
+ *   PDK_OK       all of it was written
+ *   PDK_STALE    nothing was written
+ *   PDK_SYSTEM   as above; or the write failed, and some of it may have been done
+ *   PDK_INVALID  as above; or fd, bytes or offset are not as they must be
+ *   PDK_DAMAGED, PDK_FORKED  as above */
+PDK_API pdk_status pdk_fenced_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd,
+                                    const void *bytes, size_t size, int64_t offset);
+
+/* ---- texts from others */
+
+/* Read a token, as pdk_hold_token_text writes it: 1 to 20 decimal digits and nothing else.
+ *   bytes  any bytes; they need not end in a zero
+ *   PDK_OK       *token is from 1 to 2^63 - 1
+ *   PDK_INVALID  not a token, or an argument is NULL; *token is unchanged */
+PDK_API pdk_status pdk_token_parse(const void *bytes, size_t size, int64_t *token);
+
+typedef enum pdk_mode {
+    PDK_MODE_EXCLUSIVE = 0, /* a lock, or the writer of a read/write lock */
+    PDK_MODE_SHARED = 1,    /* a reader, or a writer that was downgraded: pdk_fence_admit_shared */
+    PDK_MODE_LEADER = 2,    /* of an election; it is exclusive */
+    PDK_MODE_PERMIT = 3,    /* of a semaphore */
+} pdk_mode;
+
+/* What a sequencer says. That somebody sent it proves nothing: pdk_sequencer_check asks ZooKeeper. */
+typedef struct pdk_sequencer {
+    char node[1024]; /* the znode, chroot included */
+    int64_t token;
+    int64_t node_czxid; /* the token, unless the hold was downgraded */
+    uint32_t handover;
+    pdk_mode mode;
+} pdk_sequencer;
+
+/* Read a sequencer, as pdk_hold_sequencer writes it.
+ *   bytes  any bytes; they need not end in a zero
+ *   PDK_OK       *out is filled
+ *   PDK_INVALID  not a sequencer, or an argument is NULL; *out is unchanged */
+PDK_API pdk_status pdk_sequencer_parse(const void *bytes, size_t size, pdk_sequencer *out);
+
+PDK_END_DECLS
+
+#endif

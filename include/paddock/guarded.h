@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A guarded znode: data in ZooKeeper itself that only the holder can write.
+ *
+ *     hold ──open── guarded znode ── get, set, create, delete ──close
+ *
+ * Once a holder has opened the znode, no write of an older holder lands on it any more, however late
+ * it comes. So a holder opens first, then reads, then writes. Before that an older holder's write
+ * may still land. docs/guarded.md says what else is promised, and what is not.
+ *
+ * The znode's data begins with a header line of 72 bytes, which says who wrote it. The payload is
+ * any bytes, at most 1,000,000. The znode is persistent, and nobody may delete it or write to it
+ * without this interface: a delete leaves a tombstone. One lock or one election guards it, always
+ * the same one.
+ *
+ * Threads: any thread may make any call. One call at a time is under way for a guarded znode; others
+ * wait for their turn, within their own timeout. All calls but the close block, at most timeout_ms:
+ * 0 or more, or PDK_FOREVER. Open a znode once with a hold, not twice.
+ *
+ * Every call that blocks may also answer:
+ *   PDK_LOST           the hold is lost, also with its session, or another one came after it; for good
+ *   PDK_NOT_HELD       the hold was released
+ *   PDK_REPLACED       somebody without the hold wrote or deleted the znode; for good. The error
+ *                      text says what to do
+ *   PDK_UNAVAILABLE    not confirmed in time. A write may have been executed. The next call finds
+ *                      out first
+ *   PDK_NO_PERMISSION  an access control list forbids it
+ *   PDK_UNSUPPORTED    the server refuses it, such as a quota; the error text has its code
+ *   PDK_LIMIT          the payload is too large, or the znode was written 2,147,483,647 times
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_FORKED         the hold belongs to the parent process
+ *   PDK_INVALID        an argument is NULL, or not valid */
+#ifndef PADDOCK_GUARDED_H
+#define PADDOCK_GUARDED_H
+
+#include <paddock/hold.h>
+#include <stddef.h>
+
+PDK_BEGIN_DECLS
+
+typedef struct pdk_guarded pdk_guarded;
+
+/* Open the znode for this holder. It is made, with its parents, as a tombstone where it is missing.
+ * Three round trips. Also answers PDK_CLOSED, or why else the session has ended.
+ *   hold  an exclusive one: of a lock, of a writer, or of a leader. A downgrade ends what was opened
+ *         with it. A reference is taken.
+ *   path  below the session's chroot, as for a lock. Not the lock's own path.
+ *   out   set on success; pdk_guarded_close gives it back
+ *
+ *   PDK_OK  it is open, and no older holder can write any more */
+PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms,
+                                    pdk_guarded **out);
+
+/* Read the payload. It is what the last write left, and the hold is still valid afterwards.
+ *   buffer  NULL when room is 0
+ *   size    set to the payload's size on success, and where room is too small for it
+ *
+ *   PDK_OK      buffer has the payload
+ *   PDK_ABSENT  there is none: never created, or deleted
+ *   PDK_LIMIT   room is less than *size; buffer is as it was */
+PDK_API pdk_status pdk_guarded_get(pdk_guarded *guarded, void *buffer, size_t room, size_t *size,
+                                   int64_t timeout_ms);
+
+/* Write the payload. One round trip, unless an answer was lost or an older holder came between.
+ *   data  NULL when size is 0
+ *
+ *   PDK_OK      it is written
+ *   PDK_ABSENT  there is none to replace: pdk_guarded_create */
+PDK_API pdk_status pdk_guarded_set(pdk_guarded *guarded, const void *data, size_t size,
+                                   int64_t timeout_ms);
+/* Write the payload where there is none. As pdk_guarded_set, but
+ *   PDK_EXISTS  there is one: pdk_guarded_set */
+PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, size_t size,
+                                      int64_t timeout_ms);
+/* Leave a tombstone.
+ *   PDK_OK      the payload is gone
+ *   PDK_ABSENT  there was none */
+PDK_API pdk_status pdk_guarded_delete(pdk_guarded *guarded, int64_t timeout_ms);
+
+/* Free it. Does not wait, and no call may be under way. Nothing is written: the hold stays as it is.
+ * NULL is allowed. Does nothing in the child of a fork. */
+PDK_API void pdk_guarded_close(pdk_guarded *guarded);
+
+PDK_END_DECLS
+
+#endif

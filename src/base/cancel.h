@@ -1,0 +1,42 @@
+/* Threads of the program that are cancelled (pthread_cancel) inside the library.
+ *
+ *     public call ── pdk__cancel_off ──► cancellation is put off ── pdk__cancel_back ──► the program's own state again
+ *                                             │         ▲
+ *                     the call waits, and has ▼         │ woken
+ *                     said how it is left   the program's own state
+ *                                             │ cancelled
+ *                                             ▼
+ *                     pdk__leave_run: gives up what the call has; then the thread ends
+ *
+ * So a thread ends in a wait or not at all, and never with a lock. A wait of a call that has not said how it is left is
+ * no cancellation point.
+ */
+#ifndef PDK_BASE_CANCEL_H
+#define PDK_BASE_CANCEL_H
+
+#include <stdbool.h>
+
+/* They nest. */
+void pdk__cancel_off(void);
+void pdk__cancel_back(void);
+
+/* How a blocking call is left, on its stack. */
+struct pdk__leave {
+    void (*locked)(void *user); /* under the monitor, where the call waits under it; or NULL */
+    void (*after)(void *user);  /* outside of it, afterwards; or NULL */
+    void *user;
+    struct pdk__leave *outer;
+};
+void pdk__leave_push(struct pdk__leave *leave);
+void pdk__leave_pop(void);
+/* Is the call left when its thread is cancelled? */
+bool pdk__leave_possible(void);
+
+/* Around a wait that may be cancelled, within pdk__cancel_off: the program's own state, and off again. */
+void pdk__cancel_open(void);
+void pdk__cancel_shut(void);
+/* In the cleanup of such a wait, one after the other. */
+void pdk__leave_run_locked(void);
+void pdk__leave_run_after(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* A fence in a file: what file.c and file_open.c share. */
+#ifndef PDK_FENCE_FILE_H
+#define PDK_FENCE_FILE_H
+
+#include "fence/slots.h"
+
+#include <pthread.h>
+
+struct pdk_fence_file {
+    int fd;
+    unsigned forks;        /* as the file was opened */
+    pthread_mutex_t mutex; /* the lock on the file is one of all threads that have this handle */
+    uint64_t synced;       /* the serial number that this handle has seen on the disk */
+    char path[];
+};
+
+/* The whole of bytes, at offset. false: errno says why. */
+bool pdk__write_at(int fd, const void *bytes, size_t size, int64_t offset);
+/* Reads both slots, under the lock: a writer may be between them. PDK_OK, or a status with its text. */
+pdk_status pdk__file_check(struct pdk_fence_file *file, const char *call);
+
+#endif

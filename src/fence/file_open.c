@@ -1,0 +1,101 @@
+/* Opening a fence's file. It comes into being whole: made under another name, synced, and linked to its own. */
+#include "base/fork.h"
+#include "base/text.h"
+#include "fence/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char call[] = "pdk_fence_file_open";
+
+/* The entry in the folder must be on the disk as well: with the file, its mark would be gone. */
+static bool sync_folder(const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) + 1 : 1;
+    snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool fine = fd >= 0 && fsync(fd) == 0;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return fine;
+}
+
+static bool fill(int fd) {
+    const struct pdk__mark none = {0};
+    for (int i = 0; i < PDK__SLOTS; i++) {
+        struct pdk__slot slot = pdk__slot_make(&none, (uint64_t)i + 1);
+        if (!pdk__write_at(fd, &slot, sizeof slot, (int64_t)i * PDK__SLOT_STRIDE))
+            return false;
+    }
+    return ftruncate(fd, PDK__SLOTS_SIZE) == 0 && fsync(fd) == 0;
+}
+
+/* false: errno says why. Another process may have been first. */
+static bool create(const char *path) {
+    char name[PATH_MAX];
+    if ((size_t)snprintf(name, sizeof name, "%s.XXXXXX", path) >= sizeof name) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool fine = fill(fd) && (link(name, path) == 0 || errno == EEXIST);
+    int error = errno;
+    unlink(name);
+    close(fd);
+    errno = error;
+    return fine;
+}
+
+static int open_or_create(const char *path, bool may_create) {
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT && may_create && create(path))
+        fd = open(path, O_RDWR | O_CLOEXEC);
+    return fd;
+}
+
+pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_file **out) {
+    if (!path || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: is NULL", call, path ? "file" : "path");
+    if (how != PDK_FENCE_EXISTING && how != PDK_FENCE_CREATE)
+        return pdk__fail(PDK_INVALID, "%s: how: %d is not a value of pdk_fence_open", call, (int)how);
+    if (strlen(path) >= PATH_MAX)
+        return pdk__fail(PDK_INVALID, "%s: path: longer than %d bytes", call, PATH_MAX - 1);
+    struct pdk_fence_file *file = malloc(sizeof *file + strlen(path) + 1);
+    if (!file)
+        return pdk__fail(PDK_SYSTEM, "%s: no memory", call);
+    memcpy(file->path, path, strlen(path) + 1);
+    pthread_mutex_init(&file->mutex, NULL);
+    file->forks = pdk__forks();
+    file->synced = 0;
+    file->fd = open_or_create(path, how == PDK_FENCE_CREATE);
+    pdk_status status = PDK_OK;
+    if (file->fd < 0 || !sync_folder(path))
+        status = pdk__fail(PDK_SYSTEM, "%s: %s: %m", call, path);
+    else
+        status = pdk__file_check(file, call);
+    if (status != PDK_OK) {
+        pdk_fence_file_close(file);
+        return status;
+    }
+    *out = file;
+    return PDK_OK;
+}
+
+void pdk_fence_file_close(pdk_fence_file *file) {
+    if (!file)
+        return;
+    if (file->fd >= 0)
+        close(file->fd);
+    pthread_mutex_destroy(&file->mutex);
+    free(file);
+}

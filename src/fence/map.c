@@ -1,0 +1,249 @@
+/* Many fences, by name. The names are spread over shards; each has a lock that readers share, so that an admit of a name that is
+ * known shares it with all others and is lock-free below it. Only a new name, and one that is forgotten, take it alone. */
+#include "base/text.h"
+#include "fence/fence.h"
+#include "fence/hash.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { SHARDS = 64, BUCKETS_FIRST = 16, NAME_MAX_BYTES = 4096 };
+
+struct node {
+    struct pdk_fence
+        fence; /* its spare words hold the hash, the size and the next node: one cache line before the name */
+    char name[];
+};
+
+struct shard {
+    _Alignas(64) pthread_rwlock_t lock;
+    struct pdk_fence **buckets;
+    size_t size, count; /* of buckets, a power of two; of names */
+    struct pdk_fence *first[BUCKETS_FIRST];
+};
+
+struct pdk_fence_map {
+    struct shard shards[SHARDS];
+    uint64_t key[2];
+    size_t capacity;
+    atomic_size_t count;
+};
+
+struct name {
+    const void *bytes;
+    size_t size;
+    uint64_t hash;
+};
+
+static struct shard *shard_of(struct pdk_fence_map *map, const struct name *name) {
+    return &map->shards[name->hash % SHARDS];
+}
+
+static struct pdk_fence **bucket_of(const struct shard *shard, uint64_t hash) {
+    return &shard->buckets[(hash / SHARDS) & (shard->size - 1)];
+}
+
+/* Where the node hangs, or where it would: the place holds NULL then. */
+static struct pdk_fence **find(const struct shard *shard, const struct name *name) {
+    struct pdk_fence **at = bucket_of(shard, name->hash);
+    while (*at && ((*at)->hash != name->hash || (*at)->name_size != name->size ||
+                   memcmp(((struct node *)(void *)*at)->name, name->bytes, name->size) != 0))
+        at = &(*at)->next;
+    return at;
+}
+
+static void free_buckets(struct shard *shard) {
+    if (shard->buckets != shard->first)
+        free(shard->buckets);
+}
+
+/* false: no memory; the buckets stay as they are. */
+static bool grow(struct shard *shard) {
+    struct shard wider = {.size = shard->size * 2};
+    wider.buckets = calloc(wider.size, sizeof(struct pdk_fence *));
+    if (!wider.buckets)
+        return false;
+    for (size_t i = 0; i < shard->size; i++)
+        for (struct pdk_fence *fence = shard->buckets[i], *next; fence; fence = next) {
+            struct pdk_fence **at = bucket_of(&wider, fence->hash);
+            next = fence->next;
+            fence->next = *at;
+            *at = fence;
+        }
+    free_buckets(shard);
+    shard->buckets = wider.buckets;
+    shard->size = wider.size;
+    return true;
+}
+
+static struct pdk_fence *new_node(const struct name *name) {
+    size_t size = (sizeof(struct node) + name->size + 63) / 64 * 64;
+    struct node *node = aligned_alloc(64, size);
+    if (!node)
+        return NULL;
+    pdk__fence_init(&node->fence);
+    node->fence.hash = name->hash;
+    node->fence.name_size = (uint32_t)name->size;
+    memcpy(node->name, name->bytes, name->size);
+    return &node->fence;
+}
+
+/* One more name, unless the map is full. */
+static bool reserve(struct pdk_fence_map *map) {
+    size_t count = atomic_load(&map->count);
+    do {
+        if (count >= map->capacity)
+            return false;
+    } while (!atomic_compare_exchange_weak(&map->count, &count, count + 1));
+    return true;
+}
+
+/* The shard is locked for this thread alone. */
+static pdk_status insert(struct pdk_fence_map *map, struct shard *shard, const char *call, const struct name *name,
+                         struct pdk_fence **place) {
+    if (!reserve(map))
+        return pdk__fail(PDK_LIMIT, "%s: the map is full with %zu names; forget some, or make a larger one", call,
+                         map->capacity);
+    struct pdk_fence *fence = new_node(name);
+    if (!fence) {
+        atomic_fetch_sub(&map->count, 1);
+        return pdk__fail(PDK_SYSTEM, "%s: no memory", call);
+    }
+    *place = fence;
+    /* Fuller buckets are slower, and nothing else. */
+    if (++shard->count > shard->size)
+        (void)grow(shard);
+    return PDK_OK;
+}
+
+static pdk_status admit_new(struct pdk_fence_map *map, const char *call, const struct name *name, int64_t token,
+                            uint32_t handover, enum pdk__use use) {
+    struct shard *shard = shard_of(map, name);
+    pthread_rwlock_wrlock(&shard->lock);
+    struct pdk_fence **place = find(shard, name);
+    pdk_status status = *place ? PDK_OK : insert(map, shard, call, name, place);
+    if (status == PDK_OK)
+        status = pdk__fence_admit(*find(shard, name), call, token, handover, use);
+    pthread_rwlock_unlock(&shard->lock);
+    return status;
+}
+
+/* false: the error text says why. */
+static bool is_name(const char *call, const struct pdk_fence_map *map, const void *bytes, size_t size) {
+    if (!map || !bytes) {
+        (void)pdk__fail(PDK_INVALID, "%s: %s: is NULL", call, map ? "name" : "map");
+        return false;
+    }
+    if (size == 0 || size > NAME_MAX_BYTES) {
+        (void)pdk__fail(PDK_INVALID, "%s: size: %zu bytes; a name has 1 to %d", call, size, NAME_MAX_BYTES);
+        return false;
+    }
+    return true;
+}
+
+static struct name name_of(const struct pdk_fence_map *map, const void *bytes, size_t size) {
+    return (struct name){bytes, size, pdk__hash(map->key, bytes, size)};
+}
+
+static pdk_status admit(struct pdk_fence_map *map, const char *call, const void *bytes, size_t size, int64_t token,
+                        uint32_t handover, enum pdk__use use) {
+    if (!is_name(call, map, bytes, size))
+        return PDK_INVALID;
+    pdk_status status = pdk__mark_check(call, "map", map, token);
+    if (status != PDK_OK)
+        return status;
+    struct name name = name_of(map, bytes, size);
+    struct shard *shard = shard_of(map, &name);
+    pthread_rwlock_rdlock(&shard->lock);
+    struct pdk_fence *fence = *find(shard, &name);
+    if (fence)
+        status = pdk__fence_admit(fence, call, token, handover, use);
+    pthread_rwlock_unlock(&shard->lock);
+    return fence ? status : admit_new(map, call, &name, token, handover, use);
+}
+
+pdk_status pdk_fence_map_admit(pdk_fence_map *map, const void *name, size_t size, int64_t token, uint32_t handover) {
+    return admit(map, "pdk_fence_map_admit", name, size, token, handover, PDK__WRITE);
+}
+
+pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *name, size_t size, int64_t token,
+                                      uint32_t handover) {
+    return admit(map, "pdk_fence_map_admit_shared", name, size, token, handover, PDK__READ);
+}
+
+pdk_status pdk_fence_map_advance(pdk_fence_map *map, const void *name, size_t size, int64_t token, uint32_t handover) {
+    return admit(map, "pdk_fence_map_advance", name, size, token, handover, PDK__WRITE);
+}
+
+pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *bytes, size_t size, int64_t *token, uint32_t *handover) {
+    if (!is_name("pdk_fence_map_mark", map, bytes, size))
+        return PDK_INVALID;
+    struct name name = name_of(map, bytes, size);
+    struct shard *shard = shard_of(map, &name);
+    pthread_rwlock_rdlock(&shard->lock);
+    pdk_fence_mark(*find(shard, &name), token, handover);
+    pthread_rwlock_unlock(&shard->lock);
+    return PDK_OK;
+}
+
+pdk_status pdk_fence_map_forget(pdk_fence_map *map, const void *bytes, size_t size) {
+    if (!is_name("pdk_fence_map_forget", map, bytes, size))
+        return PDK_INVALID;
+    struct name name = name_of(map, bytes, size);
+    struct shard *shard = shard_of(map, &name);
+    pthread_rwlock_wrlock(&shard->lock);
+    struct pdk_fence **place = find(shard, &name), *fence = *place;
+    if (fence) {
+        *place = fence->next;
+        shard->count--;
+        atomic_fetch_sub(&map->count, 1);
+    }
+    pthread_rwlock_unlock(&shard->lock);
+    free(fence);
+    return PDK_OK;
+}
+
+size_t pdk_fence_map_count(const pdk_fence_map *map) { return map ? atomic_load(&map->count) : 0; }
+
+pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **out) {
+    if (!out)
+        return pdk__fail(PDK_INVALID, "pdk_fence_map_new: map: is NULL");
+    if (capacity == 0)
+        return pdk__fail(PDK_INVALID, "pdk_fence_map_new: capacity: 0 names; pass how many the map may keep");
+    struct pdk_fence_map *map = aligned_alloc(_Alignof(struct pdk_fence_map), sizeof *map);
+    if (!map)
+        return pdk__fail(PDK_SYSTEM, "pdk_fence_map_new: no memory");
+    memset(map, 0, sizeof *map);
+    map->capacity = capacity;
+    atomic_init(&map->count, 0);
+    if (getrandom(map->key, sizeof map->key, 0) != sizeof map->key) {
+        free(map);
+        return pdk__fail(PDK_SYSTEM, "pdk_fence_map_new: no random numbers: %m");
+    }
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &map->shards[i];
+        pthread_rwlock_init(&shard->lock, NULL);
+        shard->size = BUCKETS_FIRST;
+        shard->buckets = shard->first;
+    }
+    *out = map;
+    return PDK_OK;
+}
+
+void pdk_fence_map_free(pdk_fence_map *map) {
+    if (!map)
+        return;
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &map->shards[i];
+        for (size_t k = 0; k < shard->size; k++)
+            for (struct pdk_fence *fence = shard->buckets[k], *next; fence; fence = next) {
+                next = fence->next;
+                free(fence);
+            }
+        free_buckets(shard);
+        pthread_rwlock_destroy(&shard->lock);
+    }
+    free(map);
+}

@@ -1,0 +1,195 @@
+/* The client library bears a silent server for two thirds of T. No lease lasts that long.
+ *
+ *     connected       a barrier has no answer for T/5, then 2T/5, …, T   ── leave ──► the next server
+ *     not connected   a look at the handle every 50 ms:
+ *                       no handshake is under way, twice in a row        ── dialled ─► the lease: docs/adr/0013
+ *                       one has no answer for T/10, at most 1 s; then
+ *                       twice as long, …, 2T/3                           ── hurry ──► the next server
+ *
+ * Only a write that a quorum has to commit is evidence: a server that has lost its leader goes on answering pings and reads.
+ * Why T/5: right after a renewal at least half of T is left. Up to T/10 later the next barrier goes out. So more than T/8 is
+ * left for a new connection, which takes a round trip or two. A shorter patience would take a disk that is slow for a
+ * server that is lost. If all servers are silent, the back-off makes the changes rare. The first commit ends it.
+ */
+#include "session/silence.h"
+
+#include "session/supervise.h"
+
+#define LOOK_NS (50 * PDK__MS)
+#define HANDSHAKE_NS_MAX (1000 * PDK__MS)
+
+static int64_t timeout(const pdk_session *s) {
+    return s->lease.timeout != 0 ? s->lease.timeout : s->session_timeout_ms * PDK__MS;
+}
+
+static int64_t doubled(int64_t ns, unsigned times, int64_t most) {
+    while (times-- > 0 && ns < most)
+        ns *= 2;
+    return MIN(ns, most);
+}
+
+static int64_t answer_patience(const pdk_session *s) { return doubled(timeout(s) / 5, s->silence.leaves, timeout(s)); }
+
+static int64_t handshake_patience(const pdk_session *s) {
+    return doubled(MIN(timeout(s) / 10, HANDSHAKE_NS_MAX), s->silence.hurries, timeout(s) * 2 / 3);
+}
+
+/* ---- connected */
+
+static void wait_for_answer(pdk_session *s) {
+    pdk__alarm_set(s, &s->silence.alarm, s->silence.since + answer_patience(s));
+}
+
+static void on_no_answer(pdk_session *s) {
+    struct pdk__silence *silence = &s->silence;
+    int64_t now = pdk__now(s);
+    if (silence->since == 0)
+        return;
+    if (now < silence->since + answer_patience(s)) {
+        wait_for_answer(s);
+    } else if (now - silence->alarm.at > answer_patience(s) / 4) {
+        silence->since = now; /* this process was held up: the answer may have come */
+        wait_for_answer(s);
+    } else {
+        silence->leave = true;
+        s->platform->work(s);
+    }
+}
+
+void pdk__silence_asked(pdk_session *s) {
+    pdk__assert_locked(s);
+    if (s->silence.since != 0)
+        return;
+    s->silence.since = pdk__now(s);
+    if (!s->silence.alarm.position)
+        wait_for_answer(s);
+}
+
+/* The alarm stays: it sees that it is too early. Others may be unanswered yet, but this server answers. */
+void pdk__silence_broken(pdk_session *s) {
+    pdk__assert_locked(s);
+    s->silence.leaves = 0;
+    s->silence.since = 0;
+    s->silence.leave = false; /* if the connector has not begun yet */
+}
+
+/* ---- not connected */
+
+/* The client library says so a moment after it has sent a handshake. So one look may come in between, and two that are apart by
+ * more than threads are late may not. */
+static void found_idle(pdk_session *s, int64_t now) {
+    struct pdk__silence *silence = &s->silence;
+    silence->dialled_at = 0;
+    if (silence->idle_at != 0 && now - silence->idle_at < LOOK_NS)
+        return;
+    if (silence->idle_at != 0)
+        pdk__lease_dialled(&s->lease, silence->idle_at, now);
+    silence->idle_at = now;
+}
+
+static void found_dialled(pdk_session *s, int64_t now) {
+    struct pdk__silence *silence = &s->silence;
+    silence->idle_at = 0;
+    if (silence->dialled_at == 0)
+        silence->dialled_at = now;
+    if (now - silence->dialled_at < handshake_patience(s))
+        return;
+    silence->dialled_at = now;
+    silence->hurry = true;
+    s->platform->work(s);
+}
+
+static void look(pdk_session *s) {
+    int64_t before = pdk__now(s);
+    if (s->platform->zk->dialled(s->zk))
+        found_dialled(s, before);
+    else
+        found_idle(s, before);
+    pdk__alarm_set(s, &s->silence.alarm, before + LOOK_NS);
+}
+
+/* ---- both */
+
+static void parted(pdk_session *s, enum pdk__zk_parting parting, int64_t from) {
+    if (parting == PDK__ZK_HAS_LEFT)
+        pdk__lease_dialled(&s->lease, from, pdk__now(s));
+}
+
+static void leave(pdk_session *s) {
+    uint64_t generation = s->generation;
+    int64_t now = pdk__now(s), silent = now - s->silence.since;
+    pdk__zk *zk = s->zk;
+    pdk__unlock(s);
+    enum pdk__zk_parting parting = s->platform->zk->leave(zk);
+    pdk__lock(s);
+    if (generation != s->generation)
+        return;
+    parted(s, parting, now);
+    if (parting != PDK__ZK_STAYS)
+        pdk__log(s, PDK_LOG_WARN, "the server commits nothing: no answer to a write for %lld ms; going to another one",
+                 (long long)(silent / PDK__MS));
+    s->silence.leaves++;
+    if (s->silence.since == 0 || s->link != PDK__LINK_CONNECTED)
+        return;
+    s->silence.since = pdk__now(s);
+    wait_for_answer(s);
+}
+
+static void hurry(pdk_session *s) {
+    uint64_t generation = s->generation;
+    int64_t now = pdk__now(s), patience = handshake_patience(s);
+    pdk__zk *zk = s->zk;
+    s->silence.hurries++;
+    pdk__unlock(s);
+    enum pdk__zk_parting parting = s->platform->zk->hurry(zk, patience / PDK__MS);
+    pdk__lock(s);
+    if (generation != s->generation || parting == PDK__ZK_STAYS)
+        return;
+    parted(s, parting, now);
+    pdk__log(s, PDK_LOG_WARN, "no answer to a handshake for %lld ms; going to another server",
+             (long long)(patience / PDK__MS));
+}
+
+static void on_alarm(pdk_session *s, void *user) {
+    (void)user;
+    if (s->link == PDK__LINK_CONNECTED)
+        on_no_answer(s);
+    else if (s->zk)
+        look(s);
+}
+
+void pdk__silence_init(pdk_session *s) { s->silence = (struct pdk__silence){.alarm = {.ring = on_alarm}}; }
+
+void pdk__silence_disconnected(pdk_session *s) {
+    pdk__assert_locked(s);
+    s->silence.since = s->silence.idle_at = s->silence.dialled_at = 0;
+    s->silence.leave = false;
+    look(s);
+}
+
+void pdk__silence_connected(pdk_session *s) {
+    pdk__assert_locked(s);
+    s->silence.since = 0;
+    s->silence.hurries = 0;
+    s->silence.hurry = false;
+    pdk__alarm_off(&s->silence.alarm);
+}
+
+void pdk__silence_over(pdk_session *s) {
+    pdk__assert_locked(s);
+    pdk__alarm_off(&s->silence.alarm);
+    pdk__silence_init(s);
+}
+
+bool pdk__silence_act(pdk_session *s) {
+    pdk__assert_locked(s);
+    struct pdk__silence *silence = &s->silence;
+    bool acts = s->zk && (silence->leave || silence->hurry);
+    bool leaves = silence->leave;
+    silence->leave = silence->hurry = false;
+    if (acts && leaves)
+        leave(s);
+    else if (acts)
+        hurry(s);
+    return acts;
+}

@@ -1,0 +1,36 @@
+/* The sockets of the client library, which it does not show us. We find them among the descriptors of the process:
+ *
+ *     a handle is connected ──► the sockets that are new, and connected to its server, are claimed for it
+ *     it must leave         ──► its claimed socket is shut down: for the client library the server has hung up
+ *     a handshake is silent ──► a socket to a server that was sent something and has never answered is shut down
+ *
+ * A claim goes by the inode, which tells a socket from a later one with the same number. Two handles that are connected to one
+ * server in the same moment cannot be told apart. Their sockets are then claimed for both: the one that leaves takes the other
+ * along, which costs it a reconnect.
+ */
+#ifndef PDK_ZK_SOCKETS_H
+#define PDK_ZK_SOCKETS_H
+
+#include "zk/calls.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <zookeeper/zookeeper.h>
+
+/* servers is the numeric list that the handle was given, for all of these. */
+
+/* The handle is connected. Sockets to the servers are marked close-on-exec. */
+void pdk__sockets_connected(zhandle_t *handle, const char *servers);
+/* Shut down the handle's connection. STAYS: none was found, or there is no other server. HAS_LEFT: the process has no other
+ * connection to any of the servers. */
+enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers);
+/* Shut down the connections to the servers that were sent something so long ago, and never answered a byte. The rest as
+ * above. */
+enum pdk__zk_parting pdk__sockets_hurry(const char *servers, int64_t patience_ms);
+/* The handle is about to be closed. */
+void pdk__sockets_forget(const zhandle_t *handle);
+
+/* Around a fork: no other thread is within one of these then. */
+void pdk__sockets_fork(bool begins);
+
+#endif

@@ -1,0 +1,137 @@
+"""What the tests of the command share: a server with links that can be cut, processes, and what they leave in ZooKeeper."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+
+BUILD = pathlib.Path(os.environ["PDK_BUILD"])
+PADDOCK = str(BUILD / "command/paddock")
+SLACK = float(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1"))
+PATIENCE = 20 * SLACK
+
+
+def wait_for(what, condition, seconds=PATIENCE):
+    """Looks again and again. What the condition answers, when that is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"not within {seconds:g} s: {what}")
+
+
+def state(pid):
+    """The letter of ps(1); X when there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
+def alive(pid):
+    """A zombie is dead."""
+    return state(pid) not in "ZX"
+
+
+def children(pid):
+    return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+class Server:
+    def __init__(self):
+        self.process = subprocess.Popen([BUILD / "tests/programs/zk", "--tick", "200", "--link", "victim"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        words = [self.process.stdout.readline().split() for _ in range(2)]
+        self.link = next(word[2] for word in words if word[0] == "link")
+        self.hosts = next(word[1] for word in words if word[0] == "hosts")
+        self.client = KazooClient(hosts=self.hosts)
+        self.client.start()
+
+    def order(self, line):
+        print(line, file=self.process.stdin, flush=True)
+        assert self.process.stdout.readline() == "ok\n", line
+
+    def stop(self):
+        self.client.stop()
+        self.client.close()
+        self.process.stdin.close()
+        assert self.process.wait() == 0
+        self.process.stdout.close()
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        cls.addClassCleanup(cls.server.stop)
+
+    def setUp(self):
+        self.path = "/locks/" + self._testMethodName
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = dict(os.environ, PADDOCK_SERVERS=self.server.hosts, HOME=folder.name)
+        self.environment.pop("XDG_CONFIG_HOME", None)
+
+    def start(self, *arguments, **more):
+        """Starts paddock. stdout and stderr are pipes, unless said otherwise."""
+        settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
+                    "env": self.environment, **more}
+        process = subprocess.Popen([PADDOCK, *map(str, arguments)], **settings)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+        process.communicate()
+
+    def finish(self, process, status):
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, status, f"{out}\n{err}")
+        return out, err
+
+    def paddock(self, status, *arguments, **more):
+        return self.finish(self.start(*arguments, **more), status)
+
+    def nodes(self, path=None):
+        try:
+            return self.server.client.get_children(path or self.path)
+        except NoNodeError:
+            return []
+
+    def assert_no_node(self, path=None):
+        self.assertEqual(self.nodes(path), [])
+
+    def file(self, name):
+        return self.folder / name
+
+    def number(self, name):
+        """The number that a command has written into a file, once it has."""
+        def read():
+            path = self.file(name)
+            return path.exists() and re.fullmatch(r"\d+\n", path.read_text()) and int(path.read_text())
+        return wait_for(f"a number in {name}", read)
+
+    def hold(self, *options, path=None):
+        """A holder that runs until it is ended."""
+        process = self.start("run", *options, path or self.path, "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def family(self, body="trap '' TERM"):
+        """A command with a grandchild, whose pids it writes; by default both ignore TERM. The grandchild writes the time again and
+        again."""
+        worker = f"{body}; echo $$ > {self.file('worker')}.new; mv {self.file('worker')}.new {self.file('worker')}; " \
+                 f"while :; do date +%s%N >> {self.file('ticks')}; sleep 0.02; done"
+        return ["sh", "-c", f"{body}; sh -c \"$0\" & echo $$ > {self.file('leader')}; wait; wait", worker]

@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+"""`paddock hold` on a real server: what begins it, what ends it, and what systemd hears."""
+import os
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from bench import PADDOCK, Case, wait_for
+
+
+class Hold(Case):
+    def begin(self, *options, **more):
+        """A holder, and the end of a pipe from which its sequencer was read."""
+        reading, writing = os.pipe()
+        process = self.start("hold", self.path, "--session-timeout", 2, "--ready-fd", writing, *options, pass_fds=[writing], **more)
+        os.close(writing)
+        reader = os.fdopen(reading, encoding="utf-8")
+        self.addCleanup(reader.close)
+        self.assertRegex(reader.readline(), rf"^pdk1 {self.path}/\S+ exclusive \d+ 0\n$")
+        return process, reader
+
+    def test_signals_end_it(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            process, reader = self.begin()
+            self.assertEqual(len(self.nodes()), 1)
+            self.paddock(75, "hold", "-n", self.path)
+            process.send_signal(number)
+            self.finish(process, 0)
+            self.assertEqual(reader.read(), "")
+            self.assert_no_node()
+
+    def test_signals_while_queued(self):
+        process, _ = self.begin()
+        second = self.start("hold", self.path)
+        wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
+        second.terminate()
+        self.finish(second, 143)
+        self.assertEqual(len(self.nodes()), 1)
+        process.terminate()
+        self.finish(process, 0)
+
+    def test_the_reader_goes(self):
+        process, reader = self.begin()
+        time.sleep(0.2)
+        self.assertIsNone(process.poll())
+        reader.close()
+        self.finish(process, 0)
+        self.assert_no_node()
+
+    def test_input_ends(self):
+        process, _ = self.begin("--stdin", stdin=subprocess.PIPE)
+        process.stdin.write("ignored\n")
+        process.stdin.flush()
+        time.sleep(0.2)
+        self.assertIsNone(process.poll())
+        process.stdin.close()
+        process.stdin = None
+        self.finish(process, 0)
+        self.assert_no_node()
+
+    def test_a_descriptor_of_a_shell(self):
+        """The lock lasts as long as the shell keeps the descriptor."""
+        script = f'exec {{lock}}< <(exec "$0" hold --ready-fd 1 {self.path}); read -r sequencer <&"$lock"; ' \
+                 f'"$0" hold -n {self.path}; echo "$? $sequencer"; exec {{lock}}<&-; exec "$0" run -w 10 {self.path} -- true'
+        process = subprocess.run(["bash", "-c", script, PADDOCK], env=self.environment, capture_output=True, text=True, timeout=30)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertRegex(process.stdout, "^75 pdk1 ")
+
+    def test_lost(self):
+        for how in ("node", "cut"):
+            self.environment["PADDOCK_SERVERS"] = self.server.link
+            process, reader = self.begin()
+            if how == "node":
+                self.server.client.delete(f"{self.path}/{self.nodes()[0]}")
+            else:
+                self.server.order("cut victim")
+            self.assertEqual(reader.read(), "")
+            if how == "cut":
+                self.server.order("heal victim")
+            _, err = self.finish(process, 76)
+            self.assertIn("is lost", err)
+            wait_for("no node", lambda: not self.nodes())
+
+    def test_systemd(self):
+        for name in (str(self.file("notify")), f"\0paddock-test-{os.getpid()}"):
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            self.addCleanup(listener.close)
+            listener.settimeout(10)
+            listener.bind(name)
+            self.environment.update(NOTIFY_SOCKET=name.replace("\0", "@"), WATCHDOG_USEC="200000")
+            process, _ = self.begin("--notify")
+            heard = []
+            while len(heard) < 5:
+                heard.append(listener.recv(1000).decode())
+            self.assertEqual(heard[0], "STATUS=waiting for the lock")
+            self.assertRegex(heard[1], rf"^READY=1\nSTATUS=holding {self.path}, token \d+$")
+            self.assertEqual(heard[2:], ["WATCHDOG=1"] * 3)
+            process.terminate()
+            self.finish(process, 0)
+            while heard[-1] == "WATCHDOG=1":
+                heard.append(listener.recv(1000).decode())
+            self.assertEqual(heard[-1], "STOPPING=1")
+
+    def test_usage(self):
+        for arguments in ([], [self.path, "more"], ["relative"], [self.path, "--ready-fd", "77"], [self.path, "--notify"]):
+            _, err = self.paddock(64, "hold", *arguments)
+            self.assertIn("paddock: ", err)
+        self.environment["NOTIFY_SOCKET"] = str(self.file("nobody"))
+        self.paddock(64, "hold", self.path, "--notify")
+        self.paddock(69, "hold", self.path, "-s", "127.0.0.1:1", "--connect-timeout", "0.2")
+
+
+if __name__ == "__main__":
+    unittest.main()

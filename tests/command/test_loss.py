@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""`paddock run` when the lock is lost, or paddock itself is killed: nothing of the command outlives the lock."""
+import os
+import re
+import signal
+import unittest
+
+from bench import Case, alive, children, state, wait_for
+
+
+class Loss(Case):
+    def begin(self, *options, body="trap '' TERM", through_link=True):
+        if through_link:
+            self.environment["PADDOCK_SERVERS"] = self.server.link
+        process = self.start("run", "--session-timeout", 2, *options, self.path, "--", *self.family(body))
+        return process, [self.number("leader"), self.number("worker")]
+
+    def succeed(self):
+        """The next one in the queue, on a connection of its own; its command says when it begins."""
+        return self.start("run", "-s", self.server.hosts, self.path, "--", "date", "+%s%N")
+
+    def judge(self, successor, pids):
+        """By what the commands wrote."""
+        begun = int(self.finish(successor, 0)[0])
+        self.assertFalse(any(map(alive, pids)))
+        last = max(map(int, self.file("ticks").read_text().split()))
+        self.assertLess(last, begun, "the next command began before the last of this one had ended")
+
+    def test_cut_off(self):
+        """TERM, then KILL, and all are dead before the server ends the session; also a grandchild that ignores TERM."""
+        process, pids = self.begin("--timing", "--session-timeout", 4)
+        successor = self.succeed()
+        self.server.order("cut victim")
+        self.judge(successor, pids)
+        self.server.order("heal victim")
+        _, err = self.finish(process, 76)
+        self.assertRegex(err, r"timing: granted: TERM in \d+ ms, KILL in \d+ ms, no server expires the session for \d+ ms")
+        last = re.search(r"nothing of the command is left: .* for (-?\d+) ms", err)
+        self.assertTrue(last and int(last.group(1)) > 0, err)
+        self.assert_no_node()
+
+    def test_term_comes_first(self):
+        """A command that ends itself on TERM has the time to."""
+        body = f"trap 'echo cleaned >> {self.file('cleaned')}; exit 0' TERM"
+        process, pids = self.begin(body=body)
+        self.server.order("cut victim")
+        successor = self.succeed()
+        self.judge(successor, pids)
+        self.server.order("heal victim")
+        self.finish(process, 76)
+        self.assertEqual(self.file("cleaned").read_text(), "cleaned\n" * 2)
+
+    def test_suspended(self):
+        """--on-suspend: the command stands still while the connection is lost, or is ended at once; a short cut is survived."""
+        process, pids = self.begin("--on-suspend", "stop")
+        self.server.order("cut victim")
+        wait_for("a stopped command", lambda: state(pids[0]) == "T")
+        self.server.order("heal victim")
+        wait_for("a running command", lambda: state(pids[0]) != "T")
+        process.kill()
+        wait_for("their death", lambda: not any(map(alive, pids)))
+
+    def test_ended_at_once(self):
+        """--on-suspend=term: not later, with a session timeout that leaves time."""
+        process, _ = self.begin("--on-suspend=term", "--session-timeout", 4, body=f"trap 'date +%s%N >> {self.file('end')}; exit' TERM")
+        self.server.order("cut victim")
+        wait_for("the end", self.file("end").exists)
+        self.assertEqual(len(self.nodes()), 1)
+        self.server.order("heal victim")
+        self.finish(process, 76)
+
+    def test_node_gone(self):
+        process, pids = self.begin(through_link=False)
+        self.server.client.delete(f"{self.path}/{self.nodes()[0]}")
+        _, err = self.finish(process, 76)
+        self.assertIn("NODE_GONE", err)
+        self.assertFalse(any(map(alive, pids)))
+
+    def test_killed(self):
+        """kill -9 of paddock, 20 times: the command and its grandchild are dead at once, long before the node goes."""
+        for _ in range(20):
+            process, pids = self.begin(through_link=False)
+            process.kill()
+            process.wait()
+            wait_for("their death", lambda: not any(map(alive, pids)), 2)
+            self.assertEqual(len(self.nodes()), 1)
+            self.server.client.delete(f"{self.path}/{self.nodes()[0]}")
+            self.file("leader").unlink()
+            self.file("worker").unlink()
+
+    def test_guardian_killed(self):
+        process, pids = self.begin(through_link=False)
+        [guardian] = children(process.pid)
+        os.kill(guardian, signal.SIGKILL)
+        self.finish(process, 70)
+        self.assertFalse(any(map(alive, pids)))
+        self.assert_no_node()
+
+    def test_paused(self):
+        """paddock stands still: the guardian ends the command before a server can end the session."""
+        process, pids = self.begin(through_link=False)
+        successor = self.succeed()
+        process.send_signal(signal.SIGSTOP)
+        self.judge(successor, pids)
+        process.send_signal(signal.SIGCONT)
+        self.finish(process, 76)
+
+    def test_killed_while_queued(self):
+        """The guardian goes with it."""
+        holder = self.hold()
+        process = self.start("run", self.path, "--", "true")
+        wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
+        [guardian] = children(process.pid)
+        process.kill()
+        wait_for("the guardian's end", lambda: not alive(guardian))
+        holder.terminate()
+        self.finish(holder, 143)
+
+
+if __name__ == "__main__":
+    unittest.main()

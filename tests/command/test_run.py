@@ -1,0 +1,256 @@
+#!/usr/bin/python3
+"""`paddock run` on a real server: exit statuses, signals, the child's surroundings."""
+import os
+import pty
+import signal
+import subprocess
+import time
+import unittest
+
+from bench import PADDOCK, Case, alive, state, wait_for
+
+
+class Statuses(Case):
+    def test_of_the_command(self):
+        for status in (0, 1, 42, 255):
+            self.paddock(status, "run", self.path, "--", "sh", "-c", f"exit {status}")
+            self.assert_no_node()
+
+    def test_of_a_command_that_a_signal_ended(self):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV):
+            self.paddock(128 + number, "run", self.path, "--", "sh", "-c", f"kill -{int(number)} $$")
+            self.assert_no_node()
+
+    def test_busy(self):
+        holder = self.hold()
+        self.paddock(75, "run", "-n", self.path, "--", "true")
+        self.paddock(75, "run", "--try", self.path, "--", "true")
+        self.paddock(9, "run", "-n", "-E", "9", self.path, "--", "true")
+        start = time.monotonic()
+        self.paddock(75, "run", "-w", "0.3", self.path, "--", "true")
+        self.assertGreaterEqual(time.monotonic() - start, 0.3)
+        self.assertEqual(len(self.nodes()), 1)
+        holder.terminate()
+        self.finish(holder, 128 + signal.SIGTERM)
+        self.assert_no_node()
+
+    def test_unreachable(self):
+        _, err = self.paddock(69, "run", "-s", "127.0.0.1:1", "--connect-timeout", "0.3", self.path, "--", "true")
+        self.assertIn("127.0.0.1:1", err)
+
+    def test_usage(self):
+        for arguments in ([], [self.path], ["--", "true"], ["locks/relative", "--", "true"], ["--no-such", self.path, "--", "true"],
+                          ["-w", "-3", self.path, "--", "true"], ["--slots", "0", self.path, "--", "true"],
+                          ["--slots", "2/3", self.path, "--", "true"], ["-E", "300", self.path, "--", "true"],
+                          ["--slots", "2", "--shared", self.path, "--", "true"], ["/a//b", "--", "true"],
+                          ["--on-suspend", "laugh", self.path, "--", "true"], ["--session-timeout", "x", self.path, "--", "true"],
+                          ["-s", "127.0.0.1", "--config", self.file("none"), self.path, "--", "true"],
+                          ["-s", "a host:2181", self.path, "--", "true"], ["--digest-file", self.file("none"), self.path, "--", "true"]):
+            _, err = self.paddock(64, "run", *arguments)
+            self.assertIn("paddock: ", err, arguments)
+        self.environment.pop("PADDOCK_SERVERS")
+        _, err = self.paddock(64, "run", self.path, "--", "true")
+        self.assertIn("PADDOCK_SERVERS", err)
+        self.paddock(64)
+        self.paddock(64, "sing")
+
+    def test_a_command_that_cannot_be_executed(self):
+        self.file("plain").write_text("no program\n")
+        self.paddock(127, "run", self.path, "--", self.file("missing"))
+        self.paddock(126, "run", self.path, "--", self.file("plain"))
+        self.paddock(126, "run", self.path, "--", self.folder)
+        self.assert_no_node()
+
+    def test_too_long(self):
+        self.paddock(124, "run", "--max-hold", "0.3", self.path, "--", "sleep", "60")
+        self.assert_no_node()
+
+    def test_kinds(self):
+        reader = self.hold("--shared")
+        self.paddock(0, "run", "-n", "--shared", self.path, "--", "true")
+        reader.terminate()
+        self.finish(reader, 143)
+        slots = self.path + "_slots"
+        first = self.hold("--slots", "3/2", path=slots)
+        self.paddock(0, "run", "-n", "--slots", "3", slots, "--", "true")
+        self.paddock(75, "run", "-n", "--slots", "3/2", slots, "--", "true")
+        self.paddock(64, "run", "-n", "--slots", "4", slots, "--", "true")
+        first.terminate()
+        self.finish(first, 143)
+
+
+class Servers(Case):
+    def test_the_first_one_that_is_named_counts(self):
+        good, wrong = self.server.hosts, "127.0.0.1:1"
+        config = self.file(".config")
+        config.mkdir()
+
+        def run(status, *options, environment=None, configured=None):
+            self.environment.pop("PADDOCK_SERVERS", None)
+            if environment:
+                self.environment["PADDOCK_SERVERS"] = environment
+            (config / "paddock.conf").write_text(f"[paddock]\nservers={configured}\n" if configured else "")
+            self.paddock(status, "run", *options, "--connect-timeout", "0.5", self.path, "--", "true")
+
+        run(0, configured=good)
+        run(69, configured=wrong)
+        run(0, environment=good, configured=wrong)
+        run(69, environment=wrong, configured=good)
+        run(0, "-s", good, environment=wrong, configured=wrong)
+        self.file("other").write_text(f"[paddock]\nservers={good}\nsession-timeout=3\n")
+        run(0, "--config", self.file("other"), configured=wrong)
+        for bad in ("no key", "[paddock]\ncolour=red\n"):
+            self.file("other").write_text(bad)
+            run(64, "--config", self.file("other"), configured=good)
+
+    def test_credentials(self):
+        path = "/credentials/lock"  # only their user may change it
+        self.file("secret").write_text("alice:open sesame\n")
+        look = ["sh", "-c", "env; tr '\\0' ' ' < /proc/$PPID/cmdline; ls -l /proc/self/fd"]
+        with open(self.file("secret"), encoding="ascii") as secret:
+            for options in (["--digest-file", self.file("secret")], ["--digest-fd", secret.fileno()]):
+                out, err = self.paddock(0, "run", "-v", *options, path, "--", *look, pass_fds=[secret.fileno()])
+                self.assertNotIn("sesame", out + err)
+                if options[0] == "--digest-fd":
+                    self.assertNotIn("secret", out)
+        process = self.start("run", "--digest-file", self.file("secret"), path, "--", "sh", "-c", "echo ready; sleep 60")
+        process.stdout.readline()
+        acls, _ = self.server.client.get_acls(f"{path}/{self.nodes(path)[0]}")
+        self.assertTrue(any(acl.id.scheme == "digest" and acl.id.id.startswith("alice:") for acl in acls), acls)
+        process.terminate()
+        self.finish(process, 143)
+
+
+class Surroundings(Case):
+    def test_environment(self):
+        out, _ = self.paddock(0, "run", "--label", "nightly", self.path, "--", "sh", "-c", "env | grep ^PADDOCK_")
+        values = dict(line.split("=", 1) for line in out.splitlines())
+        self.assertEqual(values["PADDOCK_PATH"], self.path)
+        self.assertTrue(values["PADDOCK_ZNODE"].startswith(self.path + "/"))
+        self.assertGreater(int(values["PADDOCK_TOKEN"]), 0)
+        self.assertEqual(values["PADDOCK_TOKEN_PADDED"], values["PADDOCK_TOKEN"].zfill(20))
+        self.assertEqual(values["PADDOCK_HANDOVER"], "0")
+        self.assertEqual(values["PADDOCK_SEQUENCER"],
+                         f"pdk1 {values['PADDOCK_ZNODE']} exclusive {values['PADDOCK_TOKEN']} 0")
+        self.assertRegex(values["PADDOCK_SESSION"], "^0x[0-9a-f]+$")
+
+    def test_input_group_mask_and_descriptors(self):
+        script = "cat; ps -o pid=,pgid= -p $$; ls /proc/$$/fd; exec grep -E '^(SigBlk|SigIgn)' /proc/self/status"
+        process = self.start("run", self.path, "--", "sh", "-c", script, stdin=subprocess.PIPE)
+        out, err = process.communicate("line\n", timeout=20)
+        line, group, *descriptors, blocked, ignored, _ = out.split("\n")
+        self.assertEqual((line, process.returncode), ("line", 0), err)
+        pid, pgid = group.split()
+        self.assertEqual(pid, pgid)
+        self.assertEqual(int(blocked.split()[1], 16), 0)
+        self.assertEqual(int(ignored.split()[1], 16) & 0x7fffffff, 0, ignored)
+        self.assertEqual(set(descriptors), {"0", "1", "2"}, out)
+
+    def test_no_shell(self):
+        out, _ = self.paddock(0, "run", self.path, "--", "printf", "%s|", "a b", "$HOME", "*", "--try")
+        self.assertEqual(out, "a b|$HOME|*|--try|")
+
+    def test_terminal(self):
+        """The command has the terminal's foreground; Ctrl-C reaches it, and its status is the program's."""
+        script = f"trap 'echo interrupted; exit 7' INT; echo $(ps -o pgid=,tpgid= -p $$) > {self.file('groups')}; " \
+                 "read answer; echo got $answer; while :; do sleep 0.05; done"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(PADDOCK, ["paddock", "run", self.path, "--", "sh", "-c", script], self.environment)
+        groups = wait_for("the groups", lambda: self.file("groups").exists() and self.file("groups").read_text().split())
+        self.assertEqual(groups[0], groups[1])
+        os.write(terminal, b"yes\n")
+        seen = b""
+        while b"got yes" not in seen:
+            seen += os.read(terminal, 1000)
+        os.write(terminal, b"\x03")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
+        os.close(terminal)
+        self.assert_no_node()
+
+    def test_a_script_that_locks_itself(self):
+        script = self.file("script")
+        script.write_text(f'#!/bin/sh\n[ "$PADDOCK_PATH" = {self.path} ] || exec {PADDOCK} run -n {self.path} -- "$0" "$@"\n'
+                          f'echo "in $1"; {PADDOCK} run -n {self.path} -- true; echo $?\n')
+        script.chmod(0o755)
+        done = subprocess.run([script, "a b"], env=self.environment, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "in a b\n75\n"), done.stderr)
+        self.assert_no_node()
+
+    def test_exclusive(self):
+        """Ten contenders at once: none starts before the one before it has ended."""
+        log = self.file("log")
+        script = f"mkdir {self.file('inside')} || echo overlap >> {log}; echo in >> {log}; rmdir {self.file('inside')}"
+        for process in [self.start("run", self.path, "--", "sh", "-c", script) for _ in range(10)]:
+            self.finish(process, 0)
+        self.assertEqual(log.read_text(), "in\n" * 10)
+        self.assert_no_node()
+
+
+class Signals(Case):
+    def test_queued(self):
+        holder = self.hold()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
+            process = self.start("run", self.path, "--", "touch", self.file("ran"))
+            wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
+            process.send_signal(number)
+            self.finish(process, 128 + number)
+            self.assertEqual(len(self.nodes()), 1, number)
+        self.assertFalse(self.file("ran").exists())
+        holder.terminate()
+        self.finish(holder, 143)
+
+    def test_stopped_while_queued(self):
+        holder = self.hold()
+        process = self.start("run", self.path, "--", "true")
+        wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
+        process.send_signal(signal.SIGTSTP)
+        wait_for("a stopped paddock", lambda: state(process.pid) == "T")
+        process.send_signal(signal.SIGCONT)
+        holder.terminate()
+        self.finish(holder, 143)
+        self.finish(process, 0)
+
+    def test_running(self):
+        """Each is passed on to the group; the command decides."""
+        names = "TERM INT HUP QUIT USR1 USR2 WINCH".split()
+        traps = "".join(f"trap 'echo {name}' {name}; " for name in names)
+        process = self.start("run", self.path, "--", "bash", "-c",
+                             f"{traps} trap 'echo done; exit 3' CONT; echo ready; while :; do sleep 0.02; done")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        for name in names:
+            process.send_signal(getattr(signal, "SIG" + name))
+            self.assertEqual(process.stdout.readline(), name + "\n")
+        process.send_signal(signal.SIGCONT)
+        self.finish(process, 3)
+        self.assert_no_node()
+
+    def test_stop_and_continue(self):
+        process = self.start("run", self.path, "--", "sh", "-c", f"echo $$ > {self.file('pid')}; exec sleep 60")
+        pid = self.number("pid")
+        process.send_signal(signal.SIGTSTP)
+        wait_for("a stopped command", lambda: state(pid) == "T")
+        self.assertEqual(len(self.nodes()), 1)
+        process.send_signal(signal.SIGCONT)
+        wait_for("a running command", lambda: state(pid) == "S")
+        process.terminate()
+        self.finish(process, 143)
+
+    def test_the_whole_group(self):
+        process = self.start("run", self.path, "--", *self.family(":"))
+        leader, worker = self.number("leader"), self.number("worker")
+        process.terminate()
+        self.finish(process, 143)
+        self.assertFalse(alive(leader) or alive(worker))
+        self.assert_no_node()
+
+    def test_what_is_left_behind(self):
+        """A command that ends while what it started goes on, in a session of its own: that is ended before the release."""
+        script = f"setsid sh -c 'echo $$ > {self.file('left')}; exec sleep 60' & while [ ! -s {self.file('left')} ]; do :; done"
+        self.paddock(0, "run", self.path, "--", "sh", "-c", script)
+        self.assertFalse(alive(self.number("left")))
+        self.assert_no_node()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,115 @@
+/* A follower that shows nodes which are gone: its clients do not wait for them for ever, since the leader is asked. */
+#include "driver_bench.h"
+#include "session/session.h"
+
+static struct driver_user *const one = &driver_users[0], *const two = &driver_users[1];
+
+static struct { uint32_t barriers; } sent;
+
+static bool counts(const struct pdk__request *request) {
+    sent.barriers += request->kind == PDK__OP_BARRIER;
+    return false;
+}
+
+static int32_t server_of_the_waiter(void) { return sim_client_server(&one->rival->process); }
+
+/* It waits at a follower that overlooks so many deletions from now on. Another process has the lock. */
+static void wait_at_a_follower_that_keeps(int32_t deletions) {
+    driver_begin();
+    driver_refuses = counts;
+    driver_want_lock(two);
+    platform_pass(SECOND / 2);
+    driver_want_lock(one);
+    platform_pass(SECOND / 2);
+    ck_assert_uint_eq(two->granted, 1);
+    ck_assert_uint_eq(one->answered, 0);
+    sim_server_keep(platform_ensemble, server_of_the_waiter(), deletions);
+}
+
+START_TEST(a_predecessor_that_is_gone_is_not_waited_for) {
+    wait_at_a_follower_that_keeps(1);
+    driver_release_all(two);
+    platform_pass(3 * TIMEOUT);
+    ck_assert_uint_eq(one->granted, 1);
+}
+END_TEST
+
+/* The next contender finds the same node ahead, and asks anew only if its session does not know. */
+START_TEST(what_is_gone_stays_gone) {
+    wait_at_a_follower_that_keeps(1);
+    driver_release_all(two);
+    platform_pass(3 * TIMEOUT);
+    driver_release_all(one);
+    platform_pass(SECOND / 10);
+    driver_want_lock(one);
+    platform_pass(SECOND / 10);
+    ck_assert_uint_eq(one->granted, 2);
+}
+END_TEST
+
+/* The server that shows it shows a stranger's node as well. */
+START_TEST(what_is_gone_is_found_among_strangers) {
+    const struct sim_packet create = {
+        .kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = "/app/locks/lock/stranger", .data = ""};
+    wait_at_a_follower_that_keeps(1);
+    ck_assert(sim_admin(platform_ensemble, &create));
+    driver_release_all(two);
+    platform_pass(3 * TIMEOUT);
+    ck_assert_uint_eq(one->granted, 1);
+}
+END_TEST
+
+static void admin(int32_t op, const char *path) {
+    const struct sim_packet packet = {.kind = SIM_REQUEST, .op = op, .path = path, .data = ""};
+    ck_assert(sim_admin(platform_ensemble, &packet));
+    platform_pass(SECOND / 10);
+}
+
+/* Its name may be used again. So the leader is asked each time. */
+START_TEST(a_plain_name_that_is_gone_may_come_back) {
+    static const char path[] = "/app/locks/lock/plain-lock-0000000000";
+    driver_begin();
+    driver_want_lock(two);
+    platform_pass(SECOND / 2);
+    admin(SIM_OP_CREATE, path);
+    driver_release_all(two);
+    driver_want_lock(one);
+    platform_pass(SECOND / 2);
+    ck_assert_uint_eq(one->answered, 0);
+    sim_server_keep(platform_ensemble, server_of_the_waiter(), 1);
+    admin(SIM_OP_DELETE, path);
+    platform_pass(2 * TIMEOUT);
+    ck_assert_uint_eq(g_hash_table_size(one->rival->session->asks.gone), 0);
+    driver_drop_lock(one);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->failed, 1);
+}
+END_TEST
+
+/* Whoever is there, is waited for, whatever number of times is asked. */
+START_TEST(a_predecessor_that_is_there_is_waited_for) {
+    wait_at_a_follower_that_keeps(0);
+    uint32_t before = sent.barriers;
+    platform_pass(5 * TIMEOUT);
+    ck_assert_uint_eq(one->answered, 0);
+    ck_assert_uint_le(sent.barriers - before, 5 * 12); /* renewals, and a question per timeout */
+    driver_release_all(two);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->granted, 1);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("driver_ghost");
+    TCase *cases = tcase_create("driver_ghost");
+    tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
+    tcase_add_test(cases, a_predecessor_that_is_gone_is_not_waited_for);
+    tcase_add_test(cases, what_is_gone_stays_gone);
+    tcase_add_test(cases, what_is_gone_is_found_among_strangers);
+    tcase_add_test(cases, a_plain_name_that_is_gone_may_come_back);
+    tcase_add_test(cases, a_predecessor_that_is_there_is_waited_for);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,286 @@
+/* Guarded znodes on a real server: who is late is turned away, whatever is lost on the way. */
+#include <glib.h>
+#include <string.h>
+
+#include "guarded_bench.h"
+#include "refused.h"
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_clock.h"
+#include "ts_expire.h"
+#include "ts_observer.h"
+
+static const char *server(void) { return ts_bench_server(); }
+
+START_TEST(what_is_written_is_read) {
+    const char *lock = ts_fresh_path();
+    g_autofree char *path = g_strdup_printf("%s/not/there/yet", ts_fresh_path());
+    struct guarded_side a = guarded_opened(lock, path, SESSION_MS);
+    char buffer[8];
+    size_t size = 9;
+    refused(pdk_guarded_get(a.guarded, NULL, 0, &size, PATIENCE_MS), PDK_ABSENT, path);
+    refused(guarded_set(a.guarded, "x"), PDK_ABSENT, path);
+    refused(pdk_guarded_delete(a.guarded, PATIENCE_MS), PDK_ABSENT, path);
+    ck_assert_int_eq(pdk_guarded_create(a.guarded, "a\0b", 3, PATIENCE_MS), PDK_OK);
+    refused(guarded_create(a.guarded, "x"), PDK_EXISTS, path);
+    ck_assert_int_eq(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_OK);
+    ck_assert_uint_eq(size, 3);
+    ck_assert_mem_eq(buffer, "a\0b", 3);
+    size = 0;
+    refused(pdk_guarded_get(a.guarded, buffer, 2, &size, PATIENCE_MS), PDK_LIMIT, "room");
+    ck_assert_uint_eq(size, 3);
+    ck_assert_int_eq(guarded_set(a.guarded, "two"), PDK_OK);
+    guarded_node(path, "two");
+    ck_assert_int_eq(pdk_guarded_delete(a.guarded, PATIENCE_MS), PDK_OK);
+    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_ABSENT, path);
+    ck_assert_int_eq(pdk_guarded_create(a.guarded, NULL, 0, PATIENCE_MS), PDK_OK);
+    guarded_reads(a.guarded, "");
+    ck_assert_int_eq(guarded_set(a.guarded, "three"), PDK_OK);
+
+    pdk_guarded *again = guarded_open(a.hold, path); /* the first is of no use any more */
+    guarded_reads(again, "three");
+    ck_assert_int_eq(guarded_set(again, "four"), PDK_OK);
+    refused(guarded_set(a.guarded, "x"), PDK_REPLACED, path);
+    refused(guarded_set(a.guarded, "x"), PDK_REPLACED, path);
+    pdk_hold_release(a.hold);
+    refused(guarded_set(again, "x"), PDK_NOT_HELD, path);
+
+    struct guarded_side b = guarded_opened(lock, path, SESSION_MS);
+    guarded_reads(b.guarded, "four");
+    pdk_hold_release(b.hold);
+}
+END_TEST
+
+struct late {
+    pdk_guarded *guarded;
+    pdk_status status;
+};
+
+static void *write_late(void *user) {
+    struct late *late = user;
+    late->status = pdk_guarded_set(late->guarded, "late", 4, ts_patience(PATIENCE_MS));
+    return NULL;
+}
+
+/* It has checked that it holds, and its request is on its way for as long as another one needs to be granted and to open. Its
+ * session lives, so nothing but the version turns the request away. */
+START_TEST(a_late_write_is_turned_away) {
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path();
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+    ck_assert_int_eq(guarded_create(a.guarded, "a"), PDK_OK);
+    struct late late = {.guarded = a.guarded};
+    g_autofree char *node = ts_hold_node(a.hold);
+    ts_proxy_set_mode(a.client->proxy, TS_BLACKHOLE);
+    GThread *thread = g_thread_new("late", write_late, &late);
+    ts_sleep_ms(100);
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    struct guarded_side b = guarded_opened(lock, path, SLOW_MS);
+    guarded_reads(b.guarded, "a");
+    ts_proxy_heal(a.client->proxy);
+    g_thread_join(thread);
+    ck_assert_int_eq(late.status, PDK_LOST);
+    guarded_reads(b.guarded, "a");
+    ck_assert_int_eq(guarded_set(b.guarded, "b"), PDK_OK);
+    guarded_node(path, "b");
+    refused(guarded_set(a.guarded, "late"), PDK_LOST, path);
+    pdk_hold_release(a.hold);
+    pdk_hold_release(b.hold);
+}
+END_TEST
+
+START_TEST(a_holder_whose_session_expired_is_lost) {
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path();
+    struct guarded_side a = guarded_opened(lock, path, SESSION_MS);
+    ck_assert_int_eq(guarded_create(a.guarded, "a"), PDK_OK);
+    ck_assert_int_eq(ts_expire(a.client->proxy, server()), 0);
+    struct guarded_side b = guarded_opened(lock, path, SESSION_MS);
+    ck_assert_int_eq(guarded_set(b.guarded, "b"), PDK_OK);
+    size_t size = 0;
+    char buffer[8];
+    refused(guarded_set(a.guarded, "late"), PDK_LOST, path);
+    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_LOST, path);
+    guarded_node(path, "b");
+    pdk_guarded *stale = NULL;
+    refused(pdk_guarded_open(a.hold, path, PATIENCE_MS, &stale), PDK_LOST, path);
+    pdk_hold_release(a.hold);
+    pdk_hold_release(b.hold);
+}
+END_TEST
+
+/* Each request of an open and of a write is lost, or its answer is. What is told has happened, once. */
+START_TEST(lost_answers_are_settled) {
+    static const int of_open[] = {TS_OP_GET_DATA, TS_OP_CREATE, TS_OP_SET_DATA, TS_OP_MULTI};
+    static const ts_proxy_loss losses[] = {TS_LOSE_REQUEST, TS_LOSE_REPLY};
+    const char *lock = ts_fresh_path();
+    struct guarded_side a = guarded_holder(lock, SLOW_MS);
+    for (size_t k = 0; k < G_N_ELEMENTS(losses); k++) {
+        for (size_t i = 0; i < G_N_ELEMENTS(of_open); i++) {
+            const char *path = ts_fresh_path();
+            ts_proxy_arm(a.client->proxy, of_open[i], losses[k], TS_PASS);
+            pdk_guarded *g = guarded_open(a.hold, path);
+            ck_assert(ts_proxy_wait_fired(a.client->proxy, PATIENCE_MS));
+            ck_assert_int_eq(guarded_create(g, "one"), PDK_OK);
+            ts_proxy_arm(a.client->proxy, TS_OP_SET_DATA, losses[k], TS_PASS);
+            ck_assert_int_eq(guarded_set(g, "two"), PDK_OK);
+            ck_assert(ts_proxy_wait_fired(a.client->proxy, PATIENCE_MS));
+            guarded_node(path, "two");
+            ts_proxy_arm(a.client->proxy, TS_OP_GET_DATA, losses[k], TS_PASS);
+            guarded_reads(g, "two");
+            ts_proxy_arm(a.client->proxy, TS_OP_SET_DATA, losses[k], TS_PASS);
+            ck_assert_int_eq(pdk_guarded_delete(g, PATIENCE_MS), PDK_OK);
+        }
+    }
+    pdk_hold_release(a.hold);
+}
+END_TEST
+
+/* The call cannot know. The next one finds out. */
+START_TEST(a_write_that_is_not_confirmed_is_settled_later) {
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path();
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+    size_t size = 0;
+    char buffer[8];
+    ck_assert_int_eq(guarded_create(a.guarded, "one"), PDK_OK);
+    ts_proxy_set_mode(a.client->proxy, TS_BLACKHOLE_DOWN);
+    refused(pdk_guarded_set(a.guarded, "two", 3, 200), PDK_UNAVAILABLE, path);
+    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, 200), PDK_UNAVAILABLE, path);
+    ts_proxy_heal(a.client->proxy);
+    guarded_reads(a.guarded, "two");
+    ts_proxy_set_mode(a.client->proxy, TS_BLACKHOLE);
+    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, 100), PDK_UNAVAILABLE, path);
+    struct late late = {.guarded = a.guarded};
+    GThread *thread = g_thread_new("late", write_late, &late);
+    ts_sleep_ms(100);
+    refused(pdk_guarded_set(a.guarded, "two", 3, 100), PDK_UNAVAILABLE, "another call");
+    ts_proxy_heal(a.client->proxy);
+    g_thread_join(thread);
+    ck_assert_int_eq(late.status, PDK_OK);
+    guarded_reads(a.guarded, "late");
+    pdk_hold_release(a.hold);
+}
+END_TEST
+
+START_TEST(a_foreign_writer_is_noticed) {
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path(), *deleted = ts_fresh_path(), *alien = ts_fresh_path();
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+    g_autofree char *same = NULL;
+    size_t size = 0;
+    char buffer[8];
+    ck_assert_int_eq(guarded_create(a.guarded, "a"), PDK_OK);
+    ck_assert_int_eq(ts_get(server(), path, &same, NULL, NULL), 0);
+    ck_assert_int_eq(ts_set(server(), path, same), 0); /* as an older holder that opens too late does */
+    guarded_reads(a.guarded, "a");
+    ck_assert_int_eq(guarded_set(a.guarded, "b"), PDK_OK);
+    ck_assert_int_eq(ts_set(server(), path, "alien"), 0);
+    refused(guarded_set(a.guarded, "c"), PDK_REPLACED, path);
+    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_REPLACED, path);
+
+    const char *empty = ts_fresh_path();
+    pdk_guarded *g = NULL;
+    ck_assert_int_eq(ts_create(server(), empty, "", TS_PERSISTENT, NULL), 0);
+    refused(pdk_guarded_open(a.hold, empty, PATIENCE_MS, &g), PDK_REPLACED, empty);
+    g = guarded_open(a.hold, deleted);
+    ck_assert_int_eq(ts_delete(server(), deleted), 0);
+    refused(pdk_guarded_get(g, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_REPLACED, deleted);
+    g = guarded_open(a.hold, deleted);
+    ck_assert_int_eq(ts_delete(server(), deleted), 0);
+    refused(guarded_create(g, "x"), PDK_REPLACED, deleted);
+
+    ck_assert_int_eq(ts_create(server(), alien, "no header", TS_PERSISTENT, NULL), 0);
+    refused(pdk_guarded_open(a.hold, alien, PATIENCE_MS, &g), PDK_REPLACED, alien);
+    pdk_hold_release(a.hold);
+}
+END_TEST
+
+START_TEST(what_the_server_refuses) {
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path(), *closed = ts_fresh_path();
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+    g_autofree char *below = g_strdup_printf("%s/a/b", closed), *under = g_strdup_printf("%s/x", pdk_hold_node(a.hold));
+    size_t size = 0;
+    char buffer[8];
+    pdk_guarded *g = NULL;
+    ts_observer *admin = ts_observer_open(server());
+    ck_assert_ptr_nonnull(admin);
+    ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_READ, "world", "anyone"), 0);
+    refused(guarded_create(a.guarded, "x"), PDK_NO_PERMISSION, path);
+    refused(guarded_create(a.guarded, "x"), PDK_NO_PERMISSION, path);
+    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_NO_PERMISSION, path);
+    const char *unread = ts_fresh_path();
+    g = guarded_open(a.hold, unread);
+    ck_assert_int_eq(ts_observer_set_acl(admin, unread, TS_PERM_WRITE, "world", "anyone"), 0);
+    refused(pdk_guarded_get(g, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_NO_PERMISSION, unread);
+    ck_assert_int_eq(ts_create(server(), closed, "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, closed, TS_PERM_READ, "world", "anyone"), 0);
+    refused(pdk_guarded_open(a.hold, below, PATIENCE_MS, &g), PDK_NO_PERMISSION, below);
+    refused(pdk_guarded_open(a.hold, under, PATIENCE_MS, &g), PDK_UNSUPPORTED, "ZNOCHILDRENFOREPHEMERALS");
+    ts_observer_close(admin);
+    pdk_hold_release(a.hold);
+}
+END_TEST
+
+START_TEST(arguments_are_checked) {
+    const char *lock = ts_fresh_path(), *path = ts_fresh_path();
+    struct guarded_side a = guarded_opened(lock, path, SLOW_MS);
+    static char large[1000001];
+    pdk_guarded *g = NULL;
+    pdk_rwlock *rwlock = NULL;
+    pdk_hold *reader = NULL;
+    size_t size = 0;
+    refused(pdk_guarded_open(NULL, path, 0, &g), PDK_INVALID, "hold");
+    refused(pdk_guarded_open(a.hold, NULL, 0, &g), PDK_INVALID, "path");
+    refused(pdk_guarded_open(a.hold, "x", 0, &g), PDK_INVALID, "path");
+    refused(pdk_guarded_open(a.hold, path, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_guarded_open(a.hold, path, -5, &g), PDK_INVALID, "timeout_ms");
+    refused(pdk_guarded_get(NULL, NULL, 0, &size, 0), PDK_INVALID, "guarded");
+    refused(pdk_guarded_get(a.guarded, NULL, 1, &size, 0), PDK_INVALID, "buffer");
+    refused(pdk_guarded_get(a.guarded, NULL, 0, NULL, 0), PDK_INVALID, "size");
+    refused(pdk_guarded_set(a.guarded, NULL, 1, 0), PDK_INVALID, "data");
+    refused(pdk_guarded_create(a.guarded, large, 1000001, 0), PDK_LIMIT, "size");
+    ck_assert_int_eq(pdk_guarded_create(a.guarded, large, 1000000, PATIENCE_MS), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_new(a.client->session, ts_fresh_path(), NULL, &rwlock), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_read(rwlock, PATIENCE_MS, &reader), PDK_OK);
+    refused(pdk_guarded_open(reader, path, 0, &g), PDK_INVALID, "shared");
+    pdk_hold_release(reader);
+    pdk_rwlock_unref(rwlock);
+    pdk_guarded_close(NULL);
+    pdk_hold_release(a.hold);
+}
+END_TEST
+
+/* The lock node stands, but for the next thread. */
+START_TEST(a_hold_that_was_handed_over_writes_no_more) {
+    const char *path = ts_fresh_path();
+    ts_client *client = ts_bench_client(SLOW_MS);
+    pdk_lock *lock = ts_lock_of_long_handovers(client, ts_fresh_path());
+    pdk_hold *first = ts_bench_acquire(lock, PATIENCE_MS), *second = NULL;
+    pdk_guarded *g = guarded_open(first, path);
+    ck_assert_int_eq(guarded_create(g, "first"), PDK_OK);
+    ts_answer *next = ts_acquire_thread(lock, PATIENCE_MS);
+    ts_sleep_ms(100);
+    pdk_hold_release(first);
+    ck_assert_int_eq(ts_answer_wait(next, PATIENCE_MS), true);
+    second = ts_answer_take(next);
+    pdk_guarded *h = guarded_open(second, path);
+    refused(guarded_set(g, "late"), PDK_NOT_HELD, path);
+    guarded_reads(h, "first");
+    ck_assert_int_eq(guarded_set(h, "second"), PDK_OK);
+    pdk_hold_release(second);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("guarded");
+    TCase *all = ts_bench_case(suite, "guarded");
+    tcase_add_test(all, what_is_written_is_read);
+    tcase_add_test(all, a_late_write_is_turned_away);
+    tcase_add_test(all, a_holder_whose_session_expired_is_lost);
+    tcase_add_test(all, lost_answers_are_settled);
+    tcase_add_test(all, a_write_that_is_not_confirmed_is_settled_later);
+    tcase_add_test(all, a_foreign_writer_is_noticed);
+    tcase_add_test(all, what_the_server_refuses);
+    tcase_add_test(all, arguments_are_checked);
+    tcase_add_test(all, a_hold_that_was_handed_over_writes_no_more);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,225 @@
+/* Which sockets are shut down as a connection is given up. A stranger's may be among them; one to no server of ours is not. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_clock.h"
+#include "ts_ports.h"
+#include "zk/sockets.h"
+
+enum { LONG_MS = 1000000, CALLS = 10000 };
+
+static struct {
+    char *server, *other, *foreign, *both; /* foreign is not among both */
+    int ports[2], listening[2];
+    zhandle_t *handle;
+} it;
+
+static void ignore(zhandle_t *handle, int type, int state, const char *path, void *user) {
+    (void)handle;
+    (void)type;
+    (void)state;
+    (void)path;
+    (void)user;
+}
+
+static bool is_connected(void *handle) { return zoo_state(handle) == ZOO_CONNECTED_STATE; }
+
+static zhandle_t *connect_handle(const char *servers) {
+    zhandle_t *handle = zookeeper_init(servers, ignore, 10000, NULL, NULL, 0);
+    ck_assert_ptr_nonnull(handle);
+    return handle;
+}
+
+static char *listen_at(int index) {
+    int port;
+    it.ports[index] = ts_port_reserve("127.0.0.1", &port);
+    ck_assert_int_ge(it.ports[index], 0);
+    it.listening[index] = ts_port_listen("127.0.0.1", port);
+    ck_assert_int_ge(it.listening[index], 0);
+    return g_strdup_printf("127.0.0.1:%d", port);
+}
+
+static void set_up(void) {
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    it.server = g_strdup(ts_bench_server());
+    it.other = listen_at(0);
+    it.foreign = listen_at(1);
+    it.both = g_strjoin(",", it.server, it.other, NULL);
+    it.handle = connect_handle(it.server);
+    ck_assert(ts_wait_until(is_connected, it.handle, ts_patience(5000)));
+}
+
+static void clear(void) {
+    pdk__sockets_forget(it.handle);
+    zookeeper_close(it.handle);
+    for (int i = 0; i < 2; i++) {
+        close(it.listening[i]);
+        close(it.ports[i]);
+    }
+    g_free(it.server);
+    g_free(it.other);
+    g_free(it.foreign);
+    g_free(it.both);
+}
+
+/* A socket that exec would inherit, as those of the client library. */
+static int connect_to(const char *address, int type) {
+    char ip[64];
+    int port, fd = socket(AF_INET, type, 0);
+    ck_assert(ts_address_split(address, ip, &port));
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons((in_port_t)port)};
+    ck_assert_int_eq(inet_pton(AF_INET, ip, &peer.sin_addr), 1);
+    ck_assert_int_eq(connect(fd, (const struct sockaddr *)&peer, sizeof peer), 0);
+    return fd;
+}
+
+static bool is_inherited(int fd) { return (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0; }
+
+static bool is_shut(int fd) {
+    char byte;
+    return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+/* The first test: the claims of a process are kept. */
+START_TEST(before_any_session_is_connected_nothing_is_shut) {
+    int silent = connect_to(it.other, SOCK_STREAM);
+    ck_assert_int_eq(send(silent, "x", 1, 0), 1);
+    ck_assert_int_eq(pdk__sockets_hurry(it.other, 0), PDK__ZK_STAYS);
+    ck_assert(!is_shut(silent));
+    close(silent);
+}
+END_TEST
+
+START_TEST(sockets_of_the_same_moment_are_claimed_for_both) {
+    int twin = connect_to(it.server, SOCK_STREAM), other = connect_to(it.other, SOCK_STREAM);
+    int foreign = connect_to(it.foreign, SOCK_STREAM);
+    zhandle_t *unconnected = connect_handle(it.other);
+    pdk__sockets_connected(unconnected, it.both); /* it has no peer, so nothing is claimed */
+    ck_assert(!is_inherited(twin));
+    ck_assert(!is_inherited(other));
+    ck_assert(is_inherited(foreign));
+    ck_assert_int_eq(pdk__sockets_leave(it.handle, it.both), PDK__ZK_STAYS);
+    fcntl(twin, F_SETFD, 0);
+    int second = connect_to(it.server, SOCK_STREAM);
+    pdk__sockets_connected(it.handle, it.both);
+    ck_assert_int_eq(pdk__sockets_leave(unconnected, it.both), PDK__ZK_STAYS);
+    ck_assert_int_eq(pdk__sockets_leave(it.handle, it.both), PDK__ZK_LEAVES);
+    ck_assert(is_shut(twin));
+    ck_assert(is_shut(second));
+    ck_assert(!is_shut(other));
+    ck_assert(!is_shut(foreign));
+    zookeeper_close(unconnected);
+    close(twin);
+    close(second);
+    close(other);
+    close(foreign);
+}
+END_TEST
+
+START_TEST(the_latest_socket_of_a_handle_is_its_own) {
+    pdk__sockets_connected(it.handle, it.both);
+    int latest = connect_to(it.server, SOCK_STREAM);
+    pdk__sockets_connected(it.handle, it.both);
+    fcntl(latest, F_SETFD, 0);
+    pdk__sockets_connected(it.handle, it.both); /* it is claimed already */
+    ck_assert(!is_inherited(latest));
+    ck_assert_int_eq(pdk__sockets_leave(it.handle, it.both), PDK__ZK_LEAVES);
+    ck_assert(is_shut(latest));
+    ck_assert(is_connected(it.handle));
+    close(latest);
+}
+END_TEST
+
+START_TEST(a_handle_leaves_alone_what_is_claimed_for_another) {
+    pdk__sockets_connected(it.handle, it.both);
+    zhandle_t *another = connect_handle(it.server);
+    ck_assert(ts_wait_until(is_connected, another, ts_patience(5000)));
+    pdk__sockets_connected(another, it.both);
+    ck_assert_int_eq(pdk__sockets_leave(another, it.both), PDK__ZK_LEAVES);
+    ck_assert(is_connected(it.handle));
+    pdk__sockets_forget(another);
+    zookeeper_close(another);
+}
+END_TEST
+
+START_TEST(a_hurry_ends_what_was_sent_something_and_never_answered) {
+    int silent = connect_to(it.other, SOCK_STREAM), unused = connect_to(it.foreign, SOCK_STREAM);
+    int datagrams = connect_to(it.foreign, SOCK_DGRAM);
+    ck_assert_int_eq(send(silent, "x", 1, 0), 1);
+    pdk__sockets_connected(it.handle, it.both);
+    ck_assert_int_eq(pdk__sockets_hurry(it.other, LONG_MS), PDK__ZK_STAYS);
+    ck_assert_int_eq(pdk__sockets_hurry(it.foreign, 0), PDK__ZK_STAYS);
+    ck_assert_int_eq(pdk__sockets_hurry(it.server, 0), PDK__ZK_STAYS);
+    ck_assert_int_eq(pdk__sockets_hurry(it.other, 0), PDK__ZK_HAS_LEFT);
+    ck_assert(is_shut(silent));
+    ck_assert(!is_shut(unused));
+    ck_assert(is_connected(it.handle));
+    close(silent);
+    close(unused);
+    close(datagrams);
+}
+END_TEST
+
+/* ---- requests */
+
+static void count(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
+    (void)zk;
+    (void)reply;
+    (*(unsigned *)driver)++;
+}
+
+static void no_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk_event event) {
+    (void)driver;
+    (void)zk;
+    (void)path;
+    (void)event;
+}
+
+static void no_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms) {
+    (void)driver;
+    (void)zk;
+    (void)state;
+    (void)session_id;
+    (void)timeout_ms;
+}
+
+static void no_log(void *driver, int level, const char *text) {
+    (void)driver;
+    (void)level;
+    (void)text;
+}
+
+START_TEST(a_full_queue_takes_no_request_and_answers_all_it_took) {
+    static const struct pdk__zk_sink sink = {count, no_watch, no_state, no_log};
+    unsigned answers = 0, taken = 0;
+    struct pdk__zk_config config = {.servers = it.other, .timeout_ms = 10000, .sink = &sink, .driver = &answers};
+    pdk__zk *zk = NULL;
+    ck_assert_int_eq(pdk__zk_client.open(&config, &zk), PDK_OK);
+    while (taken <= CALLS && pdk__zk_client.submit(zk, &(struct pdk__request){.kind = PDK__OP_GET, .path = "/"}))
+        taken++;
+    ck_assert_uint_eq(taken, CALLS);
+    pdk__zk_client.close(zk);
+    ck_assert_uint_eq(answers, CALLS);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("sockets");
+    TCase *cases = ts_bench_case(suite, "sockets");
+    tcase_add_checked_fixture(cases, set_up, clear);
+    tcase_add_test(cases, before_any_session_is_connected_nothing_is_shut);
+    tcase_add_test(cases, sockets_of_the_same_moment_are_claimed_for_both);
+    tcase_add_test(cases, the_latest_socket_of_a_handle_is_its_own);
+    tcase_add_test(cases, a_handle_leaves_alone_what_is_claimed_for_another);
+    tcase_add_test(cases, a_hurry_ends_what_was_sent_something_and_never_answered);
+    tcase_add_test(cases, a_full_queue_takes_no_request_and_answers_all_it_took);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,51 @@
+"""Mutants of the fence, and the unit tests that judge them.
+
+name: (file, judge, [(text, its replacement) or (other file, text, its replacement)…]); see mutants.
+"""
+
+MARK, FILE, MAP = "fence", "fence_file", "fence_map"
+
+MUTANTS = {
+    "a hand-over that is equal is stale": ("src/fence/mark.c", MARK, [
+        ("pdk__mark_is_writers(mark) && handover < mark->handover", "pdk__mark_is_writers(mark) && handover <= mark->handover")]),
+    "a former hand-over is admitted": ("src/fence/mark.c", MARK, [
+        ("if (token < top || (token == top && pdk__mark_is_writers(mark) && handover < mark->handover))", "if (token < top)")]),
+    "an older writer is admitted": ("src/fence/mark.c", MARK, [
+        ("    if (token < top || (token == top", "    if ((token == top")]),
+    "readers exclude each other": ("src/fence/mark.c", MARK, [
+        ("return !by_writer && admit_below(mark, token, handover);", "return false;")]),
+    "a reader below the writer is admitted": ("src/fence/mark.c", MARK, [
+        ("if (token < mark->floor || (token", "if ((token")]),
+    "a reader hides the writer below it": ("src/fence/mark.c", MARK, [
+        ("    if (by_writer)\n        mark->floor = top;\n", "")]),
+    "a reader's floor is not kept": ("src/fence/fence.c", MARK, [
+        ("        raise_floor(fence, to->floor);\n    pair *words", "        (void)raise_floor;\n    pair *words"),
+        ("            raise_floor(fence, to->floor);\n        atomic_store", "            (void)raise_floor;\n        atomic_store")]),
+    "the newest slot is written over": ("src/fence/file.c", FILE, [
+        ("(int64_t)(1 - slots.newest) * PDK__SLOT_STRIDE", "(int64_t)slots.newest * PDK__SLOT_STRIDE")]),
+    "a torn slot counts": ("src/fence/slots.c", FILE, [
+        (" && slot->checksum == checksum(slot);", ";")]),
+    "halves of two files are one": ("src/fence/slots.c", FILE, [
+        ("if (first && second && slots[0]", "if (false && second && slots[0]")]),
+    "the older slot counts": ("src/fence/slots.c", FILE, [
+        ("slots[0].serial - slots[1].serial == 1) ? 0 : 1;", "slots[0].serial - slots[1].serial == 1) ? 1 : 0;")]),
+    "a file of another size is a fence": ("src/fence/file.c", FILE, [
+        ("facts.st_size == PDK__SLOTS_SIZE ? NULL", "facts.st_size >= 0 ? NULL")]),
+    "a file that was deleted is a fence": ("src/fence/file.c", FILE, [
+        ("if (facts.st_nlink == 0)", "if (false)")]),
+    "a child shares its parent's lock": ("src/fence/file.c", FILE, [
+        ("if (file->forks != pdk__forks())", "if (false)")]),
+    "nobody locks the file": ("src/fence/file.c", FILE, [
+        ("    if (lock(file, F_WRLCK))", "    if (lock(file, F_WRLCK) || true)")]),
+    "a stale write is made": ("src/fence/file.c", FILE, [
+        ("if (status == PDK_OK && !pdk__write_at(fd,", "if (!pdk__write_at(fd,")]),
+    "a missing mark is made anew unasked": ("src/fence/file_open.c", FILE, [
+        ("errno == ENOENT && may_create && create(path)", "errno == ENOENT && create(path)")]),
+    "a full map takes more": ("src/fence/map.c", MAP, [
+        ("        if (count >= map->capacity)\n            return false;\n", "")]),
+    "a name is its hash alone, cut short": ("src/fence/map.c", MAP, [
+        ("pdk__hash(map->key, bytes, size)}", "pdk__hash(map->key, bytes, size) % 1}"),
+        ("(*at)->name_size != name->size ||\n                   memcmp(", "(*at)->name_size != name->size ||\n                   false && memcmp(")]),
+    "a map that grows loses names": ("src/fence/map.c", MAP, [
+        ("            fence->next = *at;\n            *at = fence;", "            fence->next = NULL;\n            *at = fence;")]),
+}

@@ -1,0 +1,47 @@
+"""Mutants of the guarded znode, judged by its model.
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+CORE = "src/core/guarded.c"
+WORLD = "tests/model/guarded_world.c"
+REWRITTEN = "        g->version++;\n        g->step = PDK__GUARDED_CHECK;"
+MUTANTS = {
+    "guarded: no check after the rewrite": (CORE, "guarded", [
+        (REWRITTEN, "        g->version++;\n        confirm(g);")]),
+    "guarded: no rewrite": (CORE, "guarded", [
+        ("    g->step = PDK__GUARDED_REWRITE;", "    g->step = PDK__GUARDED_CHECK;")]),
+    "guarded: a rewrite names no version": (WORLD, "guarded", [
+        ("node->version != r->version) {", "(node->version != r->version && r->step == PDK__GUARDED_WRITE)) {")]),
+    "guarded: a write names no version": (WORLD, "guarded", [
+        ("node->version != r->version) {", "(node->version != r->version && r->step == PDK__GUARDED_REWRITE)) {")]),
+    "guarded: a delete deletes the node": (WORLD, "guarded", [
+        ("    change(w, &r->stamp);\n    return broken;",
+         "    change(w, &r->stamp);\n    if (r->step == PDK__GUARDED_WRITE && r->stamp.absent)\n"
+         "        present(w)->exists = 0;\n    return broken;"),
+        (CORE, "if (!node->exists && g->czxid == 0) {", "if (!node->exists) {"),
+        (CORE, "bool ours = ", "bool ours = node->stamp.token == 0 || ")]),
+    "guarded: another version is taken over from a read": (CORE, "guarded", [
+        ("    g->step = PDK__GUARDED_REWRITE;",
+         "    g->step = g->opened && g->writing ? PDK__GUARDED_WRITE : PDK__GUARDED_REWRITE;")]),
+    "guarded: a lost answer to a write was a success": (CORE, "guarded", [
+        ("    } else if (g->step == PDK__GUARDED_WRITE && result == PDK__OK) {",
+         "    } else if (g->step == PDK__GUARDED_WRITE && (result == PDK__OK || result == PDK__UNKNOWN)) {")]),
+    "guarded: a lost answer to a write was a failure": (CORE, "guarded", [
+        ("    bool landed = g->is_pending && same(&g->pending, &g->seen);", "    bool landed = false;")]),
+    "guarded: a lost answer to a rewrite was a success": (CORE, "guarded", [
+        ("    } else if (g->step == PDK__GUARDED_REWRITE && result == PDK__OK) {",
+         "    } else if (g->step == PDK__GUARDED_REWRITE && (result == PDK__OK || result == PDK__UNKNOWN)) {")]),
+    "guarded: a lost answer to a check was a success": (CORE, "guarded", [
+        ("        if (result == PDK__OK)\n            confirm(g);", "        confirm(g);")]),
+    "guarded: a call that gives up leaves nothing open": (CORE, "guarded", [
+        ("    unsettle(g);\n    finish(g, g->end);", "    finish(g, g->end);")]),
+    "guarded: what may have landed is taken for another's": (CORE, "guarded", [
+        (" || (g->is_pending && same(&node->stamp, &g->pending));", ";")]),
+    "guarded: changed content is accepted": (CORE, "guarded", [
+        ("return g->opened && !ours ?", "return false && !ours ?")]),
+    "guarded: a node that was handed over stands for both": (WORLD, "guarded", [
+        ("h->now.step == PDK__GUARDED_CHECK && !h->stands;", "false;"),
+        (CORE, "(stamp->token == g->token && stamp->handover > g->handover)", "false"),
+        (CORE, "return g->opened && !ours ?", "return false && !ours ?")]),
+}

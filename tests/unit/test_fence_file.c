@@ -1,0 +1,391 @@
+/* The fence in a file: shared by handles, threads and processes; whatever a crash leaves, and what no crash leaves. */
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <paddock/fence.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fence/file.h"
+#include "ts_check.h"
+
+static char *folder, *path;
+static pdk_fence_file *file;
+
+static void set_up(void) {
+    folder = g_dir_make_tmp("paddock-test-XXXXXX", NULL);
+    path = g_build_filename(folder, "mark", NULL);
+    ck_assert_int_eq(pdk_fence_file_open(path, PDK_FENCE_CREATE, &file), PDK_OK);
+}
+
+static void tear_down(void) {
+    char *data = g_build_filename(folder, "data", NULL);
+    pdk_fence_file_close(file);
+    g_unlink(path);
+    g_unlink(data);
+    ck_assert_int_eq(g_rmdir(folder), 0); /* nothing is left over */
+    g_free(data);
+    g_free(path);
+    g_free(folder);
+}
+
+static void mark_is(pdk_fence_file *of, int64_t token, uint32_t handover) {
+    int64_t t = -1;
+    uint32_t h = 77;
+    ck_assert_int_eq(pdk_fence_file_mark(of, &t, &h), PDK_OK);
+    ck_assert_int_eq(t, token);
+    ck_assert_uint_eq(h, handover);
+}
+
+static pdk_status open_now(pdk_fence_file **other) { return pdk_fence_file_open(path, PDK_FENCE_EXISTING, other); }
+
+static void refused(const char *why) {
+    pdk_fence_file *other;
+    ck_assert_int_eq(open_now(&other), PDK_DAMAGED);
+    ck_assert_msg(strstr(pdk_error_text(), why) != NULL, "%s", pdk_error_text());
+    ck_assert_int_eq(pdk_fence_file_open(path, PDK_FENCE_CREATE, &other), PDK_DAMAGED);
+}
+
+START_TEST(handles_share_the_mark) {
+    pdk_fence_file *other;
+    mark_is(file, 0, 0);
+    ck_assert_int_eq(open_now(&other), PDK_OK);
+    ck_assert_int_eq(pdk_fence_file_admit(file, 33, 1), PDK_OK);
+    ck_assert_int_eq(pdk_fence_file_admit(other, 33, 0), PDK_STALE);
+    ck_assert_ptr_nonnull(
+        strstr(pdk_error_text(), "pdk_fence_file_admit: token 33, hand-over 0 is older than token 33"));
+    ck_assert_int_eq(pdk_fence_file_advance(other, 34, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_file_admit(file, 33, 1), PDK_STALE);
+    ck_assert_int_eq(pdk_fence_file_admit_shared(file, 36, 0), PDK_OK);
+    mark_is(other, 36, 0);
+    ck_assert_int_eq(pdk_fence_file_admit_shared(other, 35, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_file_admit_shared(other, 33, 0), PDK_STALE);
+    ck_assert_int_eq(pdk_fence_file_admit(other, 35, 0), PDK_STALE);
+    pdk_fence_file_close(other);
+    ck_assert_int_eq(open_now(&other), PDK_OK);
+    mark_is(other, 36, 0);
+    ck_assert_int_eq(pdk_fence_file_mark(other, NULL, NULL), PDK_OK);
+    pdk_fence_file_close(other);
+}
+END_TEST
+
+static void write_slot(int fd, int at, uint64_t serial) {
+    struct pdk__slot slot = pdk__slot_make(&(struct pdk__mark){0}, serial);
+    ck_assert(pdk__write_at(fd, &slot, sizeof slot, (int64_t)at * PDK__SLOT_STRIDE));
+}
+
+static void *open_thread(void *user) {
+    pdk_fence_file **other = user;
+    return GINT_TO_POINTER(open_now(other));
+}
+
+/* A reader that does not wait for the lock may see one slot of before several writes, and one of after them. */
+START_TEST(it_is_opened_between_writes) {
+    pdk_fence_file *other = NULL;
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fcntl(fd, F_OFD_SETLK, &whole), 0);
+    write_slot(fd, 0, 5);
+    GThread *thread = g_thread_new("open", open_thread, &other);
+    g_usleep(100000);
+    write_slot(fd, 1, 6);
+    close(fd); /* and the lock is free */
+    ck_assert_int_eq(GPOINTER_TO_INT(g_thread_join(thread)), PDK_OK);
+    pdk_fence_file_close(other);
+}
+END_TEST
+
+START_TEST(a_missing_file_is_made_only_when_asked) {
+    char *missing = g_strconcat(path, "2", NULL);
+    pdk_fence_file *other;
+    ck_assert_int_eq(pdk_fence_file_open(missing, PDK_FENCE_EXISTING, &other), PDK_SYSTEM);
+    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "No such file"));
+    ck_assert_int_eq(pdk_fence_file_open(missing, PDK_FENCE_CREATE, &other), PDK_OK);
+    pdk_fence_file_close(other);
+    g_unlink(missing);
+    g_free(missing);
+    char *nowhere = g_build_filename(folder, "no", "where", NULL);
+    ck_assert_int_eq(pdk_fence_file_open(nowhere, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
+    g_free(nowhere);
+    char *longest = g_strnfill(5000, 'x');
+    ck_assert_int_eq(pdk_fence_file_open(longest, PDK_FENCE_CREATE, &other), PDK_INVALID);
+    longest[4093] = '\0';
+    ck_assert_int_eq(pdk_fence_file_open(longest, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
+    memset(longest, '/', 4080); /* long enough that there is no room for a name beside it */
+    memset(longest, '.', 1);
+    ck_assert_int_eq(pdk_fence_file_open(longest, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
+    g_free(longest);
+}
+END_TEST
+
+START_TEST(it_lies_in_the_current_folder_too) {
+    char *before = g_get_current_dir();
+    pdk_fence_file *other;
+    ck_assert_int_eq(g_chdir(folder), 0);
+    pdk_status status = pdk_fence_file_open("mark", PDK_FENCE_EXISTING, &other);
+    ck_assert_int_eq(g_chdir(before), 0);
+    ck_assert_int_eq(status, PDK_OK);
+    pdk_fence_file_close(other);
+    g_free(before);
+}
+END_TEST
+
+/* ---- what a crash leaves */
+
+static gsize size_of(char **bytes) {
+    gsize size;
+    ck_assert(g_file_get_contents(path, bytes, &size, NULL));
+    return size;
+}
+
+/* In place, so that the handle still has it. */
+static void put(const char *bytes, gsize size) {
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    ck_assert(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
+    close(fd);
+}
+
+/* A write was cut off behind any byte: the mark is the old one or the new one, and the next admit mends the file. */
+START_TEST(a_torn_slot_is_a_crash_in_the_middle) {
+    for (int round = 0; round < 4; round++) {
+        char *before, *after;
+        int64_t token = 10 + 2 * round;
+        if (round % 2) /* the other slot */
+            ck_assert_int_eq(pdk_fence_file_admit(file, token - 1, 0), PDK_OK);
+        ck_assert_int_eq(pdk_fence_file_admit(file, token, 0), PDK_OK);
+        gsize size = size_of(&before);
+        ck_assert_uint_eq(size, PDK__SLOTS_SIZE);
+        ck_assert_int_eq(pdk_fence_file_admit(file, token, 1), PDK_OK);
+        (void)size_of(&after);
+        gsize first = 0, end = size;
+        while (before[first] == after[first])
+            first++;
+        while (before[end - 1] == after[end - 1])
+            end--;
+        ck_assert_uint_eq(first / PDK__SLOT_STRIDE, (end - 1) / PDK__SLOT_STRIDE); /* one slot alone */
+        for (gsize cut = first; cut <= end; cut++) {
+            char *torn = g_memdup2(before, size);
+            pdk_fence_file *other;
+            memcpy(torn, after, first);
+            memcpy(torn + first, after + first, cut - first);
+            put(torn, size);
+            ck_assert_int_eq(open_now(&other), PDK_OK);
+            mark_is(other, token, cut == end ? 1 : 0);
+            ck_assert_int_eq(pdk_fence_file_admit(other, token, 2), PDK_OK);
+            ck_assert_int_eq(pdk_fence_file_admit(other, token, 3), PDK_OK);
+            mark_is(other, token, 3);
+            pdk_fence_file_close(other);
+            g_free(torn);
+        }
+        put(after, size);
+        g_free(before);
+        g_free(after);
+    }
+}
+END_TEST
+
+START_TEST(what_no_crash_leaves_is_refused) {
+    char *good, *old, *bytes;
+    gsize size = size_of(&old);
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(pdk_fence_file_admit(file, 10 + i, 0), PDK_OK);
+    (void)size_of(&good);
+    put("", 0);
+    refused("size");
+    put(good, size - 1);
+    refused("size");
+    bytes = g_malloc0(size + 1);
+    memcpy(bytes, good, size);
+    put(bytes, size + 1);
+    refused("size");
+    memset(bytes, 0, size);
+    put(bytes, size);
+    refused("is not a fence");
+    memcpy(bytes, good, size); /* both slots, and their names still there */
+    bytes[20] ^= 1;
+    bytes[PDK__SLOT_STRIDE + 20] ^= 1;
+    put(bytes, size);
+    refused("damaged in both");
+    bytes[0] ^= 1;
+    put(bytes, size);
+    refused("damaged in both");
+    memcpy(bytes, good, size); /* half of an old copy */
+    memcpy(bytes, old, PDK__SLOT_STRIDE);
+    put(bytes, size);
+    refused("belong together");
+    memcpy(bytes, old, size);
+    memcpy(bytes, good, PDK__SLOT_STRIDE);
+    put(bytes, size);
+    refused("belong together");
+    ck_assert_int_eq(pdk_fence_file_admit(file, 20, 0), PDK_DAMAGED); /* nor by a handle that was open */
+    ck_assert_int_eq(pdk_fence_file_mark(file, NULL, NULL), PDK_DAMAGED);
+    put(good, size);
+    mark_is(file, 14, 0);
+    g_free(bytes);
+    g_free(good);
+    g_free(old);
+}
+END_TEST
+
+START_TEST(a_deleted_file_is_refused) {
+    ck_assert_int_eq(g_unlink(path), 0);
+    ck_assert_int_eq(pdk_fence_file_admit(file, 1, 0), PDK_DAMAGED);
+    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "was deleted or replaced"));
+}
+END_TEST
+
+/* The second slot cannot be written. */
+START_TEST(a_failing_disk_admits_nothing) {
+    struct rlimit limit, small;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    small.rlim_cur = PDK__SLOT_STRIDE;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    pdk_status first = pdk_fence_file_admit(file, 5, 0), second = pdk_fence_file_admit(file, 6, 0);
+    pdk_fence_file *other;
+    char *more = g_strconcat(path, "2", NULL);
+    pdk_status made = pdk_fence_file_open(more, PDK_FENCE_CREATE, &other);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, handler);
+    ck_assert_int_eq(first, PDK_OK);
+    ck_assert_int_eq(second, PDK_SYSTEM);
+    ck_assert_int_eq(made, PDK_SYSTEM);
+    mark_is(file, 5, 0);
+    ck_assert_int_eq(pdk_fence_file_admit(file, 6, 0), PDK_OK);
+    g_free(more);
+}
+END_TEST
+
+START_TEST(a_lost_descriptor_is_an_error) {
+    int fd = dup(file->fd), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert(fd >= 0 && null >= 0 && dup2(null, file->fd) >= 0);
+    ck_assert_int_eq(pdk_fence_file_admit(file, 5, 0), PDK_SYSTEM); /* no lock */
+    ck_assert_int_eq(pdk_fence_file_mark(file, NULL, NULL), PDK_SYSTEM);
+    ck_assert_int_eq(pdk_fenced_write(file, 5, 0, fd, "", 0, 0), PDK_SYSTEM);
+    ck_assert(dup2(fd, file->fd) >= 0);
+    close(fd);
+    close(null);
+}
+END_TEST
+
+/* ---- processes and threads */
+
+START_TEST(a_child_opens_the_file_anew) {
+    pid_t pid = fork();
+    ck_assert(pid >= 0);
+    if (pid == 0) {
+        pdk_fence_file *own;
+        bool fine = pdk_fence_file_admit(file, 1, 0) == PDK_FORKED && open_now(&own) == PDK_OK &&
+                    pdk_fence_file_admit(own, 7, 0) == PDK_OK;
+        ts_end_child(fine ? 0 : 1);
+    }
+    int status;
+    ck_assert(waitpid(pid, &status, 0) == pid && status == 0);
+    ck_assert_int_eq(pdk_fence_file_admit(file, 6, 0), PDK_STALE);
+    mark_is(file, 7, 0);
+}
+END_TEST
+
+static gint wrong;
+
+static gpointer admit_in_order(gpointer user) {
+    pdk_fence_file *mine = user ? user : file;
+    int64_t seen, last = 0;
+    for (int64_t token = 1; token <= 100; token++) {
+        pdk_status status = pdk_fence_file_admit(mine, token, 0);
+        if ((status != PDK_OK && status != PDK_STALE) || pdk_fence_file_mark(mine, &seen, NULL) != PDK_OK ||
+            seen < last || seen < token)
+            g_atomic_int_inc(&wrong);
+        last = seen;
+    }
+    return NULL;
+}
+
+START_TEST(threads_and_handles_take_turns) {
+    pdk_fence_file *other;
+    ck_assert_int_eq(open_now(&other), PDK_OK);
+    GThread *threads[4];
+    for (int i = 0; i < 4; i++)
+        threads[i] = g_thread_new("admit", admit_in_order, i % 2 ? other : NULL);
+    for (int i = 0; i < 4; i++)
+        g_thread_join(threads[i]);
+    ck_assert_int_eq(wrong, 0);
+    mark_is(other, 100, 0);
+    pdk_fence_file_close(other);
+}
+END_TEST
+
+/* ---- fenced writes */
+
+START_TEST(a_fenced_write_is_of_the_holder_alone) {
+    char *data = g_build_filename(folder, "data", NULL), text[4] = "";
+    int fd = open(data, O_RDWR | O_CREAT | O_CLOEXEC, 0600), reader = open(data, O_RDONLY | O_CLOEXEC),
+        end = open(data, O_WRONLY | O_APPEND | O_CLOEXEC);
+    ck_assert(fd >= 0 && reader >= 0 && end >= 0);
+    ck_assert_int_eq(pdk_fenced_write(file, 33, 0, fd, "old", 3, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fenced_write(file, 34, 0, fd, "new", 3, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fenced_write(file, 33, 0, fd, "old", 3, 0), PDK_STALE);
+    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "pdk_fenced_write: token 33"));
+    ck_assert_int_eq(pread(fd, text, 3, 0), 3);
+    ck_assert_str_eq(text, "new");
+    ck_assert_int_eq(pdk_fenced_write(file, 34, 0, fd, NULL, 0, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, fd, NULL, 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, fd, "x", 1, -1), PDK_INVALID);
+    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, reader, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, end, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, -1, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fenced_write(NULL, 35, 0, fd, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fenced_write(file, 0, 0, fd, "x", 1, 0), PDK_INVALID);
+    mark_is(file, 34, 0);
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, full, "x", 1, 0), PDK_SYSTEM);
+    mark_is(file, 35, 0);
+    close(full);
+    close(end);
+    close(reader);
+    close(fd);
+    g_free(data);
+}
+END_TEST
+
+START_TEST(bad_input_is_refused) {
+    pdk_fence_file *other;
+    ck_assert_int_eq(pdk_fence_file_open(NULL, PDK_FENCE_CREATE, &other), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_file_open(path, PDK_FENCE_CREATE, NULL), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_file_open(path, (pdk_fence_open)2, &other), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_file_admit(NULL, 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_file_admit_shared(file, 0, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_file_advance(file, -1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_file_mark(NULL, NULL, NULL), PDK_INVALID);
+    pdk_fence_file_close(NULL);
+    mark_is(file, 0, 0);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("fence_file");
+    TCase *cases = tcase_create("fence_file");
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, handles_share_the_mark);
+    tcase_add_test(cases, it_is_opened_between_writes);
+    tcase_add_test(cases, a_missing_file_is_made_only_when_asked);
+    tcase_add_test(cases, it_lies_in_the_current_folder_too);
+    tcase_add_test(cases, a_torn_slot_is_a_crash_in_the_middle);
+    tcase_add_test(cases, what_no_crash_leaves_is_refused);
+    tcase_add_test(cases, a_deleted_file_is_refused);
+    tcase_add_test(cases, a_failing_disk_admits_nothing);
+    tcase_add_test(cases, a_lost_descriptor_is_an_error);
+    tcase_add_test(cases, a_child_opens_the_file_anew);
+    tcase_add_test(cases, threads_and_handles_take_turns);
+    tcase_add_test(cases, a_fenced_write_is_of_the_holder_alone);
+    tcase_add_test(cases, bad_input_is_refused);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
