@@ -1,5 +1,5 @@
-# What `cmake --install` installs: libraries, headers, find_package(paddock), pkg-config, manual pages, the licence. The installed
-# tree can be moved.
+# What `cmake --install` installs: libraries, headers, find_package(paddock), pkg-config, the licence. PaddockManual installs the
+# manual pages, and PaddockCommand the command. The installed tree can be moved.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/paddock")
 
@@ -34,8 +34,4 @@ configure_file(cmake/paddock.pc.in paddock.pc @ONLY)
 configure_file(cmake/paddock-fence.pc.in paddock-fence.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/paddock.pc" "${PROJECT_BINARY_DIR}/paddock-fence.pc" DESTINATION "${pc_dir}")
 
-file(GLOB manual_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.3")
-if(manual_pages)
-    install(FILES ${manual_pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man3")
-endif()
 install(FILES LICENSE LICENSES/Apache-2.0.txt DESTINATION "${CMAKE_INSTALL_DOCDIR}")

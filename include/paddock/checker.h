@@ -8,7 +8,8 @@
  * and no longer: until then no server can have given up the checker's own session. PDK_LOST is
  * final.
  *
- * Ownership: a checker is reference counted, and has a reference to its session.
+ * Ownership: a checker is reference counted, and has a reference to its session. Any thread may make
+ * every call below, also in a callback.
  */
 #ifndef PADDOCK_CHECKER_H
 #define PADDOCK_CHECKER_H
@@ -19,7 +20,8 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_checker pdk_checker;
 
-/* Fill with PDK_CHECKER_OPTIONS_INIT, then change what you need. See pdk_session_options about size. */
+/* The options of a checker. Fill with PDK_CHECKER_OPTIONS_INIT, then change what you need. See
+ * pdk_session_options about size. */
 typedef struct pdk_checker_options {
     /* sizeof(pdk_checker_options), in bytes. */
     size_t size;
@@ -35,11 +37,14 @@ typedef struct pdk_checker_options {
 #define PDK_CHECKER_OPTIONS_INIT                                                                   \
     { sizeof(pdk_checker_options), 1000, 0 }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
 PDK_API pdk_status pdk_checker_options_init(pdk_checker_options *options, size_t size);
 
-/* Make a checker on a session. Does not wait. Any thread may call it, also in a callback.
+/* Make a checker on a session. Does not wait.
  *   options  or NULL for the defaults
  *
  *   PDK_OK       *out is the checker, with one reference. Give it back with pdk_checker_unref.
@@ -57,7 +62,7 @@ PDK_API void pdk_checker_unref(pdk_checker *checker);
 
 /* Does the znode of this sequencer still exist, with this token? As pdk_sequencer_check, but from
  * memory where possible: that takes about a microsecond, and no request. Otherwise it blocks, at most
- * timeout_ms. Any thread may call it. In a callback timeout_ms has to be 0.
+ * timeout_ms. In a callback timeout_ms has to be 0.
  *   text        as pdk_hold_sequencer returned it, at most 1024 bytes
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 it does not wait: where the answer is not known,
  *               ZooKeeper is asked in the background, for the next call.

@@ -5,8 +5,8 @@
  * pdk_semaphore_holders, pdk_election_leader and pdk_election_candidates.
  *
  * Ownership: the caller of those owns the list, and frees it with pdk_contenders_free. The list
- * never changes, and needs no session any more. So any thread may read it, several at a time, also
- * in a callback. None may read it while or after it is freed.
+ * never changes, and needs no session any more. Any thread may read it, several at a time, also in a
+ * callback. None may read it while or after it is freed.
  */
 #ifndef PADDOCK_CONTENDERS_H
 #define PADDOCK_CONTENDERS_H
@@ -40,7 +40,7 @@ PDK_API int64_t pdk_contenders_session(const pdk_contenders *list, size_t index)
 PDK_API int64_t pdk_contenders_token(const pdk_contenders *list, size_t index);
 /* When the znode was created, in ms since 1970 by the server's clock. */
 PDK_API int64_t pdk_contenders_since_ms(const pdk_contenders *list, size_t index);
-/* The contender is a reader of a read/write lock. */
+/* true: the contender is a reader of a read/write lock. */
 PDK_API bool pdk_contenders_is_shared(const pdk_contenders *list, size_t index);
 
 /* Frees the list and all strings in it. NULL is allowed. */

@@ -40,8 +40,8 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_election pdk_election;
 
-/* Fill with PDK_ELECTION_OPTIONS_INIT, then change what you need. For every struct of this header
- * that has a size: one of an older, smaller size is accepted. A newer, larger one is accepted when
+/* The options of an election. Fill with PDK_ELECTION_OPTIONS_INIT, then change what you need. For
+ * every struct of this header that has a size: one of an older, smaller size is accepted. A newer, larger one is accepted when
  * everything unknown to this library is zero. */
 typedef struct pdk_election_options {
     /* sizeof(pdk_election_options), in bytes. */
@@ -59,8 +59,11 @@ typedef struct pdk_election_options {
 #define PDK_ELECTION_OPTIONS_INIT                                                                  \
     { sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
 PDK_API pdk_status pdk_election_options_init(pdk_election_options *options, size_t size);
 
 /* The callbacks of a candidate. Fill with PDK_ELECTION_CALLBACKS_INIT, then set what you need. Any
@@ -120,8 +123,11 @@ typedef struct pdk_election_callbacks {
 #define PDK_ELECTION_CALLBACKS_INIT                                                                \
     { sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL, NULL }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when callbacks is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       callbacks has the defaults
+ *   PDK_INVALID  callbacks is NULL, or size is that of no version */
 PDK_API pdk_status pdk_election_callbacks_init(pdk_election_callbacks *callbacks, size_t size);
 
 /* The election at path, below the session's chroot. Does not wait, and touches no server.
@@ -188,9 +194,9 @@ PDK_API pdk_status pdk_election_resign(pdk_election *election);
  *   PDK_INVALID       election or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
 
-/* pdk_election_leader lists the leader alone: a list of one, or of none. pdk_election_candidates
- * lists all candidates, the leader first. Joining is not needed. Both block, at most timeout_ms.
- * With 0 there is no time for an answer.
+/* List the leader, or all candidates. pdk_election_leader lists the leader alone: a list of one, or of
+ * none. pdk_election_candidates lists all candidates, the leader first. Joining is not needed. Both
+ * block, at most timeout_ms. With 0 there is no time for an answer.
  *
  *   PDK_OK             *out is the list; pdk_contenders_free frees it
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
@@ -208,6 +214,8 @@ PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeo
 
 /* ---- observers */
 
+/* An observer: it hears of every new leader, and is no candidate. pdk_election_observe makes it,
+ * pdk_observer_stop ends and frees it. It has a reference to its session. */
 typedef struct pdk_observer pdk_observer;
 
 /* Tells the new leader, as the callback `leader` of pdk_election_callbacks. For the thread, and for
@@ -251,14 +259,14 @@ typedef struct pdk_term pdk_term;
  * service (PDK_WRONG_THREAD). For user and the last call see pdk_election_run. */
 typedef void (*pdk_service_fn)(pdk_term *term, void *user);
 
-/* The three calls are allowed only until the pdk_service_fn that got the term returns, on any
+/* The term's hold, and its end. The three calls are allowed only until the pdk_service_fn that got the term returns, on any
  * thread. They do not wait. */
 
 /* The hold of the term. It lives as long as the term; take a reference to keep it. Do not release
  * it. NULL for NULL. */
 PDK_API pdk_hold *pdk_term_hold(const pdk_term *term);
-/* Lost, resigned or stopped: return. Local; it takes a few nanoseconds more than pdk_hold_valid,
- * and is never later than it. true for NULL. */
+/* Is the term lost, resigned or stopped? Then the function has to return. Local; it takes a few
+ * nanoseconds more than pdk_hold_valid, and is never later than it. true for NULL. */
 PDK_API bool pdk_term_is_ending(const pdk_term *term);
 /* A descriptor that turns readable when the term is ending. Poll it; never read or close it. -1 on
  * an error; pdk_error_text says which one: term is NULL, or the system has no descriptor left. */
@@ -273,7 +281,8 @@ typedef enum pdk_drain {
     PDK_DRAIN_ABORT = 1,
 } pdk_drain;
 
-/* Fill with PDK_SERVICE_OPTIONS_INIT, then change what you need. */
+/* How pdk_election_run runs the function. Fill with PDK_SERVICE_OPTIONS_INIT, then change what you
+ * need. About size: see pdk_election_options. */
 typedef struct pdk_service_options {
     /* sizeof(pdk_service_options), in bytes. */
     size_t size;
@@ -300,10 +309,16 @@ typedef struct pdk_service_options {
 #define PDK_SERVICE_OPTIONS_INIT                                                                   \
     { sizeof(pdk_service_options), 10000, PDK_DRAIN_KEEP, NULL, NULL, NULL, NULL }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
 PDK_API pdk_status pdk_service_options_init(pdk_service_options *options, size_t size);
 
+/* A service: a candidate whose function runs on a thread of its own while it leads.
+ * pdk_election_run makes it, pdk_service_stop ends it, pdk_service_unref gives it back. It has a
+ * reference to its election. */
 typedef struct pdk_service pdk_service;
 
 /* Be a candidate, and run fn on a thread of its own while we lead. After a loss the candidate

@@ -44,7 +44,7 @@ typedef struct pdk_fence pdk_fence;
  *   PDK_SYSTEM   no memory
  *   PDK_INVALID  fence is NULL */
 PDK_API pdk_status pdk_fence_new(pdk_fence **fence);
-/* No other call may use the fence any more. NULL is allowed. */
+/* Free a fence. No other call may use it any more. NULL is allowed. */
 PDK_API void pdk_fence_free(pdk_fence *fence);
 
 /* Check a write, and raise the mark, in one atomic step. An equal mark costs loads alone.
@@ -55,11 +55,14 @@ PDK_API void pdk_fence_free(pdk_fence *fence);
  *   PDK_STALE    the fence has admitted a later hold; the mark stays
  *   PDK_INVALID  fence is NULL, or token is not positive */
 PDK_API pdk_status pdk_fence_admit(pdk_fence *fence, int64_t token, uint32_t handover);
-/* The same for a shared hold. The hand-over number of a reader is 0, so a larger one is that of a writer that was downgraded:
+/* The same for a shared hold, with the same statuses. The hand-over number of a reader is 0, so a larger one is that of a writer that was downgraded:
  * when it is above everything admitted it counts as a writer's mark. */
 PDK_API pdk_status pdk_fence_admit_shared(pdk_fence *fence, int64_t token, uint32_t handover);
 /* Raise the mark without a write. Call it right after the grant: from then on the former holder is refused, also when the new
- * one does not write for a while. The rule and the statuses are those of pdk_fence_admit. */
+ * one does not write for a while. The rule is that of pdk_fence_admit.
+ *   PDK_OK       the mark is raised, or was this already
+ *   PDK_STALE    the fence has admitted a later hold; the mark stays
+ *   PDK_INVALID  fence is NULL, or token is not positive */
 PDK_API pdk_status pdk_fence_advance(pdk_fence *fence, int64_t token, uint32_t handover);
 /* The largest mark that was admitted: a writer's, or a reader's token and 0. (0, 0) at first, and for NULL. Each output may
  * be NULL. */
@@ -73,30 +76,39 @@ PDK_API void pdk_fence_mark(const pdk_fence *fence, int64_t *token, uint32_t *ha
 
 typedef struct pdk_fence_map pdk_fence_map;
 
-/*   capacity     how many names the map may have, 1 or more; memory is taken when names come
+/* A map without a name yet.
+ *   capacity  how many names it may have, 1 or more; memory is taken when names come
+ *
  *   PDK_OK       *map is new; free it with pdk_fence_map_free
  *   PDK_SYSTEM   no memory, or no random numbers
  *   PDK_INVALID  map is NULL, or capacity is 0 */
 PDK_API pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **map);
-/* No other call may use the map any more. NULL is allowed. */
+/* Free a map and its fences. No other call may use it any more. NULL is allowed. */
 PDK_API void pdk_fence_map_free(pdk_fence_map *map);
 
 /* As pdk_fence_admit and the others, of the fence with this name. A name that the map does not know gets a fence.
- *   PDK_OK, PDK_STALE  as there
- *   PDK_LIMIT          the name is new, and the map has as many as it may
- *   PDK_SYSTEM         no memory for a new name
- *   PDK_INVALID        map or name is NULL, size is not 1 to 4096, or token is not positive */
+ *   name, size  the name and how many bytes it has, 1 to 4096. Copied.
+ *
+ *   PDK_OK       admitted
+ *   PDK_STALE    the fence of this name has admitted a later hold; the mark stays
+ *   PDK_LIMIT    the name is new, and the map has as many as it may
+ *   PDK_SYSTEM   no memory for a new name
+ *   PDK_INVALID  map or name is NULL, size is not 1 to 4096, or token is not positive */
 PDK_API pdk_status pdk_fence_map_admit(pdk_fence_map *map, const void *name, size_t size,
                                        int64_t token, uint32_t handover);
 PDK_API pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *name, size_t size,
                                               int64_t token, uint32_t handover);
 PDK_API pdk_status pdk_fence_map_advance(pdk_fence_map *map, const void *name, size_t size,
                                          int64_t token, uint32_t handover);
-/* The mark of a name; (0, 0) of one that the map does not know. Each output may be NULL. PDK_OK, or PDK_INVALID as above. */
+/* The mark of a name; (0, 0) of one that the map does not know. Each output may be NULL.
+ *   PDK_OK       *token and *handover are the mark
+ *   PDK_INVALID  map or name is NULL, or size is not 1 to 4096 */
 PDK_API pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *name, size_t size,
                                       int64_t *token, uint32_t *handover);
 /* Forget the mark of a name, known or not. From then on an old holder's token is admitted again: forget only what nobody can
- * write any more. PDK_OK, or PDK_INVALID as above. */
+ * write any more.
+ *   PDK_OK       the map does not know the name any more
+ *   PDK_INVALID  map or name is NULL, or size is not 1 to 4096 */
 PDK_API pdk_status pdk_fence_map_forget(pdk_fence_map *map, const void *name, size_t size);
 /* How many names there are. 0 for NULL. */
 PDK_API size_t pdk_fence_map_count(const pdk_fence_map *map);
@@ -113,23 +125,28 @@ PDK_API size_t pdk_fence_map_count(const pdk_fence_map *map);
 
 typedef struct pdk_fence_file pdk_fence_file;
 
+/* What pdk_fence_file_open does with a file that is missing. */
 typedef enum pdk_fence_open {
     PDK_FENCE_EXISTING = 0, /* a file that is missing is an error: its mark was lost */
     /* Killed meanwhile, a process may leave a file of that name with a suffix. */
     PDK_FENCE_CREATE = 1, /* a file that is missing is made, with no mark, for its owner alone */
 } pdk_fence_open;
 
-/*   PDK_OK       *file is open; close it with pdk_fence_file_close
+/* Open the fence in a file. Waits for the disk, and for a process that has the file.
+ *   path  of the file
+ *   how   a pdk_fence_open
+ *
+ *   PDK_OK       *file is open; close it with pdk_fence_file_close
  *   PDK_DAMAGED  it is not a fence's file, or it is damaged
  *   PDK_SYSTEM   the system refused it: missing, not allowed, no space, no memory
  *   PDK_INVALID  path or file is NULL, path is too long, or how has no such value */
 PDK_API pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_file **file);
-/* No other call may use the handle any more. The mark stays in the file. NULL is allowed. */
+/* Close a fence's file. No other call may use the handle any more. The mark stays in the file. NULL is allowed. */
 PDK_API void pdk_fence_file_close(pdk_fence_file *file);
 
-/* As pdk_fence_admit and the others.
+/* As pdk_fence_admit and the others. Waits for the disk, and for a process that has the file.
  *   PDK_OK       admitted, and the mark is on the disk
- *   PDK_STALE    as there
+ *   PDK_STALE    the fence has admitted a later hold; the mark stays
  *   PDK_DAMAGED  the file was damaged, deleted or replaced meanwhile
  *   PDK_SYSTEM   the disk or the lock failed; nothing was admitted, but the mark may have been raised
  *   PDK_FORKED   the handle belongs to the parent process
@@ -138,20 +155,28 @@ PDK_API pdk_status pdk_fence_file_admit(pdk_fence_file *file, int64_t token, uin
 PDK_API pdk_status pdk_fence_file_admit_shared(pdk_fence_file *file, int64_t token,
                                                uint32_t handover);
 PDK_API pdk_status pdk_fence_file_advance(pdk_fence_file *file, int64_t token, uint32_t handover);
-/* The largest mark, as pdk_fence_mark. Each output may be NULL. The statuses are those of an admit, without PDK_STALE. */
+/* The largest mark, as pdk_fence_mark. Each output may be NULL. Waits for the disk, and for a process that has the file.
+ *   PDK_OK       *token and *handover are the mark, and it is on the disk
+ *   PDK_DAMAGED  the file was damaged, deleted or replaced meanwhile
+ *   PDK_SYSTEM   the disk or the lock failed
+ *   PDK_FORKED   the handle belongs to the parent process
+ *   PDK_INVALID  file is NULL */
 PDK_API pdk_status pdk_fence_file_mark(pdk_fence_file *file, int64_t *token, uint32_t *handover);
 
 /* Check the mark and write to a local file, under the one lock of the fence's file: between the check and the end of the write
- * nobody else is admitted there. All writers of fd's file must use this call, with the same fence.
+ * nobody else is admitted there. All writers of fd's file must use this call, with the same fence. Waits for the disk, and for a
+ * process that has the file.
  *   fd      open for writing, without O_APPEND. It is neither synced nor closed: that is the caller's.
  *   bytes   size of them, written at offset; NULL is allowed when size is 0
  *   offset  0 or more
  *
  *   PDK_OK       all of it was written
  *   PDK_STALE    nothing was written
- *   PDK_SYSTEM   as above; or the write failed, and some of it may have been done
- *   PDK_INVALID  as above; or fd, bytes or offset are not as they must be
- *   PDK_DAMAGED, PDK_FORKED  as above */
+ *   PDK_DAMAGED  the fence's file was damaged, deleted or replaced meanwhile; nothing was written
+ *   PDK_SYSTEM   the disk or the lock failed, and nothing was written, but the mark may have been raised; or the write failed, and
+ *                some of it may have been done
+ *   PDK_FORKED   the handle belongs to the parent process
+ *   PDK_INVALID  file is NULL, token is not positive, or fd, bytes or offset are not as they must be */
 PDK_API pdk_status pdk_fenced_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd,
                                     const void *bytes, size_t size, int64_t offset);
 
@@ -163,6 +188,7 @@ PDK_API pdk_status pdk_fenced_write(pdk_fence_file *file, int64_t token, uint32_
  *   PDK_INVALID  not a token, or an argument is NULL; *token is unchanged */
 PDK_API pdk_status pdk_token_parse(const void *bytes, size_t size, int64_t *token);
 
+/* The mode of a hold, as a sequencer tells it. */
 typedef enum pdk_mode {
     PDK_MODE_EXCLUSIVE = 0, /* a lock, or the writer of a read/write lock */
     PDK_MODE_SHARED = 1,    /* a reader, or a writer that was downgraded: pdk_fence_admit_shared */

@@ -14,7 +14,7 @@
  *
  * Threads: any thread may make any call. One call at a time is under way for a guarded znode; others
  * wait for their turn, within their own timeout. All calls but the close block, at most timeout_ms:
- * 0 or more, or PDK_FOREVER. Open a znode once with a hold, not twice.
+ * 0 or more, or PDK_FOREVER. In a callback they answer PDK_WRONG_THREAD. Open a znode once with a hold, not twice.
  *
  * Every call that blocks may also answer:
  *   PDK_LOST           the hold is lost, also with its session, or another one came after it; for good
@@ -40,17 +40,20 @@ PDK_BEGIN_DECLS
 typedef struct pdk_guarded pdk_guarded;
 
 /* Open the znode for this holder. It is made, with its parents, as a tombstone where it is missing.
- * Three round trips. Also answers PDK_CLOSED, or why else the session has ended.
+ * Blocks, at most timeout_ms; three round trips.
  *   hold  an exclusive one: of a lock, of a writer, or of a leader. A downgrade ends what was opened
  *         with it. A reference is taken.
  *   path  below the session's chroot, as for a lock. Not the lock's own path.
  *   out   set on success; pdk_guarded_close gives it back
  *
- *   PDK_OK  it is open, and no older holder can write any more */
+ *   PDK_OK      it is open, and no older holder can write any more
+ *   PDK_CLOSED  the session is closed
+ *   PDK_AUTH    the session has ended, since the server refused the credentials */
 PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms,
                                     pdk_guarded **out);
 
-/* Read the payload. It is what the last write left, and the hold is still valid afterwards.
+/* Read the payload. It is what the last write left, and the hold is still valid afterwards. Blocks,
+ * at most timeout_ms.
  *   buffer  NULL when room is 0
  *   size    set to the payload's size on success, and where room is too small for it
  *
@@ -60,18 +63,20 @@ PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t ti
 PDK_API pdk_status pdk_guarded_get(pdk_guarded *guarded, void *buffer, size_t room, size_t *size,
                                    int64_t timeout_ms);
 
-/* Write the payload. One round trip, unless an answer was lost or an older holder came between.
+/* Write the payload. Blocks, at most timeout_ms: one round trip, unless an answer was lost or an
+ * older holder came between.
  *   data  NULL when size is 0
  *
  *   PDK_OK      it is written
  *   PDK_ABSENT  there is none to replace: pdk_guarded_create */
 PDK_API pdk_status pdk_guarded_set(pdk_guarded *guarded, const void *data, size_t size,
                                    int64_t timeout_ms);
-/* Write the payload where there is none. As pdk_guarded_set, but
+/* Write the payload where there is none. Blocks, as pdk_guarded_set.
+ *   PDK_OK      it is written
  *   PDK_EXISTS  there is one: pdk_guarded_set */
 PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, size_t size,
                                       int64_t timeout_ms);
-/* Leave a tombstone.
+/* Leave a tombstone. Blocks, at most timeout_ms.
  *   PDK_OK      the payload is gone
  *   PDK_ABSENT  there was none */
 PDK_API pdk_status pdk_guarded_delete(pdk_guarded *guarded, int64_t timeout_ms);

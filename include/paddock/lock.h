@@ -28,7 +28,7 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_lock pdk_lock;
 
-/* Fill with PDK_LOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
+/* The options of a lock. Fill with PDK_LOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
  * accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_lock_options {
     /* sizeof(pdk_lock_options), in bytes. */
@@ -52,8 +52,11 @@ typedef struct pdk_lock_options {
 #define PDK_LOCK_OPTIONS_INIT                                                                      \
     { sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
 PDK_API pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size);
 
 /* The lock at path, below the session's chroot. Does not wait, and touches no server.
@@ -127,9 +130,9 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
 PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
                                           void *user, pdk_claim **out);
 
-/* pdk_lock_contenders lists the queue, the holder first. pdk_lock_holder lists the holder alone: a
- * list of one, or of none when the lock is free. Both block, at most timeout_ms. With 0 there is no
- * time for an answer.
+/* List the queue, or the holder. pdk_lock_contenders lists the queue, the holder first.
+ * pdk_lock_holder lists the holder alone: a list of one, or of none when the lock is free. Both
+ * block, at most timeout_ms. With 0 there is no time for an answer.
  *
  *   PDK_OK             *out is the list; pdk_contenders_free frees it
  *   PDK_UNAVAILABLE    no server answered within timeout_ms

@@ -28,7 +28,7 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_rwlock pdk_rwlock;
 
-/* Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
+/* The options of a read/write lock. Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
  * is accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_rwlock_options {
     /* sizeof(pdk_rwlock_options), in bytes. */
@@ -51,8 +51,11 @@ typedef struct pdk_rwlock_options {
 #define PDK_RWLOCK_OPTIONS_INIT                                                                    \
     { sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
 PDK_API pdk_status pdk_rwlock_options_init(pdk_rwlock_options *options, size_t size);
 
 /* The read/write lock at path, below the session's chroot. Does not wait, and touches no server.

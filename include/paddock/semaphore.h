@@ -40,7 +40,7 @@ typedef struct pdk_semaphore pdk_semaphore;
 PDK_API int32_t pdk_semaphore_permits_max(void);
 PDK_API int32_t pdk_semaphore_count_max(void);
 
-/* Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A struct of an older, smaller
+/* The options of a semaphore. Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A struct of an older, smaller
  * size is accepted. A newer, larger one is accepted when everything unknown to this library is
  * zero. */
 typedef struct pdk_semaphore_options {
@@ -60,8 +60,11 @@ typedef struct pdk_semaphore_options {
 #define PDK_SEMAPHORE_OPTIONS_INIT                                                                 \
     { sizeof(pdk_semaphore_options), 256, 100, NULL }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
 PDK_API pdk_status pdk_semaphore_options_init(pdk_semaphore_options *options, size_t size);
 
 /* The semaphore at path, below the session's chroot. Does not wait, and touches no server.

@@ -58,6 +58,7 @@ typedef enum pdk_dispatch {
     PDK_DISPATCH_MANUAL = 1, /* on the thread that calls pdk_session_dispatch */
 } pdk_dispatch;
 
+/* What happened to a session: see the picture above. */
 typedef enum pdk_session_event {
     PDK_SESSION_CONNECTED = 1, /* the first connection of the session */
     /* The connection is lost; time_left_ms of the lease remain. Told once until RESTORED or EXPIRED,
@@ -105,7 +106,7 @@ typedef enum pdk_log_level {
  * pdk_session_open that fails, see there. */
 typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 
-/* Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
+/* The options of a session. Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
  * is accepted. A newer, larger one is accepted when everything unknown to this library is zero.
  * Strings are copied. */
 typedef struct pdk_session_options {
@@ -174,8 +175,11 @@ typedef struct pdk_session_options {
             0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0                 \
     }
 
-/* The same by a function, for languages that cannot use the macro. size is the sizeof of the
- * caller. PDK_INVALID when options is NULL, or size is that of no version. */
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
 PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t size);
 
 /* Open a session, and wait until a quorum has confirmed it. Blocks, at most connect_timeout_ms.

@@ -2,7 +2,7 @@
 /* The answers of the calls, and the reason of a failure in words.
  *
  * A status says what the caller can do. It does not say what happened on the wire. Ask the
- * predicates below first, and the value after that. The comment of each call lists all statuses
+ * predicates below first, and the value after that. The comment, and the manual page, of each call lists all statuses
  * that the call can answer, and when.
  *
  * Any thread may call every function of this header, also in a callback and after a fork.
