@@ -9,8 +9,7 @@ static void print_result(const char *text, bool valid) {
     g_autoptr(JsonBuilder) builder = json_builder_new();
     json_builder_begin_object(builder);
     cmd_json_text(builder, "sequencer", text);
-    json_builder_set_member_name(builder, "valid");
-    json_builder_add_boolean_value(builder, valid);
+    cmd_json_boolean(builder, "valid", valid);
     json_builder_end_object(builder);
     cmd_print_json(builder);
 }

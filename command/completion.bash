@@ -5,7 +5,7 @@ _paddock() {
     local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run hold wait show check --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'run hold wait show watch ls top check --help --version' -- "$word")
         return
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -30,6 +30,9 @@ _paddock() {
     hold) mapfile -t COMPREPLY < <(compgen -W "$common $claim --ready-fd --stdin --notify" -- "$word") ;;
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
     show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
+    watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;
+    ls) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
+    top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit" -- "$word") ;;
     check) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
     esac
 }

@@ -20,14 +20,16 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
     return cmd_status(status, settings->busy);
 }
 
-pdk_status cmd_looker_list(const cmd_looker *looker, pdk_contenders **out) {
-    pdk_status status;
+pdk_status cmd_looker_look(const cmd_looker *looker, pdk_contenders **out) {
     if (looker->semaphore)
-        status = pdk_semaphore_holders(looker->semaphore, CMD_LOOK_MS, out);
-    else if (looker->rwlock)
-        status = pdk_rwlock_contenders(looker->rwlock, CMD_LOOK_MS, out);
-    else
-        status = pdk_lock_contenders(looker->lock, CMD_LOOK_MS, out);
+        return pdk_semaphore_holders(looker->semaphore, CMD_LOOK_MS, out);
+    if (looker->rwlock)
+        return pdk_rwlock_contenders(looker->rwlock, CMD_LOOK_MS, out);
+    return pdk_lock_contenders(looker->lock, CMD_LOOK_MS, out);
+}
+
+pdk_status cmd_looker_list(const cmd_looker *looker, pdk_contenders **out) {
+    pdk_status status = cmd_looker_look(looker, out);
     if (status)
         cmd_error("%s", pdk_error_text());
     return status;

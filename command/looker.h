@@ -17,6 +17,8 @@ typedef struct {
 /* CMD_OK, or it says why not, and it is the exit status. path may be NULL. */
 int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char *path);
 /* The queue, the holder first: of a semaphore the holders of permits. */
+pdk_status cmd_looker_look(const cmd_looker *looker, pdk_contenders **out);
+/* The same; a failure is said. */
 pdk_status cmd_looker_list(const cmd_looker *looker, pdk_contenders **out);
 /* How many of the list hold: one, the readers before the first writer, all of a semaphore. */
 size_t cmd_looker_holders(const cmd_looker *looker, const pdk_contenders *list);

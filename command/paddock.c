@@ -14,6 +14,9 @@ static const struct {
     {"hold", "hold a lock without a command", cmd_hold},
     {"wait", "wait until a lock is free", cmd_wait},
     {"show", "show who holds a lock, and who waits for it", cmd_show},
+    {"watch", "show a queue as it changes", cmd_watch},
+    {"ls", "list directories, and the recipes that work in them", cmd_ls},
+    {"top", "show the longest queues", cmd_top},
     {"check", "check whether a sequencer still holds", cmd_check},
 };
 

@@ -34,6 +34,27 @@ void cmd_json_token(JsonBuilder *builder, const char *name, int64_t token) {
     json_builder_add_string_value(builder, text);
 }
 
+void cmd_json_session(JsonBuilder *builder, const char *name, int64_t session) {
+    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", (guint64)session);
+    json_builder_set_member_name(builder, name);
+    json_builder_add_string_value(builder, text);
+}
+
+void cmd_json_number(JsonBuilder *builder, const char *name, int64_t number) {
+    json_builder_set_member_name(builder, name);
+    json_builder_add_int_value(builder, number);
+}
+
+void cmd_json_boolean(JsonBuilder *builder, const char *name, bool value) {
+    json_builder_set_member_name(builder, name);
+    json_builder_add_boolean_value(builder, value);
+}
+
+char *cmd_when(int64_t ms) {
+    g_autoptr(GDateTime) moment = ms ? g_date_time_new_from_unix_utc(ms / 1000) : NULL;
+    return moment ? g_date_time_format_iso8601(moment) : g_strdup("-");
+}
+
 bool cmd_print_end(void) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;

@@ -7,6 +7,12 @@
 
 bool cmd_quiet, cmd_verbose;
 
+/* Separators of lines and paragraphs are printable for GLib. */
+static bool is_harmless(gunichar c) {
+    GUnicodeType type = g_unichar_type(c);
+    return g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+}
+
 char *cmd_escape(const char *text) {
     GString *out = g_string_new(NULL);
     const char *end = text + strlen(text);
@@ -20,7 +26,7 @@ char *cmd_escape(const char *text) {
             g_string_append(out, "\\\\");
         else if (c < 0x80 && !g_ascii_isprint((char)c))
             g_string_append_printf(out, "\\x%02x", c);
-        else if (!g_unichar_isprint(c))
+        else if (!is_harmless(c))
             g_string_append_printf(out, "\\u{%04x}", c);
         else
             g_string_append_unichar(out, c);

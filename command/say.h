@@ -12,8 +12,8 @@ void cmd_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void cmd_tell(const char *format, ...) G_GNUC_PRINTF(1, 2); /* with -v */
 
 /*
- * The text with everything that could act on a terminal as \xHH or \u{HHHH}: control and format characters, bytes that
- * are no UTF-8; a backslash is \\. Two texts that differ stay different. g_free it.
+ * The text with everything that could act on a terminal as \xHH or \u{HHHH}: control and format characters, separators of
+ * lines, bytes that are no UTF-8; a backslash is \\. Two texts that differ stay different. g_free it.
  */
 char *cmd_escape(const char *text);
 

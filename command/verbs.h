@@ -6,6 +6,9 @@ int cmd_run(int argc, char **argv);
 int cmd_hold(int argc, char **argv);
 int cmd_wait(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
+int cmd_ls(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 
 #endif

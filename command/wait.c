@@ -22,8 +22,7 @@ static void print_result(const char *path, bool free_now) {
     g_autoptr(JsonBuilder) builder = json_builder_new();
     json_builder_begin_object(builder);
     cmd_json_text(builder, "path", path);
-    json_builder_set_member_name(builder, "free");
-    json_builder_add_boolean_value(builder, free_now);
+    cmd_json_boolean(builder, "free", free_now);
     json_builder_end_object(builder);
     cmd_print_json(builder);
 }

@@ -1,0 +1,82 @@
+/* paddock ls: the directories below a path, and which recipe works in each. docs/command.md has the schema of --json. */
+#include "print.h"
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+#include "walk.h"
+#include <stdio.h>
+
+static void print_place(const cmd_place *place) {
+    g_autofree char *path = cmd_escape(place->path);
+    if (place->code)
+        printf("%-9s  %7s  %7s  %7s  %s\n", "hidden", "-", "-", "-", path);
+    else
+        printf("%-9s  %7u  %7u  %7u  %s\n", cmd_kind_name(place->kind), place->holders, place->waiters, place->nodes,
+               path);
+}
+
+static void add_place(JsonBuilder *builder, const cmd_place *place) {
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", place->path);
+    cmd_json_text(builder, "kind", place->code ? "hidden" : cmd_kind_name(place->kind));
+    cmd_json_number(builder, "holders", place->holders);
+    cmd_json_number(builder, "waiters", place->waiters);
+    cmd_json_number(builder, "nodes", place->nodes);
+    json_builder_end_object(builder);
+}
+
+static void print_all(const cmd_walk *walk, const char *path, bool json) {
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", path);
+    cmd_json_boolean(builder, "complete", walk->complete);
+    json_builder_set_member_name(builder, "entries");
+    json_builder_begin_array(builder);
+    if (!json)
+        printf("%-9s  %7s  %7s  %7s  %s\n", "KIND", "HOLD", "WAIT", "NODES", "PATH");
+    for (guint i = 0; i < walk->places->len; i++) {
+        const cmd_place *place = g_ptr_array_index(walk->places, i);
+        if (!cmd_walk_shows(place))
+            continue;
+        if (json)
+            add_place(builder, place);
+        else
+            print_place(place);
+    }
+    json_builder_end_array(builder);
+    json_builder_end_object(builder);
+    if (json)
+        cmd_print_json(builder);
+}
+
+static int by_path(gconstpointer a, gconstpointer b) {
+    const cmd_place *const *one = a, *const *other = b;
+    return g_strcmp0((*one)->path, (*other)->path);
+}
+
+static int ls(const cmd_settings *settings, const char *path) {
+    cmd_walk walk;
+    int status = cmd_walk_begin(&walk, settings, path, 1);
+    if (status == CMD_OK) {
+        g_ptr_array_sort(walk.places, by_path);
+        print_all(&walk, path, settings->json);
+        status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
+    }
+    cmd_walk_end(&walk);
+    return status;
+}
+
+int cmd_ls(int argc, char **argv) {
+    cmd_settings settings;
+    int status = CMD_USAGE;
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "[/path]", CMD_OPTIONS_JSON, NULL)) {
+        const char *path = argc == 2 ? argv[1] : "/";
+        if (argc > 2)
+            cmd_error("ls: one path is needed: paddock ls [option…] [/path]");
+        else if ((status = cmd_walk_check_path("ls", path)) == CMD_OK)
+            status = ls(&settings, path);
+    }
+    cmd_settings_clear(&settings);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* A walk over the directories below a path, by one server's lists. */
+#ifndef CMD_WALK_H
+#define CMD_WALK_H
+
+#include "place.h"
+#include "settings.h"
+
+enum { CMD_WALK_ALL = G_MAXINT32, CMD_WALK_MOST = 100000 };
+
+typedef struct {
+    cmd_servers servers;
+    cmd_wire wire;
+    GPtrArray *places; /* of cmd_place, the path itself first */
+    bool complete;     /* false: there are more than CMD_WALK_MOST, and the rest is not seen */
+} cmd_walk;
+
+/* Connects, and walks: the path and `depth` levels below it. The nodes of contenders are none of the places, and ZooKeeper's own
+ * directory is left out. CMD_OK, or it says why not, and it is the exit status. cmd_walk_end in any case. */
+int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth);
+void cmd_walk_end(cmd_walk *walk);
+
+/* Is it a place to be shown? Not the halves of a semaphore, and not what has gone meanwhile. */
+bool cmd_walk_shows(const cmd_place *place);
+
+/* The exit status when a path is none that ZooKeeper could have, having said why; else CMD_OK. */
+int cmd_walk_check_path(const char *verb, const char *path);
+
+#endif

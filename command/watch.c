@@ -1,0 +1,138 @@
+/* paddock watch: a queue as it changes. On a terminal it is drawn again and again, elsewhere each state is a line of JSON.
+ *
+ *     look ──► changed? ──► print ──► sleep --every ──► look …        TERM, INT, HUP end it, with 0
+ *
+ * It looks again and again, and stands in no queue. What comes and goes between two looks is not seen.
+ */
+#include "looker.h"
+#include "print.h"
+#include "queue.h"
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char no_wrap[] = "\033[?7l", wrap[] = "\033[?7h";
+static volatile sig_atomic_t on_terminal;
+
+/* The lock is nobody's business here, so nothing has to be closed. */
+static void end(int number) {
+    (void)number;
+    if (on_terminal) {
+        ssize_t written = write(STDOUT_FILENO, wrap, sizeof wrap - 1);
+        (void)written;
+    }
+    _exit(CMD_OK);
+}
+
+static void end_on_signals(void) {
+    struct sigaction act = {.sa_handler = end};
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGHUP, &act, NULL);
+}
+
+/* As many contenders as fit. */
+static size_t rows(void) {
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 5)
+        return 20;
+    return size.ws_row - 4U;
+}
+
+static void draw(const cmd_looker *looker, const char *path, const pdk_contenders *list, const char *trouble) {
+    g_autofree char *shown = cmd_escape(path), *when = cmd_when(g_get_real_time() / 1000);
+    printf("\033[H\033[J%s  %s  %zu\n", when, shown, pdk_contenders_count(list));
+    if (trouble)
+        printf("%s\n", trouble);
+    else
+        cmd_queue_print(looker, list, rows());
+}
+
+static void add_line(const cmd_looker *looker, const char *path, const pdk_contenders *list, const char *trouble) {
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", path);
+    cmd_json_number(builder, "at_ms", g_get_real_time() / 1000);
+    if (trouble)
+        cmd_json_text(builder, "error", trouble);
+    else
+        cmd_queue_add(builder, looker, list);
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
+}
+
+/* Two queues are the same when the same nodes stand in them. */
+static bool is_same(const pdk_contenders *a, const pdk_contenders *b) {
+    size_t count = pdk_contenders_count(a);
+    bool same = count == pdk_contenders_count(b);
+    for (size_t i = 0; i < count && same; i++)
+        same = pdk_contenders_token(a, i) == pdk_contenders_token(b, i) &&
+               strcmp(pdk_contenders_node(a, i), pdk_contenders_node(b, i)) == 0;
+    return same;
+}
+
+/* Until it is ended, or standard output fails. */
+static void watch_on(const cmd_looker *looker, const char *path, double every) {
+    pdk_contenders *last = NULL;
+    pdk_status before = PDK_OK;
+    bool first = true;
+    do {
+        pdk_contenders *list = NULL;
+        pdk_status status = cmd_looker_look(looker, &list);
+        const char *trouble = status ? pdk_error_text() : NULL;
+        bool news = first || status != before || (!status && !is_same(last, list));
+        if (on_terminal)
+            draw(looker, path, list, trouble);
+        else if (news)
+            add_line(looker, path, list, trouble);
+        if (!status) {
+            pdk_contenders_free(last);
+            last = list;
+        }
+        before = status;
+        first = false;
+        if (!cmd_print_end())
+            break;
+        g_usleep((gulong)(every * 1e6));
+    } while (true);
+    pdk_contenders_free(last);
+}
+
+static int watch(const cmd_settings *settings, const char *path, double every) {
+    cmd_looker looker;
+    int status = cmd_looker_open(&looker, settings, path);
+    if (status == CMD_OK) {
+        end_on_signals();
+        on_terminal = isatty(STDOUT_FILENO) && !settings->json;
+        if (on_terminal)
+            fputs(no_wrap, stdout);
+        watch_on(&looker, path, every);
+        status = CMD_SOFTWARE;
+    }
+    cmd_looker_close(&looker);
+    return status;
+}
+
+int cmd_watch(int argc, char **argv) {
+    cmd_settings settings;
+    int status = CMD_USAGE;
+    double every = 1;
+    const GOptionEntry entries[] = {{"every", 0, 0, G_OPTION_ARG_DOUBLE, &every, "look so often; 1", "SECONDS"},
+                                    {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_KIND | CMD_OPTIONS_JSON, entries)) {
+        if (!(every >= 0.05 && every <= 3600))
+            cmd_error("--every: seconds from 0.05 to 3600 are possible");
+        else if (argc == 2)
+            status = watch(&settings, argv[1], every);
+        else
+            cmd_error("watch: one path is needed: paddock watch [option…] /path");
+    }
+    cmd_settings_clear(&settings);
+    return status;
+}

@@ -1,0 +1,297 @@
+#include "wire.h"
+
+#include "clock.h"
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Requests, and what they are called on the wire. */
+enum { GET_DATA = 4, GET_ACL = 6, GET_CHILDREN2 = 12, AUTH = 100, CLOSE = -11, AUTH_XID = -4, AUTH_FAILED = -115 };
+enum { ANSWER_MOST = 64 << 20, TEXT_MOST = 1024, PASSWORD = 16 };
+
+/* ---- out: numbers are big-endian, texts have their length before them */
+
+static void put_int(GByteArray *out, int32_t value) {
+    uint32_t bytes = GUINT32_TO_BE((uint32_t)value);
+    g_byte_array_append(out, (const guint8 *)&bytes, sizeof bytes);
+}
+
+static void put_long(GByteArray *out, int64_t value) {
+    uint64_t bytes = GUINT64_TO_BE((uint64_t)value);
+    g_byte_array_append(out, (const guint8 *)&bytes, sizeof bytes);
+}
+
+static void put_bytes(GByteArray *out, const void *bytes, gsize size) {
+    put_int(out, (int32_t)size);
+    g_byte_array_append(out, bytes, (guint)size);
+}
+
+static void put_bool(GByteArray *out, bool value) { g_byte_array_append(out, (const guint8[]){value}, 1); }
+
+/* ---- in */
+
+static bool has(const cmd_wire *w, gsize size) { return w->in->len - w->at >= size; }
+
+static int32_t take_int(cmd_wire *w) {
+    uint32_t bytes = 0;
+    if (has(w, sizeof bytes))
+        memcpy(&bytes, w->in->data + w->at, sizeof bytes);
+    w->at = MIN(w->at + sizeof bytes, w->in->len);
+    return (int32_t)GUINT32_FROM_BE(bytes);
+}
+
+static int64_t take_long(cmd_wire *w) {
+    uint64_t bytes = 0;
+    if (has(w, sizeof bytes))
+        memcpy(&bytes, w->in->data + w->at, sizeof bytes);
+    w->at = MIN(w->at + sizeof bytes, w->in->len);
+    return (int64_t)GUINT64_FROM_BE(bytes);
+}
+
+/* A text of at most `most` bytes; what is beyond is left out. g_free it. */
+static char *take_text(cmd_wire *w, gsize most) {
+    int32_t size = take_int(w);
+    gsize length = size > 0 ? MIN((gsize)size, w->in->len - w->at) : 0;
+    char *text = g_strndup((const char *)w->in->data + w->at, MIN(length, most));
+    w->at += length;
+    return text;
+}
+
+static void take_stat(cmd_wire *w, cmd_stat *stat) {
+    stat->czxid = take_long(w);
+    stat->mzxid = take_long(w);
+    stat->ctime_ms = take_long(w);
+    stat->mtime_ms = take_long(w);
+    stat->version = take_int(w);
+    stat->cversion = take_int(w);
+    stat->aversion = take_int(w);
+    stat->owner = take_long(w);
+    stat->length = take_int(w);
+    stat->children = take_int(w);
+    stat->pzxid = take_long(w);
+}
+
+/* ---- the socket */
+
+static int fail(cmd_wire *w, const char *what) {
+    if (w->socket >= 0)
+        close(w->socket);
+    w->socket = -1;
+    g_free(w->error);
+    w->error = g_strdup(what);
+    return CMD_WIRE_BROKEN;
+}
+
+/* Until the socket is ready, or the moment is over. */
+static bool await(const cmd_wire *w, short events, int64_t deadline) {
+    struct pollfd wait = {.fd = w->socket, .events = events};
+    int64_t left = deadline - cmd_now_ms();
+    return poll(&wait, 1, left < 0 ? 0 : (int)MIN(left, G_MAXINT)) > 0;
+}
+
+static int flush(cmd_wire *w, int64_t deadline) {
+    while (w->out->len) {
+        ssize_t sent = send(w->socket, w->out->data, w->out->len, MSG_NOSIGNAL);
+        if (sent >= 0)
+            g_byte_array_remove_range(w->out, 0, (guint)sent);
+        else if (errno != EAGAIN && errno != EINTR)
+            return fail(w, g_strerror(errno));
+        else if (!await(w, POLLOUT, deadline))
+            return fail(w, "the server takes no question");
+    }
+    return CMD_WIRE_OK;
+}
+
+static int receive(cmd_wire *w, guint8 *bytes, gsize size, int64_t deadline) {
+    while (size) {
+        ssize_t got = recv(w->socket, bytes, size, 0);
+        if (got == 0)
+            return fail(w, "the server has hung up; it may not serve yet, or have no quorum");
+        if (got > 0) {
+            bytes += got;
+            size -= (gsize)got;
+        } else if (errno != EAGAIN && errno != EINTR) {
+            return fail(w, g_strerror(errno));
+        } else if (!await(w, POLLIN, deadline)) {
+            return fail(w, "the server does not answer in time");
+        }
+    }
+    return CMD_WIRE_OK;
+}
+
+/* One packet, into w->in. */
+static int receive_packet(cmd_wire *w, int64_t timeout_ms) {
+    int64_t deadline = cmd_now_ms() + timeout_ms;
+    uint32_t head;
+    if (w->socket < 0 || flush(w, deadline) || receive(w, (guint8 *)&head, sizeof head, deadline))
+        return CMD_WIRE_BROKEN;
+    uint32_t size = GUINT32_FROM_BE(head);
+    if (size > ANSWER_MOST)
+        return fail(w, "this is no answer of a ZooKeeper");
+    g_byte_array_set_size(w->in, size);
+    w->at = 0;
+    return receive(w, w->in->data, size, deadline);
+}
+
+/* Everything in `body` as a packet of its own. */
+static void send_later(cmd_wire *w, GByteArray *body) {
+    put_int(w->out, (int32_t)body->len);
+    g_byte_array_append(w->out, body->data, body->len);
+    g_byte_array_unref(body);
+}
+
+static GByteArray *request(int32_t xid, int32_t type) {
+    GByteArray *body = g_byte_array_new();
+    put_int(body, xid);
+    put_int(body, type);
+    return body;
+}
+
+/* The code of the next answer. */
+static int answer(cmd_wire *w, int32_t xid) {
+    if (receive_packet(w, CMD_WIRE_MS))
+        return CMD_WIRE_BROKEN;
+    int32_t got = take_int(w);
+    (void)take_long(w);
+    int code = take_int(w);
+    if (got != xid)
+        return fail(w, "the server answers another question");
+    if (code) {
+        g_free(w->error);
+        w->error = g_strdup_printf("ZooKeeper answers %d%s", code,
+                                   code == CMD_WIRE_NONODE   ? ", there is no such node"
+                                   : code == CMD_WIRE_NOAUTH ? ", an access control list forbids it"
+                                                             : "");
+    }
+    return code == CMD_WIRE_BROKEN ? fail(w, "ZooKeeper answers a system error") : code;
+}
+
+/* ---- the session */
+
+static int handshake(cmd_wire *w, int32_t session_ms, int64_t timeout_ms) {
+    static const guint8 nothing[PASSWORD];
+    GByteArray *body = g_byte_array_new();
+    put_int(body, 0);
+    put_long(body, 0);
+    put_int(body, session_ms);
+    put_long(body, 0);
+    put_bytes(body, nothing, sizeof nothing);
+    put_bool(body, false);
+    send_later(w, body);
+    if (receive_packet(w, timeout_ms))
+        return CMD_WIRE_BROKEN;
+    (void)take_int(w);
+    w->timeout_ms = take_int(w);
+    w->session = take_long(w);
+    return w->timeout_ms > 0 && w->session ? CMD_WIRE_OK : fail(w, "the server gives no session");
+}
+
+static int authenticate(cmd_wire *w, const char *digest) {
+    GByteArray *body = request(AUTH_XID, AUTH);
+    put_int(body, 0);
+    put_bytes(body, "digest", strlen("digest"));
+    put_bytes(body, digest, strlen(digest));
+    send_later(w, body);
+    int code = answer(w, AUTH_XID);
+    return code == AUTH_FAILED ? CMD_WIRE_NOAUTH : code;
+}
+
+int cmd_wire_open(cmd_wire *w, const char *address, const char *chroot, const char *digest, int32_t session_ms,
+                  int64_t timeout_ms) {
+    int64_t deadline = cmd_now_ms() + timeout_ms;
+    *w = (cmd_wire){.chroot = chroot, .in = g_byte_array_new(), .out = g_byte_array_new()};
+    w->socket = cmd_dial(address, timeout_ms, &w->error);
+    if (w->socket < 0)
+        return CMD_WIRE_BROKEN;
+    int64_t left = deadline - cmd_now_ms();
+    int code = handshake(w, session_ms, MAX(left, 1));
+    return code || !digest ? code : authenticate(w, digest);
+}
+
+int cmd_wire_open_any(cmd_wire *w, const cmd_servers *servers, const char *digest, int64_t timeout_ms) {
+    int64_t deadline = cmd_now_ms() + timeout_ms;
+    guint count = g_strv_length(servers->addresses);
+    int code = CMD_WIRE_BROKEN;
+    *w = (cmd_wire){.socket = -1};
+    for (guint i = 0; i < count && code == CMD_WIRE_BROKEN; i++) {
+        int64_t left = deadline - cmd_now_ms();
+        cmd_wire_close(w);
+        /* A server that hangs leaves time for the others. */
+        code = cmd_wire_open(w, servers->addresses[i], servers->chroot, digest, 15000, MAX(left / (count - i), 1));
+    }
+    return code;
+}
+
+void cmd_wire_close(cmd_wire *w) {
+    if (w->socket >= 0) {
+        send_later(w, request(++w->xid, CLOSE));
+        if (flush(w, cmd_now_ms() + CMD_WIRE_MS) == CMD_WIRE_OK)
+            close(w->socket);
+    }
+    if (w->in)
+        g_byte_array_unref(w->in);
+    if (w->out)
+        g_byte_array_unref(w->out);
+    g_free(w->error);
+    *w = (cmd_wire){.socket = -1};
+}
+
+/* ---- questions and answers */
+
+/* With the chroot. "/" below it is the chroot itself. */
+static void put_path(GByteArray *body, const cmd_wire *w, const char *path) {
+    g_autofree char *whole =
+        *w->chroot && strcmp(path, "/") == 0 ? g_strdup(w->chroot) : g_strconcat(w->chroot, path, NULL);
+    put_bytes(body, whole, strlen(whole));
+}
+
+static void ask(cmd_wire *w, int32_t type, const char *path, bool can_watch) {
+    GByteArray *body = request(++w->xid, type);
+    put_path(body, w, path);
+    if (can_watch)
+        put_bool(body, false);
+    send_later(w, body);
+}
+
+void cmd_wire_ask_children(cmd_wire *w, const char *path) { ask(w, GET_CHILDREN2, path, true); }
+void cmd_wire_ask_data(cmd_wire *w, const char *path) { ask(w, GET_DATA, path, true); }
+void cmd_wire_ask_acl(cmd_wire *w, const char *path) { ask(w, GET_ACL, path, false); }
+
+int cmd_wire_children(cmd_wire *w, GPtrArray **names, cmd_stat *stat) {
+    *names = g_ptr_array_new_with_free_func(g_free);
+    int code = answer(w, ++w->answered);
+    if (code)
+        return code;
+    int32_t count = take_int(w);
+    for (int32_t i = 0; i < count && has(w, sizeof(int32_t)); i++)
+        g_ptr_array_add(*names, take_text(w, G_MAXINT32));
+    take_stat(w, stat);
+    return CMD_WIRE_OK;
+}
+
+int cmd_wire_data(cmd_wire *w, char **text, cmd_stat *stat) {
+    *text = NULL;
+    int code = answer(w, ++w->answered);
+    if (code)
+        return code;
+    *text = take_text(w, TEXT_MOST);
+    take_stat(w, stat);
+    return CMD_WIRE_OK;
+}
+
+int cmd_wire_acl(cmd_wire *w, void (*each)(int32_t permissions, const char *scheme, const char *id, void *user),
+                 void *user, cmd_stat *stat) {
+    int code = answer(w, ++w->answered);
+    if (code)
+        return code;
+    int32_t count = take_int(w);
+    for (int32_t i = 0; i < count && has(w, sizeof(int32_t)); i++) {
+        int32_t permissions = take_int(w);
+        g_autofree char *scheme = take_text(w, TEXT_MOST), *id = take_text(w, TEXT_MOST);
+        each(permissions, scheme, id, user);
+    }
+    take_stat(w, stat);
+    return CMD_WIRE_OK;
+}
