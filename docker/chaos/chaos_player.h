@@ -8,6 +8,10 @@
  *     granted|valid … n=K kind=KIND [count=C]   the sampler's; after a downgrade both again, of kind=read
  *     used n=K naive=V fence=ok count=C         it read the number V and wrote V + 1; the fenced write was the C-th
  *     used n=K naive=V fence=refused            that was accepted, or it was refused
+ *     guarded n=K do=open|read|write since=NS status=S [id=W]
+ *                                               of a lock's holder: a call about the guarded znode, begun at NS; W: what
+ *                                               stands there, or - for nothing
+ *     guarding n=K id=W after=W                 it is about to write W, where it found the other
  *     remaining n=K least=MS                    a keeper's: the least that remained of its lease since the line before
  *     lost n=K token=T handover=H reason=R      the LOST callback runs
  *     ended n=K how=released|lost [told=0]      once for each grant; told=0: it was lost after the last look and before
@@ -79,9 +83,18 @@ void record_await_told(claim_record *record);
 void record_over(claim_record *record, bool lost);
 int record_number(const claim_record *record);
 
-/* Uses the resource once, if the hold is valid. Does not ask again after the wait within the use. */
-void chaos_use(chaos_player *c, int number, const pdk_hold *hold);
-/* Uses the resource again and again, until the hold is invalid, or the order to yield or to rest comes. */
-void chaos_keep(chaos_player *c, int number, const pdk_hold *hold, bool uses);
+/* The guarded znode that this grant guards. NULL, which all take, where the recipe is not the lock. */
+typedef struct guard guard;
+guard *guard_new(chaos_player *c, int number, pdk_hold *hold);
+/* Opens it the first time, and reads what stands there. */
+void guard_read(guard *g);
+/* Writes there, if that is known. Does not ask whether the hold is valid. */
+void guard_write(guard *g);
+void guard_free(guard *g);
+
+/* Uses the resource and the guarded znode once, if the hold is valid. Does not ask again after the wait within the use. */
+void chaos_use(chaos_player *c, int number, pdk_hold *hold);
+/* Uses both again and again, until the hold is invalid, or the order to yield or to rest comes. */
+void chaos_keep(chaos_player *c, int number, pdk_hold *hold, bool uses);
 
 #endif

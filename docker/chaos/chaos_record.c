@@ -80,7 +80,7 @@ void record_over(claim_record *record, bool lost) {
     settle(record);
 }
 
-void chaos_use(chaos_player *c, int number, const pdk_hold *hold) {
+static void use_resource(chaos_player *c, int number, const pdk_hold *hold) {
     int64_t found, count;
     if (!pdk_hold_valid(hold))
         return;
@@ -94,6 +94,20 @@ void chaos_use(chaos_player *c, int number, const pdk_hold *hold) {
     event_log_note(c->player.log, "used n=%d naive=%" G_GINT64_FORMAT " fence=%s", number, (gint64)found, fence);
 }
 
+static void use(chaos_player *c, int number, const pdk_hold *hold, guard *g) {
+    if (!pdk_hold_valid(hold))
+        return;
+    guard_read(g);
+    use_resource(c, number, hold);
+    guard_write(g);
+}
+
+void chaos_use(chaos_player *c, int number, pdk_hold *hold) {
+    guard *g = guard_new(c, number, hold);
+    use(c, number, hold, g);
+    guard_free(g);
+}
+
 /* Notes how near the lease came to its end since the last look. */
 static void note_remaining(chaos_player *c, int number, const pdk_hold *hold) {
     int64_t least = sampler_least_ms(c->player.sampler, hold);
@@ -101,7 +115,8 @@ static void note_remaining(chaos_player *c, int number, const pdk_hold *hold) {
         event_log_note(c->player.log, "remaining n=%d least=%" G_GINT64_FORMAT, number, (gint64)least);
 }
 
-void chaos_keep(chaos_player *c, int number, const pdk_hold *hold, bool uses) {
+void chaos_keep(chaos_player *c, int number, pdk_hold *hold, bool uses) {
+    guard *g = guard_new(c, number, hold);
     pthread_mutex_lock(&c->mutex);
     unsigned yields = c->yields;
     for (int turn = 1; !c->resting && c->yields == yields && pdk_hold_valid(hold); turn++) {
@@ -109,9 +124,10 @@ void chaos_keep(chaos_player *c, int number, const pdk_hold *hold, bool uses) {
         if (turn % REMAINING_EVERY == 0)
             note_remaining(c, number, hold);
         if (uses)
-            chaos_use(c, number, hold);
+            use(c, number, hold, g);
         pthread_mutex_lock(&c->mutex);
         chaos_wait(c, USE_EVERY_MS);
     }
     pthread_mutex_unlock(&c->mutex);
+    guard_free(g);
 }

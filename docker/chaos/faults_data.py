@@ -8,6 +8,7 @@ from faults import Fault, Missed, Target
 FOREIGN = ["README", "nodash", "0000000000", "x--000000001", "_c_11111111-1111-1111-1111-111111111111-other-0000000000",
            "2f9e__barrier__0000000000", "n" * 200, "größe-ключ-鍵"]
 ROUNDS = 4
+HEADER = 72  # bytes, of a guarded znode
 
 
 def tree(admin, path):
@@ -33,6 +34,15 @@ def sequence(node):
 def ephemerals(admin, path):
     """The ephemeral nodes below a path, and their stats."""
     return admin.retry(lambda: {node: stat for node, stat in tree(admin, path) if stat.ephemeralOwner})
+
+
+def guarded(admin, node):
+    """What a guarded znode has: its payload, which names the last write, and its version."""
+    try:
+        data, stat = admin.retry(admin.get, node)
+    except NoNodeError:
+        return {"id": "-", "version": 0}
+    return {"id": data[HEADER:].decode() or "-", "version": stat.version}
 
 
 def delete(admin, node):

@@ -4,6 +4,7 @@
     judge_taken       (the grants that an administrator took; word of that has to reach the holder first)
     judge_tokens      tokens rise in the order of the grants (readers: as rwlock.h says), and each belongs to one grant
     judge_resources   the fenced resource takes no stale write and refuses no fresh one; the naive one suffers stale writes
+    judge_guarded     no write of an older holder to a guarded znode lands after a newer one has opened; no confirmed write is lost
     judge_ends        each grant ends once, and soon; a loss is told by LOST once, in time, not after a release, and the grant
                       is never valid after it; no node is lost that nobody deleted; each claim is answered; no player ends by
                       itself, and each one ends when told
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 
 import judge_ends
 import judge_exclusion
+import judge_guarded
 import judge_liveness
 import judge_recovery
 import judge_resources
@@ -36,6 +38,7 @@ class Findings:
     handovers: int  # how many of these went from thread to thread, without the servers
     overlaps: list
     damage: judge_resources.Damage
+    guarded: judge_guarded.Guarded
     severed: list  # judge_ends.Severed
     progress: judge_liveness.Progress
     left: dict
@@ -46,7 +49,8 @@ class Findings:
         overlaps = judge_exclusion.overlaps(record, client)
         holds = [hold for hold in record.holds if hold.player.client == client]
         return cls(client, len(holds), sum(hold.handover > 0 for hold in holds), overlaps,
-                   judge_resources.damage(record, client), judge_ends.severed(record, client),
+                   judge_resources.damage(record, client), judge_guarded.guarded(record, client),
+                   judge_ends.severed(record, client),
                    judge_liveness.progress_of(record, client), judge_liveness.left(record, client),
                    judge_recovery.costs(record, client, overlaps))
 
@@ -76,7 +80,8 @@ def judge_substance(record, found):
 
 def judge_ours(record, found):
     return [*judge_exclusion.judge(found.overlaps), *judge_tokens.judge(record, OURS),
-            *judge_resources.judge(record, OURS, found.damage), *judge_ends.judge(record, OURS, found.severed),
+            *judge_resources.judge(record, OURS, found.damage), *judge_guarded.judge(record, OURS, found.guarded),
+            *judge_ends.judge(record, OURS, found.severed),
             *judge_liveness.judge(record, OURS, found.progress), *judge_substance(record, found)]
 
 

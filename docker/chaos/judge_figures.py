@@ -83,8 +83,8 @@ def tables():
     yield "a peer leaves something", peer.left == {PEER: ["x"]}
     yield "one write undone, one refused", (ours.damage.naive, ours.damage.refused, ours.damage.uses) == (1, 1, 4)
     rows = [report.client_row(judgement.record, found)[:-2] for found in judgement.findings]
-    yield f"the rows of the clients: {rows}", rows == [("paddock", 20, 0, "0", "0", 1, 0, 3, 0, 0, 0, "1 of 2"),
-                                                      ("curator", 2, 1, "1000", "1000", 0, "-", 0, 1, 0, 1, "0 of 0")]
+    yield f"the rows of the clients: {rows}", rows == [("paddock", 20, 0, "0", "0", 1, 0, "-", 3, 0, 0, 0, "1 of 2"),
+                                                      ("curator", 2, 1, "1000", "1000", 0, "-", "-", 0, 1, 0, 1, "0 of 0")]
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         report.print_report(judgement)

@@ -27,6 +27,7 @@ class Settings:
     permits: int
     hold_us: dict  # by recipe, the longest use of the resource
     faults: list  # by name, or "all"
+    guarded: list = field(default_factory=list)  # the recipes whose holders also write to a guarded znode
 
     @classmethod
     def of(cls, logbook):
@@ -35,7 +36,7 @@ class Settings:
         holds = dict(pair.split(":") for pair in told["hold_us"].split(","))
         return cls(told.number("session"), told.number("tick"), told["clients"].split(","), told["recipes"].split(","),
                    told.number("seed"), told.number("permits"), {recipe: int(us) for recipe, us in holds.items()},
-                   told["faults"].split(","))
+                   told["faults"].split(","), listed(told.get("guarded")))
 
     @property
     def session_ns(self):
@@ -189,6 +190,7 @@ class Record:
         self.faults, self.takers = [], {}  # takers: by path, also faults that were missed
         self.tokens_deleted = False  # whether the driver notes them
         self.claims, self.uses = {}, {}
+        self.guarded, self.guarded_last = {}, {}  # by path: what holders told of the guarded znode; what stands there at the end
         self.misplaced = []  # lines that make no sense where they are
         self.begin, self.end = logbook.events[0].ns, logbook.events[-1].ns
         self.play_end = next((event.ns for event in logbook.named("resting")), self.end)
@@ -231,6 +233,8 @@ class Record:
                 self.shown.append((event.ns, event["path"], event["server"], names))
             elif event.what == "left":
                 self.left.setdefault(event["path"], []).extend(listed(event["nodes"]))
+            elif event.what == "guarded":
+                self.guarded_last[event["path"]] = event
             elif event.what == "deleted":
                 self._read_deleted(event, faults.values())
             elif event.what in ("stopping", "stopped", "resuming", "resumed", "killed", "died"):
@@ -284,12 +288,14 @@ class Record:
                 if not goes_on(claim, event):
                     self.misplaced.append(event)
                 return
-        elif event.what in ("used", "lost", "ended", "valid", "remaining"):
+        elif event.what in ("used", "guarding", "guarded", "lost", "ended", "valid", "remaining"):
             if not claim or not claim.hold:
                 self.misplaced.append(event)
                 return
         if event.what == "used":
             self.uses.setdefault(player.path, []).append((event, claim.hold))
+        elif event.what in ("guarding", "guarded"):
+            self.guarded.setdefault(player.path, []).append((event, claim.hold))
         elif event.what == "granted":
             claim.answered = event.ns
             claim.hold = Hold(claim, event.ns, event.number("token"), int(event.get("handover", "0")), event.fields)
@@ -313,6 +319,9 @@ class Record:
 
     def paths(self, client, role=None):
         return sorted({player.path for player in self.of(client) if role in (None, player.role)})
+
+    def guarded_paths(self, client):
+        return sorted({player.path for player in self.of(client) if player.ours and player.recipe in self.settings.guarded})
 
     def holds_by_path(self, client):
         found = {path: [] for path in self.paths(client)}

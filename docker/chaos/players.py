@@ -18,6 +18,8 @@ PEERS = {"curator": ROOT / "tests/interop/ChaosPlayer.java", "kazoo": ROOT / "te
 THREADS = {"turns": 2, "keep": 1}
 # The longest use and the longest pause after it: long enough for a fault to strike within.
 HOLD_US, THINK_US = 200_000, 300_000
+# Our holders of these also write to a guarded znode, at this place and the path.
+GUARDED, GUARDED_AT = ("lock",), "/guarded"
 # First the process prints its id within the site.
 SAYS_PID = 'echo "pid $$"; exec "$@"'
 
@@ -39,6 +41,11 @@ class Slot:
     @property
     def path(self):
         return f"/chaos/{self.client}/{self.recipe}-{self.role}"
+
+    @property
+    def guarded(self):
+        """Its guarded znode, or None."""
+        return GUARDED_AT + self.path if self.client == OURS and self.recipe in GUARDED else None
 
     @property
     def name(self):

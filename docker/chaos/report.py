@@ -36,6 +36,7 @@ def client_row(record, found):
     overlaps = [overlap for overlap in found.overlaps if not overlap.taken]
     longest = max((overlap.ns for overlap in overlaps), default=0)
     fenced = len(found.damage.backwards) if found.client == OURS else "-"
+    guarded = len(found.guarded.wrong) if found.guarded.opens else "-"
     holds = [hold for hold in record.holds if hold.player.client == found.client]
     told = sum(bool(hold.lost) for hold in holds)
     stuck = {id(claim) for claim in found.progress.stuck} | {
@@ -43,7 +44,7 @@ def client_row(record, found):
         and claim.answered == NEVER and claim.player.killed == NEVER}
     costs = found.costs.values()
     return (found.client, len(holds), len(overlaps), milliseconds(overlaps), f"{longest / 1e6:.0f}", found.damage.naive,
-            fenced, told, len(untold(overlaps)), len(stuck), sum(map(len, found.left.values())),
+            fenced, guarded, told, len(untold(overlaps)), len(stuck), sum(map(len, found.left.values())),
             f"{sum(cost.kept for cost in costs)} of {sum(cost.keepers for cost in costs)}",
             median_max([ns for cost in costs for ns in cost.detection]),
             median_max([ns for cost in costs for ns in cost.outage]))
@@ -51,7 +52,7 @@ def client_row(record, found):
 
 def print_clients(judgement):
     print("head to head (ms: median / longest)")
-    print(table(("client", "grants", "overlaps", "sum, ms", "longest, ms", "stale writes: naive", "fenced", "told", "untold",
+    print(table(("client", "grants", "overlaps", "sum, ms", "longest, ms", "stale writes: naive", "fenced", "guarded", "told", "untold",
                  "stuck", "orphans", "kept", "knew after, ms", "no grant for, ms"),
                 [client_row(judgement.record, found) for found in judgement.findings]))
     for found in judgement.findings:
@@ -79,6 +80,13 @@ def print_trouble(record, client):
         print(f"  {client}: of {len(record.of(client))} processes " + ", ".join(f"{n} {what}" for what, n in words.items()))
 
 
+def print_guarded(found):
+    guarded, refused, open_fate = found.guarded, "PDK_LOST", ("PDK_UNAVAILABLE", None)
+    print(f"  {found.client}: {len(guarded.writes)} writes to guarded znodes, after {guarded.opens} opens: {guarded.count('PDK_OK')} "
+          f"confirmed; {guarded.count(refused)} told LOST, of which {guarded.landed(refused)} had landed; "
+          f"{guarded.count(*open_fate)} not confirmed in time, of which {guarded.landed(*open_fate)} had landed")
+
+
 def print_totals(judgement):
     record, settings = judgement.record, judgement.record.settings
     lanes = [fault.lane for fault in record.faults]
@@ -92,6 +100,8 @@ def print_totals(judgement):
               f"{found.progress.judged.total()} claims waited when a calm began, {len(found.progress.stuck)} of them in "
               f"vain; {len(found.severed)} grants were lost far from any server, "
               f"{sum(one.late for one in found.severed)} of them late")
+        if found.guarded.opens:
+            print_guarded(found)
         if found.progress.torn:
             print(f"  {found.client}: {found.progress.torn} times a claim waited where the servers did not agree on the "
                   "nodes; that is not judged")
