@@ -1,6 +1,6 @@
-# The command `paddock`, at build/<preset>/command/paddock. It is a client of the shared library, as any other program.
+# The command `paddock`, at build/<preset>/command/paddock. It is a client of the shared libraries, as any other program.
 pkg_check_modules(JSON_GLIB REQUIRED IMPORTED_TARGET json-glib-1.0)
-pdk_add_programs(command LINK paddock PkgConfig::GLIB PkgConfig::JSON_GLIB)
+pdk_add_programs(command LINK paddock paddock_fence PkgConfig::GLIB PkgConfig::JSON_GLIB)
 
 if(PDK_INSTALL)
     set_target_properties(command_paddock PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -5,7 +5,7 @@ _paddock() {
     local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run hold wait show watch ls top check --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'run hold wait show watch ls top check fence --help --version' -- "$word")
         return
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -33,6 +33,10 @@ _paddock() {
     watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;
     ls) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
     top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit" -- "$word") ;;
+    fence)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -W '--create --shared -v --verbose -q --quiet --help' -- "$word"; compgen -f -- "$word")
+        ;;
     check) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
     esac
 }
