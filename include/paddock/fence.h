@@ -86,7 +86,8 @@ PDK_API pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **map);
 /* Free a map and its fences. No other call may use it any more. NULL is allowed. */
 PDK_API void pdk_fence_map_free(pdk_fence_map *map);
 
-/* As pdk_fence_admit and the others, of the fence with this name. A name that the map does not know gets a fence.
+/* Check a write against the fence with this name, or raise its mark: as pdk_fence_admit and the others. A name that the map does
+ * not know gets a fence.
  *   name, size  the name and how many bytes it has, 1 to 4096. Copied.
  *
  *   PDK_OK       admitted
@@ -144,7 +145,7 @@ PDK_API pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk
 /* Close a fence's file. No other call may use the handle any more. The mark stays in the file. NULL is allowed. */
 PDK_API void pdk_fence_file_close(pdk_fence_file *file);
 
-/* As pdk_fence_admit and the others. Waits for the disk, and for a process that has the file.
+/* Check a write against the fence in a file, or raise its mark: as pdk_fence_admit and the others. Waits for the disk, and for a process that has the file.
  *   PDK_OK       admitted, and the mark is on the disk
  *   PDK_STALE    the fence has admitted a later hold; the mark stays
  *   PDK_DAMAGED  the file was damaged, deleted or replaced meanwhile
