@@ -2,6 +2,13 @@
 pkg_check_modules(JSON_GLIB REQUIRED IMPORTED_TARGET json-glib-1.0)
 pdk_add_programs(command LINK paddock paddock_fence PkgConfig::GLIB PkgConfig::JSON_GLIB)
 
+option(PDK_HTTP "`paddock elect --listen`, which needs libmicrohttpd" ON)
+if(PDK_HTTP)
+    pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+    target_link_libraries(command_common PUBLIC PkgConfig::MICROHTTPD)
+    target_compile_definitions(command_common PRIVATE CMD_WITH_HTTP)
+endif()
+
 if(PDK_INSTALL)
     set_target_properties(command_paddock PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS command_paddock RUNTIME COMPONENT command)

@@ -5,7 +5,7 @@ _paddock() {
     local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run hold wait show watch ls top check fence --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'run hold elect wait show watch ls top check fence --help --version' -- "$word")
         return
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -28,6 +28,10 @@ _paddock() {
     case $verb in
     run) mapfile -t COMPREPLY < <(compgen -W "$common $claim --timing --max-hold --on-suspend" -- "$word") ;;
     hold) mapfile -t COMPREPLY < <(compgen -W "$common $claim --ready-fd --stdin --notify" -- "$word") ;;
+    elect)
+        mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --id --on-elected --on-deposed --on-leader \
+            --check --check-every --pause --listen --observe --json" -- "$word")
+        ;;
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
     show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
     watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;

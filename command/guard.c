@@ -1,5 +1,6 @@
 #include "guard_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int cmd_guard_start(cmd_guard *guard, char **command) {
+/* The keeper's ends. A guardian that had one of another would keep it from hearing that the keeper is dead. */
+enum { GUARDS = 3 };
+static int channels[GUARDS], others;
+
+int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background) {
     int ends[2];
     cmd_moments *moments = mmap(NULL, sizeof *moments, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (moments == MAP_FAILED)
@@ -22,20 +27,38 @@ int cmd_guard_start(cmd_guard *guard, char **command) {
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        cmd_guardian(ends[1], moments, command);
+        for (int i = 0; i < others; i++)
+            close(channels[i]);
+        cmd_guardian(ends[1], moments, commands, background);
     }
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
         return -1;
     }
+    assert(others < GUARDS);
+    channels[others++] = ends[0];
     *guard = (cmd_guard){.pid = pid, .channel = ends[0], .moments = moments};
     return 0;
 }
 
 bool cmd_guard_order(const cmd_guard *guard, int kind, int number) {
     cmd_message order = {.kind = kind, .number = number};
-    return send(guard->channel, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order;
+    return cmd_guard_send(guard, &order);
+}
+
+bool cmd_guard_send(const cmd_guard *guard, const cmd_message *order) {
+    return send(guard->channel, order, sizeof *order, MSG_NOSIGNAL) == (ssize_t)sizeof *order;
+}
+
+/* The name and the value, each with its '\0'. The rest of the text stays '\0'. */
+void cmd_guard_add(cmd_message *order, size_t *used, const char *name, const char *value) {
+    size_t names = strlen(name) + 1, values = strlen(value) + 1;
+    if (*used + names + values >= sizeof order->text) /* a path has 512 bytes at most, an identity 1024 */
+        return;
+    memcpy(order->text + *used, name, names);
+    memcpy(order->text + *used + names, value, values);
+    *used += names + values;
 }
 
 bool cmd_guard_news(const cmd_guard *guard, cmd_message *news) {

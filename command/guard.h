@@ -4,7 +4,8 @@
  *     keeper (session, lock) ──orders──► guardian ──► command ──► what it starts
  *            ◄─────────────────news─────
  *
- * It is forked before the session is opened: so it has one thread and none of the keeper's descriptors. It is the subreaper of
+ * It is given all commands that it may have to run when it is forked, and runs one at a time, as orders say: one in `run`, again and again
+ * in `elect`. It is forked before the session is opened: so it has one thread and none of the keeper's descriptors. It is the subreaper of
  * everything that the command starts. It knows the end of the lease from memory that both share, and ends the command by itself
  * when the keeper was killed, is stopped, or hangs.
  */
@@ -29,7 +30,7 @@ typedef struct {
 
 enum {
     /* Orders. */
-    CMD_START = 1, /* text: names and values of the environment, each ended with '\0' */
+    CMD_START = 1, /* number: which command; text: names and values of the environment, each ended with '\0' */
     CMD_FORWARD,   /* number: a signal for the group of the command */
     CMD_END,       /* TERM now, KILL after number ms */
     CMD_KILL,
@@ -47,9 +48,13 @@ typedef struct {
     char text[8192];
 } cmd_message;
 
-/* Forks it. `command` ends with NULL. -1 with errno when the system refuses. */
-int cmd_guard_start(cmd_guard *guard, char **command);
+/* Forks it. Each command ends with NULL. In the background its commands have no standard input and never the terminal. -1 with errno
+ * when the system refuses. */
+int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background);
 bool cmd_guard_order(const cmd_guard *guard, int kind, int number);
+/* An order to start begins empty, and gets one variable after the other. *used is 0 at first. */
+void cmd_guard_add(cmd_message *order, size_t *used, const char *name, const char *value);
+bool cmd_guard_send(const cmd_guard *guard, const cmd_message *order);
 /* false: the guardian is dead. */
 bool cmd_guard_news(const cmd_guard *guard, cmd_message *news);
 /* Lets it end, and reaps it. */

@@ -5,9 +5,9 @@
 #include "guard.h"
 
 /* The main function of the guardian. */
-_Noreturn void cmd_guardian(int channel, cmd_moments *moments, char **command);
+_Noreturn void cmd_guardian(int channel, cmd_moments *moments, char **const *commands, bool background);
 
-/* Starts the command in a group of its own, in the foreground when the keeper is. Its pid; or -1 with errno, also for a command that
+/* Starts the command in a group of its own, in the foreground when the keeper's group is (0: never). Its pid; or -1 with errno, also for a command that
  * cannot be executed. */
 pid_t cmd_spawn(char **command, pid_t keepers_group);
 

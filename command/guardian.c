@@ -3,6 +3,7 @@
 #include "reap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,9 +18,9 @@ enum { LEFTOVERS_MS = 2000 };
 typedef struct {
     int channel, alarm, deaths;
     cmd_moments *moments;
-    char **command;
-    pid_t keepers_group;
-    pid_t group; /* of the command, and its pid; 0: not started */
+    char **const *commands;
+    pid_t keepers_group; /* 0: never the terminal */
+    pid_t group;         /* of the command that runs, or ran last, and its pid; 0: not started */
     int status;
     bool ended, termed, gone;
     int64_t kill_at; /* by an order, or for what the command left behind */
@@ -60,7 +61,11 @@ static void start(guardian *g, cmd_message *order) {
         setenv(name, value, 1);
         name = value + strlen(value) + 1;
     }
-    pid_t pid = cmd_spawn(g->command, g->keepers_group);
+    g->group = 0;
+    g->status = 0;
+    g->ended = g->termed = g->gone = false;
+    g->kill_at = INT64_MAX;
+    pid_t pid = cmd_spawn(g->commands[order->number], g->keepers_group);
     if (pid < 0) {
         tell(g, CMD_REFUSED, errno);
         return;
@@ -148,10 +153,24 @@ static void watch_moments(guardian *g) {
     cmd_alarm_set(g->alarm, next < g->kill_at ? next : g->kill_at);
 }
 
-_Noreturn void cmd_guardian(int channel, cmd_moments *moments, char **command) {
+/* Without this descriptor the commands read nothing, as intended. */
+static void close_input(void) {
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing >= 0) {
+        (void)dup2(nothing, STDIN_FILENO);
+        close(nothing);
+    }
+}
+
+_Noreturn void cmd_guardian(int channel, cmd_moments *moments, char **const *commands, bool background) {
     sigset_t all, deaths;
-    guardian g = {
-        .channel = channel, .moments = moments, .command = command, .keepers_group = getpgrp(), .kill_at = INT64_MAX};
+    guardian g = {.channel = channel,
+                  .moments = moments,
+                  .commands = commands,
+                  .keepers_group = background ? 0 : getpgrp(),
+                  .kill_at = INT64_MAX};
+    if (background)
+        close_input();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     /* A signal to the keeper's whole group is the keeper's to pass on. KILL for that group leaves the guardian. */

@@ -72,15 +72,20 @@ static pdk_status claim(cmd_keeper *k) {
 unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int64_t timeout_ms, int *number) {
     enum { OURS = 3 };
     int loss = k->hold ? pdk_hold_fd(k->hold) : -1;
-    struct pollfd wait[OURS + CMD_OTHERS] = {{.fd = k->signals, .events = POLLIN},
-                                             {.fd = loss, .events = POLLIN},
-                                             {.fd = pdk_session_fd(k->session), .events = POLLIN}};
+    struct pollfd wait[OURS + CMD_OTHERS + G_N_ELEMENTS(k->extra)] = {
+        {.fd = k->signals, .events = POLLIN},
+        {.fd = loss, .events = POLLIN},
+        {.fd = pdk_session_fd(k->session), .events = POLLIN}};
     struct signalfd_siginfo info;
     unsigned saw = CMD_SAW_NOTHING;
     int timeout = timeout_ms < 0 || timeout_ms > 60000 ? 60000 : (int)timeout_ms;
+    if (k->tick)
+        timeout = (int)CLAMP(k->wake_at - cmd_now_ms(), 0, timeout);
     for (size_t i = 0; i < count; i++)
         wait[OURS + i] = others[i];
-    if (poll(wait, OURS + count, timeout) < 0)
+    for (size_t i = 0; i < k->extras; i++)
+        wait[OURS + count + i] = k->extra[i];
+    if (poll(wait, OURS + count + k->extras, timeout) < 0)
         return saw;
     if (wait[2].revents)
         (void)pdk_session_dispatch(k->session, NULL);
@@ -95,6 +100,10 @@ unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int
         if (others[i].revents)
             saw |= CMD_SAW_OTHER;
     }
+    for (size_t i = 0; i < k->extras; i++)
+        k->extra[i].revents = wait[OURS + count + i].revents;
+    if (k->tick)
+        k->tick(k->tick_user);
     return saw;
 }
 
@@ -113,42 +122,61 @@ static void stop_here(int number) {
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+int cmd_keeper_obey(int number) {
+    if (number == SIGTSTP)
+        stop_here(number);
+    if (!ends_the_wait(number))
+        return CMD_OK;
+    cmd_tell("signal %d ends the wait", number);
+    return CMD_SIGNAL + number;
+}
+
+bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
+    if (k->connected || cmd_now_ms() < since + k->settings->connect_timeout_ms)
+        return false;
+    cmd_error("no server of %s answers; look at -s, and whether they run", k->settings->servers);
+    return true;
+}
+
 /* Until the claim is decided. 0, or the status with which the program ends before. */
 static int await_claim(cmd_keeper *k) {
-    int64_t give_up = cmd_now_ms() + k->settings->connect_timeout_ms;
+    int64_t since = cmd_now_ms();
     while (!k->decided) {
         int number = 0;
-        int64_t left = k->connected ? 60000 : give_up - cmd_now_ms();
+        int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
         unsigned saw = cmd_keeper_wait(k, NULL, 0, left < 0 ? 0 : left, &number);
-        if (saw & CMD_SAW_SIGNAL && ends_the_wait(number)) {
-            cmd_tell("signal %d ends the wait", number);
-            return CMD_SIGNAL + number;
-        }
-        if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
-            stop_here(number);
-        if (!k->connected && !k->decided && cmd_now_ms() >= give_up) {
-            cmd_error("no server of %s answers; look at -s, and whether they run", k->settings->servers);
+        int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
+        if (status)
+            return status;
+        if (!k->decided && cmd_keeper_gives_up(k, since))
             return CMD_UNAVAILABLE;
-        }
     }
     return CMD_OK;
 }
 
-int cmd_keeper_acquire(cmd_keeper *k) {
+int cmd_keeper_open(cmd_keeper *k) {
     pdk_session_options options = cmd_settings_session(k->settings);
     options.dispatch = PDK_DISPATCH_MANUAL;
     options.open_in_background = 1;
     options.on_event = on_event;
     options.on_event_user = k;
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
-    if (!status)
-        status = claim(k);
+    if (status)
+        cmd_error("%s", pdk_error_text());
+    return cmd_status(status, k->settings->busy);
+}
+
+int cmd_keeper_acquire(cmd_keeper *k) {
+    int early = cmd_keeper_open(k);
+    if (early)
+        return early;
+    pdk_status status = claim(k);
     if (status) {
         cmd_error("%s", pdk_error_text());
         return cmd_status(status, k->settings->busy);
     }
     (void)pdk_claim_on_queued(k->claim, on_queued, k);
-    int early = await_claim(k);
+    early = await_claim(k);
     if (early)
         return early;
     if (k->status) {

@@ -1,5 +1,5 @@
 /*
- * The keeper: the session, the claim and the hold of `run` and `hold`. One thread: all callbacks run in cmd_keeper_wait.
+ * The keeper: the session, the claim and the hold of `run` and `hold`; of `elect` the session and the hold. One thread: all callbacks run in cmd_keeper_wait.
  *
  *     open ──► cmd_keeper_acquire ──► held ──► the verb's own loop on cmd_keeper_wait ──► cmd_keeper_close
  */
@@ -25,10 +25,24 @@ typedef struct {
     void (*on_suspended)(int64_t left_ms, void *user);
     void (*on_restored)(void *user);
     void *user;
+    /* What else is waited for, whatever the verb does meanwhile, with a moment by cmd_now_ms; after each wait `tick` is called, with
+     * tick_user. At first none. */
+    struct pollfd extra[2];
+    size_t extras;
+    int64_t wake_at;
+    void (*tick)(void *user);
+    void *tick_user;
 } cmd_keeper;
 
 /* Before anything that has threads: blocks all signals, and reads them from k->signals. false when the system refuses. */
 bool cmd_keeper_signals(cmd_keeper *k);
+
+/* Opens the session, in the background. CMD_OK, or it has said why not, and it is the exit status. */
+int cmd_keeper_open(cmd_keeper *k);
+/* Before a server has answered for the first time, too long after `since`: it says so. */
+bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
+/* What a signal does while no command runs: the exit status 128 + N for one that ends the wait, or 0. A stop happens in the call. */
+int cmd_keeper_obey(int number);
 
 /* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the exit status: 128 + N when signal
  * N ended the wait. */

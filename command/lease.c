@@ -4,10 +4,9 @@
 #include "say.h"
 
 void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing) {
-    lease->timeout_ms = pdk_session_timeout_ms(session);
+    *lease = (cmd_lease){.timing = timing, .timeout_ms = pdk_session_timeout_ms(session)};
     lease->margin_ms = lease->timeout_ms / 16 + 50; /* ARCHITECTURE.md, "Why the lease is safe" */
     lease->interval_ms = lease->timeout_ms / 40;
-    lease->timing = timing;
 }
 
 int64_t cmd_lease_publish(cmd_lease *lease, const pdk_hold *hold, cmd_moments *moments) {

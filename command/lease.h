@@ -17,6 +17,7 @@ typedef struct {
     bool timing, told_loss;
 } cmd_lease;
 
+/* For one hold. */
 void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing);
 /* Writes the moments to where the guardian reads them. Returns after how many ms to do so again. A lease never gets shorter, so what the
  * guardian knows is never too late. */

@@ -12,6 +12,7 @@ static const struct {
 } verbs[] = {
     {"run", "run a command while holding a lock", cmd_run},
     {"hold", "hold a lock without a command", cmd_hold},
+    {"elect", "run a command while being the leader", cmd_elect},
     {"wait", "wait until a lock is free", cmd_wait},
     {"show", "show who holds a lock, and who waits for it", cmd_show},
     {"watch", "show a queue as it changes", cmd_watch},

@@ -215,7 +215,7 @@ bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const c
                         const GOptionEntry *more) {
     g_autoptr(GOptionContext) context = g_option_context_new(usage);
     g_autoptr(GError) error = NULL;
-    if (options & CMD_OPTIONS_RUN) /* the rest is the command's */
+    if (options & CMD_OPTIONS_STRICT)
         g_option_context_set_strict_posix(context, TRUE);
     add_entries(context, settings, options);
     if (more)

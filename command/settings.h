@@ -31,6 +31,7 @@ enum {
     CMD_OPTIONS_KIND = 4,  /* --slots --shared */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,
+    CMD_OPTIONS_STRICT = 32, /* options come before the first argument: the rest is a command */
 };
 
 /*

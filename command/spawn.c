@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 void cmd_pass_terminal(pid_t from, pid_t to) {
-    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    int terminal = from > 0 && to > 0 ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
     if (terminal < 0)
         return;
     if (tcgetpgrp(terminal) == from)

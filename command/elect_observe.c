@@ -1,0 +1,69 @@
+/* paddock elect --observe: each leader as a line, without being a candidate. */
+#include "clock.h"
+#include "elect.h"
+#include "print.h"
+#include "say.h"
+#include "status.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+
+static void print_leader(const char *identity, int64_t token, void *user) {
+    const cmd_election *e = user;
+    if (!e->keeper.settings->json) {
+        g_autofree char *shown = cmd_escape(identity ? identity : "-");
+        printf("%" G_GINT64_FORMAT "  %s\n", (gint64)token, shown);
+        return;
+    }
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", e->keeper.path);
+    cmd_json_number(builder, "at_ms", g_get_real_time() / 1000);
+    if (identity) {
+        cmd_json_text(builder, "leader", identity);
+    } else {
+        json_builder_set_member_name(builder, "leader");
+        json_builder_add_null_value(builder);
+    }
+    cmd_json_token(builder, "token", token);
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
+}
+
+static int observe_on(cmd_keeper *k) {
+    int64_t since = cmd_now_ms();
+    for (;;) {
+        int number = 0;
+        int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
+        unsigned saw = cmd_keeper_wait(k, NULL, 0, left < 0 ? 0 : left, &number);
+        if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
+            return CMD_OK;
+        if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
+            (void)cmd_keeper_obey(number);
+        if (cmd_keeper_gives_up(k, since))
+            return CMD_UNAVAILABLE;
+        if (!cmd_print_end())
+            return CMD_SOFTWARE;
+    }
+}
+
+int cmd_elect_observe(cmd_election *e) {
+    cmd_keeper *k = &e->keeper;
+    pdk_observer *observer = NULL;
+    if (!cmd_keeper_signals(k)) {
+        cmd_error("signals: %s", g_strerror(errno));
+        return CMD_SOFTWARE;
+    }
+    int status = cmd_keeper_open(k);
+    if (status)
+        return status;
+    pdk_status made = pdk_election_new(k->session, k->path, NULL, &e->election);
+    if (!made)
+        made = pdk_election_observe(e->election, print_leader, e, NULL, &observer);
+    if (made)
+        cmd_error("%s", pdk_error_text());
+    status = made ? cmd_status(made, CMD_BUSY) : observe_on(k);
+    pdk_observer_stop(observer);
+    pdk_election_unref(e->election);
+    return status;
+}

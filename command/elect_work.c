@@ -1,0 +1,231 @@
+#include "clock.h"
+#include "elect.h"
+#include "say.h"
+#include "status.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+enum { WORK, GATE, COMMANDS, SICK_GRACE_MS = 10000, LAST_EVENTS_MS = 10000, BEAT_MS = 1000 };
+
+/* ---- what the election tells */
+
+static void forget_grant(cmd_election *e) {
+    pdk_hold_unref(e->granted);
+    e->granted = NULL;
+}
+
+static void on_elected(pdk_hold *hold, void *user) {
+    cmd_election *e = user;
+    forget_grant(e);
+    e->granted = pdk_hold_ref(hold);
+}
+
+/* A term that has begun hears of its end from its hold. */
+static void on_deposed(pdk_reason reason, void *user) {
+    (void)reason;
+    forget_grant(user);
+}
+
+static void on_leader(const char *identity, int64_t token, void *user) {
+    cmd_election *e = user;
+    char text[32];
+    snprintf(text, sizeof text, "%" G_GINT64_FORMAT, (gint64)token);
+    cmd_events_tell(&e->events, CMD_EVENT_LEADER,
+                    (const char *const[]){"PADDOCK_PATH", e->keeper.path, "PADDOCK_LEADER", identity ? identity : "",
+                                          "PADDOCK_LEADER_TOKEN", text, NULL});
+}
+
+static void on_failed(pdk_status status, void *user) { ((cmd_election *)user)->failed = status; }
+
+/* ---- beside the work */
+
+static void tick(void *user) {
+    cmd_election *e = user;
+    cmd_keeper *k = &e->keeper;
+    int64_t now = cmd_now_ms();
+    cmd_endpoint_beat(&e->endpoint);
+    if (k->extra[0].revents && !cmd_events_hear(&e->events))
+        e->broken = true;
+    if ((k->extra[1].revents && !cmd_health_hear(&e->health)) || !cmd_health_tick(&e->health))
+        e->broken = true;
+    if (e->broken) /* a guardian that is dead is no news any more */
+        k->extras = 0;
+    if (k->hold && !e->resigns && (e->broken || !e->health.healthy)) {
+        e->resigns = true;
+        cmd_error(e->broken ? "a guardian was killed; the command is ended" : "the check fails: we resign");
+        cmd_work_end(&e->work, SICK_GRACE_MS);
+    }
+    k->wake_at = MIN(e->health.at, now + BEAT_MS);
+    if (e->rest_until > now)
+        k->wake_at = MIN(k->wake_at, e->rest_until);
+}
+
+/* ---- candidate or not */
+
+static void leave(cmd_election *e) {
+    (void)pdk_election_leave(e->election);
+    (void)pdk_session_dispatch(e->keeper.session, NULL); /* what is due of this candidate, before there is another */
+    forget_grant(e);
+    e->stands = false;
+}
+
+static int stand_or_leave(cmd_election *e) {
+    bool fit = e->health.healthy && cmd_now_ms() >= e->rest_until;
+    if (e->stands && !fit)
+        leave(e);
+    if (e->stands || !fit)
+        return CMD_OK;
+    pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
+    callbacks.elected = on_elected;
+    callbacks.deposed = on_deposed;
+    callbacks.leader = on_leader;
+    callbacks.failed = on_failed;
+    callbacks.user = e;
+    pdk_status status = pdk_election_join(e->election, &callbacks);
+    if (status)
+        cmd_error("%s", pdk_error_text());
+    e->stands = status == PDK_OK;
+    return cmd_status(status, CMD_BUSY);
+}
+
+/* ---- a term */
+
+/* The gate lets the work begin. */
+static bool has_passed(const cmd_election *e) {
+    const cmd_work *w = &e->work;
+    bool passed = !w->refused && !w->lost && !w->too_long && !w->terminated_by && !e->resigns && w->status == 0;
+    if (!passed && !w->lost && !e->resigns)
+        cmd_error("--on-elected did not end with 0: the work does not begin");
+    return passed;
+}
+
+/* Does the program end, as the command was asked to? A command that hangs up at the end of its terminal is not run again. */
+static bool ends_program(const cmd_work *w) {
+    return w->refused || w->terminated_by || (WIFSIGNALED(w->status) && WTERMSIG(w->status) == SIGHUP);
+}
+
+static void end_term(cmd_election *e) {
+    cmd_keeper *k = &e->keeper;
+    char token[32];
+    snprintf(token, sizeof token, "%" G_GINT64_FORMAT, (gint64)pdk_hold_token(k->hold));
+    if (pdk_hold_valid(k->hold)) {
+        leave(e);
+        e->rest_until = cmd_now_ms() + e->pause_ms;
+        k->wake_at = 0;
+    }
+    const char *reason = pdk_reason_name(pdk_hold_reason(k->hold));
+    cmd_tell("we do not lead %s any more (%s)", k->path, reason);
+    cmd_events_tell(
+        &e->events, CMD_EVENT_DEPOSED,
+        (const char *const[]){"PADDOCK_PATH", k->path, "PADDOCK_TOKEN", token, "PADDOCK_REASON", reason, NULL});
+    pdk_hold_unref(k->hold);
+    k->hold = NULL;
+}
+
+/* true: the program ends with *status. */
+static bool lead(cmd_election *e, char **command, int *status) {
+    cmd_keeper *k = &e->keeper;
+    bool passed = true;
+    k->hold = g_steal_pointer(&e->granted);
+    e->resigns = false;
+    *status = CMD_OK;
+    cmd_tell("we lead %s, token %" G_GINT64_FORMAT, k->path, (gint64)pdk_hold_token(k->hold));
+    if (e->on_elected) {
+        *status = cmd_work_run(&e->work, GATE);
+        passed = *status == CMD_OK && has_passed(e);
+    }
+    if (passed) {
+        cmd_endpoint_set(&e->endpoint, k->hold);
+        *status = cmd_work_run(&e->work, WORK);
+        cmd_endpoint_set(&e->endpoint, NULL);
+    }
+    end_term(e);
+    if (*status)
+        return true;
+    if (!ends_program(&e->work))
+        return false;
+    *status = cmd_work_status(&e->work, passed ? command[0] : "/bin/sh");
+    return true;
+}
+
+/* ---- the program */
+
+static int stand(cmd_election *e, char **command) {
+    cmd_keeper *k = &e->keeper;
+    int64_t since = cmd_now_ms();
+    int status;
+    while ((status = stand_or_leave(e)) == CMD_OK) {
+        int number = 0;
+        int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
+        unsigned saw = cmd_keeper_wait(k, NULL, 0, left < 0 ? 0 : left, &number);
+        status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
+        if (status)
+            break;
+        if (e->broken)
+            return CMD_SOFTWARE;
+        if (e->failed) {
+            cmd_error("%s: no candidate any more: %s", k->path, pdk_status_text(e->failed));
+            return cmd_status(e->failed, CMD_BUSY);
+        }
+        if (cmd_keeper_gives_up(k, since))
+            return CMD_UNAVAILABLE;
+        if (e->granted && e->health.healthy && lead(e, command, &status))
+            break;
+    }
+    return status;
+}
+
+/* What has happened is still told. */
+static void await_events(cmd_election *e) {
+    int64_t deadline = cmd_now_ms() + LAST_EVENTS_MS;
+    int number = 0;
+    while (cmd_events_busy(&e->events) && !e->broken && cmd_now_ms() < deadline && number != SIGTERM &&
+           number != SIGINT)
+        (void)cmd_keeper_wait(&e->keeper, NULL, 0, deadline - cmd_now_ms(), &number);
+}
+
+static int run_election(cmd_election *e, char **command) {
+    cmd_keeper *k = &e->keeper;
+    pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
+    options.identity = e->id;
+    int status = cmd_endpoint_open(&e->endpoint, e->listen);
+    if (status == CMD_OK)
+        status = cmd_keeper_open(k);
+    if (status)
+        return status;
+    k->extra[0] = (struct pollfd){.fd = e->events.guard.channel, .events = POLLIN};
+    k->extra[1] = (struct pollfd){.fd = e->health.guard.channel, .events = POLLIN};
+    k->extras = 2;
+    k->tick = tick;
+    k->tick_user = e;
+    pdk_status made = pdk_election_new(k->session, k->path, &options, &e->election);
+    if (made) {
+        cmd_error("%s", pdk_error_text());
+        return cmd_status(made, CMD_BUSY);
+    }
+    status = stand(e, command);
+    leave(e);
+    await_events(e);
+    return status;
+}
+
+int cmd_elect_work(cmd_election *e, char **command) {
+    char *gate[] = {(char *)"/bin/sh", (char *)"-c", e->on_elected, NULL};
+    char **const commands[COMMANDS] = {[WORK] = command, [GATE] = gate};
+    int status = cmd_work_open(&e->work, &e->keeper, commands);
+    if (status == CMD_OK && (!cmd_events_open(&e->events, e->on_deposed, e->on_leader) ||
+                             !cmd_health_open(&e->health, e->check, e->every_ms))) {
+        cmd_error("no process for a guardian: %s", g_strerror(errno));
+        status = CMD_SOFTWARE;
+    }
+    if (status == CMD_OK)
+        status = run_election(e, command);
+    cmd_endpoint_close(&e->endpoint);
+    cmd_health_close(&e->health);
+    cmd_events_close(&e->events);
+    cmd_work_close(&e->work);
+    pdk_election_unref(e->election);
+    return status;
+}

@@ -1,0 +1,30 @@
+/*
+ * What `elect --listen` answers by HTTP, for load balancers and probes:
+ *
+ *     /leader   200 while the work runs and its lease is valid, else 503
+ *     /healthz  200 while the program's own loop turns, else 503
+ *
+ * The answers come from a thread of the server's own, so that they come, too, while the program hangs.
+ */
+#ifndef CMD_ENDPOINT_H
+#define CMD_ENDPOINT_H
+
+#include <glib.h>
+#include <paddock/paddock.h>
+
+typedef struct {
+    void *daemon; /* NULL: nobody listens */
+    GMutex mutex;
+    pdk_hold *hold; /* of the work, or NULL */
+    int64_t beat;   /* when the loop turned last */
+} cmd_endpoint;
+
+/* "ADDRESS:PORT", or "PORT" on loopback; NULL: nothing is done. CMD_OK, or it says why not, and it is the exit status. */
+int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where);
+/* The hold under which the work runs now. NULL: none does. */
+void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold);
+/* The loop turns. */
+void cmd_endpoint_beat(cmd_endpoint *endpoint);
+void cmd_endpoint_close(cmd_endpoint *endpoint);
+
+#endif

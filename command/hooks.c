@@ -1,0 +1,123 @@
+#include "hooks.h"
+
+#include "clock.h"
+#include "say.h"
+#include <string.h>
+#include <sys/wait.h>
+
+enum { LATE_GRACE_MS = 1000 };
+
+static void make_shell(char **words, char *text) {
+    words[0] = (char *)"/bin/sh";
+    words[1] = (char *)"-c";
+    words[2] = text;
+    words[3] = NULL;
+}
+
+/* ---- events */
+
+bool cmd_events_open(cmd_events *e, char *on_deposed, char *on_leader) {
+    char *texts[] = {[CMD_EVENT_DEPOSED] = on_deposed, [CMD_EVENT_LEADER] = on_leader};
+    *e = (cmd_events){.guard = {.channel = -1}, .pending = G_QUEUE_INIT};
+    for (size_t i = 0; i < CMD_EVENTS; i++) {
+        make_shell(e->shell[i], texts[i]);
+        e->commands[i] = texts[i] ? e->shell[i] : NULL;
+    }
+    return (!on_deposed && !on_leader) || cmd_guard_start(&e->guard, e->commands, true) == 0;
+}
+
+/* The next one begins when the last has ended. */
+static void begin(cmd_events *e) {
+    g_autofree cmd_message *order = e->runs ? NULL : g_queue_pop_head(&e->pending);
+    if (order)
+        e->runs = cmd_guard_send(&e->guard, order);
+}
+
+static void forget_leaders(GQueue *pending) {
+    for (GList *at = pending->head, *next; at; at = next) {
+        next = at->next;
+        if (((cmd_message *)at->data)->number == CMD_EVENT_LEADER) {
+            g_free(at->data);
+            g_queue_delete_link(pending, at);
+        }
+    }
+}
+
+void cmd_events_tell(cmd_events *e, cmd_event what, const char *const *variables) {
+    size_t used = 0;
+    if (!e->commands[what])
+        return;
+    if (what == CMD_EVENT_LEADER)
+        forget_leaders(&e->pending);
+    cmd_message *order = g_new0(cmd_message, 1);
+    order->kind = CMD_START;
+    order->number = (int32_t)what;
+    for (; *variables; variables += 2)
+        cmd_guard_add(order, &used, variables[0], variables[1]);
+    g_queue_push_tail(&e->pending, order);
+    begin(e);
+}
+
+bool cmd_events_hear(cmd_events *e) {
+    cmd_message news;
+    if (!cmd_guard_news(&e->guard, &news))
+        return false;
+    if (news.kind == CMD_REFUSED)
+        cmd_error("an event cannot be told: /bin/sh: %s", g_strerror(news.number));
+    else if (news.kind == CMD_GONE && news.number)
+        cmd_error("the command of an event failed: %s %d", WIFSIGNALED(news.number) ? "signal" : "status",
+                  WIFSIGNALED(news.number) ? WTERMSIG(news.number) : WEXITSTATUS(news.number));
+    if (news.kind == CMD_REFUSED || news.kind == CMD_GONE) {
+        e->runs = false;
+        begin(e);
+    }
+    return true;
+}
+
+bool cmd_events_busy(const cmd_events *e) { return e->runs || e->pending.length; }
+
+void cmd_events_close(cmd_events *e) {
+    cmd_guard_stop(&e->guard);
+    g_queue_clear_full(&e->pending, g_free);
+}
+
+/* ---- health */
+
+bool cmd_health_open(cmd_health *h, char *check, int64_t every_ms) {
+    *h = (cmd_health){.guard = {.channel = -1}, .every_ms = every_ms, .at = check ? 0 : INT64_MAX, .healthy = !check};
+    make_shell(h->shell, check);
+    h->commands[0] = h->shell;
+    return !check || cmd_guard_start(&h->guard, h->commands, true) == 0;
+}
+
+bool cmd_health_tick(cmd_health *h) {
+    int64_t now = cmd_now_ms();
+    if (now < h->at)
+        return true;
+    if (h->runs) {
+        h->late = true;
+        h->at = INT64_MAX;
+        return cmd_guard_order(&h->guard, CMD_END, LATE_GRACE_MS);
+    }
+    h->runs = true;
+    h->late = false;
+    h->at = now + h->every_ms;
+    return cmd_guard_order(&h->guard, CMD_START, 0);
+}
+
+bool cmd_health_hear(cmd_health *h) {
+    cmd_message news;
+    if (!cmd_guard_news(&h->guard, &news))
+        return false;
+    if (news.kind != CMD_REFUSED && news.kind != CMD_GONE)
+        return true;
+    bool healthy = news.kind == CMD_GONE && news.number == 0 && !h->late;
+    if (healthy != h->healthy)
+        cmd_tell("the check %s", healthy ? "succeeds" : h->late ? "takes too long" : "fails");
+    h->healthy = healthy;
+    h->runs = false;
+    h->at = cmd_now_ms() + h->every_ms;
+    return true;
+}
+
+void cmd_health_close(cmd_health *h) { cmd_guard_stop(&h->guard); }

@@ -1,0 +1,191 @@
+#include "work.h"
+
+#include "clock.h"
+#include "reap.h"
+#include "say.h"
+#include "status.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { MAX_HOLD_GRACE_MS = 5000 };
+
+static void on_suspended(int64_t left_ms, void *user) {
+    cmd_work *w = user;
+    const char *what = w->keeper->settings->on_suspend;
+    cmd_tell("the connection is lost; the lock is ours for %" G_GINT64_FORMAT " ms", (gint64)left_ms);
+    cmd_lease_tell(&w->lease, "suspended");
+    if (what && strcmp(what, "stop") == 0) {
+        w->stopped = true;
+        cmd_guard_order(&w->guard, CMD_FORWARD, SIGSTOP);
+    } else if (what && strcmp(what, "term") == 0) {
+        w->lost = true;
+        cmd_guard_order(&w->guard, CMD_END, (int)left_ms);
+    }
+}
+
+static void on_restored(void *user) {
+    cmd_work *w = user;
+    cmd_tell("the connection is back, and the lock is still ours");
+    if (w->stopped)
+        cmd_guard_order(&w->guard, CMD_FORWARD, SIGCONT);
+    w->stopped = false;
+}
+
+/* false: the guardian is dead. */
+static bool order_start(cmd_work *w, int index) {
+    static cmd_message start;
+    size_t used = 0;
+    char token[32], handover[16], session[32];
+    pdk_hold *hold = w->keeper->hold;
+    snprintf(token, sizeof token, "%" G_GINT64_FORMAT, (gint64)pdk_hold_token(hold));
+    snprintf(handover, sizeof handover, "%u", pdk_hold_handover(hold));
+    snprintf(session, sizeof session, "0x%" G_GINT64_MODIFIER "x", (guint64)pdk_session_id(w->keeper->session));
+    start = (cmd_message){.kind = CMD_START, .number = index};
+    cmd_guard_add(&start, &used, "PADDOCK_PATH", w->keeper->path);
+    cmd_guard_add(&start, &used, "PADDOCK_ZNODE", pdk_hold_node(hold));
+    cmd_guard_add(&start, &used, "PADDOCK_TOKEN", token);
+    cmd_guard_add(&start, &used, "PADDOCK_TOKEN_PADDED", pdk_hold_token_text(hold));
+    cmd_guard_add(&start, &used, "PADDOCK_HANDOVER", handover);
+    cmd_guard_add(&start, &used, "PADDOCK_SEQUENCER", pdk_hold_sequencer(hold));
+    cmd_guard_add(&start, &used, "PADDOCK_SESSION", session);
+    return cmd_guard_send(&w->guard, &start);
+}
+
+/* false: the guardian is dead. */
+static bool hear(cmd_work *w) {
+    cmd_message news;
+    if (!cmd_guard_news(&w->guard, &news))
+        return false;
+    switch (news.kind) {
+    case CMD_STARTED:
+        w->group = news.number;
+        cmd_tell("the command runs as process %d", news.number);
+        break;
+    case CMD_REFUSED:
+        w->refused = news.number;
+        w->gone = true;
+        break;
+    case CMD_STOPPED:
+        cmd_tell("the command is stopped and the lock is held; CONT to paddock continues it");
+        break;
+    case CMD_TERMED:
+        w->lost = true;
+        cmd_lease_tell(&w->lease, "TERM is sent");
+        break;
+    case CMD_ENDED:
+        cmd_tell("the command has ended; what it left behind is ended now");
+        break;
+    default:
+        w->status = news.number;
+        w->gone = true;
+        /* Its own status means: the lock was valid until all of it was gone. */
+        w->lost = w->lost || !pdk_hold_valid(w->keeper->hold);
+        if (w->lost)
+            cmd_lease_tell(&w->lease, "nothing of the command is left");
+        break;
+    }
+    return true;
+}
+
+/* Somebody killed the guardian: the command and all below it are ours now. */
+static int without_guardian(cmd_work *w) {
+    cmd_kill_below(w->group, w->group, &w->status);
+    cmd_error("the guardian of the command was killed; the command was killed, too, before the release");
+    return CMD_SOFTWARE;
+}
+
+static void handle_loss(cmd_work *w) {
+    if (w->lost && w->lease.told_loss)
+        return;
+    w->lost = w->lease.told_loss = true;
+    cmd_guard_order(&w->guard, CMD_KILL, 0);
+    cmd_error("the lock %s is lost (%s); the command is killed", w->keeper->path,
+              pdk_reason_name(pdk_hold_reason(w->keeper->hold)));
+}
+
+static void handle_time(cmd_work *w) {
+    if (w->too_long || cmd_now_ms() < w->deadline)
+        return;
+    w->too_long = true;
+    cmd_error("--max-hold is over; the command is ended");
+    cmd_guard_order(&w->guard, CMD_END, MAX_HOLD_GRACE_MS);
+}
+
+/* Until nothing of the command is left. 0, or an exit status. */
+static int attend(cmd_work *w) {
+    struct pollfd news = {.fd = w->guard.channel, .events = POLLIN};
+    while (!w->gone) {
+        int number = 0;
+        int64_t next = cmd_lease_publish(&w->lease, w->keeper->hold, w->guard.moments);
+        int64_t left = w->deadline - cmd_now_ms();
+        if (!w->too_long && left < next)
+            next = left < 0 ? 0 : left;
+        unsigned saw = cmd_keeper_wait(w->keeper, &news, 1, next, &number);
+        if (saw & CMD_SAW_OTHER && !hear(w))
+            return without_guardian(w);
+        if (saw & CMD_SAW_SIGNAL) {
+            if (number == SIGTERM || number == SIGINT || number == SIGQUIT)
+                w->terminated_by = number;
+            cmd_guard_order(&w->guard, CMD_FORWARD, number);
+        }
+        if (saw & CMD_SAW_LOSS && !w->gone)
+            handle_loss(w);
+        handle_time(w);
+    }
+    return CMD_OK;
+}
+
+int cmd_work_open(cmd_work *w, cmd_keeper *keeper, char **const *commands) {
+    w->keeper = keeper;
+    keeper->on_suspended = on_suspended;
+    keeper->on_restored = on_restored;
+    keeper->user = w;
+    w->gone = true;
+    if (!cmd_keeper_signals(keeper)) {
+        cmd_error("signals: %s", g_strerror(errno));
+        return CMD_SOFTWARE;
+    }
+    cmd_reap_all_orphans(); /* where the guardian is killed */
+    if (cmd_guard_start(&w->guard, commands, false)) {
+        cmd_error("no process for the guardian: %s", g_strerror(errno));
+        return CMD_SOFTWARE;
+    }
+    return CMD_OK;
+}
+
+int cmd_work_run(cmd_work *w, int index) {
+    int64_t most = w->keeper->settings->max_hold_ms;
+    w->group = 0;
+    w->gone = w->lost = w->too_long = w->stopped = false;
+    w->refused = w->status = w->terminated_by = 0;
+    w->deadline = most >= 0 ? cmd_now_ms() + most : INT64_MAX;
+    /* Those of another hold are over. */
+    atomic_store(&w->guard.moments->term_at, INT64_MAX);
+    atomic_store(&w->guard.moments->kill_at, INT64_MAX);
+    cmd_lease_begin(&w->lease, w->keeper->session, w->keeper->settings->timing);
+    (void)cmd_lease_publish(&w->lease, w->keeper->hold, w->guard.moments);
+    cmd_lease_tell(&w->lease, "granted");
+    return order_start(w, index) ? attend(w) : without_guardian(w);
+}
+
+void cmd_work_end(cmd_work *w, int kill_after_ms) {
+    if (!w->gone)
+        cmd_guard_order(&w->guard, CMD_END, kill_after_ms);
+}
+
+int cmd_work_status(const cmd_work *w, const char *name) {
+    if (w->refused) {
+        cmd_error("%s: %s", name, g_strerror(w->refused));
+        return w->refused == ENOENT ? CMD_NOT_FOUND : CMD_CANNOT_EXECUTE;
+    }
+    if (w->lost)
+        return CMD_LOST;
+    if (w->too_long)
+        return CMD_TOO_LONG;
+    return WIFSIGNALED(w->status) ? CMD_SIGNAL + WTERMSIG(w->status) : WEXITSTATUS(w->status);
+}
+
+void cmd_work_close(cmd_work *w) { cmd_guard_stop(&w->guard); }

@@ -1,0 +1,307 @@
+#!/usr/bin/python3
+"""`paddock elect` on a real server: terms, the gate, events, the check, observers, and that nothing of the work outlives a term."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from bench import Case, alive, children, wait_for
+
+
+class Elect(Case):
+    def stand(self, *options, work="echo started >> {log}; exec sleep 60", name="log", **more):
+        """A candidate, whose command writes into a file of that name."""
+        log = self.file(name)
+        return self.start("elect", self.path, "--session-timeout", 2, *options, "--", "sh", "-c", work.format(log=log), **more)
+
+    def lines(self, name="log"):
+        return self.file(name).read_text().splitlines() if self.file(name).exists() else []
+
+    def await_lines(self, count, name="log"):
+        return wait_for(f"{count} lines in {name}", lambda: len(self.lines(name)) >= count and self.lines(name))
+
+    def finish_by(self, process, number, status):
+        process.send_signal(number)
+        return self.finish(process, status)
+
+
+class Terms(Elect):
+    def test_one_after_the_other(self):
+        """One leads; when it ends the next one does, whose command has the environment of `run`."""
+        first = self.stand("--id", "one")
+        self.await_lines(1)
+        second = self.stand("--id", "two", name="second", work="env | grep ^PADDOCK_ > {log}; exec sleep 60")
+        wait_for("two candidates", lambda: len(self.nodes()) == 2)
+        data = sorted(self.server.client.get(f"{self.path}/{node}")[0] for node in self.nodes())
+        self.assertEqual(data, [b"one", b"two"])
+        self.assertFalse(self.file("second").exists())
+        self.finish_by(first, signal.SIGTERM, 143)
+        values = dict(line.split("=", 1) for line in self.await_lines(7, "second"))
+        self.assertEqual(values["PADDOCK_SEQUENCER"], f"pdk1 {values['PADDOCK_ZNODE']} leader {values['PADDOCK_TOKEN']} 0")
+        self.assertEqual(values["PADDOCK_PATH"], self.path)
+        self.finish_by(second, signal.SIGTERM, 143)
+        self.assert_no_node()
+
+    def test_again_and_again(self):
+        """A command that ends by itself gives way to the next candidate, and is run again."""
+        a = self.stand("--pause", "0.1", work="echo a $PADDOCK_TOKEN >> {log}; exit 3")
+        b = self.stand("--pause", "0.1", work="echo b $PADDOCK_TOKEN >> {log}")
+        wait_for("turns", lambda: sum(line[0] == "a" for line in self.lines()) > 2 and sum(line[0] == "b" for line in self.lines()) > 2)
+        tokens = [int(line.split()[1]) for line in self.lines()]
+        self.assertEqual(tokens, sorted(set(tokens)))
+        for process in (a, b):
+            process.terminate()
+            self.assertIn(self.finish_any(process), (3, 0, 143))
+        self.assert_no_node()
+
+    def finish_any(self, process):
+        process.communicate(timeout=30)
+        return process.returncode
+
+    def test_the_whole_family(self):
+        """TERM goes to the group, and what is left of it is killed before the node goes; the status is the command's."""
+        process = self.start("elect", self.path, "--", *self.family("trap 'exit 5' TERM"))
+        pids = [self.number("leader"), self.number("worker")]
+        self.finish_by(process, signal.SIGTERM, 5)
+        self.assertFalse(any(map(alive, pids)))
+        self.assert_no_node()
+
+    def test_signals(self):
+        holder = self.stand()
+        self.await_lines(1)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1):
+            process = self.stand(name="never")
+            wait_for("two candidates", lambda: len(self.nodes()) == 2)
+            self.finish_by(process, number, 128 + number)
+            self.assertEqual(len(self.nodes()), 1)
+        self.assertFalse(self.file("never").exists())
+        self.finish_by(holder, signal.SIGHUP, 129)
+        process = self.stand(work="trap 'echo hup >> {log}' HUP; echo up >> {log}; while :; do sleep 0.05; done", name="daemon")
+        self.await_lines(1, "daemon")
+        process.send_signal(signal.SIGHUP)
+        self.await_lines(2, "daemon")
+        self.finish_by(process, signal.SIGINT, 130)
+
+    def test_killed(self):
+        """kill -9 of paddock: the command is dead at once, and so are its guardians."""
+        process = self.start("elect", self.path, "--check", "true", "--on-leader", "true", "--", *self.family())
+        pids = [self.number("leader"), self.number("worker"), *children(process.pid)]
+        self.assertEqual(len(pids), 5)
+        process.kill()
+        wait_for("their death", lambda: not any(map(alive, pids)), 2)
+
+    def test_max_hold(self):
+        process = self.stand("--max-hold", "0.3", "--pause", "0", work="echo x >> {log}; exec sleep 60")
+        self.await_lines(3)
+        self.finish_by(process, signal.SIGTERM, 143)
+
+
+class Losses(Elect):
+    def test_cut_off(self):
+        """The command is dead before the next one's begins, by what they wrote; and it is run again after the connection is back."""
+        self.environment["PADDOCK_SERVERS"] = self.server.link
+        process = self.start("elect", self.path, "--session-timeout", 2, "--on-deposed", f"echo $PADDOCK_REASON >> {self.file('why')}",
+                             "--", *self.family())
+        pids = [self.number("leader"), self.number("worker")]
+        other = self.stand("-s", self.server.hosts, name="other", work="date +%s%N >> {log}; exec sleep 60")
+        wait_for("two candidates", lambda: len(self.nodes()) == 2)
+        self.server.order("cut victim")
+        begun = int(self.await_lines(1, "other")[0])
+        self.assertFalse(any(map(alive, pids)))
+        self.assertLess(max(map(int, self.file("ticks").read_text().split())), begun)
+        self.server.order("heal victim")
+        wait_for("a candidate again", lambda: len(self.nodes()) == 2)
+        self.file("leader").unlink()
+        self.finish_by(other, signal.SIGTERM, 143)
+        self.number("leader")
+        self.assertEqual(len(self.lines("why")), 1)
+        process.kill()
+
+    def test_node_gone(self):
+        """A node that somebody deletes: killed, and elected again."""
+        process = self.stand("-v")
+        self.await_lines(1)
+        self.server.client.delete(f"{self.path}/{self.nodes()[0]}")
+        self.await_lines(2)
+        _, err = self.finish_by(process, signal.SIGTERM, 143)
+        self.assertIn("NODE_GONE", err)
+
+    def test_guardian_killed(self):
+        process = self.start("elect", self.path, "--check", "true", "--", *self.family())
+        pids = [self.number("leader"), self.number("worker")]
+        guardians = children(process.pid)
+        self.assertEqual(len(guardians), 2)
+        os.kill(guardians[1], signal.SIGKILL)
+        process.wait(30)
+        self.assertEqual(process.returncode, 70)
+        self.assertFalse(any(map(alive, pids)))
+        self.assert_no_node()
+
+
+class Hooks(Elect):
+    def test_gate(self):
+        """The work begins after the gate has ended with 0, never otherwise; it runs under the hold."""
+        gate = f"echo gate $PADDOCK_TOKEN >> {self.file('log')}; [ -e {self.file('open')} ]"
+        process = self.stand("--pause", "0.1", "--on-elected", gate, work="echo work $PADDOCK_TOKEN >> {log}; exec sleep 60")
+        self.await_lines(2)
+        self.assertEqual({line.split()[0] for line in self.lines()}, {"gate"})
+        self.file("open").touch()
+        wait_for("the work", lambda: "work" in self.file("log").read_text())
+        *_, gate, work = self.lines()
+        self.assertEqual(gate.split()[1], work.split()[1])
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def test_a_gate_that_is_ended(self):
+        process = self.stand("--on-elected", f"echo gate >> {self.file('log')}; sleep 60", work="echo work >> {log}")
+        self.await_lines(1)
+        self.finish_by(process, signal.SIGTERM, 143)
+        self.assertEqual(self.lines(), ["gate"])
+
+    def test_events(self):
+        """In order, and the last one, too, before the program ends; each leader that stays is told."""
+        leader = f"echo leader $PADDOCK_LEADER $PADDOCK_LEADER_TOKEN >> {self.file('events')}"
+        deposed = f"sleep 0.2; echo deposed $PADDOCK_TOKEN $PADDOCK_REASON $PADDOCK_PATH >> {self.file('events')}"
+        process = self.stand("--id", "me", "--on-leader", leader, "--on-deposed", deposed, work="echo $PADDOCK_TOKEN > {log}; exec sleep 60")
+        [token] = self.await_lines(1)
+        wait_for("the leader", lambda: f"leader me {token}" in self.lines("events"))
+        other = self.stand("--id", "other", name="other")
+        wait_for("two candidates", lambda: len(self.nodes()) == 2)
+        self.finish_by(process, signal.SIGTERM, 143)
+        self.assertGreater(self.lines("events").index(f"deposed {token} NONE {self.path}"), self.lines("events").index(f"leader me {token}"))
+        self.finish_by(other, signal.SIGTERM, 143)
+
+    def test_an_event_that_fails(self):
+        process = self.stand("--on-leader", "exit 9")
+        self.await_lines(1)
+        line = process.stderr.readline()
+        self.assertIn("status 9", line)
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def test_check(self):
+        """A sick candidate does not stand; a sick leader resigns, and stands again when it is well."""
+        process = self.stand("--check", f"[ -e {self.file('well')} ]", "--check-every", "0.1", "--pause", "0",
+                             work="trap 'echo end >> {log}; exit 0' TERM; echo work >> {log}; while :; do sleep 0.02; done")
+        time.sleep(0.5)
+        self.assertEqual((self.nodes(), self.lines()), ([], []))
+        self.file("well").touch()
+        self.await_lines(1)
+        self.file("well").unlink()
+        self.await_lines(2)
+        wait_for("no candidate", lambda: not self.nodes())
+        self.file("well").touch()
+        self.await_lines(3)
+        self.assertEqual(self.lines(), ["work", "end", "work"])
+        self.finish_by(process, signal.SIGTERM, 0)
+
+    def test_a_check_that_hangs(self):
+        process = self.stand("-v", "--check", f"echo x >> {self.file('checks')}; sleep 60", "--check-every", "0.1")
+        self.await_lines(2, "checks")
+        self.assertEqual((self.nodes(), self.lines()), ([], []))
+        self.finish_by(process, signal.SIGTERM, 143)
+
+
+class Observe(Elect):
+    def test_lines(self):
+        observer = self.start("elect", "--observe", self.path)
+        json_observer = self.start("elect", "--observe", "--json", self.path)
+        self.assertEqual(observer.stdout.readline(), "0  -\n")
+        empty = json.loads(json_observer.stdout.readline())
+        self.assertEqual((empty["path"], empty["leader"], empty["token"]), (self.path, None, "0"))
+        process = self.stand("--id", "evil\x1b[2J", work="echo $PADDOCK_TOKEN > {log}; exec sleep 60")
+        [token] = self.await_lines(1)
+        self.assertEqual(observer.stdout.readline(), f"{token}  evil\\x1b[2J\n")
+        shown = json.loads(json_observer.stdout.readline())
+        self.assertEqual((shown["leader"], shown["token"], set(shown)), ("evil\x1b[2J", token, {"path", "at_ms", "leader", "token"}))
+        self.finish_by(process, signal.SIGTERM, 143)
+        self.assertEqual(observer.stdout.readline(), "0  -\n")
+        self.assert_no_node()
+        for each in (observer, json_observer):
+            self.finish_by(each, signal.SIGTERM, 0)
+
+
+def get(address, path, *options):
+    """The status and the body, by curl."""
+    done = subprocess.run(["curl", "-sS", "--max-time", "20", "-w", "\n%{http_code}", *options, f"http://{address}{path}"],
+                          capture_output=True, text=True, check=True)
+    body, _, code = done.stdout.rpartition("\n")
+    return int(code), body
+
+
+class Listen(Elect):
+    def setUp(self):
+        super().setUp()
+        if "without libmicrohttpd" in self.paddock(64, "elect", self.path, "--listen", "x", "--", "true")[1]:
+            self.skipTest("built without libmicrohttpd (PDK_HTTP=OFF)")
+
+    def listen(self, *options, where="0", **more):
+        process = self.stand("-v", "--listen", where, *options, **more)
+        found = re.search(r"listening on (\S+) port (\d+)", process.stderr.readline())
+        return process, f"[{found[1]}]:{found[2]}" if ":" in found[1] else f"{found[1]}:{found[2]}"
+
+    def test_leader(self):
+        """200 for the one that leads, from when its work begins until it ends."""
+        first, at_first = self.listen("--on-elected", f"while [ ! -e {self.file('open')} ]; do sleep 0.02; done")
+        self.assertTrue(at_first.startswith("127.0.0.1:"))
+        wait_for("a node", self.nodes)
+        self.assertEqual(get(at_first, "/leader"), (503, "not the leader\n"))
+        self.file("open").touch()
+        self.await_lines(1)
+        second, at_second = self.listen(where="127.0.0.1:0", name="second")
+        wait_for("two candidates", lambda: len(self.nodes()) == 2)
+        self.assertEqual(get(at_first, "/leader"), (200, "leader\n"))
+        self.assertEqual(get(at_second, "/leader")[0], 503)
+        for address in (at_first, at_second):
+            self.assertEqual(get(address, "/healthz"), (200, "ok\n"))
+        self.assertEqual(get(at_first, "/")[0], 404)
+        self.assertEqual(get(at_first, "/leader", "-X", "POST")[0], 405)
+        self.assertEqual(get(at_first, "/leader", "-I")[0], 200)
+        self.finish_by(first, signal.SIGTERM, 143)
+        self.await_lines(1, "second")
+        self.assertEqual(get(at_second, "/leader")[0], 200)
+        self.finish_by(second, signal.SIGTERM, 143)
+
+    def test_lease(self):
+        """503 as soon as the lease is over, also while paddock's own loop stands still."""
+        self.environment["PADDOCK_SERVERS"] = self.server.link
+        process, address = self.listen("--session-timeout", "2")
+        self.await_lines(1)
+        successor = self.stand("-s", self.server.hosts, name="next")
+        wait_for("two candidates", lambda: len(self.nodes()) == 2)
+        self.server.order("cut victim")
+        while get(address, "/leader")[0] == 200:
+            self.assertEqual(self.lines("next"), [])
+        self.await_lines(1, "next")
+        self.assertEqual(get(address, "/leader")[0], 503)
+        self.server.order("heal victim")
+        self.finish_by(successor, signal.SIGTERM, 143)
+        process.kill()
+
+    def test_usage(self):
+        process, address = self.listen()
+        for where in (address, "1.2.3.4:5", "127.0.0.1:x", "x:y:z", "[::1]", ""):
+            _, err = self.paddock(64, "elect", self.path, "--listen", where, "--", "true")
+            self.assertIn("--listen", err)
+        self.finish_by(process, signal.SIGTERM, 143)
+
+
+class Usage(Elect):
+    def test_usage(self):
+        for arguments in ([], [self.path], [self.path, "--"], ["relative", "--", "true"], [self.path, "more", "--", "true"],
+                          [self.path, "--observe", "--", "true"], [self.path, "--observe", "--id", "x"], ["--observe"],
+                          [self.path, "--check-every", "0", "--", "true"], [self.path, "--pause", "-1", "--", "true"],
+                          [self.path, "--pause", "nan", "--", "true"], ["/a//b", "--", "true"], [self.path, "--no-such", "--", "true"]):
+            _, err = self.paddock(64, "elect", *arguments)
+            self.assertIn("paddock: ", err, arguments)
+        for more in (["--", "true"], ["--observe"]):
+            self.paddock(69, "elect", "-s", "127.0.0.1:1", "--connect-timeout", "0.3", self.path, *more)
+        self.paddock(127, "elect", self.path, "--", self.file("missing"))
+        self.file("plain").write_text("no program\n")
+        self.paddock(126, "elect", self.path, "--", self.file("plain"))
+        self.assert_no_node()
+
+
+if __name__ == "__main__":
+    unittest.main()
