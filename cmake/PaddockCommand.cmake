@@ -16,4 +16,8 @@ if(PDK_INSTALL)
     install(FILES command/paddock.7 DESTINATION "${CMAKE_INSTALL_MANDIR}/man7" COMPONENT command)
     install(FILES command/completion.bash DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
         RENAME paddock COMPONENT command)
+    install(FILES command/completion.zsh DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions"
+        RENAME _paddock COMPONENT command)
+    install(FILES command/completion.fish DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
+        RENAME paddock.fish COMPONENT command)
 endif()

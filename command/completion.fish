@@ -1,0 +1,75 @@
+# fish completion for paddock(1)
+
+# Is the verb one of these?
+function __paddock_verb
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and contains -- $words[2] $argv
+end
+
+# Has the command begun?
+function __paddock_command
+    contains -- -- (commandline -opc)
+end
+
+function __paddock_first
+    test (count (commandline -opc)) -eq 1
+end
+
+complete -c paddock -f
+complete -c paddock -n __paddock_first -l help -d 'show the verbs'
+complete -c paddock -n __paddock_first -l version -d 'show the version'
+complete -c paddock -n __paddock_first -a run -d 'run a command while holding a lock'
+complete -c paddock -n __paddock_first -a hold -d 'hold a lock without a command'
+complete -c paddock -n __paddock_first -a elect -d 'run a command while being the leader'
+complete -c paddock -n __paddock_first -a wait -d 'wait until a lock is free'
+complete -c paddock -n __paddock_first -a show -d 'show who holds a lock, and who waits for it'
+complete -c paddock -n __paddock_first -a watch -d 'show a queue as it changes'
+complete -c paddock -n __paddock_first -a ls -d 'list directories, and the recipes that work in them'
+complete -c paddock -n __paddock_first -a top -d 'show the longest queues'
+complete -c paddock -n __paddock_first -a check -d 'check whether a sequencer still holds'
+complete -c paddock -n __paddock_first -a fence -d 'run a command if a fence in a file admits its token'
+
+# Every verb that talks to servers.
+set -l servers '__paddock_verb run hold elect wait show watch ls top check'
+complete -c paddock -n $servers -s s -l servers -x -d 'host:port,…/chroot'
+complete -c paddock -n $servers -l config -r -F -d 'read this file, and no other configuration'
+complete -c paddock -n $servers -l digest-file -r -F -d 'user:password is in this file'
+complete -c paddock -n $servers -l digest-fd -x -d 'user:password can be read from this descriptor'
+complete -c paddock -n $servers -l session-timeout -x -d 'seconds, of the session'
+complete -c paddock -n $servers -l connect-timeout -x -d 'seconds, for the first answer'
+
+set -l all '__paddock_verb run hold elect wait show watch ls top check fence'
+complete -c paddock -n $all -s v -l verbose -d 'say what happens'
+complete -c paddock -n $all -s q -l quiet -d 'say nothing'
+complete -c paddock -n $all -l help -d 'show the options'
+
+complete -c paddock -n '__paddock_verb run hold wait show watch' -l shared -d 'the read/write lock at the path, to read'
+complete -c paddock -n '__paddock_verb run hold wait show watch' -l slots -x -d 'N[/K]: the semaphore at the path'
+complete -c paddock -n '__paddock_verb run hold wait' -s w -l wait -x -d 'seconds: wait no longer'
+complete -c paddock -n '__paddock_verb run hold wait' -s E -l conflict-exit-code -x -d 'exit status when it is taken'
+complete -c paddock -n '__paddock_verb run hold' -s n -l try -d 'do not wait'
+complete -c paddock -n '__paddock_verb run hold' -l label -x -d 'appended to the identity that others see'
+complete -c paddock -n '__paddock_verb run elect' -l timing -d 'say when TERM and KILL come'
+complete -c paddock -n '__paddock_verb run elect' -l max-hold -x -d 'seconds: end the command then'
+complete -c paddock -n '__paddock_verb run elect' -l on-suspend -x -a 'ignore stop term' -d 'when the connection is lost'
+complete -c paddock -n '__paddock_verb hold' -l ready-fd -x -d 'write the sequencer to it once held'
+complete -c paddock -n '__paddock_verb hold' -l stdin -d 'end when standard input ends'
+complete -c paddock -n '__paddock_verb hold' -l notify -d 'tell systemd'
+complete -c paddock -n '__paddock_verb elect' -l id -x -d 'the identity that others see'
+complete -c paddock -n '__paddock_verb elect' -l on-elected -x -d 'run before the command'
+complete -c paddock -n '__paddock_verb elect' -l on-deposed -x -d 'run after each term'
+complete -c paddock -n '__paddock_verb elect' -l on-leader -x -d 'run when the leader has changed'
+complete -c paddock -n '__paddock_verb elect' -l check -x -d 'stand only while this succeeds'
+complete -c paddock -n '__paddock_verb elect' -l check-every -x -d 'seconds: how often, and how long'
+complete -c paddock -n '__paddock_verb elect' -l pause -x -d 'seconds, after a term that ended by itself'
+complete -c paddock -n '__paddock_verb elect' -l listen -x -d '[address:]port: answer by HTTP'
+complete -c paddock -n '__paddock_verb elect' -l observe -d 'print each leader'
+complete -c paddock -n '__paddock_verb elect wait show watch ls top check' -l json -d 'print JSON'
+complete -c paddock -n '__paddock_verb watch' -l every -x -d 'seconds: look so often'
+complete -c paddock -n '__paddock_verb top' -l limit -x -d 'show so many'
+complete -c paddock -n '__paddock_verb fence' -l create -d 'make the file if it is missing'
+complete -c paddock -n '__paddock_verb fence' -l shared -d 'the token is a reader\'s'
+complete -c paddock -n '__paddock_verb fence; and not __paddock_command' -F
+
+# After "--" it is the command's own completion.
+complete -c paddock -n __paddock_command -x -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc)) - 1))'

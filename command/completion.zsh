@@ -1,0 +1,83 @@
+#compdef paddock
+# zsh completion for paddock(1)
+
+_paddock() {
+    local -a verbs always kind wait claim run elect json command
+    verbs=(
+        'run:run a command while holding a lock'
+        'hold:hold a lock without a command'
+        'elect:run a command while being the leader'
+        'wait:wait until a lock is free'
+        'show:show who holds a lock, and who waits for it'
+        'watch:show a queue as it changes'
+        'ls:list directories, and the recipes that work in them'
+        'top:show the longest queues'
+        'check:check whether a sequencer still holds'
+        'fence:run a command if a fence in a file admits its token'
+    )
+    always=(
+        '(-s --servers)'{-s,--servers}'[host\:port,…/chroot]:servers:'
+        '--config[read this file, and no other configuration]:file:_files'
+        '--digest-file[user\:password is in FILE]:file:_files'
+        '--digest-fd[user\:password can be read from descriptor N]:descriptor:'
+        '--session-timeout[of the session]:seconds:'
+        '--connect-timeout[for the first answer]:seconds:'
+        '(-v --verbose)'{-v,--verbose}'[say what happens]'
+        '(-q --quiet)'{-q,--quiet}'[say nothing]'
+        '--help[show the options]'
+    )
+    kind=('--shared[the read/write lock at the path, to read]' '--slots[the semaphore of N permits at the path]:N[/K]:')
+    wait=(
+        '(-w --wait)'{-w,--wait}'[wait no longer than this]:seconds:'
+        '(-E --conflict-exit-code)'{-E,--conflict-exit-code}'[exit status when it is taken]:code:'
+    )
+    claim=('(-n --try)'{-n,--try}'[do not wait]' '--label[appended to the identity that others see]:text:')
+    run=(
+        '--timing[say when TERM and KILL come]'
+        '--max-hold[end the command after this time]:seconds:'
+        '--on-suspend[when the connection is lost]:what:(ignore stop term)'
+    )
+    elect=(
+        '--id[the identity that others see]:name:'
+        '--on-elected[run before the command]:command:_cmdstring'
+        '--on-deposed[run after each term]:command:_cmdstring'
+        '--on-leader[run when the leader has changed]:command:_cmdstring'
+        '--check[stand only while this succeeds]:command:_cmdstring'
+        '--check-every[how often, and how long it may take]:seconds:'
+        '--pause[after a term that ended by itself]:seconds:'
+        '--listen[answer /leader and /healthz by HTTP]:[address\:]port:'
+        '--observe[print each leader, and stand for nothing]'
+    )
+    json=('--json[print JSON]')
+    command=('*::command:_normal')
+
+    if ((CURRENT == 2)); then
+        _describe verb verbs
+        _values option '--help[show the verbs]' '--version[show the version]'
+        return
+    fi
+    local verb=$words[2]
+    shift words
+    ((CURRENT--))
+    case $verb in
+    run) _arguments -S $always $kind $wait $claim $run '1:path:' $command ;;
+    hold)
+        _arguments -S $always $kind $wait $claim '--ready-fd[write the sequencer to it once held]:descriptor:' \
+            '--stdin[end when standard input ends]' '--notify[tell systemd]' '1:path:'
+        ;;
+    elect) _arguments -S $always $run $elect $json '1:path:' $command ;;
+    wait) _arguments -S $always $kind $wait $json '1:path:' ;;
+    show) _arguments -S $always $kind $json '1:path:' ;;
+    watch) _arguments -S $always $kind $json '--every[look so often]:seconds:' '1:path:' ;;
+    ls) _arguments -S $always $json '1:path:' ;;
+    top) _arguments -S $always $json '--limit[show so many]:number:' '1:path:' ;;
+    check) _arguments -S $always $json '1:sequencer:' ;;
+    fence)
+        _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" \
+            '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
+            '--help[show the options]' '1:file:_files' '2:token:' $command
+        ;;
+    esac
+}
+
+_paddock "$@"
