@@ -81,7 +81,7 @@ PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, si
  *   PDK_ABSENT  there was none */
 PDK_API pdk_status pdk_guarded_delete(pdk_guarded *guarded, int64_t timeout_ms);
 
-/* Close a guarded znode: free the handle. Does not wait, and no call may be under way. Nothing is
+/* Close a guarded znode, and free the handle. Does not wait, and no call may be under way. Nothing is
  * written: the hold stays as it is.
  * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_guarded_close(pdk_guarded *guarded);

@@ -7,7 +7,8 @@ from prose import STATUSES, Writer, argument, parse, plain, sentences
 # Of a comment's sentences these are about threads, and go to that section.
 ABOUT_THREADS = re.compile(r"^(Any thread may|A callback may|For the thread|Call it from one thread)|"
                            r"^Each of them (blocks|waits)")
-BLOCKS = re.compile(r"\bBlocks\b|\bBoth block\b|\bit blocks\b")
+BLOCKS = re.compile(r"\bBlocks\b|\bBoth block\b")
+MAY_BLOCK = re.compile(r"\bOtherwise it blocks\b")
 WAITS_NOT = re.compile(r"\b(Does not wait|does not wait|Do not wait|do not wait|Never waits)\b")
 WAITS = re.compile(r"\b[Ww]aits for the disk\b")
 # What to link: by header.
@@ -301,6 +302,8 @@ class Maker:
             if not functions:
                 continue
             told = "block" if BLOCKS.search(words) else "wait for the disk" if WAITS.search(words) else ""
+            if not told and MAY_BLOCK.search(words):
+                told = "may block"
             if not told and WAITS_NOT.search(words):
                 told = "do not wait"
             self.tell(functions, told, dict(self.lists.get(id(unit), [])).get("PDK_WRONG_THREAD"))
@@ -314,7 +317,8 @@ class Maker:
         self.calls(functions)
         if told:
             verb, _, rest = told.partition(" ")
-            out.add((("does" if verb == "do" else verb + "s") + " " + rest if one else told).strip() + ("," if wrong else "."))
+            told = told if not one or verb == "may" else f"{'does' if verb == 'do' else verb + 's'} {rest}".strip()
+            out.add(told + ("," if wrong else "."))
         if wrong:
             out.add(*(["and"] if told else []), "answers" if one else "answer", ".Dv PDK_WRONG_THREAD", "when")
             out.text(wrong[0][1].rstrip(".") + ".")
