@@ -117,8 +117,8 @@ TOKEN = re.compile(r"""
   | (?P<blank>\n[ \t]*(?=\n))
   | (?P<directive>\#(?:\\\n|[^\n])*)
   | (?P<marks>PDK_(?:BEGIN|END)_DECLS\b)
-  | (?P<code>(?:PDK_API|typedef)\b(?:\{(?:/\*.*?\*/|[^}])*\}|[^;{])*;)
-""", re.S | re.X)
+  | (?P<code>static\ inline\b[^;{]*\{.*?^\}|(?:PDK_API|typedef|struct)\b(?:\{(?:/\*.*?\*/|[^}])*\}|[^;{])*;)
+""", re.S | re.X | re.M)
 
 
 def tokens(path, text):
@@ -136,17 +136,21 @@ def tokens(path, text):
 
 
 def declaration(kind, text, line):
-    """The declaration in the code or in the directive; None where it is not one of the interface."""
+    """The declaration in the code or in the directive; None where it is not one of the interface, as names with pdk__ are not."""
     if kind == "directive":
         match = re.match(r"#[ \t]*define[ \t]+(PDK_\w+)\b(?=[^\n])", text)
         return None if not match or match.group(1) in NOT_VALUES else Declaration("macro", match.group(1), text, line)
-    if text.startswith("PDK_API"):
-        text = text.removeprefix("PDK_API").strip()
+    if "pdk__" in text.partition("{")[0]:
+        return None
+    if text.startswith(("PDK_API", "static inline")):
+        text = re.sub(r"^(PDK_API|static inline)\s+|\s*\{.*", "", text, flags=re.S).rstrip(";") + ";"
         return Declaration("function", re.search(r"(\w+)\(", text).group(1), text, line)
     if callback := re.match(r"typedef [^{;]*\(\*(\w+)\)\(", text):
         return Declaration("callback", callback.group(1), text, line)
-    name = re.search(r"(\w+)\s*;$", text).group(1)
-    return Declaration(text.split()[1] if "{" in text else "opaque", name, text, line)
+    name = re.search(r"(\w+)\s*;$|^struct (\w+)", text)
+    name = name.group(1) or name.group(2)
+    kind = "enum" if text.startswith("typedef enum") else "struct"
+    return Declaration(kind if "{" in text else "opaque", name, text, line)
 
 
 class Reader:
