@@ -24,7 +24,6 @@ static void print_time(void) { printf("%6.1f s  ", (double)(demo_now() - start_n
 void screen_start(int64_t now_ns) {
     start_ns = now_ns;
     coloured = isatty(STDOUT_FILENO);
-    setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
 void screen_strip(const char *cells, const char *note) {
