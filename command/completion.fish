@@ -27,10 +27,11 @@ complete -c paddock -n __paddock_first -a watch -d 'show a queue as it changes'
 complete -c paddock -n __paddock_first -a ls -d 'list directories, and the recipes that work in them'
 complete -c paddock -n __paddock_first -a top -d 'show the longest queues'
 complete -c paddock -n __paddock_first -a check -d 'check whether a sequencer still holds'
+complete -c paddock -n __paddock_first -a doctor -d 'test what is assumed of the servers'
 complete -c paddock -n __paddock_first -a fence -d 'run a command if a fence in a file admits its token'
 
 # Every verb that talks to servers.
-set -l servers '__paddock_verb run hold elect wait show watch ls top check'
+set -l servers '__paddock_verb run hold elect wait show watch ls top check doctor'
 complete -c paddock -n $servers -s s -l servers -x -d 'host:port,…/chroot'
 complete -c paddock -n $servers -l config -r -F -d 'read this file, and no other configuration'
 complete -c paddock -n $servers -l digest-file -r -F -d 'user:password is in this file'
@@ -38,7 +39,7 @@ complete -c paddock -n $servers -l digest-fd -x -d 'user:password can be read fr
 complete -c paddock -n $servers -l session-timeout -x -d 'seconds, of the session'
 complete -c paddock -n $servers -l connect-timeout -x -d 'seconds, for the first answer'
 
-set -l all '__paddock_verb run hold elect wait show watch ls top check fence'
+set -l all '__paddock_verb run hold elect wait show watch ls top check doctor fence'
 complete -c paddock -n $all -s v -l verbose -d 'say what happens'
 complete -c paddock -n $all -s q -l quiet -d 'say nothing'
 complete -c paddock -n $all -l help -d 'show the options'
@@ -64,9 +65,10 @@ complete -c paddock -n '__paddock_verb elect' -l check-every -x -d 'seconds: how
 complete -c paddock -n '__paddock_verb elect' -l pause -x -d 'seconds, after a term that ended by itself'
 complete -c paddock -n '__paddock_verb elect' -l listen -x -d '[address:]port: answer by HTTP'
 complete -c paddock -n '__paddock_verb elect' -l observe -d 'print each leader'
-complete -c paddock -n '__paddock_verb elect wait show watch ls top check' -l json -d 'print JSON'
+complete -c paddock -n '__paddock_verb elect wait show watch ls top check doctor' -l json -d 'print JSON'
 complete -c paddock -n '__paddock_verb watch' -l every -x -d 'seconds: look so often'
 complete -c paddock -n '__paddock_verb top' -l limit -x -d 'show so many'
+complete -c paddock -n '__paddock_verb doctor' -l idle -x -d 'seconds: a container is empty no longer'
 complete -c paddock -n '__paddock_verb fence' -l create -d 'make the file if it is missing'
 complete -c paddock -n '__paddock_verb fence' -l shared -d 'the token is a reader\'s'
 complete -c paddock -n '__paddock_verb fence; and not __paddock_command' -F

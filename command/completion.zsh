@@ -13,6 +13,7 @@ _paddock() {
         'ls:list directories, and the recipes that work in them'
         'top:show the longest queues'
         'check:check whether a sequencer still holds'
+        'doctor:test what is assumed of the servers'
         'fence:run a command if a fence in a file admits its token'
     )
     always=(
@@ -71,6 +72,7 @@ _paddock() {
     watch) _arguments -S $always $kind $json '--every[look so often]:seconds:' '1:path:' ;;
     ls) _arguments -S $always $json '1:path:' ;;
     top) _arguments -S $always $json '--limit[show so many]:number:' '1:path:' ;;
+    doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:seconds:' '1:path:' ;;
     check) _arguments -S $always $json '1:sequencer:' ;;
     fence)
         _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" \

@@ -19,6 +19,7 @@ static const struct {
     {"ls", "list directories, and the recipes that work in them", cmd_ls},
     {"top", "show the longest queues", cmd_top},
     {"check", "check whether a sequencer still holds", cmd_check},
+    {"doctor", "test what is assumed of the servers", cmd_doctor_main},
     {"fence", "run a command if a fence in a file admits its token", cmd_fence},
 };
 

@@ -11,6 +11,7 @@ int cmd_watch(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_doctor_main(int argc, char **argv);
 int cmd_fence(int argc, char **argv);
 
 #endif

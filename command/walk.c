@@ -97,7 +97,7 @@ static int walk_all(cmd_walk *walk, guint depth) {
     return ((cmd_place *)g_ptr_array_index(walk->places, 0))->code;
 }
 
-int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth) {
+int cmd_walk_start(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth) {
     *walk = (cmd_walk){.places = g_ptr_array_new_with_free_func(cmd_place_free), .complete = true};
     cmd_servers_parse(&walk->servers, settings->servers);
     int code = cmd_wire_open_any(&walk->wire, &walk->servers, settings->digest, settings->connect_timeout_ms);
@@ -105,6 +105,11 @@ int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *pat
         g_ptr_array_add(walk->places, cmd_place_new(path, 0));
         code = walk_all(walk, depth);
     }
+    return code;
+}
+
+int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth) {
+    int code = cmd_walk_start(walk, settings, path, depth);
     if (code == CMD_WIRE_OK) {
         if (!walk->complete)
             cmd_error("%s: more than %d nodes; the rest is not shown: give a longer path", path, CMD_WALK_MOST);

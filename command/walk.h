@@ -17,6 +17,8 @@ typedef struct {
 /* Connects, and walks: the path and `depth` levels below it. The nodes of contenders are none of the places, and ZooKeeper's own
  * directory is left out. CMD_OK, or it says why not, and it is the exit status. cmd_walk_end in any case. */
 int cmd_walk_begin(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth);
+/* The same in silence: 0, a code of ZooKeeper, or CMD_WIRE_BROKEN, with words in walk->wire.error. */
+int cmd_walk_start(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth);
 void cmd_walk_end(cmd_walk *walk);
 
 /* Is it a place to be shown? Not the halves of a semaphore, and not what has gone meanwhile. */

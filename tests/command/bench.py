@@ -46,8 +46,8 @@ def children(pid):
 
 
 class Server:
-    def __init__(self):
-        self.process = subprocess.Popen([BUILD / "tests/programs/zk", "--tick", "200", "--link", "victim"],
+    def __init__(self, *options):
+        self.process = subprocess.Popen([BUILD / "tests/programs/zk", "--tick", "200", "--link", "victim", *options],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         words = [self.process.stdout.readline().split() for _ in range(2)]
         self.link = next(word[2] for word in words if word[0] == "link")

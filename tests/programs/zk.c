@@ -1,7 +1,6 @@
 /*
- * A throw-away ZooKeeper for scripts: zk [--nodes 1
- *
- * 3] [--tick MS] [--property NAME=VALUE…] [--link NAME…]. Prints "hosts ip:port,…" once it serves. It stops when its
+ * A throw-away ZooKeeper for scripts: zk [--nodes 1 or 3] [--tick MS] [--min-session MS] [--max-session MS]
+ * [--property NAME=VALUE…] [--link NAME…]. Prints "hosts ip:port,…" once it serves. It stops when its
  * standard input ends, which also happens when its parent dies.
  *
  * A link is a client's own way to every server, printed as "link NAME ip:port,…". Lines of standard input act on it,
@@ -88,11 +87,13 @@ static void serve(const GPtrArray *links) {
 }
 
 int main(int argc, char **argv) {
-    int nodes = 1, tick_ms = 0;
+    int nodes = 1, tick_ms = 0, min_session_ms = 0, max_session_ms = 0;
     g_auto(GStrv) properties = NULL, names = NULL;
     const GOptionEntry entries[] = {
         {"nodes", 0, 0, G_OPTION_ARG_INT, &nodes, "servers, 1 or 3", "N"},
         {"tick", 0, 0, G_OPTION_ARG_INT, &tick_ms, "tickTime", "MS"},
+        {"min-session", 0, 0, G_OPTION_ARG_INT, &min_session_ms, "minSessionTimeout", "MS"},
+        {"max-session", 0, 0, G_OPTION_ARG_INT, &max_session_ms, "maxSessionTimeout", "MS"},
         {"property", 0, 0, G_OPTION_ARG_STRING_ARRAY, &properties, "a system property of the servers", "NAME=VALUE"},
         {"link", 0, 0, G_OPTION_ARG_STRING_ARRAY, &names, "a client's own way to the servers", "NAME"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
@@ -104,8 +105,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "zk: %s\n", error->message);
         return 2;
     }
-    ts_ensemble_options options = {
-        .nodes = nodes, .tick_ms = tick_ms, .java_properties = (const char *const *)properties};
+    ts_ensemble_options options = {.nodes = nodes,
+                                   .tick_ms = tick_ms,
+                                   .min_session_ms = min_session_ms,
+                                   .max_session_ms = max_session_ms,
+                                   .java_properties = (const char *const *)properties};
     ts_ensemble *ensemble = ts_ensemble_start(&options);
     if (!ensemble)
         return EXIT_FAILURE;

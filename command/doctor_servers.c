@@ -1,0 +1,147 @@
+/* Each server alone. */
+#include "clock.h"
+#include "doctor.h"
+#include "fourletter.h"
+#include <paddock/sequencer.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRITES = 5, WRITE_MS = 10000, SLOW_PART = 30, OLDEST_MAJOR = 3, OLDEST_MINOR = 5 };
+
+/* No client's node, so the answer is LOST. It comes behind a quorum write that changes nothing. */
+static const char nobody[] =
+    "pdk1 " CMD_DOCTOR_PATH "/_c_00000000-0000-0000-0000-000000000000-lock-0000000000 exclusive 1 0";
+
+/* "3.8.0-…, built on …" */
+static void judge_version(cmd_doctor *d, const cmd_server *s) {
+    int major = 0, minor = 0;
+    char *end = NULL;
+    if (!s->version)
+        return;
+    major = (int)strtol(s->version, &end, 10);
+    if (*end == '.')
+        minor = (int)strtol(end + 1, NULL, 10);
+    if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
+        cmd_doctor_find(d, "version", s->address,
+                        g_strdup_printf("it is ZooKeeper %s, which has no containers", s->version),
+                        "install ZooKeeper 3.5 or newer: directories of locks go then when they are empty");
+}
+
+/* What it says without a session. Only srvr is allowed by default. */
+static void ask_words(cmd_doctor *d, cmd_server *s) {
+    g_autofree char *error = NULL, *other = NULL;
+    g_autofree char *answer = cmd_four_letters(s->address, "srvr", d->settings->connect_timeout_ms, &error);
+    s->answers = answer != NULL;
+    if (!answer) {
+        cmd_doctor_find(d, "unreachable", s->address, g_strdup(error),
+                        "start it, open the way to it, or take it from the list of servers");
+        return;
+    }
+    g_autofree char *version = cmd_line_of(answer, "Zookeeper version:");
+    s->mode = cmd_line_of(answer, "Mode:");
+    if (version)
+        s->version = g_strndup(version, strcspn(version, "-, "));
+    judge_version(d, s);
+    g_autofree char *conf =
+        version ? cmd_four_letters(s->address, "conf", d->settings->connect_timeout_ms, &other) : NULL;
+    g_autofree char *tick = conf ? cmd_line_of(conf, "tickTime=") : NULL;
+    s->tick_ms = tick ? atoi(tick) : 0;
+}
+
+/* The session timeout that it gives to somebody who asks for this one; 0: none. The wire stays open. */
+static int32_t ask_timeout(const cmd_doctor *d, cmd_server *s, int32_t wanted_ms, int *code) {
+    cmd_wire_close(&s->wire);
+    *code = cmd_wire_open(&s->wire, s->address, d->names.chroot, d->settings->digest, wanted_ms,
+                          d->settings->connect_timeout_ms);
+    return *code ? 0 : s->wire.timeout_ms;
+}
+
+static void judge_timeouts(cmd_doctor *d, const cmd_server *s) {
+    int32_t wanted = d->settings->session_timeout_ms;
+    if (s->granted_ms != wanted)
+        cmd_doctor_find(d, "clamped", s->address,
+                        g_strdup_printf("a session that asks for %d ms gets %d ms; it gives from %d to %d ms", wanted,
+                                        s->granted_ms, s->min_ms, s->max_ms),
+                        "set minSessionTimeout or maxSessionTimeout on all servers, or ask for what they give "
+                        "(--session-timeout)");
+    if (s->tick_ms > 0 && s->min_ms < 2 * s->tick_ms)
+        cmd_doctor_find(d, "minimum", s->address,
+                        g_strdup_printf("minSessionTimeout is %d ms, below two ticks of %d ms", s->min_ms, s->tick_ms),
+                        "set minSessionTimeout to two ticks at least on all servers, or give every session the "
+                        "server_tick_ms");
+}
+
+static void ask_sessions(cmd_doctor *d, cmd_server *s) {
+    int code;
+    s->min_ms = ask_timeout(d, s, 1, &code);
+    if (!code)
+        s->max_ms = ask_timeout(d, s, INT32_MAX, &code);
+    if (!code)
+        s->granted_ms = ask_timeout(d, s, d->settings->session_timeout_ms, &code);
+    s->serves = code == CMD_WIRE_OK;
+    if (code == CMD_WIRE_NOAUTH)
+        cmd_doctor_find(d, "credentials", s->address, g_strdup("it refuses the credentials"),
+                        "look at --digest-file, and at the server's authentication provider");
+    else if (code)
+        cmd_doctor_find(d, "silent", s->address, g_strdup(s->wire.error),
+                        "look at its log: it may be no ZooKeeper, hang, or have no quorum");
+    else
+        judge_timeouts(d, s);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* A quorum commits each. */
+static void time_writes(cmd_doctor *d, cmd_server *s, pdk_session *session) {
+    int64_t took[WRITES], slow = pdk_session_timeout_ms(session) / SLOW_PART;
+    for (int i = 0; i < WRITES; i++) {
+        int64_t begun = cmd_now_ms();
+        pdk_status status = pdk_sequencer_check(session, nobody, WRITE_MS);
+        took[i] = cmd_now_ms() - begun;
+        if (status != PDK_OK && status != PDK_LOST && status != PDK_NO_PERMISSION) {
+            cmd_doctor_find(d, "write", s->address, g_strdup_printf("no quorum write in time: %s", pdk_error_text()),
+                            "look at the leader's log and disk, and at the links between the servers");
+            return;
+        }
+    }
+    qsort(took, WRITES, sizeof *took, compare_numbers);
+    s->write_ms = took[WRITES / 2];
+    if (s->write_ms > slow)
+        cmd_doctor_find(d, "slow", s->address,
+                        g_strdup_printf("a quorum write takes %" G_GINT64_FORMAT
+                                        " ms, more than 1/%d of the session timeout",
+                                        (gint64)s->write_ms, SLOW_PART),
+                        "give the transaction logs a disk of their own, look at the links, or ask for a longer session "
+                        "timeout");
+}
+
+static void ask_writes(cmd_doctor *d, cmd_server *s) {
+    pdk_session_options options = cmd_settings_session(d->settings);
+    pdk_session *session = NULL;
+    g_autofree char *hosts = g_strconcat(s->address, d->names.chroot, NULL);
+    pdk_status status = pdk_session_open(hosts, &options, &session);
+    if (status == PDK_UNSUPPORTED)
+        cmd_doctor_find(d, "short", s->address, g_strdup(pdk_error_text()), "ask for a longer session timeout");
+    else if (status)
+        cmd_doctor_find(d, "write", s->address, g_strdup(pdk_error_text()),
+                        "look at the leader's log and disk, and at the links between the servers");
+    else
+        time_writes(d, s, session);
+    if (session)
+        (void)pdk_session_close(session, 2000);
+    pdk_session_unref(session);
+}
+
+void cmd_doctor_ask_servers(cmd_doctor *d) {
+    for (guint i = 0; i < d->count; i++) {
+        cmd_server *s = &d->servers[i];
+        ask_words(d, s);
+        if (s->answers)
+            ask_sessions(d, s);
+        if (s->serves)
+            ask_writes(d, s);
+    }
+}

@@ -1,0 +1,130 @@
+/* The tree: what has to be mended before it is too late. */
+#include "doctor.h"
+#include "status.h"
+#include "walk.h"
+#include <string.h>
+
+enum { AHEAD = 100, SPARE = 1 << 20, MAY_WRITE = 2 | 4 | 8 | 16 };
+
+/* A transaction, and when it was at the leader. */
+typedef struct {
+    int64_t zxid, ms;
+} event;
+
+static int by_zxid(gconstpointer a, gconstpointer b) {
+    int64_t one = ((const event *)a)->zxid, other = ((const event *)b)->zxid;
+    return (one > other) - (one < other);
+}
+
+static void remember(GArray *events, const cmd_stat *stat) {
+    event made = {stat->czxid, stat->ctime_ms}, written = {stat->mzxid, stat->mtime_ms};
+    g_array_append_val(events, made);
+    g_array_append_val(events, written);
+}
+
+/* How many children were ever made. The counter is shown as twice that, less the children that are there, in 32 bits. */
+static uint32_t created(const cmd_stat *stat) { return ((uint32_t)stat->cversion + (uint32_t)stat->children) >> 1; }
+
+static void judge_counter(cmd_doctor *d, const cmd_place *place) {
+    uint32_t count = created(&place->stat);
+    if (place->last_sequence >= 0 && (uint32_t)place->last_sequence > count)
+        count = (uint32_t)place->last_sequence;
+    if (count > (uint32_t)INT32_MAX - SPARE)
+        cmd_doctor_find(d, "counter", place->path,
+                        g_strdup_printf("its sequence numbers are at %u, and end at %d", count, INT32_MAX),
+                        "let all leave and delete the directory, or move to another path: docs/operations.md");
+}
+
+/* The oldest in a queue has to be somebody's. */
+static void judge_first(cmd_doctor *d, const cmd_place *place, const cmd_stat *stat) {
+    if (stat->owner == 0)
+        cmd_doctor_find(d, "orphan", place->first,
+                        g_strdup("it stands in a queue, and is no client's: no session ends it"),
+                        "find out who made it, and delete it");
+}
+
+static void ask_firsts(cmd_doctor *d, cmd_walk *walk, GArray *events) {
+    guint asked = 0;
+    for (guint i = 0; i < walk->places->len; i++) {
+        for (; asked < walk->places->len && asked < i + AHEAD; asked++) {
+            const cmd_place *next = g_ptr_array_index(walk->places, asked);
+            if (next->first)
+                cmd_wire_ask_data(&walk->wire, next->first);
+        }
+        const cmd_place *place = g_ptr_array_index(walk->places, i);
+        g_autofree char *data = NULL;
+        cmd_stat stat;
+        if (!place->first || cmd_wire_data(&walk->wire, &data, &stat) != CMD_WIRE_OK)
+            continue;
+        remember(events, &stat);
+        judge_first(d, place, &stat);
+    }
+}
+
+static void note_world(int32_t permissions, const char *scheme, const char *id, void *user) {
+    if (strcmp(scheme, "world") == 0 && strcmp(id, "anyone") == 0)
+        *(int32_t *)user |= permissions;
+}
+
+/* Directories in which contenders stand. */
+static void ask_acls(cmd_doctor *d, cmd_walk *walk) {
+    for (guint i = 0; i < walk->places->len; i++) {
+        const cmd_place *place = g_ptr_array_index(walk->places, i);
+        int32_t world = 0;
+        cmd_stat stat;
+        if (place->last_sequence < 0)
+            continue;
+        cmd_wire_ask_acl(&walk->wire, place->path);
+        if (cmd_wire_acl(&walk->wire, note_world, &world, &stat) == CMD_WIRE_OK && (world & MAY_WRITE))
+            cmd_doctor_find(d, "open", place->path, g_strdup("everybody may delete or make nodes in it"),
+                            "set its access control list to this user's, and read for others; new ones are made so");
+    }
+}
+
+/* The first transaction after the last child went. When that is long ago, the directory has been empty since before. */
+static void judge_empty(cmd_doctor *d, const cmd_place *place, const GArray *events) {
+    if (place->stat.children || place->stat.cversion == 0 || place->stat.owner || strcmp(place->path, "/") == 0)
+        return;
+    for (guint i = 0; i < events->len; i++) {
+        const event *later = &g_array_index(events, event, i);
+        if (later->zxid <= place->stat.pzxid)
+            continue;
+        int64_t empty_ms = d->server_now_ms - later->ms;
+        if (empty_ms > d->idle_ms)
+            cmd_doctor_find(d, "container", place->path,
+                            g_strdup_printf("it had children, has been empty for %" G_GINT64_FORMAT
+                                            " s, and is still there",
+                                            (gint64)(empty_ms / 1000)),
+                            "if it is a lock's, it is no container: delete it, and the next lock makes it anew as one");
+        return;
+    }
+}
+
+void cmd_doctor_tree(cmd_doctor *d) {
+    cmd_walk walk;
+    int code = cmd_walk_start(&walk, d->settings, d->path, CMD_WALK_ALL);
+    g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(event));
+    if (code == CMD_WIRE_OK) {
+        ask_firsts(d, &walk, events);
+        if (d->settings->digest)
+            ask_acls(d, &walk);
+        for (guint i = 0; i < walk.places->len; i++)
+            remember(events, &((cmd_place *)g_ptr_array_index(walk.places, i))->stat);
+        g_array_sort(events, by_zxid);
+        for (guint i = 0; i < walk.places->len; i++) {
+            const cmd_place *place = g_ptr_array_index(walk.places, i);
+            if (place->code)
+                continue;
+            judge_counter(d, place);
+            if (d->timed)
+                judge_empty(d, place, events);
+        }
+        if (!walk.complete)
+            cmd_doctor_find(d, "large", d->path,
+                            g_strdup_printf("more than %d nodes; the rest was not looked at", CMD_WALK_MOST),
+                            "ask for a longer path");
+    } else if (code != CMD_WIRE_NONODE || strcmp(d->path, "/") != 0) { /* a chroot comes with the first lock */
+        cmd_doctor_find(d, "path", d->path, g_strdup(walk.wire.error), "look at the path, and at the credentials");
+    }
+    cmd_walk_end(&walk);
+}

@@ -1,0 +1,271 @@
+#!/usr/bin/python3
+"""`paddock doctor`: nothing is found on a good ensemble of three, and each planted fault is, with its fix."""
+import json
+import os
+import socket
+import struct
+import threading
+import time
+import unittest
+import unittest.mock
+
+from kazoo.security import READ_ACL_UNSAFE, make_digest_acl
+
+from bench import BUILD, SLACK, Case, Server, wait_for
+
+WALLCLOCK = str(BUILD / "docker/chaos/wallclock.so")
+UUID = "00000000-0000-0000-0000-000000000000"
+
+
+class Proxy:
+    """A way to a server that is late, or says something else of itself."""
+
+    def __init__(self, hosts, delay=0, words=None):
+        self.target, self.delay, self.words = hosts.rsplit(":", 1), delay, words or {}
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.hosts = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        begin = client.recv(4, socket.MSG_PEEK).decode(errors="replace")
+        if begin in self.words:
+            client.recv(4)
+            client.sendall(self.words[begin].encode())
+            client.close()
+            return
+        with client, socket.create_connection(self.target) as server:
+            back = threading.Thread(target=self.forward, args=(server, client), daemon=True)
+            back.start()
+            self.forward(client, server)
+            back.join()
+
+    def forward(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                time.sleep(self.delay)
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+class Doctor(Case):
+    def ask(self, status, *options, hosts=None):
+        """The findings, {code: [finding…]}."""
+        if hosts:
+            self.environment["PADDOCK_SERVERS"] = hosts
+        out, _ = self.paddock(status, "doctor", "--json", *options)
+        self.assertTrue(out.isascii() and out.strip().isprintable() and out.count("\n") == 1, out)
+        self.answer = json.loads(out)
+        self.assertEqual(set(self.answer), {"servers", "clock_ahead_ms", "findings"})
+        found = {}
+        for finding in self.answer["findings"]:
+            self.assertEqual(set(finding), {"code", "subject", "what", "fix"})
+            self.assertTrue(all(finding.values()), finding)
+            found.setdefault(finding["code"], []).append(finding)
+        return found
+
+    def another(self, *options):
+        server = Server(*options)
+        self.addCleanup(server.stop)
+        return server
+
+    def proxy(self, **more):
+        proxy = Proxy(self.server.hosts, **more)
+        self.addCleanup(proxy.close)
+        return proxy
+
+    def make(self, below, name, data=b"", **more):
+        self.server.client.ensure_path(f"{self.path}/{below}")
+        return self.server.client.create(f"{self.path}/{below}/{name}", data, ephemeral=True, **more)
+
+
+class Good(Doctor):
+    """Three servers, with locks on them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--nodes", "3", "--tick", "500")
+        cls.addClassCleanup(cls.server.stop)
+
+    def test_nothing(self):
+        self.file("secret").write_text("alice:sesame\n")
+        holders = [self.hold(), self.hold("--slots", "3/2", "--digest-file", self.file("secret"), path=self.path + "/slots"),
+                   self.hold("--shared", path=self.path + "/shared")]
+        self.paddock(0, "run", self.path + "/past", "--", "true")
+        self.assertEqual(self.ask(0), {})
+        self.assertEqual(sorted(server.pop("mode") for server in self.answer["servers"]), ["follower", "follower", "leader"])
+        for server in self.answer["servers"]:
+            self.assertLess(server.pop("write_ms"), 500 * SLACK)
+            self.assertIn(server.pop("address"), self.server.hosts)
+            self.assertEqual(server, {"serves": True, "version": "3.8.0", "tick_ms": 500, "min_session_ms": 1000, "max_session_ms": 60000})
+        self.assertLess(abs(self.answer["clock_ahead_ms"]), 2000)
+        out, _ = self.paddock(0, "doctor", self.path)
+        self.assertTrue(out.endswith("\nnothing found\n"), out)
+        self.assertEqual(self.ask(0, "--digest-file", self.file("secret"), f"{self.path}/slots"), {})
+        self.assertEqual(self.ask(0, hosts=self.server.hosts + "/not/there/yet"), {})
+        self.assert_no_node("/paddock-doctor")
+        for holder in holders:
+            holder.terminate()
+            self.finish(holder, 143)
+
+
+class Servers(Doctor):
+    def test_unreachable(self):
+        [finding] = self.ask(1, hosts=f"127.0.0.1:1,{self.server.hosts}")["unreachable"]
+        self.assertEqual(finding["subject"], "127.0.0.1:1")
+        self.assertEqual([server["serves"] for server in self.answer["servers"]], [False, True])
+        out, _ = self.paddock(1, "doctor")
+        self.assertRegex(out, r"(?m)^unreachable: 127.0.0.1:1: .*refused\n    fix: start it")
+        found = self.ask(1, hosts="nowhere.invalid:2181")
+        self.assertEqual(list(found), ["unreachable"])
+
+    def test_silent(self):
+        """Something listens, and is no ZooKeeper that serves."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+            self.assertEqual(self.ask(1, "--connect-timeout", "0.5", hosts=address)["silent"][0]["subject"], address)
+        liar = self.proxy(words={"srvr": "This ZooKeeper instance is not currently serving requests\n", "\0\0\0-": "HTTP/1.1 400 \x1b[2J"})
+        self.assertIn("silent", self.ask(1, hosts=liar.hosts))
+        out, _ = self.paddock(1, "doctor")
+        self.assertTrue(all(line.isprintable() for line in out.splitlines()), out)
+
+    def test_version(self):
+        old = self.proxy(words={"srvr": "Zookeeper version: 3.4.13-2d71af4, built on then\nMode: standalone\n"})
+        self.assertIn("3.4.13", self.ask(1, hosts=old.hosts)["version"][0]["what"])
+
+    def test_separate_and_unequal(self):
+        """Servers of two ensembles, with other limits."""
+        other = self.another("--tick", "300", "--max-session", "50000")
+        found = self.ask(1, hosts=f"{self.server.hosts},{other.hosts}")
+        self.assertEqual({finding["subject"] for finding in found["separate"]}, {self.server.hosts, other.hosts})
+        self.assertTrue(any("does not show" in finding["what"] for finding in found["separate"]))
+        text = " ".join(finding["what"] for finding in found["unequal"])
+        self.assertIn("tickTime is 300 ms", text)
+        self.assertIn("from 600 to 50000 ms", text)
+
+    def test_limits(self):
+        """A minimum below two ticks, and a maximum below what is asked for."""
+        server = self.another("--tick", "2000", "--min-session", "1000", "--max-session", "10000")
+        found = self.ask(1, hosts=server.hosts)
+        self.assertEqual(set(found), {"minimum", "clamped"})
+        self.assertIn("10000 ms", found["clamped"][0]["what"])
+        self.assertEqual(self.ask(1, "--session-timeout", "8", hosts=server.hosts).keys(), {"minimum"})
+
+    def test_short(self):
+        self.assertIn("short", self.ask(1, "--session-timeout", "0.5", hosts=self.server.hosts))
+
+    def test_slow(self):
+        late = self.proxy(delay=0.2)
+        self.assertIn("quorum write takes", self.ask(1, "--session-timeout", "9", hosts=late.hosts)["slow"][0]["what"])
+
+    def test_clock(self):
+        """The clock here is an hour ahead."""
+        self.file("ahead").write_bytes(struct.pack("q", 3600))
+        self.environment.update(PADDOCK_WALLCLOCK=str(self.file("ahead")), LD_PRELOAD=WALLCLOCK)
+        found = self.ask(1, hosts=self.server.hosts)
+        self.assertEqual(list(found), ["clock"])
+        self.assertLess(abs(self.answer["clock_ahead_ms"] - 3600000), 10000 * SLACK)
+
+    def test_rate(self):
+        """The leader's clock is set while it is looked at."""
+        ahead = self.file("ahead")
+        ahead.write_bytes(struct.pack("q", 0))
+        with unittest.mock.patch.dict(os.environ, PADDOCK_WALLCLOCK=str(ahead), LD_PRELOAD=WALLCLOCK):
+            server = self.another()
+        process = self.start("doctor", "--json", "-s", server.hosts)
+        wait_for("the first node of the doctor", lambda: (stat := server.client.exists("/paddock-doctor")) and stat.cversion > 0)
+        with ahead.open("r+b") as file:
+            file.write(struct.pack("q", 60))
+        out, _ = self.finish(process, 1)
+        self.assertIn("rate", [finding["code"] for finding in json.loads(out)["findings"]])
+
+    def test_credentials(self):
+        """A server that knows no digest."""
+        self.file("secret").write_text("alice:sesame\n")
+        server = self.another("--property", "zookeeper.DigestAuthenticationProvider.enabled=false")
+        _, err = self.paddock(69, "ls", "--digest-file", self.file("secret"), "-s", server.hosts)
+        self.assertNotIn("sesame", err)
+        self.assertIn("credentials", self.ask(1, "--digest-file", self.file("secret"), hosts=server.hosts))
+
+
+class Trees(Doctor):
+    def look(self, *options, status=1):
+        return {code: [(finding["subject"], finding["what"]) for finding in findings]
+                for code, findings in self.ask(status, *options, self.path, hosts=self.server.hosts).items()}
+
+    def test_counter(self):
+        self.make("old", f"_c_{UUID}-lock-2147483000")
+        self.make("young", f"_c_{UUID}-lock-2000000000")
+        found = self.look()
+        self.assertEqual(list(found), ["counter"])
+        self.assertEqual([subject for subject, _ in found["counter"]], [f"{self.path}/old"])
+        self.assertIn("2147483000", found["counter"][0][1])
+
+    def test_container(self):
+        """A persistent directory that is empty for long. One that was never used, and one that is in use, are none."""
+        for name in ("used", "fresh", "busy"):
+            self.server.client.ensure_path(f"{self.path}/{name}")
+        for name in ("used", "busy"):
+            self.server.client.create(f"{self.path}/{name}/x", b"")
+        self.server.client.delete(f"{self.path}/used/x")
+        self.server.client.ensure_path(f"{self.path}/later")
+        time.sleep(1.1)
+        self.assertEqual(self.look(status=0), {})
+        found = self.look("--idle", "1")
+        self.assertEqual([subject for subject, _ in found.pop("container")], [f"{self.path}/used"])
+        self.assertEqual(found, {})
+
+    def test_open(self):
+        """With credentials directories of locks should be this user's alone."""
+        self.file("secret").write_text("alice:sesame\n")
+        self.make("open", f"_c_{UUID}-lock-0000000001")
+        self.make("closed", f"_c_{UUID}-lock-0000000001")
+        self.server.client.add_auth("digest", "alice:sesame")
+        self.server.client.set_acls(f"{self.path}/closed", [make_digest_acl("alice", "sesame", all=True)])
+        found = self.look("--digest-file", self.file("secret"))
+        self.assertEqual([subject for subject, _ in found.pop("open")], [f"{self.path}/open"])
+        self.assertEqual(found, {})
+        self.assertEqual(self.look(status=0), {})
+
+    def test_orphan(self):
+        self.server.client.ensure_path(f"{self.path}/stuck")
+        self.server.client.create(f"{self.path}/stuck/_c_{UUID}-lock-0000000003", b"")
+        found = self.look()
+        self.assertEqual([subject for subject, _ in found.pop("orphan")], [f"{self.path}/stuck/_c_{UUID}-lock-0000000003"])
+        self.assertEqual(found, {})
+
+    def test_lock(self):
+        """Where the doctor may make no node the clocks are not compared, and it says so."""
+        server = self.another()
+        server.client.create("/paddock-doctor", b"", acl=READ_ACL_UNSAFE)
+        self.assertEqual(list(self.ask(1, hosts=server.hosts)), ["lock"])
+        self.assertIsNone(self.answer["clock_ahead_ms"])
+
+    def test_path(self):
+        self.assertEqual([subject for subject, _ in self.look()["path"]], [self.path])
+
+    def test_usage(self):
+        for arguments in (["/a", "/b"], ["relative"], ["/a//b"], ["--idle", "-1"], ["--idle", "nan"], ["--no-such"]):
+            self.assertIn("paddock: ", self.paddock(64, "doctor", *arguments)[1])
+        with open("/dev/full", "w", encoding="ascii") as full:
+            self.assertIn("No space left", self.paddock(70, "doctor", stdout=full)[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
