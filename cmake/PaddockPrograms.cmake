@@ -2,7 +2,7 @@
 #   one executable from each file that defines main, at build/<preset>/<folder>/<name>, and
 #   one library from the others, which the executables of that folder share.
 # The targets are called <folder>_<name>, with _ for /; <folder>_programs builds all of a folder.
-# It sets <folder>_names, with _ for /, to the names found.
+# It sets <folder>_names, with _ for /, to the names found. A program whose package is not installed is left out.
 function(pdk_add_programs folder)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
     string(REPLACE "/" "_" prefix "${folder}")
@@ -13,7 +13,12 @@ function(pdk_add_programs folder)
         file(STRINGS "${source}" main REGEX "^int main\\(" LIMIT_COUNT 1)
         if(main)
             cmake_path(GET source STEM name)
-            list(APPEND names ${name})
+            pdk_packages_of("${source}" packages_${name} missing)
+            if(missing)
+                message(STATUS "${folder}/${name}.c is left out: ${missing} is not installed")
+            else()
+                list(APPEND names ${name})
+            endif()
         else()
             list(APPEND others "${source}")
         endif()
@@ -30,18 +35,37 @@ function(pdk_add_programs folder)
         add_executable(${prefix}_${name} "${PROJECT_SOURCE_DIR}/${folder}/${name}.c")
         set_target_properties(${prefix}_${name} PROPERTIES
             OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${folder}")
-        target_link_libraries(${prefix}_${name} PRIVATE pdk_build ${arg_LINK} Threads::Threads)
-        pdk_link_sqlite(${prefix}_${name} "${PROJECT_SOURCE_DIR}/${folder}/${name}.c")
+        target_link_libraries(${prefix}_${name} PRIVATE pdk_build ${arg_LINK} ${packages_${name}} Threads::Threads)
         add_dependencies(${prefix}_programs ${prefix}_${name})
     endforeach()
     set(${prefix}_names "${names}" PARENT_SCOPE)
 endfunction()
 
-# Only one of the examples uses SQLite: it is the resource there.
-function(pdk_link_sqlite target source)
-    file(STRINGS "${source}" include REGEX "^#include <sqlite3.h>" LIMIT_COUNT 1)
-    if(include)
-        pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
-        target_link_libraries(${target} PRIVATE PkgConfig::SQLITE)
-    endif()
+# What a program includes that needs a package of its own, and that package as pkg-config knows it.
+set(pdk_packages
+    "sqlite3.h sqlite3" "paddock/adapters/glib.h glib-2.0")
+
+# pdk_packages_of(<source> <needed> <missing>): sets <needed> to the targets of the packages that the source needs, and <missing>
+# to the names of those that are not installed.
+function(pdk_packages_of source needed missing)
+    file(STRINGS "${source}" includes REGEX "^#include <.*>")
+    set(targets "")
+    set(absent "")
+    foreach(line IN LISTS pdk_packages)
+        separate_arguments(words UNIX_COMMAND "${line}")
+        list(POP_FRONT words header)
+        if("#include <${header}>" IN_LIST includes)
+            foreach(package IN LISTS words)
+                string(MAKE_C_IDENTIFIER "PDK_PACKAGE_${package}" found)
+                pkg_check_modules(${found} QUIET IMPORTED_TARGET ${package})
+                if(${found}_FOUND)
+                    list(APPEND targets PkgConfig::${found})
+                else()
+                    list(APPEND absent ${package})
+                endif()
+            endforeach()
+        endif()
+    endforeach()
+    set(${needed} "${targets}" PARENT_SCOPE)
+    set(${missing} "${absent}" PARENT_SCOPE)
 endfunction()
