@@ -20,4 +20,7 @@ if(PDK_INSTALL)
         RENAME _paddock COMPONENT command)
     install(FILES command/completion.fish DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
         RENAME paddock.fish COMPONENT command)
+    # systemd looks below /lib and /usr/lib, whatever the architecture's own folder is called.
+    install(FILES "command/paddock-run@.service" "command/paddock-elect@.service" DESTINATION lib/systemd/system
+        COMPONENT command)
 endif()
