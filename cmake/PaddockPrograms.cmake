@@ -43,7 +43,8 @@ endfunction()
 
 # What a program includes that needs a package of its own, and that package as pkg-config knows it.
 set(pdk_packages
-    "sqlite3.h sqlite3" "paddock/adapters/glib.h glib-2.0")
+    "sqlite3.h sqlite3" "paddock/adapters/glib.h glib-2.0" "paddock/adapters/libuv.h libuv"
+    "paddock/adapters/libevent.h libevent_core" "paddock/adapters/sd-event.h libsystemd")
 
 # pdk_packages_of(<source> <needed> <missing>): sets <needed> to the targets of the packages that the source needs, and <missing>
 # to the names of those that are not installed.

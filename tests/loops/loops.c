@@ -130,18 +130,34 @@ START_TEST(taken_away_by_a_callback) {
 }
 END_TEST
 
-/* The descriptor may stay readable then. A loop that went on would turn without a pause. */
+/* A loop that went on with a descriptor that nobody reads would turn without a pause. */
+static void assert_at_rest(void) {
+    for (int i = 0; i < 5; i++)
+        loop->turn(5);
+    int64_t begun = ts_now_ms();
+    loop->turn(100);
+    ck_assert_int_ge(ts_now_ms() - begun, 90);
+}
+
 START_TEST(closed_by_a_callback) {
     int wanted = 1;
     begin();
     seen.closes = true;
     make_due(1);
     ck_assert(ts_wait_until(was_called, &wanted, PATIENCE_MS));
-    for (int i = 0; i < 5; i++)
-        loop->turn(5);
-    int64_t begun = ts_now_ms();
-    loop->turn(100);
-    ck_assert_int_ge(ts_now_ms() - begun, 90);
+    assert_at_rest();
+    finish();
+}
+END_TEST
+
+/* The close has no time: what is due is dropped, and the descriptor stays readable. */
+START_TEST(closed_while_callbacks_are_due) {
+    begin();
+    make_due(1);
+    pdk_session_close(seen.session, 0);
+    ck_assert(ts_fd_readable(pdk_session_fd(seen.session), 0));
+    assert_at_rest();
+    ck_assert_int_eq(seen.calls, 0);
     finish();
 }
 END_TEST
@@ -192,6 +208,7 @@ int loops_play(const struct loop *adapter) {
     tcase_add_test(cases, callbacks_run_on_the_loop);
     tcase_add_test(cases, taken_away_by_a_callback);
     tcase_add_test(cases, closed_by_a_callback);
+    tcase_add_test(cases, closed_while_callbacks_are_due);
     tcase_add_test(cases, keeps_the_session);
     tcase_add_test(cases, last_reference_in_a_callback);
     tcase_add_test(cases, a_session_with_a_thread_is_refused);
