@@ -45,6 +45,7 @@
 #include <paddock/semaphore.h>
 #include <paddock/sequencer.h>
 #include <paddock/session.h>
+#include <paddock/stats.h>
 #include <paddock/status.h>
 #include <paddock/version.h>
 

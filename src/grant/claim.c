@@ -27,6 +27,7 @@ static struct pdk_claim *claim_new(struct pdk__queue *queue, int32_t count, int6
     claim->queue = pdk__queue_ref(queue);
     claim->is_try = timeout_ms == 0;
     claim->count = count;
+    claim->since = pdk__now(queue->s);
     claim->deadline = pdk__deadline(queue->s, claim->is_try ? queue->s->request_timeout_ms : timeout_ms);
     claim->alarm = (struct pdk__alarm){.ring = on_deadline, .user = claim};
     claim->link.data = claim;
@@ -66,6 +67,7 @@ static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold
     *hold = g_steal_pointer(&claim->hold);
     if (claim->status == PDK_OK && !(in_time && pdk_hold_valid(*hold))) {
         pdk__hold_discard(*hold);
+        s->stats.counts.grants_lapsed++;
         *lapsed = g_steal_pointer(hold);
         if (in_time && s->ended == PDK_OK) {
             queue_up(claim);
@@ -137,6 +139,9 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
     assert(claim->state == PDK__CLAIM_QUEUED && (status == PDK_OK) == (hold != NULL));
     pdk__queue_remove(claim->queue, claim);
     pdk__alarm_off(&claim->alarm);
+    pdk__stats_claim_decided(s, status);
+    if (hold)
+        pdk__stats_waited(s, claim->since, hold->since);
     pdk__log(s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " is decided: %s", claim->queue->dir, claim->number,
              pdk_status_name(status));
     claim->status = status;

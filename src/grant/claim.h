@@ -30,6 +30,7 @@ struct pdk_claim {
     uint64_t number; /* its position among the claims of the queue, for good */
     bool is_try;
     int32_t count; /* of permits; 1 elsewhere */
+    int64_t since; /* when it was made */
     int64_t deadline;
     struct pdk__alarm alarm;
     GList link;                  /* in queue->claims while QUEUED */

@@ -26,6 +26,8 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->queue = pdk__queue_ref(queue);
     hold->token = grant->token;
     hold->handover = grant->handover;
+    hold->since = pdk__now(s);
+    s->stats.counts.holds++;
     g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
     hold->node = g_strdup(grant->entries[0]->own_path);
     hold->proof = g_strdup_printf("%s %s", hold->node, queue->kind.mode);
@@ -82,6 +84,7 @@ static void tell(struct pdk_hold *hold) {
 
 static void end(struct pdk_hold *hold, bool kept) {
     hold->ended = true;
+    pdk__stats_hold_ended(hold->s, hold->since);
     pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
     pdk__wake(&hold->waiters);
@@ -104,6 +107,7 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     hold->reason = hold->voided != PDK_REASON_NONE ? hold->voided : PDK_REASON_LEASE; /* the lease was over already */
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
+    pdk__stats_lost(hold->s, hold->reason);
     pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
     tell(hold);
     end(hold, false);

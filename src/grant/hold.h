@@ -36,6 +36,7 @@ struct pdk_hold {
         voided; /* why it is not valid any more, before it is told of its loss; NONE: it is, or the lease is over */
     bool ended; /* lost or released: no longer in the registry */
     bool released;
+    int64_t since;               /* when it began */
     GList link;                  /* in the registry's holds */
     uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached, or ended */
     GList own;                   /* in the thread's holds (owned.h) */

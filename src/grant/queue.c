@@ -212,6 +212,7 @@ static void insert(struct pdk__queue *queue, struct pdk_claim *claim) {
         next = next->next;
     g_queue_insert_before_link(&queue->claims, next, &claim->link);
     queue->tries += claim->is_try;
+    pdk__stats_claim_queued(queue->s);
     pdk__log(queue->s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " queues", queue->dir, claim->number);
 }
 
@@ -253,6 +254,7 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
     case PDK__HANDOVER_HERE:
         entry->owner = &queue->owner;
         queue->entry = entry;
+        s->stats.counts.handovers++;
         grant_next(queue);
         return;
     case PDK__HANDOVER_REJOIN: /* queue anew before leaving */

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/thread.h"
+#include "core/histogram.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ struct notice {
     void (*run)(void *user);
     void (*drop)(void *user);
     void *user;
+    int64_t since; /* when it became due; 0: a line of the log, which nobody waits for */
 };
 
 static _Thread_local pdk_session *running; /* this thread is in a callback of that session */
@@ -92,6 +94,7 @@ static bool push(pdk_session *s, enum pdk__due kind, struct notice notice) {
     struct pdk__outbox *o = &s->outbox;
     struct notice *n = g_new(struct notice, 1);
     *n = notice;
+    n->since = kind == PDK__DUE_LINE ? 0 : pdk__now(s);
     pthread_mutex_lock(&o->lock);
     bool taken = !o->silent;
     if (taken)
@@ -108,11 +111,11 @@ static bool push(pdk_session *s, enum pdk__due kind, struct notice notice) {
 }
 
 bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user) {
-    return push(s, PDK__DUE_CALLBACK, (struct notice){run, drop, user});
+    return push(s, PDK__DUE_CALLBACK, (struct notice){run, drop, user, 0});
 }
 
 bool pdk__later_first(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user) {
-    return push(s, PDK__DUE_LOSS, (struct notice){run, drop, user});
+    return push(s, PDK__DUE_LOSS, (struct notice){run, drop, user, 0});
 }
 
 struct line_of_log {
@@ -140,7 +143,7 @@ static void log_drop(void *user) {
 static struct notice of_line(pdk_session *s, int level, char *text) {
     struct line_of_log *line = g_new(struct line_of_log, 1);
     *line = (struct line_of_log){s, level, text};
-    return (struct notice){log_run, log_drop, line};
+    return (struct notice){log_run, log_drop, line, 0};
 }
 
 /* Before the next line: how many are missing. A call of its own, since a loss may come meanwhile. Under the lock. */
@@ -155,6 +158,29 @@ static void tell_dropped(pdk_session *s) {
     g_queue_push_head(&o->due[PDK__DUE_LINE], n);
 }
 
+/* n: or NULL. Under the lock. */
+static void note_delay(pdk_session *s, const struct notice *n) {
+    if (n && n->since != 0)
+        s->outbox.delay = MAX(s->outbox.delay, pdk__now(s) - n->since);
+}
+
+void pdk__outbox_read(pdk_session *s, pdk_stats *stats) {
+    struct pdk__outbox *o = &s->outbox;
+    pthread_mutex_lock(&o->lock);
+    note_delay(s, g_queue_peek_head(&o->due[PDK__DUE_LOSS]));
+    note_delay(s, g_queue_peek_head(&o->due[PDK__DUE_CALLBACK]));
+    stats->callbacks_queued = o->due[PDK__DUE_LOSS].length + o->due[PDK__DUE_CALLBACK].length;
+    stats->callback_delay_us = pdk__us(o->delay);
+    stats->log_lines_dropped = o->log_dropped_ever;
+    pthread_mutex_unlock(&o->lock);
+}
+
+void pdk__outbox_forget_delay(pdk_session *s) {
+    pthread_mutex_lock(&s->outbox.lock);
+    s->outbox.delay = 0;
+    pthread_mutex_unlock(&s->outbox.lock);
+}
+
 /* Take the next callback, for this thread to run. NULL: none is due, or another thread runs one. */
 static struct notice *begin(pdk_session *s) {
     struct pdk__outbox *o = &s->outbox;
@@ -163,6 +189,7 @@ static struct notice *begin(pdk_session *s) {
     struct notice *n = o->busy || o->silent ? NULL : next(o);
     if (n) {
         o->busy = true;
+        note_delay(s, n);
     } else if (o->fd >= 0 && !o->busy) {
         eventfd_t ignored;
         eventfd_read(o->fd, &ignored);
@@ -270,10 +297,9 @@ void pdk__log_text(pdk_session *s, int level, const char *text) {
         return;
     pthread_mutex_lock(&o->lock);
     bool room = !o->silent && o->log_lines < PDK__LOG_LINES_MAX;
-    if (room)
-        o->log_lines++;
-    else
-        o->log_dropped++;
+    o->log_lines += room;
+    o->log_dropped += !room;
+    o->log_dropped_ever += !room;
     pthread_mutex_unlock(&o->lock);
     if (!room)
         return;

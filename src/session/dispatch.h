@@ -4,6 +4,7 @@
 
 #include <glib.h>
 #include <paddock/session.h>
+#include <paddock/stats.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -23,6 +24,8 @@ struct pdk__outbox {
     bool silent; /* no callback starts any more */
     int fd;      /* manual: readable while something is due */
     unsigned log_lines, log_dropped;
+    uint64_t log_dropped_ever;
+    int64_t delay; /* the longest, in ns, that a callback was due before it began */
     pdk_log_fn on_log;
     void *on_log_user;
     int log_level;
@@ -58,6 +61,10 @@ bool pdk__outbox_is_silent(pdk_session *s);
 bool pdk__outbox_drain(pdk_session *s, int64_t until);
 /* Wait until it is silent and nothing is running, or until the moment. true: so it is. Not under the monitor. */
 bool pdk__outbox_await_silence(pdk_session *s, int64_t until);
+
+/* Its figures: what is due and has not begun, the longest delay, lines dropped. The delay begins anew. Under the monitor or not. */
+void pdk__outbox_read(pdk_session *s, pdk_stats *stats);
+void pdk__outbox_forget_delay(pdk_session *s);
 
 /* Write a log line, if the level is logged. Under the monitor or not. */
 __attribute__((format(printf, 3, 4))) void pdk__log(pdk_session *s, int level, const char *format, ...);

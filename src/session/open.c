@@ -130,6 +130,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     pdk__lists_init(s);
     pdk__renew_init(s);
     pdk__silence_init(s);
+    pdk__stats_init(&s->stats);
     pdk__lease_init(&s->lease, o->server_tick_ms * PDK__MS, o->touch_hops);
     return s;
 }

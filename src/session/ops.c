@@ -42,8 +42,10 @@ static bool submit(pdk_session *s, struct op *op, struct pdk__request *request) 
     if (!s->platform->zk->submit(s->zk, request))
         return false;
     s->requests++;
-    if (request->kind == PDK__OP_BARRIER)
+    if (request->kind == PDK__OP_BARRIER) {
         s->barrier = s->requests;
+        s->stats.counts.renewals_sent++;
+    }
     pdk__window_sent(&s->window, op->lane);
     if (op->turn)
         op->turn->sent(s, op->user);
@@ -153,10 +155,12 @@ static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
 
 /* A barrier that has failed serves nobody: the next that needs one sends another. */
 static void barrier_answered(pdk_session *s, const struct op *op, bool committed) {
-    if (committed)
+    if (committed) {
         s->proven = op->number;
-    else if (s->barrier == op->number)
+        pdk__stats_renewed(s, op->sent, pdk__now(s));
+    } else if (s->barrier == op->number) {
         s->barrier = 0;
+    }
 }
 
 void pdk__answered(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {

@@ -141,6 +141,7 @@ bool pdk__renew_prove(pdk_session *s, uint64_t since) {
 void pdk__renew_answered(pdk_session *s, int64_t sent, bool committed) {
     pdk__assert_locked(s);
     int64_t now = pdk__now(s);
+    pdk__stats_lease(s, now);
     bool was_fresh = pdk__lease_fresh(&s->lease, now);
     bool moved = pdk__lease_answered(&s->lease, sent, now, committed);
     pdk__renew_share(s);

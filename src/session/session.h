@@ -21,6 +21,7 @@
 #include "session/monitor.h"
 #include "session/platform.h"
 #include "session/silence.h"
+#include "session/stats.h"
 #include "session/window.h"
 #include "zk/hosts.h"
 
@@ -136,6 +137,7 @@ struct pdk_session {
     GQueue leaving;                 /* the entries that leave, in the order in which they began */
 
     struct pdk__outbox outbox;
+    struct pdk__stats stats; /* stats.h */
 };
 
 static inline void pdk__lock(pdk_session *s) { pdk__monitor_enter(&s->monitor); }

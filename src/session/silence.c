@@ -125,9 +125,11 @@ static void leave(pdk_session *s) {
     if (generation != s->generation)
         return;
     parted(s, parting, now);
-    if (parting != PDK__ZK_STAYS)
+    if (parting != PDK__ZK_STAYS) {
+        s->stats.counts.server_leaves++;
         pdk__log(s, PDK_LOG_WARN, "the server commits nothing: no answer to a write for %lld ms; going to another one",
                  (long long)(silent / PDK__MS));
+    }
     s->silence.leaves++;
     if (s->silence.since == 0 || s->link != PDK__LINK_CONNECTED)
         return;
@@ -146,6 +148,7 @@ static void hurry(pdk_session *s) {
     if (generation != s->generation || parting == PDK__ZK_STAYS)
         return;
     parted(s, parting, now);
+    s->stats.counts.server_hurries++;
     pdk__log(s, PDK_LOG_WARN, "no answer to a handshake for %lld ms; going to another server",
              (long long)(patience / PDK__MS));
 }

@@ -84,8 +84,10 @@ static void begin_anew(pdk_session *s) {
     if (s->listener)
         s->listener->calls->expired(s->listener);
     retire(s);
-    if (had_session)
+    if (had_session) {
+        s->stats.counts.sessions_lost++;
         tell_then(s, PDK_SESSION_EXPIRED);
+    }
     pdk__lease_begin(&s->lease, 0);
     pdk__renew_share(s);
 }
@@ -164,6 +166,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
         s->connected_at = pdk__now(s);
         pdk__silence_connected(s);
         s->restored = first;
+        s->stats.counts.reconnects += !first;
     }
     pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);
     pdk__renew_share(s);
@@ -173,6 +176,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     s->id = id;
     if (first) {
         pdk__tokens_begin(s);
+        s->stats.counts.reopens += s->ever_connected;
         pdk__session_tell(s, s->ever_connected ? PDK_SESSION_REOPENED : PDK_SESSION_CONNECTED);
         s->ever_connected = true;
     } else { /* a shorter timeout shortens the holds */

@@ -11,7 +11,16 @@ static struct pdk__platform platform;
 static int lines, drops;
 static char dropped[80];
 
+static int64_t clock_ns;
+
 static void never_mind(pdk_session *s) { (void)s; }
+static int64_t now(void) { return clock_ns; }
+
+static pdk_stats stats(void) {
+    pdk_stats read = PDK_STATS_INIT;
+    pdk__outbox_read(session, &read);
+    return read;
+}
 
 static void on_log(pdk_log_level level, const char *text, void *user) {
     (void)user;
@@ -31,6 +40,8 @@ static void setup(void) {
     options.log_level = PDK_LOG_INFO;
     platform = sim_platform;
     platform.wake = never_mind;
+    platform.now = now;
+    clock_ns = 1000;
     session = g_new0(pdk_session, 1);
     session->platform = &platform;
     ck_assert_int_eq(pdk__outbox_init(session, &options), PDK_OK);
@@ -73,6 +84,10 @@ START_TEST(lines_without_room_are_counted) {
     run_all();
     ck_assert_int_eq(lines, PDK__LOG_LINES_MAX + 1);
     ck_assert_int_eq(drops, 1);
+    log_lines(PDK__LOG_LINES_MAX + 5);
+    ck_assert_uint_eq(stats().log_lines_dropped, 7 + 5);
+    run_all();
+    ck_assert_uint_eq(stats().log_lines_dropped, 7 + 5);
 }
 END_TEST
 
@@ -136,6 +151,31 @@ START_TEST(a_loss_waits_for_one_line_at_most) {
 }
 END_TEST
 
+/* Of what has begun, and of what still waits. Lines of the log do not count. */
+START_TEST(the_longest_delay_is_told_until_it_is_forgotten) {
+    order[0] = '\0';
+    log_lines(2);
+    ck_assert_uint_eq(stats().callbacks_queued, 0);
+    ck_assert(pdk__later_first(session, note, forget, (void *)"X"));
+    clock_ns += 3000;
+    ck_assert(pdk__later(session, note, forget, (void *)"Y"));
+    ck_assert_uint_eq(stats().callbacks_queued, 2);
+    ck_assert_uint_eq(stats().callback_delay_us, 3);
+    clock_ns += 2000;
+    ck_assert(pdk__outbox_run_one(session));
+    ck_assert_str_eq(order, "X");
+    ck_assert_uint_eq(stats().callbacks_queued, 1);
+    ck_assert_uint_eq(stats().callback_delay_us, 5);
+    pdk__outbox_forget_delay(session);
+    ck_assert_uint_eq(stats().callback_delay_us, 2);
+    run_all();
+    clock_ns += 9000;
+    ck_assert_uint_eq(stats().callbacks_queued, 0);
+    ck_assert_uint_eq(stats().callback_delay_us, 2);
+    ck_assert_str_eq(order, "XY");
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_log");
     TCase *cases = tcase_create("driver_log");
@@ -146,6 +186,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_silent_outbox_drops_what_waits);
     tcase_add_test(cases, losses_go_first_and_lines_last);
     tcase_add_test(cases, a_loss_waits_for_one_line_at_most);
+    tcase_add_test(cases, the_longest_delay_is_told_until_it_is_forgotten);
     suite_add_tcase(suite, cases);
     return suite;
 }

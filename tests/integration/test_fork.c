@@ -136,6 +136,12 @@ static void use_session(GString *wrong) {
     pdk_lock *lock = NULL;
     forked(wrong, "pdk_session_flush", pdk_session_flush(parent.session, 1000));
     forked(wrong, "pdk_session_close", pdk_session_close(parent.session, 1000));
+    pdk_stats stats = PDK_STATS_INIT;
+    size_t length = 77;
+    forked(wrong, "pdk_session_stats", pdk_session_stats(parent.session, &stats));
+    forked(wrong, "pdk_session_stats_reset", pdk_session_stats_reset(parent.session));
+    forked(wrong, "pdk_session_stats_text", pdk_session_stats_text(parent.session, NULL, 0, &length));
+    expect(wrong, "the stats are left alone", stats.session_timeout_us == 0 && length == 77);
     forked(wrong, "pdk_session_dispatch", pdk_session_dispatch(parent.manual, &count));
     forked(wrong, "pdk_session_dispatch of a threaded one", pdk_session_dispatch(parent.session, &count));
     forked(wrong, "pdk_lock_new", pdk_lock_new(parent.session, "/fork/new", NULL, &lock));

@@ -1,0 +1,195 @@
+/* The figures of a session, on a real server: they agree with what the program did, heard, and reads of them as text. */
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "refused.h"
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000, THREADS = 4, ROUNDS = 50 };
+
+static ts_client *client;
+static pdk_stats stats;
+
+static void begin(void) { client = ts_bench_client(SESSION_MS); }
+
+static const pdk_stats *read_stats(void) {
+    stats = (pdk_stats)PDK_STATS_INIT;
+    ck_assert_int_eq(pdk_session_stats(client->session, &stats), PDK_OK);
+    return &stats;
+}
+
+/* The number of a sample in the text. */
+static double sample(const char *text, const char *name) {
+    char *line = g_strconcat("\n", name, " ", NULL);
+    const char *found = strstr(text, line);
+    ck_assert_msg(found != NULL, "no sample %s", name);
+    double value = g_ascii_strtod(found + strlen(line), NULL);
+    g_free(line);
+    return value;
+}
+
+static char *read_text(void) {
+    char *text = g_malloc(16001);
+    size_t length = 0;
+    ck_assert_int_eq(pdk_session_stats_text(client->session, text, 16001, &length), PDK_OK);
+    ck_assert_uint_eq(strlen(text), length);
+    ck_assert(g_str_has_suffix(text, "\n# EOF\n"));
+    return text;
+}
+
+/* ---- agreement */
+
+static struct {
+    pdk_lock *lock;
+    gint handed_over;
+} shared;
+
+static void *take_turns(void *user) {
+    for (int i = 0; i < ROUNDS; i++) {
+        pdk_hold *hold = NULL;
+        if (pdk_lock_acquire(shared.lock, PDK_FOREVER, &hold) != PDK_OK)
+            abort();
+        if (pdk_hold_handover(hold) > 0)
+            g_atomic_int_inc(&shared.handed_over);
+        if (pdk_hold_release(hold) != PDK_OK)
+            abort();
+    }
+    return user;
+}
+
+START_TEST(threads_that_take_turns_are_counted_as_they_count) {
+    pthread_t threads[THREADS];
+    shared.lock = ts_lock(client, ts_fresh_path());
+    shared.handed_over = 0;
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_turns, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_eq(pdk_session_flush(client->session, ts_patience(5000)), PDK_OK);
+    read_stats();
+    ck_assert_uint_eq(stats.claims_granted, THREADS * ROUNDS);
+    ck_assert_uint_eq(stats.wait_time.count, THREADS * ROUNDS);
+    ck_assert_uint_eq(stats.hold_time.count, THREADS * ROUNDS);
+    ck_assert_uint_eq(stats.handovers, (uint64_t)shared.handed_over);
+    ck_assert_uint_gt(stats.handovers, 0);
+    ck_assert_uint_eq(stats.claims_waiting + stats.holds + stats.deletes_pending, 0);
+    ck_assert_uint_eq(stats.connected, 1);
+    ck_assert_uint_eq(stats.session_timeout_us, SESSION_MS * 1000);
+    ck_assert_uint_gt(stats.renewal_time.count, 0);
+    ck_assert_int_ge(stats.lease_least_us, 0);
+    char *text = read_text();
+    ck_assert(sample(text, "paddock_claims_total{result=\"granted\"}") == THREADS * ROUNDS);
+    ck_assert(sample(text, "paddock_handovers_total") == shared.handed_over);
+    ck_assert(sample(text, "paddock_hold_seconds_bucket{le=\"+Inf\"}") == THREADS * ROUNDS);
+    ck_assert(sample(text, "paddock_connected") == 1);
+    ck_assert(sample(text, "paddock_session_timeout_seconds") == SESSION_MS / 1000);
+    g_free(text);
+}
+END_TEST
+
+START_TEST(what_a_link_and_a_server_did_is_counted) {
+    pdk_lock *lock = ts_lock(client, ts_fresh_path());
+    pdk_hold *hold = ts_bench_acquire(lock, 5000);
+    ts_lost *lost = ts_lost_watch(hold);
+    for (int i = 1; i <= 3; i++) {
+        ts_proxy_reset(client->proxy);
+        ck_assert(ts_wait_event(client, PDK_SESSION_RESTORED, i, ts_patience(5000)));
+    }
+    read_stats();
+    ck_assert_uint_ge(stats.reconnects, 3);
+    ck_assert_uint_eq(stats.lost_lease + stats.lost_expired + stats.lost_node_gone + stats.lost_closed, 0);
+    ck_assert_int_eq(ts_expire(client->proxy, ts_bench_server()), 0);
+    ck_assert(ts_lost_wait(lost, ts_patience(5000)));
+    ck_assert(ts_wait_event(client, PDK_SESSION_REOPENED, 1, ts_patience(10000)));
+    read_stats();
+    ck_assert_uint_eq(stats.lost_lease + stats.lost_expired + stats.lost_node_gone, 1);
+    ck_assert_uint_eq(stats.lost_expired, ts_lost_reason(lost) == PDK_REASON_EXPIRED ? 1 : 0);
+    ck_assert_uint_eq(stats.sessions_lost, 1);
+    ck_assert_uint_eq(stats.reopens, 1);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+}
+END_TEST
+
+/* ---- reading */
+
+START_TEST(a_reset_lets_the_extremes_begin_anew) {
+    pdk_hold *hold = ts_bench_acquire(ts_lock(client, ts_fresh_path()), 5000);
+    ck_assert_int_ge(read_stats()->lease_least_us, 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_ge(read_stats()->lease_least_us, 0);
+    ck_assert_int_eq(pdk_session_stats_reset(client->session), PDK_OK);
+    ck_assert_int_eq(read_stats()->lease_least_us, -1);
+    ck_assert_uint_eq(stats.claims_granted, 1);
+}
+END_TEST
+
+START_TEST(a_struct_of_another_version_gets_what_it_has_room_for) {
+    struct {
+        pdk_stats known;
+        uint64_t unknown;
+    } newer;
+    memset(&newer, 7, sizeof newer);
+    ck_assert_int_eq(pdk_stats_init(&newer.known, sizeof newer), PDK_OK);
+    ck_assert_uint_eq(newer.known.size, sizeof newer);
+    ck_assert_uint_eq(newer.known.claims_granted + newer.unknown, 0);
+    newer.unknown = 5;
+    ck_assert_int_eq(pdk_session_stats(client->session, &newer.known), PDK_OK);
+    ck_assert_uint_eq(newer.known.size, sizeof newer);
+    ck_assert_uint_eq(newer.known.connected, 1);
+    ck_assert_uint_eq(newer.unknown, 0);
+    newer.known.size = sizeof newer.known;
+    newer.unknown = 5;
+    ck_assert_int_eq(pdk_session_stats(client->session, &newer.known), PDK_OK);
+    ck_assert_uint_eq(newer.unknown, 5);
+}
+END_TEST
+
+START_TEST(a_text_that_does_not_fit_is_refused_with_its_length) {
+    size_t length = 0, again = 0;
+    ck_assert_int_eq(pdk_session_stats_text(client->session, NULL, 0, &length), PDK_OK);
+    ck_assert_uint_gt(length, 1000);
+    char *text = g_malloc(length);
+    text[0] = '!';
+    refused(pdk_session_stats_text(client->session, text, length / 2, &again), PDK_LIMIT, "size");
+    ck_assert_uint_gt(again, length / 2);
+    ck_assert_str_eq(text, "");
+    g_free(text);
+}
+END_TEST
+
+START_TEST(bad_input_is_refused) {
+    char text[4];
+    size_t length = 77;
+    pdk_stats untouched = PDK_STATS_INIT;
+    refused(pdk_session_stats(NULL, &untouched), PDK_INVALID, "session");
+    refused(pdk_session_stats(client->session, NULL), PDK_INVALID, "struct");
+    untouched.size = 12;
+    refused(pdk_session_stats(client->session, &untouched), PDK_INVALID, "size");
+    ck_assert_uint_eq(untouched.connected, 0);
+    refused(pdk_stats_init(NULL, sizeof untouched), PDK_INVALID, "struct");
+    refused(pdk_stats_init(&untouched, 16), PDK_INVALID, "size");
+    refused(pdk_session_stats_reset(NULL), PDK_INVALID, "session");
+    refused(pdk_session_stats_text(NULL, text, sizeof text, &length), PDK_INVALID, "session");
+    refused(pdk_session_stats_text(client->session, NULL, 1, &length), PDK_INVALID, "buffer");
+    refused(pdk_session_stats_text(client->session, text, sizeof text, NULL), PDK_INVALID, "length");
+    ck_assert_uint_eq(length, 77);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("stats");
+    TCase *cases = ts_bench_case(suite, "stats");
+    tcase_add_checked_fixture(cases, begin, NULL);
+    tcase_add_test(cases, threads_that_take_turns_are_counted_as_they_count);
+    tcase_add_test(cases, what_a_link_and_a_server_did_is_counted);
+    tcase_add_test(cases, a_reset_lets_the_extremes_begin_anew);
+    tcase_add_test(cases, a_struct_of_another_version_gets_what_it_has_room_for);
+    tcase_add_test(cases, a_text_that_does_not_fit_is_refused_with_its_length);
+    tcase_add_test(cases, bad_input_is_refused);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
