@@ -41,11 +41,12 @@ def symbols(tree, version, series, headers):
             continue
         theirs = [h for h in headers if (h.name in FENCE | SHARED if library.endswith("fence") else h.name not in FENCE)]
         wanted = functions(theirs) | {f"PADDOCK_{series}"}  # the node is a symbol, too
-        first, *lines = path.read_text().splitlines()
-        if first != f"{library}.so.{series} {library}{series} #MINVER#":
-            yield path, 1, f"the first line is {library}.so.{series} {library}{series} #MINVER#"
+        head = [f"{library}.so.{series} {library}{series} #MINVER#", f"* Build-Depends-Package: {library}-dev"]
+        lines = path.read_text().splitlines()
+        if lines[:2] != head:
+            yield path, 1, f"the first lines are {' and '.join(head)}"
         listed = {}
-        for number, line in enumerate(lines, 2):
+        for number, line in enumerate(lines[2:], 3):
             entry = re.fullmatch(rf" ([\w.]+)@PADDOCK_{re.escape(series)} (\d+(?:\.\d+)*)~", line)
             if not entry:
                 yield path, number, f"not a symbol of PADDOCK_{series} with the version that brought it, and ~: {line}"
@@ -56,7 +57,7 @@ def symbols(tree, version, series, headers):
             if entry:
                 listed[entry.group(1)] = number
         for name in sorted(wanted - set(listed)):
-            yield path, len(lines) + 1, f"missing:  {name}@PADDOCK_{series} {version}~"
+            yield path, len(lines), f"missing:  {name}@PADDOCK_{series} {version}~"
         for name in sorted(set(listed) - wanted):
             yield path, listed[name], f"no function of a public header: {name}"
     if f"\nPADDOCK_{series} {{" not in read(tree, "cmake/paddock.map"):
