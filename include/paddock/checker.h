@@ -34,8 +34,7 @@ typedef struct pdk_checker_options {
     int32_t reserved;
 } pdk_checker_options;
 
-#define PDK_CHECKER_OPTIONS_INIT                                                                   \
-    { sizeof(pdk_checker_options), 1000, 0 }
+#define PDK_CHECKER_OPTIONS_INIT {sizeof(pdk_checker_options), 1000, 0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

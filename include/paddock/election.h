@@ -56,8 +56,7 @@ typedef struct pdk_election_options {
     const char *identity;
 } pdk_election_options;
 
-#define PDK_ELECTION_OPTIONS_INIT                                                                  \
-    { sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL }
+#define PDK_ELECTION_OPTIONS_INIT {sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -121,7 +120,7 @@ typedef struct pdk_election_callbacks {
 } pdk_election_callbacks;
 
 #define PDK_ELECTION_CALLBACKS_INIT                                                                \
-    { sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL, NULL }
+    {sizeof(pdk_election_callbacks), NULL, NULL, NULL, NULL, NULL, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -307,7 +306,7 @@ typedef struct pdk_service_options {
 } pdk_service_options;
 
 #define PDK_SERVICE_OPTIONS_INIT                                                                   \
-    { sizeof(pdk_service_options), 10000, PDK_DRAIN_KEEP, NULL, NULL, NULL, NULL }
+    {sizeof(pdk_service_options), 10000, PDK_DRAIN_KEEP, NULL, NULL, NULL, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

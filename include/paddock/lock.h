@@ -49,8 +49,7 @@ typedef struct pdk_lock_options {
     const char *identity;
 } pdk_lock_options;
 
-#define PDK_LOCK_OPTIONS_INIT                                                                      \
-    { sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL }
+#define PDK_LOCK_OPTIONS_INIT {sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

@@ -48,8 +48,7 @@ typedef struct pdk_rwlock_options {
     const char *identity;
 } pdk_rwlock_options;
 
-#define PDK_RWLOCK_OPTIONS_INIT                                                                    \
-    { sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL }
+#define PDK_RWLOCK_OPTIONS_INIT {sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

@@ -57,8 +57,7 @@ typedef struct pdk_semaphore_options {
     const char *identity;
 } pdk_semaphore_options;
 
-#define PDK_SEMAPHORE_OPTIONS_INIT                                                                 \
-    { sizeof(pdk_semaphore_options), 256, 100, NULL }
+#define PDK_SEMAPHORE_OPTIONS_INIT {sizeof(pdk_semaphore_options), 256, 100, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

@@ -170,10 +170,28 @@ typedef struct pdk_session_options {
 } pdk_session_options;
 
 #define PDK_SESSION_OPTIONS_INIT                                                                   \
-    {                                                                                              \
-        sizeof(pdk_session_options), 15000, 10000, 5000, 0, 1, PDK_DISPATCH_THREAD, PDK_LOG_INFO,  \
-            0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0                 \
-    }
+    {sizeof(pdk_session_options),                                                                  \
+     15000,                                                                                        \
+     10000,                                                                                        \
+     5000,                                                                                         \
+     0,                                                                                            \
+     1,                                                                                            \
+     PDK_DISPATCH_THREAD,                                                                          \
+     PDK_LOG_INFO,                                                                                 \
+     0,                                                                                            \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     0,                                                                                            \
+     0,                                                                                            \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

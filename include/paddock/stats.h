@@ -138,10 +138,43 @@ typedef struct pdk_stats {
 
 /* An empty pdk_stats of this version. */
 #define PDK_STATS_INIT                                                                             \
-    {                                                                                              \
-        sizeof(pdk_stats), 0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0, {0}}, 0, {0, 0, 0, {0}}, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, {0, 0, 0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0             \
-    }
+    {sizeof(pdk_stats),                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     {0, 0, 0, {0}},                                                                               \
+     0,                                                                                            \
+     {0, 0, 0, {0}},                                                                               \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     {0, 0, 0, {0}},                                                                               \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

@@ -50,9 +50,7 @@ static pair pair_of(const struct pdk__mark *mark) {
     return both;
 }
 
-struct pdk__mark pdk__fence_load(const struct pdk_fence *fence) {
-    return read_words(fence);
-}
+struct pdk__mark pdk__fence_load(const struct pdk_fence *fence) { return read_words(fence); }
 
 static bool exchange(struct pdk_fence *fence, const struct pdk__mark *from, const struct pdk__mark *to) {
     if (to->floor != from->floor)

@@ -32,7 +32,9 @@ struct family {
 #define AT(field) offsetof(pdk_stats, field)
 #define ONE(field)                                                                                                     \
     NULL, {                                                                                                            \
-        { NULL, AT(field) }                                                                                            \
+        {                                                                                                              \
+            NULL, AT(field)                                                                                            \
+        }                                                                                                              \
     }
 
 static const struct family families[] = {

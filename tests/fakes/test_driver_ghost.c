@@ -4,7 +4,9 @@
 
 static struct driver_user *const one = &driver_users[0], *const two = &driver_users[1];
 
-static struct { uint32_t barriers; } sent;
+static struct {
+    uint32_t barriers;
+} sent;
 
 static bool counts(const struct pdk__request *request) {
     sent.barriers += request->kind == PDK__OP_BARRIER;

@@ -44,7 +44,9 @@ END_TEST
 
 /* ---- answers */
 
-static struct { int asked, answers, empty; } answered;
+static struct {
+    int asked, answers, empty;
+} answered;
 
 static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply) {
     (void)s;

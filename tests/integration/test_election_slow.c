@@ -42,7 +42,7 @@ static struct {
 static atomic_int answered; /* what the act returned; -1 before */
 
 static void act_once(record *r, void *call) {
-    pdk_status (*const *act)(pdk_election * election) = call;
+    pdk_status (*const *act)(pdk_election *election) = call;
     (void)r;
     if (atomic_load(&answered) == -1) {
         atomic_store(&answered, (*act)(it.election));

@@ -33,7 +33,9 @@ struct finding {
     bool has_usr1, has_usr2;
 };
 
-static struct { struct finding log, event, acquired, lost, freed, term, failed; } found;
+static struct {
+    struct finding log, event, acquired, lost, freed, term, failed;
+} found;
 
 static const int of_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 static _Thread_local volatile sig_atomic_t reached;

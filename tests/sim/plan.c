@@ -34,8 +34,7 @@ int32_t *plan_setting(struct plan *plan, size_t index, int32_t *standard) {
 
 const char *plan_kind_name(enum plan_kind kind) { return kinds[kind].name; }
 
-#define PATHS(below)                                                                                                   \
-    { "/locks/orders" below, "/stock" below, "/locks/deep/mail" below }
+#define PATHS(below) {"/locks/orders" below, "/stock" below, "/locks/deep/mail" below}
 
 const char *plan_path(int32_t path) {
     static const char *const paths[PLAN_PATHS] = PATHS("");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define T (16000 * PDK__MS) /* margin: 1000 + 50 ms; report delay with the default tick: 17/16 (4000 + 50) ms */
-#define MS(n) ((n)*PDK__MS)
+#define MS(n) ((n) * PDK__MS)
 
 static struct pdk__lease lease;
 

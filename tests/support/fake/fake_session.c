@@ -33,13 +33,13 @@ static struct ts_fake_node *find(struct ts_fake *fake, struct ts_fake_name name)
 static void forget_watches(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < fake->tree.count; i++)
         fake->tree.nodes[i].watchers &= ~(1u << session);
-    fake->tree.children_watchers &= (uint16_t) ~(1u << session);
+    fake->tree.children_watchers &= (uint16_t)~(1u << session);
 }
 
 static void forget_missed(struct ts_fake *fake, int32_t session) {
     for (int32_t i = 0; i < fake->tree.count; i++)
         fake->tree.nodes[i].missed &= ~(1u << session);
-    fake->tree.overlooked &= (uint16_t) ~(1u << session);
+    fake->tree.overlooked &= (uint16_t)~(1u << session);
 }
 
 void ts_fake_forget(struct ts_fake *fake, int32_t session) {

@@ -127,8 +127,8 @@ void ts_fake_expire(struct ts_fake *fake, int32_t session, struct ts_fake_effect
     fake->sessions[session].alive = false;
     fake->sessions[session].zombies = 0;
     tree->zxid++;
-    tree->children_watchers &= (uint16_t) ~(1u << session);
-    tree->overlooked &= (uint16_t) ~(1u << session);
+    tree->children_watchers &= (uint16_t)~(1u << session);
+    tree->overlooked &= (uint16_t)~(1u << session);
     for (int32_t i = 0; i < tree->count; i++) {
         tree->nodes[i].watchers &= ~(1u << session);
         tree->nodes[i].missed &= ~(1u << session);

@@ -21,9 +21,7 @@ struct sim_waiting {
 
 static struct sim_process *current;
 
-struct sim_process *sim_process_current(void) {
-    return current;
-}
+struct sim_process *sim_process_current(void) { return current; }
 
 /* ---- the clock */
 
