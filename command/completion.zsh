@@ -46,7 +46,7 @@ _paddock() {
         '--check[stand only while this succeeds]:command:_cmdstring'
         '--check-every[how often, and how long it may take]:seconds:'
         '--pause[after a term that ended by itself]:seconds:'
-        '--listen[answer /leader and /healthz by HTTP]:[address\:]port:'
+        '--listen[answer /leader, /healthz and /metrics by HTTP]:[address\:]port:'
         '--observe[print each leader, and stand for nothing]'
     )
     json=('--json[print JSON]')

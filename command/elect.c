@@ -65,7 +65,8 @@ int cmd_elect(int argc, char **argv) {
         {"check", 0, 0, G_OPTION_ARG_FILENAME, &e.check, "stand only while this succeeds", "CMD"},
         {"check-every", 0, 0, G_OPTION_ARG_DOUBLE, &e.every, "how often, and how long it may take; 10", "SECONDS"},
         {"pause", 0, 0, G_OPTION_ARG_DOUBLE, &e.pause, "after a term that ended by itself; 1", "SECONDS"},
-        {"listen", 0, 0, G_OPTION_ARG_FILENAME, &e.listen, "answer /leader and /healthz by HTTP", "[ADDRESS:]PORT"},
+        {"listen", 0, 0, G_OPTION_ARG_FILENAME, &e.listen, "answer /leader, /healthz and /metrics by HTTP",
+         "[ADDRESS:]PORT"},
         {"observe", 0, 0, G_OPTION_ARG_NONE, &e.observe, "print each leader, and stand for nothing", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     int status = CMD_USAGE;

@@ -195,6 +195,7 @@ static int run_election(cmd_election *e, char **command) {
         status = cmd_keeper_open(k);
     if (status)
         return status;
+    cmd_endpoint_measure(&e->endpoint, k->session);
     k->extra[0] = (struct pollfd){.fd = e->events.guard.channel, .events = POLLIN};
     k->extra[1] = (struct pollfd){.fd = e->health.guard.channel, .events = POLLIN};
     k->extras = 2;

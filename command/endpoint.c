@@ -14,17 +14,34 @@
 #include <microhttpd.h>
 
 enum { LATE_MS = 10000, CONNECTIONS = 100, IDLE_S = 10, BACKLOG = 100 };
+enum { METRICS_SIZE = 16001 }; /* the longest text: <paddock/stats.h> */
 
-static enum MHD_Result reply(struct MHD_Connection *connection, unsigned code, const char *text) {
+static const char plain[] = "text/plain; charset=utf-8";
+static const char openmetrics[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+static enum MHD_Result reply_as(struct MHD_Connection *connection, unsigned code, const char *type, const char *text) {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(strlen(text), (void *)(gsize)text, MHD_RESPMEM_PERSISTENT);
+        MHD_create_response_from_buffer(strlen(text), (void *)(gsize)text, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8");
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     enum MHD_Result queued = MHD_queue_response(connection, code, response);
     MHD_destroy_response(response);
     return queued;
+}
+
+static enum MHD_Result reply(struct MHD_Connection *connection, unsigned code, const char *text) {
+    return reply_as(connection, code, plain, text);
+}
+
+static enum MHD_Result reply_metrics(struct MHD_Connection *connection, pdk_session *session) {
+    char text[METRICS_SIZE];
+    gsize length;
+    if (!session || pdk_session_stats_text(session, text, sizeof text, &length) != PDK_OK)
+        return reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "no session yet\n");
+    (void)pdk_session_stats_reset(session);
+    return reply_as(connection, MHD_HTTP_OK, openmetrics, text);
 }
 
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
@@ -39,6 +56,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     g_mutex_lock(&endpoint->mutex);
     bool leads = pdk_hold_valid(endpoint->hold);
     bool turns = cmd_now_ms() - endpoint->beat < LATE_MS;
+    pdk_session *session = endpoint->session;
     g_mutex_unlock(&endpoint->mutex);
     if (strcmp(url, "/leader") == 0)
         return leads ? reply(connection, MHD_HTTP_OK, "leader\n")
@@ -46,7 +64,9 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     if (strcmp(url, "/healthz") == 0)
         return turns ? reply(connection, MHD_HTTP_OK, "ok\n")
                      : reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "paddock hangs\n");
-    return reply(connection, MHD_HTTP_NOT_FOUND, "/leader and /healthz are here\n");
+    if (strcmp(url, "/metrics") == 0)
+        return reply_metrics(connection, session);
+    return reply(connection, MHD_HTTP_NOT_FOUND, "/leader, /healthz and /metrics are here\n");
 }
 
 /* The socket, or the negative errno. */
@@ -129,6 +149,12 @@ void cmd_endpoint_close(cmd_endpoint *endpoint) { endpoint->daemon = NULL; }
 void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold) {
     g_mutex_lock(&endpoint->mutex);
     endpoint->hold = hold;
+    g_mutex_unlock(&endpoint->mutex);
+}
+
+void cmd_endpoint_measure(cmd_endpoint *endpoint, pdk_session *session) {
+    g_mutex_lock(&endpoint->mutex);
+    endpoint->session = session;
     g_mutex_unlock(&endpoint->mutex);
 }
 

@@ -3,6 +3,7 @@
  *
  *     /leader   200 while the work runs and its lease is valid, else 503
  *     /healthz  200 while the program's own loop turns, else 503
+ *     /metrics  the figures of the session as OpenMetrics; 503 before there is one. Its extremes begin anew with each reading
  *
  * The answers come from a thread of the server's own, so that they come, too, while the program hangs.
  */
@@ -15,12 +16,15 @@
 typedef struct {
     void *daemon; /* NULL: nobody listens */
     GMutex mutex;
-    pdk_hold *hold; /* of the work, or NULL */
-    int64_t beat;   /* when the loop turned last */
+    pdk_hold *hold;       /* of the work, or NULL */
+    int64_t beat;         /* when the loop turned last */
+    pdk_session *session; /* whose figures are told, or NULL; it stays until the end */
 } cmd_endpoint;
 
 /* "ADDRESS:PORT", or "PORT" on loopback; NULL: nothing is done. CMD_OK, or it says why not, and it is the exit status. */
 int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where);
+/* There is a session. It has to live until the end. */
+void cmd_endpoint_measure(cmd_endpoint *endpoint, pdk_session *session);
 /* The hold under which the work runs now. NULL: none does. */
 void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold);
 /* The loop turns. */

@@ -9,6 +9,7 @@ import time
 import unittest
 
 from bench import Case, alive, children, wait_for
+import openmetrics
 
 
 class Elect(Case):
@@ -277,6 +278,36 @@ class Listen(Elect):
         self.assertEqual(get(address, "/leader")[0], 503)
         self.server.order("heal victim")
         self.finish_by(successor, signal.SIGTERM, 143)
+        process.kill()
+
+    def test_metrics(self):
+        """What a scraper reads agrees with what happened."""
+        process, address = self.listen("--on-elected", f"while [ ! -e {self.file('open')} ]; do sleep 0.02; done", "--pause", "0.1",
+                                       work="echo term >> {log}; sleep 0.1")
+        self.file("open").touch()
+        self.await_lines(3)
+        code, text = get(address, "/metrics")
+        self.assertEqual(code, 200)
+        terms = len(self.lines())
+        families = openmetrics.read(text)
+        granted = families["paddock_claims"].samples["paddock_claims_total", "granted"]
+        self.assertIn(granted, range(3, terms + 2))
+        self.assertIn(families["paddock_hold_seconds"].samples["paddock_hold_seconds_count", ""], (granted - 1, granted))
+        self.assertEqual(families["paddock_session_timeout_seconds"].samples["paddock_session_timeout_seconds", ""], 2)
+        self.assertEqual(families["paddock_connected"].samples["paddock_connected", ""], 1)
+        self.assertEqual(sum(families["paddock_losses"].samples.values()), 0)
+        head = subprocess.run(["curl", "-sSI", f"http://{address}/metrics"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8", head)
+        process.kill()
+
+    def test_metrics_without_a_server(self):
+        """The figures say so."""
+        process, address = self.listen("-s", "192.0.2.1:1")
+        wait_for("figures", lambda: get(address, "/metrics")[0] == 200)
+        families = openmetrics.read(get(address, "/metrics")[1])
+        self.assertEqual(families["paddock_connected"].samples["paddock_connected", ""], 0)
+        self.assertEqual(families["paddock_lease_seconds"].samples["paddock_lease_seconds", ""], 0)
+        self.assertEqual(families["paddock_lease_least_seconds"].samples, {})
         process.kill()
 
     def test_usage(self):
