@@ -78,6 +78,8 @@ pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms
     pdk_status status = pdk__recipe_check(hold->s, path, out, name);
     if (status != PDK_OK)
         return status;
+    if (hold->parts)
+        return pdk__fail(PDK_INVALID, "%s: hold: it is of several rights; one lock or one term guards a znode", name);
     const char *mode = hold->queue->kind.mode;
     if (strcmp(mode, "exclusive") != 0 && strcmp(mode, "leader") != 0)
         return pdk__fail(PDK_INVALID, "%s: hold: it is %s; only a hold that excludes everybody guards a znode", name,

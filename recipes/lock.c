@@ -12,6 +12,7 @@
 #include "grant/claim.h"
 #include "grant/contenders.h"
 #include "grant/recipe.h"
+#include "queues.h"
 #include "session/options.h"
 
 #include <paddock/lock.h>
@@ -63,6 +64,10 @@ pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_o
     lock->queue->data = g_strdup(o.identity);
     *out = lock;
     return PDK_OK;
+}
+
+struct pdk__queue *pdk__lock_queue(const pdk_lock *lock) {
+    return lock->queue;
 }
 
 pdk_lock *pdk_lock_ref(pdk_lock *lock) {

@@ -17,6 +17,7 @@
 #include "grant/contenders.h"
 #include "grant/hold.h"
 #include "grant/recipe.h"
+#include "queues.h"
 #include "session/blocking.h"
 #include "session/options.h"
 
@@ -72,6 +73,14 @@ pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlo
     return PDK_OK;
 }
 
+struct pdk__queue *pdk__rwlock_queue(const pdk_rwlock *lock) {
+    return lock->writers;
+}
+
+struct pdk__queue *pdk__rwlock_reader(pdk_rwlock *lock) {
+    return pdk__queue_side(lock->writers, &lock->reader);
+}
+
 pdk_rwlock *pdk_rwlock_ref(pdk_rwlock *lock) {
     if (lock)
         atomic_fetch_add(&lock->refs, 1);
@@ -95,7 +104,7 @@ static pdk_status acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, con
     pdk_status status = pdk__check_call(lock->writers->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    struct pdk__queue *queue = pdk__queue_side(lock->writers, &lock->reader);
+    struct pdk__queue *queue = pdk__rwlock_reader(lock);
     struct pdk__leave leave = {.after = give_back, .user = queue};
     pdk__leave_push(&leave);
     status = pdk__claim_wait(queue, 1, timeout_ms, call, out);
@@ -113,7 +122,7 @@ static pdk_status acquire_async(pdk_rwlock *lock, bool shared, int64_t timeout_m
     pdk_status status = pdk__check_call(lock->writers->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    struct pdk__queue *queue = pdk__queue_side(lock->writers, &lock->reader);
+    struct pdk__queue *queue = pdk__rwlock_reader(lock);
     status = pdk__claim_start(queue, 1, timeout_ms, call, fn, user, out);
     pdk__queue_unref(queue);
     return status;
@@ -141,7 +150,7 @@ pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acqu
 static pdk_status downgrade(pdk_rwlock *lock, pdk_hold *hold) {
     pdk__assert_locked(hold->s);
     static const char call[] = "pdk_rwlock_downgrade";
-    if (hold->queue->main != lock->writers)
+    if (hold->parts || hold->queue->main != lock->writers)
         return pdk__fail(PDK_INVALID, "%s: hold: not one of this lock", call);
     if (hold->released)
         return pdk__fail(PDK_NOT_HELD, "%s: %s: released", call, hold->node);

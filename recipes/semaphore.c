@@ -15,6 +15,7 @@
 #include "grant/claim.h"
 #include "grant/contenders.h"
 #include "grant/recipe.h"
+#include "queues.h"
 #include "semaphore_admission.h"
 #include "session/options.h"
 
@@ -103,6 +104,14 @@ pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t per
     return PDK_OK;
 }
 
+struct pdk__queue *pdk__semaphore_queue(const pdk_semaphore *semaphore) {
+    return semaphore->queue;
+}
+
+char *pdk__semaphore_path(const pdk_semaphore *semaphore) {
+    return g_strndup(semaphore->queue->dir, strlen(semaphore->queue->dir) - strlen(LOCKS));
+}
+
 pdk_semaphore *pdk_semaphore_ref(pdk_semaphore *semaphore) {
     if (semaphore)
         atomic_fetch_add(&semaphore->refs, 1);
@@ -116,7 +125,7 @@ void pdk_semaphore_unref(pdk_semaphore *semaphore) {
     g_free(semaphore);
 }
 
-static pdk_status check_count(const pdk_semaphore *semaphore, int32_t count, const char *call) {
+pdk_status pdk__semaphore_check_count(const pdk_semaphore *semaphore, int32_t count, const char *call) {
     int32_t permits = permits_of(semaphore)->permits;
     if (count >= 1 && count <= permits && count <= PDK_SEMAPHORE_COUNT_MAX)
         return PDK_OK;
@@ -127,7 +136,7 @@ pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count, int64_
     static const char call[] = "pdk_semaphore_acquire";
     if (!semaphore || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, semaphore ? "out" : "semaphore");
-    pdk_status status = check_count(semaphore, count, call);
+    pdk_status status = pdk__semaphore_check_count(semaphore, count, call);
     return status == PDK_OK ? pdk__claim_wait(semaphore->queue, count, timeout_ms, call, out) : status;
 }
 
@@ -136,7 +145,7 @@ pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count, 
     static const char call[] = "pdk_semaphore_acquire_async";
     if (!semaphore || !fn)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, semaphore ? "fn" : "semaphore");
-    pdk_status status = check_count(semaphore, count, call);
+    pdk_status status = pdk__semaphore_check_count(semaphore, count, call);
     return status == PDK_OK ? pdk__claim_start(semaphore->queue, count, timeout_ms, call, fn, user, out) : status;
 }
 

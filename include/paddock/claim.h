@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim: one pending acquisition, of any recipe. The calls `pdk_…_async` make claims.
+/* A claim: one pending acquisition, of any recipe, or of several rights (all.h). The calls `pdk_…_async` make claims.
  *
  *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
  *
@@ -67,7 +67,8 @@ PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
 
 /* The number of claims ahead: those of other processes, and those of threads of this process. It is
  * as of the last listing that this claim had reason to make. Does not wait, and asks no server.
- * A semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits.
+ * A semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits. Of a
+ * claim of several rights it is the number ahead in the queue of the right that it waits for now.
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in the queue yet
  *   PDK_NOT_HELD     the claim was decided already
@@ -88,10 +89,11 @@ typedef void (*pdk_queued_fn)(pdk_claim *claim, int32_t ahead, void *user);
  *   user  given to fn. The library never frees it. It is needed as long as that of the
  *         pdk_acquired_fn.
  *
- *   PDK_OK        fn is set
- *   PDK_NOT_HELD  the claim was decided already
- *   PDK_FORKED    the claim belongs to the parent process
- *   PDK_INVALID   claim or fn is NULL, or a callback is set already
+ *   PDK_OK           fn is set
+ *   PDK_NOT_HELD     the claim was decided already
+ *   PDK_UNSUPPORTED  the claim is of several rights, which have one position after the other
+ *   PDK_FORKED       the claim belongs to the parent process
+ *   PDK_INVALID      claim or fn is NULL, or a callback is set already
  * On an error fn is never called. */
 PDK_API pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user);
 

@@ -11,6 +11,9 @@
  * README). Between that answer and the effect of a write only the token protects. Give the token to
  * the resource. The resource refuses any token smaller than the largest one it has seen.
  *
+ * The hold of several rights (all.h) is valid while each of them is. Its tokens are those of its
+ * parts.
+ *
  * Ownership: a hold is reference counted. The call or callback that brings a hold gives one
  * reference, and pdk_hold_release takes it back. A leader's hold belongs to the election or to the
  * service: take a reference of your own to keep it, and do not release it, which would resign. A
@@ -42,14 +45,14 @@ PDK_API const char *pdk_reason_name(pdk_reason reason);
 
 /* The fencing token: the czxid of the znode with which the hold was granted. It is positive, and it
  * increases over the whole ensemble. It stays readable as long as the hold is referenced, also
- * after the loss. 0 for NULL.
+ * after the loss. 0 for NULL, and for the hold of several rights.
  *
  * Holds that were handed over inside one process share the token. They differ in the hand-over
  * number, which counts up from 0. So compare (token, handover). */
 PDK_API int64_t pdk_hold_token(const pdk_hold *hold);
 PDK_API uint32_t pdk_hold_handover(const pdk_hold *hold);
 /* The token padded to 20 decimal digits, so that the order of the texts is the order of the tokens.
- * The string lives as long as the hold. "" for NULL. */
+ * The string lives as long as the hold. "" for NULL, and for the hold of several rights. */
 PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
 
 /* Is the hold still ours, now? The call is local and lock-free, and takes tens of nanoseconds. It
@@ -115,7 +118,7 @@ PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
 /* Proof of the hold as text, for pdk_sequencer_check: "pdk1 <znode> <mode> <token> <handover>". The
  * znode's path begins with the session's chroot. The string lives as long as the hold. "" for NULL,
- * and in the child of a fork.
+ * for the hold of several rights, and in the child of a fork.
  *
  * The mode is "exclusive", "shared", "leader" or "permit". With several permits the text names the
  * oldest of their znodes. After a downgrade the mode is "shared/<czxid>" once the writer's node was
@@ -127,7 +130,8 @@ PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
  * not wait. With several permits it is the oldest of their znodes. After a downgrade it is the
  * reader's znode, once that has taken over. The string lives as long as the hold, also after a
  * release, a loss or a downgrade; that the znode exists, it does not say. Others may read the znode
- * and watch it: do not write or delete it. "" for NULL, and in the child of a fork. */
+ * and watch it: do not write or delete it. "" for NULL, for the hold of several rights, and in the
+ * child of a fork. */
 PDK_API const char *pdk_hold_node(const pdk_hold *hold);
 
 /* Let another thread use the hold as its own. The acquiring thread may then block on the same lock

@@ -7,7 +7,7 @@
  *        └──────clear──────┘
  *
  * It works on the thread that it is attached to, in every call that blocks for a hold:
- * pdk_lock_acquire, pdk_rwlock_read and pdk_rwlock_write, pdk_semaphore_acquire, and
+ * pdk_lock_acquire, pdk_rwlock_read and pdk_rwlock_write, pdk_semaphore_acquire, pdk_acquire_all, and
  * pdk_election_await, which ends the waiting and not the candidacy. Other calls that block are
  * bounded by their time, and go on.
  *

@@ -32,6 +32,7 @@
 #ifndef PADDOCK_PADDOCK_H
 #define PADDOCK_PADDOCK_H
 
+#include <paddock/all.h>
 #include <paddock/checker.h>
 #include <paddock/claim.h>
 #include <paddock/contenders.h>

@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "grant/all.h"
 #include "grant/hold.h"
 #include "grant/owned.h"
 #include "session/blocking.h"
@@ -21,18 +22,26 @@ static void on_deadline(pdk_session *s, void *user) {
 }
 
 /* One reference for the queue, or for the callback that follows, and one for the caller. */
-static struct pdk_claim *claim_new(struct pdk__queue *queue, int32_t count, int64_t timeout_ms) {
+static struct pdk_claim *claim_until(struct pdk__queue *queue, int32_t count, int64_t deadline, bool is_try) {
     struct pdk_claim *claim = g_new0(struct pdk_claim, 1);
     atomic_init(&claim->refs, 2);
     claim->queue = pdk__queue_ref(queue);
-    claim->is_try = timeout_ms == 0;
+    claim->is_try = is_try;
     claim->count = count;
     claim->since = pdk__now(queue->s);
-    claim->deadline = pdk__deadline(queue->s, claim->is_try ? queue->s->request_timeout_ms : timeout_ms);
+    claim->deadline = deadline;
     claim->alarm = (struct pdk__alarm){.ring = on_deadline, .user = claim};
     claim->link.data = claim;
     claim->thread = pdk__this_thread();
     return claim;
+}
+
+static struct pdk_claim *claim_new(struct pdk__queue *queue, int32_t count, int64_t timeout_ms) {
+    return claim_until(queue, count, pdk__claim_deadline(queue->s, timeout_ms), timeout_ms == 0);
+}
+
+int64_t pdk__claim_deadline(pdk_session *s, int64_t timeout_ms) {
+    return pdk__deadline(s, timeout_ms == 0 ? s->request_timeout_ms : timeout_ms);
 }
 
 pdk_claim *pdk_claim_ref(pdk_claim *claim) {
@@ -46,6 +55,7 @@ void pdk_claim_unref(pdk_claim *claim) {
         return;
     if (claim->hold)
         pdk_hold_unref(claim->hold); /* nobody received it */
+    pdk__all_unref(claim->all);
     pdk__queue_unref(claim->queue);
     g_free(claim->why);
     g_free(claim);
@@ -105,7 +115,7 @@ static void drop(void *claim) { pdk_claim_unref(claim); }
 
 /* ---- the callback about its position */
 
-static void wait_for_position(struct pdk_claim *claim) {
+void pdk__claim_await_position(struct pdk_claim *claim) {
     claim->curious.data = claim;
     g_queue_push_tail_link(&claim->queue->curious, &claim->curious);
 }
@@ -118,7 +128,7 @@ static void deliver_queued(void *user) {
     bool queued = claim->state == PDK__CLAIM_QUEUED;
     int32_t ahead = queued ? pdk__queue_ahead(claim->queue, claim) : -1;
     if (queued && ahead < 0)
-        wait_for_position(claim); /* the session has expired since */
+        pdk__claim_await_position(claim); /* the session has expired since */
     pdk__unlock(s);
     if (ahead >= 0)
         claim->on_queued(claim, ahead, claim->queued_user);
@@ -272,15 +282,27 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
     return status;
 }
 
-void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
-                      struct pdk_claim **out) {
+void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t deadline, bool is_try,
+                            pdk__decided_fn decided, void *user, struct pdk_claim **out) {
     pdk__assert_locked(queue->s);
-    struct pdk_claim *claim = claim_new(queue, 1, timeout_ms);
+    struct pdk_claim *claim = claim_until(queue, count, deadline, is_try);
     atomic_init(&claim->refs, 1); /* the caller's: nothing follows the decision */
     claim->decided = decided;
     claim->user = user;
     *out = claim;
     queue_up(claim);
+}
+
+void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
+                      struct pdk_claim **out) {
+    pdk__claim_begin_until(queue, 1, pdk__claim_deadline(queue->s, timeout_ms), timeout_ms == 0, decided, user, out);
+}
+
+struct pdk_claim *pdk__claim_of_all(struct pdk__queue *queue, struct pdk__all *all) {
+    struct pdk_claim *claim = claim_until(queue, 0, 0, false);
+    atomic_init(&claim->refs, 1);
+    claim->all = all;
+    return claim;
 }
 
 pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,
@@ -302,68 +324,5 @@ pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t tim
     }
     pdk__unlock(s);
     pdk_claim_unref(claim);
-    return status;
-}
-
-static pdk_status check_claim(pdk_claim *claim, const char *call) {
-    if (!claim)
-        return pdk__fail(PDK_INVALID, "%s: claim: NULL", call);
-    if (claim->queue->s->forks != pdk__forks())
-        return pdk__fail(PDK_FORKED, "%s: the claim belongs to the parent process", call);
-    return PDK_OK;
-}
-
-pdk_status pdk_claim_cancel(pdk_claim *claim) {
-    pdk_status status = check_claim(claim, "pdk_claim_cancel");
-    if (status != PDK_OK)
-        return status;
-    pdk__lock(claim->queue->s);
-    bool cancelled = pdk__claim_cancel(claim);
-    pdk__unlock(claim->queue->s);
-    return cancelled
-               ? PDK_OK
-               : pdk__fail(PDK_NOT_HELD, "pdk_claim_cancel: too late, the claim was decided; its callback has, or "
-                                         "gets, the result");
-}
-
-pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user) {
-    static const char call[] = "pdk_claim_on_queued";
-    pdk_status status = check_claim(claim, call);
-    if (status != PDK_OK)
-        return status;
-    if (!fn)
-        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
-    pdk__lock(claim->queue->s);
-    if (claim->state != PDK__CLAIM_QUEUED) {
-        status = pdk__fail(PDK_NOT_HELD, "%s: the claim has been decided", call);
-    } else if (claim->on_queued) {
-        status = pdk__fail(PDK_INVALID, "%s: a callback is set already; one per claim", call);
-    } else {
-        claim->on_queued = fn;
-        claim->queued_user = user;
-        if (pdk__queue_ahead(claim->queue, claim) >= 0)
-            pdk__claim_tell_queued(claim);
-        else
-            wait_for_position(claim);
-    }
-    pdk__unlock(claim->queue->s);
-    return status;
-}
-
-pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead) {
-    pdk_status status = check_claim(claim, "pdk_claim_position");
-    if (status != PDK_OK)
-        return status;
-    if (!ahead)
-        return pdk__fail(PDK_INVALID, "pdk_claim_position: ahead: NULL");
-    struct pdk__queue *queue = claim->queue;
-    pdk__lock(queue->s);
-    if (claim->state != PDK__CLAIM_QUEUED)
-        status = pdk__fail(PDK_NOT_HELD, "pdk_claim_position: the claim has been decided");
-    else if (pdk__queue_ahead(queue, claim) < 0)
-        status = pdk__fail(PDK_UNAVAILABLE, "pdk_claim_position: no server has confirmed a place in line yet");
-    else
-        *ahead = pdk__queue_ahead(queue, claim);
-    pdk__unlock(queue->s);
     return status;
 }

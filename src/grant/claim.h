@@ -17,6 +17,8 @@
 
 #include <paddock/claim.h>
 
+struct pdk__all;
+
 enum pdk__claim_state { PDK__CLAIM_QUEUED, PDK__CLAIM_DECIDED, PDK__CLAIM_ENDED };
 
 /* hold: NULL unless status is PDK_OK; the receiver's reference. Must not give the claim's last reference back. Under
@@ -26,6 +28,7 @@ typedef void (*pdk__decided_fn)(void *user, pdk_status status, struct pdk_hold *
 struct pdk_claim {
     atomic_uint refs;
     struct pdk__queue *queue; /* a reference */
+    struct pdk__all *all;     /* it is only a handle to that; a reference. Otherwise NULL */
     enum pdk__claim_state state;
     uint64_t number; /* its position among the claims of the queue, for good */
     bool is_try;
@@ -51,6 +54,8 @@ struct pdk_claim {
 void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *why, struct pdk_hold *hold);
 /* Its queue has a position that a server has confirmed: have on_queued called. Under the monitor. */
 void pdk__claim_tell_queued(struct pdk_claim *claim);
+/* Have on_queued called as soon as its queue has a position. Under the monitor. */
+void pdk__claim_await_position(struct pdk_claim *claim);
 /* Give it up. false: it was decided before. Under the monitor. */
 bool pdk__claim_cancel(struct pdk_claim *claim);
 
@@ -58,6 +63,13 @@ bool pdk__claim_cancel(struct pdk_claim *claim);
  * before this returns. Under the monitor. */
 void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
                       struct pdk_claim **out);
+/* The same for what its owner has counted and timed: so many permits, until that moment, as a try or not. */
+void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t deadline, bool is_try,
+                            pdk__decided_fn decided, void *user, struct pdk_claim **out);
+/* The handle to a claim of several rights, one of them in that queue. Takes over the caller's reference to the claim. */
+struct pdk_claim *pdk__claim_of_all(struct pdk__queue *queue, struct pdk__all *all);
+/* Until when a claim that begins now may take. */
+int64_t pdk__claim_deadline(pdk_session *s, int64_t timeout_ms);
 
 /* A whole acquisition, blocking or with a callback. Not under the monitor. */
 pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,

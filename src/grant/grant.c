@@ -97,6 +97,11 @@ void pdk__grant_listen(struct pdk__grant *grant, struct pdk__grant_listener *l) 
     g_queue_push_tail_link(&grant->listeners, &l->link);
 }
 
+void pdk__grant_unlisten(struct pdk__grant *grant, struct pdk__grant_listener *l) {
+    pdk__assert_locked(grant->queue->s);
+    g_queue_unlink(&grant->listeners, &l->link);
+}
+
 static void tell_listeners(GQueue *listeners, pdk_reason reason) {
     for (GList *link; (link = g_queue_pop_head_link(listeners));) {
         struct pdk__grant_listener *l = link->data;

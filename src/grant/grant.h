@@ -45,6 +45,8 @@ struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *c
                                   uint32_t handover);
 /* Hear of its end. The listener must live until then. */
 void pdk__grant_listen(struct pdk__grant *grant, struct pdk__grant_listener *l);
+/* Hear of it no more. It has not ended. */
+void pdk__grant_unlisten(struct pdk__grant *grant, struct pdk__grant_listener *l);
 /* One of its holds has ended. kept: it was released while valid. The grant ends with its last hold, and is freed. */
 void pdk__grant_hold_ended(struct pdk__grant *grant, struct pdk_hold *hold, bool kept);
 /* Begin to stand on a shared node instead. LIMIT: the session has too many nodes. */

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "grant/claim.h"
 #include "grant/owned.h"
+#include "grant/parts.h"
 #include "grant/registry.h"
 #include "session/blocking.h"
 #include "session/renew.h"
@@ -84,6 +85,10 @@ static void tell(struct pdk_hold *hold) {
 
 static void end(struct pdk_hold *hold, bool kept) {
     hold->ended = true;
+    if (hold->parts) { /* they end by themselves, or are released with it */
+        pdk__wake(&hold->waiters);
+        return;
+    }
     pdk__stats_hold_ended(hold->s, hold->since);
     pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
@@ -93,7 +98,7 @@ static void end(struct pdk_hold *hold, bool kept) {
 
 void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason) {
     pdk__assert_locked(hold->s);
-    if (!pdk_hold_valid(hold))
+    if (!hold->parts && !pdk_hold_valid(hold))
         return;
     hold->voided = reason;
     atomic_store(&hold->until, PDK__LAPSED);
@@ -107,7 +112,8 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     hold->reason = hold->voided != PDK_REASON_NONE ? hold->voided : PDK_REASON_LEASE; /* the lease was over already */
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
-    pdk__stats_lost(hold->s, hold->reason);
+    if (!hold->parts)
+        pdk__stats_lost(hold->s, hold->reason); /* the part was counted */
     pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
     tell(hold);
     end(hold, false);
@@ -158,42 +164,20 @@ pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
 
 /* ---- the public functions */
 
-const char *pdk_reason_name(pdk_reason reason) {
-    switch (reason) {
-    case PDK_REASON_NONE:
-        return "NONE";
-    case PDK_REASON_EXPIRED:
-        return "EXPIRED";
-    case PDK_REASON_LEASE:
-        return "LEASE";
-    case PDK_REASON_NODE_GONE:
-        return "NODE_GONE";
-    case PDK_REASON_CLOSED:
-        return "CLOSED";
-    }
-    return "UNKNOWN";
-}
-
-static bool is_ours(const pdk_hold *hold) { return hold && hold->s->forks == pdk__forks(); }
-
 static pdk_status check(const pdk_hold *hold, const char *call) {
     if (!hold)
         return pdk__fail(PDK_INVALID, "%s: hold: NULL", call);
-    if (!is_ours(hold))
+    if (!pdk__hold_is_ours(hold))
         return pdk__fail(PDK_FORKED, "%s: the hold belongs to the parent process", call);
     return PDK_OK;
 }
 
-int64_t pdk_hold_token(const pdk_hold *hold) { return hold ? hold->token : 0; }
-uint32_t pdk_hold_handover(const pdk_hold *hold) { return hold ? hold->handover : 0; }
-const char *pdk_hold_token_text(const pdk_hold *hold) { return hold ? hold->token_text : ""; }
-
 bool pdk_hold_valid(const pdk_hold *hold) {
-    if (!is_ours(hold))
+    if (!pdk__hold_is_ours(hold))
         return false;
     int64_t until = atomic_load(&hold->until);
     while (until > 0) {
-        if (pdk__now(hold->s) < until)
+        if (hold->parts ? pdk__parts_valid(hold) : pdk__now(hold->s) < until)
             return true;
         /* From here on it is lapsed for every thread. If a renewal came first, look again. */
         _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
@@ -206,6 +190,8 @@ bool pdk_hold_valid(const pdk_hold *hold) {
 int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
     if (!pdk_hold_valid(hold))
         return 0;
+    if (hold->parts)
+        return pdk__parts_remaining_ms(hold);
     int64_t until = atomic_load(&hold->until);
     return until > 0 ? MAX(until - pdk__now(hold->s), 0) / PDK__MS : 0;
 }
@@ -222,14 +208,9 @@ static pdk_status has(pdk_hold *hold, int64_t ms) {
 
 static void less_urgent(void *s) { ((pdk_session *)s)->urgent--; }
 
-pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
-    pdk_status status = check(hold, "pdk_hold_ensure");
-    if (status == PDK_OK)
-        status = pdk__may_block(hold->s, "pdk_hold_ensure", 0);
-    if (status != PDK_OK)
-        return status;
+pdk_status pdk__hold_ensure(pdk_hold *hold, int64_t ms, int64_t deadline) {
     pdk_session *s = hold->s;
-    int64_t deadline = pdk__deadline(s, s->request_timeout_ms);
+    pdk_status status;
     pdk__lock(s);
     int64_t longest = (pdk__lease_longest(&s->lease) - 2 * pdk__lease_urgent_period(&s->lease)) / PDK__MS;
     status = has(hold, ms);
@@ -255,6 +236,16 @@ pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
     if (status != PDK_OK)
         return pdk__fail(status, "pdk_hold_ensure: %s: %s", hold->node, pdk_status_text(status));
     return PDK_OK;
+}
+
+pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
+    pdk_status status = check(hold, "pdk_hold_ensure");
+    if (status == PDK_OK)
+        status = pdk__may_block(hold->s, "pdk_hold_ensure", 0);
+    if (status != PDK_OK)
+        return status;
+    int64_t deadline = pdk__deadline(hold->s, hold->s->request_timeout_ms);
+    return hold->parts ? pdk__parts_ensure(hold, ms, deadline) : pdk__hold_ensure(hold, ms, deadline);
 }
 
 pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*user_free)(void *user)) {
@@ -295,8 +286,10 @@ int pdk_hold_fd(pdk_hold *hold) {
 }
 
 pdk_reason pdk_hold_reason(const pdk_hold *hold) {
-    if (!is_ours(hold))
+    if (!pdk__hold_is_ours(hold))
         return PDK_REASON_NONE;
+    if (hold->parts)
+        pdk__parts_check((pdk_hold *)hold);
     pdk_session *s = hold->s;
     pdk__lock(s);
     if (!hold->ended && !pdk_hold_valid(hold)) /* the timer has not rung for it yet */
@@ -306,46 +299,27 @@ pdk_reason pdk_hold_reason(const pdk_hold *hold) {
     return reason;
 }
 
-const char *pdk_hold_sequencer(const pdk_hold *hold) {
-    if (!is_ours(hold))
-        return "";
-    pdk_hold *inside = (pdk_hold *)hold;
-    pdk_session *s = hold->s;
-    pdk__lock(s);
-    if (!inside->sequencer)
-        inside->sequencer =
-            g_strdup_printf("pdk1 %s %" G_GINT64_FORMAT " %u", hold->proof, hold->token, hold->handover);
-    const char *sequencer = inside->sequencer;
-    pdk__unlock(s);
-    return sequencer;
-}
-
-const char *pdk_hold_node(const pdk_hold *hold) {
-    if (!is_ours(hold))
-        return "";
-    pdk__lock(hold->s);
-    const char *node = hold->exchanged ? hold->exchanged : hold->node;
-    pdk__unlock(hold->s);
-    return node;
-}
-
 void pdk_hold_detach_thread(pdk_hold *hold) {
-    if (!is_ours(hold))
+    if (!pdk__hold_is_ours(hold))
         return;
+    if (hold->parts) {
+        pdk__parts_detach_thread(hold);
+        return;
+    }
     pdk__lock(hold->s);
     pdk__owned_remove(hold);
     pdk__unlock(hold->s);
 }
 
 pdk_hold *pdk_hold_ref(pdk_hold *hold) {
-    if (is_ours(hold))
+    if (pdk__hold_is_ours(hold))
         atomic_fetch_add(&hold->refs, 1);
     return hold;
 }
 
 /* The last reference is given back under the monitor, where a loss may be about to take one. */
 void pdk_hold_unref(pdk_hold *hold) {
-    if (!is_ours(hold))
+    if (!pdk__hold_is_ours(hold))
         return;
     unsigned refs = atomic_load(&hold->refs);
     while (refs > 1)
@@ -369,7 +343,10 @@ void pdk_hold_unref(pdk_hold *hold) {
     g_free(hold->proof);
     g_free(hold->sequencer);
     g_free(hold->old_sequencer);
-    pdk__queue_unref(hold->queue);
+    if (hold->parts)
+        pdk__parts_free(hold->parts);
+    else
+        pdk__queue_unref(hold->queue);
     g_free(hold);
     pdk__cancel_back();
 }
@@ -387,6 +364,8 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
     else if (status == PDK_LOST)
         pdk__fail(status, "pdk_hold_release: %s: lost before (%s)", hold->node, pdk_reason_name(hold->reason));
     pdk__unlock(hold->s);
+    if (hold->parts)
+        pdk__parts_release(hold->parts);
     if (user_free)
         user_free(hold->user);
     pdk_hold_unref(hold);

@@ -9,6 +9,7 @@
 #ifndef PDK_GRANT_HOLD_H
 #define PDK_GRANT_HOLD_H
 
+#include "base/fork.h"
 #include "grant/grant.h"
 #include "grant/queue.h"
 
@@ -20,8 +21,9 @@
 struct pdk_hold {
     atomic_uint refs;
     _Atomic int64_t until;
-    pdk_session *s;           /* the queue's */
-    struct pdk__queue *queue; /* a reference */
+    pdk_session *s;           /* the queue's; of the hold of several rights the one that tells of its loss */
+    struct pdk__queue *queue; /* a reference; NULL for the hold of several rights */
+    struct pdk__parts *parts; /* of several rights (parts.h); otherwise NULL */
     int64_t token;
     uint32_t handover;
     char token_text[21];
@@ -48,6 +50,12 @@ struct pdk_hold {
     void (*user_free)(void *user);
     bool told, telling; /* on_lost is due or was called; is running */
 };
+
+/* Not NULL, and of this process. */
+static inline bool pdk__hold_is_ours(const struct pdk_hold *hold) { return hold && hold->s->forks == pdk__forks(); }
+
+/* As pdk_hold_ensure, until the deadline, for a hold of one right. Not under the monitor. */
+pdk_status pdk__hold_ensure(struct pdk_hold *hold, int64_t ms, int64_t deadline);
 
 /* All under the monitor. */
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim);

@@ -26,9 +26,9 @@ static void owned_free(gpointer of) {
     g_free(o);
 }
 
-static struct owned *look_up(const struct pdk__queue *queue, uint64_t thread) {
-    const struct pdk__registry *r = pdk__registry_of(queue->s);
-    const struct owned key = {.thread = thread, .dir = queue->dir};
+static struct owned *look_up(pdk_session *s, const char *dir, uint64_t thread) {
+    const struct pdk__registry *r = pdk__registry_of(s);
+    const struct owned key = {.thread = thread, .dir = dir};
     return r->owned ? g_hash_table_lookup(r->owned, &key) : NULL;
 }
 
@@ -37,7 +37,7 @@ void pdk__owned_add(struct pdk_hold *hold) {
     if (!hold->thread)
         return;
     struct pdk__registry *r = pdk__registry_of(hold->s);
-    struct owned *o = look_up(hold->queue, hold->thread);
+    struct owned *o = look_up(hold->s, hold->queue->dir, hold->thread);
     if (!r->owned)
         r->owned = g_hash_table_new_full(hash, same, owned_free, NULL);
     if (!o) {
@@ -54,7 +54,7 @@ void pdk__owned_remove(struct pdk_hold *hold) {
     pdk__assert_locked(hold->s);
     if (!hold->thread)
         return;
-    struct owned *o = look_up(hold->queue, hold->thread);
+    struct owned *o = look_up(hold->s, hold->queue->dir, hold->thread);
     hold->thread = 0;
     g_queue_unlink(&o->holds, &hold->own);
     if (g_queue_is_empty(&o->holds))
@@ -63,7 +63,7 @@ void pdk__owned_remove(struct pdk_hold *hold) {
 
 struct pdk_hold *pdk__owned_find(const struct pdk__queue *queue, uint64_t thread, bool others) {
     pdk__assert_locked(queue->s);
-    const struct owned *o = look_up(queue, thread);
+    const struct owned *o = look_up(queue->s, queue->dir, thread);
     struct pdk_hold *other = NULL;
     for (const GList *link = o ? o->holds.head : NULL; link; link = link->next) {
         struct pdk_hold *hold = link->data;
@@ -74,4 +74,13 @@ struct pdk_hold *pdk__owned_find(const struct pdk__queue *queue, uint64_t thread
             other = hold;
     }
     return other;
+}
+
+struct pdk_hold *pdk__owned_on(pdk_session *s, const char *dir, uint64_t thread) {
+    pdk__assert_locked(s);
+    const struct owned *o = look_up(s, dir, thread);
+    for (const GList *link = o ? o->holds.head : NULL; link; link = link->next)
+        if (pdk_hold_valid(link->data))
+            return link->data;
+    return NULL;
 }

@@ -12,5 +12,7 @@ void pdk__owned_remove(struct pdk_hold *hold);
 /* A hold of the thread on the queue's path, or NULL: one of the queue's own object first. `others`: otherwise one of
  * another object on that path, unless both are readers: nobody waits then. */
 struct pdk_hold *pdk__owned_find(const struct pdk__queue *queue, uint64_t thread, bool others);
+/* Whatever the thread holds on that path: a valid hold, or NULL. */
+struct pdk_hold *pdk__owned_on(pdk_session *s, const char *dir, uint64_t thread);
 
 #endif

@@ -61,6 +61,7 @@ JUDGES = {
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"]),
     "answers": Judge("tests/unit/test_contender_answers.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                      packages=["check", "glib-2.0"], libraries=["-lpthread"]),
+    "all": check_program("tests/fakes/test_driver_all.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "data": check_program("tests/integration/test_data.c", *SERVERS),
     "checked": check_program("tests/fakes/test_driver_checker.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
                              *SUPPORT),

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All of several: a set of rights as one hold, all of them or none.
+ *
+ *     pdk_right set[] = {pdk_right_lock(orders), pdk_right_read(prices), pdk_right_permits(slots, 2)};
+ *     pdk_acquire_all(set, 3, 5000, NULL, &hold);
+ *
+ * A right is a lock, the reader's or the writer's side of a read/write lock, or permits of a
+ * semaphore. The rights may be on one session or on several, of one ensemble or of several.
+ *
+ * The order: the rights are taken one after the other, by the full path, and then by the list of
+ * servers. So callers that name the same rights in any order never deadlock. That is true among
+ * calls of pdk_acquire_all. A thread that holds something already, and waits for a set, may be in
+ * a circle with another one: name all that you need in one set. Only where a set has the same path
+ * in two ensembles, name each of these by the same servers in every program.
+ *
+ * The hold: it is valid while each part is. The time that remains is the smallest of the parts. It
+ * is lost, and told so once, when one part is lost. Then the other parts stay held, so that nobody
+ * comes in where the holder may still be at work, until the hold is released. A release ends all of
+ * them. Callbacks about the hold, and the callback of pdk_acquire_all_async, run on the session of
+ * the right that is first in the order.
+ *
+ * Tokens: each part has the token that its right gives alone, and a resource is told the token of
+ * the part that guards it. There is no token of the whole: pdk_hold_token answers 0 for it,
+ * pdk_hold_token_text, pdk_hold_sequencer and pdk_hold_node answer "". pdk_guarded_open and
+ * pdk_rwlock_downgrade refuse it.
+ *
+ * Any thread may make every call below. A callback may make all but the one that blocks,
+ * pdk_acquire_all.
+ */
+#ifndef PADDOCK_ALL_H
+#define PADDOCK_ALL_H
+
+#include <paddock/claim.h>
+#include <paddock/lock.h>
+#include <paddock/rwlock.h>
+#include <paddock/semaphore.h>
+
+PDK_BEGIN_DECLS
+
+/* What a right is. A value never changes. */
+typedef enum pdk_right_kind {
+    PDK_RIGHT_LOCK = 1,    /* of: a pdk_lock */
+    PDK_RIGHT_READ = 2,    /* of: a pdk_rwlock */
+    PDK_RIGHT_WRITE = 3,   /* of: a pdk_rwlock */
+    PDK_RIGHT_PERMITS = 4, /* of: a pdk_semaphore */
+} pdk_right_kind;
+
+/* One right of a set. The struct never changes. Make one with a function below: they know the type
+ * of the object. */
+typedef struct pdk_right {
+    int32_t kind;  /* a pdk_right_kind */
+    int32_t count; /* of permits; 1 for the others */
+    void *of;      /* the recipe object. It is needed until the call has returned; afterwards the
+                      library has references to what it needs. */
+} pdk_right;
+
+/* The right of that object. None of these waits or fails: pdk_acquire_all refuses NULL, and a count
+ * that the semaphore does not have. They take no reference.
+ *   count  1 to the number of permits, and at most PDK_SEMAPHORE_COUNT_MAX */
+PDK_API pdk_right pdk_right_lock(pdk_lock *lock);
+PDK_API pdk_right pdk_right_read(pdk_rwlock *lock);
+PDK_API pdk_right pdk_right_write(pdk_rwlock *lock);
+PDK_API pdk_right pdk_right_permits(pdk_semaphore *semaphore, int32_t count);
+
+/* The most rights in one set. */
+#define PDK_ALL_RIGHTS_MAX 100
+/* The same, as the library that is loaded has it. */
+PDK_API int32_t pdk_all_rights_max(void);
+
+/* The options of a set. Fill with PDK_ALL_OPTIONS_INIT. There is no option yet: NULL says the same. A struct of an older,
+ * smaller size is accepted. A newer, larger one is accepted when everything unknown to this library
+ * is zero. */
+typedef struct pdk_all_options {
+    /* sizeof(pdk_all_options), in bytes. */
+    size_t size;
+} pdk_all_options;
+
+#define PDK_ALL_OPTIONS_INIT                                                                       \
+    { sizeof(pdk_all_options) }
+
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
+PDK_API pdk_status pdk_all_options_init(pdk_all_options *options, size_t size);
+
+/* Acquire a set of rights: all of them, or none. Blocks, at most timeout_ms; a try blocks at most the
+ * request_timeout_ms of the session of the right that is first in the order. A call that does not
+ * answer PDK_OK leaves nothing behind: what it had taken is released as by pdk_hold_release.
+ *   rights      `count` of them, in any order. Copied. No path twice in one ensemble: neither two
+ *               sides of a read/write lock, nor a semaphore twice. The path of a semaphore is that
+ *               of its queue here: "/s/locks" is the path of a semaphore at "/s".
+ *   count       1 to PDK_ALL_RIGHTS_MAX
+ *   timeout_ms  one deadline for all of them, or PDK_FOREVER. 0 is a try: it waits in no queue.
+ *   options     or NULL for the defaults
+ *
+ *   PDK_OK             *out is the hold of all, with one reference that pdk_hold_release gives back
+ *   PDK_BUSY           a try: somebody is ahead of one of them, or too few permits are free
+ *   PDK_TIMEOUT        the deadline passed in the queue of one of them; or all were granted in
+ *                      time, to a try as well, and this thread ran too late to take them; or one
+ *                      was lost before the last was granted, and the deadline passed meanwhile
+ *   PDK_UNAVAILABLE    no server confirmed a position in the queue of one of them by the deadline;
+ *                      a try: no answer came within request_timeout_ms
+ *   PDK_DEADLOCK       this thread holds one of the paths: by any object of a session of the set,
+ *                      a reentrant lock, a reader's side or permits included
+ *   PDK_CANCELED       the last reference to an object whose right was not granted yet was given
+ *                      back meanwhile; or this thread was interrupted (interrupt.h)
+ *   PDK_MISMATCH       a semaphore: the path is used with another number of permits
+ *   PDK_NO_PERMISSION  an access control list forbids what one of the rights needs
+ *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
+ *                      is used up
+ *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
+ *                      paths in a session; 100,000 children in a directory; 127 bytes in the name
+ *                      of a contender
+ *   PDK_EXHAUSTED      the sequence numbers of one of the directories are used up
+ *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         one of the sessions is closed, or was closed meanwhile
+ *   PDK_AUTH           one of the sessions has ended, since the server refused the credentials
+ *   PDK_FORKED         one of the objects belongs to the parent process
+ *   PDK_INVALID        rights, an object in it, or out is NULL; count, a kind, the count of a right,
+ *                      timeout_ms or an option is not valid; a path is there twice
+ * pdk_error_text names the right, by its path or by its index in rights. */
+PDK_API pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_t timeout_ms,
+                                   const pdk_all_options *options, pdk_hold **out);
+
+/* The same acquisition without waiting: fn gets the result. The claim belongs to no thread: its
+ * hold never causes PDK_DEADLOCK.
+ *   rights, count, timeout_ms, options  as in pdk_acquire_all above
+ *   fn          called once with the result: on the own thread of the session of the right that is
+ *               first in the order, or with manual dispatch on the thread that dispatches it. Never
+ *               under a lock, and maybe before this call returns. It must make no call that blocks.
+ *               A hold that it gets is its own: pdk_hold_release gives it back. A set on several
+ *               sessions goes on where their callbacks run: with manual dispatch, dispatch each.
+ *   user        given to fn. The library never frees it. It is needed until fn has returned, or
+ *               until pdk_session_close of that session has returned PDK_OK outside of any callback.
+ *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref.
+ *               pdk_claim_position tells the position in the queue of the present right.
+ *               pdk_claim_on_queued answers PDK_UNSUPPORTED for it.
+ *
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the
+ *                reasons above
+ *   PDK_CLOSED   one of the sessions is closed
+ *   PDK_AUTH     one of the sessions has ended, since the server refused the credentials
+ *   PDK_FORKED   one of the objects belongs to the parent process
+ *   PDK_INVALID  as above; fn in the place of out
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_acquire_all_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
+                                         const pdk_all_options *options, pdk_acquired_fn fn,
+                                         void *user, pdk_claim **out);
+
+/* The number of parts of a hold of pdk_acquire_all: that of its rights, 1 for a set of one. 0 for
+ * any other hold, for NULL, and in the child of a fork. Local; does not wait. */
+PDK_API int32_t pdk_hold_parts(const pdk_hold *hold);
+
+/* One part of a hold of pdk_acquire_all. It is that of rights[index]: a hold of that right alone, for
+ * its token, its sequencer, its node, its validity and its reason. It belongs to the hold, and lives as long as
+ * that. It must not be released or given back, and it is const for that reason. NULL when there is no
+ * such part, for NULL, and in the child of a fork. Local; does not wait. */
+PDK_API const pdk_hold *pdk_hold_part(const pdk_hold *hold, int32_t index);
+
+/* The path of one part: of rights[index], the chroot of its session included. The string lives
+ * as long as the hold. "" when there is no such part, for NULL, and in the child of a fork. Local; does
+ * not wait. */
+PDK_API const char *pdk_hold_part_path(const pdk_hold *hold, int32_t index);
+
+PDK_END_DECLS
+
+#endif

@@ -1,0 +1,198 @@
+/* All of several: a set of rights, taken one after the other in one order.
+ *
+ *     named:   /prices (read)    /orders (write)    /slots (2 permits)
+ *     taken:   /orders   ──────► /prices   ───────► /slots            the hold of all; its parts are in the order of their naming
+ *
+ * The order is by path, and then by the servers. Two programs may write the servers of one ensemble differently. Then they still
+ * agree about the paths of one ensemble, and can differ only about one path in two ensembles.
+ *
+ * grant/all.h takes the rights, and grant/parts.h is the hold.
+ */
+#include "grant/all.h"
+
+#include "base/text.h"
+#include "grant/owned.h"
+#include "grant/parts.h"
+#include "grant/recipe.h"
+#include "queues.h"
+#include "session/blocking.h"
+#include "session/options.h"
+
+#include <paddock/all.h>
+#include <string.h>
+
+/* The size of the first version of the struct. Never changes. */
+#define OPTIONS_FIRST_SIZE sizeof(size_t)
+
+int32_t pdk_all_rights_max(void) { return PDK_ALL_RIGHTS_MAX; }
+
+pdk_status pdk_all_options_init(pdk_all_options *options, size_t size) {
+    static const pdk_all_options defaults = PDK_ALL_OPTIONS_INIT;
+    return pdk__options_init("pdk_all_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
+}
+
+pdk_right pdk_right_lock(pdk_lock *lock) { return (pdk_right){PDK_RIGHT_LOCK, 1, lock}; }
+pdk_right pdk_right_read(pdk_rwlock *lock) { return (pdk_right){PDK_RIGHT_READ, 1, lock}; }
+pdk_right pdk_right_write(pdk_rwlock *lock) { return (pdk_right){PDK_RIGHT_WRITE, 1, lock}; }
+pdk_right pdk_right_permits(pdk_semaphore *semaphore, int32_t count) {
+    return (pdk_right){PDK_RIGHT_PERMITS, count, semaphore};
+}
+
+/* ---- the rights of one call */
+
+/* A right that was looked at. The queue is the object's. */
+struct named {
+    const pdk_right *right;
+    guint place;
+    struct pdk__queue *queue;
+    char *servers; /* sorted: the name of the ensemble */
+};
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static char *servers_of(const pdk_session *s) {
+    const struct pdk__hosts *hosts = s->hosts;
+    char **servers = g_new0(char *, hosts->count + 1);
+    for (unsigned i = 0; i < hosts->count; i++)
+        servers[i] = g_strdup_printf("%s:%u", hosts->names[i], hosts->ports[i]);
+    qsort(servers, hosts->count, sizeof servers[0], by_text);
+    char *text = g_strjoinv(",", servers);
+    g_strfreev(servers);
+    return text;
+}
+
+static int in_order(const void *a, const void *b) {
+    const struct named *x = a, *y = b;
+    int paths = strcmp(x->queue->dir, y->queue->dir);
+    return paths ? paths : strcmp(x->servers, y->servers);
+}
+
+static struct pdk__queue *queue_of(const pdk_right *right) {
+    switch (right->kind) {
+    case PDK_RIGHT_LOCK:
+        return pdk__lock_queue(right->of);
+    case PDK_RIGHT_PERMITS:
+        return pdk__semaphore_queue(right->of);
+    default:
+        return pdk__rwlock_queue(right->of);
+    }
+}
+
+/* INVALID, FORKED, and how its session ended. */
+static pdk_status look_at(const pdk_right *right, size_t place, int64_t timeout_ms, const char *call,
+                          struct named *named) {
+    if (right->kind < PDK_RIGHT_LOCK || right->kind > PDK_RIGHT_PERMITS)
+        return pdk__fail(PDK_INVALID, "%s: rights[%zu]: kind is %d; a pdk_right_kind", call, place, right->kind);
+    if (!right->of)
+        return pdk__fail(PDK_INVALID, "%s: rights[%zu]: the object is NULL", call, place);
+    struct pdk__queue *queue = queue_of(right);
+    pdk_status status = pdk__check_call(queue->s, call, timeout_ms);
+    if (status == PDK_OK && right->kind == PDK_RIGHT_PERMITS)
+        status = pdk__semaphore_check_count(right->of, right->count, call);
+    else if (status == PDK_OK && right->count != 1)
+        status = pdk__fail(PDK_INVALID, "%s: rights[%zu]: count is %d; 1, but for permits", call, place, right->count);
+    if (status != PDK_OK)
+        return status;
+    pdk__lock(queue->s);
+    status = pdk__session_usable(queue->s, call);
+    pdk__unlock(queue->s);
+    if (status == PDK_OK)
+        *named = (struct named){right, (guint)place, queue, servers_of(queue->s)};
+    return status;
+}
+
+/* Sorted. INVALID: a path is there twice. */
+static pdk_status sort(struct named *all, size_t count, const char *call) {
+    qsort(all, count, sizeof all[0], in_order);
+    for (size_t i = 1; i < count; i++)
+        if (in_order(&all[i - 1], &all[i]) == 0)
+            return pdk__fail(PDK_INVALID, "%s: rights[%u] and rights[%u] are both on %s: name each path once", call,
+                             MIN(all[i - 1].place, all[i].place), MAX(all[i - 1].place, all[i].place),
+                             all[i].queue->dir);
+    return PDK_OK;
+}
+
+/* DEADLOCK: this thread has one of the paths, in a session of the set to that ensemble. */
+static pdk_status refuse_own(const struct named *all, size_t count, const char *call) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            if (strcmp(all[i].servers, all[k].servers) != 0)
+                continue;
+            pdk_session *s = all[k].queue->s;
+            pdk__lock(s);
+            bool holds = pdk__owned_on(s, all[i].queue->dir, pdk__this_thread()) != NULL;
+            pdk__unlock(s);
+            if (holds)
+                return pdk__fail(PDK_DEADLOCK,
+                                 "%s: rights[%u]: %s: this thread holds it; release it first, or "
+                                 "pdk_hold_detach_thread",
+                                 call, all[i].place, all[i].queue->dir);
+        }
+    return PDK_OK;
+}
+
+static struct pdk__all *claim_of(const struct named *all, size_t count, int64_t timeout_ms) {
+    struct pdk__right rights[PDK_ALL_RIGHTS_MAX];
+    for (size_t i = 0; i < count; i++) {
+        const pdk_right *right = all[i].right;
+        rights[i] = (struct pdk__right){
+            .queue = right->kind == PDK_RIGHT_READ ? pdk__rwlock_reader(right->of) : pdk__queue_ref(all[i].queue),
+            .count = right->count,
+            .path = right->kind == PDK_RIGHT_PERMITS ? pdk__semaphore_path(right->of) : g_strdup(all[i].queue->dir),
+            .place = all[i].place,
+        };
+    }
+    return pdk__all_new(rights, (guint)count, timeout_ms);
+}
+
+/* The claim of a call, or why there is none. blocks: for this thread. */
+static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
+                          const char *call, bool blocks, struct pdk__all **out) {
+    pdk_all_options o = PDK_ALL_OPTIONS_INIT;
+    struct named all[PDK_ALL_RIGHTS_MAX];
+    size_t looked = 0;
+    if (!rights)
+        return pdk__fail(PDK_INVALID, "%s: rights: NULL", call);
+    if (count < 1 || count > PDK_ALL_RIGHTS_MAX)
+        return pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_ALL_RIGHTS_MAX);
+    pdk_status status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
+    while (status == PDK_OK && looked < count) {
+        status = look_at(&rights[looked], looked, timeout_ms, call, &all[looked]);
+        looked += status == PDK_OK;
+    }
+    if (status == PDK_OK && blocks)
+        status = pdk__may_block(all[0].queue->s, call, timeout_ms);
+    if (status == PDK_OK)
+        status = sort(all, count, call);
+    if (status == PDK_OK && blocks)
+        status = refuse_own(all, count, call);
+    if (status == PDK_OK)
+        *out = claim_of(all, count, timeout_ms);
+    while (looked > 0)
+        g_free(all[--looked].servers);
+    return status;
+}
+
+/* ---- the calls */
+
+pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
+                           pdk_hold **out) {
+    static const char call[] = "pdk_acquire_all";
+    struct pdk__all *all = NULL;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
+    pdk_status status = prepare(rights, count, timeout_ms, options, call, true, &all);
+    return status == PDK_OK ? pdk__all_wait(all, call, out) : status;
+}
+
+pdk_status pdk_acquire_all_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
+                                 const pdk_all_options *options, pdk_acquired_fn fn, void *user, pdk_claim **out) {
+    static const char call[] = "pdk_acquire_all_async";
+    struct pdk__all *all = NULL;
+    if (!fn)
+        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
+    pdk_status status = prepare(rights, count, timeout_ms, options, call, false, &all);
+    if (status == PDK_OK)
+        pdk__all_start(all, fn, user, out);
+    return status;
+}

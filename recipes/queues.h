@@ -1,0 +1,22 @@
+/* The queue of a recipe object, for a recipe that is made of others. */
+#ifndef PDK_RECIPE_QUEUES_H
+#define PDK_RECIPE_QUEUES_H
+
+#include "grant/queue.h"
+
+#include <paddock/lock.h>
+#include <paddock/rwlock.h>
+#include <paddock/semaphore.h>
+
+/* The object's own. */
+struct pdk__queue *pdk__lock_queue(const pdk_lock *lock);
+struct pdk__queue *pdk__rwlock_queue(const pdk_rwlock *lock);
+struct pdk__queue *pdk__semaphore_queue(const pdk_semaphore *semaphore);
+/* A side queue for one reader, the caller's to unref. Not under the monitor. */
+struct pdk__queue *pdk__rwlock_reader(pdk_rwlock *lock);
+/* The path of the semaphore, whose queue stands below it: g_free. */
+char *pdk__semaphore_path(const pdk_semaphore *semaphore);
+/* INVALID: not a number of permits that one claim can take. */
+pdk_status pdk__semaphore_check_count(const pdk_semaphore *semaphore, int32_t count, const char *call);
+
+#endif

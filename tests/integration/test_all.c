@@ -1,0 +1,271 @@
+/* All of several: granted together or not at all, in whatever order they are named, and released together. */
+#include <glib.h>
+#include <string.h>
+
+#include "all_bench.h"
+#include "permits.h"
+#include "ts_check.h"
+#include "ts_clock.h"
+#include "ts_rwlock.h"
+
+enum { SESSION_MS = 4000, ROUNDS = 12 };
+
+/* Two clients, with a lock, a read/write lock and a semaphore of two permits each. */
+static struct {
+    const char *lock_path, *rw_path, *permits_path;
+    ts_client *client[2];
+    pdk_lock *lock[2];
+    pdk_rwlock *rw[2];
+    pdk_semaphore *permits[2];
+} it;
+
+static const char *below(const char *path, const char *name) {
+    char *full = g_strconcat(path, name, NULL);
+    ts_paddock_keep(full, g_free);
+    return full;
+}
+
+static void make_it(void) {
+    const char *path = ts_fresh_path();
+    it.lock_path = below(path, "/a");
+    it.rw_path = below(path, "/b");
+    it.permits_path = below(path, "/c");
+    for (int i = 0; i < 2; i++) {
+        it.client[i] = ts_bench_client(SESSION_MS);
+        it.lock[i] = ts_lock(it.client[i], it.lock_path);
+        it.rw[i] = ts_rwlock(it.client[i], it.rw_path);
+        it.permits[i] = permits_at(it.client[i], it.permits_path, 2);
+    }
+}
+
+static struct set *set_for(int i) {
+    return set_of(pdk_right_permits(it.permits[i], 2), pdk_right_write(it.rw[i]), pdk_right_lock(it.lock[i]));
+}
+
+static void nothing_is_left(void) {
+    set_children(it.lock_path, 0);
+    set_children(it.rw_path, 0);
+    ck_assert(permits_wait_taken(it.permits_path, 0));
+    ck_assert(permits_wait_queued(it.permits_path, 0));
+}
+
+START_TEST(one_hold_with_all_parts) {
+    make_it();
+    pdk_hold *hold = set_take(set_for(0));
+    const char *paths[] = {it.permits_path, it.rw_path, it.lock_path};
+    static const char *const modes[] = {"permit", "exclusive", "exclusive"};
+    ck_assert_int_eq(pdk_hold_parts(hold), 3);
+    for (int i = 0; i < 3; i++) {
+        const pdk_hold *part = pdk_hold_part(hold, i);
+        ck_assert_str_eq(pdk_hold_part_path(hold, i), paths[i]);
+        ck_assert(g_str_has_prefix(pdk_hold_node(part), paths[i]));
+        ck_assert_int_gt(pdk_hold_token(part), 0);
+        ck_assert(pdk_hold_valid(part));
+        ck_assert_int_ge(pdk_hold_remaining_ms(part), pdk_hold_remaining_ms(hold));
+        g_auto(GStrv) words = g_strsplit(pdk_hold_sequencer(part), " ", -1);
+        ck_assert_str_eq(words[2], modes[i]);
+        ck_assert_int_eq(pdk_hold_parts(part), 0);
+    }
+    ck_assert_ptr_null(pdk_hold_part(hold, 3));
+    ck_assert_ptr_null(pdk_hold_part(hold, -1));
+    ck_assert_str_eq(pdk_hold_part_path(hold, 3), "");
+    ck_assert_int_eq(pdk_hold_token(hold), 0);
+    ck_assert_str_eq(pdk_hold_token_text(hold), "");
+    ck_assert_str_eq(pdk_hold_sequencer(hold), "");
+    ck_assert_str_eq(pdk_hold_node(hold), "");
+    ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 500), PDK_OK);
+
+    ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(hold)), PDK_OK);
+    ck_assert(!pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
+    ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, 0)), 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_NOT_HELD);
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(no_hold_of_several) {
+    make_it();
+    pdk_hold *hold = ts_bench_acquire(it.lock[0], 5000);
+    ck_assert_int_eq(pdk_hold_parts(hold), 0);
+    ck_assert_int_eq(pdk_hold_parts(NULL), 0);
+    ck_assert_ptr_null(pdk_hold_part(hold, 0));
+    ck_assert_ptr_null(pdk_hold_part(NULL, 0));
+    ck_assert_str_eq(pdk_hold_part_path(hold, 0), "");
+    pdk_hold_release(hold);
+    hold = set_take(set_of(pdk_right_lock(it.lock[0])));
+    ck_assert_int_eq(pdk_hold_parts(hold), 1);
+    pdk_hold_unref(hold); /* the last reference releases */
+    nothing_is_left();
+}
+END_TEST
+
+/* Each of them is taken by another client in its turn. */
+START_TEST(a_try_takes_all_or_nothing) {
+    make_it();
+    for (int taken = 0; taken < 3; taken++) {
+        pdk_hold *theirs = taken == 0   ? ts_bench_acquire(it.lock[1], 5000)
+                           : taken == 1 ? ts_bench_read(it.rw[1], 5000)
+                                        : permits_take(it.permits[1], 1);
+        pdk_hold *hold = NULL;
+        struct set *set = set_for(0);
+        ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, 0, NULL, &hold), PDK_BUSY);
+        ck_assert(strstr(pdk_error_text(), (const char *[]){it.lock_path, it.rw_path, it.permits_path}[taken]));
+        set_await(set_async(set, 0), PDK_BUSY);
+        pdk_hold_release(theirs);
+        nothing_is_left();
+    }
+    set_await(set_async(set_for(0), 0), PDK_OK);
+}
+END_TEST
+
+START_TEST(a_deadline_leaves_nothing) {
+    make_it();
+    pdk_hold *theirs = permits_take(it.permits[1], 1);
+    set_await(set_async(set_for(0), ts_patience(1000)), PDK_TIMEOUT);
+    set_await(set_thread(set_backwards(set_for(0)), ts_patience(1000)), PDK_TIMEOUT);
+    set_children(it.lock_path, 0);
+    set_children(it.rw_path, 0);
+    ck_assert(permits_wait_queued(it.permits_path, 0));
+    ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
+    nothing_is_left();
+}
+END_TEST
+
+static void never(pdk_claim *claim, int32_t ahead, void *user) {
+    (void)claim;
+    (void)ahead;
+    (void)user;
+    g_error("a callback that was refused");
+}
+
+/* What it waits for comes free: the rest follows. Meanwhile it holds what is before that in the order, and no more. */
+START_TEST(what_is_taken_is_waited_for) {
+    make_it();
+    for (int threaded = 0; threaded < 2; threaded++) {
+        int32_t ahead = -1;
+        pdk_hold *lock = ts_bench_acquire(it.lock[1], 5000), *permit = permits_take(it.permits[1], 1);
+        struct set *set = set_for(0);
+        ts_answer *answer = threaded ? set_thread(set, PDK_FOREVER) : set_async(set, PDK_FOREVER);
+        set_children(it.lock_path, 2);
+        set_children(it.rw_path, 0);
+        pdk_hold_release(lock);
+        ck_assert(permits_wait_queued(it.permits_path, 1));
+        set_children(it.rw_path, 1);
+        if (!threaded) {
+            permits_await_ahead(answer, 0);
+            ck_assert_int_eq(pdk_claim_on_queued(ts_answer_claim(answer), never, NULL), PDK_UNSUPPORTED);
+        }
+        ck_assert_int_eq(ts_answer_count(answer), 0);
+        pdk_hold_release(permit);
+        set_await(answer, PDK_OK);
+        if (!threaded)
+            ck_assert_int_eq(pdk_claim_position(ts_answer_claim(answer), &ahead), PDK_NOT_HELD);
+        ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+        nothing_is_left();
+    }
+}
+END_TEST
+
+START_TEST(any_order_makes_progress) {
+    make_it();
+    struct set *sets[] = {set_for(0), set_backwards(set_for(1))};
+    ts_answer *answers[ROUNDS][2];
+    for (int i = 0; i < ROUNDS; i++)
+        for (int k = 0; k < 2; k++)
+            answers[i][k] = set_async(sets[k], PDK_FOREVER);
+    for (int done = 0; done < 2 * ROUNDS;) {
+        ts_answer *granted = NULL;
+        for (int i = 0; i < 2 * ROUNDS; i++)
+            if (ts_answer_hold(answers[i / 2][i % 2])) {
+                ck_assert_ptr_null(granted); /* this thread alone releases */
+                granted = answers[i / 2][i % 2];
+            }
+        if (granted) {
+            ck_assert_int_eq(ts_answer_release(granted), PDK_OK);
+            done++;
+        }
+        ts_sleep_ms(1);
+    }
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(readers_hold_together) {
+    make_it();
+    struct set *sets[] = {set_of(pdk_right_read(it.rw[0]), pdk_right_permits(it.permits[0], 1)),
+                          set_of(pdk_right_permits(it.permits[1], 1), pdk_right_read(it.rw[1]))};
+    pdk_hold *holds[] = {set_take(sets[0]), NULL};
+    set_await(set_async(sets[1], 5000), PDK_OK);
+    holds[1] = set_take(set_of(pdk_right_lock(it.lock[0])));
+    ck_assert(pdk_hold_valid(holds[0]));
+    pdk_hold_release(holds[0]);
+    pdk_hold_release(holds[1]);
+}
+END_TEST
+
+/* It belongs to the thread that took it, as a hold of one right does. */
+START_TEST(the_thread_that_holds_is_refused) {
+    make_it();
+    pdk_hold *hold = NULL, *more = NULL;
+    struct set *set = set_for(0);
+    hold = set_take(set);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock[0], PDK_FOREVER, &more), PDK_DEADLOCK);
+    ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
+    pdk_hold_detach_thread(hold);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock[0], 100, &more), PDK_TIMEOUT);
+    pdk_hold_release(hold);
+
+    for (int i = 0; i < 4; i++) { /* one of them is held alone, by this object or by another one of the session */
+        pdk_lock *other = ts_lock(it.client[0], it.lock_path);
+        hold = i == 0   ? ts_bench_acquire(it.lock[0], 5000)
+               : i == 1 ? ts_bench_acquire(other, 5000)
+               : i == 2 ? ts_bench_read(it.rw[0], 5000)
+                        : permits_take(it.permits[0], 1);
+        ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
+        ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, 0, NULL, &more), PDK_DEADLOCK);
+        ck_assert(strstr(pdk_error_text(), "this thread holds it"));
+        pdk_hold_release(hold);
+    }
+    pdk_hold_release(set_take(set));
+    nothing_is_left();
+}
+END_TEST
+
+/* A thread's further hold on a part keeps that part, and nothing of the whole. */
+START_TEST(a_reentrant_part) {
+    make_it();
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    options.reentrant = 1;
+    pdk_lock *lock = ts_lock_with(it.client[0], it.lock_path, &options);
+    pdk_hold *whole = set_take(set_of(pdk_right_lock(lock), pdk_right_read(it.rw[0])));
+    pdk_hold *more = ts_bench_acquire(lock, 5000);
+    ck_assert_int_eq(pdk_hold_token(more), pdk_hold_token(pdk_hold_part(whole, 0)));
+    ck_assert_int_eq(pdk_hold_release(whole), PDK_OK);
+    ck_assert(pdk_hold_valid(more));
+    set_children(it.rw_path, 0);
+    ck_assert_int_eq(pdk_hold_release(more), PDK_OK);
+    nothing_is_left();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("all");
+    TCase *all = ts_bench_case(suite, "all");
+    tcase_add_test(all, one_hold_with_all_parts);
+    tcase_add_test(all, no_hold_of_several);
+    tcase_add_test(all, a_try_takes_all_or_nothing);
+    tcase_add_test(all, a_deadline_leaves_nothing);
+    tcase_add_test(all, what_is_taken_is_waited_for);
+    tcase_add_test(all, any_order_makes_progress);
+    tcase_add_test(all, readers_hold_together);
+    tcase_add_test(all, the_thread_that_holds_is_refused);
+    tcase_add_test(all, a_reentrant_part);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

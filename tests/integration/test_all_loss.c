@@ -1,0 +1,254 @@
+/* All of several, when a part is lost: while the rest is waited for, and afterwards. On one session, and on several. */
+#include <glib.h>
+#include <poll.h>
+#include <string.h>
+
+#include "all_bench.h"
+#include "ts_check.h"
+#include "ts_clock.h"
+#include "ts_expire.h"
+#include "ts_observer.h"
+
+enum { SESSION_MS = 4000, PATIENCE_MS = 10000 };
+
+/* Two paths, of which "a" comes first. Client 0 has a session for each, or one for both. Client 1 is the other one. */
+static struct {
+    const char *path[2];
+    ts_client *client[2], *other;
+    pdk_lock *lock[2], *theirs[2];
+    struct set *set;
+} it;
+
+static void make_with(bool two_sessions, const pdk_session_options *second) {
+    const char *path = ts_fresh_path();
+    it.client[0] = ts_bench_client(SESSION_MS);
+    it.client[1] = !two_sessions ? it.client[0]
+                   : second      ? ts_client_open_with(ts_bench_server(), NULL, second)
+                                 : ts_bench_client(SESSION_MS);
+    it.other = ts_bench_client(SESSION_MS);
+    for (int i = 0; i < 2; i++) {
+        char *below = g_strdup_printf("%s/%c", path, 'a' + i);
+        ts_paddock_keep(below, g_free);
+        it.path[i] = below;
+        it.lock[i] = ts_lock(it.client[i], below);
+        it.theirs[i] = ts_lock(it.other, below);
+    }
+    it.set = set_of(pdk_right_lock(it.lock[1]), pdk_right_lock(it.lock[0]));
+}
+
+static void make_it(bool two_sessions) { make_with(two_sessions, NULL); }
+
+static void nothing_is_left(void) {
+    set_children(it.path[0], 0);
+    set_children(it.path[1], 0);
+}
+
+static void delete_node_of(const pdk_hold *part) {
+    ck_assert_int_eq(ts_delete(ts_bench_server(), pdk_hold_node(part)), 0);
+}
+
+static bool is_invalid(void *hold) { return !pdk_hold_valid(hold); }
+
+/* ---- afterwards */
+
+/* _i: in two sessions, or in one; and which part. */
+START_TEST(a_part_is_lost) {
+    const int lost = _i % 2;
+    make_it(_i / 2);
+    pdk_hold *hold = set_take(it.set);
+    ts_lost *told = ts_lost_watch(hold);
+    const int fd = pdk_hold_fd(hold);
+    ck_assert(!ts_fd_readable(fd, 0));
+    delete_node_of(pdk_hold_part(hold, lost));
+    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
+    ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_lost_reason(told), PDK_REASON_NODE_GONE);
+    ck_assert(ts_fd_readable(fd, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NODE_GONE);
+    ck_assert_int_eq(pdk_hold_reason(pdk_hold_part(hold, !lost)), PDK_REASON_NONE);
+    ck_assert(pdk_hold_valid(pdk_hold_part(hold, !lost))); /* until the release */
+    ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_LOST);
+    ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert(strstr(pdk_error_text(), "NODE_GONE"));
+    nothing_is_left();
+    ck_assert_int_eq(ts_lost_count(told), 1);
+    ck_assert_int_eq(ts_lost_freed(told), 1);
+}
+END_TEST
+
+START_TEST(both_are_lost) {
+    make_it(_i);
+    pdk_hold *hold = set_take(it.set);
+    ts_lost *told = ts_lost_watch(hold);
+    delete_node_of(pdk_hold_part(hold, 0));
+    delete_node_of(pdk_hold_part(hold, 1));
+    ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(ts_lost_count(told), 1);
+    pdk_hold_release(set_take(it.set));
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(the_reason_is_that_of_the_part) {
+    make_it(true);
+    pdk_hold *hold = set_take(it.set);
+    ck_assert_int_eq(ts_expire(it.client[1]->proxy, ts_bench_server()), 0);
+    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_EXPIRED);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    pdk_hold_release(set_take(it.set));
+}
+END_TEST
+
+/* The word of the loss is on its way when the hold is released. */
+START_TEST(released_as_it_is_lost) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    options.session_timeout_ms = SESSION_MS;
+    make_with(true, &options);
+    pdk_hold *hold = set_take(it.set);
+    ts_lost *told = ts_lost_watch(hold);
+    delete_node_of(pdk_hold_part(hold, 0));
+    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_lost_count(told), 0); /* nobody dispatches the session of the part */
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_session_dispatch(it.client[1]->session, NULL), PDK_OK);
+    ck_assert(ts_lost_wait_freed(told, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_lost_freed(told), 1);
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(a_cut_ends_the_lease_of_all) {
+    make_it(true);
+    pdk_hold *hold = set_take(it.set);
+    ts_proxy_set_mode(it.client[1]->proxy, TS_BLACKHOLE);
+    while (pdk_hold_valid(hold)) {
+        const int64_t whole = pdk_hold_remaining_ms(hold), cut = pdk_hold_remaining_ms(pdk_hold_part(hold, 0));
+        ck_assert_int_le(whole, cut + 50);
+        ts_sleep_ms(5);
+    }
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
+    ck_assert(pdk_hold_valid(pdk_hold_part(hold, 1)));
+    pdk_hold_release(hold);
+    ts_proxy_heal(it.client[1]->proxy);
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(ensure_renews_each) {
+    make_it(true);
+    pdk_hold *hold = set_take(it.set);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
+    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 900);
+    ck_assert_int_eq(pdk_hold_ensure(hold, -1), PDK_INVALID);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 3600000), PDK_INVALID);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+/* ---- while the rest is waited for */
+
+/* _i & 1: in two sessions; & 2: a thread is blocked. What it had is lost: it queues for all of it again. */
+START_TEST(lost_while_it_waits) {
+    make_it(_i & 1);
+    pdk_hold *second = ts_bench_acquire(it.theirs[1], 5000);
+    ts_answer *answer = _i & 2 ? set_thread(it.set, PDK_FOREVER) : set_async(it.set, PDK_FOREVER);
+    set_children(it.path[0], 1);
+    set_children(it.path[1], 2);
+    ts_answer *first = ts_acquire_async(it.theirs[0], PDK_FOREVER);
+    set_children(it.path[0], 2);
+    g_auto(GStrv) names = ts_children(ts_bench_server(), it.path[0], NULL);
+    g_autofree char *older = NULL;
+    for (int i = 0; i < 2; i++) { /* of the two the one with the smaller number */
+        const char *number = strrchr(names[i], '-');
+        if (!older || strcmp(number, strrchr(older, '-')) < 0) {
+            g_free(older);
+            older = g_strdup_printf("%s/%s", it.path[0], names[i]);
+        }
+    }
+    ck_assert_int_eq(ts_delete(ts_bench_server(), older), 0);
+    ck_assert(ts_answer_wait(first, ts_patience(PATIENCE_MS)));
+    set_children(it.path[0], 2); /* it is back, behind the other one */
+    set_children(it.path[1], 1); /* and has left what comes later in the order */
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
+    ts_sleep_ms(100);
+    ck_assert_int_eq(ts_answer_count(answer), 0);
+    ck_assert_int_eq(ts_answer_release(first), PDK_OK);
+    set_await(answer, PDK_OK);
+    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(expired_while_it_waits) {
+    make_it(_i & 1);
+    pdk_hold *second = ts_bench_acquire(it.theirs[1], 5000);
+    ts_answer *answer = _i & 2 ? set_thread(it.set, PDK_FOREVER) : set_async(it.set, PDK_FOREVER);
+    set_children(it.path[1], 2);
+    ck_assert_int_eq(ts_expire(it.client[0]->proxy, ts_bench_server()), 0);
+    set_children(it.path[0], 1);
+    set_children(it.path[1], 2);
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
+    set_await(answer, PDK_OK);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    nothing_is_left();
+}
+END_TEST
+
+/* What is held is lost again and again, up to the deadline. */
+START_TEST(lost_until_it_is_too_late) {
+    make_it(_i & 1);
+    pdk_hold *second = ts_bench_acquire(it.theirs[1], 5000);
+    ts_answer *answer = _i & 2 ? set_thread(it.set, ts_patience(1500)) : set_async(it.set, ts_patience(1500));
+    set_children(it.path[1], 2);
+    ts_proxy_set_mode(it.client[0]->proxy, TS_CUT);
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert(ts_answer_status(answer) == PDK_TIMEOUT || ts_answer_status(answer) == PDK_UNAVAILABLE);
+    ts_proxy_heal(it.client[0]->proxy);
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
+    nothing_is_left();
+}
+END_TEST
+
+/* The session of what it holds is dispatched by nobody, so nothing wakes the thread that waits in the other one. */
+START_TEST(a_thread_looks_by_itself) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    options.session_timeout_ms = SESSION_MS;
+    make_with(true, &options);
+    /* the other way round: what comes first is in the session that nobody dispatches */
+    pdk_lock *first = ts_lock(it.client[1], it.path[0]), *last = ts_lock(it.client[0], it.path[1]);
+    pdk_hold *second = ts_bench_acquire(it.theirs[1], 5000);
+    ts_answer *answer = set_thread(set_of(pdk_right_lock(last), pdk_right_lock(first)), PDK_FOREVER);
+    set_children(it.path[1], 2);
+    ck_assert_int_eq(ts_expire(it.client[1]->proxy, ts_bench_server()), 0);
+    set_children(it.path[0], 1); /* it took that again */
+    set_children(it.path[1], 2);
+    ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
+    set_await(answer, PDK_OK);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    nothing_is_left();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("all_loss");
+    TCase *all = ts_bench_case(suite, "all_loss");
+    tcase_add_loop_test(all, a_part_is_lost, 0, 4);
+    tcase_add_loop_test(all, both_are_lost, 0, 2);
+    tcase_add_test(all, the_reason_is_that_of_the_part);
+    tcase_add_test(all, released_as_it_is_lost);
+    tcase_add_test(all, a_cut_ends_the_lease_of_all);
+    tcase_add_test(all, ensure_renews_each);
+    tcase_add_loop_test(all, lost_while_it_waits, 0, 4);
+    tcase_add_loop_test(all, expired_while_it_waits, 0, 4);
+    tcase_add_loop_test(all, lost_until_it_is_too_late, 0, 4);
+    tcase_add_test(all, a_thread_looks_by_itself);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
