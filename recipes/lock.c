@@ -66,9 +66,7 @@ pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_o
     return PDK_OK;
 }
 
-struct pdk__queue *pdk__lock_queue(const pdk_lock *lock) {
-    return lock->queue;
-}
+struct pdk__queue *pdk__lock_queue(const pdk_lock *lock) { return lock->queue; }
 
 pdk_lock *pdk_lock_ref(pdk_lock *lock) {
     if (lock)

@@ -73,13 +73,9 @@ pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlo
     return PDK_OK;
 }
 
-struct pdk__queue *pdk__rwlock_queue(const pdk_rwlock *lock) {
-    return lock->writers;
-}
+struct pdk__queue *pdk__rwlock_queue(const pdk_rwlock *lock) { return lock->writers; }
 
-struct pdk__queue *pdk__rwlock_reader(pdk_rwlock *lock) {
-    return pdk__queue_side(lock->writers, &lock->reader);
-}
+struct pdk__queue *pdk__rwlock_reader(pdk_rwlock *lock) { return pdk__queue_side(lock->writers, &lock->reader); }
 
 pdk_rwlock *pdk_rwlock_ref(pdk_rwlock *lock) {
     if (lock)

@@ -104,9 +104,7 @@ pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t per
     return PDK_OK;
 }
 
-struct pdk__queue *pdk__semaphore_queue(const pdk_semaphore *semaphore) {
-    return semaphore->queue;
-}
+struct pdk__queue *pdk__semaphore_queue(const pdk_semaphore *semaphore) { return semaphore->queue; }
 
 char *pdk__semaphore_path(const pdk_semaphore *semaphore) {
     return g_strndup(semaphore->queue->dir, strlen(semaphore->queue->dir) - strlen(LOCKS));

@@ -75,8 +75,7 @@ typedef struct pdk_all_options {
     size_t size;
 } pdk_all_options;
 
-#define PDK_ALL_OPTIONS_INIT                                                                       \
-    { sizeof(pdk_all_options) }
+#define PDK_ALL_OPTIONS_INIT {sizeof(pdk_all_options)}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
