@@ -65,6 +65,14 @@ bool spoil_permit_node(struct history *h, struct sim_random *chance);
 bool spoil_queue(struct history *h, struct sim_random *chance);
 bool spoil_mismatch(struct history *h, struct sim_random *chance);
 
+/* --- mutations_guarded.c */
+bool spoil_guarded_late(struct history *h, struct sim_random *chance);
+bool spoil_guarded_foreign(struct history *h, struct sim_random *chance);
+bool spoil_guarded_lost(struct history *h, struct sim_random *chance);
+bool spoil_guarded_twice(struct history *h, struct sim_random *chance);
+bool spoil_guarded_read(struct history *h, struct sim_random *chance);
+bool spoil_guarded_status(struct history *h, struct sim_random *chance);
+
 /* --- mutations_election.c */
 bool spoil_elected_over(struct history *h, struct sim_random *chance);
 bool spoil_elected_twice(struct history *h, struct sim_random *chance);

@@ -13,6 +13,8 @@
 #define SEEDS 1500
 #endif
 
+enum { MUTATIONS_MOST = 96 };
+
 static struct deployment *deployment;
 static struct plan plan;
 static struct history *spoiled;
@@ -66,12 +68,12 @@ static void spoil_one(size_t number, struct score *score, bool broken[CHECK_COUN
 }
 
 START_TEST(spoiled_ones_do_not) {
-    struct score scores[64] = {0};
+    struct score scores[MUTATIONS_MOST] = {0};
     bool broken[CHECK_COUNT] = {false};
     struct sim_random chance;
     sim_random_begin(&chance, 1);
     mutations_plan = &plan;
-    ck_assert_uint_le(mutations_count, 64);
+    ck_assert_uint_le(mutations_count, MUTATIONS_MOST);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         record(seed);
         for (size_t i = 0; i < mutations_count; i++)

@@ -15,6 +15,8 @@ SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
 DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
+# A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
+WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interrupt_wake"]}
 
 
 class Judge:
@@ -141,7 +143,8 @@ class Bench:
                 target = self.folder / f"{label}-{source.stem}.o"
                 objects.append(self.compile(judge, source, changes[source], target))
         target = self.folder / f"{name}-{label}"
-        done = run([os.environ.get("CC", "cc"), *self.flags, *objects, "-o", target,
+        wrapped = [word for source in judge.sources() for word in WRAPPED.get(source.name, [])]
+        done = run([os.environ.get("CC", "cc"), *self.flags, *objects, "-o", target, *wrapped,
                     *pkg_config("--libs", judge.packages), *judge.libraries])
         if done.returncode != 0:
             sys.exit(f"mutants: linking failed:\n{done.stderr}")

@@ -4,7 +4,7 @@ name: (file, judge and its options, [(text, its replacement) or (other file, tex
 """
 
 SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
-RARE = SIM.replace("20000", "300000")
+RARE = SIM.replace("20000", "150000")
 PLAN = "sim --no-shrink --replay tests/sim/regressions/"
 # A poll would make up for a lost event, and hide the mutant.
 NO_POLL = ("src/session/live_query.c", "pdk__live_query_look_within(l, l->s->lease.timeout); /*", "(void)l; /*")

@@ -1,9 +1,13 @@
-"""Mutants of the guarded znode, judged by its model.
+"""Mutants of the guarded znode, judged by its model and, where its requests are sent, by the simulation.
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
 
 CORE = "src/core/guarded.c"
+CALLS = "recipes/guarded.c"
+STEPS = "recipes/guarded_steps.c"
+SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
+LATE = "sim --no-shrink --replay tests/sim/regressions/late_guarded_write.plan"
 WORLD = "tests/model/guarded_world.c"
 REWRITTEN = "        g->version++;\n        g->step = PDK__GUARDED_CHECK;"
 MUTANTS = {
@@ -44,4 +48,18 @@ MUTANTS = {
         ("h->now.step == PDK__GUARDED_CHECK && !h->stands;", "false;"),
         (CORE, "(stamp->token == g->token && stamp->handover > g->handover)", "false"),
         (CORE, "return g->opened && !ours ?", "return false && !ours ?")]),
+    # In whole deployments.
+    "guarded: what is sent names no version": (STEPS, SIM, [
+        (".versioned = true,", ".versioned = false,")]),
+    "guarded: a late write names no version": (STEPS, LATE, [
+        (".versioned = true,", ".versioned = c->g->machine.step == PDK__GUARDED_REWRITE,")]),
+    "guarded: no answer to a write is a success": (CORE, SIM, [
+        ("    } else if (g->step == PDK__GUARDED_WRITE && result == PDK__OK) {",
+         "    } else if (g->step == PDK__GUARDED_WRITE && (result == PDK__OK || result == PDK__UNKNOWN)) {")]),
+    "guarded: what it may have written itself is another's": (CORE, SIM, [
+        (" || (g->is_pending && same(&node->stamp, &g->pending));", ";")]),
+    "guarded: a tombstone has a payload": (CALLS, SIM, [
+        ("            status = q->node.stamp.absent ? absent(c) : copy(c, q->data, r);", "            status = copy(c, q->data, r);")]),
+    "guarded: a hold that is over still writes": (STEPS, SIM, [
+        ("    return g->hold->released || g->s->ended != PDK_OK || !pdk_hold_valid(g->hold);", "    return g->s->ended != PDK_OK;")]),
 }

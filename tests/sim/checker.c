@@ -129,6 +129,8 @@ static void (*const looks[HISTORY_KIND_COUNT])(struct checker *c, const struct h
     [HISTORY_CHANGED_FOREIGN] = checker_node_event,
     [HISTORY_WOKEN] = checker_node_event,
     [HISTORY_MISLED] = checker_node_event,
+    [HISTORY_GUARDED] = checker_guarded_event,
+    [HISTORY_CONTENT] = checker_guarded_event,
     [HISTORY_JOINED] = checker_candidate_event,
     [HISTORY_ELECTED] = checker_candidate_event,
     [HISTORY_DEPOSED] = checker_candidate_event,

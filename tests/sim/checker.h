@@ -4,6 +4,7 @@
  *     checks_holds.c       from there to its end, LOST, writes checks_semaphore.c    permits
  *     checks_nodes.c       owners of nodes, and none left      checks_candidates.c   elected, deposed
  *     checks_claims.c      answers, sessions, silence          checks_observers.c    news of leaders
+ *     checks_guarded.c     guarded znodes
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -66,7 +67,12 @@
     X(OBSERVED, "an observer is told of somebody who never was first")                                                 \
     X(OBSERVER_ORDER, "an observer is told of an older leader, or twice of the same")                                  \
     X(OBSERVER_BEHIND, "an observer does not know who leads")                                                          \
-    X(OBSERVER_FREED, "an observer's user is not freed, or twice")
+    X(OBSERVER_FREED, "an observer's user is not freed, or twice")                                                     \
+    X(GUARDED_LATE, "a write of an older holder lands after a newer one has opened")                                   \
+    X(GUARDED_FOREIGN, "a guarded content changes by somebody who has not opened")                                     \
+    X(GUARDED_LOST, "a confirmed guarded write never lands, or one lands twice, or over a later one")                  \
+    X(GUARDED_READ, "a guarded read shows what does not stand")                                                        \
+    X(GUARDED_STATUS, "a guarded call answers what is not so")
 
 enum check {
 #define CHECK_CONSTANT(constant, words) CHECK_##constant,
@@ -95,7 +101,14 @@ const char *check_words(enum check check);
     X(LEFT, "left in office")                                                                                          \
     X(OUSTED, "deposed by a loss")                                                                                     \
     X(OBSERVED, "observers told of a leader")                                                                          \
-    X(VACANT, "observers told of nobody")
+    X(VACANT, "observers told of nobody")                                                                              \
+    X(GUARDED_OPENED, "guarded znodes opened")                                                                         \
+    X(GUARDED_WRITTEN, "guarded writes confirmed")                                                                     \
+    X(GUARDED_REFUSED, "guarded writes refused")                                                                       \
+    X(GUARDED_OPEN_FATE, "guarded writes not confirmed")                                                               \
+    X(GUARDED_LANDED, "of which landed")                                                                               \
+    X(GUARDED_REWRITTEN, "contents rewritten")                                                                         \
+    X(GUARDED_READ, "guarded reads")
 
 enum meeting {
 #define MEETING_CONSTANT(constant, name) MET_##constant,
@@ -117,6 +130,14 @@ struct checker_hold {
     bool known, ended, received, wants_lost, released, dropped, lost, removed;
     bool returned; /* released while it was valid */
     bool downgraded, exchanged;
+    bool guards; /* it has opened the guarded node */
+};
+
+/* What stood in a guarded node, in the order of the transactions. */
+struct checker_content {
+    int64_t token, number, at;
+    uint32_t handover;
+    int32_t payload; /* 0: of a tombstone */
 };
 
 struct checker_claim {
@@ -168,6 +189,9 @@ struct checker_path {
     int32_t handovers;       /* and how often in a row */
     enum plan_recipe recipe; /* of the plan */
     int32_t permits;         /* the most that any process thinks there are */
+    int64_t opened;          /* of the guarded node: the newest grant that has opened it, */
+    uint32_t opened_handover;
+    int32_t contents_count; /* and what stood there */
 };
 
 struct checker {
@@ -191,6 +215,7 @@ struct checker {
     struct checker_node nodes[HISTORY_NODES];
     struct checker_candidacy candidacies[HISTORY_CANDIDACIES];
     struct checker_observer observers[HISTORY_OBSERVERS];
+    struct checker_content contents[PLAN_PATHS][HISTORY_CONTENTS];
     int32_t live[HISTORY_NODES];  /* indices of nodes that exist */
     int32_t valid[HISTORY_HOLDS]; /* indices of holds that are not over by their word */
     int64_t misled[64];           /* ZooKeeper sessions that got a false answer */
@@ -226,6 +251,7 @@ bool checker_knows(const struct checker *c, const struct checker_observer *obser
 void checker_observer_event(struct checker *c, const struct history_event *e);
 void checker_observers_look(struct checker *c, const struct history_event *e);
 void checker_observers_end(struct checker *c, const struct history_event *e);
+void checker_guarded_event(struct checker *c, const struct history_event *e);
 /* The latest time at which something of the process may happen that was due at `due`. */
 int64_t checker_latest(const struct checker *c, int8_t process, int64_t due);
 struct checker_node *checker_node_of(struct checker *c, int64_t czxid);

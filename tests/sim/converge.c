@@ -39,12 +39,12 @@ static bool all_clients(const struct deployment *d, bool (*is_good)(const pdk_se
 
 /* Candidates aside: they have a leader, and all observers know it. */
 static bool is_served(const struct deployment *d) {
-    return d->unanswered == 0 && d->holding == 0 && all_clients(d, is_connected) &&
+    return d->unanswered == 0 && d->holding == 0 && d->guarding == 0 && all_clients(d, is_connected) &&
            checker_is_settled(&d->checker, d->agenda.now);
 }
 
 static bool is_done(const struct deployment *d) {
-    return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->checker.live_count == 0 &&
+    return d->unanswered == 0 && d->holding == 0 && d->offices == 0 && d->guarding == 0 && d->checker.live_count == 0 &&
            all_clients(d, has_left) && checker_is_settled(&d->checker, d->agenda.now);
 }
 
@@ -60,6 +60,7 @@ static int64_t time_to_converge(const struct deployment *d) {
         for (const struct client *client = d->players[i].client; client; client = client->older)
             for (const struct claiming *claim = client->claims; claim; claim = claim->next)
                 ns += 2 * claim->action->value[PLAN_HOLD] * SIM_MS + 20 * latency + 10 * slow + timeout / 8;
+    ns += plan->guarded * (plan->guarded_ms * SIM_MS + 10 * slow);
     return ns;
 }
 

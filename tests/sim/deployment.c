@@ -170,7 +170,7 @@ static void begin(struct deployment *d, const struct plan *plan) {
     d->history.count = 0;
     d->history.full = d->healed = d->refused = false;
     d->clients_count = d->claims_count = d->holds_count = d->candidates_count = d->observers_count = 0;
-    d->unanswered = d->holding = d->offices = 0;
+    d->unanswered = d->holding = d->offices = d->guarding = d->payloads = 0;
     memset(d->resources, 0, sizeof d->resources);
     memset(d->naive, 0, sizeof d->naive);
     memset(&d->tally, 0, sizeof d->tally);
@@ -205,11 +205,12 @@ static void heal(struct deployment *d) {
  * together (README, what it rests on). */
 static bool is_excused(const struct deployment *d) {
     static const bool of_the_lease[CHECK_COUNT] = {
-        [CHECK_EXCLUSION] = true,     [CHECK_PROMISED] = true,     [CHECK_LEASE] = true,
-        [CHECK_NODE] = true,          [CHECK_ORDER] = true,        [CHECK_TOKENS] = true,
-        [CHECK_HOLDERS_WRITE] = true, [CHECK_WRITER_ALONE] = true, [CHECK_READER_ORDER] = true,
-        [CHECK_WRITER_TOKENS] = true, [CHECK_EXCHANGE] = true,     [CHECK_PERMITS] = true,
-        [CHECK_PERMIT_NODES] = true,  [CHECK_PERMIT_ORDER] = true,
+        [CHECK_EXCLUSION] = true,      [CHECK_PROMISED] = true,     [CHECK_LEASE] = true,
+        [CHECK_NODE] = true,           [CHECK_ORDER] = true,        [CHECK_TOKENS] = true,
+        [CHECK_HOLDERS_WRITE] = true,  [CHECK_WRITER_ALONE] = true, [CHECK_READER_ORDER] = true,
+        [CHECK_WRITER_TOKENS] = true,  [CHECK_EXCHANGE] = true,     [CHECK_PERMITS] = true,
+        [CHECK_PERMIT_NODES] = true,   [CHECK_PERMIT_ORDER] = true, [CHECK_GUARDED_READ] = true,
+        [CHECK_GUARDED_STATUS] = true,
     };
     const struct checker *c = &d->checker;
     int64_t timeout = plan_timeout(d->plan) * SIM_MS;

@@ -6,6 +6,7 @@
  *                 ├─ processes.c   processes and their sessions: they begin, pause and end
  *                 ├─ workload.c    the workload of a process: claims,
  *                 │    ├─ holdings.c    holds, writes, downgrades,
+ *                 │    ├─ guarding.c    guarded znodes, in threads of their own,
  *                 │    └─ candidates.c  candidacies, terms of office, observers
  *                 ├─ resource.c    the resources that holds protect: a fenced one, and a naive one
  *                 ├─ observe*.c ─► history.h, checker.h: what happened, and the promises
@@ -22,6 +23,7 @@
 #include "sim_process.h"
 
 #include <paddock/election.h>
+#include <paddock/guarded.h>
 #include <paddock/lock.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
@@ -165,6 +167,7 @@ struct deployment {
     struct player players[PLAN_PROCESSES];
     int32_t clients_count, claims_count, holds_count, candidates_count, observers_count;
     int32_t unanswered, holding, offices; /* how many of each there are now */
+    int32_t guarding, payloads;           /* threads that have a guarded znode open now; payloads so far */
     bool healed, refused;                 /* refused: an access list forbade something, once */
     int64_t started, horizon;             /* the plan's time 0, and its end */
     struct believed believed[DEPLOYMENT_BELIEVED];
@@ -241,6 +244,10 @@ void holding_give_back(struct holding *h);
 /* A term is over: drop the reference alone. */
 void holding_unref(struct holding *h);
 void holding_note_released(struct holding *h, pdk_status status, bool dropped);
+
+/* --- guarding.c, in the process */
+/* A thread opens the guarded znode of the path with this hold, and reads and writes it, while the hold is used and after that. */
+void guarding_begin(struct holding *h);
 
 /* --- candidates.c, all in the process */
 void candidates_join(void *player, void *action);

@@ -22,6 +22,7 @@
 #define HISTORY_SESSIONS 256
 #define HISTORY_CANDIDACIES 512
 #define HISTORY_OBSERVERS 1024
+#define HISTORY_CONTENTS 2048
 
 /* X(CONSTANT, "name", "a", "b"): the kind, and what its two numbers mean. */
 #define HISTORY_KINDS(X)                                                                                               \
@@ -50,6 +51,11 @@
     X(RELEASED, "released", "status", "dropped") /* id: hold: by its owner; dropped: unref alone */                    \
     X(WRITE, "write", "token",                                                                                         \
       "accepted") /* id: hold; extra: hand-over: arrives at the path's resource; SHARED: it reads */                   \
+    X(GUARDED, "guarded", "status",                                                                                    \
+      "payload") /* id: hold, on path; count: a history_call; extra: when it began; passed: its timeout, ms */         \
+    X(CONTENT, "content", "token",                                                                                     \
+      "write") /* id: payload, of the path's guarded node; sequence: hand-over; extra: ZooKeeper session; mode: */     \
+               /* SHARED for a tombstone */                                                                            \
     X(JOINED, "joined", "identity", "")    /* id: candidacy, of session number, on path */                             \
     X(ELECTED, "elected", "token", "hold") /* id: candidacy; extra: as ANSWER's */                                     \
     X(DEPOSED, "deposed", "reason", "")    /* id: candidacy */                                                         \
@@ -96,6 +102,9 @@ struct history_event {
 
 /* A node, and the grant that stands on it, keeps out: everybody; writers; or all that find no room beside it. */
 enum history_mode { MODE_EXCLUSIVE, MODE_SHARED, MODE_PERMIT };
+
+/* The calls about a guarded node. */
+enum history_call { CALL_OPEN, CALL_GET, CALL_SET, CALL_CREATE, CALL_DELETE };
 
 /* The leader that observers name: nobody, or not one of ours; a text that an admin wrote; a candidate whose node may
  * not be read. */

@@ -132,6 +132,7 @@ void holding_use(struct holding *h) {
         h->fd = pdk_hold_fd(h->hold);
     if (h->value[PLAN_WRITES] > 0 && writes(h))
         write_in(h, NULL);
+    guarding_begin(h);
 }
 
 void holding_keep(struct holding *h) {

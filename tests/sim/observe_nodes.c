@@ -162,6 +162,34 @@ static void on_deleted(struct deployment *d, const struct sim_txn *txn) {
     }
 }
 
+/* ---- guarded nodes: what a transaction leaves there, read without the core's parser */
+
+static bool note_content(struct deployment *d, const struct sim_txn *txn) {
+    int32_t path = 0;
+    while (path < PLAN_PATHS && strcmp(txn->path, plan_guarded(path)) != 0)
+        path++;
+    if (path == PLAN_PATHS || (txn->kind == SIM_TXN_SET && txn->mode != SIM_SET_DATA))
+        return false;
+    struct history_event *event = note(d, HISTORY_CONTENT, 0, NULL);
+    long long token = -1, number = -1;
+    unsigned handover = 0;
+    char kind = '\0';
+    int payload = 0;
+    int fields = txn->data ? sscanf(txn->data, "paddock-guarded 1 %lld %u %lld %c\n%d", &token, &handover, &number,
+                                    &kind, &payload)
+                           : 0;
+    if (!event)
+        return true;
+    event->id = payload;
+    event->path = (int8_t)path;
+    event->a = fields >= 4 ? token : -1;
+    event->b = number;
+    event->sequence = (int32_t)handover;
+    event->extra = txn->session;
+    event->mode = kind == 'D' ? MODE_SHARED : MODE_EXCLUSIVE;
+    return true;
+}
+
 /* The number of permits may be noted where it is not. */
 static void on_set(struct deployment *d, const struct sim_txn *txn) {
     const char *ignored;
@@ -187,7 +215,8 @@ static void on_committed(void *user, const struct sim_txn *txn) {
     observe_look_on(d);
     switch (txn->kind) {
     case SIM_TXN_CREATE:
-        on_created(d, txn);
+        if (!note_content(d, txn))
+            on_created(d, txn);
         break;
     case SIM_TXN_DELETE:
         on_deleted(d, txn);
@@ -196,7 +225,8 @@ static void on_committed(void *user, const struct sim_txn *txn) {
         on_closed(d, txn);
         break;
     case SIM_TXN_SET:
-        on_set(d, txn);
+        if (!note_content(d, txn))
+            on_set(d, txn);
         break;
     default:
         break;

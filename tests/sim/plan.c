@@ -41,6 +41,11 @@ const char *plan_path(int32_t path) {
     return paths[path];
 }
 
+const char *plan_guarded(int32_t path) {
+    static const char *const nodes[PLAN_PATHS] = {"/state/orders", "/state/stock", "/state/deep/mail"};
+    return nodes[path];
+}
+
 const char *plan_queue(const struct plan *plan, int32_t path) {
     static const char *const queues[PLAN_PATHS] = PATHS("/locks");
     return plan_recipe(plan, path) == PLAN_RECIPE_SEMAPHORE ? queues[path] : plan_path(path);

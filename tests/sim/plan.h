@@ -54,6 +54,8 @@
     X(permits1, 2, 1, 100)                                                                                             \
     X(permits2, 2, 1, 100)                                                                                             \
     X(disagree, 0, 0, 1)         /* processes with an odd number think that there is one permit more */                \
+    X(guarded, 0, 0, 20)         /* how often a holder reads or writes the guarded znode of its path */                \
+    X(guarded_ms, 500, 0, 60000) /* the timeout of each such call */                                                   \
     X(logs, 0, 0, 1)             /* the sessions log */                                                                \
     X(horizon, 5000, 0, 1000000) /* when all is healed, ms */                                                          \
     X(enough, 0, 0, 1000000)     /* or as soon as that many events have happened; 0: not before */                     \
@@ -150,6 +152,8 @@ bool plan_read(struct plan *plan, FILE *in, const char *name);
 const char *plan_kind_name(enum plan_kind kind);
 const char *plan_path(int32_t path);
 enum plan_recipe plan_recipe(const struct plan *plan, int32_t path);
+/* The node that holders write to, where the plan has them do so. */
+const char *plan_guarded(int32_t path);
 /* The directory of its contenders, and that of a semaphore's leases: NULL elsewhere. */
 const char *plan_queue(const struct plan *plan, int32_t path);
 const char *plan_leases(const struct plan *plan, int32_t path);

@@ -314,6 +314,7 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     struct swarm s = {.plan = plan};
     sim_random_begin(&s.chance, seed ^ UINT64_C(0x737761726d));
     sim_random_begin(&s.recipes, seed ^ UINT64_C(0x72656369706573));
+    sim_random_begin(&s.guarded, seed ^ UINT64_C(0x67756172646564));
     plan_begin(plan, seed);
     draw_servers(&s);
     draw_processes(&s);
@@ -323,5 +324,6 @@ void plan_draw(struct plan *plan, uint64_t seed) {
     else
         draw_anything(&s);
     swarm_draw_elections(&s);
+    swarm_draw_guarded(&s);
     plan_sort(plan);
 }

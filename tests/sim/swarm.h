@@ -9,6 +9,7 @@
 struct swarm {
     struct sim_random chance;
     struct sim_random recipes; /* a stream of its own: a schedule of locks alone does not depend on the other recipes */
+    struct sim_random guarded; /* likewise */
     struct plan *plan;
     int32_t weights[PLAN_KIND_COUNT]; /* of faults, and of workloads besides claims */
     int32_t weight;                   /* their sum */
@@ -19,6 +20,8 @@ struct swarm {
 
 /* Draws the recipes, before any action. */
 void swarm_draw_recipes(struct swarm *s);
+/* Whether, and how much, holders write to guarded znodes. After all else. */
+void swarm_draw_guarded(struct swarm *s);
 /* Turns an ACQUIRE into a claim of its path's recipe. */
 void swarm_draw_claim(struct swarm *s, struct plan_action *action);
 /* An ACL of one of the path's directories: the action's position. */

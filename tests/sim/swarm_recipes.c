@@ -2,6 +2,8 @@
  * processes use, and any recipe elsewhere. */
 #include "swarm.h"
 
+#include "sim_ensemble.h"
+
 static int32_t draw(struct swarm *s, int32_t least, int32_t most) {
     return (int32_t)sim_random_between(&s->recipes, least, most);
 }
@@ -26,6 +28,38 @@ void swarm_draw_recipes(struct swarm *s) {
         *permits[path] = one_in(s, 4) ? 1 : draw(s, 2, 5);
     }
     p->disagree = one_in(s, 16);
+}
+
+static int32_t draw_guarded(struct swarm *s, int32_t least, int32_t most) {
+    return (int32_t)sim_random_between(&s->guarded, least, most);
+}
+
+/* Somebody deletes the holder's node, while what a process sends is on its way for long. If that is a write of the holder, it comes
+ * late, and is not refused with its session, which goes on. */
+static void draw_late_write(struct swarm *s) {
+    int32_t at = draw_guarded(s, 20, s->plan->horizon + 20), process = draw_guarded(s, 0, s->plan->processes - 1);
+    struct plan_action *removed = plan_add(s->plan, at, PLAN_ADMIN_DELETE);
+    if (removed)
+        removed->value[0] = s->favourite;
+    struct plan_action *slow = plan_add(s->plan, at - draw_guarded(s, 0, 20), PLAN_SLOW);
+    if (!slow)
+        return;
+    slow->value[0] = SIM_SERVERS + process;
+    slow->value[1] = PLAN_HOST_OF + process;
+    slow->value[2] = draw_guarded(s, 5, s->timeout / 4);
+    slow->value[3] = draw_guarded(s, 20, s->timeout);
+}
+
+/* In one schedule of three, which is longer then. */
+void swarm_draw_guarded(struct swarm *s) {
+    struct plan *p = s->plan;
+    if (!sim_random_one_in(&s->guarded, 3))
+        return;
+    p->guarded = draw_guarded(s, 1, 12);
+    p->guarded_ms = draw_guarded(s, 20, 3 * s->timeout);
+    p->enough += p->enough > 0 ? draw_guarded(s, 50, 400) : 0;
+    for (int32_t i = sim_random_one_in(&s->guarded, 2) ? draw_guarded(s, 1, 8) : 0; i > 0; i--)
+        draw_late_write(s);
 }
 
 /* A claim becomes a candidacy. */

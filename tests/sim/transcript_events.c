@@ -63,6 +63,13 @@ static void hold_event(const struct deployment *d, const struct history_event *e
     }
 }
 
+static void guarded_event(const struct deployment *d, const struct history_event *e, FILE *out) {
+    static const char *const calls[] = {"opens", "gets", "sets", "creates", "deletes"};
+    const struct checker_hold *hold = &d->checker.holds[e->id];
+    line(d, e, out, "%s %s with hold %s/%u: %s, payload %lld", calls[e->count], plan_guarded(e->path),
+         transcript_zxid(hold->token), (unsigned)hold->handover, pdk_status_name((pdk_status)e->a), (long long)e->b);
+}
+
 static void claim_event(const struct deployment *d, const struct history_event *e, FILE *out) {
     if (e->kind == HISTORY_CLAIM && e->extra == INT64_MAX)
         line(d, e, out, "claim %d of %s, %s, for ever", e->id, plan_path(e->path), what(e));
@@ -112,6 +119,9 @@ void transcript_event(const struct deployment *d, const struct history_event *e,
     case HISTORY_RELEASED:
     case HISTORY_WRITE:
         hold_event(d, e, out);
+        break;
+    case HISTORY_GUARDED:
+        guarded_event(d, e, out);
         break;
     case HISTORY_CLAIM:
     case HISTORY_CANCEL:

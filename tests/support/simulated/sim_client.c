@@ -180,6 +180,17 @@ static pdk_status open_handle(const struct pdk__zk_config *config, pdk__zk **out
     return PDK_OK;
 }
 
+/* The servers here keep data as texts, so bytes must have no NUL among them. */
+static const char *copy_data(struct sim_agenda *agenda, const struct pdk__request *request) {
+    if (!request->data || request->data_size == 0)
+        return sim_text(agenda, request->data);
+    g_assert(!memchr(request->data, '\0', request->data_size));
+    char *text = sim_alloc(agenda, request->data_size + 1);
+    memcpy(text, request->data, request->data_size);
+    text[request->data_size] = '\0';
+    return text;
+}
+
 static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     struct sim_handle *h = zk->handle;
     struct sim_agenda *agenda = h->process->agenda;
@@ -189,7 +200,7 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     call->kind = request->kind;
     call->driver_tag = request->tag;
     call->path = sim_text(agenda, request->path);
-    call->data = sim_text(agenda, request->data);
+    call->data = copy_data(agenda, request);
     call->versioned = request->versioned;
     call->version = request->version;
     call->container = request->container;

@@ -7,6 +7,7 @@
 #include "session/session.h"
 #include "session/supervise.h"
 #include "sim_client.h"
+#include "sim_thread.h"
 
 #include <string.h>
 
@@ -230,6 +231,7 @@ void sim_dispose(struct sim_process *p, sim_event_fn give_back, void *subject, v
     for (struct threads *t = p->session; t; t = t->next)
         if (t->s)
             sim_call_dead(p, end_session, t, NULL);
+    sim_threads_finish(p);
     if (give_back)
         sim_call_dead(p, give_back, subject, what);
 }
