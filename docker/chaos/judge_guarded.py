@@ -63,6 +63,7 @@ class Znode:
 
     def __init__(self, path, events, final):
         self.path, self.final, self.wrong = path, final, []
+        self.odd = []  # answers: told last, since one that is wrong comes again and again
         self.writes, self.opens, self.reads = {}, [], []
         for event, hold in events:
             self._read(event, hold)
@@ -77,7 +78,7 @@ class Znode:
             return
         status, fair = event["status"], FAIR | (FOUND if event["do"] == "read" else set())
         if status not in fair:
-            self._say(f"{hold.tell()} was answered {status}, to {event['do']}")
+            self.odd.append(f"{self.path}: {hold.tell()} was answered {status}, to {event['do']}")
         if event["do"] == "write":
             write = self.writes.get(event["id"])
             if write:
@@ -111,7 +112,7 @@ class Znode:
         least = len(self.opens) + len(self.places) - 1
         if version < least:  # an open rewrites what it found
             self._say(f"its version is {version}, after {least} opens and writes")
-        return self.wrong
+        return self.wrong + self.odd
 
     def _judge_landed(self):
         for write in self.writes.values():
