@@ -126,7 +126,7 @@ MUTANTS = {
          "            admission->leases[i]->owner = NULL;\n    pdk__live_query_stop")]),
     # elections
     "lookouts do not look again after a reconnect": ("src/session/live_query.c", SIM, [
-        ("pdk__live_query_look(item);", "(void)link->data;"), NO_POLL]),
+        ("pdk__live_query_look(item);", "(void)item;"), NO_POLL]),
     "an observer does not watch the leader": ("recipes/election_observer.c", SIM, [
         ("observation->reading_watched ? PDK__OP_WATCH : PDK__OP_GET", "PDK__OP_GET"), NO_POLL]),
     "an observer does not watch an empty line": ("recipes/election_observer.c", SIM, [
