@@ -130,7 +130,7 @@ void cmd_doctor_clocks(cmd_doctor *d) {
     pdk_session_options options = cmd_settings_session(d->settings);
     pdk_session *session = NULL;
     pdk_hold *hold = NULL;
-    moment first, second;
+    moment first = {0}, second = {0};
     if (pdk_session_open(d->settings->servers, &options, &session) == PDK_OK)
         hold = make_node(d, session, &first);
     if (hold) {

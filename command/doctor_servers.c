@@ -45,7 +45,7 @@ static void ask_words(cmd_doctor *d, cmd_server *s) {
     g_autofree char *conf =
         version ? cmd_four_letters(s->address, "conf", d->settings->connect_timeout_ms, &other) : NULL;
     g_autofree char *tick = conf ? cmd_line_of(conf, "tickTime=") : NULL;
-    s->tick_ms = tick ? atoi(tick) : 0;
+    s->tick_ms = tick ? (int32_t)CLAMP(g_ascii_strtoll(tick, NULL, 10), 0, INT32_MAX) : 0;
 }
 
 /* The session timeout that it gives to somebody who asks for this one; 0: none. The wire stays open. */

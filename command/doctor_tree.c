@@ -81,23 +81,31 @@ static void ask_acls(cmd_doctor *d, cmd_walk *walk) {
     }
 }
 
+/* The first of the sorted events after this transaction; NULL: there is none. */
+static const event *event_after(const GArray *events, int64_t zxid) {
+    guint from = 0, to = events->len;
+    while (from < to) {
+        guint middle = from + (to - from) / 2;
+        if (g_array_index(events, event, middle).zxid <= zxid)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < events->len ? &g_array_index(events, event, from) : NULL;
+}
+
 /* The first transaction after the last child went. When that is long ago, the directory has been empty since before. */
 static void judge_empty(cmd_doctor *d, const cmd_place *place, const GArray *events) {
+    const event *later = event_after(events, place->stat.pzxid);
     if (place->stat.children || place->stat.cversion == 0 || place->stat.owner || strcmp(place->path, "/") == 0)
         return;
-    for (guint i = 0; i < events->len; i++) {
-        const event *later = &g_array_index(events, event, i);
-        if (later->zxid <= place->stat.pzxid)
-            continue;
-        int64_t empty_ms = d->server_now_ms - later->ms;
-        if (empty_ms > d->idle_ms)
-            cmd_doctor_find(d, "container", place->path,
-                            g_strdup_printf("it had children, has been empty for %" G_GINT64_FORMAT
-                                            " s, and is still there",
-                                            (gint64)(empty_ms / 1000)),
-                            "if it is a lock's, it is no container: delete it, and the next lock makes it anew as one");
-        return;
-    }
+    int64_t empty_ms = later ? d->server_now_ms - later->ms : 0;
+    if (empty_ms > d->idle_ms)
+        cmd_doctor_find(d, "container", place->path,
+                        g_strdup_printf("it had children, has been empty for %" G_GINT64_FORMAT
+                                        " s, and is still there",
+                                        (gint64)(empty_ms / 1000)),
+                        "if it is a lock's, it is no container: delete it, and the next lock makes it anew as one");
 }
 
 void cmd_doctor_tree(cmd_doctor *d) {

@@ -101,9 +101,10 @@ static bool has_passed(const cmd_election *e) {
     return passed;
 }
 
-/* Does the program end, as the command was asked to? A command that hangs up at the end of its terminal is not run again. */
+/* Does the program end, as the command was asked to? A terminal that is gone, and its Ctrl-C, ask the command alone. */
 static bool ends_program(const cmd_work *w) {
-    return w->refused || w->terminated_by || (WIFSIGNALED(w->status) && WTERMSIG(w->status) == SIGHUP);
+    int number = WIFSIGNALED(w->status) ? WTERMSIG(w->status) : 0;
+    return w->refused || w->terminated_by || number == SIGHUP || number == SIGINT || number == SIGQUIT;
 }
 
 static void end_term(cmd_election *e) {

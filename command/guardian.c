@@ -65,6 +65,11 @@ static void start(guardian *g, cmd_message *order) {
     g->status = 0;
     g->ended = g->termed = g->gone = false;
     g->kill_at = INT64_MAX;
+    if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order was late: nothing begins now */
+        tell(g, CMD_TERMED, 0);
+        tell(g, CMD_GONE, 0);
+        return;
+    }
     pid_t pid = cmd_spawn(g->commands[order->number], g->keepers_group);
     if (pid < 0) {
         tell(g, CMD_REFUSED, errno);

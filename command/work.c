@@ -168,6 +168,12 @@ int cmd_work_run(cmd_work *w, int index) {
     cmd_lease_begin(&w->lease, w->keeper->session, w->keeper->settings->timing);
     (void)cmd_lease_publish(&w->lease, w->keeper->hold, w->guard.moments);
     cmd_lease_tell(&w->lease, "granted");
+    if (w->lease.end == 0) { /* we were asleep since the grant */
+        w->gone = w->lost = true;
+        cmd_error("the lock %s is lost (%s) before the command could start", w->keeper->path,
+                  pdk_reason_name(pdk_hold_reason(w->keeper->hold)));
+        return CMD_OK;
+    }
     return order_start(w, index) ? attend(w) : without_guardian(w);
 }
 

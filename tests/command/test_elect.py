@@ -2,13 +2,14 @@
 """`paddock elect` on a real server: terms, the gate, events, the check, observers, and that nothing of the work outlives a term."""
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import time
 import unittest
 
-from bench import Case, alive, children, wait_for
+from bench import PADDOCK, Case, alive, children, state, wait_for
 import openmetrics
 
 
@@ -85,6 +86,43 @@ class Terms(Elect):
         process.send_signal(signal.SIGHUP)
         self.await_lines(2, "daemon")
         self.finish_by(process, signal.SIGINT, 130)
+
+    def test_terminal(self):
+        """The command of each term has the terminal's foreground. Ctrl-C reaches it, and the program ends when it dies of that."""
+        script = f"echo $(ps -o pgid=,tpgid= -p $$) >> {self.file('groups')}; " \
+                 f"[ -e {self.file('last')} ] || exit 0; read answer; echo got $answer; while :; do sleep 0.05; done"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(PADDOCK, ["paddock", "elect", self.path, "--pause", "0.1", "--", "sh", "-c", script], self.environment)
+        self.await_lines(2, "groups")
+        self.file("last").touch()
+        begun = len(self.lines("groups"))
+        os.write(terminal, b"yes\n")
+        seen = b""
+        while b"got yes" not in seen:
+            seen += os.read(terminal, 1000)
+        os.write(terminal, b"\x03")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+        os.close(terminal)
+        self.assertGreaterEqual(len(self.lines("groups")), begun)
+        for line in self.lines("groups"):
+            group, foreground = line.split()
+            self.assertEqual(group, foreground)
+        self.assert_no_node()
+
+    def test_stopped_between(self):
+        """paddock stands still from the gate on until its session is over: the work does not begin under the old leadership."""
+        gate = f"[ -e {self.file('once')} ] || {{ touch {self.file('once')}; kill -STOP $(ps -o ppid= -p $PPID); }}"
+        process = self.stand("--on-elected", gate, work="date +%s%N >> {log}; exec sleep 60")
+        wait_for("a stopped paddock", lambda: state(process.pid) == "T")
+        successor = self.stand(name="next", work="date +%s%N > {log}; exec sleep 60")
+        self.await_lines(1, "next")
+        process.send_signal(signal.SIGCONT)
+        wait_for("a candidate again", lambda: len(self.nodes()) == 2)
+        self.assertFalse(self.file("log").exists())
+        self.finish_by(successor, signal.SIGTERM, 143)
+        self.await_lines(1)
+        self.finish_by(process, signal.SIGTERM, 143)
 
     def test_killed(self):
         """kill -9 of paddock: the command is dead at once, and so are its guardians."""
@@ -265,7 +303,7 @@ class Listen(Elect):
         self.finish_by(second, signal.SIGTERM, 143)
 
     def test_lease(self):
-        """503 as soon as the lease is over, also while paddock's own loop stands still."""
+        """503 as soon as the lease is over: before the next one leads."""
         self.environment["PADDOCK_SERVERS"] = self.server.link
         process, address = self.listen("--session-timeout", "2")
         self.await_lines(1)
