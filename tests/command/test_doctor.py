@@ -2,6 +2,7 @@
 """`paddock doctor`: nothing is found on a good ensemble of three, and each planted fault is, with its fix."""
 import json
 import os
+import signal
 import socket
 import struct
 import threading
@@ -11,7 +12,7 @@ import unittest.mock
 
 from kazoo.security import READ_ACL_UNSAFE, make_digest_acl
 
-from bench import BUILD, SLACK, Case, Server, wait_for
+from bench import BUILD, SLACK, Case, Server, children, wait_for
 
 WALLCLOCK = str(BUILD / "docker/chaos/wallclock.so")
 UUID = "00000000-0000-0000-0000-000000000000"
@@ -144,6 +145,15 @@ class Servers(Doctor):
         self.assertIn("silent", self.ask(1, hosts=liar.hosts))
         out, _ = self.paddock(1, "doctor")
         self.assertTrue(all(line.isprintable() for line in out.splitlines()), out)
+
+    def test_no_quorum(self):
+        """Two servers of three are dead: the third one has no quorum."""
+        server = self.another("--nodes", "3", "--tick", "500")
+        for pid in children(server.process.pid)[1:]:
+            os.kill(pid, signal.SIGKILL)
+        found = self.ask(1, "--connect-timeout", "3", hosts=server.hosts)
+        self.assertEqual({code: len(findings) for code, findings in found.items()}, {"unreachable": 2, "silent": 1})
+        self.assertEqual([server["serves"] for server in self.answer["servers"]], [False] * 3)
 
     def test_version(self):
         old = self.proxy(words={"srvr": "Zookeeper version: 3.4.13-2d71af4, built on then\nMode: standalone\n"})
