@@ -53,11 +53,11 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     (void)request;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone\n");
-    g_mutex_lock(&endpoint->mutex);
+    pthread_mutex_lock(&endpoint->mutex);
     bool leads = pdk_hold_valid(endpoint->hold);
     bool turns = cmd_now_ms() - endpoint->beat < LATE_MS;
     pdk_session *session = endpoint->session;
-    g_mutex_unlock(&endpoint->mutex);
+    pthread_mutex_unlock(&endpoint->mutex);
     if (strcmp(url, "/leader") == 0)
         return leads ? reply(connection, MHD_HTTP_OK, "leader\n")
                      : reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "not the leader\n");
@@ -95,7 +95,7 @@ static void tell_address(int descriptor) {
 int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where) {
     g_autofree char *host = NULL, *port = NULL;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | AI_PASSIVE}, *found = NULL;
-    g_mutex_init(&endpoint->mutex);
+    pthread_mutex_init(&endpoint->mutex, NULL);
     cmd_endpoint_beat(endpoint);
     if (!where)
         return CMD_OK;
@@ -135,7 +135,7 @@ void cmd_endpoint_close(cmd_endpoint *endpoint) {
 #else
 
 int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where) {
-    g_mutex_init(&endpoint->mutex);
+    pthread_mutex_init(&endpoint->mutex, NULL);
     if (!where)
         return CMD_OK;
     cmd_error("--listen: this paddock was built without libmicrohttpd");
@@ -147,19 +147,19 @@ void cmd_endpoint_close(cmd_endpoint *endpoint) { endpoint->daemon = NULL; }
 #endif
 
 void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold) {
-    g_mutex_lock(&endpoint->mutex);
+    pthread_mutex_lock(&endpoint->mutex);
     endpoint->hold = hold;
-    g_mutex_unlock(&endpoint->mutex);
+    pthread_mutex_unlock(&endpoint->mutex);
 }
 
 void cmd_endpoint_measure(cmd_endpoint *endpoint, pdk_session *session) {
-    g_mutex_lock(&endpoint->mutex);
+    pthread_mutex_lock(&endpoint->mutex);
     endpoint->session = session;
-    g_mutex_unlock(&endpoint->mutex);
+    pthread_mutex_unlock(&endpoint->mutex);
 }
 
 void cmd_endpoint_beat(cmd_endpoint *endpoint) {
-    g_mutex_lock(&endpoint->mutex);
+    pthread_mutex_lock(&endpoint->mutex);
     endpoint->beat = cmd_now_ms();
-    g_mutex_unlock(&endpoint->mutex);
+    pthread_mutex_unlock(&endpoint->mutex);
 }

@@ -12,10 +12,11 @@
 
 #include <glib.h>
 #include <paddock/paddock.h>
+#include <pthread.h>
 
 typedef struct {
     void *daemon; /* NULL: nobody listens */
-    GMutex mutex;
+    pthread_mutex_t mutex;
     pdk_hold *hold;       /* of the work, or NULL */
     int64_t beat;         /* when the loop turned last */
     pdk_session *session; /* whose figures are told, or NULL; it stays until the end */
