@@ -6,6 +6,9 @@ include(CheckPIESupported)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 check_pie_supported(LANGUAGES C)
@@ -20,7 +23,7 @@ endif()
 
 add_library(pdk_warnings INTERFACE)
 target_compile_options(pdk_warnings INTERFACE
-    -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef
+    -Wall -Wextra -Wconversion -Wshadow -Wvla $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> -Wformat=2 -Wundef
     -Wpointer-arith -Wwrite-strings $<$<BOOL:${PDK_WERROR}>:-Werror>)
 
 add_library(pdk_hardening INTERFACE)

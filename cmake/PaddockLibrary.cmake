@@ -2,6 +2,8 @@
 # may use the internal headers.
 file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/paddock/*.h")
 file(GLOB adapter_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/paddock/adapters/*.h") # nothing of ours includes them
+file(GLOB cxx_headers CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/include/paddock/*.hpp" "${PROJECT_SOURCE_DIR}/include/paddock/cxx/*.hpp")
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
 list(FILTER library_sources EXCLUDE REGEX "/src/fence/") # PaddockFence
 file(GLOB recipe_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.c")
@@ -28,7 +30,7 @@ set_target_properties(paddock PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${series} LINKER_LANGUAGE C
     LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/paddock.map")
 target_sources(paddock PUBLIC
-    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${public_headers} ${adapter_headers})
+    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${public_headers} ${adapter_headers} ${cxx_headers})
 # nodelete: a thread that ends after its session's close has answered still runs code of the library.
 target_link_options(paddock PRIVATE -Wl,-z,nodelete
     "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/paddock.map" -Wl,-z,defs)

@@ -1,4 +1,5 @@
-# Programs by folder. pdk_add_programs(<folder> [LINK <target>…]) makes from the .c files in a folder:
+# Programs by folder. pdk_add_programs(<folder> [LINK <target>…]) makes from the .c files in a folder, and from the .cpp
+# files where there is a C++ compiler:
 #   one executable from each file that defines main, at build/<preset>/<folder>/<name>, and
 #   one library from the others, which the executables of that folder share.
 # The targets are called <folder>_<name>, with _ for /; <folder>_programs builds all of a folder.
@@ -7,15 +8,20 @@ function(pdk_add_programs folder)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
     string(REPLACE "/" "_" prefix "${folder}")
     file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
+    if(CMAKE_CXX_COMPILER_LOADED)
+        file(GLOB more CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+        list(APPEND sources ${more})
+    endif()
     set(names "")
     set(others "")
     foreach(source IN LISTS sources)
         file(STRINGS "${source}" main REGEX "^int main\\(" LIMIT_COUNT 1)
         if(main)
             cmake_path(GET source STEM name)
+            set(source_${name} "${source}")
             pdk_packages_of("${source}" packages_${name} missing)
             if(missing)
-                message(STATUS "${folder}/${name}.c is left out: ${missing} is not installed")
+                message(STATUS "${folder}/${name} is left out: ${missing} is not installed")
             else()
                 list(APPEND names ${name})
             endif()
@@ -32,7 +38,7 @@ function(pdk_add_programs folder)
         list(PREPEND arg_LINK ${prefix}_common)
     endif()
     foreach(name IN LISTS names)
-        add_executable(${prefix}_${name} "${PROJECT_SOURCE_DIR}/${folder}/${name}.c")
+        add_executable(${prefix}_${name} "${source_${name}}")
         set_target_properties(${prefix}_${name} PROPERTIES
             OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${folder}")
         target_link_libraries(${prefix}_${name} PRIVATE pdk_build ${arg_LINK} ${packages_${name}} Threads::Threads)
