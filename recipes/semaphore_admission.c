@@ -229,7 +229,7 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     static const struct pdk__live_query_calls calls = {.ask = ask, .free = admission_free};
     struct admission *admission = g_new0(struct admission, 1);
     pdk__live_query_init(&admission->query, queue->s, &calls);
-    admission->owner = (struct pdk__entry_owner){moved, never_waits, false};
+    admission->owner = (struct pdk__entry_owner){moved, never_waits, false, NULL};
     admission->queue = queue;
     admission->all = permits_of(queue);
     admission->key = pdk__watches_children_key(admission->all->leases);

@@ -42,6 +42,7 @@
 #include <paddock/interrupt.h>
 #include <paddock/lock.h>
 #include <paddock/naming.h>
+#include <paddock/revoke.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
 #include <paddock/sequencer.h>

@@ -43,7 +43,8 @@ PDK_BEGIN_DECLS
     X(REWOUND, 23, "the servers went back, and their tokens with them")                            \
     X(ABSENT, 24, "the guarded znode has no payload")                                              \
     X(EXISTS, 25, "the guarded znode has a payload already")                                       \
-    X(REPLACED, 26, "the guarded znode was changed by somebody without the hold")
+    X(REPLACED, 26, "the guarded znode was changed by somebody without the hold")                  \
+    X(GONE, 27, "no such znode stands there, or not any more")
 
 typedef enum pdk_status {
 #define PDK_STATUS_ENUM(name, value, text) PDK_##name = value,

@@ -129,3 +129,9 @@ bool pdk__name_is_unique(const char *name) {
     }
     return true;
 }
+
+bool pdk__name_is_paddocks(const char *name) {
+    if (!pdk__name_is_unique(name))
+        return false;
+    return is_dashed(name) ? name[3 + 8] == '-' && name[3 + 13] == '-' && name[3 + 14] == '8' : name[12] == '8';
+}

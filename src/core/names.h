@@ -66,6 +66,8 @@ size_t pdk__name_mark_length(const char *text, const struct pdk__name *name);
 bool pdk__name_has_uuid_prefix(const char *name, const char *uuid);
 /* The length of a name before the number that counts its session's contenders. */
 size_t pdk__name_uuid_prefix_length(const char *name);
+/* Did Paddock make the name? Its UUIDs have version 8. Others that have a UUID in their names: version 4. */
+bool pdk__name_is_paddocks(const char *name);
 /* Does a UUID make it unique? Without one, the same name may come again in a directory that was deleted and made anew. */
 bool pdk__name_is_unique(const char *name);
 

@@ -1,6 +1,7 @@
 #include "grant/contenders.h"
 
 #include "base/text.h"
+#include "core/revocation.h"
 #include "session/query.h"
 #include "session/tokens.h"
 
@@ -53,16 +54,22 @@ static gint by_sequence(gconstpointer a, gconstpointer b) {
     return order ? (order > 0) - (order < 0) : strcmp(x->node, y->node);
 }
 
+/* Who was asked to let go has the wish in front of its identity. */
+static void found(pdk_session *s, struct contender *c, const char *data, size_t size, const struct pdk__reply *stat) {
+    struct pdk__revocation r;
+    c->found = true;
+    bool named = pdk__revocation_read(data, size, &r) && r.who_size > 0;
+    c->identity = named ? g_strndup(r.identity, MIN(r.identity_size, PDK__IDENTITY_MAX))
+                        : g_strndup(size > 0 ? data : "", MIN(size, PDK__IDENTITY_MAX));
+    c->session = stat->owner;
+    c->token = pdk__token_of(s, stat->token);
+    c->since_ms = stat->ctime_ms;
+}
+
 static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct read *read = user;
-    struct contender *c = read->contender;
-    if (reply && reply->result == PDK__OK) {
-        c->found = true;
-        c->identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, PDK__IDENTITY_MAX));
-        c->session = reply->owner;
-        c->token = pdk__token_of(s, reply->token);
-        c->since_ms = reply->ctime_ms;
-    }
+    if (reply && reply->result == PDK__OK)
+        found(s, read->contender, reply->data, reply->data_size, reply);
     pdk__query_answered(&read->query->base, reply);
     g_free(read);
 }
@@ -118,6 +125,22 @@ static pdk_contenders *make_list(struct query *q) {
         copy->identity = g_strdup(c->identity);
         g_ptr_array_add(list->all, copy);
     }
+    return list;
+}
+
+pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, GBytes *data, const struct pdk__reply *stat) {
+    pdk__assert_locked(s);
+    struct contender *c = g_new0(struct contender, 1);
+    struct pdk__name name;
+    gsize size = 0;
+    const char *bytes = g_bytes_get_data(data, &size);
+    pdk__name_parse(node, &name);
+    c->shared = name.kind == PDK__READER;
+    c->node = g_strdup(node);
+    found(s, c, bytes, size, stat);
+    pdk_contenders *list = g_new(pdk_contenders, 1);
+    list->all = g_ptr_array_new_with_free_func(contender_free);
+    g_ptr_array_add(list->all, c);
     return list;
 }
 

@@ -1,5 +1,6 @@
 #include "grant/grant.h"
 
+#include "grant/asked.h"
 #include "grant/hold.h"
 
 static struct pdk__grant *of(struct pdk__entry_owner *owner) { return (struct pdk__grant *)owner; }
@@ -54,6 +55,10 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
         lose(grant, PDK_REASON_NODE_GONE);
 }
 
+static void read_own(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply) {
+    pdk__asked_read(of(owner), entry, reply);
+}
+
 static bool never_waits(const struct pdk__entry_owner *owner) {
     (void)owner;
     return false;
@@ -78,7 +83,7 @@ struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *c
                                   uint32_t handover) {
     pdk__assert_locked(queue->s);
     struct pdk__grant *grant = g_new0(struct pdk__grant, 1);
-    grant->owner = (struct pdk__entry_owner){moved, never_waits, false};
+    grant->owner = (struct pdk__entry_owner){moved, never_waits, false, read_own};
     grant->queue = queue;
     take_entries(grant, entries, count);
     grant->handover = handover;
@@ -125,6 +130,7 @@ static void end(struct pdk__grant *grant, bool kept, pdk_reason reason) {
             pdk__entry_drop(grant->entries[i]);
     }
     g_free(grant->entries);
+    g_free(grant->wish.who);
     g_free(grant);
     tell_listeners(&listeners, reason);
 }

@@ -18,6 +18,13 @@
 struct pdk__queue;
 struct pdk__grant_listener;
 
+/* A wish that the holder let go (asked.h). */
+struct pdk__wish {
+    unsigned number; /* 0: there was none */
+    char *who;
+    int64_t until_ms;
+};
+
 struct pdk__grant {
     struct pdk__entry_owner owner; /* of its entries */
     struct pdk__queue *queue;      /* the one that granted it; its holds have references */
@@ -29,6 +36,7 @@ struct pdk__grant {
     GList link;                  /* in queue->main->grants */
     int64_t token;
     uint32_t handover;
+    struct pdk__wish wish; /* the newest */
     bool shared;
     bool losing; /* it loses its holds, one after the other */
 };

@@ -2,6 +2,7 @@
 
 #include "base/fork.h"
 #include "base/text.h"
+#include "grant/asked.h"
 #include "grant/claim.h"
 #include "grant/owned.h"
 #include "grant/parts.h"
@@ -336,6 +337,7 @@ void pdk_hold_unref(pdk_hold *hold) {
     pdk__cancel_off();
     if (user_free)
         user_free(hold->user);
+    pdk__asked_free(hold->asked);
     if (hold->fd >= 0)
         close(hold->fd);
     g_free(hold->node);

@@ -48,7 +48,8 @@ struct pdk_hold {
     pdk_lost_fn on_lost;
     void *user;
     void (*user_free)(void *user);
-    bool told, telling; /* on_lost is due or was called; is running */
+    bool told, telling;       /* on_lost is due or was called; is running */
+    struct pdk__asked *asked; /* on_asked, once it is set (asked.h); or NULL */
 };
 
 /* Not NULL, and of this process. */

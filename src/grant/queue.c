@@ -29,7 +29,7 @@ static void assert_in_step(const struct pdk__queue *queue) {
 static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queue_kind *kind,
                                struct pdk__handovers handovers) {
     struct pdk__queue *queue = g_new0(struct pdk__queue, 1);
-    queue->owner = (struct pdk__entry_owner){moved, never_waits, true};
+    queue->owner = (struct pdk__entry_owner){moved, never_waits, true, NULL};
     atomic_init(&queue->refs, 1);
     queue->s = pdk__session_ref(s);
     queue->dir = dir;
@@ -249,7 +249,8 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
     pdk__assert_locked(s);
     assert(!queue->grant && !queue->entry && !queue->admitting);
     int64_t now = pdk__now(s);
-    bool again = kept && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);
+    bool again =
+        kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);
     switch (pdk__handovers_next(&queue->handovers, now, !g_queue_is_empty(&queue->claims), again)) {
     case PDK__HANDOVER_HERE:
         entry->owner = &queue->owner;

@@ -53,6 +53,8 @@ static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *
         pdk__entry_tell(entry, PDK__NODE_LOST);
     else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
         watch_own_after(entry, pdk__lease_renewal_period(&s->lease));
+    else if (reply && reply->result == PDK__OK && entry->c.phase == PDK__HELD && entry->owner->read)
+        entry->owner->read(entry->owner, entry, reply);
     pdk__entry_unref(entry);
 }
 

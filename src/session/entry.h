@@ -31,6 +31,8 @@ struct pdk__entry_owner {
     bool (*never_waits)(const struct pdk__entry_owner *owner);
     /* While it never waits, its entry looks whether somebody is there before it writes. */
     bool looks;
+    /* NULL, or: the node of a held entry was read, as it was when its watch was set. */
+    void (*read)(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply);
 };
 
 /* The contenders of a recipe: their naming and their rule. */
@@ -78,6 +80,8 @@ struct pdk__entry {
     bool unwatched;           /* the predecessor may not be read, so it cannot be watched either */
     struct pdk__alarm settle; /* an entry that stays held for a while watches its own node */
     bool own_watched;
+    bool asked;            /* its node has a wish that we let go: it is not handed on within the process */
+    int32_t asked_version; /* of its data, then */
 };
 
 /* Queue with a new node. data: NULL for the session's identity. *out, a reference, is set before the owner hears of the

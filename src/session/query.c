@@ -19,8 +19,12 @@ void pdk__query_unref(struct pdk__query *q) {
 }
 
 void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user) {
+    pdk__query_request(q, (struct pdk__request){.kind = kind, .path = path}, done, user);
+}
+
+void pdk__query_request(struct pdk__query *q, struct pdk__request request, pdk__done_fn done, void *user) {
     pdk__assert_locked(q->s);
-    if (!pdk__send(q->s, (struct pdk__request){.kind = kind, .path = path}, done, user)) {
+    if (!pdk__send(q->s, request, done, user)) {
         q->status = PDK_UNAVAILABLE;
         return;
     }

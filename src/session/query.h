@@ -19,6 +19,8 @@ void pdk__query_init(struct pdk__query *q, pdk_session *s, void (*free)(struct p
 /* Send a request. done gets `user`, and calls pdk__query_answered last. If it cannot be sent, the status is
  * UNAVAILABLE. */
 void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *path, pdk__done_fn done, void *user);
+/* The same, of any request. */
+void pdk__query_request(struct pdk__query *q, struct pdk__request request, pdk__done_fn done, void *user);
 void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply);
 /* Wait until nothing is in flight, the moment has come, or the session has ended. The caller's reference is given back
  * when its thread is cancelled meanwhile. */

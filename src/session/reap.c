@@ -7,13 +7,14 @@
 
 #include <string.h>
 
+/* Version 8, whose contents are ours to choose: so it is known who made a node (core/names). */
 void pdk__uuid_prefix_make(pdk_session *s) {
     struct {
         uint32_t a;
         uint16_t b, c, d;
     } random;
     s->platform->random(&random, sizeof random);
-    g_snprintf(s->uuid_prefix, sizeof s->uuid_prefix, "%08x-%04x-4%03x-%04x-", random.a, random.b, random.c & 0xfff,
+    g_snprintf(s->uuid_prefix, sizeof s->uuid_prefix, "%08x-%04x-8%03x-%04x-", random.a, random.b, random.c & 0xfff,
                (random.d & 0x3fff) | 0x8000);
 }
 

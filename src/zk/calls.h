@@ -52,9 +52,10 @@ struct pdk__reply {
     int64_t token;    /* CREATE, GET, STAT: czxid */
     int64_t zxid;     /* the newest transaction that the answer's stat tells, or 0 */
     int64_t owner;    /* GET, STAT: ephemeralOwner */
-    int32_t version;  /* GET, STAT: of the data */
-    int64_t ctime_ms; /* GET, STAT */
-    const char *data; /* GET: bytes, not text */
+    int32_t version;  /* GET, WATCH, STAT: of the data */
+    int64_t ctime_ms; /* GET, WATCH, STAT */
+    int64_t mtime_ms; /* the same: when its data were written */
+    const char *data; /* GET, WATCH: bytes, not text */
     size_t data_size;
     const char *const *children; /* LIST */
     size_t children_count;

@@ -93,6 +93,7 @@ static void set_stat(struct pdk__reply *reply, const struct Stat *stat) {
     reply->zxid = MAX(stat->mzxid, stat->pzxid);
     reply->owner = stat->ephemeralOwner;
     reply->ctime_ms = stat->ctime;
+    reply->mtime_ms = stat->mtime;
     reply->version = stat->version;
 }
 

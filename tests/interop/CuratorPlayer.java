@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -19,6 +20,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryOneTime;
 
 public final class CuratorPlayer {
@@ -166,6 +168,23 @@ public final class CuratorPlayer {
         turns.give();
     }
 
+    private void holdUntilAsked() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        InterProcessMutex mutex = new InterProcessMutex(client, options.get("--path"));
+        mutex.makeRevocable(lock -> asked.countDown());
+        mutex.acquire();
+        acquisitions++;
+        System.out.println("held");
+        asked.await();
+        System.out.println("asked\t");
+        mutex.release();
+    }
+
+    private void ask() throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, options.get("--path"));
+        Revoker.attemptRevoke(client, mutex.getParticipantNodes().iterator().next());
+    }
+
     private void play() throws Exception {
         client.start();
         if (!client.blockUntilConnected(CONNECT_MS, TimeUnit.MILLISECONDS)) {
@@ -179,6 +198,10 @@ public final class CuratorPlayer {
             hold();
         } else if ("list".equals(command)) {
             turns.list();
+        } else if ("yield".equals(command)) {
+            holdUntilAsked();
+        } else if ("ask".equals(command)) {
+            ask();
         } else if (command != null) {
             throw new IllegalArgumentException("unknown command " + command);
         }

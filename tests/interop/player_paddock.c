@@ -6,13 +6,14 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 20000, CLOSE_MS = 5000, LIST_MS = 5000 };
+enum { SESSION_MS = 20000, CLOSE_MS = 5000, LIST_MS = 5000, ASK_MS = 60000 };
 
 typedef struct player {
     char *hosts, *path, *log, *identity, *mode, *recipe_name;
@@ -125,6 +126,28 @@ static void hold_once(player *p) {
     check(p, "give", p->recipe->give(p->object, hold));
 }
 
+static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *user) {
+    (void)hold;
+    (void)until_ms;
+    printf("asked\t%s\n", who);
+    sem_post(user);
+}
+
+static void hold_until_asked(player *p) {
+    sem_t asked;
+    pdk_hold *hold = take(p);
+    if (!hold)
+        return;
+    sem_init(&asked, 0, 0);
+    atomic_fetch_add(&p->acquisitions, 1);
+    if (check(p, "on_asked", pdk_hold_on_asked(hold, on_asked, &asked, NULL))) {
+        puts("held");
+        while (sem_wait(&asked) && errno == EINTR)
+            continue;
+    }
+    check(p, "give", p->recipe->give(p->object, hold));
+}
+
 static void list(player *p) {
     pdk_contenders *contenders = NULL;
     if (!check(p, "contenders", p->recipe->list(p->object, LIST_MS, &contenders)))
@@ -150,6 +173,10 @@ static void obey(player *p) {
         go(p);
     else if (strcmp(command, "hold") == 0)
         hold_once(p);
+    else if (strcmp(command, "yield") == 0)
+        hold_until_asked(p);
+    else if (strcmp(command, "ask") == 0)
+        check(p, "ask", pdk_lock_ask(p->session, p->path, NULL, p->identity, ASK_MS, LIST_MS));
     else
         fail(p, "unknown command", command);
 }

@@ -41,7 +41,8 @@ START_TEST(the_values_never_change) {
     ck_assert_int_eq(PDK_ABSENT, 24);
     ck_assert_int_eq(PDK_EXISTS, 25);
     ck_assert_int_eq(PDK_REPLACED, 26);
-    ck_assert_uint_eq(G_N_ELEMENTS(all), 27);
+    ck_assert_int_eq(PDK_GONE, 27);
+    ck_assert_uint_eq(G_N_ELEMENTS(all), 28);
 }
 END_TEST
 

@@ -38,6 +38,7 @@ static void set_stat(struct pdk__reply *reply, const struct sim_stat *stat) {
     reply->token = stat->czxid;
     reply->owner = stat->owner;
     reply->ctime_ms = stat->ctime_ms;
+    reply->mtime_ms = stat->mtime_ms;
     reply->version = stat->version;
 }
 

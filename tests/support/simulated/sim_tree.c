@@ -113,7 +113,7 @@ static void create(struct sim_tree *tree, const struct sim_txn *txn, sim_touched
     node->data = txn->data;
     node->container = txn->mode == SIM_CONTAINER;
     node->stat.czxid = node->stat.mzxid = node->stat.pzxid = txn->zxid;
-    node->stat.ctime_ms = txn->at / SIM_MS;
+    node->stat.ctime_ms = node->stat.mtime_ms = txn->at / SIM_MS;
     if (txn->mode & SIM_EPHEMERAL)
         node->stat.owner = txn->session;
 
@@ -151,6 +151,7 @@ static void set(struct sim_tree *tree, const struct sim_txn *txn, sim_touched_fn
     if (txn->mode == SIM_SET_DATA) {
         node->data = txn->data;
         node->stat.version++;
+        node->stat.mtime_ms = txn->at / SIM_MS;
         node->stat.mzxid = txn->zxid;
     } else if (txn->mode == SIM_SET_ACL) {
         node->acl = (int32_t)txn->value;

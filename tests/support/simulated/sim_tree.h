@@ -20,7 +20,7 @@ enum sim_set { SIM_SET_DATA, SIM_SET_ACL, SIM_SET_COUNTER };
 
 struct sim_stat {
     int64_t czxid, mzxid, pzxid, owner;
-    int64_t ctime_ms;
+    int64_t ctime_ms, mtime_ms;
     int32_t version, cversion, children;
 };
 

@@ -1,0 +1,56 @@
+#include "grant/node_query.h"
+
+#include "base/text.h"
+#include "zk/errors.h"
+
+static void query_free(struct pdk__query *base) {
+    struct pdk__node_query *q = (struct pdk__node_query *)base;
+    g_clear_pointer(&q->data, g_bytes_unref);
+    g_clear_pointer(&q->names, g_ptr_array_unref);
+    g_free(q);
+}
+
+static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__node_query *q = user;
+    (void)s;
+    pdk__query_answered(&q->base, reply);
+}
+
+static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__node_query *q = user;
+    (void)s;
+    if (reply) {
+        q->result = reply->result;
+        q->code = reply->code;
+        q->stat = *reply;
+        q->stat.name = q->stat.data = NULL;
+        q->stat.children = NULL;
+        q->data = g_bytes_new(reply->data, reply->data_size);
+        q->names = g_ptr_array_new_with_free_func(g_free);
+        for (size_t i = 0; i < reply->children_count; i++)
+            g_ptr_array_add(q->names, g_strdup(reply->children[i]));
+    }
+    pdk__query_answered(&q->base, reply);
+}
+
+pdk_status pdk__node_ask(pdk_session *s, struct pdk__request request, bool fresh, int64_t deadline,
+                         struct pdk__node_query **out) {
+    pdk__assert_locked(s);
+    struct pdk__node_query *q = g_new0(struct pdk__node_query, 1);
+    pdk__query_init(&q->base, s, query_free);
+    if (fresh)
+        pdk__query_send(&q->base, PDK__OP_SYNC, request.path, on_synced, q);
+    pdk__query_request(&q->base, request, on_answer, q);
+    pdk_status status = pdk__query_wait(&q->base, deadline);
+    if (status == PDK_OK || status == PDK_NO_PERMISSION) { /* the result says so */
+        *out = q;
+        return PDK_OK;
+    }
+    pdk__query_unref(&q->base);
+    return status;
+}
+
+pdk_status pdk__node_refused(const struct pdk__node_query *q, const char *call, const char *path) {
+    pdk_status status = q->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED;
+    return pdk__fail(status, "%s: %s: %s: %s", call, path, pdk_status_text(status), pdk__zk_code_name(q->code));
+}

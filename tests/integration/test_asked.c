@@ -1,0 +1,378 @@
+/* A holder is asked to let go: it hears who asks and until when, and nothing is forced. */
+#include <glib.h>
+#include <string.h>
+
+#include "asked.h"
+#include "elections.h"
+#include "refused.h"
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_rwlock.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 20000, PATIENCE_MS = 10000, A_WHILE_MS = 300 };
+
+static const char *server(void) { return ts_bench_server(); }
+
+static struct {
+    const char *path;
+    ts_client *holder, *asker;
+    pdk_hold *hold;
+} it;
+
+static void hold_it(void) {
+    it.path = ts_fresh_path();
+    it.holder = ts_bench_client(SESSION_MS);
+    it.asker = ts_bench_client(SESSION_MS);
+    it.hold = ts_bench_acquire(ts_lock(it.holder, it.path), PATIENCE_MS);
+}
+
+static pdk_status ask(const char *node, const char *who, int64_t within_ms) {
+    return pdk_lock_ask(it.asker->session, it.path, node, who, within_ms, ts_patience(PATIENCE_MS));
+}
+
+static void assert_asked(asked *a, int count, const char *who) {
+    ck_assert(asked_wait(a, count, ts_patience(PATIENCE_MS)));
+    g_autofree char *said = asked_who(a);
+    ck_assert_str_eq(said, who);
+}
+
+static char *node_of(const pdk_hold *hold) { return g_path_get_basename(pdk_hold_node(hold)); }
+
+START_TEST(the_holder_hears_who_and_until_when) {
+    hold_it();
+    asked *a = asked_watch(it.hold);
+    ts_stat stat;
+    ck_assert_int_eq(ask(NULL, "the nightly job", 5000), PDK_OK);
+    assert_asked(a, 1, "the nightly job");
+    g_autofree char *node = ts_hold_node(it.hold);
+    ck_assert_int_eq(ts_get(server(), node, NULL, NULL, &stat), 0);
+    ck_assert_int_eq(asked_until_ms(a), stat.mtime + 5000);
+    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
+    ck_assert(asked_wait(a, 2, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(asked_until_ms(a), 0);
+    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    ck_assert(asked_wait_freed(a, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(asked_count(a), 2);
+    ck_assert_int_eq(asked_freed(a), 1);
+}
+END_TEST
+
+START_TEST(the_identity_stays) {
+    pdk_contenders *list = NULL;
+    hold_it();
+    pdk_lock *lock = ts_lock(it.asker, it.path);
+    ck_assert_int_eq(pdk_lock_holder(lock, PATIENCE_MS, &list), PDK_OK);
+    g_autofree char *before = g_strdup(pdk_contenders_identity(list, 0));
+    pdk_contenders_free(list);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(ask(NULL, "me", 1), PDK_OK);
+    ck_assert_int_eq(pdk_lock_holder(lock, PATIENCE_MS, &list), PDK_OK);
+    ck_assert_str_eq(pdk_contenders_identity(list, 0), before);
+    pdk_contenders_free(list);
+    pdk_hold_release(it.hold);
+}
+END_TEST
+
+/* The callback may come later than the ask, and let go. */
+START_TEST(an_ask_waits_for_its_callback) {
+    hold_it();
+    ck_assert_int_eq(ask(NULL, "early", 0), PDK_OK);
+    ts_sleep_ms(A_WHILE_MS);
+    ts_answer *next = ts_acquire_async(ts_lock(it.asker, it.path), PATIENCE_MS);
+    asked *a = asked_watch_and_let_go(it.hold);
+    ts_assert_granted(next);
+    assert_asked(a, 1, "early");
+    ck_assert_int_eq(ts_answer_release(next), PDK_OK);
+}
+END_TEST
+
+/* As Curator's Revoker does: its message names nobody, and replaces the identity. */
+START_TEST(curators_message_is_heard) {
+    hold_it();
+    asked *a = asked_watch(it.hold);
+    g_autofree char *node = ts_hold_node(it.hold);
+    ck_assert_int_eq(ts_set(server(), node, "nothing of that kind"), 0);
+    ck_assert_int_eq(ts_set(server(), node, "__REVOKE__"), 0);
+    assert_asked(a, 1, "");
+    ck_assert_int_eq(asked_until_ms(a), 0);
+    ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
+    assert_asked(a, 2, "me");
+    pdk_hold_release(it.hold);
+}
+END_TEST
+
+/* Curator compares the whole data. */
+START_TEST(a_stranger_gets_curators_message) {
+    g_autofree char *data = NULL, *node = NULL;
+    const char *path = it.path = ts_fresh_path();
+    it.asker = ts_bench_client(SESSION_MS);
+    g_autofree char *theirs = g_strconcat(path, "/_c_01234567-89ab-4def-8123-456789abcdef-lock-", NULL);
+    ck_assert_int_eq(ts_create(server(), theirs, "10.0.0.1", TS_SEQUENTIAL, &node), 0);
+    g_autofree char *foreign = g_strconcat(path, "/zzz", NULL), *latch = g_strconcat(path, "/x-latch-0000000000", NULL);
+    ck_assert_int_eq(ts_create(server(), foreign, "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ts_create(server(), latch, "", TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ask(NULL, "me", 5000), PDK_OK);
+    ck_assert_int_eq(ts_get(server(), node, &data, NULL, NULL), 0);
+    ck_assert_str_eq(data, "__REVOKE__");
+    ck_assert_int_eq(ts_delete_tree(server(), path), 0);
+}
+END_TEST
+
+START_TEST(all_readers_are_asked_and_no_writer_behind_them) {
+    it.path = ts_fresh_path();
+    it.holder = ts_bench_client(SESSION_MS);
+    it.asker = ts_bench_client(SESSION_MS);
+    pdk_rwlock *lock = ts_rwlock(it.holder, it.path);
+    pdk_hold *one = ts_bench_read(lock, PATIENCE_MS), *two = ts_bench_read(ts_rwlock(it.asker, it.path), PATIENCE_MS);
+    asked *first = asked_watch(one), *second = asked_watch(two);
+    ck_assert_int_eq(ask(NULL, "nobody yet", 0), PDK_OK);
+    assert_asked(first, 1, "nobody yet");
+    assert_asked(second, 1, "nobody yet");
+    ts_answer *writer = ts_write_async(lock, PATIENCE_MS);
+    ts_await_queued(writer);
+    ck_assert_int_eq(ask(NULL, "a writer", 0), PDK_OK);
+    assert_asked(first, 2, "a writer");
+    assert_asked(second, 2, "a writer");
+    pdk_hold_release(one);
+    pdk_hold_release(two);
+    ts_assert_granted(writer);
+    asked *last = asked_watch(ts_answer_hold(writer));
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert_int_eq(asked_count(last), 0);
+    ck_assert_int_eq(ask(NULL, "a reader", 0), PDK_OK);
+    assert_asked(last, 1, "a reader");
+    ck_assert_int_eq(ts_answer_release(writer), PDK_OK);
+}
+END_TEST
+
+START_TEST(a_leader_is_asked) {
+    it.path = ts_fresh_path();
+    it.asker = ts_bench_client(SESSION_MS);
+    record *office = record_new();
+    pdk_election_callbacks callbacks;
+    record_callbacks(office, &callbacks);
+    ck_assert_int_eq(pdk_election_join(election_on(it.asker, it.path, "me"), &callbacks), PDK_OK);
+    ck_assert(record_wait(office, ELECTED, 1, PATIENCE_MS));
+    asked *a = asked_watch(record_hold(office));
+    ck_assert_int_eq(ask(NULL, "a candidate", 0), PDK_OK);
+    assert_asked(a, 1, "a candidate");
+}
+END_TEST
+
+/* A named node: here of one that waits. It hears of it once it holds. */
+START_TEST(one_that_waits_hears_later) {
+    pdk_contenders *list = NULL;
+    hold_it();
+    pdk_lock *lock = ts_lock(it.asker, it.path);
+    ts_answer *next = ts_acquire_async(lock, PATIENCE_MS);
+    ck_assert(ts_wait_children(server(), it.path, 2, PATIENCE_MS));
+    ck_assert_int_eq(pdk_lock_contenders(lock, PATIENCE_MS, &list), PDK_OK);
+    ck_assert_int_eq(ask(pdk_contenders_node(list, 1), "me", 0), PDK_OK);
+    pdk_contenders_free(list);
+    pdk_hold_release(it.hold);
+    ts_assert_granted(next);
+    assert_asked(asked_watch(ts_answer_hold(next)), 1, "me");
+    ck_assert_int_eq(ts_answer_release(next), PDK_OK);
+}
+END_TEST
+
+/* Threads hand a lock over for a minute, but not one that somebody else asked for. */
+START_TEST(what_is_asked_for_is_not_handed_over) {
+    it.path = ts_fresh_path();
+    it.holder = ts_bench_client(SESSION_MS);
+    it.asker = ts_bench_client(SESSION_MS);
+    pdk_lock *lock = ts_lock_of_long_handovers(it.holder, it.path);
+    pdk_hold *hold = ts_bench_acquire(lock, PATIENCE_MS);
+    ts_answer *thread = ts_acquire_async(lock, PATIENCE_MS), *other;
+    other = ts_acquire_async(ts_lock(it.asker, it.path), PATIENCE_MS);
+    ck_assert(ts_wait_children(server(), it.path, 2, PATIENCE_MS));
+    asked *a = asked_watch(hold);
+    ck_assert_int_eq(ask(NULL, "other", 0), PDK_OK);
+    assert_asked(a, 1, "other");
+    pdk_hold_release(hold);
+    ts_assert_granted(other);
+    ck_assert_int_eq(ts_answer_count(thread), 0);
+    ck_assert_int_eq(ts_answer_release(other), PDK_OK);
+    ts_assert_granted(thread);
+    asked *next = asked_watch(ts_answer_hold(thread));
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert_int_eq(asked_count(next), 0);
+    ck_assert_int_eq(ts_answer_release(thread), PDK_OK);
+}
+END_TEST
+
+/* Each hold of a reentrant lock is told, with a callback of its own. */
+START_TEST(every_hold_of_the_grant_is_told) {
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    options.reentrant = 1;
+    it.path = ts_fresh_path();
+    it.asker = ts_bench_client(SESSION_MS);
+    pdk_lock *lock = ts_lock_with(it.asker, it.path, &options);
+    pdk_hold *one = ts_bench_acquire(lock, PATIENCE_MS), *two = ts_bench_acquire(lock, PATIENCE_MS);
+    asked *first = asked_watch(one);
+    ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
+    assert_asked(first, 1, "me");
+    assert_asked(asked_watch(two), 1, "me");
+    pdk_hold_release(two);
+    pdk_hold_release(one);
+    ck_assert(asked_wait_freed(first, ts_patience(PATIENCE_MS)));
+}
+END_TEST
+
+/* The ask comes over while the holder has no connection: it hears of it afterwards, once. */
+START_TEST(a_holder_that_was_cut_off_hears_afterwards) {
+    hold_it();
+    asked *a = asked_watch(it.hold);
+    ck_assert_int_eq(ask(NULL, "one", 0), PDK_OK);
+    assert_asked(a, 1, "one");
+    ts_proxy_set_mode(it.holder->proxy, TS_CUT);
+    ck_assert(ts_wait_event(it.holder, PDK_SESSION_SUSPENDED, 1, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ask(NULL, "two", 0), PDK_OK);
+    ck_assert_int_eq(ask(NULL, "three", 0), PDK_OK);
+    ts_proxy_heal(it.holder->proxy);
+    assert_asked(a, 2, "three");
+    ts_proxy_reset(it.holder->proxy);
+    ck_assert(ts_wait_event(it.holder, PDK_SESSION_RESTORED, 2, ts_patience(PATIENCE_MS)));
+    ts_sleep_ms(A_WHILE_MS);
+    ck_assert_int_eq(asked_count(a), 2);
+    pdk_hold_release(it.hold);
+}
+END_TEST
+
+/* An answer that is lost: asked again. Others that write meanwhile: read again. */
+START_TEST(an_ask_gets_through) {
+    hold_it();
+    asked *a = asked_watch(it.hold);
+    ts_proxy_arm(it.asker->proxy, TS_OP_SET_DATA, TS_LOSE_REPLY, TS_PASS);
+    ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
+    assert_asked(a, 1, "me");
+    ts_proxy_arm(it.asker->proxy, TS_OP_GET_DATA, TS_LOSE_REPLY, TS_PASS);
+    ck_assert_int_eq(ask(NULL, "again", 0), PDK_OK);
+    ck_assert(asked_wait(a, 2, ts_patience(PATIENCE_MS)));
+    pdk_hold_release(it.hold);
+}
+END_TEST
+
+static void *ask_thread(void *user) {
+    (void)user;
+    return GINT_TO_POINTER(ask(NULL, "me", 0));
+}
+
+/* The request waits on its way while something happens; then it arrives. */
+static pdk_status ask_meanwhile(int request, void (*happens)(void)) {
+    ts_proxy_arm(it.asker->proxy, request, TS_LOSE_REQUEST, TS_BLACKHOLE);
+    GThread *thread = g_thread_new("ask", ask_thread, NULL);
+    ck_assert(ts_proxy_wait_fired(it.asker->proxy, ts_patience(PATIENCE_MS)));
+    happens();
+    ts_proxy_heal(it.asker->proxy);
+    return GPOINTER_TO_INT(g_thread_join(thread));
+}
+
+static void write_it(void) {
+    g_autofree char *node = ts_hold_node(it.hold);
+    ck_assert_int_eq(ts_set(server(), node, "written meanwhile"), 0);
+}
+
+static void let_go(void) {
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    ck_assert(ts_wait_children(server(), it.path, 0, PATIENCE_MS));
+}
+
+static void close_asker(void) { ck_assert_int_eq(pdk_session_close(it.asker->session, PATIENCE_MS), PDK_OK); }
+
+/* It writes only over what it has read, and asks who holds now. */
+START_TEST(what_happens_meanwhile_is_seen) {
+    g_autofree char *data = NULL;
+    hold_it();
+    asked *a = asked_watch(it.hold);
+    ck_assert_int_eq(ask_meanwhile(TS_OP_SET_DATA, write_it), PDK_OK);
+    assert_asked(a, 1, "me");
+    g_autofree char *node = ts_hold_node(it.hold);
+    ck_assert_int_eq(ts_get(server(), node, &data, NULL, NULL), 0);
+    ck_assert_str_eq(data, "__REVOKE__ 0 me\nwritten meanwhile");
+    ck_assert_int_eq(ask_meanwhile(TS_OP_GET_DATA, let_go), PDK_GONE);
+    hold_it();
+    ck_assert_int_eq(ask_meanwhile(TS_OP_GET_DATA, close_asker), PDK_CLOSED);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+}
+END_TEST
+
+/* The session's identity may have what no wish may: it becomes spaces. */
+START_TEST(a_label_is_made_harmless) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    hold_it();
+    options.label = "a\tb";
+    it.asker = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(it.asker);
+    asked *a = asked_watch(it.hold);
+    ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
+    ck_assert(asked_wait(a, 1, ts_patience(PATIENCE_MS)));
+    g_autofree char *who = asked_who(a);
+    ck_assert_msg(g_str_has_suffix(who, ":a b"), "%s", who);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+}
+END_TEST
+
+/* Due, and not called yet: the release comes first, and nothing is told after it. */
+START_TEST(nothing_is_told_after_the_release) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    it.path = ts_fresh_path();
+    it.asker = ts_bench_client(SESSION_MS);
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    options.session_timeout_ms = SESSION_MS;
+    it.holder = ts_client_open_with(server(), NULL, &options);
+    ck_assert_ptr_nonnull(it.holder);
+    pdk_session *s = it.holder->session;
+    it.hold = ts_bench_acquire(ts_lock(it.holder, it.path), PATIENCE_MS);
+    asked *a = asked_watch(it.hold);
+    while (ts_fd_readable(pdk_session_fd(s), A_WHILE_MS))
+        pdk_session_dispatch(s, 0);
+    ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
+    ck_assert(ts_fd_readable(pdk_session_fd(s), ts_patience(PATIENCE_MS)));
+    pdk_hold_ref(it.hold);
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    pdk_session_dispatch(s, 0);
+    ck_assert_int_eq(asked_count(a), 0);
+    pdk_hold_unref(it.hold);
+    ck_assert_int_eq(asked_freed(a), 1);
+}
+END_TEST
+
+START_TEST(nobody_is_there) {
+    hold_it();
+    g_autofree char *node = node_of(it.hold);
+    pdk_hold_release(it.hold);
+    ck_assert(ts_wait_children(server(), it.path, 0, PATIENCE_MS));
+    refused(ask(NULL, NULL, 0), PDK_GONE, "nobody");
+    refused(ask(node, NULL, 0), PDK_GONE, node);
+    it.path = ts_fresh_path();
+    refused(ask(NULL, NULL, 0), PDK_GONE, "nobody");
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("asked");
+    TCase *all = ts_bench_case(suite, "asked");
+    tcase_add_test(all, the_holder_hears_who_and_until_when);
+    tcase_add_test(all, the_identity_stays);
+    tcase_add_test(all, an_ask_waits_for_its_callback);
+    tcase_add_test(all, curators_message_is_heard);
+    tcase_add_test(all, a_stranger_gets_curators_message);
+    tcase_add_test(all, all_readers_are_asked_and_no_writer_behind_them);
+    tcase_add_test(all, a_leader_is_asked);
+    tcase_add_test(all, one_that_waits_hears_later);
+    tcase_add_test(all, what_is_asked_for_is_not_handed_over);
+    tcase_add_test(all, every_hold_of_the_grant_is_told);
+    tcase_add_test(all, a_holder_that_was_cut_off_hears_afterwards);
+    tcase_add_test(all, an_ask_gets_through);
+    tcase_add_test(all, what_happens_meanwhile_is_seen);
+    tcase_add_test(all, a_label_is_made_harmless);
+    tcase_add_test(all, nothing_is_told_after_the_release);
+    tcase_add_test(all, nobody_is_there);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
