@@ -44,7 +44,7 @@ struct pdk__guarded_question {
 struct pdk__guarded_question *pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request);
 /* Wait for a connection, or for a moment: the request is tried again. */
 void pdk__guarded_pause(const struct pdk__guarded_call *c);
-/* Was it released, or is it lost? */
+/* Was it released or downgraded, or is it lost? */
 bool pdk__guarded_has_ended(const pdk_guarded *g);
 /* The machine's end as a status, in words. */
 pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c);

@@ -121,8 +121,10 @@ static enum pdk__result read_node(struct pdk__guarded_call *c) {
     return PDK__OK;
 }
 
+/* A writer that has become a reader holds on, and keeps nobody's writes out any more. */
 bool pdk__guarded_has_ended(const pdk_guarded *g) {
-    return g->hold->released || g->s->ended != PDK_OK || !pdk_hold_valid(g->hold);
+    const pdk_hold *hold = g->hold;
+    return hold->released || g->s->ended != PDK_OK || !pdk_hold_valid(hold) || hold->grant->shared;
 }
 
 void pdk__guarded_pause(const struct pdk__guarded_call *c) {
@@ -156,7 +158,8 @@ pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
         return PDK_OK;
     if (end == PDK__GUARDED_LOST)
         return pdk__fail(g->hold->released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", c->name, g->path,
-                         g->hold->released ? "the hold was released" : "the hold is lost, or another came after it");
+                         g->hold->released ? "the hold was released"
+                                           : "the hold is lost or was downgraded, or another came after it");
     if (end == PDK__GUARDED_DENIED)
         return pdk__fail(c->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
                          "%s: %s: the server refuses it: %s", c->name, g->path, pdk__zk_code_name(c->code));

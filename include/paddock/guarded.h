@@ -17,7 +17,8 @@
  * 0 or more, or PDK_FOREVER. In a callback they answer PDK_WRONG_THREAD. Open a znode once with a hold, not twice.
  *
  * Every call that blocks may also answer:
- *   PDK_LOST           the hold is lost, also with its session, or another one came after it; for good
+ *   PDK_LOST           the hold is lost, also with its session, or was downgraded, or another one came
+ *                      after it; for good
  *   PDK_NOT_HELD       the hold was released
  *   PDK_REPLACED       somebody without the hold wrote or deleted the znode; for good. The error
  *                      text says what to do

@@ -122,6 +122,25 @@ START_TEST(a_leader_and_the_end_of_its_session) {
 }
 END_TEST
 
+START_TEST(a_downgraded_writer_writes_no_more) {
+    g_autofree char *path = g_strdup(ts_fresh_path());
+    ts_client *client = ts_bench_client(SLOW_MS);
+    pdk_rwlock *lock = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_rwlock_new(client->session, ts_fresh_path(), NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_write(lock, PATIENCE_MS, &hold), PDK_OK);
+    pdk_guarded *g = guarded_open(hold, path), *again = NULL;
+    ck_assert_int_eq(guarded_create(g, "written"), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
+    refused(guarded_set(g, "x"), PDK_LOST, "downgraded");
+    refused(pdk_guarded_open(hold, path, PATIENCE_MS, &again), PDK_LOST, "downgraded");
+    ck_assert(pdk_hold_valid(hold));
+    guarded_node(path, "written");
+    pdk_hold_release(hold);
+    pdk_rwlock_unref(lock);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("guarded_exits");
     TCase *all = ts_bench_case(suite, "guarded_exits");
@@ -129,6 +148,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, a_thread_that_is_cancelled_leaves_no_call);
     tcase_add_test(all, a_child_of_a_fork_has_none);
     tcase_add_test(all, a_leader_and_the_end_of_its_session);
+    tcase_add_test(all, a_downgraded_writer_writes_no_more);
     suite_add_tcase(suite, all);
     return suite;
 }

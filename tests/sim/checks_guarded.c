@@ -142,7 +142,7 @@ static const char *wrong_status(struct checker *c, struct checker_hold *hold, co
     bool over = !checker_is_valid(hold, e->at) || session->closed || session->closing;
     switch (e->a) {
     case PDK_OK:
-        return NULL;
+        return hold->downgraded && hold->downgraded_at < e->extra ? "and it is a reader's" : NULL;
     case PDK_LOST:
         return over || hold->downgraded || !node || node->gone ? NULL : "and the hold stands";
     case PDK_NOT_HELD:
