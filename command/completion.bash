@@ -5,7 +5,7 @@ _paddock() {
     local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run hold elect wait show watch ls top check doctor fence --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'run hold elect wait show watch ls top check doctor ask break fence --help --version' -- "$word")
         return
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -42,6 +42,8 @@ _paddock() {
         mapfile -t COMPREPLY < <(compgen -W '--create --shared -v --verbose -q --quiet --help' -- "$word"; compgen -f -- "$word")
         ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W "$common --json --idle" -- "$word") ;;
+    ask) mapfile -t COMPREPLY < <(compgen -W "$common --node --who --within" -- "$word") ;;
+    break) mapfile -t COMPREPLY < <(compgen -W "$common --json --token" -- "$word") ;;
     check) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
     esac
 }

@@ -14,6 +14,8 @@ _paddock() {
         'top:show the longest queues'
         'check:check whether a sequencer still holds'
         'doctor:test what is assumed of the servers'
+        'ask:ask a holder to let go'
+        'break:delete the node of a holder, if it has the token'
         'fence:run a command if a fence in a file admits its token'
     )
     always=(
@@ -73,6 +75,11 @@ _paddock() {
     ls) _arguments -S $always $json '1:path:' ;;
     top) _arguments -S $always $json '--limit[show so many]:number:' '1:path:' ;;
     doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:seconds:' '1:path:' ;;
+    ask)
+        _arguments -S $always '--node[this contender, not the holders]:name:' '--who[who asks]:text:' \
+            '--within[the time that the holder has]:seconds:' '1:path:'
+        ;;
+    break) _arguments -S $always $json '--token[only if the node has this token]:token:' '1:node:' ;;
     check) _arguments -S $always $json '1:sequencer:' ;;
     fence)
         _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" \

@@ -20,6 +20,8 @@ static const struct {
     {"top", "show the longest queues", cmd_top},
     {"check", "check whether a sequencer still holds", cmd_check},
     {"doctor", "test what is assumed of the servers", cmd_doctor_main},
+    {"ask", "ask a holder to let go", cmd_ask},
+    {"break", "delete the node of a holder, if it has the token", cmd_break},
     {"fence", "run a command if a fence in a file admits its token", cmd_fence},
 };
 

@@ -12,6 +12,8 @@ int cmd_ls(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_doctor_main(int argc, char **argv);
+int cmd_ask(int argc, char **argv);
+int cmd_break(int argc, char **argv);
 int cmd_fence(int argc, char **argv);
 
 #endif

@@ -1,0 +1,128 @@
+/* paddock ask: ask the holder of a lock to let go. paddock break: delete the node of a holder that does not work any more. */
+#include "looker.h"
+#include "print.h"
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+#include <math.h>
+#include <paddock/fence.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    char *node, *who, *token;
+    double within; /* s; negative: not given */
+} wish;
+
+static int explain(const cmd_settings *settings, pdk_status status) {
+    if (status)
+        cmd_error("%s", pdk_error_text());
+    return status == PDK_GONE ? CMD_NOT : cmd_status(status, settings->busy);
+}
+
+/* ---- ask */
+
+static int ask(const cmd_settings *settings, const wish *w, const char *path) {
+    cmd_looker looker;
+    double within_ms = w->within == -1 ? 0 : ceil(w->within * 1000);
+    if (!(within_ms >= 0 && within_ms <= 1e12)) {
+        cmd_error("ask: --within: seconds from 0 to 1000000000 are possible");
+        return CMD_USAGE;
+    }
+    int status = cmd_looker_open(&looker, settings, NULL);
+    if (status == CMD_OK) {
+        pdk_status answer = pdk_lock_ask(looker.session, path, w->node, w->who, (int64_t)within_ms, CMD_LOOK_MS);
+        status = explain(settings, answer);
+        if (answer == PDK_OK)
+            cmd_tell("%s: asked", path);
+    }
+    cmd_looker_close(&looker);
+    return status;
+}
+
+static void wish_clear(wish *w) {
+    g_free(w->node);
+    g_free(w->who);
+    g_free(w->token);
+}
+
+int cmd_ask(int argc, char **argv) {
+    cmd_settings settings;
+    wish w = {.within = -1};
+    const GOptionEntry entries[] = {
+        {"node", 0, 0, G_OPTION_ARG_FILENAME, &w.node, "this contender, not the holders", "NAME"},
+        {"who", 0, 0, G_OPTION_ARG_FILENAME, &w.who, "who asks; the identity of the session", "TEXT"},
+        {"within", 0, 0, G_OPTION_ARG_DOUBLE, &w.within, "the time that the holder has, as a wish", "SECONDS"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    int status = CMD_USAGE;
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path", 0, entries)) {
+        if (argc == 2)
+            status = ask(&settings, &w, argv[1]);
+        else
+            cmd_error("ask: one path is needed: paddock ask [option…] /path");
+    }
+    wish_clear(&w);
+    cmd_settings_clear(&settings);
+    return status;
+}
+
+/* ---- break */
+
+static void print_broken(const pdk_contenders *who, const char *node, bool json) {
+    if (!json) {
+        g_autofree char *identity = cmd_escape(pdk_contenders_identity(who, 0)), *path = cmd_escape(node);
+        g_autofree char *when = cmd_when(pdk_contenders_since_ms(who, 0));
+        printf("deleted %s of %s, there since %s\n", path, identity, when);
+        return;
+    }
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", node);
+    cmd_json_text(builder, "identity", pdk_contenders_identity(who, 0));
+    cmd_json_token(builder, "token", pdk_contenders_token(who, 0));
+    cmd_json_session(builder, "session", pdk_contenders_session(who, 0));
+    cmd_json_number(builder, "since_ms", pdk_contenders_since_ms(who, 0));
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
+}
+
+static int break_node(const cmd_settings *settings, const wish *w, const char *node) {
+    cmd_looker looker;
+    int64_t token = 0;
+    if (!w->token || pdk_token_parse(w->token, strlen(w->token), &token) != PDK_OK) {
+        cmd_error("break: --token: the token that `paddock show` prints beside the node is needed, in decimal");
+        return CMD_USAGE;
+    }
+    int status = cmd_looker_open(&looker, settings, NULL);
+    if (status == CMD_OK) {
+        pdk_contenders *who = NULL;
+        status = explain(settings, pdk_break(looker.session, node, token, CMD_LOOK_MS, &who));
+        if (status == CMD_OK) {
+            print_broken(who, node, settings->json);
+            status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
+        }
+        pdk_contenders_free(who);
+    }
+    cmd_looker_close(&looker);
+    return status;
+}
+
+int cmd_break(int argc, char **argv) {
+    cmd_settings settings;
+    wish w = {.within = -1};
+    const GOptionEntry entries[] = {
+        {"token", 0, 0, G_OPTION_ARG_STRING, &w.token, "only if the node has this token", "TOKEN"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    int status = CMD_USAGE;
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path/NODE", CMD_OPTIONS_JSON, entries)) {
+        if (argc == 2)
+            status = break_node(&settings, &w, argv[1]);
+        else
+            cmd_error("break: one node is needed: paddock break --token TOKEN /path/NODE");
+    }
+    wish_clear(&w);
+    cmd_settings_clear(&settings);
+    return status;
+}
