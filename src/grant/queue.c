@@ -224,6 +224,8 @@ void pdk__queue_push(struct pdk__queue *queue, struct pdk_claim *claim) {
         pdk__claim_decide(claim, PDK_CANCELED, "nobody may queue here any more", NULL);
         return;
     }
+    if (queue->admitting && queue->admitting->number > claim->number)
+        end_admission(queue); /* this one comes back, since its grant has lapsed: it is admitted first */
     bool behind =
         claim->link.prev || queue->grant || queue->admitting || (queue->entry && pdk__entry_is_blocked(queue->entry));
     if (claim->is_try && behind)

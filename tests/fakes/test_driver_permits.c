@@ -1,5 +1,6 @@
-/* The directory of the leases cannot be made, or goes: what a claim for permits does about it. */
+/* The directory of the leases cannot be made, or goes: what a claim for permits does about it. And their order. */
 #include "driver_bench.h"
+#include "grant/claim.h"
 #include "sim_client.h"
 
 #include <string.h>
@@ -137,6 +138,56 @@ START_TEST(a_lease_that_goes_while_others_are_taken_is_taken_again) {
 }
 END_TEST
 
+/* ---- the order of the claims */
+
+static struct {
+    pdk_claim *claims[2];
+    int32_t order[2], granted;
+} line;
+
+static void on_permit(pdk_status status, pdk_hold *hold, void *user) {
+    ck_assert_int_eq(status, PDK_OK);
+    ck_assert_int_lt(line.granted, 2);
+    line.order[line.granted++] = GPOINTER_TO_INT(user);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+
+static void claim_in(void *subject, void *what) {
+    (void)what;
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pdk_semaphore_acquire_async(((struct driver_user *)subject)->semaphore, 1, PDK_FOREVER,
+                                                     on_permit, GINT_TO_POINTER(i), &line.claims[i]),
+                         PDK_OK);
+}
+
+static void drop_claims_in(void *subject, void *what) {
+    (void)subject;
+    (void)what;
+    for (int i = 0; i < 2; i++)
+        pdk_claim_unref(g_steal_pointer(&line.claims[i]));
+}
+
+/* The process sleeps between the grant and the callback, while the next claim is being admitted already. */
+START_TEST(a_claim_whose_grant_lapsed_is_admitted_before_those_behind_it) {
+    driver_begin();
+    memset(&line, 0, sizeof line);
+    sim_call_in(&one->rival->process, claim_in, one, NULL);
+    while (line.claims[0]->state != PDK__CLAIM_DECIDED)
+        ck_assert(sim_step(&platform_agenda, INT64_MAX - 1));
+    ck_assert_int_eq(line.claims[1]->state, PDK__CLAIM_QUEUED);
+    sim_process_pause(&one->rival->process, true);
+    while (sim_process_clock(&one->rival->process) < one->rival->session->lease.end)
+        platform_pass(SECOND / 100);
+    sim_process_pause(&one->rival->process, false);
+    platform_pass(4 * TIMEOUT);
+    ck_assert_int_eq(line.granted, 2);
+    ck_assert_int_eq(line.order[0], 0);
+    sim_call_in(&one->rival->process, drop_claims_in, one, NULL);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(driver_nodes(), 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_permits");
     TCase *cases = tcase_create("driver_permits");
@@ -146,6 +197,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_directory_that_cannot_be_asked_for_is_asked_for_later);
     tcase_add_test(cases, a_directory_that_goes_is_made_again);
     tcase_add_test(cases, a_lease_that_goes_while_others_are_taken_is_taken_again);
+    tcase_add_test(cases, a_claim_whose_grant_lapsed_is_admitted_before_those_behind_it);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -75,6 +75,7 @@ JUDGES = {
                            *SUPPORT),
     "burst": check_program("tests/fakes/test_driver_burst.c", *DRIVER_BENCH, *SUPPORT),
     "crowd": check_program("tests/fakes/test_driver_crowd.c", *DRIVER_BENCH, *SUPPORT),
+    "permits": check_program("tests/fakes/test_driver_permits.c", *DRIVER_BENCH, *SUPPORT),
     "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
     "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),
     "late": check_program("tests/integration/test_close_late.c", *SERVERS),

@@ -17,6 +17,7 @@ ANSWERS = "answers"
 DATA = "data"
 CHECKER = "checker"
 CHECKED = "checked"
+PERMITS = "permits"
 
 MUTANTS = {
     "watched bytes never shrink": ("src/session/watches.c", DRIVER, [
@@ -27,6 +28,8 @@ MUTANTS = {
         ("        pdk__hold_shorten(link->data, end);", "        (void)end;")]),
     "a number of permits that could not be read is agreed": ("recipes/semaphore_admission.c", DRIVER, [
         ("bool fine = result == PDK__OK && admission->known == PDK__OK;", "bool fine = result == PDK__OK;")]),
+    "a claim that comes back waits for the admission of the next": ("src/grant/queue.c", PERMITS, [
+        ("if (queue->admitting && queue->admitting->number > claim->number)", "if (queue->admitting == claim)")]),
     "the end of a hold wakes nobody": ("src/grant/hold.c", ENSURE, [
         ("    pdk__wake(&hold->waiters);\n    pdk__grant_hold_ended", "    pdk__grant_hold_ended")]),
     "the dispatcher ends while a close waits for callbacks": ("src/session/threads.c", LATE, [

@@ -4,7 +4,7 @@ name: (file, judge and its options, [(text, its replacement) or (other file, tex
 """
 
 SIM = "sim --schedules 20000 --seed 1 --no-shrink --no-vacuity"
-RARE = SIM.replace("20000", "150000")
+RARE = SIM.replace("20000", "300000")
 PLAN = "sim --no-shrink --replay tests/sim/regressions/"
 # A poll would make up for a lost event, and hide the mutant.
 NO_POLL = ("src/session/live_query.c", "pdk__live_query_look_within(l, l->s->lease.timeout); /*", "(void)l; /*")
@@ -135,7 +135,7 @@ MUTANTS = {
         ("if (result == PDK__NO_NODE) /* gone", "if (false) /* gone"), NO_POLL]),
     "an observer is told of the last in line": ("recipes/election_observer.c", SIM, [
         ("if (order < 0 ||", "if (!first || order > 0 ||")]),
-    "elected after it has left": ("recipes/election_candidate.c", SIM, [
+    "elected after it has left": ("recipes/election_candidate.c", RARE, [
         ("bool elected = c->election && (leads(c) || c->received);", "bool elected = leads(c) || c->received || !c->election;")]),
     "a loss deposes nobody": ("recipes/election_candidate.c", SIM, [
         ("    notify(c, deposed_run, NULL, reason);", "    if (reason == PDK_REASON_NONE)\n        notify(c, deposed_run, NULL, reason);")]),
