@@ -53,7 +53,7 @@ struct pdk__all *pdk__all_new(const struct pdk__right *rights, guint count, int6
     atomic_init(&all->refs, 1);
     pthread_mutex_init(&all->steps, NULL);
     all->is_try = timeout_ms == 0;
-    all->deadline = pdk__claim_deadline(rights[0].queue->s, timeout_ms);
+    all->deadline = pdk__claim_deadline(rights[0].queue->s, pdk__now(rights[0].queue->s), timeout_ms);
     all->count = count;
     for (guint i = 0; i < count; i++) {
         all->parts[i].all = all;

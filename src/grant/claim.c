@@ -22,13 +22,14 @@ static void on_deadline(pdk_session *s, void *user) {
 }
 
 /* One reference for the queue, or for the callback that follows, and one for the caller. */
-static struct pdk_claim *claim_until(struct pdk__queue *queue, int32_t count, int64_t deadline, bool is_try) {
+static struct pdk_claim *claim_until(struct pdk__queue *queue, int32_t count, int64_t now, int64_t deadline,
+                                     bool is_try) {
     struct pdk_claim *claim = g_new0(struct pdk_claim, 1);
     atomic_init(&claim->refs, 2);
     claim->queue = pdk__queue_ref(queue);
     claim->is_try = is_try;
     claim->count = count;
-    claim->since = pdk__now(queue->s);
+    claim->since = now;
     claim->deadline = deadline;
     claim->alarm = (struct pdk__alarm){.ring = on_deadline, .user = claim};
     claim->link.data = claim;
@@ -37,11 +38,12 @@ static struct pdk_claim *claim_until(struct pdk__queue *queue, int32_t count, in
 }
 
 static struct pdk_claim *claim_new(struct pdk__queue *queue, int32_t count, int64_t timeout_ms) {
-    return claim_until(queue, count, pdk__claim_deadline(queue->s, timeout_ms), timeout_ms == 0);
+    int64_t now = pdk__now(queue->s);
+    return claim_until(queue, count, now, pdk__claim_deadline(queue->s, now, timeout_ms), timeout_ms == 0);
 }
 
-int64_t pdk__claim_deadline(pdk_session *s, int64_t timeout_ms) {
-    return pdk__deadline(s, timeout_ms == 0 ? s->request_timeout_ms : timeout_ms);
+int64_t pdk__claim_deadline(const pdk_session *s, int64_t now, int64_t timeout_ms) {
+    return pdk__deadline_after(now, timeout_ms == 0 ? s->request_timeout_ms : timeout_ms);
 }
 
 pdk_claim *pdk_claim_ref(pdk_claim *claim) {
@@ -209,7 +211,7 @@ static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk
         return PDK_OK;
     if (queue->kind.reacquire != PDK__REACQUIRE_NESTS || own->queue->main != queue->main)
         return refuse_own(queue, own, call);
-    *nested = pdk__hold_new(own->grant, claim);
+    *nested = pdk__hold_new(own->grant, claim, pdk__now(queue->s));
     return PDK_OK;
 }
 
@@ -285,7 +287,7 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
 void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t deadline, bool is_try,
                             pdk__decided_fn decided, void *user, struct pdk_claim **out) {
     pdk__assert_locked(queue->s);
-    struct pdk_claim *claim = claim_until(queue, count, deadline, is_try);
+    struct pdk_claim *claim = claim_until(queue, count, pdk__now(queue->s), deadline, is_try);
     atomic_init(&claim->refs, 1); /* the caller's: nothing follows the decision */
     claim->decided = decided;
     claim->user = user;
@@ -295,11 +297,12 @@ void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t dea
 
 void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
                       struct pdk_claim **out) {
-    pdk__claim_begin_until(queue, 1, pdk__claim_deadline(queue->s, timeout_ms), timeout_ms == 0, decided, user, out);
+    int64_t deadline = pdk__claim_deadline(queue->s, pdk__now(queue->s), timeout_ms);
+    pdk__claim_begin_until(queue, 1, deadline, timeout_ms == 0, decided, user, out);
 }
 
 struct pdk_claim *pdk__claim_of_all(struct pdk__queue *queue, struct pdk__all *all) {
-    struct pdk_claim *claim = claim_until(queue, 0, 0, false);
+    struct pdk_claim *claim = claim_until(queue, 0, 0, 0, false); /* it waits in no queue */
     atomic_init(&claim->refs, 1);
     claim->all = all;
     return claim;

@@ -68,8 +68,8 @@ void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t dea
                             pdk__decided_fn decided, void *user, struct pdk_claim **out);
 /* The handle to a claim of several rights, one of them in that queue. Takes over the caller's reference to the claim. */
 struct pdk_claim *pdk__claim_of_all(struct pdk__queue *queue, struct pdk__all *all);
-/* Until when a claim that begins now may take. */
-int64_t pdk__claim_deadline(pdk_session *s, int64_t timeout_ms);
+/* Until when a claim that begins at `now` may take. */
+int64_t pdk__claim_deadline(const pdk_session *s, int64_t now, int64_t timeout_ms);
 
 /* A whole acquisition, blocking or with a callback. Not under the monitor. */
 pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,

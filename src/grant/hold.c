@@ -17,7 +17,7 @@
 
 /* ---- inside */
 
-struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim) {
+struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now) {
     struct pdk__queue *queue = grant->queue;
     pdk_session *s = queue->s;
     pdk__assert_locked(s);
@@ -28,7 +28,7 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->queue = pdk__queue_ref(queue);
     hold->token = grant->token;
     hold->handover = grant->handover;
-    hold->since = pdk__now(s);
+    hold->since = now;
     s->stats.counts.holds++;
     g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
     hold->node = g_strdup(grant->entries[0]->own_path);
@@ -84,13 +84,27 @@ static void tell(struct pdk_hold *hold) {
         atomic_fetch_sub(&hold->refs, 1); /* not the last: the caller has one */
 }
 
-static void end(struct pdk_hold *hold, bool kept) {
+/* true: *now is the moment for which it is so; but not of a whole, whose parts have moments of their own. */
+static bool is_valid(const pdk_hold *hold, int64_t *now) {
+    int64_t until = atomic_load(&hold->until);
+    while (until > 0) {
+        if (hold->parts ? pdk__parts_valid(hold) : (*now = pdk__now(hold->s)) < until)
+            return true;
+        /* From here on it is lapsed for every thread. If a renewal came first, look again. */
+        _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
+        if (atomic_compare_exchange_strong(word, &until, PDK__LAPSED))
+            return false;
+    }
+    return false;
+}
+
+static void end(struct pdk_hold *hold, bool kept, int64_t now) {
     hold->ended = true;
     if (hold->parts) { /* they end by themselves, or are released with it */
         pdk__wake(&hold->waiters);
         return;
     }
-    pdk__stats_hold_ended(hold->s, hold->since);
+    pdk__stats_hold_ended(hold->s, hold->since, now);
     pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
     pdk__wake(&hold->waiters);
@@ -117,7 +131,7 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
         pdk__stats_lost(hold->s, hold->reason); /* the part was counted */
     pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
     tell(hold);
-    end(hold, false);
+    end(hold, false, pdk__now(hold->s));
 }
 
 void pdk__hold_discard(struct pdk_hold *hold) {
@@ -127,7 +141,7 @@ void pdk__hold_discard(struct pdk_hold *hold) {
         return;
     bool kept = pdk_hold_valid(hold);
     atomic_store(&hold->until, PDK__RELEASED);
-    end(hold, kept);
+    end(hold, kept, pdk__now(hold->s));
 }
 
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end_ns) {
@@ -149,7 +163,8 @@ pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
     pdk__assert_locked(hold->s);
     if (hold->released)
         return PDK_NOT_HELD;
-    bool kept = pdk_hold_valid(hold);
+    int64_t now = 0; /* a whole has no use for it */
+    bool kept = is_valid(hold, &now);
     hold->released = true;
     if (!hold->telling)
         *user_free = g_steal_pointer(&hold->user_free);
@@ -159,7 +174,8 @@ pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
         pdk__hold_lose(hold, PDK_REASON_LEASE);
         return PDK_LOST;
     }
-    pdk__hold_discard(hold);
+    atomic_store(&hold->until, PDK__RELEASED);
+    end(hold, true, now);
     return PDK_OK;
 }
 
@@ -176,16 +192,8 @@ static pdk_status check(const pdk_hold *hold, const char *call) {
 bool pdk_hold_valid(const pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
         return false;
-    int64_t until = atomic_load(&hold->until);
-    while (until > 0) {
-        if (hold->parts ? pdk__parts_valid(hold) : pdk__now(hold->s) < until)
-            return true;
-        /* From here on it is lapsed for every thread. If a renewal came first, look again. */
-        _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
-        if (atomic_compare_exchange_strong(word, &until, PDK__LAPSED))
-            return false;
-    }
-    return false;
+    int64_t now;
+    return is_valid(hold, &now);
 }
 
 int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {

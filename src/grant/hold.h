@@ -59,7 +59,7 @@ static inline bool pdk__hold_is_ours(const struct pdk_hold *hold) { return hold 
 pdk_status pdk__hold_ensure(struct pdk_hold *hold, int64_t ms, int64_t deadline);
 
 /* All under the monitor. */
-struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim);
+struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now);
 /* Its grant stands on another node from now on. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode);
 /* The lease ends at `end` now. A hold that has lapsed stays so. */

@@ -102,7 +102,7 @@ static void tell_curious(struct pdk__queue *queue) {
 }
 
 /* Its entry is first: the first claim gets the grant, or is admitted at the gate. */
-static void grant_next(struct pdk__queue *queue) {
+static void grant_next(struct pdk__queue *queue, int64_t now) {
     struct pdk_claim *claim = g_queue_peek_head(&queue->claims);
     if (!claim) {
         drop_entry(queue);
@@ -112,7 +112,7 @@ static void grant_next(struct pdk__queue *queue) {
     } else {
         struct pdk__entry *entry = g_steal_pointer(&queue->entry);
         queue->grant = pdk__grant_new(queue, &entry, 1, queue->handovers.handovers);
-        pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(queue->grant, claim));
+        pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(queue->grant, claim, now));
     }
 }
 
@@ -171,8 +171,9 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     } else if (entry->c.phase == PDK__HELD && !queue->admitting) {
         if (queue->s->ended != PDK_OK)
             return; /* the claims are about to be answered */
-        pdk__handovers_granted(&queue->handovers, pdk__now(queue->s));
-        grant_next(queue);
+        int64_t now = pdk__now(queue->s);
+        pdk__handovers_granted(&queue->handovers, now);
+        grant_next(queue, now);
     } else if (pdk__entry_is_blocked(entry)) {
         answer_tries(queue);
     }
@@ -258,7 +259,7 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
         entry->owner = &queue->owner;
         queue->entry = entry;
         s->stats.counts.handovers++;
-        grant_next(queue);
+        grant_next(queue, now);
         return;
     case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
         pdk__queue_advance(queue);
@@ -281,7 +282,7 @@ void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant) {
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant) {
     pdk__assert_locked(queue->s);
     struct pdk_claim *claim = end_admission(queue);
-    pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(grant, claim));
+    pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(grant, claim, pdk__now(queue->s)));
     pdk__queue_advance(queue);
 }
 

@@ -25,7 +25,8 @@ pdk_status pdk__may_block(pdk_session *s, const char *call, int64_t timeout_ms) 
     return status;
 }
 
-int64_t pdk__deadline(pdk_session *s, int64_t timeout_ms) {
-    int64_t now = pdk__now(s);
+int64_t pdk__deadline(pdk_session *s, int64_t timeout_ms) { return pdk__deadline_after(pdk__now(s), timeout_ms); }
+
+int64_t pdk__deadline_after(int64_t now, int64_t timeout_ms) {
     return timeout_ms < 0 || timeout_ms > (INT64_MAX - now) / PDK__MS ? INT64_MAX : now + timeout_ms * PDK__MS;
 }

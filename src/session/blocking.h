@@ -12,5 +12,7 @@ pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms)
 pdk_status pdk__may_block(pdk_session *s, const char *call, int64_t timeout_ms);
 /* The moment timeout_ms from now; INT64_MAX for PDK_FOREVER. */
 int64_t pdk__deadline(pdk_session *s, int64_t timeout_ms);
+/* The same, from a moment that was read before. */
+int64_t pdk__deadline_after(int64_t now, int64_t timeout_ms);
 
 #endif

@@ -70,8 +70,7 @@ void pdk__stats_lost(pdk_session *s, pdk_reason reason) {
     ++*by_reason[reason];
 }
 
-void pdk__stats_hold_ended(pdk_session *s, int64_t since) {
-    int64_t now = pdk__now(s);
+void pdk__stats_hold_ended(pdk_session *s, int64_t since, int64_t now) {
     pdk__stats_lease(s, now);
     assert(s->stats.counts.holds > 0);
     s->stats.counts.holds--;

@@ -25,9 +25,9 @@ void pdk__stats_claim_queued(pdk_session *s);
 void pdk__stats_claim_decided(pdk_session *s, pdk_status status);
 /* A hold begins at `now`, of a claim that was made at `since`. */
 void pdk__stats_waited(pdk_session *s, int64_t since, int64_t now);
-/* It is lost, and then it ends. */
+/* It is lost, and then it ends at `now`. */
 void pdk__stats_lost(pdk_session *s, pdk_reason reason);
-void pdk__stats_hold_ended(pdk_session *s, int64_t since);
+void pdk__stats_hold_ended(pdk_session *s, int64_t since, int64_t now);
 /* So much is left of the lease: called before it becomes more. */
 void pdk__stats_lease(pdk_session *s, int64_t now);
 /* A barrier that was handed over then was committed. */

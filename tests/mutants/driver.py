@@ -38,9 +38,9 @@ MUTANTS = {
     "a try writes where somebody is": ("src/core/contender.c", "tries", [
         ("c->behind = c->leaving = true;", "c->looks = false;")]),
     "LOST twice": ("src/grant/hold.c", SIM, [
-        ("tell(hold);\n    end(hold, false)", "tell(hold);\n    hold->told = false;\n    tell(hold);\n    end(hold, false)")]),
+        ("tell(hold);\n    end(hold, false, pdk__now(hold->s))", "tell(hold);\n    hold->told = false;\n    tell(hold);\n    end(hold, false, pdk__now(hold->s))")]),
     "LOST never": ("src/grant/hold.c", SIM, [
-        ("tell(hold);\n    end(hold, false)", "end(hold, false)")]),
+        ("tell(hold);\n    end(hold, false, pdk__now(hold->s))", "end(hold, false, pdk__now(hold->s))")]),
     "LOST after the release": ("src/grant/hold.c", SIM, [
         ("bool wanted = !hold->released;", "bool wanted = true;")]),
     "LOST when somebody looks": ("src/grant/registry.c", SIM, [
