@@ -70,6 +70,7 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
     election->kind = kind.entry.profile == PDK__KAZOO ? PDK__WRITER : PDK__LATCH;
     election->queue = pdk__queue_new(session, path, &kind, handovers);
     election->queue->data = g_strdup(o.identity);
+    election->call = "pdk_election_join";
     *out = election;
     return PDK_OK;
 }

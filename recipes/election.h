@@ -12,6 +12,7 @@ struct pdk_election {
     atomic_uint refs;         /* of the users, and of services */
     struct pdk__queue *queue; /* of candidates */
     enum pdk__kind kind;      /* of their nodes */
+    const char *call;         /* the one that joins, for words */
     /* under the monitor: at most one of them */
     struct pdk__candidacy *candidacy;
     pdk_service *service;

@@ -156,7 +156,7 @@ static pdk_status stand_again(struct pdk__candidacy *c) {
     pdk_session *s = c->queue->s;
     struct leftovers old = {0}; /* of the last term */
     pdk__lock(s);
-    pdk_status status = c->election ? pdk__session_usable(s, "pdk_election_join") : PDK_OK;
+    pdk_status status = c->election ? pdk__session_usable(s, c->election->call) : PDK_OK;
     if (c->election) {
         old = (struct leftovers){.claim = g_steal_pointer(&c->claim), .hold = g_steal_pointer(&c->hold)};
         if (status == PDK_OK)
@@ -245,7 +245,7 @@ pdk_status pdk__candidacy_begin(pdk_election *election, const pdk_election_callb
     c->queue = pdk__queue_ref(election->queue);
     c->calls = *calls;
     pdk__lock(s);
-    pdk_status status = pdk__election_may_join(election, "pdk_election_join");
+    pdk_status status = pdk__election_may_join(election, election->call);
     if (status == PDK_OK)
         enrol(c, election);
     else

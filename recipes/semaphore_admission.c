@@ -87,8 +87,8 @@ static void take(struct admission *admission) {
     pdk_status status = PDK_OK;
     admission->taking = true;
     for (int32_t i = 0; i < admission->claim->count && admission->taking && status == PDK_OK; i++)
-        status = pdk__entry_new(s, &admission->owner, admission->all->leases, &kind, admission->queue->data,
-                                &admission->leases[i]);
+        status = pdk__entry_new(s, &admission->owner, admission->all->leases, &kind,
+                                (struct pdk__node_data){.bytes = admission->queue->data}, &admission->leases[i]);
     if (status != PDK_OK)
         refuse(admission, status, PDK__NODES_LIMIT);
 }

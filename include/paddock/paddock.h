@@ -2,7 +2,7 @@
 /* Paddock: distributed locks and related recipes on ZooKeeper, for multithreaded C programs.
  *
  *     session ── a supervised ZooKeeper connection: reconnects, re-opens, keeps the lease
- *       └─ lock, rwlock, semaphore, election ── a recipe on one path, with a queue of claims
+ *       └─ lock, rwlock, semaphore, election, group ── a recipe on one path, with a queue of claims
  *            └─ claim ── one pending acquisition: it can time out, be cancelled, tell its position
  *                 └─ hold ── the grant: token, validity, remaining time, LOST, release
  *
@@ -37,6 +37,7 @@
 #include <paddock/claim.h>
 #include <paddock/contenders.h>
 #include <paddock/election.h>
+#include <paddock/group.h>
 #include <paddock/guarded.h>
 #include <paddock/hold.h>
 #include <paddock/interrupt.h>

@@ -10,12 +10,13 @@ static const struct {
     enum pdk__kind kind;
 } tokens[] = {
     {"lock-", PDK__WRITER},     {"__lock__", PDK__WRITER}, {"__WRIT__", PDK__WRITER}, {"__READ__", PDK__READER},
-    {"__rlock__", PDK__READER}, {"latch-", PDK__LATCH},    {"lease-", PDK__LEASE},
+    {"__rlock__", PDK__READER}, {"latch-", PDK__LATCH},    {"lease-", PDK__LEASE},    {"member-", PDK__MEMBER},
 };
 
-static const char *const labels[][5] = {
-    [PDK__CURATOR] = {"-lock-", "-__WRIT__", "-__READ__", "-latch-", "-lease-"},
-    [PDK__KAZOO] = {"__lock__", "__lock__", "__rlock__", "__lock__", "__lease__"}, /* kazoo has no such leases */
+static const char *const labels[][6] = {
+    [PDK__CURATOR] = {"-lock-", "-__WRIT__", "-__READ__", "-latch-", "-lease-", "-member-"},
+    [PDK__KAZOO] = {"__lock__", "__lock__", "__rlock__", "__lock__", "__lease__",
+                    "__member__"}, /* kazoo has no such leases, nor members */
 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

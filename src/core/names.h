@@ -29,13 +29,21 @@ enum pdk__kind {
     PDK__READER,  /* shared */
     PDK__LATCH,   /* a candidate of an election */
     PDK__LEASE,   /* a permit of a semaphore */
+    PDK__MEMBER,  /* a member of a group */
 };
 
 enum pdk__profile { PDK__CURATOR, PDK__KAZOO };
 
 /* The text that a recipe writes before the sequence. It is not the kind: only in Curator's names do the nodes of a lock and
  * of a writer differ. */
-enum pdk__label { PDK__LABEL_LOCK, PDK__LABEL_WRITE, PDK__LABEL_READ, PDK__LABEL_LATCH, PDK__LABEL_LEASE };
+enum pdk__label {
+    PDK__LABEL_LOCK,
+    PDK__LABEL_WRITE,
+    PDK__LABEL_READ,
+    PDK__LABEL_LATCH,
+    PDK__LABEL_LEASE,
+    PDK__LABEL_MEMBER,
+};
 
 struct pdk__name {
     enum pdk__kind kind;

@@ -132,6 +132,12 @@ bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine) {
     return true;
 }
 
+bool pdk__blocks_never(enum pdk__kind theirs, enum pdk__kind mine) {
+    (void)theirs;
+    (void)mine;
+    return false;
+}
+
 bool pdk__blocks_unless_shared(enum pdk__kind theirs, enum pdk__kind mine) {
     return theirs != PDK__READER || mine != PDK__READER;
 }

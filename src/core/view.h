@@ -62,6 +62,8 @@ void pdk__view_from_behind(struct pdk__view *view, const struct pdk__child *chil
 
 /* The rule of the lock: everybody ahead blocks. */
 bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine);
+/* The rule of the group: nobody blocks. */
+bool pdk__blocks_never(enum pdk__kind theirs, enum pdk__kind mine);
 /* The rule of the read/write lock: readers do not block each other. */
 bool pdk__blocks_unless_shared(enum pdk__kind theirs, enum pdk__kind mine);
 

@@ -123,7 +123,8 @@ static bool ask(struct pdk__live_query *query) {
 }
 
 /* A written node is read again before it counts: until then it has no watch. */
-static void fired(struct pdk__live_query *query, bool gone) {
+static void fired(struct pdk__live_query *query, const char *path, bool gone) {
+    (void)path;
     settle(of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);
 }
 

@@ -189,8 +189,9 @@ void pdk__queue_advance(struct pdk__queue *queue) {
         pdk__queue_grant_ended(queue, g_steal_pointer(&queue->entry), true);
     else if (g_queue_is_empty(&queue->claims))
         drop_entry(queue);
-    else if (!queue->entry && pdk__entry_new(queue->s, &queue->owner, queue->dir, &queue->kind.entry, queue->data,
-                                             &queue->entry) != PDK_OK)
+    else if (!queue->entry &&
+             pdk__entry_new(queue->s, &queue->owner, queue->dir, &queue->kind.entry,
+                            (struct pdk__node_data){queue->data, queue->data_size}, &queue->entry) != PDK_OK)
         fail_claims(queue, PDK_LIMIT, PDK__NODES_LIMIT);
 }
 

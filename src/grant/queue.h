@@ -44,6 +44,7 @@ struct pdk__queue {
     pdk_session *s;                /* a reference */
     char *dir;                     /* absolute, chroot included */
     char *data;                    /* of its nodes; NULL: the session's identity */
+    size_t data_size;              /* of data that is not text; 0: it is text */
     struct pdk__queue_kind kind;
     struct pdk__handovers handovers;
     struct pdk__queue *main;  /* itself; for a side queue, the queue that it belongs to: a reference */

@@ -194,8 +194,11 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
 static bool send_create(struct pdk__entry *entry) {
     static const struct pdk__turn turn = {is_wanted, on_create_sent};
     char *path = pdk__child_path(entry, entry->name ? entry->name : entry->c.mark);
-    struct pdk__request request = {
-        .kind = PDK__OP_CREATE, .path = path, .data = entry->data, .named = entry->name != NULL};
+    struct pdk__request request = {.kind = PDK__OP_CREATE,
+                                   .path = path,
+                                   .data = entry->data,
+                                   .data_size = entry->data_size,
+                                   .named = entry->name != NULL};
     entry->list_unsent = true;
     pdk__entry_ref(entry);
     bool sent = pdk__send_in_turn(entry->s, request, &turn, on_created, entry);

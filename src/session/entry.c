@@ -9,6 +9,7 @@
 #include "session/tokens.h"
 #include "session/watches.h"
 #include "zk/errors.h"
+#include "zk/request.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -263,12 +264,14 @@ static struct pdk__entry *make_marked(pdk_session *s, const char *dir, const str
 }
 
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
-                          const struct pdk__entry_kind *kind, const char *data, struct pdk__entry **out) {
+                          const struct pdk__entry_kind *kind, struct pdk__node_data data, struct pdk__entry **out) {
     pdk__assert_locked(s);
     struct pdk__entry *entry = make_marked(s, dir, kind);
     if (!entry)
         return PDK_LIMIT;
-    entry->data = g_strdup(data ? data : s->identity);
+    const struct pdk__request node = {.data = data.bytes ? data.bytes : s->identity, .data_size = data.size};
+    entry->data = pdk__request_data(&node);
+    entry->data_size = data.size;
     entry->c.looks = owner->looks && owner->never_waits(owner);
     begin(entry, owner, out);
     return PDK_OK;

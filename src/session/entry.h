@@ -57,6 +57,7 @@ struct pdk__entry {
     GList leaving_link;           /* in s->leaving, from its leave until it is removed */
     char *dir;                    /* absolute, chroot included */
     char *data;                   /* of its node; NULL: an entry that the reaper made */
+    size_t data_size;             /* of data that is not text; 0: it is text */
     char *name;                   /* the whole name of its node, if that is given; or NULL */
     char *exchanged;              /* the name of our node from which this one takes over the position, or NULL */
     char *watch_path;             /* of the latest predecessor that was to be watched */
@@ -84,10 +85,16 @@ struct pdk__entry {
     int32_t asked_version; /* of its data, then */
 };
 
-/* Queue with a new node. data: NULL for the session's identity. *out, a reference, is set before the owner hears of the
+/* The data of a new node. bytes: NULL for the session's identity. size: of data that is not text; 0: it is text. */
+struct pdk__node_data {
+    const char *bytes;
+    size_t size;
+};
+
+/* Queue with a new node. *out, a reference, is set before the owner hears of the
  * entry. LIMIT: the session has too many nodes. */
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
-                          const struct pdk__entry_kind *kind, const char *data, struct pdk__entry **out);
+                          const struct pdk__entry_kind *kind, struct pdk__node_data data, struct pdk__entry **out);
 /* Queue with a new node that has the sequence number of a held one, to take over its position. */
 pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner *owner,
                                const struct pdk__entry_kind *kind, struct pdk__entry **out);

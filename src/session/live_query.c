@@ -15,23 +15,16 @@ void pdk__live_query_unref(struct pdk__live_query *l) {
     pdk__assert_locked(l->s);
     if (--l->refs != 0)
         return;
-    g_ptr_array_unref(l->keys);
+    g_hash_table_destroy(l->keys);
     l->calls->free(l);
 }
 
 static struct pdk__live_query *of(struct pdk__watcher *watcher) { return (struct pdk__live_query *)watcher; }
 
-static void forget(struct pdk__live_query *l, const char *key) {
-    guint at;
-    if (g_ptr_array_find_with_equal_func(l->keys, key, g_str_equal, &at))
-        g_ptr_array_remove_index_fast(l->keys, at);
-}
-
 static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
     struct pdk__live_query *l = of(watcher);
-    (void)path; /* its key stays in l->keys: that does no harm */
-    if (l->calls->fired)
-        l->calls->fired(l, gone);
+    if (l->calls->fired) /* its key stays in l->keys: that does no harm */
+        l->calls->fired(l, path, gone);
     pdk__live_query_look(l);
 }
 
@@ -39,21 +32,20 @@ bool pdk__live_query_watch(struct pdk__live_query *l, const char *key) {
     pdk__assert_locked(l->s);
     if (!pdk__watches_add(l->s, key, &l->watcher))
         return false;
-    forget(l, key);
-    g_ptr_array_add(l->keys, g_strdup(key));
+    g_hash_table_add(l->keys, g_strdup(key));
     return true;
 }
 
 void pdk__live_query_unset(struct pdk__live_query *l, const char *key) {
     pdk__assert_locked(l->s);
     pdk__watches_failed(l->s, key, &l->watcher);
-    forget(l, key);
+    g_hash_table_remove(l->keys, key);
 }
 
 void pdk__live_query_unwatch(struct pdk__live_query *l, const char *key) {
     pdk__assert_locked(l->s);
     pdk__watches_remove(l->s, key, &l->watcher);
-    forget(l, key);
+    g_hash_table_remove(l->keys, key);
 }
 
 static void watcher_ref(struct pdk__watcher *watcher) { pdk__live_query_ref(of(watcher)); }
@@ -67,7 +59,7 @@ static void on_alarm(pdk_session *s, void *user) {
 void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struct pdk__live_query_calls *calls) {
     pdk__assert_locked(s);
     *l = (struct pdk__live_query){.watcher = {on_fired, watcher_ref, watcher_unref}, .calls = calls, .s = s, .refs = 1};
-    l->keys = g_ptr_array_new_with_free_func(g_free);
+    l->keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     l->alarm = (struct pdk__alarm){.ring = on_alarm, .user = l};
     l->link.data = l;
     g_queue_push_tail_link(&s->live_queries, &l->link);
@@ -76,6 +68,11 @@ void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struc
 void pdk__live_query_again(struct pdk__live_query *l) {
     pdk__assert_locked(l->s);
     l->again = true;
+}
+
+void pdk__live_query_caught_up(struct pdk__live_query *l) {
+    pdk__assert_locked(l->s);
+    l->again = false;
 }
 
 void pdk__live_query_look_within(struct pdk__live_query *l, int64_t ns) {
@@ -117,8 +114,11 @@ void pdk__live_query_stop(struct pdk__live_query *l) {
     l->stopped = true;
     g_queue_unlink(&l->s->live_queries, &l->link);
     pdk__alarm_off(&l->alarm);
-    for (guint i = 0; i < l->keys->len; i++)
-        pdk__watches_remove(l->s, g_ptr_array_index(l->keys, i), &l->watcher);
+    GHashTableIter keys;
+    gpointer key;
+    g_hash_table_iter_init(&keys, l->keys);
+    while (g_hash_table_iter_next(&keys, &key, NULL))
+        pdk__watches_remove(l->s, key, &l->watcher);
     pdk__live_query_unref(l);
 }
 

@@ -20,8 +20,8 @@ struct pdk__live_query_calls {
     bool (*ask)(struct pdk__live_query *l);
     /* The last reference was given back. */
     void (*free)(struct pdk__live_query *l);
-    /* A watch has fired, before it looks; or NULL. May stop it. */
-    void (*fired)(struct pdk__live_query *l, bool gone);
+    /* A watch on path, or on the children of path, has fired, before it looks; or NULL. May stop it. */
+    void (*fired)(struct pdk__live_query *l, const char *path, bool gone);
 };
 
 /* Embedded first in the user's own struct. */
@@ -31,8 +31,8 @@ struct pdk__live_query {
     pdk_session *s; /* not a reference: the user of the live query has one */
     unsigned refs;
     bool asking, again, stopped;
-    GPtrArray *keys; /* of the watches that it may hear from: see watches.h */
-    GList link;      /* in s->live_queries */
+    GHashTable *keys; /* of the watches that it may hear from: see watches.h */
+    GList link;       /* in s->live_queries */
     struct pdk__alarm alarm;
 };
 
@@ -42,6 +42,8 @@ void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struc
 void pdk__live_query_look(struct pdk__live_query *l);
 /* While a question is under way: ask again after it, even if it is answered. */
 void pdk__live_query_again(struct pdk__live_query *l);
+/* While a question is under way: its answer has all that has fired meanwhile, so there is no need to ask again. */
+void pdk__live_query_caught_up(struct pdk__live_query *l);
 /* While idle: look after `ns` at the latest. */
 void pdk__live_query_look_within(struct pdk__live_query *l, int64_t ns);
 /* The question is over. answered: false, if there is no answer that counts. The question is then asked again soon. */

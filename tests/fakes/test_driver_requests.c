@@ -123,7 +123,7 @@ static void look(pdk_session *s, const struct pdk__live_query *l, struct watched
     const GPtrArray *watchers = g_hash_table_lookup(s->watches, "/x");
     watched->x[when] = watchers->len;
     watched->y[when] = g_hash_table_contains(s->watches, "/y");
-    watched->keys[when] = l->keys->len;
+    watched->keys[when] = g_hash_table_size(l->keys);
 }
 
 static void watch_and_forget(void *subject, void *what) {

@@ -11,13 +11,13 @@ static const struct {
     enum pdk__kind kind;
 } endings[] = {
     {"latch-", PDK__LATCH},    {"__rlock__", PDK__READER}, {"__READ__", PDK__READER}, {"__WRIT__", PDK__WRITER},
-    {"__lock__", PDK__WRITER}, {"lock-", PDK__WRITER},     {"lease-", PDK__LEASE},
+    {"__lock__", PDK__WRITER}, {"lock-", PDK__WRITER},     {"lease-", PDK__LEASE},    {"member-", PDK__MEMBER},
 };
 
 /* The kind that other clients see in a node with each label. */
-static const enum pdk__kind kinds[][5] = {
-    [PDK__CURATOR] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE},
-    [PDK__KAZOO] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__WRITER, PDK__FOREIGN},
+static const enum pdk__kind kinds[][6] = {
+    [PDK__CURATOR] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE, PDK__MEMBER},
+    [PDK__KAZOO] = {PDK__WRITER, PDK__WRITER, PDK__READER, PDK__WRITER, PDK__FOREIGN, PDK__FOREIGN},
 };
 
 /* Try every offset at which the number might begin: print it again, and look at the text before it. */
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check_parse(text);
     check_order(a, b);
     check_order(b, a);
-    for (enum pdk__label label = PDK__LABEL_LOCK; label <= PDK__LABEL_LEASE; label++) {
+    for (enum pdk__label label = PDK__LABEL_LOCK; label <= PDK__LABEL_MEMBER; label++) {
         check_mark(PDK__CURATOR, label, text, a);
         check_mark(PDK__KAZOO, label, text, b);
     }

@@ -33,6 +33,7 @@ START_TEST(names_of_all_libraries_are_read) {
     check_is("x-72057594037927936-lock-0000000012", PDK__WRITER, 12);
     check_is("_c_" UUID "-lease-0000000013", PDK__LEASE, 13);
     check_is("lease--2147483648", PDK__LEASE, INT32_MIN);
+    check_is("_c_" UUID "-member-0000000014", PDK__MEMBER, 14);
 }
 END_TEST
 
@@ -163,6 +164,7 @@ START_TEST(marks_are_what_the_others_write) {
         {PDK__CURATOR, PDK__LABEL_READ, "_c_" UUID "-__READ__", PDK__READER},
         {PDK__CURATOR, PDK__LABEL_LATCH, "_c_" UUID "-latch-", PDK__LATCH},
         {PDK__CURATOR, PDK__LABEL_LEASE, "_c_" UUID "-lease-", PDK__LEASE},
+        {PDK__CURATOR, PDK__LABEL_MEMBER, "_c_" UUID "-member-", PDK__MEMBER},
         {PDK__KAZOO, PDK__LABEL_LOCK, HEX "__lock__", PDK__WRITER},
         {PDK__KAZOO, PDK__LABEL_WRITE, HEX "__lock__", PDK__WRITER},
         {PDK__KAZOO, PDK__LABEL_READ, HEX "__rlock__", PDK__READER},
@@ -234,12 +236,12 @@ START_TEST(kazoo_has_no_leases) {
 }
 END_TEST
 
-/* Readers and writers queue together; candidates, and leases, among themselves. */
+/* Readers and writers queue together; candidates, leases, and members, among themselves. */
 START_TEST(queues_are_locks_candidates_and_leases) {
-    static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
-    static const bool same[4][4] = {{true, true}, {true, true}, {[2] = true}, {[3] = true}};
-    for (int a = 0; a < 4; a++)
-        for (int b = 0; b < 4; b++)
+    static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE, PDK__MEMBER};
+    static const bool same[5][5] = {{true, true}, {true, true}, {[2] = true}, {[3] = true}, {[4] = true}};
+    for (int a = 0; a < 5; a++)
+        for (int b = 0; b < 5; b++)
             ck_assert_msg(pdk__kind_same_queue(kinds[a], kinds[b]) == same[a][b], "%d and %d", kinds[a], kinds[b]);
 }
 END_TEST

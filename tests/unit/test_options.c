@@ -161,6 +161,8 @@ START_TEST(the_functions_give_what_the_macros_give) {
     CHECK_FILLED(election_options, PDK_ELECTION_OPTIONS_INIT);
     CHECK_FILLED(election_callbacks, PDK_ELECTION_CALLBACKS_INIT);
     CHECK_FILLED(service_options, PDK_SERVICE_OPTIONS_INIT);
+    CHECK_FILLED(member_callbacks, PDK_MEMBER_CALLBACKS_INIT);
+    ck_assert_uint_eq(pdk_group_data_max(), PDK_GROUP_DATA_MAX);
     ck_assert_int_eq(pdk_forever(), PDK_FOREVER);
     ck_assert_int_eq(pdk_semaphore_permits_max(), PDK_SEMAPHORE_PERMITS_MAX);
     ck_assert_int_eq(pdk_semaphore_count_max(), PDK_SEMAPHORE_COUNT_MAX);

@@ -170,11 +170,12 @@ END_TEST
 
 /* Only a reader may go past, and only past a reader. */
 START_TEST(the_rules_of_the_locks) {
-    static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE};
-    for (int a = 0; a < 4; a++)
-        for (int b = 0; b < 4; b++) {
+    static const enum pdk__kind kinds[] = {PDK__WRITER, PDK__READER, PDK__LATCH, PDK__LEASE, PDK__MEMBER};
+    for (int a = 0; a < 5; a++)
+        for (int b = 0; b < 5; b++) {
             bool both_read = kinds[a] == PDK__READER && kinds[b] == PDK__READER;
             ck_assert(pdk__blocks_always(kinds[a], kinds[b]));
+            ck_assert(!pdk__blocks_never(kinds[a], kinds[b]));
             ck_assert(pdk__blocks_unless_shared(kinds[a], kinds[b]) == !both_read);
         }
 }

@@ -1,0 +1,368 @@
+/* What a group refuses, what it makes of nodes that others made, and how its calls end. */
+#include <glib.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "groups.h"
+#include "refused.h"
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_fork.h"
+#include "ts_support.h"
+
+enum { SESSION_MS = 3000, SOON_MS = 2000 };
+
+static const char *server(void) { return ts_bench_server(); }
+
+static struct {
+    const char *path;
+    ts_client *a, *b;
+} it;
+
+#define UNTOUCHED ((void *)&it)
+
+static void make_it(void) {
+    it.path = ts_fresh_path();
+    it.a = ts_bench_client(SESSION_MS);
+    it.b = ts_bench_client(SESSION_MS);
+}
+
+static void never(pdk_group_view *view, void *user) {
+    (void)view;
+    (void)user;
+    g_error("a callback of a call that was refused");
+}
+
+static void ignore(pdk_group_view *view, void *user) {
+    (void)view;
+    (void)user;
+}
+
+static void never_freed(void *user) {
+    (void)user;
+    g_error("user_free of a call that was refused");
+}
+
+/* ---- arguments */
+
+START_TEST(null_is_refused) {
+    pdk_member *member = UNTOUCHED;
+    pdk_hold *hold = UNTOUCHED;
+    pdk_group_watcher *watcher = UNTOUCHED;
+    pdk_session *s;
+    make_it();
+    s = it.a->session;
+    refused(pdk_group_join(NULL, "/a", "", 0, NULL, &member), PDK_INVALID, "session");
+    refused(pdk_group_join(s, NULL, "", 0, NULL, &member), PDK_INVALID, "path");
+    refused(pdk_group_join(s, "/a", NULL, 1, NULL, &member), PDK_INVALID, "data");
+    refused(pdk_group_join(s, "/a", "", 0, NULL, NULL), PDK_INVALID, "out");
+    refused(pdk_group_watch(NULL, "/a", never, NULL, never_freed, &watcher), PDK_INVALID, "session");
+    refused(pdk_group_watch(s, NULL, never, NULL, never_freed, &watcher), PDK_INVALID, "path");
+    refused(pdk_group_watch(s, "/a", NULL, NULL, never_freed, &watcher), PDK_INVALID, "fn");
+    refused(pdk_group_watch(s, "/a", never, NULL, never_freed, NULL), PDK_INVALID, "out");
+    refused(pdk_member_await(NULL, 0, &hold), PDK_INVALID, "member");
+    refused(pdk_member_set(NULL, "", 0, 0), PDK_INVALID, "member");
+    refused(pdk_member_leave(NULL), PDK_INVALID, "member");
+    refused(pdk_member_callbacks_init(NULL, sizeof(pdk_member_callbacks)), PDK_INVALID, "callbacks");
+    ck_assert(member == UNTOUCHED && hold == UNTOUCHED && watcher == UNTOUCHED);
+    pdk_member_unref(NULL);
+    pdk_group_watcher_stop(NULL);
+    ck_assert_ptr_null(pdk_member_ref(NULL));
+}
+END_TEST
+
+START_TEST(bad_arguments_are_refused) {
+    static const char *const paths[] = {"", "a", "/", "/a/", "/a//b", "/a/../b", "/zookeeper/a", "/\x01"};
+    pdk_member *member = UNTOUCHED;
+    pdk_group_watcher *watcher = UNTOUCHED;
+    pdk_hold *hold = UNTOUCHED;
+    make_it();
+    for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+        refused(pdk_group_join(it.a->session, paths[i], "", 0, NULL, &member), PDK_INVALID, "path");
+        refused(pdk_group_watch(it.a->session, paths[i], never, NULL, never_freed, &watcher), PDK_INVALID, "path");
+    }
+    g_autofree char *much = g_malloc0(PDK_GROUP_DATA_MAX + 1);
+    refused(pdk_group_join(it.a->session, it.path, much, PDK_GROUP_DATA_MAX + 1, NULL, &member), PDK_LIMIT, "65537");
+    pdk_member_callbacks callbacks = PDK_MEMBER_CALLBACKS_INIT;
+    callbacks.size = 3;
+    callbacks.user_free = never_freed;
+    refused(pdk_group_join(it.a->session, it.path, "", 0, &callbacks, &member), PDK_INVALID, "size");
+    ck_assert(member == UNTOUCHED && watcher == UNTOUCHED);
+    member = member_joined(it.a, it.path, "here");
+    refused(pdk_member_set(member, much, PDK_GROUP_DATA_MAX + 1, 0), PDK_LIMIT, "65537");
+    refused(pdk_member_set(member, NULL, 1, 0), PDK_INVALID, "data");
+    refused(pdk_member_set(member, "", 0, -5), PDK_INVALID, "timeout_ms");
+    refused(pdk_member_await(member, -5, &hold), PDK_INVALID, "timeout_ms");
+    refused(pdk_member_await(member, 0, NULL), PDK_INVALID, "out");
+    ck_assert_ptr_eq(hold, UNTOUCHED);
+    ck_assert_int_eq(pdk_member_callbacks_init(&callbacks, sizeof callbacks), PDK_OK);
+    ck_assert(callbacks.size == sizeof callbacks && !callbacks.user_free);
+}
+END_TEST
+
+START_TEST(views_are_asked_out_of_bounds) {
+    const pdk_group_member *before = UNTOUCHED, *after = UNTOUCHED;
+    make_it();
+    ck_assert_uint_eq(pdk_group_view_number(NULL), 0);
+    ck_assert_uint_eq(pdk_group_view_count(NULL), 0);
+    ck_assert_uint_eq(pdk_group_view_changes(NULL), 0);
+    ck_assert(!pdk_group_view_exact(NULL));
+    ck_assert_ptr_null(pdk_group_view_member(NULL, 0));
+    ck_assert(!pdk_group_view_change(NULL, 0, &before, &after));
+    ck_assert_ptr_null(pdk_group_view_ref(NULL));
+    pdk_group_view_unref(NULL);
+    member_joined(it.a, it.path, "one");
+    watch *w = watch_begin(it.b, it.path);
+    assert_watch(w, "one");
+    ck_assert_ptr_null(pdk_group_view_member(watch_newest(w), 1));
+    ck_assert(!pdk_group_view_change(watch_newest(w), 1, &before, &after));
+    ck_assert(!pdk_group_view_change(watch_newest(w), 0, NULL, &after));
+    ck_assert(!pdk_group_view_change(watch_newest(w), 0, &before, NULL));
+    ck_assert(before == UNTOUCHED && after == UNTOUCHED);
+    ck_assert(pdk_group_view_change(watch_newest(w), 0, &before, &after));
+    ck_assert(!before && after);
+}
+END_TEST
+
+/* ---- what others made */
+
+static char *node_at(const char *name) { return g_strconcat(it.path, "/", name, NULL); }
+
+START_TEST(nodes_of_others) {
+    static const char uuid[] = "_c_01234567-89ab-cdef-0123-456789abcdef";
+    make_it();
+    member_joined(it.a, it.path, "anna");
+    ts_observer *admin = ts_observer_open(server());
+    g_autofree char *long_name = g_strnfill(150, 'x');
+    g_autofree char *names[] = {g_strconcat(uuid, "-member-0000000077", NULL), g_strdup("notes"),
+                                g_strconcat(long_name, "-member-0000000078", NULL),
+                                g_strconcat(uuid, "-lock-0000000079", NULL)};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *node = node_at(names[i]);
+        ck_assert_int_eq(ts_observer_create(admin, node, "ghost", i == 0 ? TS_PERSISTENT : TS_EPHEMERAL, NULL), 0);
+    }
+    watch *w = watch_begin(it.b, it.path);
+    assert_watch(w, "anna"); /* neither a ghost, nor a stranger */
+    g_autofree char *big = g_strnfill(PDK_GROUP_DATA_MAX + 1, 'b'), *other = node_at("x-member-0000000080");
+    ck_assert_int_eq(ts_observer_create(admin, other, big, TS_EPHEMERAL, NULL), 0);
+    assert_watch(w, "anna,!LIMIT");
+    g_autofree char *shut = node_at("y-member-0000000081");
+    ck_assert_int_eq(ts_observer_create(admin, shut, "secret", TS_EPHEMERAL, NULL), 0);
+    assert_watch(w, "anna,!LIMIT,secret");
+    ck_assert_int_eq(ts_observer_set_acl(admin, shut, TS_PERM_WRITE | TS_PERM_DELETE, "world", "anyone"), 0);
+    watch *late = watch_begin(it.a, it.path);
+    ck_assert(watch_wait_count(late, 3, ts_patience(SOON_MS)));
+    g_autofree char *text = watch_text(late);
+    ck_assert_str_eq(text, "!NO_PERMISSION,anna,!LIMIT"); /* it has no token */
+    ts_sleep_ms(SESSION_MS + 500);                        /* it is asked again, and nothing new is told */
+    ck_assert_int_eq(watch_views(late), 1);
+    ts_observer_close(admin);
+    ck_assert(watch_wait_count(late, 1, ts_patience(SESSION_MS + SOON_MS)));
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        g_free(g_steal_pointer(&names[i]));
+}
+END_TEST
+
+START_TEST(a_directory_that_may_not_be_listed) {
+    make_it();
+    ck_assert_int_eq(ts_create(server(), it.path, "", TS_PERSISTENT, NULL), 0);
+    ts_observer *admin = ts_observer_open(server());
+    ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_ADMIN, "world", "anyone"), 0);
+    watch *w = watch_begin(it.b, it.path);
+    record *r = record_new();
+    member_join_recorded(it.a, it.path, "one", r);
+    assert_told(r, FAILED, 1);
+    assert_told(r, FREED, 1);
+    ts_sleep_ms(1200);
+    ck_assert_int_eq(watch_views(w), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_ALL, "world", "anyone"), 0);
+    assert_watch(w, "");
+    ts_observer_close(admin);
+}
+END_TEST
+
+START_TEST(a_node_that_may_not_be_written) {
+    make_it();
+    pdk_member *member = member_joined(it.a, it.path, "one");
+    g_autofree char *node = ts_hold_node(member_hold(member));
+    ts_observer *admin = ts_observer_open(server());
+    ck_assert_int_eq(ts_observer_set_acl(admin, node, TS_PERM_READ | TS_PERM_DELETE, "world", "anyone"), 0);
+    ts_observer_close(admin);
+    refused(pdk_member_set(member, "two", 3, ts_patience(SOON_MS)), PDK_NO_PERMISSION, "member-");
+}
+END_TEST
+
+/* ---- how calls end */
+
+static pdk_status await_member(void *member, int64_t timeout_ms, pdk_hold **out) {
+    return pdk_member_await(member, timeout_ms, out);
+}
+
+static pdk_status set_member(void *member, int64_t timeout_ms, pdk_hold **out) {
+    (void)out;
+    return pdk_member_set(member, "new", 3, timeout_ms);
+}
+
+static pdk_interrupt *interrupt;
+
+static pdk_status await_interrupted(void *member, int64_t timeout_ms, pdk_hold **out) {
+    if (pdk_interrupt_attach(interrupt) != PDK_OK)
+        return PDK_SYSTEM;
+    const pdk_status status = pdk_member_await(member, timeout_ms, out);
+    pdk_interrupt_detach();
+    return status;
+}
+
+static void assert_ends(ts_answer *answer, pdk_status wanted) {
+    ck_assert(ts_answer_wait(answer, ts_patience(5000)));
+    ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(wanted));
+}
+
+START_TEST(deadlines_and_ends) {
+    pdk_hold *hold = NULL;
+    make_it();
+    pdk_member *member = member_joined(it.a, it.path, "one");
+    ts_proxy_set_mode(it.a->proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(pdk_member_set(member, "two", 3, 200), PDK_UNAVAILABLE);
+    ts_answer *slow = ts_answer_block(set_member, member, 1500);
+    ts_sleep_ms(300);
+    ck_assert_int_eq(pdk_member_set(member, "three", 5, 200), PDK_UNAVAILABLE); /* not its turn */
+    assert_ends(slow, PDK_UNAVAILABLE);
+    ts_proxy_heal_discard(it.a->proxy);
+    ck_assert_int_eq(pdk_member_set(member, "four", 4, ts_patience(8000)), PDK_OK);
+    ts_proxy_set_mode(it.a->proxy, TS_CUT);
+    pdk_member *later = member_join(it.a, it.path, "later");
+    ck_assert_int_eq(pdk_member_await(later, 100, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_member_set(later, "later", 5, 100), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
+    ts_answer *interrupted = ts_answer_block(await_interrupted, later, PDK_FOREVER);
+    ts_sleep_ms(150);
+    pdk_interrupt_raise(interrupt);
+    assert_ends(interrupted, PDK_CANCELED);
+    pdk_interrupt_unref(interrupt);
+    ts_answer *leaving = ts_answer_block(await_member, later, PDK_FOREVER);
+    ts_sleep_ms(150);
+    ck_assert_int_eq(pdk_member_leave(later), PDK_OK);
+    assert_ends(leaving, PDK_NOT_HELD);
+    refused(pdk_member_set(later, "gone", 4, 0), PDK_NOT_HELD, "left");
+    pdk_member *last = member_join(it.a, it.path, "last");
+    ts_answer *closing = ts_answer_block(set_member, last, PDK_FOREVER);
+    ts_sleep_ms(150);
+    pdk_session_close(it.a->session, 0);
+    assert_ends(closing, PDK_CLOSED);
+    refused(pdk_group_join(it.a->session, it.path, "", 0, NULL, &last), PDK_CLOSED, "pdk_group_join");
+    pdk_group_watcher *watcher = NULL;
+    refused(pdk_group_watch(it.a->session, it.path, never, NULL, never_freed, &watcher), PDK_CLOSED, "pdk_group_watch");
+}
+END_TEST
+
+static void *set_for_ever(void *member) {
+    pdk_member_set(member, "cancelled", 9, PDK_FOREVER);
+    return NULL;
+}
+
+START_TEST(a_thread_that_is_cancelled) {
+    pthread_t threads[2]; /* one writes, one waits for its turn */
+    make_it();
+    pdk_member *member = member_joined(it.a, it.path, "one");
+    ts_proxy_set_mode(it.a->proxy, _i == 0 ? TS_BLACKHOLE : TS_CUT);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, set_for_ever, member), 0);
+        ts_sleep_ms(200);
+    }
+    for (int i = 1; i >= 0; i--) {
+        ck_assert_int_eq(pthread_cancel(threads[i]), 0);
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    }
+    ts_proxy_heal_discard(it.a->proxy);
+    const pdk_status status = pdk_member_set(member, "after", 5, ts_patience(8000));
+    ck_assert_str_eq(pdk_status_name(status), "PDK_OK");
+    watch *w = watch_begin(it.b, it.path);
+    assert_watch(w, "after");
+}
+END_TEST
+
+static void stop_within(watch *w, void *user) {
+    (void)user;
+    watch_stop(w);
+    if (watch_freed(w) > 0)
+        g_error("freed while fn runs");
+}
+
+static bool is_freed(void *w) { return watch_freed(w) == 1; }
+
+static void block_within(watch *w, void *member) {
+    pdk_hold *hold;
+    (void)w;
+    if (pdk_member_await(member, 0, &hold) != PDK_WRONG_THREAD || pdk_member_set(member, "", 0, 0) != PDK_WRONG_THREAD)
+        g_error("a callback may block");
+}
+
+START_TEST(stopped) {
+    make_it();
+    watch *within = watch_begin(it.b, it.path), *without = watch_begin(it.b, it.path);
+    assert_watch(within, "");
+    assert_watch(without, "");
+    watch_stop(without);
+    ck_assert_int_eq(watch_freed(without), 1);
+    pdk_member *member = member_join(it.a, it.path, "one");
+    watch_act(within, stop_within, NULL);
+    ck_assert(ts_wait_until(is_freed, within, ts_patience(SOON_MS)));
+    watch *blocking = watch_begin(it.b, it.path);
+    assert_watch(blocking, "one");
+    watch_act(blocking, block_within, member);
+    ck_assert_int_eq(pdk_member_leave(member), PDK_OK);
+    assert_watch(blocking, "");
+    ck_assert_int_eq(watch_views(within), 2);
+    ck_assert_int_eq(watch_views(without), 1);
+}
+END_TEST
+
+START_TEST(a_forked_child) {
+    pdk_member *other = NULL;
+    pdk_group_watcher *watcher = NULL;
+    pdk_hold *hold = NULL;
+    make_it();
+    pdk_member *member = member_joined(it.a, it.path, "parent");
+    pdk_group_watcher *ours = NULL;
+    ck_assert_int_eq(pdk_group_watch(it.a->session, it.path, ignore, NULL, NULL, &ours), PDK_OK);
+    const pid_t child = ts_fork();
+    if (child == 0) {
+        bool fine = pdk_group_join(it.a->session, it.path, "", 0, NULL, &other) == PDK_FORKED &&
+                    pdk_group_watch(it.a->session, it.path, never, NULL, NULL, &watcher) == PDK_FORKED &&
+                    pdk_member_await(member, 0, &hold) == PDK_FORKED &&
+                    pdk_member_set(member, "", 0, 0) == PDK_FORKED && pdk_member_leave(member) == PDK_FORKED;
+        pdk_member_unref(member);
+        pdk_group_watcher_stop(ours);
+        ts_end_child(fine ? 0 : 1);
+    }
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    pdk_group_watcher_stop(ours);
+    watch *w = watch_begin(it.b, it.path);
+    assert_watch(w, "parent");
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("group_input");
+    TCase *input = ts_bench_case(suite, "input");
+    tcase_add_test(input, null_is_refused);
+    tcase_add_test(input, bad_arguments_are_refused);
+    tcase_add_test(input, views_are_asked_out_of_bounds);
+    TCase *others = ts_bench_case(suite, "others");
+    tcase_add_test(others, nodes_of_others);
+    tcase_add_test(others, a_directory_that_may_not_be_listed);
+    tcase_add_test(others, a_node_that_may_not_be_written);
+    TCase *ends = ts_bench_case(suite, "ends");
+    tcase_add_test(ends, deadlines_and_ends);
+    tcase_add_loop_test(ends, a_thread_that_is_cancelled, 0, 2);
+    tcase_add_test(ends, stopped);
+    tcase_add_test(ends, a_forked_child);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,117 @@
+/* A thousand members join, change and go while three watchers look: every view is judged, and there are few of them. */
+#include <string.h>
+
+#include "groups.h"
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_support.h"
+
+/* A sanitizer on a busy machine keeps a session busy for longer than a short lease lasts. */
+enum { SESSION_MS = 20000, MEMBERS = 1000, SESSIONS = 4, WATCHERS = 3, LONG_MS = 60000 };
+
+static const char *server(void) { return ts_bench_server(); }
+
+static struct {
+    const char *path;
+    ts_client *clients[SESSIONS], *looking[WATCHERS];
+    watch *watches[WATCHERS];
+    pdk_member *members[MEMBERS];
+} it;
+
+static void make_it(void) {
+    it.path = ts_fresh_path();
+    for (int i = 0; i < SESSIONS; i++)
+        it.clients[i] = ts_bench_client(SESSION_MS);
+    for (int i = 0; i < WATCHERS; i++) {
+        it.looking[i] = ts_bench_client(SESSION_MS);
+        it.watches[i] = watch_begin(it.looking[i], it.path);
+    }
+}
+
+static void assert_count(size_t count) {
+    for (int i = 0; i < WATCHERS; i++) {
+        ck_assert_msg(watch_wait_count(it.watches[i], count, ts_patience(LONG_MS)), "%zu members, not %zu",
+                      pdk_group_view_count(watch_newest(it.watches[i])), count);
+        ck_assert_str_eq(watch_problem(it.watches[i]), "");
+    }
+}
+
+/* How many lists and reads one watcher sent since the counters were zero. */
+static uint64_t lists(int i) { return ts_proxy_count(it.looking[i]->proxy, TS_OP_GET_CHILDREN); }
+static uint64_t reads(int i) { return ts_proxy_count(it.looking[i]->proxy, TS_OP_GET_DATA); }
+
+START_TEST(a_storm) {
+    make_it();
+    assert_count(0);
+    for (int i = 0; i < MEMBERS; i++) {
+        g_autofree char *text = g_strdup_printf("%d", i);
+        it.members[i] = member_join(it.clients[i % SESSIONS], it.path, text);
+    }
+    assert_count(MEMBERS);
+    for (int i = 0; i < WATCHERS; i++) {
+        ck_assert_int_lt(watch_views(it.watches[i]), MEMBERS / 4); /* coalesced */
+        ck_assert_uint_lt(lists(i), MEMBERS / 2);
+        ck_assert_uint_lt(reads(i), MEMBERS + MEMBERS / 4); /* nobody joined twice, and nobody changed */
+        ts_proxy_zero(it.looking[i]->proxy);
+    }
+    ck_assert_int_eq(pdk_member_set(it.members[MEMBERS / 2], "new", 3, ts_patience(LONG_MS)), PDK_OK);
+    const int views = watch_views(it.watches[0]);
+    for (int i = 0; i < 500 && watch_views(it.watches[0]) == views; i++)
+        ts_sleep_ms(10);
+    ck_assert_uint_eq(pdk_group_view_changes(watch_newest(it.watches[0])), 1);
+    ck_assert_uint_eq(reads(0), 1); /* of a thousand, the one that has changed; and no list */
+    ck_assert_uint_eq(lists(0), 0);
+    for (int i = 0; i < MEMBERS; i++) /* every other one goes, all of one session at once */
+        if (i % SESSIONS == 1)
+            ck_assert_int_eq(pdk_member_leave(it.members[i]), PDK_OK);
+    assert_count(MEMBERS - MEMBERS / SESSIONS);
+    ck_assert_int_eq(ts_expire(it.clients[2]->proxy, server()), 0); /* a quarter dies, and is there again */
+    for (int i = 2; i < MEMBERS; i += SESSIONS)
+        member_hold(it.members[i]);
+    assert_count(MEMBERS - MEMBERS / SESSIONS);
+    ck_assert(ts_wait_children(server(), it.path, MEMBERS - MEMBERS / SESSIONS, ts_patience(LONG_MS)));
+}
+END_TEST
+
+/* Members that change without a pause are told all the same. */
+static gint stop_writing;
+
+static gpointer write_on(gpointer member) {
+    for (int i = 0; !g_atomic_int_get(&stop_writing); i++)
+        pdk_member_set(member, &i, sizeof i, 1000);
+    return NULL;
+}
+
+START_TEST(a_member_that_never_rests) {
+    enum { WRITERS = 4 };
+    GThread *threads[WRITERS];
+    make_it();
+    for (int i = 0; i < WRITERS; i++)
+        it.members[i] = member_joined(it.clients[i], it.path, "begin");
+    assert_count(WRITERS);
+    g_atomic_int_set(&stop_writing, 0);
+    for (int i = 0; i < WRITERS; i++)
+        threads[i] = g_thread_new("writer", write_on, it.members[i]);
+    const int views = watch_views(it.watches[0]);
+    for (int i = 0; i < 500 && watch_views(it.watches[0]) < views + 3; i++)
+        ts_sleep_ms(20);
+    g_atomic_int_set(&stop_writing, 1);
+    for (int i = 0; i < WRITERS; i++)
+        g_thread_join(threads[i]);
+    ck_assert_int_ge(watch_views(it.watches[0]), views + 3);
+    for (int i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(pdk_member_set(it.members[i], "end", 3, ts_patience(LONG_MS)), PDK_OK);
+    for (int i = 0; i < WATCHERS; i++)
+        assert_watch(it.watches[i], "end,end,end,end");
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("group_storm");
+    TCase *storm = ts_bench_case(suite, "storm");
+    tcase_add_test(storm, a_storm);
+    tcase_add_test(storm, a_member_that_never_rests);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
