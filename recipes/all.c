@@ -149,7 +149,7 @@ static struct pdk__all *claim_of(const struct named *all, size_t count, int64_t 
 static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
                           const char *call, bool blocks, struct pdk__all **out) {
     pdk_all_options o = PDK_ALL_OPTIONS_INIT;
-    struct named all[PDK_ALL_RIGHTS_MAX];
+    struct named all[PDK_ALL_RIGHTS_MAX] = {0};
     size_t looked = 0;
     if (!rights)
         return pdk__fail(PDK_INVALID, "%s: rights: NULL", call);
@@ -168,8 +168,8 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
         status = refuse_own(all, count, call);
     if (status == PDK_OK)
         *out = claim_of(all, count, timeout_ms);
-    while (looked > 0)
-        g_free(all[--looked].servers);
+    for (size_t i = 0; i < looked; i++)
+        g_free(all[i].servers);
     return status;
 }
 

@@ -117,7 +117,8 @@ class Players(Bench):
             *self.program(slot), "--hosts", self.ensemble.host(slot.node) if pinned else self.hosts,
             "--path", slot.path, "--identity", name, "--log", log, "--session", self.options.session_ms,
             "--recipe", slot.recipe, "--role", slot.role, "--resource", self.resources,
-            "--threads", THREADS[slot.role], "--hold-us", HOLD_US, "--think-us", THINK_US)
+            "--threads", THREADS[slot.role], "--hold-us", HOLD_US, "--think-us", THINK_US,
+            *(("--tick", self.options.tick_ms) if self.options.tell_ticks and slot.client == OURS else ()))
         player = Player(name, slot, self.sites[slot.site], argv, self.work / f"{name}.err", log)
         try:
             player.met()

@@ -16,7 +16,7 @@ static size_t bucket_of(uint64_t us) {
     uint64_t n = us == 0 ? 0 : us - 1;
     if (n < 4)
         return (size_t)n;
-    unsigned shift = highest_bit(n) - 2;
+    size_t shift = highest_bit(n) - 2;
     size_t bucket = 4 * shift + (size_t)(n >> shift);
     return bucket < LAST ? bucket : LAST;
 }

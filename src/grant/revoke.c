@@ -243,18 +243,18 @@ static pdk_status break_it(pdk_session *s, int64_t deadline, void *user) {
 
 /* Its directory as a recipe's path, and a contender's name that cannot come back. */
 static pdk_status check_break(pdk_session *session, const char *node, int64_t token) {
-    const char *slash = node ? strrchr(node, '/') : NULL;
     if (!node)
         return pdk__fail(PDK_INVALID, "%s: node: NULL", break_name);
+    const char *slash = strrchr(node, '/'), *own = slash ? slash + 1 : node;
     char *dir = g_strndup(node, slash ? (gsize)(slash - node) : 0);
     struct pdk__name name;
     pdk_status status = pdk__recipe_check(session, dir, node, break_name);
     g_free(dir);
     if (status != PDK_OK)
         return status;
-    if (strlen(slash + 1) >= PDK__NAME_SIZE || !pdk__name_parse(slash + 1, &name) || !pdk__name_is_unique(slash + 1))
+    if (strlen(own) >= PDK__NAME_SIZE || !pdk__name_parse(own, &name) || !pdk__name_is_unique(own))
         return pdk__fail(PDK_INVALID, "%s: node: %s is no contender's name with a UUID, and might come back",
-                         break_name, slash + 1);
+                         break_name, own);
     if (token <= 0)
         return pdk__fail(PDK_INVALID, "%s: token is %lld; tokens are positive", break_name, (long long)token);
     return PDK_OK;

@@ -82,6 +82,10 @@ START_TEST(curators_message_is_heard) {
     ck_assert_int_eq(ts_set(server(), node, "__REVOKE__"), 0);
     assert_asked(a, 1, "");
     ck_assert_int_eq(asked_until_ms(a), 0);
+    pdk_contenders *list = NULL;
+    ck_assert_int_eq(pdk_lock_contenders(ts_lock(it.asker, it.path), PATIENCE_MS, &list), PDK_OK);
+    ck_assert_str_eq(pdk_contenders_identity(list, 0), "__REVOKE__");
+    pdk_contenders_free(list);
     ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
     assert_asked(a, 2, "me");
     pdk_hold_release(it.hold);

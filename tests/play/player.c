@@ -37,6 +37,7 @@ static bool parse(player *p, int argc, char **argv, const GOptionEntry *more) {
         {"identity", 0, 0, G_OPTION_ARG_STRING, &p->identity, "this player's name", NULL},
         {"log", 0, 0, G_OPTION_ARG_FILENAME, &p->log_file, "the event log", NULL},
         {"session", 0, 0, G_OPTION_ARG_INT, &p->session_ms, "session timeout (4000)", "MS"},
+        {"tick", 0, 0, G_OPTION_ARG_INT, &p->tick_ms, "the servers' tickTime (not known)", "MS"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
@@ -66,6 +67,7 @@ bool player_open(player *p, int argc, char **argv, const GOptionEntry *more) {
     p->sampler = sampler_new(p->log);
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.session_timeout_ms = p->session_ms;
+    options.server_tick_ms = p->tick_ms;
     options.connect_timeout_ms = p->patient ? INT32_MAX : CONNECT_MS;
     options.label = p->identity;
     options.on_event = on_event;

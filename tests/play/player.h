@@ -17,7 +17,7 @@
 
 typedef struct player {
     char *hosts, *path, *identity, *log_file;
-    int session_ms;
+    int session_ms, tick_ms;
     bool patient; /* set it before player_open, if at all: see there */
     pdk_session *session;
     event_log *log;
