@@ -32,7 +32,7 @@ static void on_view(pdk_group_view *view, void *user) {
     const pdk_group_member *before, *after;
     (void)user;
     for (size_t i = 0; pdk_group_view_change(view, i, &before, &after); i++)
-        print(!before ? "joined:" : !after ? "left:" : "changed:", after ? after : before);
+        print(!after ? "left:" : before ? "changed:" : "joined:", after ? after : before);
     printf("view %llu: %zu workers\n", (unsigned long long)pdk_group_view_number(view), pdk_group_view_count(view));
 }
 

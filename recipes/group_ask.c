@@ -16,6 +16,7 @@
 #include "group_watch.h"
 #include "session/watches.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What cannot be watched is looked for so often. */
@@ -42,7 +43,8 @@ static bool send(struct pdk__watching *w, struct pdk__request request, pdk__done
 
 /* A view, if there is nothing left to read; or if that has lasted, and everybody was read once. */
 static void settle(struct pdk__watching *w) {
-    bool quiet = w->in_flight == 0 && w->todo.length == 0 && !w->relist, all_are_watched;
+    bool quiet = w->in_flight == 0 && !w->relist, all_are_watched;
+    assert(w->in_flight > 0 || w->todo.length == 0); /* what is to be read is sent before */
     int64_t now = pdk__now(w->query.s);
     if (quiet)
         pdk__live_query_caught_up(&w->query);

@@ -114,13 +114,15 @@ pdk_status pdk_group_join(pdk_session *session, const char *path, const void *da
     inner.user_free = calls.user_free;
     pdk_member *member = member_new(session, path), *before = *out;
     set_data(member->election->queue, data, size);
-    *out = pdk_member_ref(member); /* a callback may give it back before this returns */
-    status = pdk__candidacy_begin(member->election, &inner);
+    /* A callback may give the member back before this returns. */
+    pdk_election *election = pdk_election_ref(member->election);
+    *out = member;
+    status = pdk__candidacy_begin(election, &inner);
+    pdk_election_unref(election);
     if (status != PDK_OK) {
         *out = before;
         pdk_member_unref(member);
     }
-    pdk_member_unref(member);
     return status;
 }
 

@@ -87,14 +87,14 @@ static void note_read(struct pdk__watching *w, struct pdk__seen *seen) {
     seen->read = true;
 }
 
-/* The same record, if it is read again and nothing has changed. */
+/* The same record, if it is read again and nothing has changed. A later node of the same name has a later change. */
 static void read_it(struct pdk__watching *w, struct pdk__seen *seen, const struct pdk__reply *reply) {
     pdk_group_member shown = {.token = pdk__token_of(w->query.s, reply->token),
                               .session = reply->owner,
                               .since_ms = reply->ctime_ms,
                               .changed = reply->zxid};
     const struct pdk__record *old = seen->record;
-    if (old && old->shown.token == shown.token && old->shown.changed == shown.changed)
+    if (old && old->shown.changed == shown.changed)
         return;
     shown.status = reply->data_size > PDK_GROUP_DATA_MAX ? PDK_LIMIT : PDK_OK;
     shown.data = reply->data;

@@ -1,7 +1,8 @@
-/* A lock's directory with tens of thousands of nodes that no recipe made. They cost time, and do no harm. */
+/* A directory with tens of thousands of nodes that no recipe made. They cost time, and do no harm. */
 #include <glib.h>
 #include <string.h>
 
+#include "groups.h"
 #include "many_nodes.h"
 #include "ts_bench.h"
 #include "ts_check.h"
@@ -73,7 +74,7 @@ START_TEST(foreign_children_neither_block_nor_vanish) {
 }
 END_TEST
 
-/* A holder keeps its hold. A new claim is refused, and leaves nothing behind. */
+/* A holder keeps its hold. A new claim is refused, and leaves nothing behind. The watcher of a group waits for fewer. */
 START_TEST(one_more_than_a_recipe_looks_at) {
     pdk_hold *refused = NULL;
 
@@ -87,6 +88,14 @@ START_TEST(one_more_than_a_recipe_looks_at) {
     ck_assert_int_eq(pdk_hold_ensure(held, SESSION_MS / 2), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     assert_children(ALLOWED - 1);
+
+    g_autofree char *node = g_strconcat(path, "/job-of-somebody-000000", NULL);
+    add_foreign(ALLOWED - 1, 2);
+    watch *w = watch_begin(a, path);
+    ts_sleep_ms(1500); /* it is listed every second */
+    ck_assert_int_eq(watch_views(w), 0);
+    ck_assert_int_eq(ts_delete(server(), node), 0);
+    assert_watch(w, "");
 }
 END_TEST
 

@@ -1,0 +1,210 @@
+/* The data of a group's member in simulated time, when the write goes wrong. */
+#include "group_bench.h"
+#include "sim_thread.h"
+
+#include <string.h>
+
+enum { FOR_EVER = 1000000 };
+
+static struct setting {
+    const char *text;
+    int64_t timeout_ms;
+    pdk_status status;
+    bool over;
+} settings[2];
+
+static void set_by_thread(void *user) {
+    struct setting *setting = user;
+    setting->status = pdk_member_set(group.members[0], setting->text, strlen(setting->text), setting->timeout_ms);
+    setting->over = true;
+}
+
+static void set_in(void *subject, void *what) {
+    sim_thread_start(&((struct rival *)subject)->process, set_by_thread, what);
+}
+
+static struct setting *set(int number, const char *text, int64_t timeout_ms) {
+    settings[number] = (struct setting){.text = text, .timeout_ms = timeout_ms, .status = PDK_INVALID};
+    group_call(group_one, set_in, &settings[number]);
+    return &settings[number];
+}
+
+/* The first process has a member. */
+static void begin_member(void) {
+    group_begin(0);
+    group_call(group_one, group_join_in, &group.members[0]);
+    platform_pass(SECOND);
+}
+
+static void assert_data(const char *text) {
+    ck_assert_str_eq(sim_tree_find(sim_truth(platform_ensemble), group_node(0))->data, text);
+}
+
+static void assert_set(const struct setting *setting, pdk_status status) {
+    ck_assert(setting->over);
+    ck_assert_str_eq(pdk_status_name(setting->status), pdk_status_name(status));
+}
+
+static void finish_member(void) {
+    driver_refuses = NULL;
+    group_call(group_one, group_leave_in, NULL);
+    platform_pass(SECOND);
+    size_t count = 0;
+    sim_tree_children(sim_truth(platform_ensemble), GROUP_DIR, &count);
+    ck_assert_uint_eq(count, 0);
+}
+
+START_TEST(data_that_are_not_sent_are_sent_later) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.refuse = 2;
+    const struct setting *two_ = set(0, "two", PDK_FOREVER);
+    platform_pass(SECOND);
+    assert_set(two_, PDK_OK);
+    assert_data("two");
+    finish_member();
+}
+END_TEST
+
+START_TEST(data_are_written_to_the_next_node_when_the_handle_goes) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    const struct setting *two_ = set(0, "two", 60000);
+    group_step_until_seen();
+    group_call(group_one, group_reopen_in, NULL);
+    platform_pass(4 * TIMEOUT);
+    assert_set(two_, PDK_OK);
+    assert_data("two");
+    finish_member();
+}
+END_TEST
+
+/* A write without an answer, which is carried out or not. What it did cannot be seen in time. */
+static void leave_unsure(bool executed) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.code = GROUP_LOST;
+    group_fault.executed = executed;
+    const struct setting *two_ = set(0, "two", 300);
+    group_step_until_seen();
+    group_arm(PDK__OP_GET, GROUP_DIR);
+    group_fault.code = GROUP_LOST;
+    group_fault.refuse = FOR_EVER;
+    if (!executed) { /* nor is it tried again */
+        group_arm(PDK__OP_SET, GROUP_DIR);
+        group_fault.refuse = FOR_EVER;
+    }
+    platform_pass(SECOND);
+    assert_set(two_, PDK_UNAVAILABLE);
+    group_arm(PDK__OP_GET, GROUP_DIR);
+}
+
+START_TEST(our_own_data_are_told_from_those_of_others) {
+    static const struct {
+        bool executed, theirs;
+        pdk_status status;
+    } cases[] = {
+        {true, false, PDK_OK}, {true, true, PDK_REPLACED}, {false, true, PDK_REPLACED}, {false, false, PDK_OK}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        leave_unsure(cases[i].executed);
+        assert_data(cases[i].executed ? "two" : "one");
+        if (cases[i].theirs)
+            group_admin(SIM_OP_SET, group_node(0));
+        platform_pass(SECOND);
+        const struct setting *three = set(0, "three", 5000);
+        platform_pass(SECOND);
+        assert_set(three, cases[i].status);
+        assert_data(cases[i].theirs ? "theirs" : "three");
+        finish_member();
+    }
+}
+END_TEST
+
+START_TEST(a_look_that_is_not_answered_is_taken_again) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.code = GROUP_LOST;
+    group_fault.executed = true;
+    const struct setting *two_ = set(0, "two", 5000);
+    group_step_until_seen();
+    group_arm(PDK__OP_GET, GROUP_DIR);
+    group_fault.code = GROUP_LOST;
+    platform_pass(SECOND);
+    ck_assert_uint_ge(group_fault.seen, 2);
+    assert_set(two_, PDK_OK);
+    assert_data("two");
+    finish_member();
+}
+END_TEST
+
+/* Another node has the name by now, and it was written as often. */
+static void replace_node(void) {
+    const char *node = group_node(0);
+    group_admin(SIM_OP_DELETE, node);
+    group_admin(SIM_OP_CREATE, node);
+    group_admin(SIM_OP_SET, node);
+}
+
+START_TEST(another_node_of_the_same_name_is_not_ours) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.act = replace_node;
+    const struct setting *two_ = set(0, "two", 20000);
+    platform_pass(8 * SECOND);
+    assert_set(two_, PDK_OK);
+    driver_refuses = NULL;
+    group_call(group_one, group_leave_in, NULL);
+    platform_pass(SECOND);
+    assert_data("theirs");
+}
+END_TEST
+
+START_TEST(the_session_ends_while_data_are_written) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.refuse = FOR_EVER;
+    const struct setting *two_ = set(0, "two", PDK_FOREVER);
+    platform_pass(SECOND);
+    ck_assert(!two_->over);
+    group_call(group_one, group_close_in, NULL);
+    platform_pass(SECOND);
+    assert_set(two_, PDK_CLOSED);
+    group_call(group_one, group_leave_in, NULL);
+}
+END_TEST
+
+/* The turn comes in time, but the process sleeps before it can be taken. */
+START_TEST(a_turn_that_is_taken_too_late) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.refuse = 4;
+    const struct setting *first_set = set(0, "two", 5000), *second_set = set(1, "three", 1000);
+    while (!first_set->over)
+        group_step();
+    ck_assert(!second_set->over);
+    sim_process_pause(&group_one->rival->process, true);
+    platform_pass(SECOND + TIMEOUT / 4);
+    sim_process_pause(&group_one->rival->process, false);
+    platform_pass(2 * TIMEOUT);
+    assert_set(first_set, PDK_OK);
+    assert_set(second_set, PDK_UNAVAILABLE);
+    finish_member();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("driver_group_data");
+    TCase *member = tcase_create("member");
+    tcase_add_checked_fixture(member, platform_setup, driver_teardown);
+    tcase_add_test(member, data_that_are_not_sent_are_sent_later);
+    tcase_add_test(member, data_are_written_to_the_next_node_when_the_handle_goes);
+    tcase_add_test(member, our_own_data_are_told_from_those_of_others);
+    tcase_add_test(member, a_look_that_is_not_answered_is_taken_again);
+    tcase_add_test(member, another_node_of_the_same_name_is_not_ours);
+    tcase_add_test(member, the_session_ends_while_data_are_written);
+    tcase_add_test(member, a_turn_that_is_taken_too_late);
+    suite_add_tcase(suite, member);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
