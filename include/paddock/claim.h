@@ -67,8 +67,8 @@ PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
 
 /* The number of claims ahead: those of other processes, and those of threads of this process. It is
  * as of the last listing that this claim had reason to make. Does not wait, and asks no server.
- * A semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits. Of a
- * claim of several rights it is the number ahead in the queue of the right that it waits for now.
+ * A semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits.
+ * A claim of several rights waits for one of them at a time. The number is that of its queue.
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in the queue yet
  *   PDK_NOT_HELD     the claim was decided already
