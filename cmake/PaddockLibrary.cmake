@@ -13,6 +13,11 @@ add_library(paddock_objects OBJECT ${library_sources} ${recipe_sources})
 target_include_directories(paddock_objects PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/recipes")
 target_link_libraries(paddock_objects PRIVATE pdk_build ${library_dependencies})
+include(CheckIncludeFile)
+check_include_file(sys/sdt.h PDK_HAVE_SDT)
+if(PDK_PROBES AND PDK_HAVE_SDT)
+    target_compile_definitions(paddock_objects PRIVATE PDK_PROBES)
+endif()
 if(PDK_COVERAGE)
     # Not optimised, so that a branch of the source is a branch of the code. gcov infers some counts from others: so none may be
     # lost between threads.

@@ -2,6 +2,7 @@
 
 #include "base/fork.h"
 #include "base/interrupt.h"
+#include "base/probe.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "grant/all.h"
@@ -152,8 +153,12 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
     pdk__queue_remove(claim->queue, claim);
     pdk__alarm_off(&claim->alarm);
     pdk__stats_claim_decided(s, status);
-    if (hold)
+    if (hold) {
         pdk__stats_waited(s, claim->since, hold->since);
+        pdk__probe_grant(claim->queue->dir, hold->token, hold->handover, hold->since - claim->since);
+    } else {
+        pdk__probe_refuse(claim->queue->dir, claim->number, status);
+    }
     pdk__log(s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " is decided: %s", claim->queue->dir, claim->number,
              pdk_status_name(status));
     claim->status = status;

@@ -1,6 +1,7 @@
 #include "grant/hold.h"
 
 #include "base/fork.h"
+#include "base/probe.h"
 #include "base/text.h"
 #include "grant/asked.h"
 #include "grant/claim.h"
@@ -105,6 +106,10 @@ static void end(struct pdk_hold *hold, bool kept, int64_t now) {
         return;
     }
     pdk__stats_hold_ended(hold->s, hold->since, now);
+    if (hold->reason == PDK_REASON_NONE)
+        pdk__probe_release(hold->queue->dir, hold->token, now - hold->since);
+    else
+        pdk__probe_lost(hold->queue->dir, hold->token, hold->reason, now - hold->since);
     pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
     pdk__wake(&hold->waiters);

@@ -1,5 +1,6 @@
 #include "grant/queue.h"
 
+#include "base/probe.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
 #include "grant/registry.h"
@@ -215,6 +216,7 @@ static void insert(struct pdk__queue *queue, struct pdk_claim *claim) {
     g_queue_insert_before_link(&queue->claims, next, &claim->link);
     queue->tries += claim->is_try;
     pdk__stats_claim_queued(queue->s);
+    pdk__probe_queue(queue->dir, claim->number, queue->claims.length);
     pdk__log(queue->s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " queues", queue->dir, claim->number);
 }
 
@@ -260,6 +262,7 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
         entry->owner = &queue->owner;
         queue->entry = entry;
         s->stats.counts.handovers++;
+        pdk__probe_handover(queue->dir, entry->c.token, queue->handovers.handovers);
         grant_next(queue, now);
         return;
     case PDK__HANDOVER_REJOIN: /* queue anew before leaving */

@@ -1,5 +1,6 @@
 #include "session/ops.h"
 
+#include "base/probe.h"
 #include "session/chores.h"
 #include "session/lists.h"
 #include "session/renew.h"
@@ -157,7 +158,9 @@ static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
 static void barrier_answered(pdk_session *s, const struct op *op, bool committed) {
     if (committed) {
         s->proven = op->number;
-        pdk__stats_renewed(s, op->sent, pdk__now(s));
+        int64_t now = pdk__now(s);
+        pdk__stats_renewed(s, op->sent, now);
+        pdk__probe_renew(s->id, now - op->sent, s->lease.end - now);
     } else if (s->barrier == op->number) {
         s->barrier = 0;
     }

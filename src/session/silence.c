@@ -13,6 +13,7 @@
  */
 #include "session/silence.h"
 
+#include "base/probe.h"
 #include "session/supervise.h"
 
 #define LOOK_NS (50 * PDK__MS)
@@ -127,6 +128,7 @@ static void leave(pdk_session *s) {
     parted(s, parting, now);
     if (parting != PDK__ZK_STAYS) {
         s->stats.counts.server_leaves++;
+        pdk__probe_move(s->id, 0, silent);
         pdk__log(s, PDK_LOG_WARN, "the server commits nothing: no answer to a write for %lld ms; going to another one",
                  (long long)(silent / PDK__MS));
     }
@@ -149,6 +151,7 @@ static void hurry(pdk_session *s) {
         return;
     parted(s, parting, now);
     s->stats.counts.server_hurries++;
+    pdk__probe_move(s->id, 1, patience);
     pdk__log(s, PDK_LOG_WARN, "no answer to a handshake for %lld ms; going to another server",
              (long long)(patience / PDK__MS));
 }

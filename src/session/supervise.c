@@ -9,6 +9,7 @@
  */
 #include "session/supervise.h"
 
+#include "base/probe.h"
 #include "session/chores.h"
 #include "session/entries.h"
 #include "session/live_query.h"
@@ -41,6 +42,7 @@ void pdk__session_tell(pdk_session *s, pdk_session_event event) {
         left = 0;
     pdk__log(s, PDK_LOG_INFO, "session 0x%llx %s, %lld ms of lease left", (unsigned long long)s->id, words[event],
              (long long)left);
+    pdk__probe_event(s->id, (int32_t)event, left);
     if (!s->on_event)
         return;
     struct told *told = g_new(struct told, 1);
