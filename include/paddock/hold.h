@@ -37,6 +37,9 @@ typedef enum pdk_reason {
     PDK_REASON_LEASE = 2, /* no quorum confirmed the session in time: cut off, paused, overloaded */
     PDK_REASON_NODE_GONE = 3, /* somebody deleted the znode */
     PDK_REASON_CLOSED = 4,    /* the session was closed, or ended as PDK_AUTH */
+    PDK_REASON_OVERDUE =
+        5, /* the run of a job stood for as long as it may (job.h), or the record of a
+                               lease lock was not renewed in time (lease_lock.h) */
 } pdk_reason;
 
 /* The name of a reason, such as "EXPIRED". The string is static. A value that does not exist has

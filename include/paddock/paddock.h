@@ -41,6 +41,7 @@
 #include <paddock/guarded.h>
 #include <paddock/hold.h>
 #include <paddock/interrupt.h>
+#include <paddock/job.h>
 #include <paddock/lock.h>
 #include <paddock/naming.h>
 #include <paddock/revoke.h>

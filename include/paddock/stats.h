@@ -135,6 +135,9 @@ typedef struct pdk_stats {
     uint64_t callback_delay_us;
     /* Lines of the log that were not passed to on_log, since it was too slow. */
     uint64_t log_lines_dropped;
+
+    /* Holds that were lost as PDK_REASON_OVERDUE. */
+    uint64_t lost_overdue;
 } pdk_stats;
 
 /* An empty pdk_stats of this version. */
@@ -162,6 +165,7 @@ typedef struct pdk_stats {
      0,                                                                                            \
      0,                                                                                            \
      {0, 0, 0, {0}},                                                                               \
+     0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \

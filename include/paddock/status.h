@@ -39,12 +39,13 @@ PDK_BEGIN_DECLS
     X(UPGRADE, 19, "a reader cannot become a writer in place")                                     \
     X(MISMATCH, 20, "other clients use this path with another number of permits")                  \
     X(STALE, 21, "a later hold was admitted already")                                              \
-    X(DAMAGED, 22, "the file is damaged, or not a fence")                                          \
+    X(DAMAGED, 22, "it is damaged, or something else")                                             \
     X(REWOUND, 23, "the servers went back, and their tokens with them")                            \
     X(ABSENT, 24, "the guarded znode has no payload")                                              \
     X(EXISTS, 25, "the guarded znode has a payload already")                                       \
     X(REPLACED, 26, "the guarded znode was changed by somebody without the hold")                  \
-    X(GONE, 27, "no such znode stands there, or not any more")
+    X(GONE, 27, "no such znode stands there, or not any more")                                     \
+    X(SKIPPED, 28, "the job has run, or runs, or may not run yet")
 
 typedef enum pdk_status {
 #define PDK_STATUS_ENUM(name, value, text) PDK_##name = value,

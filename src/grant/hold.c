@@ -40,6 +40,7 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->thread = claim->fn || claim->decided ? 0 : claim->thread;
     pdk__owned_add(hold);
     hold->fd = -1;
+    hold->latest = INT64_MAX;
     hold->link.data = hold;
     g_queue_push_tail_link(&pdk__registry_of(s)->holds, &hold->link);
     return hold;
@@ -110,6 +111,7 @@ static void end(struct pdk_hold *hold, bool kept, int64_t now) {
         pdk__probe_release(hold->queue->dir, hold->token, now - hold->since);
     else
         pdk__probe_lost(hold->queue->dir, hold->token, hold->reason, now - hold->since);
+    pdk__alarm_off(&hold->limit);
     pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
     pdk__wake(&hold->waiters);
@@ -129,7 +131,9 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     if (hold->ended)
         return;
     pdk__hold_void(hold, reason);
-    hold->reason = hold->voided != PDK_REASON_NONE ? hold->voided : PDK_REASON_LEASE; /* the lease was over already */
+    hold->reason = hold->voided;
+    if (hold->reason == PDK_REASON_NONE) /* it was over already */
+        hold->reason = pdk__now(hold->s) < hold->latest ? PDK_REASON_LEASE : PDK_REASON_OVERDUE;
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
     if (!hold->parts)
@@ -152,6 +156,7 @@ void pdk__hold_discard(struct pdk_hold *hold) {
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end_ns) {
     pdk__assert_locked(hold->s);
     int64_t now = pdk__now(hold->s), until = atomic_load(&hold->until);
+    end_ns = MIN(end_ns, hold->latest);
     while (until > now && until < end_ns && !atomic_compare_exchange_weak(&hold->until, &until, end_ns))
         ;
     pdk__wake(&hold->waiters);

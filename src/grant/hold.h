@@ -35,8 +35,10 @@ struct pdk_hold {
     char *proof;              /* for a sequencer: the znode that stands for the grant now, and the mode */
     pdk_reason reason;
     pdk_reason
-        voided; /* why it is not valid any more, before it is told of its loss; NONE: it is, or the lease is over */
-    bool ended; /* lost or released: no longer in the registry */
+        voided;     /* why it is not valid any more, before it is told of its loss; NONE: it is, or the lease is over */
+    int64_t latest; /* it is valid no longer than until then, whatever the lease; INT64_MAX: as long as that */
+    struct pdk__alarm limit; /* rings then */
+    bool ended;              /* lost or released: no longer in the registry */
     bool released;
     int64_t since;               /* when it began */
     GList link;                  /* in the registry's holds */
@@ -66,6 +68,8 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
 /* It stays valid no longer than until `end`. */
 void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
+/* Whatever the lease, it is valid no longer than until `latest`, and lost then as OVERDUE. Again: earlier or later than before. */
+void pdk__hold_limit(struct pdk_hold *hold, int64_t latest);
 /* It is not valid from now on. Its loss is told by pdk__hold_lose. */
 void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason);
 /* Lose it, and have on_lost called. A hold that has ended stays as it is. */

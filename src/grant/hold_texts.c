@@ -14,6 +14,8 @@ const char *pdk_reason_name(pdk_reason reason) {
         return "NODE_GONE";
     case PDK_REASON_CLOSED:
         return "CLOSED";
+    case PDK_REASON_OVERDUE:
+        return "OVERDUE";
     }
     return "UNKNOWN";
 }

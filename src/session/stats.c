@@ -61,10 +61,9 @@ void pdk__stats_lost(pdk_session *s, pdk_reason reason) {
     pdk__assert_locked(s);
     pdk_stats *counts = &s->stats.counts;
     uint64_t *const by_reason[] = {
-        [PDK_REASON_EXPIRED] = &counts->lost_expired,
-        [PDK_REASON_LEASE] = &counts->lost_lease,
-        [PDK_REASON_NODE_GONE] = &counts->lost_node_gone,
-        [PDK_REASON_CLOSED] = &counts->lost_closed,
+        [PDK_REASON_EXPIRED] = &counts->lost_expired,     [PDK_REASON_LEASE] = &counts->lost_lease,
+        [PDK_REASON_NODE_GONE] = &counts->lost_node_gone, [PDK_REASON_CLOSED] = &counts->lost_closed,
+        [PDK_REASON_OVERDUE] = &counts->lost_overdue,
     };
     assert(reason != PDK_REASON_NONE);
     ++*by_reason[reason];

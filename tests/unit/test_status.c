@@ -42,7 +42,8 @@ START_TEST(the_values_never_change) {
     ck_assert_int_eq(PDK_EXISTS, 25);
     ck_assert_int_eq(PDK_REPLACED, 26);
     ck_assert_int_eq(PDK_GONE, 27);
-    ck_assert_uint_eq(G_N_ELEMENTS(all), 28);
+    ck_assert_int_eq(PDK_SKIPPED, 28);
+    ck_assert_uint_eq(G_N_ELEMENTS(all), 29);
 }
 END_TEST
 
@@ -136,6 +137,7 @@ START_TEST(reasons_have_names) {
     ck_assert_str_eq(pdk_reason_name(PDK_REASON_LEASE), "LEASE");
     ck_assert_str_eq(pdk_reason_name(PDK_REASON_NODE_GONE), "NODE_GONE");
     ck_assert_str_eq(pdk_reason_name(PDK_REASON_CLOSED), "CLOSED");
+    ck_assert_str_eq(pdk_reason_name(PDK_REASON_OVERDUE), "OVERDUE");
     ck_assert_str_ne(pdk_reason_name((pdk_reason)77), "");
 }
 END_TEST

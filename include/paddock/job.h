@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The job: run once per period across a fleet.
+ *
+ *     begin ──► the hold of a run ──work──► finish(outcome)
+ *        └────► PDK_SKIPPED: who ran it, when, and until when that stands
+ *
+ * Every process of the fleet begins the job when it thinks that it is time, by its own clock. At most one of them runs it in
+ * each period. All times are those of the servers: the clocks of the fleet may be hours apart. The record of the last runs
+ * stands in a persistent znode, <path>/record, which only the holder of the lock <path>/lock changes, by compare-and-set.
+ *
+ * Periods count from 1970-01-01 00:00 UTC by the servers' clocks: with an hour they begin on the hour, with a day at midnight.
+ * A run belongs to the period in which it started.
+ *
+ * The runner has a hold, as of a lock. Nobody else runs while it is valid. A run stands for at most at_most_ms: then its hold
+ * is lost as PDK_REASON_OVERDUE, and another run may begin. A runner that loses its hold, that dies, or that releases its hold
+ * without pdk_job_finish, leaves a run that is shown as PDK_JOB_DIED.
+ *
+ * Assumptions, beyond those of every hold: nobody else writes to the record or deletes it. at_least_ms is as exact as the
+ * clocks of the servers agree, since a new leader has another clock. A period runs at most once even where they do not agree:
+ * a moment that is earlier than one in the record only makes the next run later.
+ *
+ * Ownership: a job is reference counted, and has a reference to its session. Any thread may make every call. The calls that
+ * block answer PDK_WRONG_THREAD in a callback. */
+#ifndef PADDOCK_JOB_H
+#define PADDOCK_JOB_H
+
+#include <paddock/hold.h>
+#include <paddock/session.h>
+#include <stddef.h>
+
+PDK_BEGIN_DECLS
+
+typedef struct pdk_job pdk_job;
+
+/* What may follow a run that died. */
+typedef enum pdk_job_retry {
+    PDK_JOB_RETRY_NEXT_PERIOD =
+        0, /* the next period's run: no period has two runs, whatever became of the first */
+    PDK_JOB_RETRY_AT_ONCE = 1, /* another run, as soon as somebody begins; not before at_least_ms */
+} pdk_job_retry;
+
+/* The options of a job. Fill with PDK_JOB_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
+ * accepted. A newer, larger one is accepted when everything unknown to this library is zero. The durations are 0 to
+ * 315,576,000,000 ms (ten years). Those of the run that is in the record decide when the next one may start. */
+typedef struct pdk_job_options {
+    /* sizeof(pdk_job_options), in bytes. */
+    size_t size;
+    /* The period, in ms. Default 0: there are no periods, and at_least_ms alone decides. */
+    int64_t every_ms;
+    /* No other run starts for so long after the start of one, in ms, whatever became of it. Default 0. */
+    int64_t at_least_ms;
+    /* A run stands for at most so long, in ms. Default 0: as long as its hold is valid. */
+    int64_t at_most_ms;
+    /* A pdk_job_retry: what may follow a run that died. Default PDK_JOB_RETRY_NEXT_PERIOD. */
+    int32_t retry;
+    /* How many runs the record keeps, this one included: 1 to 100. Default 16. */
+    int32_t history;
+    /* The identity that others see of the runs: UTF-8, 1 to 1024 bytes, of which the record has up to 128. Copied.
+     * Default NULL: the session's identity. */
+    const char *identity;
+} pdk_job_options;
+
+#define PDK_JOB_OPTIONS_INIT {sizeof(pdk_job_options), 0, 0, 0, PDK_JOB_RETRY_NEXT_PERIOD, 16, NULL}
+
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
+PDK_API pdk_status pdk_job_options_init(pdk_job_options *options, size_t size);
+
+/* What became of a run. */
+typedef enum pdk_job_state {
+    PDK_JOB_RUNNING = 0,  /* its lock node stands */
+    PDK_JOB_FINISHED = 1, /* pdk_job_finish has told its outcome */
+    PDK_JOB_DIED = 2,     /* its lock node is gone, and it has told no outcome */
+} pdk_job_state;
+
+/* A run, as the record has it. Valid as long as the pdk_job_runs. The library makes it; it may get more fields at its end.
+ * Moments are in ms since 1970 by the servers' clocks. */
+typedef struct pdk_job_run {
+    /* The token of its hold: larger for a later run. */
+    int64_t token;
+    /* When it started. */
+    int64_t start_ms;
+    /* When it finished; 0 if it has not. */
+    int64_t end_ms;
+    /* The earliest start of the next run, if this one finishes. */
+    int64_t next_ms;
+    /* Until when it may stand; 0: there is no limit. */
+    int64_t until_ms;
+    /* The identity of the runner. Another program may have written it: escape it before it reaches a terminal. */
+    const char *who;
+    /* What became of it. */
+    pdk_job_state state;
+    /* What pdk_job_finish was told; 0 if it was not called. */
+    int32_t outcome;
+} pdk_job_run;
+
+/* The last runs of a job, newest first. It never changes, and needs no session any more. */
+typedef struct pdk_job_runs pdk_job_runs;
+
+/* The number of runs; 0 for NULL, or for a job that has never run. Any thread may call it; it does not wait. */
+PDK_API size_t pdk_job_runs_count(const pdk_job_runs *runs);
+/* A run: 0 is the newest. NULL for an index of count or more. Any thread may call it; it does not wait. */
+PDK_API const pdk_job_run *pdk_job_runs_run(const pdk_job_runs *runs, size_t index);
+/* Frees them. NULL is allowed. Does not wait. */
+PDK_API void pdk_job_runs_free(pdk_job_runs *runs);
+
+/* A job. Does not wait.
+ *   path     absolute, printable UTF-8, at most 500 bytes with the chroot. No empty, "." or ".." segment, and not "/".
+ *            Without a chroot, not /zookeeper or below it. Its lock and its record stand below it.
+ *   options  or NULL for the defaults. Copied.
+ *
+ *   PDK_OK       *out is the job, with one reference that pdk_job_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+PDK_API pdk_status pdk_job_new(pdk_session *session, const char *path,
+                               const pdk_job_options *options, pdk_job **out);
+/* One more reference. Returns job; NULL is allowed. Does not wait. */
+PDK_API pdk_job *pdk_job_ref(pdk_job *job);
+/* Gives a reference back. A run goes on: its hold is the caller's. NULL is allowed. Does nothing in the child of a fork.
+ * Does not wait. */
+PDK_API void pdk_job_unref(pdk_job *job);
+
+/* Begin a run, if there may be one now. Blocks, at most timeout_ms, or the session's request_timeout_ms if that is longer.
+ * It never waits for another's run to end. Four round trips, two of them writes; three, and no write, where a run stands.
+ *   hold  set on PDK_OK: pdk_job_finish ends it
+ *   runs  NULL, or set on PDK_SKIPPED, to be freed with pdk_job_runs_free: what the record says
+ *
+ *   PDK_OK             this process runs the job now. *hold is valid until it is lost
+ *   PDK_SKIPPED        a run stands, or this period had its run, or at_least_ms has not passed. The error text says which
+ *   PDK_BUSY           others asked at the same time, for all of timeout_ms
+ *   PDK_LOST           the hold was lost before the run was recorded for certain: nothing runs. The record may show it as died
+ *   PDK_UNAVAILABLE    no server confirmed it in time: nothing runs. The record may show a run that died
+ *   PDK_DAMAGED        the znode of the record has something else; the error text says where
+ *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a node
+ *   PDK_NO_PERMISSION  an access control list forbids it
+ *   PDK_LIMIT          a limit of the session is reached, as for a lock
+ *   PDK_EXHAUSTED      the sequence numbers of the lock are used up
+ *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
+ *   PDK_CANCELED       this thread was interrupted (interrupt.h)
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the job belongs to the parent process
+ *   PDK_INVALID        job or hold is NULL, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **hold,
+                                 pdk_job_runs **runs);
+
+/* Tell the outcome of a run, and release its hold. Blocks, at most timeout_ms; two round trips.
+ *   hold     of pdk_job_begin of this job
+ *   outcome  0 or more, for the record; by custom 0 is a success
+ *
+ *   PDK_OK             the record has it, and the hold is released with its reference
+ * After any other answer the hold is still the caller's to release:
+ *   PDK_LOST           the hold is lost, or another run came after it: the run is shown as died
+ *   PDK_NOT_HELD       the hold was released
+ *   PDK_REPLACED       somebody without the lock has written or deleted the record
+ *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
+ *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
+ *                      as for pdk_job_begin
+ *   PDK_INVALID        job or hold is NULL, hold is of something else, outcome is negative, or timeout_ms is negative and not
+ *                      PDK_FOREVER */
+PDK_API pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome,
+                                  int64_t timeout_ms);
+
+/* Read the record of a job: its last runs. Blocks, at most timeout_ms. It is as new as the session's server. One round trip; two
+ * while a run stands, and three where one has just died.
+ *   path  of the job
+ *   runs  set on PDK_OK, to be freed with pdk_job_runs_free. A job that never ran has none
+ *
+ *   PDK_OK             *runs has them
+ *   PDK_DAMAGED        the znode of the record has something else
+ *   PDK_UNSUPPORTED    the record is of a later version of the library
+ *   PDK_NO_PERMISSION  an access control list forbids to read it
+ *   PDK_UNAVAILABLE    no server answered in time
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the session belongs to the parent process
+ *   PDK_INVALID        session, path or runs is NULL, path is not valid, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeout_ms,
+                                  pdk_job_runs **runs);
+
+PDK_END_DECLS
+
+#endif

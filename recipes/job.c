@@ -1,0 +1,330 @@
+/* The job. core/job.h has the record and the rule, record.h the order of the requests.
+ *
+ *     /jobs/backup
+ *        ├─ lock                                    a lock: who runs, or asks
+ *        │    └─ _c_…-lock-0000000007
+ *        └─ record                                  "paddock-job 1\nR 4294967301 …\nF 4294967188 …\n"
+ *
+ * Rule: who has the lock looks at the record. It starts a run if the newest run allows one at the moment at which its own lock node
+ * was made, by the servers' clock, and writes that first. It runs if the hold is still valid when the write is confirmed.
+ * Nobody else can have the lock then, so no two run at a time; and each start names the version of the record that allowed it, so no
+ * two starts come of one record. An ask never waits for a run: it tries, and looks who is there.
+ */
+#include "job.h"
+
+#include "base/fork.h"
+#include "base/text.h"
+#include "core/paths.h"
+#include "grant/claim.h"
+#include "grant/recipe.h"
+#include "session/blocking.h"
+#include "session/options.h"
+
+#include <string.h>
+
+/* The size of the first version of the struct. Never changes. */
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_job_options, identity) + sizeof(const char *))
+/* The pause before the next try, while others ask. */
+#define AGAIN_NS (50 * PDK__MS)
+
+enum { ROOM = PDK__PATH_MAX - 12 };
+
+struct pdk_job {
+    atomic_uint refs;
+    struct pdk__queue *queue; /* of the lock */
+    char *path, *record;      /* chroot included */
+    pdk_job_options options;  /* but for the identity */
+    char who[PDK__JOB_WHO];
+};
+
+/* ---- the object */
+
+pdk_status pdk_job_options_init(pdk_job_options *options, size_t size) {
+    static const pdk_job_options defaults = PDK_JOB_OPTIONS_INIT;
+    return pdk__options_init("pdk_job_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
+}
+
+static pdk_status check_duration(const char *name, int64_t ms) {
+    if (ms >= 0 && ms <= PDK__JOB_LONGEST)
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "options: %s is %lld; from 0 to %lld", name, (long long)ms,
+                     (long long)PDK__JOB_LONGEST);
+}
+
+static pdk_status read_options(const pdk_job_options *given, pdk_job_options *o) {
+    pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
+    if (status == PDK_OK)
+        status = check_duration("every_ms", o->every_ms);
+    if (status == PDK_OK)
+        status = check_duration("at_least_ms", o->at_least_ms);
+    if (status == PDK_OK)
+        status = check_duration("at_most_ms", o->at_most_ms);
+    if (status == PDK_OK && o->retry != PDK_JOB_RETRY_NEXT_PERIOD && o->retry != PDK_JOB_RETRY_AT_ONCE)
+        status = pdk__fail(PDK_INVALID, "options: retry is %d; PDK_JOB_RETRY_NEXT_PERIOD or PDK_JOB_RETRY_AT_ONCE",
+                           o->retry);
+    if (status == PDK_OK && (o->history < 1 || o->history > PDK__JOB_RUNS))
+        status = pdk__fail(PDK_INVALID, "options: history is %d; from 1 to %d", o->history, PDK__JOB_RUNS);
+    return status == PDK_OK ? pdk__recipe_check_identity(o->identity) : status;
+}
+
+static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_options *o) {
+    static const struct pdk__queue_kind kind = {
+        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .mode = "exclusive",
+        .reacquire = PDK__REACQUIRE_QUEUES,
+    };
+    struct pdk__handovers none; /* each ask makes a lock node: its moment is the ask's */
+    pdk__handovers_init(&none, 0, 0);
+    pdk_job *job = g_new0(pdk_job, 1);
+    char *lock = g_strconcat(path, "/lock", NULL);
+    atomic_init(&job->refs, 1);
+    job->queue = pdk__queue_new(session, lock, &kind, none);
+    job->queue->data = g_strdup(o->identity);
+    job->path = g_strconcat(session->hosts->chroot, path, NULL);
+    job->record = g_strconcat(job->path, "/record", NULL);
+    job->options = *o;
+    job->options.identity = NULL;
+    pdk__job_name(o->identity ? o->identity : session->identity, job->who);
+    g_free(lock);
+    return job;
+}
+
+pdk_status pdk_job_new(pdk_session *session, const char *path, const pdk_job_options *options, pdk_job **out) {
+    pdk_job_options o = PDK_JOB_OPTIONS_INIT;
+    pdk_status status = pdk__recipe_check(session, path, out, "pdk_job_new");
+    if (status == PDK_OK && strlen(session->hosts->chroot) + strlen(path) > ROOM)
+        status =
+            pdk__fail(PDK_INVALID, "path: is longer than %d bytes, chroot included: the record stands below it", ROOM);
+    if (status == PDK_OK)
+        status = read_options(options, &o);
+    if (status == PDK_OK)
+        *out = job_new(session, path, &o);
+    return status;
+}
+
+pdk_job *pdk_job_ref(pdk_job *job) {
+    if (job)
+        atomic_fetch_add(&job->refs, 1);
+    return job;
+}
+
+void pdk_job_unref(pdk_job *job) {
+    if (!job || job->queue->s->forks != pdk__forks() || atomic_fetch_sub(&job->refs, 1) != 1)
+        return;
+    pdk__queue_close(job->queue, "the job was dropped");
+    g_free(job->path);
+    g_free(job->record);
+    g_free(job);
+}
+
+/* ---- begin */
+
+/* A call, on its thread's stack. */
+struct begin {
+    pdk_job *job;
+    pdk_hold *hold;
+    struct pdk__job_record *found;
+    pdk_job_runs **runs;
+    int64_t deadline;
+};
+
+static const char begin_name[] = "pdk_job_begin";
+
+static GBytes *text_of(const struct pdk__job_record *record) {
+    char *text = g_malloc(PDK__JOB_SIZE);
+    size_t length = pdk__job_write(record, text);
+    return g_bytes_new_take(text, length);
+}
+
+static pdk_status skipped(const struct begin *b, const struct pdk__job_record *record, bool stands) {
+    const struct pdk__job_run *newest = &record->runs[0];
+    const char *path = b->job->path;
+    int64_t next = pdk__job_next(newest, b->job->options.retry == PDK_JOB_RETRY_AT_ONCE);
+    if (b->runs)
+        *b->runs = pdk__job_runs_new(record, stands);
+    if (stands)
+        return pdk__fail(PDK_SKIPPED, "%s: %s: %s runs it since %lld", begin_name, path, newest->who,
+                         (long long)newest->start);
+    return pdk__fail(PDK_SKIPPED, "%s: %s: %s %s at %lld; the next run may start at %lld", begin_name, path,
+                     newest->who, newest->state == 'F' ? "ran it" : "died in a run of it", (long long)newest->start,
+                     (long long)next);
+}
+
+static struct pdk__job_run run_of(const struct begin *b, int64_t now) {
+    const pdk_job_options *o = &b->job->options;
+    struct pdk__job_run run = {.token = b->hold->token,
+                               .start = CLAMP(now, 1, PDK__JOB_LATEST),
+                               .least = o->at_least_ms,
+                               .every = o->every_ms,
+                               .most = o->at_most_ms,
+                               .state = 'R'};
+    g_strlcpy(run.node, strrchr(b->hold->node, '/') + 1, sizeof run.node);
+    memcpy(run.who, b->job->who, sizeof run.who);
+    return run;
+}
+
+static pdk_status start(void *user, const struct pdk__record_seen *seen, GBytes **next) {
+    struct begin *b = user;
+    const pdk_job_options *o = &b->job->options;
+    pdk_status status = pdk__job_read(begin_name, b->job->record, seen->data, seen->size, seen->mtime_ms, b->found);
+    if (status != PDK_OK)
+        return status;
+    struct pdk__job_run run = run_of(b, seen->now_ms);
+    switch (pdk__job_judge(b->found, run.token, run.start, o->retry == PDK_JOB_RETRY_AT_ONCE)) {
+    case PDK__JOB_START:
+        pdk__job_start(b->found, &run, o->history);
+        *next = text_of(b->found);
+        return PDK_OK;
+    case PDK__JOB_SKIP:
+        return skipped(b, b->found, false);
+    case PDK__JOB_OVERTAKEN:
+        return pdk__fail(PDK_LOST, "%s: %s: another one came after this hold", begin_name, b->job->path);
+    case PDK__JOB_OURS:
+        break;
+    }
+    return PDK_OK; /* the answer was lost */
+}
+
+/* The limit counts from a moment that is not later than the start. */
+static pdk_status limit(const struct begin *b, int64_t handed) {
+    const pdk_job_options *o = &b->job->options;
+    pdk_session *s = b->hold->s;
+    pdk__lock(s);
+    if (o->at_most_ms > 0)
+        pdk__hold_limit(b->hold, handed + o->at_most_ms * PDK__MS);
+    pdk__unlock(s);
+    if (pdk_hold_valid(b->hold))
+        return PDK_OK;
+    return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", begin_name, b->job->path);
+}
+
+static void drop_hold(void *hold) { pdk_hold_unref(hold); }
+
+/* It has the lock. */
+static pdk_status run(struct begin *b) {
+    struct pdk__record_call call = {
+        .name = begin_name, .path = b->job->record, .hold = b->hold, .deadline = b->deadline, .edit = start, .user = b};
+    struct pdk__leave leave = {.after = drop_hold, .user = b->hold};
+    pdk__leave_push(&leave);
+    pdk_status status = pdk__record_change(&call);
+    pdk__leave_pop();
+    if (status == PDK_OK)
+        status = limit(b, call.handed);
+    if (status != PDK_OK)
+        pdk_hold_unref(g_steal_pointer(&b->hold));
+    return status;
+}
+
+/* Another has the lock. BUSY: it only asks, or has just ended. */
+static pdk_status look(struct begin *b) {
+    struct pdk__job_look look;
+    pdk_session *s = b->job->queue->s;
+    int64_t left = MAX(b->deadline - pdk__now(s), 0) / PDK__MS;
+    pdk__job_look_init(&look, begin_name, b->job->path);
+    pdk_status status = pdk__job_look(&look, s, b->deadline == INT64_MAX ? PDK_FOREVER : left);
+    if (status == PDK_OK && look.stands)
+        status = skipped(b, look.found, true);
+    else if (status == PDK_OK)
+        status = pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", begin_name, b->job->path);
+    pdk__job_look_clear(&look);
+    return status;
+}
+
+static void pause_a_little(const struct begin *b) {
+    pdk_session *s = b->job->queue->s;
+    struct pdk__leave leave = {0};
+    pdk__leave_push(&leave);
+    pdk__lock(s);
+    pdk__wait(s, &s->on_link, MIN(b->deadline, pdk__now(s) + AGAIN_NS));
+    pdk__unlock(s);
+    pdk__leave_pop();
+}
+
+static pdk_status begin(struct begin *b) {
+    pdk_session *s = b->job->queue->s;
+    for (;;) {
+        pdk_status status = pdk__claim_wait(b->job->queue, 1, 0, begin_name, &b->hold);
+        if (status == PDK_OK)
+            return run(b);
+        if (status == PDK_BUSY)
+            status = look(b);
+        if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->deadline)
+            return status;
+        pause_a_little(b);
+    }
+}
+
+pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **hold, pdk_job_runs **runs) {
+    if (!job || !hold)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", begin_name, job ? "hold" : "job");
+    pdk_status status = pdk__may_block(job->queue->s, begin_name, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    struct begin b = {.job = job, .runs = runs, .deadline = pdk__deadline(job->queue->s, timeout_ms)};
+    b.found = g_new0(struct pdk__job_record, 1);
+    struct pdk__leave leave = {.after = g_free, .user = b.found};
+    pdk__leave_push(&leave);
+    status = begin(&b);
+    pdk__leave_pop();
+    g_free(b.found);
+    if (status == PDK_OK)
+        *hold = b.hold;
+    return status;
+}
+
+/* ---- finish */
+
+struct finish {
+    const pdk_job *job;
+    struct pdk__job_record *found;
+    int64_t token;
+    int32_t outcome;
+};
+
+static const char finish_name[] = "pdk_job_finish";
+
+static pdk_status finish(void *user, const struct pdk__record_seen *seen, GBytes **next) {
+    struct finish *f = user;
+    pdk_status status = pdk__job_read(finish_name, f->job->record, seen->data, seen->size, seen->mtime_ms, f->found);
+    if (status != PDK_OK)
+        return status;
+    enum pdk__job_verdict verdict = pdk__job_finish(f->found, f->token, f->outcome);
+    if (verdict == PDK__JOB_OVERTAKEN)
+        return pdk__fail(PDK_REPLACED, "%s: %s: this run is not in it any more", finish_name, f->job->record);
+    if (verdict == PDK__JOB_START)
+        *next = text_of(f->found);
+    return PDK_OK;
+}
+
+static pdk_status check_finish(const pdk_job *job, const pdk_hold *hold, int32_t outcome, int64_t timeout_ms) {
+    if (!job || !hold)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", finish_name, job ? "hold" : "job");
+    pdk_status status = pdk__may_block(job->queue->s, finish_name, timeout_ms);
+    if (status == PDK_OK && hold->queue != job->queue)
+        status = pdk__fail(PDK_INVALID, "%s: hold: it is not of a run of this job", finish_name);
+    if (status == PDK_OK && outcome < 0)
+        status = pdk__fail(PDK_INVALID, "%s: outcome is %d; 0 or more", finish_name, outcome);
+    return status;
+}
+
+pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome, int64_t timeout_ms) {
+    pdk_status status = check_finish(job, hold, outcome, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    struct finish f = {
+        .job = job, .found = g_new0(struct pdk__job_record, 1), .token = hold->token, .outcome = outcome};
+    struct pdk__record_call call = {.name = finish_name,
+                                    .path = job->record,
+                                    .hold = hold,
+                                    .deadline = pdk__deadline(job->queue->s, timeout_ms),
+                                    .edit = finish,
+                                    .user = &f};
+    struct pdk__leave leave = {.after = g_free, .user = f.found};
+    pdk__leave_push(&leave);
+    status = pdk__record_change(&call);
+    pdk__leave_pop();
+    g_free(f.found);
+    if (status == PDK_OK)
+        pdk_hold_release(hold);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* A hold that ends before its lease does: what it stands for has an end of its own, by this machine's clock. */
+#include "grant/hold.h"
+
+static void overdue(pdk_session *s, void *user) {
+    (void)s;
+    pdk__hold_lose(user, PDK_REASON_OVERDUE);
+}
+
+void pdk__hold_limit(struct pdk_hold *hold, int64_t latest) {
+    pdk__assert_locked(hold->s);
+    if (hold->ended)
+        return;
+    hold->latest = latest;
+    hold->limit.ring = overdue;
+    hold->limit.user = hold;
+    pdk__alarm_set(hold->s, &hold->limit, latest);
+    pdk__hold_shorten(hold, latest);
+    pdk__hold_extend(hold, hold->s->lease.end);
+}

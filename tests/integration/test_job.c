@@ -1,0 +1,339 @@
+/* A job on a real server: once per period, whoever dies, whatever is lost on the way. */
+#include <glib.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "jobs.h"
+#include "refused.h"
+#include "ts_check.h"
+#include "ts_clock.h"
+#include "ts_expire.h"
+#include "ts_observer.h"
+
+enum { HOUR_MS = 3600000, DAY_MS = 24 * HOUR_MS };
+
+static struct {
+    const char *path;
+    ts_client *a, *b;
+    pdk_job_options options;
+} it;
+
+static void make_it(void) {
+    it.path = ts_fresh_path();
+    it.a = ts_bench_client(SLOW_MS);
+    it.b = ts_bench_client(SLOW_MS);
+    it.options = (pdk_job_options)PDK_JOB_OPTIONS_INIT;
+}
+
+static const pdk_job_run *newest(const pdk_job_runs *runs) {
+    ck_assert_uint_gt(pdk_job_runs_count(runs), 0);
+    return pdk_job_runs_run(runs, 0);
+}
+
+/* No moment of the server's day is near the end of a period of ten years. */
+START_TEST(once_in_a_period) {
+    make_it();
+    it.options.every_ms = INT64_C(315576000000);
+    it.options.identity = "first";
+    pdk_job *a = job_of(it.a, it.path, &it.options);
+    it.options.identity = "second\n";
+    pdk_job *b = job_of(it.b, it.path, &it.options);
+    int64_t before = g_get_real_time() / 1000;
+    pdk_hold *hold = job_begun(a);
+    const pdk_job_run *run = newest(job_skipped(b));
+    ck_assert_int_eq(run->state, PDK_JOB_RUNNING);
+    ck_assert_str_eq(run->who, "first");
+    ck_assert_int_eq(run->token, pdk_hold_token(hold));
+    ck_assert_int_ge(run->start_ms, before);
+    ck_assert_int_le(run->start_ms, g_get_real_time() / 1000);
+    ck_assert_int_eq(run->next_ms % it.options.every_ms, 0);
+    ck_assert_int_eq(run->until_ms, 0);
+    ck_assert_int_eq(newest(job_skipped(a))->state, PDK_JOB_RUNNING);
+    int64_t start = run->start_ms;
+    job_finished(a, hold, 7);
+    run = newest(job_skipped(b));
+    ck_assert_int_eq(run->state, PDK_JOB_FINISHED);
+    ck_assert_int_eq(run->outcome, 7);
+    ck_assert_int_eq(run->start_ms, start);
+    ck_assert_int_ge(run->end_ms, start);
+    ck_assert_int_le(run->end_ms, g_get_real_time() / 1000);
+    ck_assert(strstr(pdk_error_text(), "first ran it at"));
+    job_skipped(a);
+    ck_assert_uint_eq(pdk_job_runs_count(job_runs(it.b, it.path)), 1);
+}
+END_TEST
+
+START_TEST(at_least_for) {
+    make_it();
+    it.options.at_least_ms = 300;
+    pdk_job *a = job_of(it.a, it.path, &it.options), *b = job_of(it.b, it.path, NULL);
+    for (int i = 0; i < 2; i++) {
+        job_finished(a, job_begun(a), 0);
+        job_skipped(b); /* it has no such option; the record has */
+        int64_t start = newest(job_runs(it.b, it.path))->start_ms;
+        pdk_hold *hold = NULL;
+        while (pdk_job_begin(a, PATIENCE_MS, &hold, NULL) == PDK_SKIPPED)
+            ts_sleep_ms(20);
+        ck_assert_ptr_nonnull(hold);
+        job_finished(a, hold, 0);
+        pdk_job_runs *runs = job_runs(it.b, it.path);
+        ck_assert_int_eq(pdk_job_runs_run(runs, 1)->start_ms, start);
+        ck_assert_int_ge(newest(runs)->start_ms - start, 300);
+        while (pdk_job_begin(b, PATIENCE_MS, &hold, NULL) == PDK_SKIPPED)
+            ts_sleep_ms(20);
+        job_finished(b, hold, 0);
+        ck_assert_int_eq(newest(job_runs(it.b, it.path))->next_ms, newest(job_runs(it.b, it.path))->start_ms);
+    }
+}
+END_TEST
+
+/* The hold is lost, its lock node goes, and the next one may run. */
+START_TEST(at_most_for) {
+    make_it();
+    it.options.at_most_ms = 600;
+    it.options.retry = PDK_JOB_RETRY_AT_ONCE;
+    pdk_job *a = job_of(it.a, it.path, &it.options), *b = job_of(it.b, it.path, &it.options);
+    int64_t begun = ts_now_ns();
+    pdk_hold *hold = job_begun(a);
+    ts_lost *lost = ts_lost_watch(hold);
+    const pdk_job_run *run = newest(job_skipped(b));
+    ck_assert_int_eq(run->until_ms - run->start_ms, 600);
+    ck_assert_int_le(pdk_hold_remaining_ms(hold), 600);
+    ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
+    ck_assert_int_ge(ts_lost_at_ns(lost) - begun, (int64_t)600 * 1000000 - 1);
+    ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
+    ck_assert(!pdk_hold_valid(hold));
+    refused(pdk_job_finish(a, hold, 0, PATIENCE_MS), PDK_LOST, it.path);
+    pdk_hold *next = job_begun(b);
+    pdk_hold_release(hold);
+    run = pdk_job_runs_run(job_runs(it.a, it.path), 1);
+    ck_assert_int_eq(run->state, PDK_JOB_DIED);
+    ck_assert_int_eq(run->end_ms, 0);
+    job_finished(b, next, 0);
+}
+END_TEST
+
+/* A callback that comes late is told all the same why; and a limit beyond the lease does not prolong it. */
+START_TEST(a_hold_that_is_looked_at_late) {
+    make_it();
+    it.options.at_most_ms = 200;
+    pdk_job *a = job_of(it.a, it.path, &it.options);
+    pdk_hold *hold = job_begun(a);
+    while (pdk_hold_valid(hold))
+        ts_sleep_ms(5);
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_OVERDUE);
+    pdk_stats stats = PDK_STATS_INIT;
+    ck_assert_int_eq(pdk_session_stats(it.a->session, &stats), PDK_OK);
+    ck_assert_uint_eq(stats.lost_overdue, 1);
+    pdk_hold_release(hold);
+    it.options.at_most_ms = HOUR_MS;
+    pdk_job *b = job_of(it.b, ts_fresh_path(), &it.options);
+    hold = job_begun(b);
+    ck_assert_int_le(pdk_hold_remaining_ms(hold), SLOW_MS);
+    job_finished(b, hold, 0);
+}
+END_TEST
+
+/* Its session expires on the server: the run is shown as died. */
+static void die(pdk_job *job, const ts_client *client) {
+    pdk_hold *hold = job_begun(job);
+    ck_assert_int_eq(ts_expire(client->proxy, ts_bench_server()), 0);
+    ck_assert_int_eq(newest(job_runs(it.b, it.path))->state, PDK_JOB_DIED);
+    pdk_hold_release(hold);
+}
+
+START_TEST(a_run_that_died_is_retried_at_once) {
+    make_it();
+    it.options.every_ms = INT64_C(315576000000);
+    it.options.retry = PDK_JOB_RETRY_AT_ONCE;
+    die(job_of(it.a, it.path, &it.options), it.a);
+    pdk_job *b = job_of(it.b, it.path, &it.options);
+    job_finished(b, job_begun(b), 0);
+    job_skipped(b);
+    pdk_job_runs *runs = job_runs(it.b, it.path);
+    ck_assert_uint_eq(pdk_job_runs_count(runs), 2);
+    ck_assert_int_eq(pdk_job_runs_run(runs, 1)->state, PDK_JOB_DIED);
+}
+END_TEST
+
+START_TEST(a_run_that_died_had_its_period) {
+    make_it();
+    it.options.every_ms = INT64_C(315576000000);
+    die(job_of(it.a, it.path, &it.options), it.a);
+    const pdk_job_run *run = newest(job_skipped(job_of(it.b, it.path, &it.options)));
+    ck_assert_int_eq(run->state, PDK_JOB_DIED);
+    ck_assert(strstr(pdk_error_text(), "died"));
+}
+END_TEST
+
+START_TEST(released_without_an_outcome) {
+    make_it();
+    it.options.retry = PDK_JOB_RETRY_AT_ONCE;
+    pdk_job *a = job_of(it.a, it.path, &it.options);
+    pdk_hold *hold = job_begun(a);
+    pdk_hold_ref(hold);
+    pdk_hold_release(hold);
+    refused(pdk_job_finish(a, hold, 0, PATIENCE_MS), PDK_NOT_HELD, it.path);
+    pdk_hold_unref(hold);
+    job_finished(a, job_begun(a), 0);
+    ck_assert_int_eq(pdk_job_runs_run(job_runs(it.a, it.path), 1)->state, PDK_JOB_DIED);
+}
+END_TEST
+
+/* Each request of a begin and of a finish is lost, or its answer is. */
+START_TEST(lost_answers_are_settled) {
+    static const int ops[] = {TS_OP_GET_DATA, TS_OP_SET_DATA, TS_OP_CREATE};
+    static const ts_proxy_loss losses[] = {TS_LOSE_REQUEST, TS_LOSE_REPLY};
+    make_it();
+    for (size_t k = 0; k < G_N_ELEMENTS(losses); k++) {
+        for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
+            const char *path = ts_fresh_path();
+            pdk_job *a = job_of(it.a, path, &it.options);
+            ts_proxy_arm(it.a->proxy, ops[i], losses[k], TS_PASS);
+            pdk_hold *hold = job_begun(a);
+            ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
+            ck_assert_int_eq(newest(job_runs(it.b, path))->state, PDK_JOB_RUNNING);
+            if (i < 2)
+                ts_proxy_arm(it.a->proxy, ops[i], losses[k], TS_PASS);
+            job_finished(a, hold, 3);
+            pdk_job_runs *runs = job_runs(it.b, path);
+            ck_assert_uint_eq(pdk_job_runs_count(runs), 1);
+            ck_assert_int_eq(newest(runs)->outcome, 3);
+        }
+    }
+}
+END_TEST
+
+/* A start that is on its way while its session ends, and comes after the next run has begun. */
+START_TEST(a_late_start_is_turned_away) {
+    make_it();
+    pdk_hold *hold = NULL;
+    pdk_job *a = job_of(it.a, it.path, NULL), *b = job_of(it.b, it.path, NULL);
+    job_finished(a, job_begun(a), 0);
+    ts_proxy_arm(it.a->proxy, TS_OP_SET_DATA, TS_LOSE_REQUEST, TS_BLACKHOLE);
+    refused(pdk_job_begin(a, 300, &hold, NULL), PDK_UNAVAILABLE, it.path);
+    g_autofree char *lock = g_strconcat(it.path, "/lock", NULL);
+    ck_assert_int_eq(ts_delete_tree(ts_bench_server(), lock), 0);
+    hold = job_begun(b);
+    ts_proxy_heal(it.a->proxy);
+    ck_assert_int_eq(pdk_session_flush(it.a->session, ts_patience(PATIENCE_MS)), PDK_OK);
+    pdk_job_runs *runs = job_runs(it.b, it.path);
+    ck_assert_uint_eq(pdk_job_runs_count(runs), 2);
+    ck_assert_int_eq(newest(runs)->token, pdk_hold_token(hold));
+    job_finished(b, hold, 0);
+}
+END_TEST
+
+START_TEST(the_history_is_bounded) {
+    make_it();
+    it.options.history = 3;
+    pdk_job *a = job_of(it.a, it.path, &it.options);
+    for (int i = 0; i < 5; i++)
+        job_finished(a, job_begun(a), i);
+    pdk_job_runs *runs = job_runs(it.a, it.path);
+    ck_assert_uint_eq(pdk_job_runs_count(runs), 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pdk_job_runs_run(runs, (size_t)i)->outcome, 4 - i);
+    ck_assert_ptr_null(pdk_job_runs_run(runs, 3));
+    ck_assert_uint_eq(pdk_job_runs_count(job_runs(it.a, ts_fresh_path())), 0);
+}
+END_TEST
+
+struct asking {
+    pdk_job *job;
+    atomic_int *ran;
+};
+
+static void *ask(void *user) {
+    struct asking *asking = user;
+    pdk_hold *hold = NULL;
+    if (pdk_job_begin(asking->job, PATIENCE_MS, &hold, NULL) == PDK_OK) {
+        atomic_fetch_add(asking->ran, 1);
+        job_finished(asking->job, hold, 0);
+    }
+    return NULL;
+}
+
+START_TEST(many_ask_at_once) {
+    enum { THREADS = 8 };
+    atomic_int ran = 0;
+    GThread *threads[THREADS];
+    struct asking asking[THREADS];
+    make_it();
+    it.options.at_least_ms = DAY_MS;
+    pdk_job *jobs[] = {job_of(it.a, it.path, &it.options), job_of(it.b, it.path, &it.options)};
+    for (int i = 0; i < THREADS; i++) {
+        asking[i] = (struct asking){jobs[i % 2], &ran};
+        threads[i] = g_thread_new("ask", ask, &asking[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        g_thread_join(threads[i]);
+    ck_assert_int_eq(atomic_load(&ran), 1);
+    ck_assert_uint_eq(pdk_job_runs_count(job_runs(it.a, it.path)), 1);
+}
+END_TEST
+
+/* What the last call has sent is over by then, and what it has not waited for. */
+static void count_rounds(const ts_client *client, uint64_t *fewest) {
+    ts_proxy_counters counters;
+    ts_sleep_ms(50);
+    ts_proxy_read(client->proxy, &counters);
+    ts_proxy_zero(client->proxy);
+    if (fewest && counters.rounds < *fewest)
+        *fewest = counters.rounds;
+}
+
+/* docs/recipes/job.md has these numbers. The fewest of a few tries: a renewal may come in between. */
+START_TEST(what_it_costs) {
+    uint64_t begin = UINT64_MAX, finish = UINT64_MAX, stands = UINT64_MAX, had = UINT64_MAX;
+    make_it();
+    pdk_job *a = job_of(it.a, it.path, NULL), *b = job_of(it.b, it.path, NULL);
+    job_finished(a, job_begun(a), 0);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(pdk_session_flush(it.a->session, PATIENCE_MS), PDK_OK);
+        count_rounds(it.a, NULL);
+        pdk_hold *hold = job_begun(a);
+        count_rounds(it.a, &begin);
+        count_rounds(it.b, NULL);
+        job_skipped(b);
+        count_rounds(it.b, &stands);
+        count_rounds(it.a, NULL);
+        ck_assert_int_eq(pdk_job_finish(a, hold, 0, PATIENCE_MS), PDK_OK);
+        count_rounds(it.a, &finish);
+    }
+    it.options.at_least_ms = DAY_MS;
+    pdk_job *c = job_of(it.a, it.path, &it.options);
+    job_finished(c, job_begun(c), 0);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(pdk_session_flush(it.b->session, PATIENCE_MS), PDK_OK);
+        count_rounds(it.b, NULL);
+        job_skipped(b);
+        count_rounds(it.b, &had);
+    }
+    ck_assert(begin >= 4 && begin <= 5);   /* with the watch on its own node, which is not waited for */
+    ck_assert(finish >= 2 && finish <= 3); /* with the deletion of its node */
+    ck_assert_uint_eq(stands, 3);
+    ck_assert(had >= 3 && had <= 4); /* likewise */
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("job");
+    TCase *all = ts_bench_case(suite, "job");
+    tcase_add_test(all, once_in_a_period);
+    tcase_add_test(all, at_least_for);
+    tcase_add_test(all, at_most_for);
+    tcase_add_test(all, a_hold_that_is_looked_at_late);
+    tcase_add_test(all, a_run_that_died_is_retried_at_once);
+    tcase_add_test(all, a_run_that_died_had_its_period);
+    tcase_add_test(all, released_without_an_outcome);
+    tcase_add_test(all, lost_answers_are_settled);
+    tcase_add_test(all, a_late_start_is_turned_away);
+    tcase_add_test(all, the_history_is_bounded);
+    tcase_add_test(all, many_ask_at_once);
+    tcase_add_test(all, what_it_costs);
+    suite_add_tcase(suite, all);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
