@@ -8,6 +8,9 @@ install(EXPORT paddock-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
 # A separate export: only users of the static library need the libraries that it depends on.
 install(TARGETS paddock_static EXPORT paddock-static-targets)
 install(EXPORT paddock-static-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
+# Nor do all users need servers for tests, and GLib's own files.
+install(TARGETS paddock_testing EXPORT paddock-testing-targets)
+install(EXPORT paddock-testing-targets NAMESPACE paddock:: DESTINATION "${package_dir}")
 
 configure_package_config_file(cmake/paddock-config.cmake.in paddock-config.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(paddock-config-version.cmake COMPATIBILITY SameMinorVersion)
@@ -30,8 +33,9 @@ else()
     set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
 endif()
 cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
-configure_file(cmake/paddock.pc.in paddock.pc @ONLY)
-configure_file(cmake/paddock-fence.pc.in paddock-fence.pc @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/paddock.pc" "${PROJECT_BINARY_DIR}/paddock-fence.pc" DESTINATION "${pc_dir}")
+foreach(library paddock paddock-fence paddock-testing)
+    configure_file(cmake/${library}.pc.in ${library}.pc @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${library}.pc" DESTINATION "${pc_dir}")
+endforeach()
 
 install(FILES LICENSE LICENSES/Apache-2.0.txt DESTINATION "${CMAKE_INSTALL_DOCDIR}")

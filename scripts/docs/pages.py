@@ -12,7 +12,7 @@ MAY_BLOCK = re.compile(r"\bOtherwise it blocks\b")
 WAITS_NOT = re.compile(r"\b(Does not wait|does not wait|Do not wait|do not wait|Never waits)\b")
 WAITS = re.compile(r"\b[Ww]aits for the disk\b")
 # What to link: by header.
-LIBRARIES = {"fence": ["paddock-fence"], "status": ["paddock", "paddock-fence"], "version": ["paddock", "paddock-fence"]}
+LIBRARIES = {"fence": ["paddock-fence"], "testing": ["paddock-testing"], "status": ["paddock", "paddock-fence"], "version": ["paddock", "paddock-fence"]}
 
 
 def listed(names, last="and"):

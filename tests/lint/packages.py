@@ -7,6 +7,7 @@ import re
 
 VERSION = re.compile(r"^#define PDK_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.M)
 FENCE = {"fence.h"}  # the headers of libpaddock-fence alone
+TESTING = {"testing.h"}  # of libpaddock-testing, which is no shared library
 SHARED = {"status.h", "version.h"}  # those of both libraries
 
 
@@ -39,7 +40,7 @@ def symbols(tree, version, series, headers):
         if not path.is_file():
             yield path, 1, f"is missing: the SONAME is {library}.so.{series}"
             continue
-        theirs = [h for h in headers if (h.name in FENCE | SHARED if library.endswith("fence") else h.name not in FENCE)]
+        theirs = [h for h in headers if (h.name in FENCE | SHARED if library.endswith("fence") else h.name not in FENCE | TESTING)]
         wanted = functions(theirs) | {f"PADDOCK_{series}"}  # the node is a symbol, too
         head = [f"{library}.so.{series} {library}{series} #MINVER#", f"* Build-Depends-Package: {library}-dev"]
         lines = path.read_text().splitlines()

@@ -13,7 +13,7 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", 
          *(["-mcx16"] if platform.machine() == "x86_64" else [])]
 SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
 DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
-SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c"]
+SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 # A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
 WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interrupt_wake"]}
@@ -112,7 +112,7 @@ class Bench:
         copy.write_text(f'#line 1 "{source}"\n{text}')
         # A search must notice a mutant itself: the core's own assertions would be first.
         quiet = ["-DNDEBUG"] if source.is_relative_to("src/core") and not judge.is_check else []
-        folders = [source.parent, "include", "src", "recipes", *sorted((ROOT / "tests/support").iterdir())]
+        folders = [source.parent, ".", "include", "src", "recipes", *sorted((ROOT / "tests/support").iterdir())]
         done = run([os.environ.get("CC", "cc"), *FLAGS, *self.flags, *quiet, *pkg_config("--cflags", judge.packages),
                     *(f"-I{ROOT / i}" for i in folders), "-c", copy, "-o", target])
         if done.returncode != 0:

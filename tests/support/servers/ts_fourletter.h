@@ -1,40 +1,20 @@
-/* ZooKeeper's four-letter commands: reports of a server about itself. Addresses are "ip:port". */
+/* The tests' names for what libpaddock-testing has inside: testing/fourletter.h. What a server reports about itself. */
 #ifndef TS_FOURLETTER_H
 #define TS_FOURLETTER_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "testing/fourletter.h"
 
-typedef enum {
-    TS_MODE_DOWN,    /* no answer */
-    TS_MODE_LOOKING, /* answers, but serves nobody: no quorum */
-    TS_MODE_STANDALONE,
-    TS_MODE_LEADER,
-    TS_MODE_FOLLOWER,
-} ts_server_mode;
-
-/* Sends "mntr", "srvr", "wchs", … and returns the whole answer (g_free), NULL when there is none within 2 s. */
-char *ts_fourletter(const char *address, const char *command);
-
-/* The mode that the server reports. A leader cut from its peers still says leader until its syncLimit has passed. */
-ts_server_mode ts_mode(const char *address);
-
-/* The last zxid the server has processed, -1 when it does not say. */
-int64_t ts_zxid(const char *address);
-
-/* A number out of `mntr` by its name ("zk_watch_count"), -1 when absent. */
-int64_t ts_mntr(const char *address, const char *name);
-
-/* Watches set at this server; -1 when it does not answer. */
-int64_t ts_watch_count(const char *address);
-
-/* Sessions the ensemble knows; -1 when the server does not answer. Standalone and leaders know them all. */
-int64_t ts_session_count(const char *address);
-
-/* Client connections of this server, the asking one not counted; -1 when it does not answer. */
-int64_t ts_connection_count(const char *address);
-
-/* Ephemeral nodes in the server's tree; -1 when it does not answer. */
-int64_t ts_ephemeral_count(const char *address);
+#define TS_MODE_DOWN PDK__TEST_MODE_DOWN
+#define TS_MODE_STANDALONE PDK__TEST_MODE_STANDALONE
+#define TS_MODE_LEADER PDK__TEST_MODE_LEADER
+#define TS_MODE_FOLLOWER PDK__TEST_MODE_FOLLOWER
+#define ts_fourletter pdk__test_fourletter
+#define ts_mode pdk__test_mode
+#define ts_zxid pdk__test_zxid
+#define ts_mntr pdk__test_mntr
+#define ts_watch_count pdk__test_watch_count
+#define ts_session_count pdk__test_session_count
+#define ts_connection_count pdk__test_connection_count
+#define ts_ephemeral_count pdk__test_ephemeral_count
 
 #endif

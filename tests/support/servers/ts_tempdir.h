@@ -1,16 +1,13 @@
-/* Directories for server data: on tmpfs when there is one, removed at the end, swept when an earlier run was killed. */
+/* The tests' names for what libpaddock-testing has inside: testing/tempdir.h. Folders for the servers' data. */
 #ifndef TS_TEMPDIR_H
 #define TS_TEMPDIR_H
 
-typedef struct ts_tempdir ts_tempdir;
+#include "testing/tempdir.h"
 
-/* Makes /dev/shm/paddock-test-XXXXXX, or the same under $TMPDIR or /tmp. NULL on failure. */
-ts_tempdir *ts_tempdir_new(void);
+typedef pdk__test_tempdir ts_tempdir;
 
-/* Its path; valid until ts_tempdir_free. */
-const char *ts_tempdir_path(const ts_tempdir *dir);
-
-/* Removes it with all it holds. NULL is allowed. */
-void ts_tempdir_free(ts_tempdir *dir);
+#define ts_tempdir_new pdk__test_tempdir_new
+#define ts_tempdir_path pdk__test_tempdir_path
+#define ts_tempdir_free pdk__test_tempdir_free
 
 #endif

@@ -1,0 +1,12 @@
+/* What an ensemble tells beyond the public functions, for Paddock's own tests. */
+#ifndef TESTING_ENSEMBLE_H
+#define TESTING_ENSEMBLE_H
+
+#include <paddock/testing.h>
+
+#include "fourletter.h"
+
+/* The mode that node i reports. */
+pdk__test_server_mode pdk__test_ensemble_mode(const pdk_test_ensemble *e, int i);
+
+#endif

@@ -1,0 +1,10 @@
+/* The reason of the last failure of a thread, in words. */
+#ifndef TESTING_FAIL_H
+#define TESTING_FAIL_H
+
+#include <glib.h>
+
+/* What pdk_test_error_text returns from now on. Say what failed, and what to do about it. */
+void pdk__test_fail(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+#endif

@@ -1,0 +1,197 @@
+/* Tests of libpaddock-testing by its public functions. What the other programs of this folder test is not repeated here. */
+#include <glib.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+#include "ts_check.h"
+#include "ts_fork.h"
+#include "ts_support.h"
+
+static pdk_test_ensemble *servers;
+
+static void start_one(void) {
+    servers = pdk_test_ensemble_start(NULL);
+    ck_assert_msg(servers != NULL, "%s", pdk_test_error_text());
+}
+
+static void stop_all(void) {
+    pdk_test_ensemble_stop(servers);
+    servers = NULL;
+}
+
+/* ---- what is refused, in words */
+
+static void assert_refused(const pdk_test_options *options, const char *words) {
+    ck_assert_ptr_null(pdk_test_ensemble_start(options));
+    ck_assert_msg(strstr(pdk_test_error_text(), words) != NULL, "%s", pdk_test_error_text());
+}
+
+START_TEST(options_are_checked) {
+    pdk_test_options options = {.size = sizeof options, .servers = 2};
+
+    assert_refused(&options, "it has to be 1 or 3");
+    options = (pdk_test_options){.size = sizeof options, .port = 65536};
+    assert_refused(&options, "1 to 65535");
+    options = (pdk_test_options){.size = 0};
+    assert_refused(&options, "sizeof(pdk_test_options)");
+    options = (pdk_test_options){.size = sizeof options + 1};
+    assert_refused(&options, "sizeof(pdk_test_options)");
+    options = (pdk_test_options){.size = sizeof options, .class_path = "/no/such.jar:/none"};
+    assert_refused(&options, "/no/such.jar");
+    options = (pdk_test_options){.size = sizeof options, .data = "/proc/none"};
+    assert_refused(&options, "/proc/none");
+    ck_assert_ptr_null(pdk_test_proxy_start("nonsense"));
+    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "ip:port"));
+    ck_assert_ptr_null(pdk_test_proxy_start("192.0.2.1:80"));
+    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "192.0.2.1"));
+}
+END_TEST
+
+/* A caller of a version without class_path and what follows it. */
+START_TEST(older_options_are_enough) {
+    pdk_test_options options = {.size = offsetof(pdk_test_options, class_path), .class_path = "/not/looked/at"};
+
+    servers = pdk_test_ensemble_start(&options);
+    ck_assert_ptr_nonnull(servers);
+}
+END_TEST
+
+START_TEST(the_class_path_of_the_environment_counts) {
+    const char *before = g_getenv("PADDOCK_TEST_CLASSPATH");
+    g_autofree char *saved = g_strdup(before);
+    pdk_test_options options = {.size = sizeof options,
+                                .class_path = "/usr/share/java/zookeeper.jar:/usr/share/java/*"};
+
+    g_setenv("PADDOCK_TEST_CLASSPATH", "/nowhere/*", TRUE);
+    assert_refused(NULL, "/nowhere/*");
+    servers = pdk_test_ensemble_start(&options); /* the option goes before */
+    if (saved != NULL) {
+        g_setenv("PADDOCK_TEST_CLASSPATH", saved, TRUE);
+    } else {
+        g_unsetenv("PADDOCK_TEST_CLASSPATH");
+    }
+    ck_assert_msg(servers != NULL, "%s", pdk_test_error_text());
+}
+END_TEST
+
+/* ---- processes */
+
+static void *start_in_a_thread(void *unused) {
+    (void)unused;
+    return pdk_test_ensemble_start(NULL);
+}
+
+START_TEST(a_server_outlives_the_thread_that_started_it) {
+    pthread_t thread;
+    void *started = NULL;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, start_in_a_thread, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, &started), 0);
+    servers = started;
+    ck_assert_ptr_nonnull(servers);
+    pdk_test_ensemble_kill(servers, 0);
+    ck_assert(pdk_test_ensemble_restart(servers, 0));
+    ck_assert(!pdk_test_ensemble_restart(servers, 0));
+    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "runs already"));
+    ck_assert(pdk_test_ensemble_wait_ready(servers, 20000));
+}
+END_TEST
+
+static bool is_gone(void *pid) { return !ts_alive(*(pid_t *)pid); }
+
+START_TEST(a_server_ends_with_a_killed_program) {
+    int ends[2];
+    pid_t program, server = 0;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    program = ts_fork();
+    if (program == 0) {
+        pdk_test_ensemble *mine = pdk_test_ensemble_start(NULL);
+        const pid_t pid = mine == NULL ? -1 : pdk_test_ensemble_pid(mine, 0);
+
+        if (write(ends[1], &pid, sizeof pid) == (ssize_t)sizeof pid) {
+            pause();
+        }
+        _exit(1);
+    }
+    ck_assert(ts_fd_readable(ends[0], 60000));
+    ck_assert_int_eq(read(ends[0], &server, sizeof server), sizeof server);
+    ck_assert_int_gt(server, 0);
+    ck_assert(ts_alive(server));
+    ts_kill(program);
+    ck_assert(ts_wait_until(is_gone, &server, 10000));
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(a_paused_server_is_silent) {
+    ck_assert(pdk_test_ensemble_pause(servers, 0));
+    ck_assert_int_eq(pdk_test_ensemble_leader(servers), -1); /* it waits for 2 s */
+    ck_assert(pdk_test_ensemble_resume(servers, 0));
+    ck_assert(pdk_test_ensemble_wait_ready(servers, 20000));
+    ck_assert_int_eq(pdk_test_ensemble_wait_leader(servers, -1, 20000), 0);
+    pdk_test_ensemble_kill(servers, 0);
+    ck_assert(!pdk_test_ensemble_pause(servers, 0));
+    ck_assert(!pdk_test_ensemble_resume(servers, 0));
+}
+END_TEST
+
+/* ---- a session that is ended from outside */
+
+static _Atomic int state;
+
+static void watch(zhandle_t *zh, int type, int new_state, const char *path, void *user) {
+    (void)zh;
+    (void)path;
+    (void)user;
+    if (type == ZOO_SESSION_EVENT) {
+        atomic_store(&state, new_state);
+    }
+}
+
+static bool state_is(void *wanted) { return atomic_load(&state) == *(int *)wanted; }
+
+START_TEST(a_session_is_expired_by_its_id) {
+    int connected = ZOO_CONNECTED_STATE, expired = ZOO_EXPIRED_SESSION_STATE;
+    zhandle_t *zh;
+    int64_t id;
+
+    ck_assert(!pdk_test_ensemble_expire(servers, 4711));
+    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "0x1267"));
+    zh = zookeeper_init(pdk_test_ensemble_proxied_hosts(servers), watch, 6000, NULL, NULL, 0);
+    ck_assert_ptr_nonnull(zh);
+    ck_assert(ts_wait_until(state_is, &connected, 20000));
+    id = zoo_client_id(zh)->client_id;
+    ck_assert_msg(pdk_test_ensemble_expire(servers, id), "%s", pdk_test_error_text());
+    ck_assert(ts_wait_until(state_is, &expired, 20000));
+    zookeeper_close(zh);
+    ck_assert_int_eq(pdk_test_proxy_get_mode(pdk_test_ensemble_proxy(servers, 0)), PDK_TEST_PASS);
+    ck_assert(!pdk_test_ensemble_expire(servers, id));
+    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "over already"));
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("libpaddock-testing");
+    TCase *start = tcase_create("start"), *one = tcase_create("one");
+
+    tcase_add_checked_fixture(start, NULL, stop_all);
+    tcase_add_test(start, options_are_checked);
+    tcase_add_test(start, older_options_are_enough);
+    tcase_add_test(start, the_class_path_of_the_environment_counts);
+    tcase_add_test(start, a_server_outlives_the_thread_that_started_it);
+    tcase_add_test(start, a_server_ends_with_a_killed_program);
+    suite_add_tcase(suite, start);
+    tcase_add_checked_fixture(one, start_one, stop_all);
+    tcase_add_test(one, a_paused_server_is_silent);
+    tcase_add_test(one, a_session_is_expired_by_its_id);
+    suite_add_tcase(suite, one);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
