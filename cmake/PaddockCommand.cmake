@@ -1,6 +1,6 @@
-# The command `paddock`, at build/<preset>/command/paddock. It is a client of the shared libraries, as any other program.
+# The command `paddock`, at build/<preset>/command/paddock. It is a client of the public libraries, as any other program.
 pkg_check_modules(JSON_GLIB REQUIRED IMPORTED_TARGET json-glib-1.0)
-pdk_add_programs(command LINK paddock paddock_fence PkgConfig::GLIB PkgConfig::JSON_GLIB)
+pdk_add_programs(command LINK paddock paddock_fence paddock_testing PkgConfig::GLIB PkgConfig::JSON_GLIB)
 
 option(PDK_HTTP "`paddock elect --listen`, which needs libmicrohttpd" ON)
 if(PDK_HTTP)

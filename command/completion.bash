@@ -5,7 +5,7 @@ _paddock() {
     local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run hold elect wait show watch ls top check doctor ask break fence --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'run hold elect wait show watch ls top check doctor ask break fence server --help --version' -- "$word")
         return
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -18,6 +18,11 @@ _paddock() {
     --config | --digest-file)
         compopt -o filenames
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    --data)
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
     --on-suspend)
@@ -41,6 +46,7 @@ _paddock() {
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -W '--create --shared -v --verbose -q --quiet --help' -- "$word"; compgen -f -- "$word")
         ;;
+    server) mapfile -t COMPREPLY < <(compgen -W '--ensemble --tick --port --data -v --verbose -q --quiet --help' -- "$word") ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W "$common --json --idle" -- "$word") ;;
     ask) mapfile -t COMPREPLY < <(compgen -W "$common --node --who --within" -- "$word") ;;
     break) mapfile -t COMPREPLY < <(compgen -W "$common --json --token" -- "$word") ;;

@@ -31,6 +31,7 @@ complete -c paddock -n __paddock_first -a doctor -d 'test what is assumed of the
 complete -c paddock -n __paddock_first -a ask -d 'ask a holder to let go'
 complete -c paddock -n __paddock_first -a break -d 'delete the node of a holder, if it has the token'
 complete -c paddock -n __paddock_first -a fence -d 'run a command if a fence in a file admits its token'
+complete -c paddock -n __paddock_first -a server -d 'start a throw-away ZooKeeper, for tests'
 
 # Every verb that talks to servers.
 set -l servers '__paddock_verb run hold elect wait show watch ls top check doctor ask break'
@@ -41,7 +42,7 @@ complete -c paddock -n $servers -l digest-fd -x -d 'user:password can be read fr
 complete -c paddock -n $servers -l session-timeout -x -d 'seconds, of the session'
 complete -c paddock -n $servers -l connect-timeout -x -d 'seconds, for the first answer'
 
-set -l all '__paddock_verb run hold elect wait show watch ls top check doctor ask break fence'
+set -l all '__paddock_verb run hold elect wait show watch ls top check doctor ask break fence server'
 complete -c paddock -n $all -s v -l verbose -d 'say what happens'
 complete -c paddock -n $all -s q -l quiet -d 'say nothing'
 complete -c paddock -n $all -l help -d 'show the options'
@@ -77,6 +78,10 @@ complete -c paddock -n '__paddock_verb top' -l limit -x -d 'show so many'
 complete -c paddock -n '__paddock_verb doctor' -l idle -x -d 'seconds: a container is empty no longer'
 complete -c paddock -n '__paddock_verb fence' -l create -d 'make the file if it is missing'
 complete -c paddock -n '__paddock_verb fence' -l shared -d 'the token is a reader\'s'
+complete -c paddock -n '__paddock_verb server' -l ensemble -x -a '1 3' -d 'so many servers'
+complete -c paddock -n '__paddock_verb server' -l tick -x -d 'ms: tickTime'
+complete -c paddock -n '__paddock_verb server' -l port -x -d 'for clients'
+complete -c paddock -n '__paddock_verb server' -l data -r -F -d 'keep the data in this folder'
 complete -c paddock -n '__paddock_verb fence; and not __paddock_command' -F
 
 # After "--" it is the command's own completion.

@@ -17,6 +17,7 @@ _paddock() {
         'ask:ask a holder to let go'
         'break:delete the node of a holder, if it has the token'
         'fence:run a command if a fence in a file admits its token'
+        'server:start a throw-away ZooKeeper, for tests'
     )
     always=(
         '(-s --servers)'{-s,--servers}'[host\:port,…/chroot]:servers:'
@@ -85,6 +86,12 @@ _paddock() {
         _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" \
             '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
             '--help[show the options]' '1:file:_files' '2:token:' $command
+        ;;
+    server)
+        _arguments -S '--ensemble[so many servers]:number:(1 3)' '--tick[tickTime]:ms:' '--port[for clients]:port:' \
+            '--data[keep the data in this folder]:folder:_files -/' \
+            '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
+            '--help[show the options]' $command
         ;;
     esac
 }

@@ -23,6 +23,7 @@ static const struct {
     {"ask", "ask a holder to let go", cmd_ask},
     {"break", "delete the node of a holder, if it has the token", cmd_break},
     {"fence", "run a command if a fence in a file admits its token", cmd_fence},
+    {"server", "start a throw-away ZooKeeper, for tests", cmd_server_main},
 };
 
 static void print_usage(FILE *out) {

@@ -15,5 +15,6 @@ int cmd_doctor_main(int argc, char **argv);
 int cmd_ask(int argc, char **argv);
 int cmd_break(int argc, char **argv);
 int cmd_fence(int argc, char **argv);
+int cmd_server_main(int argc, char **argv);
 
 #endif
