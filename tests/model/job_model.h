@@ -1,0 +1,84 @@
+/* The model of a job's record: every order of events, for two or three asks that are granted the lock one after the other.
+ *
+ *     job_world.c    the record, the lock nodes, the servers' clock, requests on their way, and what must hold
+ *     job_explore.c  depth first over all states, each seen once; the way to a state that breaks a promise
+ *
+ * It is harsher than ZooKeeper and the driver. An ask that has lost its lock goes on without noticing, until it would run. A write
+ * that lost its answer may be executed at any later time. A look may show any older state that its session has not passed yet.
+ */
+#ifndef JOB_MODEL_H
+#define JOB_MODEL_H
+
+#include "core/job.h"
+
+#include <stdio.h>
+
+enum { JOB_ASKS = 3, JOB_LATE = 2, JOB_STATES = 8, JOB_ACTIONS = 48, JOB_LAST = 120 };
+
+struct job_config {
+    int8_t asks;
+    int8_t every, least;
+    int8_t at_once; /* a run that died may be retried */
+    int8_t ticks;   /* of the servers' clock */
+    int8_t backs;   /* new leaders whose clock is behind by 2 */
+    int8_t losses;  /* answers, or whole writes */
+    int8_t stales;  /* looks that show an older state */
+};
+
+enum job_phase { JOB_OUT, JOB_ASKED, JOB_STARTING, JOB_RUNS, JOB_ENDING, JOB_FINISHING, JOB_OVER };
+
+struct job_line {
+    int8_t token, start, end, state;
+};
+
+/* A record, as one version of the znode has it. */
+struct job_content {
+    int8_t mtime, count;
+    struct job_line lines[JOB_ASKS];
+};
+
+struct job_write {
+    int8_t pending; /* it is on its way */
+    int8_t executed, landed;
+    int8_t version;
+    struct job_content next;
+};
+
+struct job_ask {
+    int8_t phase; /* enum job_phase */
+    int8_t asked; /* when its lock node was made */
+    int8_t stands;
+    int8_t passed; /* the newest state that its session saw */
+    int8_t ran;
+    struct job_write now, late[JOB_LATE];
+};
+
+struct job_world {
+    struct job_ask asks[JOB_ASKS];
+    struct job_content states[JOB_STATES]; /* the version is the index */
+    int8_t now, clock;
+    int8_t ticks, backs, losses, stales; /* left */
+};
+
+struct job_action {
+    char kind; /* see job_world.c */
+    int8_t ask, which;
+};
+
+struct job_result {
+    uint64_t states, steps;
+    uint64_t ran, finished, skipped, overtaken, lost, died; /* asks that came to it */
+    const char *broken;
+    bool complete;
+};
+
+void job_begin(const struct job_config *config, struct job_world *w);
+int job_possible(const struct job_config *config, const struct job_world *w, struct job_action actions[JOB_ACTIONS]);
+/* NULL, or the promise that it breaks. */
+const char *job_apply(const struct job_config *config, struct job_world *w, struct job_action action,
+                      struct job_result *counts);
+void job_tell(const struct job_world *w, struct job_action action, FILE *out);
+
+struct job_result job_explore(const struct job_config *config, FILE *out);
+
+#endif
