@@ -5,7 +5,7 @@ _paddock() {
     local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run hold elect wait show watch ls top check doctor ask break fence server --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'run hold elect job wait show watch ls top check doctor ask break fence server --help --version' -- "$word")
         return
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -37,6 +37,7 @@ _paddock() {
         mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --id --on-elected --on-deposed --on-leader \
             --check --check-every --pause --listen --observe --json" -- "$word")
         ;;
+    job) mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --json --every --at-least --at-most --retry --keep --history" -- "$word") ;;
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
     show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
     watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;

@@ -7,6 +7,7 @@ _paddock() {
         'run:run a command while holding a lock'
         'hold:hold a lock without a command'
         'elect:run a command while being the leader'
+        'job:run a command once per period across a fleet'
         'wait:wait until a lock is free'
         'show:show who holds a lock, and who waits for it'
         'watch:show a queue as it changes'
@@ -70,6 +71,12 @@ _paddock() {
             '--stdin[end when standard input ends]' '--notify[tell systemd]' '1:path:'
         ;;
     elect) _arguments -S $always $run $elect $json '1:path:' $command ;;
+    job)
+        _arguments -S $always $run $json '--every[the period\: 90s, 15m, 1h, 7d]:time:' \
+            '--at-least[no other run so soon after the start of one]:time:' '--at-most[end the command then]:time:' \
+            '--retry[run in a period again whose run died]' '--keep[how many runs the record keeps]:number:' \
+            '--history[print the last runs, and run nothing]' '1:path:' $command
+        ;;
     wait) _arguments -S $always $kind $wait $json '1:path:' ;;
     show) _arguments -S $always $kind $json '1:path:' ;;
     watch) _arguments -S $always $kind $json '--every[look so often]:seconds:' '1:path:' ;;

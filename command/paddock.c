@@ -13,6 +13,7 @@ static const struct {
     {"run", "run a command while holding a lock", cmd_run},
     {"hold", "hold a lock without a command", cmd_hold},
     {"elect", "run a command while being the leader", cmd_elect},
+    {"job", "run a command once per period across a fleet", cmd_job},
     {"wait", "wait until a lock is free", cmd_wait},
     {"show", "show who holds a lock, and who waits for it", cmd_show},
     {"watch", "show a queue as it changes", cmd_watch},

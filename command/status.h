@@ -12,6 +12,7 @@ enum {
     CMD_SOFTWARE = 70,    /* EX_SOFTWARE: the guardian was killed, or the system refuses a resource */
     CMD_BUSY = 75,        /* EX_TEMPFAIL: somebody else has it; -E changes it */
     CMD_LOST = 76,        /* the hold was lost */
+    CMD_SKIPPED = 77,     /* `job`: it has run in this period, or runs */
     CMD_STALE = 79,       /* `fence`: a later hold was admitted already */
     CMD_TOO_LONG = 124,   /* --max-hold is over, as timeout(1) says it */
     CMD_CANNOT_EXECUTE = 126,

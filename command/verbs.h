@@ -4,6 +4,7 @@
 
 int cmd_run(int argc, char **argv);
 int cmd_hold(int argc, char **argv);
+int cmd_job(int argc, char **argv);
 int cmd_elect(int argc, char **argv);
 int cmd_wait(int argc, char **argv);
 int cmd_show(int argc, char **argv);

@@ -1,0 +1,216 @@
+/* paddock job: runs a command once per period across a fleet; --history shows the last runs. */
+#include "clock.h"
+#include "job_times.h"
+#include "looker.h"
+#include "print.h"
+#include "say.h"
+#include "status.h"
+#include "verbs.h"
+#include "work.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { BEGIN_MS = 5000, FINISH_MS = 10000 };
+
+typedef struct {
+    char *every, *at_least, *at_most;
+    gboolean retry, history;
+    int keep;
+    pdk_job_options options;
+} wanted;
+
+static const char *const states[] = {"running", "finished", "died"};
+
+/* ---- the history */
+
+static void add_run(JsonBuilder *builder, const pdk_job_run *run) {
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "who", run->who);
+    cmd_json_token(builder, "token", run->token);
+    cmd_json_text(builder, "state", states[run->state]);
+    cmd_json_number(builder, "start_ms", run->start_ms);
+    cmd_json_number(builder, "end_ms", run->end_ms);
+    cmd_json_number(builder, "next_ms", run->next_ms);
+    cmd_json_number(builder, "until_ms", run->until_ms);
+    cmd_json_number(builder, "outcome", run->outcome);
+    json_builder_end_object(builder);
+}
+
+static void print_json(const char *path, const pdk_job_runs *runs) {
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", path);
+    json_builder_set_member_name(builder, "runs");
+    json_builder_begin_array(builder);
+    for (size_t i = 0; i < pdk_job_runs_count(runs); i++)
+        add_run(builder, pdk_job_runs_run(runs, i));
+    json_builder_end_array(builder);
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
+}
+
+static void print_run(const pdk_job_run *run) {
+    g_autofree char *start = cmd_when(run->start_ms), *who = cmd_escape(run->who);
+    printf("%s  %-8s", start, states[run->state]);
+    if (run->state == PDK_JOB_FINISHED)
+        printf(" %3d  %.3f s", run->outcome, (double)(run->end_ms - run->start_ms) / 1000);
+    else
+        printf("   -  -");
+    printf("  token %" G_GINT64_FORMAT "  %s\n", (gint64)run->token, who);
+}
+
+static int show_history(const cmd_settings *settings, const char *path) {
+    cmd_looker looker;
+    pdk_job_runs *runs = NULL;
+    int status = cmd_looker_open(&looker, settings, NULL);
+    if (status == CMD_OK) {
+        pdk_status answer = pdk_job_record(looker.session, path, CMD_LOOK_MS, &runs);
+        if (answer)
+            cmd_error("%s", pdk_error_text());
+        else if (settings->json)
+            print_json(path, runs);
+        for (size_t i = 0; !settings->json && i < pdk_job_runs_count(runs); i++)
+            print_run(pdk_job_runs_run(runs, i));
+        status = answer ? cmd_status(answer, settings->busy) : cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
+    }
+    pdk_job_runs_free(runs);
+    cmd_looker_close(&looker);
+    return status;
+}
+
+/* ---- a run */
+
+/* Until a server has answered. */
+static int await_server(cmd_keeper *k) {
+    int64_t since = cmd_now_ms();
+    int status = cmd_keeper_open(k);
+    while (status == CMD_OK && !k->connected) {
+        int number = 0;
+        if (cmd_keeper_wait(k, NULL, 0, 100, &number) & CMD_SAW_SIGNAL)
+            status = cmd_keeper_obey(number);
+        if (status == CMD_OK && cmd_keeper_gives_up(k, since))
+            status = CMD_UNAVAILABLE;
+    }
+    return status;
+}
+
+static int refused(const cmd_keeper *k, pdk_status answer, const pdk_job_runs *runs) {
+    const pdk_job_run *newest = pdk_job_runs_run(runs, 0);
+    if (answer == PDK_SKIPPED && newest) {
+        g_autofree char *who = cmd_escape(newest->who), *start = cmd_when(newest->start_ms),
+                        *next = cmd_when(newest->next_ms);
+        cmd_tell("%s: skipped: %s, %s since %s; the next run may start at %s", k->path, who, states[newest->state],
+                 start, next);
+    } else {
+        g_autofree char *text = cmd_escape(pdk_error_text());
+        cmd_error("%s", text);
+    }
+    return answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED : cmd_status(answer, k->settings->busy);
+}
+
+/* The command has ended, and the hold is valid: CMD_OK once that is in the record. */
+static int finish(cmd_keeper *k, pdk_job *job, int outcome) {
+    pdk_status answer = pdk_job_finish(job, k->hold, outcome, FINISH_MS);
+    if (answer == PDK_OK) {
+        k->hold = NULL;
+        return CMD_OK;
+    }
+    cmd_error("the outcome is not recorded: %s", pdk_error_text());
+    return cmd_status(answer, k->settings->busy);
+}
+
+static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name) {
+    pdk_job_runs *runs = NULL;
+    pdk_status answer = pdk_job_begin(job, BEGIN_MS, &k->hold, &runs);
+    int status = answer ? refused(k, answer, runs) : CMD_OK;
+    pdk_job_runs_free(runs);
+    if (status == CMD_OK)
+        status = cmd_work_run(work, 0);
+    if (status != CMD_OK || answer)
+        return status;
+    status = cmd_work_status(work, name);
+    int recorded = work->lost ? CMD_OK : finish(k, job, status);
+    return recorded == CMD_OK ? status : recorded;
+}
+
+static int run_command(cmd_keeper *k, const pdk_job_options *options, char **command) {
+    cmd_work work = {0};
+    pdk_job *job = NULL;
+    char **const commands[] = {command};
+    int status = cmd_work_open(&work, k, commands);
+    if (status == CMD_OK)
+        status = await_server(k);
+    if (status == CMD_OK) {
+        pdk_status answer = pdk_job_new(k->session, k->path, options, &job);
+        if (answer)
+            cmd_error("%s", pdk_error_text());
+        status = answer ? cmd_status(answer, k->settings->busy) : run_it(k, &work, job, command[0]);
+    }
+    pdk_job_unref(job);
+    cmd_work_close(&work);
+    return status;
+}
+
+/* ---- the command line */
+
+static bool read_options(wanted *j) {
+    j->options = (pdk_job_options)PDK_JOB_OPTIONS_INIT;
+    j->options.history = j->keep;
+    j->options.retry = j->retry ? PDK_JOB_RETRY_AT_ONCE : PDK_JOB_RETRY_NEXT_PERIOD;
+    return cmd_job_time("--every", j->every, &j->options.every_ms) &&
+           cmd_job_time("--at-least", j->at_least, &j->options.at_least_ms) &&
+           cmd_job_time("--at-most", j->at_most, &j->options.at_most_ms);
+}
+
+static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, char **command) {
+    cmd_keeper keeper = {.settings = settings, .signals = -1, .path = argc == 2 ? argv[1] : NULL};
+    if (!keeper.path || (!command || !*command) != j->history) {
+        cmd_error("job: a path and a command are needed: paddock job /path [option…] -- command [argument…]; or a "
+                  "path: paddock "
+                  "job --history /path");
+        return CMD_USAGE;
+    }
+    if (!read_options(j))
+        return CMD_USAGE;
+    if (j->history)
+        return show_history(settings, keeper.path);
+    int status = run_command(&keeper, &j->options, command);
+    cmd_keeper_close(&keeper);
+    return status;
+}
+
+/* The options end at "--", wherever the path stands: what follows is the command's. */
+static char **split(int *argc, char **argv) {
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            *argc = i;
+            argv[i] = NULL;
+            return argv + i + 1;
+        }
+    }
+    return NULL;
+}
+
+int cmd_job(int argc, char **argv) {
+    cmd_settings settings;
+    wanted j = {.keep = 16};
+    const GOptionEntry entries[] = {
+        {"every", 0, 0, G_OPTION_ARG_STRING, &j.every, "the period: 90s, 15m, 1h, 7d", "TIME"},
+        {"at-least", 0, 0, G_OPTION_ARG_STRING, &j.at_least, "no other run so soon after the start of one", "TIME"},
+        {"at-most", 0, 0, G_OPTION_ARG_STRING, &j.at_most, "end the command then", "TIME"},
+        {"retry", 0, 0, G_OPTION_ARG_NONE, &j.retry, "run in a period again whose run died", NULL},
+        {"keep", 0, 0, G_OPTION_ARG_INT, &j.keep, "how many runs the record keeps", "N"},
+        {"history", 0, 0, G_OPTION_ARG_NONE, &j.history, "print the last runs, and run nothing", NULL},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    char **command = split(&argc, argv);
+    int status = CMD_USAGE;
+    cmd_settings_init(&settings);
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]", CMD_OPTIONS_RUN | CMD_OPTIONS_JSON,
+                           entries))
+        status = act(&settings, &j, argc, argv, command);
+    g_free(j.every);
+    g_free(j.at_least);
+    g_free(j.at_most);
+    cmd_settings_clear(&settings);
+    return status;
+}

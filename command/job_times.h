@@ -1,0 +1,11 @@
+/* The times of `job`: numbers with a unit. */
+#ifndef CMD_JOB_TIMES_H
+#define CMD_JOB_TIMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "90s", "1.5h"; a number alone is seconds. NULL: *ms stays. false: it says what is wrong. */
+bool cmd_job_time(const char *option, const char *text, int64_t *ms);
+
+#endif
