@@ -2,6 +2,7 @@
 """`paddock server`: what it prints, what becomes of its command and its servers, and wrong input."""
 import os
 import pathlib
+import pty
 import re
 import signal
 import socket
@@ -84,6 +85,37 @@ class Server(unittest.TestCase):
         process.terminate()
         self.assertEqual(process.wait(PATIENCE), 9)
         self.assert_gone(servers)
+
+    def test_a_terminal(self):
+        """Ctrl-C is for the command alone, once: it finishes with its servers, and paddock after it."""
+        script = "trap 'echo said; \"$0\" ls / >/dev/null && echo served; exit 5' INT; echo ready; while :; do sleep 0.05; done"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(PADDOCK, [PADDOCK, "server", "--", "sh", "-c", script, PADDOCK])
+        text = ""
+        try:
+            while chunk := os.read(terminal, 1000):
+                text += chunk.decode()
+                if "ready" in text and "^C" not in text:
+                    os.write(terminal, b"\x03")
+                    text += "^C"
+        except OSError:
+            pass  # the end of a terminal
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5, text)
+        self.assertEqual((text.count("said"), text.count("served")), (1, 1), text)
+
+    def test_nohup(self):
+        """Signals that the caller has ignored end nothing."""
+        process = subprocess.Popen(["nohup", PADDOCK, "server"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stdout.close)
+        hosts = process.stdout.readline().strip()
+        process.send_signal(signal.SIGHUP)
+        self.assertIn("standalone", answer(hosts))
+        process.terminate()
+        self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_killed(self):
         """Nothing outlives it: neither the servers nor the command."""

@@ -85,6 +85,7 @@ JUDGES = {
     "late": check_program("tests/integration/test_close_late.c", *SERVERS),
     "dropped": check_program("tests/integration/test_session_dropped.c", "tests/integration/elections.c",
                              "tests/integration/self.c", *SERVERS),
+    "testing": check_program("tests/helpers/test_testing.c", *SERVERS),
     "freed": check_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
                            "tests/integration/self.c", *SERVERS),
 }
