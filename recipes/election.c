@@ -61,6 +61,7 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
         return status;
     struct pdk__queue_kind kind = {
         .entry = {pdk__recipe_profile(o.naming), PDK__LABEL_LATCH, {pdk__blocks_always, 0}},
+        .recipe = "election",
         .mode = "leader",
     };
     struct pdk__handovers handovers;

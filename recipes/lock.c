@@ -43,6 +43,7 @@ static pdk_status read_options(const pdk_lock_options *given, pdk_lock_options *
         status = pdk__recipe_check_identity(o->identity);
     *kind = (struct pdk__queue_kind){
         .entry = {pdk__recipe_profile(o->naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .recipe = "lock",
         .mode = "exclusive",
         .reacquire = o->reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
     };

@@ -42,6 +42,7 @@ static struct pdk__queue_kind kind_of(int32_t naming, bool shared) {
         .entry = {pdk__recipe_profile(naming),
                   shared ? PDK__LABEL_READ : PDK__LABEL_WRITE,
                   {pdk__blocks_unless_shared, 0}},
+        .recipe = shared ? "rwlock_read" : "rwlock_write",
         .mode = shared ? "shared" : "exclusive",
         .shared = shared,
     };

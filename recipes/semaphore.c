@@ -54,6 +54,7 @@ static struct pdk__queue *make_queue(pdk_session *session, const char *path, int
                                      struct pdk__handovers handovers) {
     static const struct pdk__queue_kind kind = {
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .recipe = "semaphore",
         .mode = "permit",
         .shared = true,
         .reacquire = PDK__REACQUIRE_QUEUES,

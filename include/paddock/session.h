@@ -157,8 +157,9 @@ typedef struct pdk_session_options {
     /* 1: pdk_session_open does not wait for a server, and connects in the background. Default 0; 0
      * or 1. See there. */
     int32_t open_in_background;
-    /* 0, and nothing else. */
-    int32_t reserved2;
+    /* How many paths have figures of their own, beside those of the session (pdk_session_stats_path): the first that
+     * recipe objects are made for. Each takes 5 kB for as long as the session lives. Default 0: none; 0 to 1000. */
+    int32_t stats_paths;
     /* Called once with on_event_user, and with on_log_user, when no callback can come any more.
      * Default NULL: nothing is called. See pdk_session_event_fn. */
     void (*on_event_user_free)(void *user);

@@ -10,6 +10,8 @@
  * few nanoseconds for each acquisition.
  *
  * Times are in microseconds here, other than in the rest of the library: a hand-over takes a few.
+ * A session that is opened with stats_paths has the figures of claims and holds for each path, too.
+ *
  * docs/operations.md says what to watch and what to alert on.
  *
  * Ownership: the caller has the struct, or the buffer. Any thread may make every call, also in a
@@ -65,7 +67,7 @@ typedef struct pdk_stats {
     size_t size;
 
     /* Claims in the queues of this session, and how they were decided: of locks, read/write locks,
-     * semaphores and candidates alike. A thread that takes a lock again that it holds makes none. Of
+     * semaphores, candidates and members of groups alike. A thread that takes a lock again that it holds makes none. Of
      * a set of rights (all.h) each part is a claim, and a hold, of its own. */
     uint64_t claims_waiting;
     uint64_t claims_granted;     /* PDK_OK */
@@ -141,45 +143,16 @@ typedef struct pdk_stats {
 } pdk_stats;
 
 /* An empty pdk_stats of this version. */
+#ifdef __cplusplus
 #define PDK_STATS_INIT                                                                             \
-    {sizeof(pdk_stats),                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     {0, 0, 0, {0}},                                                                               \
-     0,                                                                                            \
-     {0, 0, 0, {0}},                                                                               \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     {0, 0, 0, {0}},                                                                               \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0}
+    [] {                                                                                           \
+        pdk_stats pdk_empty_{};                                                                    \
+        pdk_empty_.size = sizeof pdk_empty_;                                                       \
+        return pdk_empty_;                                                                         \
+    }()
+#else
+#define PDK_STATS_INIT {.size = sizeof(pdk_stats)}
+#endif
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -196,6 +169,31 @@ PDK_API pdk_status pdk_stats_init(pdk_stats *stats, size_t size);
  *   PDK_FORKED   the session belongs to the parent process
  *   PDK_INVALID  session or stats is NULL, or stats->size is that of no version */
 PDK_API pdk_status pdk_session_stats(pdk_session *session, pdk_stats *stats);
+
+/* How many paths have figures of their own. 0 unless the session was opened with stats_paths. Then each path has them
+ * that a recipe object of the session was made for, one for each recipe there: a read/write lock is two, `rwlock_read`
+ * and `rwlock_write`. Those beyond stats_paths share one for each recipe, whose path is "". The number never gets
+ * smaller, and neither do the counters. Any thread, also in a callback; the strings are the session's. 0 for NULL, and
+ * for a session of the parent process. */
+PDK_API size_t pdk_session_stats_paths(pdk_session *session);
+
+/* Read the figures of one path: its claims, holds and losses, their times and hand-overs. All else in the struct turns 0,
+ * as it is the session's. Does not wait for a server, and allocates nothing. Any thread, also in a callback.
+ *   index   from 0; a path keeps its own
+ *   stats   begun with PDK_STATS_INIT or pdk_stats_init. The caller has it.
+ *   recipe  gets `lock`, `rwlock_read`, `rwlock_write`, `semaphore`, `election`, `group` or
+ *           `job`; or NULL
+ *   path    gets the directory in which the claims queue: with the chroot, and of a semaphore with /locks at its end. ""
+ *           stands for all paths of the recipe that have no figures of their own. NULL is allowed.
+ *
+ * The strings are the session's, and valid for as long as the caller has a reference to it.
+ *
+ *   PDK_OK       *stats has the figures
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session or stats is NULL, or stats->size is that of no version; or index is not below
+ *                pdk_session_stats_paths */
+PDK_API pdk_status pdk_session_stats_path(pdk_session *session, size_t index, pdk_stats *stats,
+                                          const char **recipe, const char **path);
 
 /* Let the extremes begin anew: lease_least_us and callback_delay_us. The counters, the histograms and
  * their max_us go on. A reading does not reset, so that several can read. Let one of them reset. Any thread,
@@ -214,7 +212,8 @@ PDK_API pdk_status pdk_session_stats_reset(pdk_session *session);
  *   buffer  gets the text and a NUL. The caller has it. NULL is allowed when size is 0.
  *   size    of the buffer, in bytes
  *   length  gets the length of the whole text, without the NUL. It changes with the figures, by a few
- *           bytes from call to call, and is never above 16000.
+ *           bytes from call to call, and is never above 16000 unless the session has stats_paths. Each of
+ *           those adds about 6000 bytes, and its path 60 times.
  *
  *   PDK_OK       buffer has the text; or size is 0, and *length tells what it takes
  *   PDK_LIMIT    *length is size or more: buffer has "", since half a text would be another one

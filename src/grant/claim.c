@@ -80,7 +80,7 @@ static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold
     *hold = g_steal_pointer(&claim->hold);
     if (claim->status == PDK_OK && !(in_time && pdk_hold_valid(*hold))) {
         pdk__hold_discard(*hold);
-        s->stats.counts.grants_lapsed++;
+        pdk__stats_lapsed(s, claim->queue->figures);
         *lapsed = g_steal_pointer(hold);
         if (in_time && s->ended == PDK_OK) {
             queue_up(claim);
@@ -152,9 +152,9 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
     assert(claim->state == PDK__CLAIM_QUEUED && (status == PDK_OK) == (hold != NULL));
     pdk__queue_remove(claim->queue, claim);
     pdk__alarm_off(&claim->alarm);
-    pdk__stats_claim_decided(s, status);
+    pdk__stats_claim_decided(s, claim->queue->figures, status);
     if (hold) {
-        pdk__stats_waited(s, claim->since, hold->since);
+        pdk__stats_waited(s, claim->queue->figures, hold->since - claim->since);
         pdk__probe_grant(claim->queue->dir, hold->token, hold->handover, hold->since - claim->since);
     } else {
         pdk__probe_refuse(claim->queue->dir, claim->number, status);

@@ -30,7 +30,7 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->token = grant->token;
     hold->handover = grant->handover;
     hold->since = now;
-    s->stats.counts.holds++;
+    pdk__stats_hold_began(s, queue->figures);
     g_snprintf(hold->token_text, sizeof hold->token_text, "%020" G_GINT64_FORMAT, hold->token);
     hold->node = g_strdup(grant->entries[0]->own_path);
     hold->proof = g_strdup_printf("%s %s", hold->node, queue->kind.mode);
@@ -106,7 +106,7 @@ static void end(struct pdk_hold *hold, bool kept, int64_t now) {
         pdk__wake(&hold->waiters);
         return;
     }
-    pdk__stats_hold_ended(hold->s, hold->since, now);
+    pdk__stats_hold_ended(hold->s, hold->queue->figures, hold->since, now);
     if (hold->reason == PDK_REASON_NONE)
         pdk__probe_release(hold->queue->dir, hold->token, now - hold->since);
     else
@@ -137,7 +137,7 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     if (hold->fd >= 0)
         eventfd_write(hold->fd, 1);
     if (!hold->parts)
-        pdk__stats_lost(hold->s, hold->reason); /* the part was counted */
+        pdk__stats_lost(hold->s, hold->queue->figures, hold->reason); /* the part was counted */
     pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
     tell(hold);
     end(hold, false, pdk__now(hold->s));

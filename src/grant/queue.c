@@ -6,6 +6,7 @@
 #include "grant/registry.h"
 #include "session/chores.h"
 #include "session/close.h"
+#include "session/path_stats.h"
 
 static struct pdk__queue *of(struct pdk__entry_owner *owner) { return (struct pdk__queue *)owner; }
 
@@ -30,6 +31,7 @@ static void assert_in_step(const struct pdk__queue *queue) {
 static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queue_kind *kind,
                                struct pdk__handovers handovers) {
     struct pdk__queue *queue = g_new0(struct pdk__queue, 1);
+    assert(kind->recipe);
     queue->owner = (struct pdk__entry_owner){moved, never_waits, true, NULL};
     atomic_init(&queue->refs, 1);
     queue->s = pdk__session_ref(s);
@@ -45,6 +47,7 @@ struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct
                                   struct pdk__handovers handovers) {
     struct pdk__queue *queue = make(s, g_strconcat(s->hosts->chroot, path, NULL), kind, handovers);
     pdk__lock(s);
+    queue->figures = pdk__path_stats_of(s, kind->recipe, queue->dir);
     g_queue_push_tail_link(&pdk__registry_of(s)->queues, &queue->link);
     pdk__unlock(s);
     return queue;
@@ -57,6 +60,7 @@ struct pdk__queue *pdk__queue_side(struct pdk__queue *main, const struct pdk__qu
     queue->data = g_strdup(main->data);
     queue->main = pdk__queue_ref(main);
     pdk__lock(main->s);
+    queue->figures = pdk__path_stats_of(main->s, kind->recipe, queue->dir);
     g_queue_push_tail_link(&pdk__registry_of(main->s)->queues, &queue->link);
     g_queue_push_tail_link(&main->sides, &queue->side);
     pdk__unlock(main->s);
@@ -215,7 +219,7 @@ static void insert(struct pdk__queue *queue, struct pdk_claim *claim) {
         next = next->next;
     g_queue_insert_before_link(&queue->claims, next, &claim->link);
     queue->tries += claim->is_try;
-    pdk__stats_claim_queued(queue->s);
+    pdk__stats_claim_queued(queue->s, queue->figures);
     pdk__probe_queue(queue->dir, claim->number, queue->claims.length);
     pdk__log(queue->s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " queues", queue->dir, claim->number);
 }
@@ -261,7 +265,7 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
     case PDK__HANDOVER_HERE:
         entry->owner = &queue->owner;
         queue->entry = entry;
-        s->stats.counts.handovers++;
+        pdk__stats_handed_over(s, queue->figures);
         pdk__probe_handover(queue->dir, entry->c.token, queue->handovers.handovers);
         grant_next(queue, now);
         return;

@@ -13,6 +13,7 @@
 #include "session/entry.h"
 
 #include <paddock/hold.h>
+#include <paddock/stats.h>
 
 struct pdk_claim;
 struct pdk__grant;
@@ -24,7 +25,8 @@ enum pdk__reacquire { PDK__REACQUIRE_DEADLOCKS, PDK__REACQUIRE_NESTS, PDK__REACQ
 /* A recipe's description of its queues. */
 struct pdk__queue_kind {
     struct pdk__entry_kind entry;
-    const char *mode; /* for sequencers */
+    const char *recipe; /* for figures by path: a word */
+    const char *mode;   /* for sequencers */
     bool shared;
     enum pdk__reacquire reacquire;
 };
@@ -65,6 +67,7 @@ struct pdk__queue {
     struct pdk_claim *admitting; /* the claim that is admitted at the gate */
     bool shut;                   /* no claim may come any more */
     bool ended;                  /* the session has ended, and every claim is answered */
+    pdk_stats *figures;          /* of its path, where asked for: the session's. Otherwise NULL */
 };
 
 struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct pdk__queue_kind *kind,

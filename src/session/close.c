@@ -8,6 +8,7 @@
 #include "session/chores.h"
 #include "session/entries.h"
 #include "session/lists.h"
+#include "session/path_stats.h"
 #include "session/supervise.h"
 #include "session/watches.h"
 
@@ -43,6 +44,7 @@ void pdk__session_free(pdk_session *s) {
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);
     g_hash_table_destroy(s->found);
+    pdk__path_stats_clear(&s->stats);
     pdk__lists_free(s);
     pdk__hosts_free(s->hosts);
     g_free(s->identity);

@@ -10,6 +10,7 @@
 #include "session/lists.h"
 #include "session/ops.h"
 #include "session/options.h"
+#include "session/path_stats.h"
 #include "session/reap.h"
 #include "session/renew.h"
 #include "session/threads.h"
@@ -51,7 +52,7 @@ static pdk_status check_numbers(const pdk_session_options *o) {
         {"log_level", o->log_level, PDK_LOG_ERROR, PDK_LOG_DEBUG},
         {"reserved", o->reserved, 0, 0},
         {"open_in_background", o->open_in_background, 0, 1},
-        {"reserved2", o->reserved2, 0, 0},
+        {"stats_paths", o->stats_paths, 0, 1000},
         {"token_base", o->token_base, 0, PDK__TOKEN_BASE_MAX},
     };
     pdk_status status = PDK_OK;
@@ -131,6 +132,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     pdk__renew_init(s);
     pdk__silence_init(s);
     pdk__stats_init(&s->stats);
+    pdk__path_stats_init(&s->stats, o->stats_paths);
     pdk__lease_init(&s->lease, o->server_tick_ms * PDK__MS, o->touch_hops);
     return s;
 }

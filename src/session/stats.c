@@ -4,6 +4,7 @@
 #include "core/histogram.h"
 #include "session/blocking.h"
 #include "session/options.h"
+#include "session/path_stats.h"
 #include "session/session.h"
 
 /* A size of the first version ends there. */
@@ -34,32 +35,13 @@ static uint64_t *decided_as(pdk_stats *counts, pdk_status status) {
     }
 }
 
-void pdk__stats_claim_queued(pdk_session *s) {
-    pdk__assert_locked(s);
-    s->stats.counts.claims_waiting++;
+static void decided(pdk_stats *counts, pdk_status status) {
+    assert(counts->claims_waiting > 0);
+    counts->claims_waiting--;
+    ++*decided_as(counts, status);
 }
 
-void pdk__stats_claim_decided(pdk_session *s, pdk_status status) {
-    pdk__assert_locked(s);
-    assert(s->stats.counts.claims_waiting > 0);
-    s->stats.counts.claims_waiting--;
-    ++*decided_as(&s->stats.counts, status);
-}
-
-void pdk__stats_waited(pdk_session *s, int64_t since, int64_t now) {
-    pdk__assert_locked(s);
-    pdk__histogram_count(&s->stats.counts.wait_time, now - since);
-}
-
-void pdk__stats_lease(pdk_session *s, int64_t now) {
-    pdk__assert_locked(s);
-    if (s->stats.counts.holds > 0)
-        s->stats.least = MIN(s->stats.least, MAX(s->lease.end - now, 0));
-}
-
-void pdk__stats_lost(pdk_session *s, pdk_reason reason) {
-    pdk__assert_locked(s);
-    pdk_stats *counts = &s->stats.counts;
+static void lost(pdk_stats *counts, pdk_reason reason) {
     uint64_t *const by_reason[] = {
         [PDK_REASON_EXPIRED] = &counts->lost_expired,     [PDK_REASON_LEASE] = &counts->lost_lease,
         [PDK_REASON_NODE_GONE] = &counts->lost_node_gone, [PDK_REASON_CLOSED] = &counts->lost_closed,
@@ -69,11 +51,72 @@ void pdk__stats_lost(pdk_session *s, pdk_reason reason) {
     ++*by_reason[reason];
 }
 
-void pdk__stats_hold_ended(pdk_session *s, int64_t since, int64_t now) {
+static void hold_ended(pdk_stats *counts, int64_t ns) {
+    assert(counts->holds > 0);
+    counts->holds--;
+    pdk__histogram_count(&counts->hold_time, ns);
+}
+
+void pdk__stats_claim_queued(pdk_session *s, pdk_stats *path) {
+    pdk__assert_locked(s);
+    s->stats.counts.claims_waiting++;
+    if (path)
+        path->claims_waiting++;
+}
+
+void pdk__stats_claim_decided(pdk_session *s, pdk_stats *path, pdk_status status) {
+    pdk__assert_locked(s);
+    decided(&s->stats.counts, status);
+    if (path)
+        decided(path, status);
+}
+
+void pdk__stats_waited(pdk_session *s, pdk_stats *path, int64_t ns) {
+    pdk__assert_locked(s);
+    pdk__histogram_count(&s->stats.counts.wait_time, ns);
+    if (path)
+        pdk__histogram_count(&path->wait_time, ns);
+}
+
+void pdk__stats_lapsed(pdk_session *s, pdk_stats *path) {
+    pdk__assert_locked(s);
+    s->stats.counts.grants_lapsed++;
+    if (path)
+        path->grants_lapsed++;
+}
+
+void pdk__stats_handed_over(pdk_session *s, pdk_stats *path) {
+    pdk__assert_locked(s);
+    s->stats.counts.handovers++;
+    if (path)
+        path->handovers++;
+}
+
+void pdk__stats_lease(pdk_session *s, int64_t now) {
+    pdk__assert_locked(s);
+    if (s->stats.counts.holds > 0)
+        s->stats.least = MIN(s->stats.least, MAX(s->lease.end - now, 0));
+}
+
+void pdk__stats_hold_began(pdk_session *s, pdk_stats *path) {
+    pdk__assert_locked(s);
+    s->stats.counts.holds++;
+    if (path)
+        path->holds++;
+}
+
+void pdk__stats_lost(pdk_session *s, pdk_stats *path, pdk_reason reason) {
+    pdk__assert_locked(s);
+    lost(&s->stats.counts, reason);
+    if (path)
+        lost(path, reason);
+}
+
+void pdk__stats_hold_ended(pdk_session *s, pdk_stats *path, int64_t since, int64_t now) {
     pdk__stats_lease(s, now);
-    assert(s->stats.counts.holds > 0);
-    s->stats.counts.holds--;
-    pdk__histogram_count(&s->stats.counts.hold_time, now - since);
+    hold_ended(&s->stats.counts, now - since);
+    if (path)
+        hold_ended(path, now - since);
 }
 
 void pdk__stats_renewed(pdk_session *s, int64_t sent, int64_t now) {
@@ -109,6 +152,10 @@ pdk_status pdk_stats_init(pdk_stats *stats, size_t size) {
     return pdk__options_init("pdk_stats_init", stats, size, &empty, sizeof empty, STATS_FIRST_SIZE);
 }
 
+pdk_status pdk__stats_give(const char *call, pdk_stats *stats, const pdk_stats *all) {
+    return pdk__options_init(call, stats, stats ? stats->size : 0, all, sizeof *all, STATS_FIRST_SIZE);
+}
+
 pdk_status pdk_session_stats(pdk_session *session, pdk_stats *stats) {
     static const char call[] = "pdk_session_stats";
     pdk_status status = pdk__check_call(session, call, 0);
@@ -116,7 +163,7 @@ pdk_status pdk_session_stats(pdk_session *session, pdk_stats *stats) {
         return status;
     pdk_stats all;
     read_all(session, &all);
-    return pdk__options_init(call, stats, stats ? stats->size : 0, &all, sizeof all, STATS_FIRST_SIZE);
+    return pdk__stats_give(call, stats, &all);
 }
 
 pdk_status pdk_session_stats_reset(pdk_session *session) {
@@ -141,7 +188,8 @@ pdk_status pdk_session_stats_text(pdk_session *session, char *buffer, size_t siz
         return pdk__fail(PDK_INVALID, "%s: buffer: NULL; allowed with a size of 0 alone, which is %zu", call, size);
     pdk_stats all;
     read_all(session, &all);
-    *length = pdk__stats_text(&all, buffer, size);
+    struct pdk__path_rows rows = pdk__path_stats_rows(session);
+    *length = pdk__stats_text(&all, &rows, buffer, size);
     if (size == 0 || *length < size)
         return PDK_OK;
     buffer[0] = '\0';

@@ -118,6 +118,7 @@ void platform_pass(int64_t ns) {
 
 void rival_open(struct rival *r) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.stats_paths = 1;
     options.session_timeout_ms = TIMEOUT_MS;
     options.server_tick_ms = TICK / SIM_MS;
     options.on_event = on_event;

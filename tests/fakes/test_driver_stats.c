@@ -9,10 +9,35 @@
 
 static pdk_stats stats;
 
+/* What is counted by path, which is all from `claims_waiting` up to `lost_closed`. */
+enum { BY_PATH = offsetof(pdk_stats, session_timeout_us) / sizeof(uint64_t) };
+
+/* The figures of the paths together are those of the session, but for the longest time. */
+static void check_paths(pdk_session *session) {
+    uint64_t sums[BY_PATH] = {0}, whole[BY_PATH];
+    for (size_t i = 0; i < pdk_session_stats_paths(session); i++) {
+        pdk_stats path = PDK_STATS_INIT;
+        uint64_t numbers[BY_PATH];
+        ck_assert_int_eq(pdk_session_stats_path(session, i, &path, NULL, NULL), PDK_OK);
+        path.wait_time.max_us = path.hold_time.max_us = 0;
+        memcpy(numbers, &path, sizeof numbers);
+        for (size_t k = 1; k < BY_PATH; k++)
+            sums[k] += numbers[k];
+    }
+    pdk_stats all = stats;
+    all.wait_time.max_us = all.hold_time.max_us = 0;
+    memcpy(whole, &all, sizeof whole);
+    for (size_t k = 1; k < BY_PATH; k++)
+        ck_assert_msg(sums[k] == whole[k], "number %zu of the struct is %lu, and of its paths %lu", k, whole[k],
+                      sums[k]);
+}
+
 static void read_in(void *subject, void *what) {
+    pdk_session *session = ((struct rival *)subject)->session;
     (void)what;
     stats = (pdk_stats)PDK_STATS_INIT;
-    ck_assert_int_eq(pdk_session_stats(((struct rival *)subject)->session, &stats), PDK_OK);
+    ck_assert_int_eq(pdk_session_stats(session, &stats), PDK_OK);
+    check_paths(session);
 }
 
 static const pdk_stats *stats_of(struct rival *r) {

@@ -113,6 +113,129 @@ START_TEST(what_a_link_and_a_server_did_is_counted) {
 }
 END_TEST
 
+/* ---- by path */
+
+enum { PATHS = 3 };
+
+static pdk_session *open_with_paths(void) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *session = NULL;
+    options.session_timeout_ms = SESSION_MS;
+    options.stats_paths = PATHS;
+    ck_assert_int_eq(pdk_session_open(ts_bench_server(), &options, &session), PDK_OK);
+    return session;
+}
+
+static void close_it(pdk_session *session) {
+    ck_assert_int_eq(pdk_session_close(session, ts_patience(5000)), PDK_OK);
+    pdk_session_unref(session);
+}
+
+static void lock_once(pdk_session *session, const char *path) {
+    pdk_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_lock_new(session, path, NULL, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(lock, ts_patience(5000), &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    pdk_lock_unref(lock);
+}
+
+/* The figures of the one row with that recipe and path. */
+static pdk_stats row(pdk_session *session, const char *recipe, const char *path) {
+    pdk_stats found = PDK_STATS_INIT;
+    unsigned rows = 0;
+    for (size_t i = 0; i < pdk_session_stats_paths(session); i++) {
+        const char *its_recipe, *its_path;
+        pdk_stats one = PDK_STATS_INIT;
+        ck_assert_int_eq(pdk_session_stats_path(session, i, &one, &its_recipe, &its_path), PDK_OK);
+        if (strcmp(its_recipe, recipe) == 0 && strcmp(its_path, path) == 0) {
+            found = one;
+            rows++;
+        }
+    }
+    ck_assert_msg(rows == 1, "%u rows of %s %s", rows, recipe, path);
+    return found;
+}
+
+START_TEST(each_path_has_figures_of_its_own) {
+    pdk_session *session = open_with_paths();
+    char *turns = g_strdup(ts_fresh_path()), *both = g_strdup(ts_fresh_path());
+    pthread_t threads[THREADS];
+    pdk_rwlock *rwlock = NULL;
+    pdk_hold *hold = NULL, *none = NULL;
+    ck_assert_int_eq(pdk_lock_new(session, turns, NULL, &shared.lock), PDK_OK);
+    shared.handed_over = 0;
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_turns, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_eq(pdk_rwlock_new(session, both, NULL, &rwlock), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_read(rwlock, ts_patience(5000), &hold), PDK_OK);
+    pdk_hold_detach_thread(hold);
+    ck_assert_int_eq(pdk_rwlock_write(rwlock, 0, &none), PDK_BUSY);
+    pdk_stats lock = row(session, "lock", turns), reader = row(session, "rwlock_read", both),
+              writer = row(session, "rwlock_write", both);
+    ck_assert_uint_eq(lock.claims_granted, THREADS * ROUNDS);
+    ck_assert_uint_eq(lock.wait_time.count, THREADS * ROUNDS);
+    ck_assert_uint_eq(lock.hold_time.count, THREADS * ROUNDS);
+    ck_assert_uint_eq(lock.handovers, (uint64_t)shared.handed_over);
+    ck_assert_uint_eq(lock.claims_waiting + lock.holds + lock.session_timeout_us, 0);
+    ck_assert_uint_eq(reader.holds, 1);
+    ck_assert_uint_eq(writer.claims_busy, 1);
+    ck_assert_uint_eq(writer.claims_waiting + writer.holds, 0);
+    pdk_lock_unref(shared.lock);
+    ck_assert_int_eq(pdk_session_close(session, ts_patience(5000)), PDK_OK); /* the hold that is left is lost */
+    reader = row(session, "rwlock_read", both);
+    ck_assert_uint_eq(reader.lost_closed, 1);
+    ck_assert_uint_eq(reader.holds, 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    pdk_rwlock_unref(rwlock);
+    pdk_session_unref(session);
+    g_free(turns);
+    g_free(both);
+}
+END_TEST
+
+START_TEST(paths_beyond_the_number_share_their_figures) {
+    pdk_session *session = open_with_paths();
+    char *first = g_strdup(ts_fresh_path());
+    size_t length = 0;
+    lock_once(session, first);
+    for (int i = 1; i < PATHS + 2; i++)
+        lock_once(session, ts_fresh_path());
+    lock_once(session, first);
+    ck_assert_uint_eq(pdk_session_stats_paths(session), PATHS + 1);
+    ck_assert_int_eq(pdk_session_stats_path(session, 0, &stats, NULL, NULL), PDK_OK);
+    refused(pdk_session_stats_path(session, 0, NULL, NULL, NULL), PDK_INVALID, "struct");
+    refused(pdk_session_stats_path(session, PATHS + 1, &stats, NULL, NULL), PDK_INVALID, "index");
+    ck_assert_uint_eq(row(session, "lock", first).claims_granted, 2);
+    ck_assert_uint_eq(row(session, "lock", "").claims_granted, 2);
+    ck_assert_int_eq(pdk_session_stats_text(session, NULL, 0, &length), PDK_OK);
+    char *text = g_malloc(length + 100),
+         *name = g_strdup_printf("paddock_path_holds{recipe=\"lock\",path=\"%s\"}", first);
+    ck_assert_int_eq(pdk_session_stats_text(session, text, length + 100, &length), PDK_OK);
+    ck_assert(sample(text, name) == 0);
+    ck_assert(sample(text, "paddock_path_claims_total{recipe=\"lock\",path=\"\",result=\"granted\"}") == 2);
+    g_free(name);
+    g_free(text);
+    g_free(first);
+    close_it(session);
+}
+END_TEST
+
+START_TEST(no_path_has_figures_unless_asked_for) {
+    pdk_stats none = PDK_STATS_INIT;
+    const char *recipe = "kept", *path = "kept";
+    ts_bench_acquire(ts_lock(client, ts_fresh_path()), 5000);
+    ck_assert_uint_eq(pdk_session_stats_paths(client->session), 0);
+    refused(pdk_session_stats_path(client->session, 0, &none, &recipe, &path), PDK_INVALID, "index");
+    ck_assert_str_eq(recipe, "kept");
+    char *text = read_text();
+    ck_assert_ptr_null(strstr(text, "paddock_path_"));
+    g_free(text);
+}
+END_TEST
+
 /* ---- reading */
 
 START_TEST(a_reset_lets_the_extremes_begin_anew) {
@@ -171,6 +294,8 @@ START_TEST(bad_input_is_refused) {
     ck_assert_uint_eq(untouched.connected, 0);
     refused(pdk_stats_init(NULL, sizeof untouched), PDK_INVALID, "struct");
     refused(pdk_stats_init(&untouched, 16), PDK_INVALID, "size");
+    ck_assert_uint_eq(pdk_session_stats_paths(NULL), 0);
+    refused(pdk_session_stats_path(NULL, 0, &untouched, NULL, NULL), PDK_INVALID, "session");
     refused(pdk_session_stats_reset(NULL), PDK_INVALID, "session");
     refused(pdk_session_stats_text(NULL, text, sizeof text, &length), PDK_INVALID, "session");
     refused(pdk_session_stats_text(client->session, NULL, 1, &length), PDK_INVALID, "buffer");
@@ -185,6 +310,9 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, begin, NULL);
     tcase_add_test(cases, threads_that_take_turns_are_counted_as_they_count);
     tcase_add_test(cases, what_a_link_and_a_server_did_is_counted);
+    tcase_add_test(cases, each_path_has_figures_of_its_own);
+    tcase_add_test(cases, paths_beyond_the_number_share_their_figures);
+    tcase_add_test(cases, no_path_has_figures_unless_asked_for);
     tcase_add_test(cases, a_reset_lets_the_extremes_begin_anew);
     tcase_add_test(cases, a_struct_of_another_version_gets_what_it_has_room_for);
     tcase_add_test(cases, a_text_that_does_not_fit_is_refused_with_its_length);

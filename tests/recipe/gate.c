@@ -198,6 +198,7 @@ static struct pdk__queue *queue_new(pdk_session *session, const char *path, int3
     static const struct pdk__gate at_the_gate = {enter, leave};
     static const struct pdk__queue_kind kind = {
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {nobody_blocks, 0}},
+        .recipe = "gate",
         .mode = "shared",
         .shared = true,
         .reacquire = PDK__REACQUIRE_QUEUES,

@@ -6,14 +6,18 @@
 #include <locale.h>
 #include <string.h>
 
-static char text[20000];
+static char text[60000];
 
-static const char *text_of(const pdk_stats *stats) {
-    size_t length = pdk__stats_text(stats, text, sizeof text);
+static const char *text_with(const pdk_stats *stats, const struct pdk__path_rows *rows) {
+    size_t length = pdk__stats_text(stats, rows, text, sizeof text);
     ck_assert_uint_lt(length, sizeof text);
     ck_assert_uint_eq(strlen(text), length);
     return text;
 }
+
+static const struct pdk__path_rows no_rows;
+
+static const char *text_of(const pdk_stats *stats) { return text_with(stats, &no_rows); }
 
 /* ---- a strict reader of what OpenMetrics 1.0 allows us */
 
@@ -73,6 +77,11 @@ static void read_metadata(const char *line) {
 
 static void read_bucket(const char *label, uint64_t value) {
     char *end;
+    if (reading.count && reading.sum) { /* the next one of the family, with other labels */
+        reading.below = -1;
+        reading.within = 0;
+        reading.count = reading.sum = false;
+    }
     double bound = strcmp(label, "+Inf") == 0 ? G_MAXDOUBLE : g_ascii_strtod(label, &end);
     ck_assert_msg(bound > reading.below && value >= reading.within, "%s: bucket %s", reading.name, label);
     ck_assert_msg(!reading.count && !reading.sum, "%s: a bucket behind the sum", reading.name);
@@ -95,22 +104,23 @@ static void read_histogram(const char *suffix, const char *label, const char *va
     }
 }
 
-/* name{label="value"} number */
+/* name{label="value",…} number */
 static void read_sample(const char *line) {
     GMatchInfo *match;
-    GRegex *regex = g_regex_new("^([a-z_]+)(?:\\{([a-z]+)=\"([^\"\\\\]*)\"\\})? ([0-9]+(?:\\.[0-9]+)?)$",
+    GRegex *regex = g_regex_new("^([a-z_]+)(?:\\{(?:[a-z]+=\"(?:[^\"\\\\]|\\\\[\\\\\"n])*\",)*"
+                                "([a-z]+)=\"((?:[^\"\\\\]|\\\\[\\\\\"n])*)\"\\})? ([0-9]+(?:\\.[0-9]+)?)$",
                                 (GRegexCompileFlags)0, (GRegexMatchFlags)0, NULL);
     ck_assert_msg(g_regex_match(regex, line, (GRegexMatchFlags)0, &match), "not a sample: %s", line);
     char *name = g_match_info_fetch(match, 1), *label = g_match_info_fetch(match, 2),
          *labelled = g_match_info_fetch(match, 3), *value = g_match_info_fetch(match, 4);
     ck_assert_msg(g_str_has_prefix(name, reading.name), "%s: not of the family %s", line, reading.name);
     const char *suffix = name + strlen(reading.name);
-    char *key = g_strconcat(name, "{", labelled, NULL);
+    char *key = g_strdup_printf("sample %.*s", (int)(strrchr(line, ' ') - line), line);
     once(key);
     g_free(key);
     reading.samples++;
     if (strcmp(reading.type, "histogram") == 0) {
-        ck_assert_str_eq(label, strcmp(suffix, "_bucket") == 0 ? "le" : "");
+        ck_assert((strcmp(label, "le") == 0) == (strcmp(suffix, "_bucket") == 0));
         read_histogram(suffix, labelled, value);
     } else {
         ck_assert(strcmp(reading.type, "gauge") == 0 || strcmp(reading.type, "counter") == 0);
@@ -194,12 +204,47 @@ START_TEST(known_figures) {
 }
 END_TEST
 
+static const struct {
+    const char *recipe, *path;
+} places[] = {{"lock", "/jobs/a"}, {"rwlock_read", "/quote\"back\\slash\nline"}, {"lock", ""}};
+
+static void read_place(void *user, size_t index, pdk_stats *stats, const char **recipe, const char **path) {
+    ck_assert(user == places);
+    *stats = known();
+    stats->claims_granted += index;
+    *recipe = places[index].recipe;
+    *path = places[index].path;
+}
+
+static const struct pdk__path_rows three_rows = {G_N_ELEMENTS(places), read_place, (void *)places};
+
+START_TEST(figures_by_path) {
+    const pdk_stats stats = known();
+    const char *all = text_with(&stats, &three_rows);
+    ck_assert_uint_eq(read_text(all), 27 + 8);
+    has(all, "paddock_claims_total{result=\"granted\"} 12");
+    has(all, "# TYPE paddock_path_claims counter");
+    has(all, "paddock_path_claims_total{recipe=\"lock\",path=\"/jobs/a\",result=\"granted\"} 12");
+    has(all, "paddock_path_claims_total{recipe=\"rwlock_read\",path=\"/"
+             "quote\\\"back\\\\slash\\nline\",result=\"granted\"} 13");
+    has(all, "paddock_path_claims_total{recipe=\"lock\",path=\"\",result=\"granted\"} 14");
+    has(all, "paddock_path_losses_total{recipe=\"lock\",path=\"/jobs/a\",reason=\"lease\"} 2");
+    has(all, "paddock_path_holds{recipe=\"lock\",path=\"/jobs/a\"} 0");
+    has(all, "paddock_path_claim_wait_seconds_bucket{recipe=\"lock\",path=\"/jobs/a\",le=\"0.000004\"} 1");
+    has(all, "paddock_path_claim_wait_seconds_bucket{recipe=\"lock\",path=\"/jobs/a\",le=\"0.000016\"} 2");
+    has(all, "paddock_path_claim_wait_seconds_bucket{recipe=\"lock\",path=\"/jobs/a\",le=\"+Inf\"} 3");
+    has(all, "paddock_path_claim_wait_seconds_sum{recipe=\"lock\",path=\"/jobs/a\"} 5.000012");
+    ck_assert_ptr_null(strstr(all, "paddock_path_renewal"));
+    ck_assert_ptr_null(strstr(all, "paddock_path_lease"));
+}
+END_TEST
+
 /* The table of the guide for operators names each family, and nothing else that begins so. */
 START_TEST(the_guide_names_each_metric) {
     const pdk_stats stats = known();
     char *path = g_build_filename(g_getenv("PDK_SOURCE"), "docs", "operations.md", NULL), *guide = NULL;
     ck_assert(g_file_get_contents(path, &guide, NULL, NULL));
-    const char *all = text_of(&stats);
+    const char *all = text_with(&stats, &three_rows);
     char **lines = g_strsplit(all, "\n", -1);
     for (char **line = lines; *line; line++) {
         char **words = g_strsplit(*line, " ", 4);
@@ -262,11 +307,11 @@ START_TEST(a_short_buffer_is_not_overrun) {
     const pdk_stats stats = known();
     const size_t length = strlen(text_of(&stats));
     char *whole = g_strdup(text);
-    ck_assert_uint_eq(pdk__stats_text(&stats, NULL, 0), length);
+    ck_assert_uint_eq(pdk__stats_text(&stats, &no_rows, NULL, 0), length);
     for (size_t size = 1; size <= length + 1; size += size < 300 || size > length - 300 ? 1 : 97) {
         char *part = g_malloc(size + 1);
         part[size] = '!';
-        ck_assert_uint_eq(pdk__stats_text(&stats, part, size), length);
+        ck_assert_uint_eq(pdk__stats_text(&stats, &no_rows, part, size), length);
         ck_assert_int_eq(part[size], '!');
         ck_assert_uint_eq(strlen(part), size - 1);
         ck_assert_int_eq(strncmp(part, whole, size - 1), 0);
@@ -280,6 +325,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("stats_text");
     TCase *cases = tcase_create("stats_text");
     tcase_add_test(cases, known_figures);
+    tcase_add_test(cases, figures_by_path);
     tcase_add_test(cases, the_guide_names_each_metric);
     tcase_add_test(cases, what_there_is_none_of_has_no_sample);
     tcase_add_test(cases, the_locale_does_not_matter);
