@@ -1,8 +1,8 @@
 # bash completion for paddock(1)
 _paddock() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} i
-    local common='-s --servers --config --digest-file --digest-fd --session-timeout --connect-timeout -v --verbose -q --quiet --help'
-    local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label'
+    local common='-s --servers --config --digest-file --digest-fd --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --help'
+    local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label --on-ask'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W 'run hold elect job wait show watch ls top check doctor ask break fence server --help --version' -- "$word")
@@ -29,15 +29,19 @@ _paddock() {
         mapfile -t COMPREPLY < <(compgen -W 'ignore stop term' -- "$word")
         return
         ;;
+    --on-ask)
+        mapfile -t COMPREPLY < <(compgen -W 'ignore term' -- "$word")
+        return
+        ;;
     esac
     case $verb in
     run) mapfile -t COMPREPLY < <(compgen -W "$common $claim --timing --max-hold --on-suspend" -- "$word") ;;
     hold) mapfile -t COMPREPLY < <(compgen -W "$common $claim --ready-fd --stdin --notify" -- "$word") ;;
     elect)
-        mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --id --on-elected --on-deposed --on-leader \
+        mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --id --on-elected --on-deposed --on-leader \
             --check --check-every --pause --listen --observe --json" -- "$word")
         ;;
-    job) mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --json --every --at-least --at-most --retry --keep --history" -- "$word") ;;
+    job) mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --json --every --at-least --at-most --retry --keep --history" -- "$word") ;;
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
     show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
     watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;

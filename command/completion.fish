@@ -42,6 +42,7 @@ complete -c paddock -n $servers -l digest-file -r -F -d 'user:password is in thi
 complete -c paddock -n $servers -l digest-fd -x -d 'user:password can be read from this descriptor'
 complete -c paddock -n $servers -l session-timeout -x -d 'seconds, of the session'
 complete -c paddock -n $servers -l connect-timeout -x -d 'seconds, for the first answer'
+complete -c paddock -n $servers -l token-base -x -d 'the generation before every token'
 
 set -l all '__paddock_verb run hold elect job wait show watch ls top check doctor ask break fence server'
 complete -c paddock -n $all -s v -l verbose -d 'say what happens'
@@ -54,6 +55,7 @@ complete -c paddock -n '__paddock_verb run hold wait' -s w -l wait -x -d 'second
 complete -c paddock -n '__paddock_verb run hold wait' -s E -l conflict-exit-code -x -d 'exit status when it is taken'
 complete -c paddock -n '__paddock_verb run hold' -s n -l try -d 'do not wait'
 complete -c paddock -n '__paddock_verb run hold' -l label -x -d 'appended to the identity that others see'
+complete -c paddock -n '__paddock_verb run hold elect job' -l on-ask -x -a 'ignore term' -d 'when somebody asks for the lock'
 complete -c paddock -n '__paddock_verb run elect job' -l timing -d 'say when TERM and KILL come'
 complete -c paddock -n '__paddock_verb run elect job' -l max-hold -x -d 'seconds: end the command then'
 complete -c paddock -n '__paddock_verb run elect job' -l on-suspend -x -a 'ignore stop term' -d 'when the connection is lost'

@@ -2,7 +2,7 @@
 # zsh completion for paddock(1)
 
 _paddock() {
-    local -a verbs always kind wait claim run elect json command
+    local -a verbs always kind wait claim asked run elect json command
     verbs=(
         'run:run a command while holding a lock'
         'hold:hold a lock without a command'
@@ -27,6 +27,7 @@ _paddock() {
         '--digest-fd[user\:password can be read from descriptor N]:descriptor:'
         '--session-timeout[of the session]:seconds:'
         '--connect-timeout[for the first answer]:seconds:'
+        '--token-base[the generation before every token]:number:'
         '(-v --verbose)'{-v,--verbose}'[say what happens]'
         '(-q --quiet)'{-q,--quiet}'[say nothing]'
         '--help[show the options]'
@@ -37,6 +38,7 @@ _paddock() {
         '(-E --conflict-exit-code)'{-E,--conflict-exit-code}'[exit status when it is taken]:code:'
     )
     claim=('(-n --try)'{-n,--try}'[do not wait]' '--label[appended to the identity that others see]:text:')
+    asked=('--on-ask[when somebody asks for the lock]:what:(ignore term)')
     run=(
         '--timing[say when TERM and KILL come]'
         '--max-hold[end the command after this time]:seconds:'
@@ -65,14 +67,14 @@ _paddock() {
     shift words
     ((CURRENT--))
     case $verb in
-    run) _arguments -S $always $kind $wait $claim $run '1:path:' $command ;;
+    run) _arguments -S $always $kind $wait $claim $asked $run '1:path:' $command ;;
     hold)
-        _arguments -S $always $kind $wait $claim '--ready-fd[write the sequencer to it once held]:descriptor:' \
+        _arguments -S $always $kind $wait $claim $asked '--ready-fd[write the sequencer to it once held]:descriptor:' \
             '--stdin[end when standard input ends]' '--notify[tell systemd]' '1:path:'
         ;;
-    elect) _arguments -S $always $run $elect $json '1:path:' $command ;;
+    elect) _arguments -S $always $asked $run $elect $json '1:path:' $command ;;
     job)
-        _arguments -S $always $run $json '--every[the period\: 90s, 15m, 1h, 7d]:time:' \
+        _arguments -S $always $asked $run $json '--every[the period\: 90s, 15m, 1h, 7d]:time:' \
             '--at-least[no other run so soon after the start of one]:time:' '--at-most[end the command then]:time:' \
             '--retry[run in a period again whose run died]' '--keep[how many runs the record keeps]:number:' \
             '--history[print the last runs, and run nothing]' '1:path:' $command

@@ -95,8 +95,9 @@ static int stand_or_leave(cmd_election *e) {
 /* The gate lets the work begin. */
 static bool has_passed(const cmd_election *e) {
     const cmd_work *w = &e->work;
-    bool passed = !w->refused && !w->lost && !w->too_long && !w->terminated_by && !e->resigns && w->status == 0;
-    if (!passed && !w->lost && !e->resigns)
+    bool passed =
+        !w->refused && !w->lost && !w->too_long && !w->terminated_by && !w->asked && !e->resigns && w->status == 0;
+    if (!passed && !w->lost && !w->asked && !e->resigns)
         cmd_error("--on-elected did not end with 0: the work does not begin");
     return passed;
 }
@@ -131,6 +132,7 @@ static bool lead(cmd_election *e, char **command, int *status) {
     bool passed = true;
     k->hold = g_steal_pointer(&e->granted);
     e->resigns = false;
+    cmd_keeper_listen(k);
     *status = CMD_OK;
     cmd_tell("we lead %s, token %" G_GINT64_FORMAT, k->path, (gint64)pdk_hold_token(k->hold));
     if (e->on_elected) {
@@ -138,9 +140,9 @@ static bool lead(cmd_election *e, char **command, int *status) {
         passed = *status == CMD_OK && has_passed(e);
     }
     if (passed) {
-        cmd_endpoint_set(&e->endpoint, k->hold);
+        cmd_endpoint_set(&e->endpoint, k->hold, e->work.guard.moments);
         *status = cmd_work_run(&e->work, WORK);
-        cmd_endpoint_set(&e->endpoint, NULL);
+        cmd_endpoint_set(&e->endpoint, NULL, NULL);
     }
     end_term(e);
     if (*status)

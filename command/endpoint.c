@@ -13,7 +13,7 @@
 #ifdef CMD_WITH_HTTP
 #include <microhttpd.h>
 
-enum { LATE_MS = 10000, CONNECTIONS = 100, IDLE_S = 10, BACKLOG = 100 };
+enum { LATE_MS = 5000, CONNECTIONS = 100, IDLE_S = 10, BACKLOG = 100 };
 enum { METRICS_SIZE = 16001 }; /* the longest text: <paddock/stats.h> */
 
 static const char plain[] = "text/plain; charset=utf-8";
@@ -40,7 +40,6 @@ static enum MHD_Result reply_metrics(struct MHD_Connection *connection, pdk_sess
     gsize length;
     if (!session || pdk_session_stats_text(session, text, sizeof text, &length) != PDK_OK)
         return reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "no session yet\n");
-    (void)pdk_session_stats_reset(session);
     return reply_as(connection, MHD_HTTP_OK, openmetrics, text);
 }
 
@@ -54,7 +53,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone\n");
     pthread_mutex_lock(&endpoint->mutex);
-    bool leads = pdk_hold_valid(endpoint->hold);
+    /* While the program hangs, the lease may go on; the guardian ends the work all the same. */
+    bool leads = pdk_hold_valid(endpoint->hold) && cmd_now_ms() < atomic_load(&endpoint->moments->term_at);
     bool turns = cmd_now_ms() - endpoint->beat < LATE_MS;
     pdk_session *session = endpoint->session;
     pthread_mutex_unlock(&endpoint->mutex);
@@ -146,9 +146,10 @@ void cmd_endpoint_close(cmd_endpoint *endpoint) { endpoint->daemon = NULL; }
 
 #endif
 
-void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold) {
+void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold, const cmd_moments *moments) {
     pthread_mutex_lock(&endpoint->mutex);
     endpoint->hold = hold;
+    endpoint->moments = moments;
     pthread_mutex_unlock(&endpoint->mutex);
 }
 

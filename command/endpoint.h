@@ -1,15 +1,16 @@
 /*
  * What `elect --listen` answers by HTTP, for load balancers and probes:
  *
- *     /leader   200 while the work runs and its lease is valid, else 503
+ *     /leader   200 while the work runs, its lease is valid, and its guardian does not end it, else 503
  *     /healthz  200 while the program's own loop turns, else 503
- *     /metrics  the figures of the session as OpenMetrics; 503 before there is one. Its extremes begin anew with each reading
+ *     /metrics  the figures of the session as OpenMetrics; 503 before there is one. A reading resets nothing: there may be several readers
  *
  * The answers come from a thread of the server's own, so that they come, too, while the program hangs.
  */
 #ifndef CMD_ENDPOINT_H
 #define CMD_ENDPOINT_H
 
+#include "guard.h"
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <pthread.h>
@@ -17,17 +18,18 @@
 typedef struct {
     void *daemon; /* NULL: nobody listens */
     pthread_mutex_t mutex;
-    pdk_hold *hold;       /* of the work, or NULL */
-    int64_t beat;         /* when the loop turned last */
-    pdk_session *session; /* whose figures are told, or NULL; it stays until the end */
+    pdk_hold *hold;             /* of the work, or NULL */
+    const cmd_moments *moments; /* of the guardian of the work */
+    int64_t beat;               /* when the loop turned last */
+    pdk_session *session;       /* whose figures are told, or NULL; it stays until the end */
 } cmd_endpoint;
 
 /* "ADDRESS:PORT", or "PORT" on loopback; NULL: nothing is done. CMD_OK, or it says why not, and it is the exit status. */
 int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where);
 /* There is a session. It has to live until the end. */
 void cmd_endpoint_measure(cmd_endpoint *endpoint, pdk_session *session);
-/* The hold under which the work runs now. NULL: none does. */
-void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold);
+/* The hold under which the work runs now, and when its guardian ends it. NULL: none does. */
+void cmd_endpoint_set(cmd_endpoint *endpoint, pdk_hold *hold, const cmd_moments *moments);
 /* The loop turns. */
 void cmd_endpoint_beat(cmd_endpoint *endpoint);
 void cmd_endpoint_close(cmd_endpoint *endpoint);

@@ -55,6 +55,8 @@ static int keep(holder *h) {
             cmd_error("the lock %s is lost (%s)", h->keeper.path, pdk_reason_name(pdk_hold_reason(h->keeper.hold)));
             return CMD_LOST;
         }
+        if (h->keeper.asked)
+            return CMD_OK;
         if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
             return CMD_OK;
         if (saw & CMD_SAW_OTHER && (others[0].revents || input_ended(&others[1])))

@@ -124,8 +124,10 @@ static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name)
     pdk_status answer = pdk_job_begin(job, BEGIN_MS, &k->hold, &runs);
     int status = answer ? refused(k, answer, runs) : CMD_OK;
     pdk_job_runs_free(runs);
-    if (status == CMD_OK)
+    if (status == CMD_OK) {
+        cmd_keeper_listen(k);
         status = cmd_work_run(work, 0);
+    }
     if (status != CMD_OK || answer)
         return status;
     status = cmd_work_status(work, name);

@@ -1,6 +1,7 @@
 #include "keeper.h"
 
 #include "clock.h"
+#include "print.h"
 #include "say.h"
 #include "status.h"
 #include <errno.h>
@@ -51,6 +52,21 @@ static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
     const cmd_keeper *k = user;
     (void)claim;
     cmd_tell("queued at %s, %d ahead", k->path, ahead);
+}
+
+static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *user) {
+    cmd_keeper *k = user;
+    g_autofree char *until = cmd_when(until_ms);
+    (void)hold;
+    k->asked = true;
+    cmd_error("%s asks for %s%s%s: we let go", *who ? who : "somebody", k->path, until_ms ? ", until " : "",
+              until_ms ? until : "");
+}
+
+void cmd_keeper_listen(cmd_keeper *k) {
+    k->asked = false;
+    if (g_strcmp0(k->settings->on_ask, "term") == 0)
+        (void)pdk_hold_on_asked(k->hold, on_asked, k, NULL);
 }
 
 static pdk_status claim(cmd_keeper *k) {
@@ -188,6 +204,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         return exit_status;
     }
     cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(k->hold), (gint64)pdk_hold_token(k->hold));
+    cmd_keeper_listen(k);
     return CMD_OK;
 }
 

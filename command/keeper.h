@@ -21,6 +21,7 @@ typedef struct {
     int signals; /* a signalfd; every signal is blocked */
     bool connected, decided;
     pdk_status status; /* of the claim, once it is decided */
+    bool asked;        /* somebody asks for the hold; set after cmd_keeper_listen alone */
     /* The connection is lost, or is back. May be NULL. */
     void (*on_suspended)(int64_t left_ms, void *user);
     void (*on_restored)(void *user);
@@ -47,6 +48,9 @@ int cmd_keeper_obey(int number);
 /* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the exit status: 128 + N when signal
  * N ended the wait. */
 int cmd_keeper_acquire(cmd_keeper *k);
+
+/* By --on-ask=term: k->asked is set, and says so, once somebody asks k->hold to let go. cmd_keeper_acquire does it. */
+void cmd_keeper_listen(cmd_keeper *k);
 
 /* What cmd_keeper_wait found. */
 enum { CMD_SAW_NOTHING = 0, CMD_SAW_SIGNAL = 1, CMD_SAW_LOSS = 2, CMD_SAW_OTHER = 4 };

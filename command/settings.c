@@ -18,6 +18,7 @@ void cmd_settings_init(cmd_settings *settings) {
                                .wait = -1,
                                .max_hold = -1,
                                .busy = CMD_BUSY,
+                               .token_base = -1,
                                .count = 1,
                                .wait_ms = PDK_FOREVER,
                                .max_hold_ms = PDK_FOREVER,
@@ -35,6 +36,7 @@ void cmd_settings_clear(cmd_settings *settings) {
     g_free(settings->label);
     g_free(settings->slots);
     g_free(settings->on_suspend);
+    g_free(settings->on_ask);
 }
 
 static void add_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
@@ -45,6 +47,7 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {"digest-fd", 0, 0, G_OPTION_ARG_INT, &s->digest_fd, "user:password can be read from descriptor N", "N"},
         {"session-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->session_timeout, "of the session; 15", "SECONDS"},
         {"connect-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->connect_timeout, "for the first answer; 10", "SECONDS"},
+        {"token-base", 0, 0, G_OPTION_ARG_INT64, &s->token_base, "the generation before every token; 0", "N"},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &s->verbose, "say what happens", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &s->quiet, "say nothing; the exit status tells", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
@@ -59,6 +62,9 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
     const GOptionEntry claim[] = {
         {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait", NULL},
         {"label", 0, 0, G_OPTION_ARG_FILENAME, &s->label, "appended to the identity that others see", "TEXT"},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry asked[] = {
+        {"on-ask", 0, 0, G_OPTION_ARG_STRING, &s->on_ask, "when somebody asks for the lock: ignore or term", "WHAT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry run[] = {
         {"timing", 0, 0, G_OPTION_ARG_NONE, &s->timing, "say when TERM and KILL come", NULL},
@@ -75,6 +81,8 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         g_option_context_add_main_entries(context, wait, NULL);
     if (options & CMD_OPTIONS_CLAIM)
         g_option_context_add_main_entries(context, claim, NULL);
+    if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN))
+        g_option_context_add_main_entries(context, asked, NULL);
     if (options & CMD_OPTIONS_RUN)
         g_option_context_add_main_entries(context, run, NULL);
     if (options & CMD_OPTIONS_JSON)
@@ -103,8 +111,14 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
         } else if (strcmp(*name, "session-timeout") == 0) {
             if (s->session_timeout < 0)
                 s->session_timeout = g_ascii_strtod(value ? value : "", NULL);
+        } else if (strcmp(*name, "token-base") == 0) {
+            if (s->token_base < 0 &&
+                !g_ascii_string_to_signed(value ? value : "", 10, 0, G_MAXINT64, &s->token_base, NULL)) {
+                cmd_error("%s: token-base: a number is needed, in decimal", file);
+                return false;
+            }
         } else {
-            cmd_error("%s: unknown key %s; known are servers, digest-file, session-timeout", file, *name);
+            cmd_error("%s: unknown key %s; known are servers, digest-file, session-timeout, token-base", file, *name);
             return false;
         }
     }
@@ -189,6 +203,7 @@ static bool check_settings(cmd_settings *s) {
         !milliseconds("--max-hold", s->max_hold, 1, 1000000000000, &s->max_hold_ms) || !parse_slots(s))
         return false;
     s->session_timeout_ms = (int32_t)session;
+    s->token_base = MAX(s->token_base, 0); /* the session judges the number */
     if (s->attempt)
         s->wait_ms = 0;
     if (s->busy < 0 || s->busy > 255) {
@@ -197,6 +212,10 @@ static bool check_settings(cmd_settings *s) {
     }
     if (strcmp(what, "ignore") != 0 && strcmp(what, "stop") != 0 && strcmp(what, "term") != 0) {
         cmd_error("--on-suspend: ignore, stop or term, not %s", what);
+        return false;
+    }
+    if (s->on_ask && strcmp(s->on_ask, "ignore") != 0 && strcmp(s->on_ask, "term") != 0) {
+        cmd_error("--on-ask: ignore or term, not %s", s->on_ask);
         return false;
     }
     if (s->digest_file && s->digest_fd >= 0) {
@@ -240,6 +259,7 @@ pdk_session_options cmd_settings_session(const cmd_settings *settings) {
     options.connect_timeout_ms = (int32_t)settings->connect_timeout_ms;
     options.digest = settings->digest;
     options.label = settings->label;
+    options.token_base = settings->token_base;
     options.log_level = settings->verbose ? PDK_LOG_INFO : PDK_LOG_ERROR;
     options.on_log = on_log;
     return options;

@@ -13,8 +13,9 @@ typedef struct {
     int digest_fd;
     double session_timeout, connect_timeout, wait, max_hold; /* s; negative: not given */
     gboolean attempt, shared, verbose, quiet, timing, json;
-    char *slots, *on_suspend;
+    char *slots, *on_suspend, *on_ask;
     int busy;
+    gint64 token_base; /* negative: not given */
     /* What follows from it. */
     char *digest; /* never printed */
     int32_t permits, count;
@@ -26,8 +27,8 @@ void cmd_settings_init(cmd_settings *settings);
 void cmd_settings_clear(cmd_settings *settings);
 
 enum {
-    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared */
-    CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing */
+    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask */
+    CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask */
     CMD_OPTIONS_KIND = 4,  /* --slots --shared */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,

@@ -50,6 +50,7 @@ static int read_holders(cmd_walk *walk, GArray *rows) {
             cmd_error("%s: %s", r->place->first, walk->wire.error);
             return CMD_UNAVAILABLE;
         }
+        r->stat.czxid += walk->token_base;
     }
     return CMD_OK;
 }

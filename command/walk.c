@@ -98,7 +98,8 @@ static int walk_all(cmd_walk *walk, guint depth) {
 }
 
 int cmd_walk_start(cmd_walk *walk, const cmd_settings *settings, const char *path, guint depth) {
-    *walk = (cmd_walk){.places = g_ptr_array_new_with_free_func(cmd_place_free), .complete = true};
+    *walk = (cmd_walk){
+        .places = g_ptr_array_new_with_free_func(cmd_place_free), .token_base = settings->token_base, .complete = true};
     cmd_servers_parse(&walk->servers, settings->servers);
     int code = cmd_wire_open_any(&walk->wire, &walk->servers, settings->digest, settings->connect_timeout_ms);
     if (code == CMD_WIRE_OK) {

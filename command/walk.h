@@ -11,7 +11,8 @@ typedef struct {
     cmd_servers servers;
     cmd_wire wire;
     GPtrArray *places; /* of cmd_place, the path itself first */
-    bool complete;     /* false: there are more than CMD_WALK_MOST, and the rest is not seen */
+    int64_t token_base;
+    bool complete; /* false: there are more than CMD_WALK_MOST, and the rest is not seen */
 } cmd_walk;
 
 /* Connects, and walks: the path and `depth` levels below it. The nodes of contenders are none of the places, and ZooKeeper's own

@@ -114,11 +114,21 @@ static void handle_time(cmd_work *w) {
     cmd_guard_order(&w->guard, CMD_END, MAX_HOLD_GRACE_MS);
 }
 
+/* A wish: the command gets TERM, and no KILL. CONT: one that is stopped could not end. */
+static void handle_ask(cmd_work *w) {
+    if (w->asked || !w->keeper->asked || w->gone)
+        return;
+    w->asked = true;
+    cmd_guard_order(&w->guard, CMD_FORWARD, SIGTERM);
+    cmd_guard_order(&w->guard, CMD_FORWARD, SIGCONT);
+}
+
 /* Until nothing of the command is left. 0, or an exit status. */
 static int attend(cmd_work *w) {
     struct pollfd news = {.fd = w->guard.channel, .events = POLLIN};
     while (!w->gone) {
         int number = 0;
+        handle_ask(w);
         int64_t next = cmd_lease_publish(&w->lease, w->keeper->hold, w->guard.moments);
         int64_t left = w->deadline - cmd_now_ms();
         if (!w->too_long && left < next)
@@ -159,7 +169,7 @@ int cmd_work_open(cmd_work *w, cmd_keeper *keeper, char **const *commands) {
 int cmd_work_run(cmd_work *w, int index) {
     int64_t most = w->keeper->settings->max_hold_ms;
     w->group = 0;
-    w->gone = w->lost = w->too_long = w->stopped = false;
+    w->gone = w->lost = w->too_long = w->asked = w->stopped = false;
     w->refused = w->status = w->terminated_by = 0;
     w->deadline = most >= 0 ? cmd_now_ms() + most : INT64_MAX;
     /* Those of another hold are over. */

@@ -20,7 +20,7 @@ typedef struct {
     int64_t deadline; /* of --max-hold */
     bool stopped;
     /* Of the last command. */
-    bool gone, lost, too_long;
+    bool gone, lost, too_long, asked;
     int refused;       /* errno; 0: it was started */
     int status;        /* as by waitpid */
     int terminated_by; /* TERM, INT or QUIT, when it got one; 0 */

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """`paddock elect` on a real server: terms, the gate, events, the check, observers, and that nothing of the work outlives a term."""
+import ctypes
 import json
 import os
 import pty
@@ -11,6 +12,8 @@ import unittest
 
 from bench import PADDOCK, Case, alive, children, state, wait_for
 import openmetrics
+
+PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207  # of one thread, where SIGSTOP stops all
 
 
 class Elect(Case):
@@ -318,6 +321,21 @@ class Listen(Elect):
         self.finish_by(successor, signal.SIGTERM, 143)
         process.kill()
 
+    def test_hangs(self):
+        """The program's own thread stands still: its guardian ends the command, /leader says so at once, and /healthz soon."""
+        process, address = self.listen(work="trap 'date +%s%N > {log}; exit' TERM; echo $$ > {log}.pid; while :; do sleep 0.02; done")
+        self.number("log.pid")
+        libc = ctypes.CDLL(None, use_errno=True)
+        for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
+            self.assertEqual(libc.ptrace(request, process.pid, None, None), 0, os.strerror(ctypes.get_errno()))
+        self.assertEqual(os.waitpid(process.pid, 0)[0], process.pid)  # its stop; or Popen took it for its end
+        wait_for("another answer", lambda: get(address, "/leader")[0] == 503)
+        self.await_lines(1)
+        self.assertEqual(get(address, "/leader"), (503, "not the leader\n"))
+        wait_for("503", lambda: get(address, "/healthz") == (503, "paddock hangs\n"))
+        self.assertEqual(get(address, "/metrics")[0], 200)
+        process.kill()
+
     def test_metrics(self):
         """What a scraper reads agrees with what happened."""
         process, address = self.listen("--on-elected", f"while [ ! -e {self.file('open')} ]; do sleep 0.02; done", "--pause", "0.1",
@@ -334,6 +352,11 @@ class Listen(Elect):
         self.assertEqual(families["paddock_session_timeout_seconds"].samples["paddock_session_timeout_seconds", ""], 2)
         self.assertEqual(families["paddock_connected"].samples["paddock_connected", ""], 1)
         self.assertEqual(sum(families["paddock_losses"].samples.values()), 0)
+        delay = families["paddock_callback_delay_seconds"].samples["paddock_callback_delay_seconds", ""]
+        self.assertGreater(delay, 0)
+        for _ in range(2):  # another reader; a reading resets nothing
+            families = openmetrics.read(get(address, "/metrics")[1])
+            self.assertGreaterEqual(families["paddock_callback_delay_seconds"].samples["paddock_callback_delay_seconds", ""], delay)
         head = subprocess.run(["curl", "-sSI", f"http://{address}/metrics"], capture_output=True, text=True, check=True).stdout
         self.assertIn("Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8", head)
         process.kill()

@@ -99,9 +99,23 @@ class Servers(Case):
         run(0, "-s", good, environment=wrong, configured=wrong)
         self.file("other").write_text(f"[paddock]\nservers={good}\nsession-timeout=3\n")
         run(0, "--config", self.file("other"), configured=wrong)
-        for bad in ("no key", "[paddock]\ncolour=red\n"):
+        for bad in ("no key", "[paddock]\ncolour=red\n", "[paddock]\ntoken-base=x\n", "[paddock]\ntoken-base=1\n"):
             self.file("other").write_text(bad)
             run(64, "--config", self.file("other"), configured=good)
+
+    def test_generation(self):
+        """A token base from the command line or the file is before every token: of the command, and of those that look."""
+        base = 1 << 48
+        self.file("other").write_text(f"[paddock]\nservers={self.server.hosts}\ntoken-base={2 * base}\n")
+        for generation, options in ((0, []), (1, ["--token-base", base]), (2, ["--config", self.file("other")])):
+            process = self.start("run", *options, self.path, "--", "sh", "-c", "echo $PADDOCK_TOKEN; exec sleep 60")
+            token = process.stdout.readline().strip()
+            self.assertEqual(int(token) // base, generation)
+            looks = [self.paddock(0, verb, "--json", *options, path)[0] for verb, path in (("show", self.path), ("top", "/locks"))]
+            self.assertEqual([f'"{token}"' in look for look in looks], [True] * 2, looks)
+            process.terminate()
+            self.finish(process, 143)
+        self.paddock(64, "run", "--token-base", "5", self.path, "--", "true")
 
     def test_credentials(self):
         path = "/credentials/lock"  # only their user may change it
