@@ -188,23 +188,31 @@ void pdk_test_ensemble_stop(pdk_test_ensemble *e) {
     g_free(e);
 }
 
+/* Another number is a mistake of the test program. */
+static int number(const pdk_test_ensemble *e, int i) {
+    if (i < 0 || i >= e->size) {
+        g_error("paddock-testing: there is no server %d; they are 0 to %d", i, e->size - 1);
+    }
+    return i;
+}
+
 int pdk_test_ensemble_size(const pdk_test_ensemble *e) { return e->size; }
 
 const char *pdk_test_ensemble_hosts(const pdk_test_ensemble *e) { return e->hosts; }
 
-const char *pdk_test_ensemble_host(const pdk_test_ensemble *e, int i) { return e->server[i].client_address; }
+const char *pdk_test_ensemble_host(const pdk_test_ensemble *e, int i) { return e->server[number(e, i)].client_address; }
 
 const char *pdk_test_ensemble_proxied_hosts(const pdk_test_ensemble *e) { return e->proxied_hosts; }
 
 const char *pdk_test_ensemble_proxied_host(const pdk_test_ensemble *e, int i) {
-    return pdk_test_proxy_address(e->client_proxy[i]);
+    return pdk_test_proxy_address(pdk_test_ensemble_proxy(e, i));
 }
 
-pdk_test_proxy *pdk_test_ensemble_proxy(const pdk_test_ensemble *e, int i) { return e->client_proxy[i]; }
+pdk_test_proxy *pdk_test_ensemble_proxy(const pdk_test_ensemble *e, int i) { return e->client_proxy[number(e, i)]; }
 
-int pdk_test_ensemble_pid(const pdk_test_ensemble *e, int i) { return e->server[i].pid; }
+int pdk_test_ensemble_pid(const pdk_test_ensemble *e, int i) { return e->server[number(e, i)].pid; }
 
-const char *pdk_test_ensemble_log(const pdk_test_ensemble *e, int i) { return e->server[i].log; }
+const char *pdk_test_ensemble_log(const pdk_test_ensemble *e, int i) { return e->server[number(e, i)].log; }
 
 pdk__test_server_mode pdk__test_ensemble_mode(const pdk_test_ensemble *e, int i) {
     return e->server[i].pid == 0 ? PDK__TEST_MODE_DOWN : pdk__test_mode(e->server[i].client_address);
@@ -287,13 +295,13 @@ int pdk_test_ensemble_wait_leader(const pdk_test_ensemble *e, int not_this, int6
 
 void pdk_test_ensemble_isolate(pdk_test_ensemble *e, int i) {
     if (e->links != NULL) {
-        pdk__test_links_isolate(e->links, i);
+        pdk__test_links_isolate(e->links, number(e, i));
     }
 }
 
 void pdk_test_ensemble_depose(pdk_test_ensemble *e, int i) {
     if (e->links != NULL) {
-        pdk__test_links_depose(e->links, i);
+        pdk__test_links_depose(e->links, number(e, i));
     }
 }
 
@@ -303,14 +311,14 @@ void pdk_test_ensemble_heal(pdk_test_ensemble *e) {
     }
 }
 
-bool pdk_test_ensemble_pause(pdk_test_ensemble *e, int i) { return pdk__test_pause(e->server[i].pid); }
+bool pdk_test_ensemble_pause(pdk_test_ensemble *e, int i) { return pdk__test_pause(e->server[number(e, i)].pid); }
 
-bool pdk_test_ensemble_resume(pdk_test_ensemble *e, int i) { return pdk__test_resume(e->server[i].pid); }
+bool pdk_test_ensemble_resume(pdk_test_ensemble *e, int i) { return pdk__test_resume(e->server[number(e, i)].pid); }
 
-void pdk_test_ensemble_kill(pdk_test_ensemble *e, int i) { pdk__test_server_kill(&e->server[i]); }
+void pdk_test_ensemble_kill(pdk_test_ensemble *e, int i) { pdk__test_server_kill(&e->server[number(e, i)]); }
 
 bool pdk_test_ensemble_restart(pdk_test_ensemble *e, int i) {
-    if (e->server[i].pid != 0) {
+    if (e->server[number(e, i)].pid != 0) {
         pdk__test_fail("server %d runs already; kill it first", i);
         return false;
     }

@@ -17,7 +17,8 @@
  * Servers and their data are gone when pdk_test_ensemble_stop returns. When the program ends without it, however it ends, the kernel
  * kills the servers. Data that a killed program left is removed by a later start.
  *
- * Server i is 0, 1 or 2 and listens on 127.0.0.(i+1), on a port that nobody else is given. Addresses are "ip:port".
+ * Server i is 0, 1 or 2 and listens on 127.0.0.(i+1), on a port that nobody else is given. Another number than the ensemble has
+ * ends the program, with a message. Addresses are "ip:port". Silenced links between servers are made for ZooKeeper 3.8.
  *
  * After a failure pdk_test_error_text has the reason and what to do about it.
  *

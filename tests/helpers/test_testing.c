@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
@@ -149,6 +150,21 @@ START_TEST(a_paused_server_is_silent) {
 }
 END_TEST
 
+START_TEST(a_wrong_number_ends_the_program) {
+    const pid_t program = ts_fork();
+
+    if (program == 0) {
+        const struct rlimit no_core = {0, 0};
+
+        setrlimit(RLIMIT_CORE, &no_core);
+        close(STDERR_FILENO);
+        pdk_test_ensemble_host(servers, 1);
+        _exit(0);
+    }
+    ck_assert_int_gt(ts_wait(program, 20000), 128);
+}
+END_TEST
+
 /* ---- a session that is ended from outside */
 
 static _Atomic int state;
@@ -197,6 +213,7 @@ static Suite *make_suite(void) {
     suite_add_tcase(suite, start);
     tcase_add_checked_fixture(one, start_one, stop_all);
     tcase_add_test(one, a_paused_server_is_silent);
+    tcase_add_test(one, a_wrong_number_ends_the_program);
     tcase_add_test(one, a_session_is_expired_by_its_id);
     suite_add_tcase(suite, one);
     return suite;
