@@ -3,18 +3,23 @@
  *     connected       a barrier has no answer for T/5, then 2T/5, …, T   ── leave ──► the next server
  *     not connected   a look at the handle every 50 ms:
  *                       no handshake is under way, twice in a row        ── dialled ─► the lease: docs/adr/0013
- *                       one has no answer for T/10, at most 1 s; then
- *                       twice as long, …, 2T/3                           ── hurry ──► the next server
+ *                       one has no answer for T/10, at most 1 s; in
+ *                       the next round twice as long, …, 2T/3            ── hurry ──► the next server
  *
  * Only a write that a quorum has to commit is evidence: a server that has lost its leader goes on answering pings and reads.
  * Why T/5: right after a renewal at least half of T is left. Up to T/10 later the next barrier goes out. So more than T/8 is
  * left for a new connection, which takes a round trip or two. A shorter patience would take a disk that is slow for a
  * server that is lost. If all servers are silent, the back-off makes the changes rare. The first commit ends it.
+ *
+ * Why a round, in which each server has been tried once: without a leader no server answers a handshake. Once there is one the
+ * server that was lost still does not, and the next handshake may go there. Doubled each time, the patience was 8 s by then, at T = 20 s.
  */
 #include "session/silence.h"
 
 #include "base/probe.h"
 #include "session/supervise.h"
+
+#include <string.h>
 
 #define LOOK_NS (50 * PDK__MS)
 #define HANDSHAKE_NS_MAX (1000 * PDK__MS)
@@ -31,8 +36,15 @@ static int64_t doubled(int64_t ns, unsigned times, int64_t most) {
 
 static int64_t answer_patience(const pdk_session *s) { return doubled(timeout(s) / 5, s->silence.leaves, timeout(s)); }
 
+static unsigned servers_of(const pdk_session *s) {
+    unsigned count = 1;
+    for (const char *at = s->servers; (at = strchr(at, ',')); at++)
+        count++;
+    return count;
+}
+
 static int64_t handshake_patience(const pdk_session *s) {
-    return doubled(MIN(timeout(s) / 10, HANDSHAKE_NS_MAX), s->silence.hurries, timeout(s) * 2 / 3);
+    return doubled(MIN(timeout(s) / 10, HANDSHAKE_NS_MAX), s->silence.hurries / servers_of(s), timeout(s) * 2 / 3);
 }
 
 /* ---- connected */
@@ -95,7 +107,7 @@ static void found_dialled(pdk_session *s, int64_t now) {
         silence->dialled_at = now;
     if (now - silence->dialled_at < handshake_patience(s))
         return;
-    silence->dialled_at = now;
+    silence->dialled_at = 0; /* the next one counts from a look that finds it: it was sent before that, and is as old */
     silence->hurry = true;
     s->platform->work(s);
 }
@@ -143,12 +155,12 @@ static void hurry(pdk_session *s) {
     uint64_t generation = s->generation;
     int64_t now = pdk__now(s), patience = handshake_patience(s);
     pdk__zk *zk = s->zk;
-    s->silence.hurries++;
     pdk__unlock(s);
     enum pdk__zk_parting parting = s->platform->zk->hurry(zk, patience / PDK__MS);
     pdk__lock(s);
     if (generation != s->generation || parting == PDK__ZK_STAYS)
-        return;
+        return; /* the client library had gone on already: the patience of this one begins now */
+    s->silence.hurries++;
     parted(s, parting, now);
     s->stats.counts.server_hurries++;
     pdk__probe_move(s->id, 1, patience);

@@ -1,0 +1,64 @@
+/* How long a session stays with servers that say nothing: the production driver in simulated time. */
+#include "platform_bench.h"
+#include "sim_ensemble.h"
+
+#define STEP (10 * SIM_MS)
+
+static void pause_all(bool paused, int32_t but) {
+    for (int32_t i = 0; i < 3; i++)
+        if (i != but)
+            sim_server_pause(platform_ensemble, i, paused);
+}
+
+static bool is_connected(const struct rival *r) {
+    return !g_str_has_suffix(r->events->str, "suspended") && !g_str_has_suffix(r->events->str, "expired");
+}
+
+static int32_t a_follower(uint64_t which) {
+    int32_t leader = sim_leader(platform_ensemble);
+    ck_assert_int_ge(leader, 0);
+    return (leader + 1 + (int32_t)(which % 2)) % 3;
+}
+
+/* All servers are silent for so long. Then one follower stays so. How long it takes after that until the session is connected. */
+static int64_t found_after(uint64_t seed, int64_t silence) {
+    platform_end();
+    platform_begin(seed);
+    rival_open(first);
+    platform_pass(SECOND);
+    ck_assert_str_eq(first->events->str, "connected");
+    int32_t silent = a_follower(seed);
+    pause_all(true, -1);
+    platform_pass(silence);
+    ck_assert(g_str_has_suffix(first->events->str, "suspended"));
+    int64_t from = platform_agenda.now;
+    pause_all(false, silent);
+    while (!is_connected(first) && platform_agenda.now < from + 2 * TIMEOUT)
+        platform_pass(STEP);
+    ck_assert(is_connected(first));
+    sim_server_pause(platform_ensemble, silent, false);
+    return platform_agenda.now - from;
+}
+
+/* While there is no leader no server answers a handshake, and a client has tried each of them more than once. Then all answer but the
+ * lost one. The next try may go there: its patience is that of the second round of servers, not of the sixth try. */
+START_TEST(servers_that_answer_again_are_found_soon) {
+    int64_t longest = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++)
+        longest = MAX(longest, found_after(seed, (900 + 20 * (int64_t)seed) * SIM_MS));
+    /* T/5 after a look at the handle has seen the handshake; the connector and the client library take a moment. */
+    ck_assert_int_le(longest, TIMEOUT / 5 + 150 * SIM_MS);
+    ck_assert_int_gt(longest, TIMEOUT / 10); /* some went to the lost one first */
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("driver_silence");
+    TCase *cases = tcase_create("driver_silence");
+    tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
+    tcase_add_test(cases, servers_that_answer_again_are_found_soon);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
