@@ -42,6 +42,7 @@
 #include <paddock/hold.h>
 #include <paddock/interrupt.h>
 #include <paddock/job.h>
+#include <paddock/lease_lock.h>
 #include <paddock/lock.h>
 #include <paddock/naming.h>
 #include <paddock/revoke.h>

@@ -13,7 +13,8 @@ void pdk__hold_limit(struct pdk_hold *hold, int64_t latest) {
     hold->latest = latest;
     hold->limit.ring = overdue;
     hold->limit.user = hold;
-    pdk__alarm_set(hold->s, &hold->limit, latest);
     pdk__hold_shorten(hold, latest);
     pdk__hold_extend(hold, hold->s->lease.end);
+    /* It may have come to an earlier end a moment ago: then that is told now. */
+    pdk__alarm_set(hold->s, &hold->limit, pdk_hold_valid(hold) ? latest : 0);
 }

@@ -1,7 +1,7 @@
 /* The model of a job's record: every order of events, for two or three asks that are granted the lock one after the other.
  *
- *     job_world.c    the record, the lock nodes, the servers' clock, requests on their way, and what must hold
- *     job_explore.c  depth first over all states, each seen once; the way to a state that breaks a promise
+ *     job_world.c       the record, the lock nodes, the servers' clock, requests on their way, and what must hold
+ *     record_explore.c  depth first over all states, each seen once; the way to a state that breaks a promise
  *
  * It is harsher than ZooKeeper and the driver. An ask that has lost its lock goes on without noticing, until it would run. A write
  * that lost its answer may be executed at any later time. A look may show any older state that its session has not passed yet.
@@ -10,10 +10,9 @@
 #define JOB_MODEL_H
 
 #include "core/job.h"
+#include "record_explore.h"
 
-#include <stdio.h>
-
-enum { JOB_ASKS = 3, JOB_LATE = 2, JOB_STATES = 8, JOB_ACTIONS = 48, JOB_LAST = 120 };
+enum { JOB_ASKS = 3, JOB_LATE = 2, JOB_STATES = 8 };
 
 struct job_config {
     int8_t asks;
@@ -60,25 +59,9 @@ struct job_world {
     int8_t ticks, backs, losses, stales; /* left */
 };
 
-struct job_action {
-    char kind; /* see job_world.c */
-    int8_t ask, which;
-};
+/* What asks came to, in the order of the counts. */
+enum { JOB_RAN, JOB_FINISHED, JOB_SKIPPED, JOB_OVERTAKEN, JOB_LOST, JOB_DIED, JOB_COUNTS };
 
-struct job_result {
-    uint64_t states, steps;
-    uint64_t ran, finished, skipped, overtaken, lost, died; /* asks that came to it */
-    const char *broken;
-    bool complete;
-};
-
-void job_begin(const struct job_config *config, struct job_world *w);
-int job_possible(const struct job_config *config, const struct job_world *w, struct job_action actions[JOB_ACTIONS]);
-/* NULL, or the promise that it breaks. */
-const char *job_apply(const struct job_config *config, struct job_world *w, struct job_action action,
-                      struct job_result *counts);
-void job_tell(const struct job_world *w, struct job_action action, FILE *out);
-
-struct job_result job_explore(const struct job_config *config, FILE *out);
+struct record_model job_model(const struct job_config *config);
 
 #endif

@@ -12,7 +12,9 @@
 
 static int8_t token_of(int ask) { return (int8_t)(10 + ask); }
 
-void job_begin(const struct job_config *config, struct job_world *w) {
+static void begin(const void *with, void *world) {
+    const struct job_config *config = with;
+    struct job_world *w = world;
     memset(w, 0, sizeof *w);
     w->clock = 4;
     w->ticks = config->ticks;
@@ -94,7 +96,9 @@ static int possible_of(const struct job_world *w, int i, char kinds[8]) {
     return count;
 }
 
-int job_possible(const struct job_config *config, const struct job_world *w, struct job_action actions[JOB_ACTIONS]) {
+static int possible(const void *with, const void *world, struct record_action actions[RECORD_ACTIONS]) {
+    const struct job_config *config = with;
+    const struct job_world *w = world;
     int count = 0;
     if (w->now == JOB_STATES - 1)
         return 0;
@@ -102,15 +106,15 @@ int job_possible(const struct job_config *config, const struct job_world *w, str
         char kinds[8];
         int of_ask = possible_of(w, i, kinds);
         for (int k = 0; k < of_ask; k++)
-            actions[count++] = (struct job_action){kinds[k], (int8_t)i, 0};
+            actions[count++] = (struct record_action){kinds[k], (int8_t)i, 0};
         for (int k = 0; k < JOB_LATE; k++)
             if (w->asks[i].late[k].pending)
-                actions[count++] = (struct job_action){'L', (int8_t)i, (int8_t)k};
+                actions[count++] = (struct record_action){'L', (int8_t)i, (int8_t)k};
     }
     if (w->ticks > 0)
-        actions[count++] = (struct job_action){'t', 0, 0};
+        actions[count++] = (struct record_action){'t', 0, 0};
     if (w->backs > 0 && w->clock > 2)
-        actions[count++] = (struct job_action){'b', 0, 0};
+        actions[count++] = (struct record_action){'b', 0, 0};
     return count;
 }
 
@@ -160,19 +164,19 @@ static const char *execute(const struct job_config *config, struct job_world *w,
 
 /* ---- the asks */
 
-static const char *confirmed(struct job_world *w, int i, struct job_result *counts) {
+static const char *confirmed(struct job_world *w, int i, uint64_t *counts) {
     struct job_ask *a = &w->asks[i];
     if (a->phase == JOB_FINISHING || a->phase == JOB_ENDING) {
         bool found = false;
         for (int k = 0; k < w->states[w->now].count; k++)
             found |= w->states[w->now].lines[k].token == token_of(i) && w->states[w->now].lines[k].state == 'F';
         a->phase = JOB_OVER;
-        counts->finished++;
+        counts[JOB_FINISHED]++;
         return found ? NULL : "an end that is told of is in the record";
     }
     a->phase = JOB_OVER;
     if (!a->stands) { /* the driver sees that the hold is not valid */
-        counts->lost++;
+        counts[JOB_LOST]++;
         return NULL;
     }
     for (int k = 0; k < JOB_ASKS; k++)
@@ -182,7 +186,7 @@ static const char *confirmed(struct job_world *w, int i, struct job_result *coun
         return "a run is in the record before it begins";
     a->phase = JOB_RUNS;
     a->ran = 1;
-    counts->ran++;
+    counts[JOB_RAN]++;
     return NULL;
 }
 
@@ -191,8 +195,7 @@ static void propose(struct job_ask *a, int version, enum job_phase phase) {
     a->phase = (int8_t)phase;
 }
 
-static const char *look(const struct job_config *config, struct job_world *w, int i, int shown,
-                        struct job_result *counts) {
+static const char *look(const struct job_config *config, struct job_world *w, int i, int shown, uint64_t *counts) {
     struct job_ask *a = &w->asks[i];
     a->passed = (int8_t)shown;
     load(config, &w->states[shown]);
@@ -218,13 +221,13 @@ static const char *look(const struct job_config *config, struct job_world *w, in
         propose(a, shown, JOB_STARTING);
         return NULL;
     }
-    counts->skipped += verdict == PDK__JOB_SKIP;
-    counts->overtaken += verdict == PDK__JOB_OVERTAKEN;
+    counts[JOB_SKIPPED] += verdict == PDK__JOB_SKIP;
+    counts[JOB_OVERTAKEN] += verdict == PDK__JOB_OVERTAKEN;
     a->phase = JOB_OVER;
     return record.count > 0 && record.runs[0].token == run.token ? "nobody is turned away by their own run" : NULL;
 }
 
-static const char *answered(struct job_world *w, int i, struct job_result *counts) {
+static const char *answered(struct job_world *w, int i, uint64_t *counts) {
     struct job_ask *a = &w->asks[i];
     bool landed = a->now.landed;
     if (landed)
@@ -245,17 +248,18 @@ static void lose_answer(struct job_world *w, int i) {
     a->phase = a->phase == JOB_STARTING ? JOB_ASKED : JOB_ENDING;
 }
 
-static void node_goes(struct job_world *w, int i, struct job_result *counts) {
+static void node_goes(struct job_world *w, int i, uint64_t *counts) {
     struct job_ask *a = &w->asks[i];
     a->stands = 0;
-    counts->died += a->phase == JOB_RUNS;
+    counts[JOB_DIED] += a->phase == JOB_RUNS;
     if (a->phase == JOB_RUNS)
         a->phase = JOB_OVER;
 }
 
-const char *job_apply(const struct job_config *config, struct job_world *w, struct job_action action,
-                      struct job_result *counts) {
-    struct job_ask *a = &w->asks[action.ask];
+static const char *apply(const void *with, void *world, struct record_action action, uint64_t *counts) {
+    const struct job_config *config = with;
+    struct job_world *w = world;
+    struct job_ask *a = &w->asks[action.who];
     const char *broken = NULL;
     switch (action.kind) {
     case 'q':
@@ -264,26 +268,26 @@ const char *job_apply(const struct job_config *config, struct job_world *w, stru
         a->asked = w->clock;
         return NULL;
     case 'g':
-        return look(config, w, action.ask, w->now, counts);
+        return look(config, w, action.who, w->now, counts);
     case 'r':
         w->stales--;
-        return look(config, w, action.ask, w->now - 1 > a->passed ? w->now - 1 : a->passed, counts);
+        return look(config, w, action.who, w->now - 1 > a->passed ? w->now - 1 : a->passed, counts);
     case 'e':
-        return execute(config, w, action.ask, &a->now);
+        return execute(config, w, action.who, &a->now);
     case 'a':
-        return answered(w, action.ask, counts);
+        return answered(w, action.who, counts);
     case 'l':
-        lose_answer(w, action.ask);
+        lose_answer(w, action.who);
         return NULL;
     case 'L':
-        broken = execute(config, w, action.ask, &a->late[action.which]);
+        broken = execute(config, w, action.who, &a->late[action.which]);
         memset(&a->late[action.which], 0, sizeof a->late[0]);
         return broken;
     case 'f':
         a->phase = JOB_ENDING;
         return NULL;
     case 'x':
-        node_goes(w, action.ask, counts);
+        node_goes(w, action.who, counts);
         return NULL;
     case 't':
         w->ticks--;
@@ -296,10 +300,18 @@ const char *job_apply(const struct job_config *config, struct job_world *w, stru
     }
 }
 
-void job_tell(const struct job_world *w, struct job_action action, FILE *out) {
+static void tell(const void *world, struct record_action action, FILE *out) {
+    const struct job_world *w = world;
     const struct job_content *now = &w->states[w->now];
-    fprintf(out, "%c %d  clock %d, version %d:", action.kind, action.ask, w->clock, w->now);
+    fprintf(out, "%c %d  clock %d, version %d:", action.kind, action.who, w->clock, w->now);
     for (int i = 0; i < now->count; i++)
         fprintf(out, " %c%d from %d", now->lines[i].state, now->lines[i].token, now->lines[i].start);
     fprintf(out, ", written at %d\n", now->mtime);
+}
+
+struct record_model job_model(const struct job_config *config) {
+    _Static_assert(sizeof(struct job_world) ==
+                       JOB_STATES * sizeof(struct job_content) + JOB_ASKS * sizeof(struct job_ask) + 6,
+                   "no bytes between members");
+    return (struct record_model){sizeof(struct job_world), config, begin, possible, apply, tell};
 }

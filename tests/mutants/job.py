@@ -1,4 +1,4 @@
-"""Mutants of the record of a job, judged by its model, and of the order of its requests, judged on a server.
+"""Mutants of the records of a job and of a lease lock, judged by their models, and of the order of their requests, judged on a server.
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
@@ -7,6 +7,9 @@ CORE = "src/core/job.c"
 WORLD = "tests/model/job_world.c"
 RECORD = "recipes/record.c"
 JOB = "recipes/job.c"
+KEPT = "src/core/lease_lock.c"
+KEPT_WORLD = "tests/model/lease_lock_world.c"
+TENURE = "recipes/lease_lock_tenure.c"
 MUTANTS = {
     "job: a write names no version": (WORLD, "job", [
         ("    write->landed = write->version == w->now;", "    write->landed = 1;")]),
@@ -15,8 +18,8 @@ MUTANTS = {
     "job: a lost answer begins a second run": (CORE, "job", [
         ("    if (newest->token == token)\n        return PDK__JOB_OURS;\n", "")]),
     "job: a lost answer was a success": (WORLD, "job", [
-        ("        lose_answer(w, action.ask);\n        return NULL;",
-         "        lose_answer(w, action.ask);\n        return confirmed(w, action.ask, counts);")]),
+        ("        lose_answer(w, action.who);\n        return NULL;",
+         "        lose_answer(w, action.who);\n        return confirmed(w, action.who, counts);")]),
     "job: it runs though the lock was lost meanwhile": (WORLD, "job", [
         ("    if (!a->stands) {", "    if (false) {"),
         (WORLD, "        if (w->asks[k].phase == JOB_RUNS && w->asks[k].stands)", "        if (w->asks[k].phase == JOB_RUNS)")]),
@@ -36,7 +39,34 @@ MUTANTS = {
         ("record->count == 0 || newest->token != token", "record->count == 0")]),
     "job: a run that died is forgotten": (CORE, "job", [
         ("        record->runs[0].state = 'D';", "        record->runs[0].state = 'F', record->runs[0].end = record->runs[0].start;")]),
+    "lease lock: a write names no version": (KEPT_WORLD, "kept", [
+        ("    write->landed = write->version == w->now;", "    write->landed = 1;")]),
+    "lease lock: a smaller token is not overtaken": (KEPT, "kept", [
+        ("record->token > mine->token || ", "")]),
+    "lease lock: it ends at once": (KEPT, "kept", [
+        ("now - written < record->duration", "false")]),
+    "lease lock: it ends a moment early": (KEPT, "kept", [
+        ("now - written < record->duration", "now - written < record->duration - 1")]),
+    "lease lock: any secret takes it back": (KEPT, "kept", [
+        ("strcmp(record->digest, mine->digest) != 0", "false")]),
+    "lease lock: its secret does not take it back": (KEPT, "kept", [
+        ("strcmp(record->digest, mine->digest) != 0", "true")]),
+    "lease lock: it holds though the lock was lost meanwhile": (KEPT_WORLD, "kept", [
+        ("    c->phase = c->stands ? LEASE_HOLDS : LEASE_OVER;", "    c->phase = LEASE_HOLDS;"),
+        (KEPT_WORLD, "for (int k = 0; c->stands && k < LEASE_CLAIMS; k++)", "for (int k = 0; k < LEASE_CLAIMS; k++)"),
+        (KEPT_WORLD, "if (k != i && w->claims[k].stands &&", "if (k != i &&")]),
+    "lease lock: a lost answer was a success": (KEPT_WORLD, "kept", [
+        ("        look_again(c);\n        break;", "        return confirmed(w, action.who, counts);")]),
     # On a server.
+    "lease lock: it is not renewed": (TENURE, "lease_locks", [
+        ("    rest(t, t->handed + t->mine.duration * PDK__MS / 3);", "    rest(t, INT64_MAX);")]),
+    "lease lock: a renewal names no version": (TENURE, "lease_locks", [
+        (".versioned = true,", ".versioned = false,"),
+        (TENURE, "found.token == t->mine.token;", "true;"), (TENURE, "== PDK__RECORD_FINE &&", ">= PDK__RECORD_FINE ||")]),
+    "lease lock: its end is not told": (TENURE, "lease_locks", [
+        ("    pdk__hold_limit(t->hold, pdk__tenure_end(t->handed, t->mine.duration));\n", "")]),
+    "lease lock: who waits keeps the lock": ("recipes/lease_lock.c", "lease_locks", [
+        ("    if (status != PDK_OK)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n", "    if (status != PDK_OK && status != PDK_BUSY)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n")]),
     "job: a start names no version": (RECORD, "jobs", [
         (".versioned = true,", ".versioned = false,")]),
     "job: no answer is a success": (RECORD, "jobs", [

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lease lock: a lock that is kept across a crash or restart of its holder, until its own end.
+ *
+ *     acquire ──► held, and renewed ──release──► nobody's
+ *        ▲              │ the holder dies, is cut off, or releases the hold alone
+ *        │              ▼
+ *        └─secret── it stands until its end: only who has the secret takes it back ──end──► anybody's
+ *
+ * For what goes on while its controller restarts: a machine that was started, a migration that runs elsewhere, a device that was
+ * configured. A restarted holder has the same secret, and takes the lock back without anybody having been in between. Everybody
+ * else waits for the end of what the record promises, however long the session has been gone.
+ *
+ * The hold is that of a lock, with its token and its loss. It is valid as long as its session's lease, and as long as its record has
+ * not ended. The record stands in a persistent znode, <path>/record, beside the lock, <path>/lock. The session renews it by itself,
+ * by compare-and-set, whenever a third of duration_ms has passed. Where it cannot be renewed in time the hold is lost as
+ * PDK_REASON_OVERDUE, before the record ends. So two valid holds never overlap, of whichever secrets, and no hold of another secret is
+ * granted before the record ends.
+ *
+ * Assumptions, beyond those of every hold: nobody else writes to the record or deletes it; and the servers' clocks agree, as a new
+ * leader that is ahead lets the record end as much earlier. They matter while no hold is valid. Whoever may write there can
+ * break the lock: use access control lists.
+ *
+ * Ownership: a lease lock is reference counted, and has a reference to its session. Any thread may make every call. The calls
+ * that block answer PDK_WRONG_THREAD in a callback. */
+#ifndef PADDOCK_LEASE_LOCK_H
+#define PADDOCK_LEASE_LOCK_H
+
+#include <paddock/hold.h>
+#include <paddock/session.h>
+#include <stddef.h>
+
+PDK_BEGIN_DECLS
+
+typedef struct pdk_lease_lock pdk_lease_lock;
+
+/* The options of a lease lock. Fill with PDK_LEASE_LOCK_OPTIONS_INIT, then set the secret, and change what you need. A struct of
+ * an older, smaller size is accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
+typedef struct pdk_lease_lock_options {
+    /* sizeof(pdk_lease_lock_options), in bytes. */
+    size_t size;
+    /* For how long the lock stands after each renewal, in ms: 1000 to 315,576,000,000 (ten years). Default 60000. */
+    int64_t duration_ms;
+    /* What takes the lock back: text of 16 to 1024 bytes that nobody can guess, the same after a restart and different for each
+     * holder. The record has its SHA-256 alone. Required; default NULL. Copied. */
+    const char *secret;
+    /* The identity that others see of the holder: UTF-8, 1 to 1024 bytes, of which the record has up to 128. Copied.
+     * Default NULL: the session's identity. */
+    const char *identity;
+} pdk_lease_lock_options;
+
+#define PDK_LEASE_LOCK_OPTIONS_INIT {sizeof(pdk_lease_lock_options), 60000, NULL, NULL}
+
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
+PDK_API pdk_status pdk_lease_lock_options_init(pdk_lease_lock_options *options, size_t size);
+
+/* A lease lock. Does not wait.
+ *   path     absolute, printable UTF-8, at most 500 bytes with the chroot. No empty, "." or ".." segment, and not "/".
+ *            Without a chroot, not /zookeeper or below it. Its lock and its record stand below it.
+ *   options  with a secret. Copied.
+ *
+ *   PDK_OK       *out is the lease lock, with one reference that pdk_lease_lock_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path, options or out is NULL, or path or an option is not valid */
+PDK_API pdk_status pdk_lease_lock_new(pdk_session *session, const char *path,
+                                      const pdk_lease_lock_options *options, pdk_lease_lock **out);
+/* One more reference. Returns lock; NULL is allowed. Does not wait. */
+PDK_API pdk_lease_lock *pdk_lease_lock_ref(pdk_lease_lock *lock);
+/* Gives a reference back. A hold goes on, and is renewed. NULL is allowed. Does nothing in the child of a fork. Does not
+ * wait. */
+PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
+
+/* Acquire the lock, or take it back. Blocks, at most timeout_ms; a try at most twice the session's request_timeout_ms. While the
+ * lock stands for somebody who is gone it looks once a second.
+ *   timeout_ms  how long to wait, or PDK_FOREVER. 0 is a try
+ *   out         set on PDK_OK: the hold, to be released with pdk_lease_lock_release, or with pdk_hold_release to leave it
+ *               standing until its end
+ *
+ *   PDK_OK             *out is the hold
+ *   PDK_BUSY           a try: somebody holds it, or it stands. The error text says who, and until when
+ *   PDK_TIMEOUT        the deadline passed meanwhile
+ *   PDK_LOST           the hold was lost before the record was written for certain. It may stand for this secret
+ *   PDK_UNAVAILABLE    no server confirmed it in time. It may stand for this secret
+ *   PDK_DEADLOCK       this thread holds it
+ *   PDK_DAMAGED        the znode of the record has something else
+ *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a node
+ *   PDK_NO_PERMISSION  an access control list forbids it
+ *   PDK_LIMIT          a limit of the session is reached, as for a lock
+ *   PDK_EXHAUSTED      the sequence numbers of the lock are used up
+ *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
+ *   PDK_CANCELED       this thread was interrupted (interrupt.h), or the last reference was given back
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the lock belongs to the parent process
+ *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms, pdk_hold **out);
+
+/* Give the lock up, so that the next one need not wait for its end, and release the hold. Blocks, at most timeout_ms.
+ *   hold  of pdk_lease_lock_acquire of this lock
+ *
+ *   PDK_OK             it is nobody's, and the hold is released with its reference
+ * After any other answer the hold is still the caller's to release, and the lock may stand:
+ *   PDK_LOST           the hold is lost
+ *   PDK_NOT_HELD       the hold was released
+ *   PDK_REPLACED       somebody without the lock has written or deleted the record
+ *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
+ *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
+ *                      as for pdk_lease_lock_acquire
+ *   PDK_INVALID        lock or hold is NULL, hold is of something else, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t timeout_ms);
+
+PDK_END_DECLS
+
+#endif
