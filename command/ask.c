@@ -22,6 +22,15 @@ static int explain(const cmd_settings *settings, pdk_status status) {
 
 /* ---- ask */
 
+static void print_asked(const char *path, bool asked) {
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "path", path);
+    cmd_json_boolean(builder, "asked", asked);
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
+}
+
 static int ask(const cmd_settings *settings, const wish *w, const char *path) {
     cmd_looker looker;
     double within_ms = w->within == -1 ? 0 : ceil(w->within * 1000);
@@ -35,6 +44,10 @@ static int ask(const cmd_settings *settings, const wish *w, const char *path) {
         status = explain(settings, answer);
         if (answer == PDK_OK)
             cmd_tell("%s: asked", path);
+        if (settings->json && (answer == PDK_OK || answer == PDK_GONE))
+            print_asked(path, answer == PDK_OK);
+        if (!cmd_print_end())
+            status = CMD_SOFTWARE;
     }
     cmd_looker_close(&looker);
     return status;
@@ -56,7 +69,7 @@ int cmd_ask(int argc, char **argv) {
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "/path", 0, entries)) {
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_JSON, entries)) {
         if (argc == 2)
             status = ask(&settings, &w, argv[1]);
         else

@@ -49,11 +49,11 @@ _paddock() {
     top) mapfile -t COMPREPLY < <(compgen -W "$common --json --limit" -- "$word") ;;
     fence)
         compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -W '--create --shared -v --verbose -q --quiet --help' -- "$word"; compgen -f -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W '--create --shared --json -v --verbose -q --quiet --help' -- "$word"; compgen -f -- "$word")
         ;;
     server) mapfile -t COMPREPLY < <(compgen -W '--ensemble --tick --port --data -v --verbose -q --quiet --help' -- "$word") ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W "$common --json --idle" -- "$word") ;;
-    ask) mapfile -t COMPREPLY < <(compgen -W "$common --node --who --within" -- "$word") ;;
+    ask) mapfile -t COMPREPLY < <(compgen -W "$common --json --node --who --within" -- "$word") ;;
     break) mapfile -t COMPREPLY < <(compgen -W "$common --json --token" -- "$word") ;;
     check) mapfile -t COMPREPLY < <(compgen -W "$common --json" -- "$word") ;;
     esac

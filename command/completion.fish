@@ -71,7 +71,7 @@ complete -c paddock -n '__paddock_verb elect' -l check-every -x -d 'seconds: how
 complete -c paddock -n '__paddock_verb elect' -l pause -x -d 'seconds, after a term that ended by itself'
 complete -c paddock -n '__paddock_verb elect' -l listen -x -d '[address:]port: answer by HTTP'
 complete -c paddock -n '__paddock_verb elect' -l observe -d 'print each leader'
-complete -c paddock -n '__paddock_verb elect job wait show watch ls top check doctor break' -l json -d 'print JSON'
+complete -c paddock -n '__paddock_verb elect job wait show watch ls top check doctor ask break fence' -l json -d 'print JSON'
 complete -c paddock -n '__paddock_verb job' -l every -x -d 'the period: 90s, 15m, 1h, 7d'
 complete -c paddock -n '__paddock_verb job' -l at-least -x -d 'no other run so soon after the start of one'
 complete -c paddock -n '__paddock_verb job' -l at-most -x -d 'end the command then'

@@ -86,13 +86,13 @@ _paddock() {
     top) _arguments -S $always $json '--limit[show so many]:number:' '1:path:' ;;
     doctor) _arguments -S $always $json '--idle[a container is empty no longer than this]:seconds:' '1:path:' ;;
     ask)
-        _arguments -S $always '--node[this contender, not the holders]:name:' '--who[who asks]:text:' \
+        _arguments -S $always $json '--node[this contender, not the holders]:name:' '--who[who asks]:text:' \
             '--within[the time that the holder has]:seconds:' '1:path:'
         ;;
     break) _arguments -S $always $json '--token[only if the node has this token]:token:' '1:node:' ;;
     check) _arguments -S $always $json '1:sequencer:' ;;
     fence)
-        _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" \
+        _arguments -S '--create[make the file if it is missing]' "--shared[the token is a reader's]" $json \
             '(-v --verbose)'{-v,--verbose}'[say what happens]' '(-q --quiet)'{-q,--quiet}'[say nothing]' \
             '--help[show the options]' '1:file:_files' '2:token:' $command
         ;;

@@ -4,7 +4,6 @@
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
-#include <string.h>
 
 static bool check_seconds(const char *option, double seconds, double least, int64_t *ms) {
     if (!(seconds >= least && seconds <= 86400)) {
@@ -43,17 +42,6 @@ static void clear(cmd_election *e) {
     g_free(e->listen);
 }
 
-/* The command is what comes after the first "--". Options may stand before and after the path. */
-static char **find_command(int *argc, char **argv) {
-    for (int i = 1; i < *argc; i++)
-        if (strcmp(argv[i], "--") == 0) {
-            char **command = argv + i + 1;
-            *argc = i;
-            return *command ? command : NULL;
-        }
-    return NULL;
-}
-
 int cmd_elect(int argc, char **argv) {
     cmd_settings settings;
     cmd_election e = {.keeper = {.signals = -1}, .every = 10, .pause = 1};
@@ -70,7 +58,7 @@ int cmd_elect(int argc, char **argv) {
         {"observe", 0, 0, G_OPTION_ARG_NONE, &e.observe, "print each leader, and stand for nothing", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     int status = CMD_USAGE;
-    char **command = find_command(&argc, argv);
+    char **command = cmd_split_command(&argc, argv);
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]", CMD_OPTIONS_RUN | CMD_OPTIONS_JSON,
                            entries) &&

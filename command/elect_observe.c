@@ -19,12 +19,7 @@ static void print_leader(const char *identity, int64_t token, void *user) {
     json_builder_begin_object(builder);
     cmd_json_text(builder, "path", e->keeper.path);
     cmd_json_number(builder, "at_ms", g_get_real_time() / 1000);
-    if (identity) {
-        cmd_json_text(builder, "leader", identity);
-    } else {
-        json_builder_set_member_name(builder, "leader");
-        json_builder_add_null_value(builder);
-    }
+    cmd_json_text(builder, "leader", identity);
     cmd_json_token(builder, "token", token);
     json_builder_end_object(builder);
     cmd_print_json(builder);

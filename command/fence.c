@@ -3,6 +3,7 @@
  *     admit (the mark is on the disk) ──► exec: the command takes the place of this process
  *           └─ stale: status 79, nothing runs
  */
+#include "print.h"
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 typedef struct {
-    gboolean create, shared, verbose, quiet;
+    gboolean create, shared, verbose, quiet, json;
     int64_t token;
     uint32_t handover;
 } fence;
@@ -29,6 +30,18 @@ static bool parse_mark(fence *f, const char *text) {
     if (!good)
         cmd_error("fence: %s is no token: PADDOCK_TOKEN or PADDOCK_TOKEN:PADDOCK_HANDOVER, numbers in decimal", text);
     return good;
+}
+
+/* What is admitted prints nothing: the output is the command's. */
+static void print_refusal(const fence *f, const char *path) {
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    cmd_json_text(builder, "file", path);
+    cmd_json_token(builder, "token", f->token);
+    cmd_json_number(builder, "handover", f->handover);
+    cmd_json_boolean(builder, "admitted", false);
+    json_builder_end_object(builder);
+    cmd_print_json(builder);
 }
 
 static int explain(pdk_status status) {
@@ -60,6 +73,10 @@ static int admit(const fence *f, const char *path) {
         status = f->shared ? pdk_fence_file_admit_shared(file, f->token, f->handover)
                            : pdk_fence_file_admit(file, f->token, f->handover);
     int exit_status = explain(status);
+    if (status == PDK_STALE && f->json) {
+        print_refusal(f, path);
+        exit_status = cmd_print_end() ? exit_status : CMD_SOFTWARE;
+    }
     pdk_fence_file_close(file);
     return exit_status;
 }
@@ -81,6 +98,7 @@ int cmd_fence(int argc, char **argv) {
     const GOptionEntry entries[] = {
         {"create", 0, 0, G_OPTION_ARG_NONE, &f.create, "make the file if it is missing", NULL},
         {"shared", 0, 0, G_OPTION_ARG_NONE, &f.shared, "the token is a reader's", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &f.json, "print a refusal as JSON", NULL},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &f.verbose, "say what happens", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &f.quiet, "say nothing; the exit status tells", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

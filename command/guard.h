@@ -31,6 +31,7 @@ typedef struct {
 enum {
     /* Orders. */
     CMD_START = 1, /* number: which command; text: names and values of the environment, each ended with '\0' */
+    CMD_SET,       /* text: more of the environment, before the start */
     CMD_FORWARD,   /* number: a signal for the group of the command */
     CMD_END,       /* TERM now, KILL after number ms */
     CMD_KILL,

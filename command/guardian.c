@@ -54,13 +54,17 @@ static void term(guardian *g, int64_t kill_after_ms) {
         cmd_signal_children(SIGTERM);
 }
 
-static void start(guardian *g, cmd_message *order) {
+static void set_environment(cmd_message *order) {
     order->text[sizeof order->text - 1] = '\0';
     for (char *name = order->text; *name;) {
         char *value = name + strlen(name) + 1;
         setenv(name, value, 1);
         name = value + strlen(value) + 1;
     }
+}
+
+static void start(guardian *g, cmd_message *order) {
+    set_environment(order);
     g->group = 0;
     g->status = 0;
     g->ended = g->termed = g->gone = false;
@@ -96,6 +100,9 @@ static bool obey(guardian *g) {
     switch (order.kind) {
     case CMD_START:
         start(g, &order);
+        break;
+    case CMD_SET:
+        set_environment(&order);
         break;
     case CMD_FORWARD:
         if (g->group && !g->gone)

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct {
@@ -19,17 +18,19 @@ typedef struct {
     gboolean wants_notify, until_eof;
 } holder;
 
-/* false when the reader went before. */
+/* Of several paths a line for each. false when the reader went before. */
 static bool tell_ready(const holder *h) {
-    const pdk_hold *held = h->keeper.hold;
+    const pdk_hold *held = cmd_keeper_part(&h->keeper, 0);
+    g_autoptr(GString) text = g_string_new(NULL);
     g_autofree char *path = cmd_escape(h->keeper.path);
     g_autofree char *lines =
         g_strdup_printf("READY=1\nSTATUS=holding %s, token %" G_GINT64_FORMAT, path, (gint64)pdk_hold_token(held));
-    g_autofree char *line = g_strdup_printf("%s\n", pdk_hold_sequencer(held));
+    for (size_t i = 0; i < cmd_keeper_parts(&h->keeper); i++)
+        g_string_append_printf(text, "%s\n", pdk_hold_sequencer(cmd_keeper_part(&h->keeper, i)));
     cmd_notify_send(&h->notify, lines);
     if (h->ready_fd < 0)
         return true;
-    return write(h->ready_fd, line, strlen(line)) == (ssize_t)strlen(line);
+    return write(h->ready_fd, text->str, text->len) == (ssize_t)text->len;
 }
 
 /* Standard input has ended. What comes before its end is ignored. */
@@ -97,15 +98,13 @@ int cmd_hold(int argc, char **argv) {
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "/path", CMD_OPTIONS_CLAIM, entries)) {
-        if (argc != 2) {
-            cmd_error("hold: one path is needed: paddock hold [option…] /path");
-        } else {
-            h.keeper.settings = &settings;
-            h.keeper.path = argv[1];
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path…", CMD_OPTIONS_CLAIM, entries)) {
+        h.keeper.settings = &settings;
+        if (argc < 2)
+            cmd_error("hold: a path is needed: paddock hold [option…] /path…");
+        else if (cmd_keeper_paths(&h.keeper, argv + 1, (size_t)argc - 1))
             status = hold(&h);
-            cmd_keeper_close(&h.keeper);
-        }
+        cmd_keeper_close(&h.keeper);
     }
     cmd_notify_close(&h.notify);
     cmd_settings_clear(&settings);

@@ -8,7 +8,6 @@
 #include "verbs.h"
 #include "work.h"
 #include <stdio.h>
-#include <string.h>
 
 enum { BEGIN_MS = 5000, FINISH_MS = 10000 };
 
@@ -166,7 +165,7 @@ static bool read_options(wanted *j) {
 
 static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, char **command) {
     cmd_keeper keeper = {.settings = settings, .signals = -1, .path = argc == 2 ? argv[1] : NULL};
-    if (!keeper.path || (!command || !*command) != j->history) {
+    if (!keeper.path || (command == NULL) != j->history) {
         cmd_error("job: a path and a command are needed: paddock job /path [option…] -- command [argument…]; or a "
                   "path: paddock "
                   "job --history /path");
@@ -181,18 +180,6 @@ static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, c
     return status;
 }
 
-/* The options end at "--", wherever the path stands: what follows is the command's. */
-static char **split(int *argc, char **argv) {
-    for (int i = 1; i < *argc; i++) {
-        if (strcmp(argv[i], "--") == 0) {
-            *argc = i;
-            argv[i] = NULL;
-            return argv + i + 1;
-        }
-    }
-    return NULL;
-}
-
 int cmd_job(int argc, char **argv) {
     cmd_settings settings;
     wanted j = {.keep = 16};
@@ -204,7 +191,7 @@ int cmd_job(int argc, char **argv) {
         {"keep", 0, 0, G_OPTION_ARG_INT, &j.keep, "how many runs the record keeps", "N"},
         {"history", 0, 0, G_OPTION_ARG_NONE, &j.history, "print the last runs, and run nothing", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-    char **command = split(&argc, argv);
+    char **command = cmd_split_command(&argc, argv);
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]", CMD_OPTIONS_RUN | CMD_OPTIONS_JSON,

@@ -70,20 +70,33 @@ void cmd_keeper_listen(cmd_keeper *k) {
 }
 
 static pdk_status claim(cmd_keeper *k) {
-    const cmd_settings *s = k->settings;
-    pdk_status status;
-    if (s->permits) {
-        status = pdk_semaphore_new(k->session, k->path, s->permits, NULL, &k->semaphore);
-        return status ? status
-                      : pdk_semaphore_acquire_async(k->semaphore, s->count, s->wait_ms, on_acquired, k, &k->claim);
+    k->recipes = g_new0(cmd_recipe, k->count);
+    for (size_t i = 0; i < k->count; i++) {
+        pdk_status status = cmd_recipe_open(&k->recipes[i], k->session, k->settings, k->paths[i]);
+        if (status)
+            return status;
     }
-    if (s->shared) {
-        status = pdk_rwlock_new(k->session, k->path, NULL, &k->rwlock);
-        return status ? status : pdk_rwlock_read_async(k->rwlock, s->wait_ms, on_acquired, k, &k->claim);
-    }
-    status = pdk_lock_new(k->session, k->path, NULL, &k->lock);
-    return status ? status : pdk_lock_acquire_async(k->lock, s->wait_ms, on_acquired, k, &k->claim);
+    return cmd_recipes_claim(k->recipes, k->count, k->settings, on_acquired, k, &k->claim);
 }
+
+bool cmd_keeper_paths(cmd_keeper *k, char *const *paths, size_t count) {
+    k->paths = paths;
+    k->count = count;
+    k->path = k->words = g_strjoinv(", ", (char **)paths);
+    if (count > 1 && g_strcmp0(k->settings->on_ask, "term") == 0) {
+        cmd_error("--on-ask=term: one path alone can be heard, and here are %zu", count);
+        return false;
+    }
+    return true;
+}
+
+size_t cmd_keeper_parts(const cmd_keeper *k) { return k->count > 1 ? k->count : 1; }
+
+const pdk_hold *cmd_keeper_part(const cmd_keeper *k, size_t index) {
+    return k->count > 1 ? pdk_hold_part(k->hold, (int32_t)index) : k->hold;
+}
+
+const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index) { return k->count > 1 ? k->paths[index] : k->path; }
 
 unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int64_t timeout_ms, int *number) {
     enum { OURS = 3 };
@@ -203,7 +216,10 @@ int cmd_keeper_acquire(cmd_keeper *k) {
             cmd_error("%s: %s", k->path, *pdk_error_text() ? pdk_error_text() : pdk_status_text(k->status));
         return exit_status;
     }
-    cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(k->hold), (gint64)pdk_hold_token(k->hold));
+    for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
+        const pdk_hold *part = cmd_keeper_part(k, i);
+        cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(part), (gint64)pdk_hold_token(part));
+    }
     cmd_keeper_listen(k);
     return CMD_OK;
 }
@@ -222,11 +238,12 @@ void cmd_keeper_close(cmd_keeper *k) {
             cmd_error("the servers did not confirm the release of %s; they remove the node when the session expires",
                       k->path);
         pdk_claim_unref(k->claim);
-        pdk_lock_unref(k->lock);
-        pdk_rwlock_unref(k->rwlock);
-        pdk_semaphore_unref(k->semaphore);
+        for (size_t i = 0; k->recipes && i < k->count; i++)
+            cmd_recipe_close(&k->recipes[i]);
         pdk_session_unref(k->session);
     }
     if (k->signals >= 0)
         close(k->signals);
+    g_free(k->recipes);
+    g_free(k->words);
 }

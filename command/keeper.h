@@ -6,16 +6,17 @@
 #ifndef CMD_KEEPER_H
 #define CMD_KEEPER_H
 
-#include "settings.h"
+#include "recipe.h"
 #include <poll.h>
 
 typedef struct {
     const cmd_settings *settings;
-    const char *path;
+    const char *path;   /* as it is said: of several, all of them */
+    char *const *paths; /* what cmd_keeper_acquire claims: all or none */
+    size_t count;
+    char *words; /* what `path` points to, or NULL */
     pdk_session *session;
-    pdk_lock *lock;
-    pdk_rwlock *rwlock;
-    pdk_semaphore *semaphore;
+    cmd_recipe *recipes; /* one for each of the paths */
     pdk_claim *claim;
     pdk_hold *hold;
     int signals; /* a signalfd; every signal is blocked */
@@ -44,6 +45,13 @@ int cmd_keeper_open(cmd_keeper *k);
 bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
 /* What a signal does while no command runs: the exit status 128 + N for one that ends the wait, or 0. A stop happens in the call. */
 int cmd_keeper_obey(int number);
+
+/* Before the rest: the paths to claim. They must live until the end. false, having said why, when --on-ask cannot be heard for them. */
+bool cmd_keeper_paths(cmd_keeper *k, char *const *paths, size_t count);
+/* How many rights the hold has, and each of them: its hold, and its path as it was given. */
+size_t cmd_keeper_parts(const cmd_keeper *k);
+const pdk_hold *cmd_keeper_part(const cmd_keeper *k, size_t index);
+const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index);
 
 /* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the exit status: 128 + N when signal
  * N ended the wait. */

@@ -1,27 +1,32 @@
-/* What the verbs that only look have in common: a session that claims nothing, and a list of contenders. */
+/* What the verbs that only look have in common: a session that claims nothing, and the queue at a path. */
 #ifndef CMD_LOOKER_H
 #define CMD_LOOKER_H
 
-#include "settings.h"
+#include "recipe.h"
 
 enum { CMD_LOOK_MS = 10000 }; /* for one answer */
 
 typedef struct {
     const cmd_settings *settings;
     pdk_session *session;
-    pdk_lock *lock;
-    pdk_rwlock *rwlock;
-    pdk_semaphore *semaphore;
+    cmd_recipe recipe;
+    pdk_election *election; /* in place of the recipe */
+    pdk_lock *waiting;      /* of a semaphore: its queue */
+    int32_t permits;        /* of a semaphore */
 } cmd_looker;
 
-/* CMD_OK, or it says why not, and it is the exit status. path may be NULL. */
+/* Who stands there, the oldest first. Of a semaphore the holders of permits, and `waiting` is its queue; else that is NULL. */
+typedef struct {
+    pdk_contenders *list, *waiting;
+    size_t holders; /* so many of the list: one, the readers before the first writer, all of a semaphore */
+} cmd_queue;
+
+/* Without --shared and --slots the kind is that of the nodes that are there; a lock when there are none. path may be NULL. CMD_OK, or it
+ * says why not, and it is the exit status. */
 int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char *path);
-/* The queue, the holder first: of a semaphore the holders of permits. */
-pdk_status cmd_looker_look(const cmd_looker *looker, pdk_contenders **out);
-/* The same; a failure is said. */
-pdk_status cmd_looker_list(const cmd_looker *looker, pdk_contenders **out);
-/* How many of the list hold: one, the readers before the first writer, all of a semaphore. */
-size_t cmd_looker_holders(const cmd_looker *looker, const pdk_contenders *list);
+/* cmd_queue_clear in any case. */
+pdk_status cmd_looker_look(const cmd_looker *looker, cmd_queue *queue);
+void cmd_queue_clear(cmd_queue *queue);
 void cmd_looker_close(cmd_looker *looker);
 
 #endif

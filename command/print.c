@@ -23,9 +23,12 @@ void cmd_print_json(JsonBuilder *builder) {
 }
 
 void cmd_json_text(JsonBuilder *builder, const char *name, const char *text) {
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    g_autofree char *valid = text ? g_utf8_make_valid(text, -1) : NULL;
     json_builder_set_member_name(builder, name);
-    json_builder_add_string_value(builder, valid);
+    if (valid)
+        json_builder_add_string_value(builder, valid);
+    else
+        json_builder_add_null_value(builder);
 }
 
 void cmd_json_token(JsonBuilder *builder, const char *name, int64_t token) {

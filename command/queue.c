@@ -3,44 +3,104 @@
 #include "print.h"
 #include "say.h"
 #include <stdio.h>
+#include <string.h>
 
-static void print_contender(const pdk_contenders *list, size_t i, bool holds) {
-    g_autofree char *identity = cmd_escape(pdk_contenders_identity(list, i));
-    g_autofree char *node = cmd_escape(pdk_contenders_node(list, i));
-    g_autofree char *when = cmd_when(pdk_contenders_since_ms(list, i));
-    printf("%4zu  %-7s  %-9s  %-20s  %20" G_GINT64_FORMAT "  0x%-16" G_GINT64_MODIFIER "x  %s  %s\n", i,
-           holds ? "holds" : "waits", pdk_contenders_is_shared(list, i) ? "shared" : "exclusive", when,
-           (gint64)pdk_contenders_token(list, i), (guint64)pdk_contenders_session(list, i), identity, node);
+typedef struct {
+    const pdk_contenders *list;
+    size_t index;      /* in the list */
+    size_t position;   /* among all that are shown */
+    bool holds, waits; /* waits: for another contender, that at `before` in the same list */
+    size_t before;
+} contender;
+
+/* A reader waits for the nearest writer ahead, all others for the next ahead. The first in a semaphore's queue waits for permits. */
+static contender contender_at(const cmd_queue *queue, size_t position) {
+    size_t held = pdk_contenders_count(queue->list);
+    contender c = {.list = queue->list, .index = position, .position = position, .holds = position < queue->holders};
+    if (position >= held) {
+        c.list = queue->waiting;
+        c.index = position - held;
+    }
+    bool shared = pdk_contenders_is_shared(c.list, c.index);
+    for (size_t i = c.index; !c.holds && i-- > 0 && !c.waits;) {
+        c.waits = !shared || !pdk_contenders_is_shared(c.list, i);
+        c.before = i;
+    }
+    return c;
 }
 
-void cmd_queue_print(const cmd_looker *looker, const pdk_contenders *list, size_t most) {
-    size_t count = pdk_contenders_count(list), holders = cmd_looker_holders(looker, list);
-    printf("%4s  %-7s  %-9s  %-20s  %20s  %-18s  %s  %s\n", "", "", "MODE", "SINCE", "TOKEN", "SESSION", "IDENTITY",
-           "NODE");
-    for (size_t i = 0; i < count && i < most; i++)
-        print_contender(list, i, i < holders);
+size_t cmd_queue_count(const cmd_queue *queue) {
+    return pdk_contenders_count(queue->list) + pdk_contenders_count(queue->waiting);
+}
+
+bool cmd_queue_is_same(const cmd_queue *a, const cmd_queue *b) {
+    size_t count = cmd_queue_count(a);
+    bool same = count == cmd_queue_count(b) && a->holders == b->holders;
+    for (size_t i = 0; i < count && same; i++) {
+        contender one = contender_at(a, i), other = contender_at(b, i);
+        same = pdk_contenders_token(one.list, one.index) == pdk_contenders_token(other.list, other.index) &&
+               g_strcmp0(pdk_contenders_node(one.list, one.index), pdk_contenders_node(other.list, other.index)) == 0;
+    }
+    return same;
+}
+
+static void print_contender(const contender *c) {
+    const pdk_contenders *list = c->list;
+    g_autofree char *identity = cmd_escape(pdk_contenders_identity(list, c->index));
+    g_autofree char *node = cmd_escape(pdk_contenders_node(list, c->index));
+    g_autofree char *when = cmd_when(pdk_contenders_since_ms(list, c->index));
+    g_autofree char *before = c->waits ? g_strdup_printf("%zu", c->position - c->index + c->before) : g_strdup("-");
+    printf("%4zu  %-7s  %4s  %-9s  %-20s  %20" G_GINT64_FORMAT "  0x%-16" G_GINT64_MODIFIER "x  %s  %s\n", c->position,
+           c->holds ? "holds" : "waits", before, pdk_contenders_is_shared(list, c->index) ? "shared" : "exclusive",
+           when, (gint64)pdk_contenders_token(list, c->index), (guint64)pdk_contenders_session(list, c->index),
+           identity, node);
+}
+
+void cmd_queue_print(const cmd_queue *queue, size_t most) {
+    size_t count = cmd_queue_count(queue);
+    printf("%4s  %-7s  %4s  %-9s  %-20s  %20s  %-18s  %s  %s\n", "", "", "FOR", "MODE", "SINCE", "TOKEN", "SESSION",
+           "IDENTITY", "NODE");
+    for (size_t i = 0; i < count && i < most; i++) {
+        contender c = contender_at(queue, i);
+        print_contender(&c);
+    }
     if (count > most)
         printf("%zu more\n", count - most);
 }
 
-static void add_contender(JsonBuilder *builder, const pdk_contenders *list, size_t i, bool holds) {
+/* "host" of an identity in Paddock's form, host:pid[:label]; others write what they like. */
+static char *host_of(const char *identity) {
+    const char *colon = strchr(identity, ':');
+    size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    bool ours = colon && colon > identity && digits > 0 && (colon[1 + digits] == '\0' || colon[1 + digits] == ':');
+    return ours ? g_strndup(identity, (gsize)(colon - identity)) : NULL;
+}
+
+static void add_contender(JsonBuilder *builder, const contender *c) {
+    const pdk_contenders *list = c->list;
+    const char *identity = pdk_contenders_identity(list, c->index);
+    g_autofree char *host = host_of(identity);
     json_builder_begin_object(builder);
-    cmd_json_number(builder, "position", (int64_t)i);
-    cmd_json_boolean(builder, "holds", holds);
-    cmd_json_boolean(builder, "shared", pdk_contenders_is_shared(list, i));
-    cmd_json_text(builder, "identity", pdk_contenders_identity(list, i));
-    cmd_json_text(builder, "node", pdk_contenders_node(list, i));
-    cmd_json_token(builder, "token", pdk_contenders_token(list, i));
-    cmd_json_session(builder, "session", pdk_contenders_session(list, i));
-    cmd_json_number(builder, "since_ms", pdk_contenders_since_ms(list, i));
+    cmd_json_number(builder, "position", (int64_t)c->position);
+    cmd_json_boolean(builder, "holds", c->holds);
+    cmd_json_boolean(builder, "shared", pdk_contenders_is_shared(list, c->index));
+    cmd_json_text(builder, "waits_for", c->waits ? pdk_contenders_node(list, c->before) : NULL);
+    cmd_json_text(builder, "identity", identity);
+    cmd_json_text(builder, "host", host);
+    cmd_json_text(builder, "node", pdk_contenders_node(list, c->index));
+    cmd_json_token(builder, "token", pdk_contenders_token(list, c->index));
+    cmd_json_session(builder, "session", pdk_contenders_session(list, c->index));
+    cmd_json_number(builder, "since_ms", pdk_contenders_since_ms(list, c->index));
     json_builder_end_object(builder);
 }
 
-void cmd_queue_add(JsonBuilder *builder, const cmd_looker *looker, const pdk_contenders *list) {
-    size_t count = pdk_contenders_count(list), holders = cmd_looker_holders(looker, list);
+void cmd_queue_add(JsonBuilder *builder, const cmd_queue *queue) {
+    size_t count = cmd_queue_count(queue);
     json_builder_set_member_name(builder, "contenders");
     json_builder_begin_array(builder);
-    for (size_t i = 0; i < count; i++)
-        add_contender(builder, list, i, i < holders);
+    for (size_t i = 0; i < count; i++) {
+        contender c = contender_at(queue, i);
+        add_contender(builder, &c);
+    }
     json_builder_end_array(builder);
 }

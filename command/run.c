@@ -3,7 +3,6 @@
 #include "status.h"
 #include "verbs.h"
 #include "work.h"
-#include <string.h>
 
 static int run_command(cmd_keeper *keeper, char **command) {
     cmd_work work = {0};
@@ -24,18 +23,19 @@ int cmd_run(int argc, char **argv) {
     cmd_keeper keeper = {.signals = -1};
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]",
-                           CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN | CMD_OPTIONS_STRICT, NULL)) {
-        int first = argc > 2 && strcmp(argv[2], "--") == 0 ? 3 : 2;
-        if (argc <= first || argv[1][0] != '/') {
-            cmd_error(
-                "run: an absolute path and a command are needed: paddock run [option…] /path -- command [argument…]");
-        } else {
-            keeper.settings = &settings;
-            keeper.path = argv[1];
-            status = run_command(&keeper, argv + first);
-            cmd_keeper_close(&keeper);
-        }
+    char **command = cmd_split_command(&argc, argv);
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path… -- command [argument…]",
+                           CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN, NULL)) {
+        bool absolute = argc > 1;
+        for (int i = 1; i < argc; i++)
+            absolute = absolute && argv[i][0] == '/';
+        keeper.settings = &settings;
+        if (!absolute || !command)
+            cmd_error("run: absolute paths and, after --, a command are needed: "
+                      "paddock run [option…] /path… -- command [argument…]");
+        else if (cmd_keeper_paths(&keeper, argv + 1, (size_t)argc - 1))
+            status = run_command(&keeper, command);
+        cmd_keeper_close(&keeper);
     }
     cmd_settings_clear(&settings);
     return status;

@@ -230,12 +230,22 @@ static bool check_settings(cmd_settings *s) {
     return true;
 }
 
+char **cmd_split_command(int *argc, char **argv) {
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            char **command = argv + i + 1;
+            *argc = i;
+            argv[i] = NULL;
+            return *command ? command : NULL;
+        }
+    }
+    return NULL;
+}
+
 bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
                         const GOptionEntry *more) {
     g_autoptr(GOptionContext) context = g_option_context_new(usage);
     g_autoptr(GError) error = NULL;
-    if (options & CMD_OPTIONS_STRICT)
-        g_option_context_set_strict_posix(context, TRUE);
     add_entries(context, settings, options);
     if (more)
         g_option_context_add_main_entries(context, more, NULL);

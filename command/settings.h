@@ -32,7 +32,6 @@ enum {
     CMD_OPTIONS_KIND = 4,  /* --slots --shared */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,
-    CMD_OPTIONS_STRICT = 32, /* options come before the first argument: the rest is a command */
 };
 
 /*
@@ -41,6 +40,9 @@ enum {
  */
 bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const char *usage, unsigned options,
                         const GOptionEntry *more);
+
+/* The command is what comes after the first "--", wherever the paths stand; *argc loses it. NULL: there is none. */
+char **cmd_split_command(int *argc, char **argv);
 
 /* The session's options by the settings, which must live as long as they are used. */
 pdk_session_options cmd_settings_session(const cmd_settings *settings);

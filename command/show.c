@@ -6,15 +6,15 @@
 #include "status.h"
 #include "verbs.h"
 
-static void print_queue(const cmd_looker *looker, const char *path, const pdk_contenders *list) {
+static void print_queue(const cmd_looker *looker, const char *path, const cmd_queue *queue) {
     if (!looker->settings->json) {
-        cmd_queue_print(looker, list, G_MAXSIZE);
+        cmd_queue_print(queue, G_MAXSIZE);
         return;
     }
     g_autoptr(JsonBuilder) builder = json_builder_new();
     json_builder_begin_object(builder);
     cmd_json_text(builder, "path", path);
-    cmd_queue_add(builder, looker, list);
+    cmd_queue_add(builder, queue);
     json_builder_end_object(builder);
     cmd_print_json(builder);
 }
@@ -23,13 +23,16 @@ static int show(const cmd_settings *settings, const char *path) {
     cmd_looker looker;
     int status = cmd_looker_open(&looker, settings, path);
     if (status == CMD_OK) {
-        pdk_contenders *list = NULL;
-        status = cmd_status(cmd_looker_list(&looker, &list), settings->busy);
-        if (status == CMD_OK) {
-            print_queue(&looker, path, list);
+        cmd_queue queue;
+        pdk_status answer = cmd_looker_look(&looker, &queue);
+        status = cmd_status(answer, settings->busy);
+        if (answer) {
+            cmd_error("%s", pdk_error_text());
+        } else {
+            print_queue(&looker, path, &queue);
             status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
         }
-        pdk_contenders_free(list);
+        cmd_queue_clear(&queue);
     }
     cmd_looker_close(&looker);
     return status;

@@ -10,11 +10,13 @@ enum { LOOK_AGAIN_MS = 250 };
 
 /* One look. *free_now: nobody would have to wait. */
 static int look(const cmd_looker *looker, bool *free_now) {
-    pdk_contenders *list = NULL;
-    pdk_status status = cmd_looker_list(looker, &list);
-    *free_now = looker->semaphore ? pdk_contenders_count(list) < (size_t)looker->settings->permits
-                                  : pdk_contenders_count(list) == 0;
-    pdk_contenders_free(list);
+    cmd_queue queue;
+    pdk_status status = cmd_looker_look(looker, &queue);
+    size_t count = pdk_contenders_count(queue.list);
+    if (status)
+        cmd_error("%s", pdk_error_text());
+    *free_now = looker->recipe.semaphore ? count < (size_t)looker->permits : count == 0;
+    cmd_queue_clear(&queue);
     return cmd_status(status, looker->settings->busy);
 }
 

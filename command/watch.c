@@ -12,7 +12,6 @@
 #include "verbs.h"
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -44,16 +43,16 @@ static size_t rows(void) {
     return size.ws_row - 4U;
 }
 
-static void draw(const cmd_looker *looker, const char *path, const pdk_contenders *list, const char *trouble) {
+static void draw(const char *path, const cmd_queue *queue, const char *trouble) {
     g_autofree char *shown = cmd_escape(path), *when = cmd_when(g_get_real_time() / 1000);
-    printf("\033[H\033[J%s  %s  %zu\n", when, shown, pdk_contenders_count(list));
+    printf("\033[H\033[J%s  %s  %zu\n", when, shown, cmd_queue_count(queue));
     if (trouble)
         printf("%s\n", trouble);
     else
-        cmd_queue_print(looker, list, rows());
+        cmd_queue_print(queue, rows());
 }
 
-static void add_line(const cmd_looker *looker, const char *path, const pdk_contenders *list, const char *trouble) {
+static void add_line(const char *path, const cmd_queue *queue, const char *trouble) {
     g_autoptr(JsonBuilder) builder = json_builder_new();
     json_builder_begin_object(builder);
     cmd_json_text(builder, "path", path);
@@ -61,46 +60,36 @@ static void add_line(const cmd_looker *looker, const char *path, const pdk_conte
     if (trouble)
         cmd_json_text(builder, "error", trouble);
     else
-        cmd_queue_add(builder, looker, list);
+        cmd_queue_add(builder, queue);
     json_builder_end_object(builder);
     cmd_print_json(builder);
 }
 
-/* Two queues are the same when the same nodes stand in them. */
-static bool is_same(const pdk_contenders *a, const pdk_contenders *b) {
-    size_t count = pdk_contenders_count(a);
-    bool same = count == pdk_contenders_count(b);
-    for (size_t i = 0; i < count && same; i++)
-        same = pdk_contenders_token(a, i) == pdk_contenders_token(b, i) &&
-               strcmp(pdk_contenders_node(a, i), pdk_contenders_node(b, i)) == 0;
-    return same;
-}
-
 /* Until it is ended, or standard output fails. */
 static void watch_on(const cmd_looker *looker, const char *path, double every) {
-    pdk_contenders *last = NULL;
+    cmd_queue last = {0};
     pdk_status before = PDK_OK;
     bool first = true;
     do {
-        pdk_contenders *list = NULL;
-        pdk_status status = cmd_looker_look(looker, &list);
+        cmd_queue queue;
+        pdk_status status = cmd_looker_look(looker, &queue);
         const char *trouble = status ? pdk_error_text() : NULL;
-        bool news = first || status != before || (!status && !is_same(last, list));
+        bool news = first || status != before || (!status && !cmd_queue_is_same(&last, &queue));
         if (on_terminal)
-            draw(looker, path, list, trouble);
+            draw(path, &queue, trouble);
         else if (news)
-            add_line(looker, path, list, trouble);
-        if (!status) {
-            pdk_contenders_free(last);
-            last = list;
-        }
+            add_line(path, &queue, trouble);
+        cmd_queue *old = status ? &queue : &last; /* what goes */
+        cmd_queue_clear(old);
+        if (!status)
+            last = queue;
         before = status;
         first = false;
         if (!cmd_print_end())
             break;
         g_usleep((gulong)(every * 1e6));
     } while (true);
-    pdk_contenders_free(last);
+    cmd_queue_clear(&last);
 }
 
 static int watch(const cmd_settings *settings, const char *path, double every) {

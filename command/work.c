@@ -34,24 +34,45 @@ static void on_restored(void *user) {
     w->stopped = false;
 }
 
-/* false: the guardian is dead. */
+/* "PADDOCK_TOKEN", or "PADDOCK_TOKEN_2" of the second of several. */
+static void add(cmd_message *order, size_t *used, const char *name, size_t number, const char *value) {
+    g_autofree char *numbered = number ? g_strdup_printf("%s_%zu", name, number) : NULL;
+    cmd_guard_add(order, used, numbered ? numbered : name, value);
+}
+
+static void add_part(cmd_message *order, size_t *used, const cmd_keeper *k, size_t index, size_t number) {
+    const pdk_hold *part = cmd_keeper_part(k, index);
+    char token[32], handover[16];
+    snprintf(token, sizeof token, "%" G_GINT64_FORMAT, (gint64)pdk_hold_token(part));
+    snprintf(handover, sizeof handover, "%u", pdk_hold_handover(part));
+    add(order, used, "PADDOCK_PATH", number, cmd_keeper_part_path(k, index));
+    add(order, used, "PADDOCK_ZNODE", number, pdk_hold_node(part));
+    add(order, used, "PADDOCK_TOKEN", number, token);
+    add(order, used, "PADDOCK_TOKEN_PADDED", number, pdk_hold_token_text(part));
+    add(order, used, "PADDOCK_HANDOVER", number, handover);
+    add(order, used, "PADDOCK_SEQUENCER", number, pdk_hold_sequencer(part));
+}
+
+/* The first path without a number; of several, each with its own, from 1. false: the guardian is dead. */
 static bool order_start(cmd_work *w, int index) {
-    static cmd_message start;
-    size_t used = 0;
-    char token[32], handover[16], session[32];
-    pdk_hold *hold = w->keeper->hold;
-    snprintf(token, sizeof token, "%" G_GINT64_FORMAT, (gint64)pdk_hold_token(hold));
-    snprintf(handover, sizeof handover, "%u", pdk_hold_handover(hold));
-    snprintf(session, sizeof session, "0x%" G_GINT64_MODIFIER "x", (guint64)pdk_session_id(w->keeper->session));
-    start = (cmd_message){.kind = CMD_START, .number = index};
-    cmd_guard_add(&start, &used, "PADDOCK_PATH", w->keeper->path);
-    cmd_guard_add(&start, &used, "PADDOCK_ZNODE", pdk_hold_node(hold));
-    cmd_guard_add(&start, &used, "PADDOCK_TOKEN", token);
-    cmd_guard_add(&start, &used, "PADDOCK_TOKEN_PADDED", pdk_hold_token_text(hold));
-    cmd_guard_add(&start, &used, "PADDOCK_HANDOVER", handover);
-    cmd_guard_add(&start, &used, "PADDOCK_SEQUENCER", pdk_hold_sequencer(hold));
-    cmd_guard_add(&start, &used, "PADDOCK_SESSION", session);
-    return cmd_guard_send(&w->guard, &start);
+    static cmd_message order;
+    const cmd_keeper *k = w->keeper;
+    size_t used = 0, parts = cmd_keeper_parts(k);
+    char count[16], session[32];
+    for (size_t i = 0; parts > 1 && i < parts; i++) {
+        size_t filled = 0;
+        order = (cmd_message){.kind = CMD_SET};
+        add_part(&order, &filled, k, i, i + 1);
+        if (!cmd_guard_send(&w->guard, &order))
+            return false;
+    }
+    snprintf(count, sizeof count, "%zu", parts);
+    snprintf(session, sizeof session, "0x%" G_GINT64_MODIFIER "x", (guint64)pdk_session_id(k->session));
+    order = (cmd_message){.kind = CMD_START, .number = index};
+    add_part(&order, &used, k, 0, 0);
+    cmd_guard_add(&order, &used, "PADDOCK_SESSION", session);
+    cmd_guard_add(&order, &used, "PADDOCK_COUNT", count);
+    return cmd_guard_send(&w->guard, &order);
 }
 
 /* false: the guardian is dead. */

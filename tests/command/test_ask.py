@@ -14,13 +14,16 @@ class Ask(Case):
 
     def test_ask(self):
         """The wish is in the node, in front of the identity, and the holder goes on."""
-        self.assertIn("nobody", self.paddock(1, "ask", self.path)[1])
+        out, err = self.paddock(1, "ask", "--json", self.path)
+        self.assertIn("nobody", err)
+        self.assertEqual(json.loads(out), {"path": self.path, "asked": False})
         holder = self.hold("--label", "first")
         [node] = self.nodes()
         identity = self.data(node)
         self.paddock(0, "ask", "--who", "deploy 1.7", "--within", "60", self.path)
         self.assertEqual(self.data(node), b"__REVOKE__ 60000 deploy 1.7\n" + identity)
-        self.paddock(0, "ask", "--node", node, "--who", "me", self.path)
+        out, _ = self.paddock(0, "ask", "--node", node, "--who", "me", "--json", self.path)
+        self.assertEqual(json.loads(out), {"path": self.path, "asked": True})
         self.assertEqual(self.data(node), b"__REVOKE__ 0 me\n" + identity)
         out, _ = self.paddock(0, "show", "--json", self.path)
         self.assertEqual(json.loads(out)["contenders"][0]["identity"].encode(), identity)

@@ -44,7 +44,7 @@ class Terms(Elect):
         self.assertEqual(data, [b"one", b"two"])
         self.assertFalse(self.file("second").exists())
         self.finish_by(first, signal.SIGTERM, 143)
-        values = dict(line.split("=", 1) for line in self.await_lines(7, "second"))
+        values = dict(line.split("=", 1) for line in self.await_lines(8, "second"))
         self.assertEqual(values["PADDOCK_SEQUENCER"], f"pdk1 {values['PADDOCK_ZNODE']} leader {values['PADDOCK_TOKEN']} 0")
         self.assertEqual(values["PADDOCK_PATH"], self.path)
         self.finish_by(second, signal.SIGTERM, 143)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """`paddock fence`: who is admitted, what runs then, and a disk that is full. It needs no servers."""
+import json
 import os
 import pathlib
 import resource
@@ -19,8 +20,8 @@ class Fence(unittest.TestCase):
 
     def fence(self, status, *arguments, **more):
         environment = {name: value for name, value in os.environ.items() if name != "PADDOCK_SERVERS"}
-        done = subprocess.run([PADDOCK, "fence", *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
-                              env=environment, stdin=subprocess.DEVNULL, **more)
+        done = subprocess.run([PADDOCK, "fence", *map(str, arguments)], text=True, timeout=60, check=False, env=environment,
+                              stdin=subprocess.DEVNULL, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more})
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout, done.stderr
 
@@ -34,6 +35,11 @@ class Fence(unittest.TestCase):
             self.assertEqual(out, "")
             self.assertIn("34", err)
             self.assertIn("nothing was run", err)
+        out, _ = self.fence(79, "--json", self.path, "34:1", "--", "echo", "ran")
+        self.assertEqual(json.loads(out), {"file": str(self.path), "token": "34", "handover": 1, "admitted": False})
+        self.assertEqual(self.fence(0, "--json", self.path, "34:2", "--", "echo", "ran")[0], "ran\n")
+        with open("/dev/full", "w", encoding="ascii") as full:
+            self.assertIn("No space", self.fence(70, "--json", self.path, "34:1", "--", "true", stdout=full, stderr=subprocess.PIPE)[1])
         out, _ = self.fence(0, self.path, 35, "echo", "a b", "$HOME")
         self.assertEqual(out, "a b $HOME\n")
         self.assertEqual(self.fence(79, "-q", self.path, 1, "--", "true"), ("", ""))

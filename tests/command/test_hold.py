@@ -21,6 +21,18 @@ class Hold(Case):
         self.assertRegex(reader.readline(), rf"^pdk1 {self.path}/\S+ exclusive \d+ 0\n$")
         return process, reader
 
+    def test_several(self):
+        reading, writing = os.pipe()
+        process = self.start("hold", self.path + "/b", self.path + "/a", "--ready-fd", writing, pass_fds=[writing])
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as reader:
+            for name in "ba":
+                self.assertRegex(reader.readline(), rf"^pdk1 {self.path}/{name}/\S+ exclusive \d+ 0\n$")
+                self.paddock(75, "hold", "-n", f"{self.path}/{name}")
+            process.terminate()
+            self.finish(process, 0)
+            self.assertEqual(reader.read(), "")
+
     def test_signals_end_it(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             process, reader = self.begin()
@@ -104,7 +116,7 @@ class Hold(Case):
             self.assertEqual(heard[-1], "STOPPING=1")
 
     def test_usage(self):
-        for arguments in ([], [self.path, "more"], ["relative"], [self.path, "--ready-fd", "77"], [self.path, "--notify"]):
+        for arguments in ([], [self.path, "more"], ["--on-ask=term", self.path, "/other"], ["relative"], [self.path, "--ready-fd", "77"], [self.path, "--notify"]):
             _, err = self.paddock(64, "hold", *arguments)
             self.assertIn("paddock: ", err)
         self.environment["NOTIFY_SOCKET"] = str(self.file("nobody"))

@@ -2,6 +2,7 @@
 """`paddock show`, `wait` and `check` on a real server; and what hostile others wrote, shown harmlessly."""
 import json
 import os
+import socket
 import subprocess
 import time
 import unittest
@@ -31,13 +32,15 @@ class Look(Case):
         shown = self.show()["contenders"]
         self.assertEqual([(c["position"], c["holds"], c["shared"]) for c in shown], [(0, True, False), (1, False, False)])
         self.assertEqual(sorted(c["node"] for c in shown), sorted(self.nodes()))
-        self.assertEqual(set(shown[0]), {"position", "holds", "shared", "identity", "node", "token", "session", "since_ms"})
+        self.assertEqual(set(shown[0]), {"position", "holds", "shared", "waits_for", "identity", "host", "node", "token", "session", "since_ms"})
         self.assertRegex(shown[0]["identity"], rf":{holder.pid}:first$")
+        self.assertEqual([c["waits_for"] for c in shown], [None, shown[0]["node"]])
+        self.assertEqual([c["host"] for c in shown], [socket.gethostname()] * 2)
         stat = self.server.client.exists(f"{self.path}/{shown[0]['node']}")
         self.assertEqual((shown[0]["token"], shown[0]["since_ms"]), (str(stat.czxid), stat.ctime))
         self.assertEqual(int(shown[0]["session"], 16), stat.ephemeralOwner)
         out, _ = self.paddock(0, "show", self.path)
-        self.assertRegex(out, rf"(?m)^ +0  holds +exclusive .*:{holder.pid}:first .*\n +1  waits +exclusive ")
+        self.assertRegex(out, rf"(?m)^ +0  holds +-  exclusive .*:{holder.pid}:first .*\n +1  waits +0  exclusive ")
         holder.terminate()
         self.finish(holder, 143)
         self.finish(second, 0)
@@ -54,6 +57,41 @@ class Look(Case):
         for process in (*readers, slots):
             process.terminate()
             self.finish(process, 143)
+
+    def test_the_kind_is_found(self):
+        """Without an option: by the nodes that are there."""
+        path = self.path
+        wait_for("nobody", lambda: not self.show()["contenders"])
+        reader, = [self.hold("--shared")]
+        self.node(4, prefix="_c_00000000-0000-0000-0000-000000000001-__WRIT__")
+        for number in (5, 6):
+            self.node(number, b"1.2.3.4", prefix="_c_00000000-0000-0000-0000-000000000002-__READ__")
+        shown = self.show()["contenders"]
+        self.assertEqual([(c["holds"], c["shared"]) for c in shown], [(True, True), (False, False), (False, True), (False, True)])
+        self.assertEqual([c["waits_for"] for c in shown], [None, shown[0]["node"], shown[1]["node"], shown[1]["node"]])
+        self.assertIsNone(shown[2]["host"])
+        self.path = path + "_election"
+        leader = self.start("elect", "--id", "me", self.path, "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(leader.stdout.readline(), "ready\n")
+        other = self.start("elect", self.path, "--", "true")
+        wait_for("two candidates", lambda: len(self.nodes()) == 2)
+        self.assertEqual([(c["holds"], c["identity"]) for c in self.show()["contenders"]][0], (True, "me"))
+        self.assertEqual(len(self.show()["contenders"]), 2)
+        self.paddock(75, "wait", "-w", "0", self.path)
+        self.path = path + "_slots"
+        holder = self.hold("--slots", "3/2")
+        self.paddock(0, "wait", "-w", "0", self.path)
+        waiters = [self.start("run", "--slots", "3/2", self.path, "--", "true") for _ in range(2)]
+        wait_for("the second in the queue", lambda: len(self.nodes(self.path + "/locks")) == 2)
+        watcher = self.start("watch", self.path)
+        for shown in (self.show()["contenders"], json.loads(watcher.stdout.readline())["contenders"]):
+            self.assertEqual([c["holds"] for c in shown], [True, True, False, False])
+            self.assertEqual([c["waits_for"] for c in shown], [None, None, None, shown[2]["node"]])
+        for process in (reader, leader, other, holder):
+            process.terminate()
+            process.wait()
+        for process in waiters:
+            self.finish(process, 0)
 
     def test_hostile(self):
         self.node(1, HOSTILE)

@@ -42,7 +42,9 @@ class Statuses(Case):
         for arguments in ([], [self.path], ["--", "true"], ["locks/relative", "--", "true"], ["--no-such", self.path, "--", "true"],
                           ["-w", "-3", self.path, "--", "true"], ["--slots", "0", self.path, "--", "true"],
                           ["--slots", "2/3", self.path, "--", "true"], ["-E", "300", self.path, "--", "true"],
-                          ["--slots", "2", "--shared", self.path, "--", "true"], ["/a//b", "--", "true"],
+                          ["--slots", "2", "--shared", self.path, "--", "true"], [self.path, "true"],
+                          [self.path, "relative", "--", "true"], [self.path, self.path, "--", "true"], [self.path, "--"],
+                          ["--on-ask=term", self.path, "/locks/other", "--", "true"], ["/a//b", "--", "true"],
                           ["--on-suspend", "laugh", self.path, "--", "true"], ["--session-timeout", "x", self.path, "--", "true"],
                           ["-s", "127.0.0.1", "--config", self.file("none"), self.path, "--", "true"],
                           ["-s", "a host:2181", self.path, "--", "true"], ["--digest-file", self.file("none"), self.path, "--", "true"]):
@@ -147,6 +149,49 @@ class Surroundings(Case):
         self.assertEqual(values["PADDOCK_SEQUENCER"],
                          f"pdk1 {values['PADDOCK_ZNODE']} exclusive {values['PADDOCK_TOKEN']} 0")
         self.assertRegex(values["PADDOCK_SESSION"], "^0x[0-9a-f]+$")
+
+    def test_several(self):
+        """All or nothing. The first is without a number, and each has one."""
+        paths = [f"{self.path}/{name}" for name in "bca"]
+        out, _ = self.paddock(0, "run", *paths, "--", "sh", "-c", "env | grep ^PADDOCK_")
+        values = dict(line.split("=", 1) for line in out.splitlines())
+        self.assertEqual((values["PADDOCK_PATH"], values["PADDOCK_COUNT"]), (paths[0], "3"))
+        for i, path in enumerate(paths, 1):
+            self.assertEqual(values[f"PADDOCK_PATH_{i}"], path)
+            self.assertTrue(values[f"PADDOCK_ZNODE_{i}"].startswith(path + "/"))
+            self.assertEqual(values[f"PADDOCK_SEQUENCER_{i}"],
+                             f"pdk1 {values[f'PADDOCK_ZNODE_{i}']} exclusive {values[f'PADDOCK_TOKEN_{i}']} {values[f'PADDOCK_HANDOVER_{i}']}")
+            self.assertEqual(values[f"PADDOCK_TOKEN_PADDED_{i}"], values[f"PADDOCK_TOKEN_{i}"].zfill(20))
+        self.assertEqual([values[f"PADDOCK_{name}"] for name in ("ZNODE", "TOKEN", "SEQUENCER")],
+                         [values[f"PADDOCK_{name}_1"] for name in ("ZNODE", "TOKEN", "SEQUENCER")])
+        holder = self.hold(path=paths[1])
+        self.paddock(75, "run", "-n", *paths, "--", "true")
+        self.paddock(75, "run", "-w", "0.3", *paths, "--", "true")
+        for path in (paths[0], paths[2]):
+            self.assert_no_node(path)
+        waiter = self.start("run", *paths, "--", "sh", "-c", "echo ready; exec sleep 60")
+        wait_for("a second node", lambda: len(self.nodes(paths[1])) == 2)
+        holder.terminate()
+        self.finish(holder, 143)
+        self.assertEqual(waiter.stdout.readline(), "ready\n")
+        for path in paths:
+            self.paddock(75, "run", "-n", path, "--", "true")
+        self.server.client.delete(f"{paths[2]}/{self.nodes(paths[2])[0]}")  # one is lost: the command dies, all is released
+        self.assertIn("NODE_GONE", self.finish(waiter, 76)[1])
+        for path in paths:
+            self.assert_no_node(path)
+
+    def test_several_of_a_kind(self):
+        many = [f"{self.path}/{i:03}{'x' * 200}" for i in range(100)]
+        out, _ = self.paddock(0, "run", "--slots", "2", *many, "--", "sh", "-c", "echo $PADDOCK_COUNT; echo $PADDOCK_PATH_100")
+        self.assertEqual(out, f"100\n{many[99]}\n")
+        self.paddock(64, "run", *many, self.path + "/more", "--", "true")
+        readers = [self.path + "/r1", self.path + "/r2"]
+        reader = self.hold("--shared", path=readers[0])
+        self.paddock(0, "run", "-n", "--shared", *readers, "--", "true")
+        self.paddock(75, "run", "-n", *readers, "--", "true")
+        reader.terminate()
+        self.finish(reader, 143)
 
     def test_input_group_mask_and_descriptors(self):
         script = "cat; ps -o pid=,pgid= -p $$; ls /proc/$$/fd; exec grep -E '^(SigBlk|SigIgn)' /proc/self/status"
