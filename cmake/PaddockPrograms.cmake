@@ -47,10 +47,11 @@ function(pdk_add_programs folder)
     set(${prefix}_names "${names}" PARENT_SCOPE)
 endfunction()
 
-# What a program includes that needs a package of its own, and that package as pkg-config knows it.
+# What a program includes that needs a package of its own, and that package as pkg-config knows it, or its target.
 set(pdk_packages
     "sqlite3.h sqlite3" "paddock/adapters/glib.h glib-2.0" "paddock/adapters/libuv.h libuv"
-    "paddock/adapters/libevent.h libevent_core" "paddock/adapters/sd-event.h libsystemd")
+    "paddock/adapters/libevent.h libevent_core" "paddock/adapters/sd-event.h libsystemd"
+    "zookeeper/zookeeper.h ZooKeeper::zookeeper_mt")
 
 # pdk_packages_of(<source> <needed> <missing>): sets <needed> to the targets of the packages that the source needs, and <missing>
 # to the names of those that are not installed.
@@ -63,6 +64,10 @@ function(pdk_packages_of source needed missing)
         list(POP_FRONT words header)
         if("#include <${header}>" IN_LIST includes)
             foreach(package IN LISTS words)
+                if(TARGET ${package}) # the library's own dependency
+                    list(APPEND targets ${package})
+                    continue()
+                endif()
                 string(MAKE_C_IDENTIFIER "PDK_PACKAGE_${package}" found)
                 pkg_check_modules(${found} QUIET IMPORTED_TARGET ${package})
                 if(${found}_FOUND)

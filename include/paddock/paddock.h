@@ -33,6 +33,7 @@
 #define PADDOCK_PADDOCK_H
 
 #include <paddock/all.h>
+#include <paddock/borrow.h>
 #include <paddock/checker.h>
 #include <paddock/claim.h>
 #include <paddock/contenders.h>

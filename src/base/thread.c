@@ -10,6 +10,11 @@ uint64_t pdk__this_thread(void) {
     return number;
 }
 
+static _Thread_local bool answers;
+
+void pdk__thread_answers(void) { answers = true; }
+bool pdk__thread_does_answer(void) { return answers; }
+
 void pdk__cond_init(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -1,7 +1,8 @@
 /* The connector: the work that may block for seconds, on a thread of its own. There is one handle at a time: the
- * retired one is closed before the next is opened. */
+ * retired one is closed before the next is opened; but one that the program has borrowed is kept until it is returned. */
 #include "session/connect.h"
 
+#include "session/borrow.h"
 #include "session/chores.h"
 #include "session/entries.h"
 #include "session/ops.h"
@@ -100,6 +101,24 @@ static void close_handle(pdk_session *s, pdk__zk *zk) {
     pdk__unlock(s);
     s->platform->zk->close(zk);
     pdk__lock(s);
+    pdk__borrows_end(s, zk);
+}
+
+/* A retired handle that nobody has borrowed, or NULL. It is taken. */
+static pdk__zk *to_close(pdk_session *s) {
+    for (GList *link = s->retired.head; link; link = link->next) {
+        pdk__zk *zk = link->data;
+        if (!pdk__is_borrowed(s, zk)) {
+            g_queue_delete_link(&s->retired, link);
+            return zk;
+        }
+    }
+    return NULL;
+}
+
+/* Has everything been returned? A return calls the connector again. */
+static bool nothing_is_out(const pdk_session *s) {
+    return s->retired.length == 0 && !(s->zk && pdk__is_borrowed(s, s->zk));
 }
 
 /* May the session end now? With a connection, deletes in flight get as much time as a request may take. */
@@ -129,13 +148,14 @@ bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {
     pdk__lock(s);
     pdk__chores_run(s);
     *wait_until = INT64_MAX;
-    if (s->retired) {
-        pdk__zk *zk = s->retired;
-        s->retired = NULL;
+    pdk__zk *zk = to_close(s);
+    if (zk) {
         close_handle(s, zk);
         *wait_until = 0;
     } else if (s->finish) {
-        if (may_finish(s, wait_until))
+        if (!nothing_is_out(s))
+            *wait_until = INT64_MAX;
+        else if (may_finish(s, wait_until))
             finish(s);
     } else if (pdk__silence_act(s)) {
         *wait_until = 0;

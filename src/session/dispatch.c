@@ -20,7 +20,7 @@ struct notice {
 static _Thread_local pdk_session *running; /* this thread is in a callback of that session */
 
 /* A child that was forked inside a callback has left it: it may open a session of its own. */
-bool pdk__in_callback(void) { return running && !pdk__is_forked(running); }
+bool pdk__in_callback(void) { return pdk__thread_does_answer() || (running && !pdk__is_forked(running)); }
 bool pdk__in_callback_of(pdk_session *s) { return running == s; }
 
 pdk_status pdk__outbox_init(pdk_session *s, const pdk_session_options *options) {

@@ -45,7 +45,7 @@ bool pdk__outbox_is_empty(const struct pdk__outbox *o);
 /* Run one callback. false: none is due, or another thread runs one, or this thread is a child that the callback forked:
  * it must touch the session no more. */
 bool pdk__outbox_run_one(pdk_session *s);
-/* Is this thread inside a callback of any session? */
+/* Is this thread inside a callback of any session, or of the client library? */
 bool pdk__in_callback(void);
 /* Is this thread inside a callback of this session? */
 bool pdk__in_callback_of(pdk_session *s);

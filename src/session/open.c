@@ -116,6 +116,8 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     s->event_free = event_free_of(o);
     s->log_free = log_free_of(o);
     pdk__monitor_init(&s->monitor);
+    g_queue_init(&s->retired);
+    g_queue_init(&s->borrows);
     g_queue_init(&s->entries);
     s->marked = g_hash_table_new(g_int64_hash, g_int64_equal);
     s->found = g_hash_table_new(g_str_hash, g_str_equal);

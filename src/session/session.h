@@ -65,9 +65,10 @@ struct pdk_session {
 
     /* the connection: connect.c, supervise.c */
     enum pdk__link link;
-    pdk__zk *zk;      /* the current handle, from its first report, or the end of its opening, on */
-    char *servers;    /* of that handle, numeric */
-    pdk__zk *retired; /* the connector has to close it */
+    pdk__zk *zk;    /* the current handle, from its first report, or the end of its opening, on */
+    char *servers;  /* of that handle, numeric */
+    GQueue retired; /* handles that the connector has to close */
+    GQueue borrows; /* every pdk_borrow, those that are returned until their handle is closed: borrow.c */
     /* Counts handles: an answer of an older one only frees memory. It is read without the monitor, too. */
     _Atomic uint64_t generation;
     int64_t id, open_after, connected_at;

@@ -5,7 +5,8 @@
  *       ▲                 │                       │         CONNECTED        │
  *       └─────────────────┴──── EXPIRED, or given up: retire the handle ◄────┘
  *
- * The connector closes a retired handle before it opens the next one. So one handle reports at a time.
+ * The connector closes a retired handle before it opens the next one, unless the program has borrowed it. What such a handle reports
+ * is not heard.
  */
 #include "session/supervise.h"
 
@@ -64,7 +65,7 @@ static void tell_then(pdk_session *s, pdk_session_event event) {
 /* Nothing from the current handle counts any more. The connector closes it. */
 static void retire(pdk_session *s) {
     pdk__assert_locked(s);
-    s->retired = s->zk;
+    g_queue_push_tail(&s->retired, s->zk);
     s->zk = NULL;
     s->link = PDK__LINK_NONE;
     s->generation++;
@@ -209,7 +210,7 @@ static void on_connecting(pdk_session *s) {
 static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t id, int32_t timeout_ms) {
     pdk_session *s = driver;
     pdk__lock_again(s);
-    if (!s->zk && s->link == PDK__LINK_OPENING)
+    if (!s->zk && s->link == PDK__LINK_OPENING && !g_queue_find(&s->retired, zk))
         s->zk = zk; /* it reports before its opening has returned */
     if (s->zk == zk) {
         if (state == PDK__ZK_CONNECTED) {

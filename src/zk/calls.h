@@ -114,6 +114,8 @@ struct pdk__zk_calls {
     enum pdk__zk_parting (*leave)(pdk__zk *zk);
     /* Give up a handshake that has had no answer for so long, and go to the next server. As long as that. */
     enum pdk__zk_parting (*hurry)(pdk__zk *zk, int64_t patience_ms);
+    /* The client library's own handle, once it has reported a connection. */
+    void *(*native)(pdk__zk *zk);
 };
 
 extern const struct pdk__zk_calls pdk__zk_client;

@@ -13,7 +13,8 @@
  *  - it aborts the process where it cannot have its two threads: see spare.h;
  *  - a completion of zoo_add_auth may run under its own mutex: we pass none.
  */
-#include "zk/calls.h"
+#include "base/thread.h"
+#include "zk/acl.h"
 #include "zk/cloexec.h"
 #include "zk/errors.h"
 #include "zk/logs.h"
@@ -56,12 +57,6 @@ struct call {
     zoo_op_t op;                 /* BARRIER */
     zoo_op_result_t op_result;
 };
-
-/* All rights for the creator's identity. Reading for everybody, since a contender watches its predecessor's node. The client
- * library's own constants are variables with these values. */
-enum { PERM_READ = 1, PERM_ALL = 31 };
-static char auth[] = "auth", nobody[] = "", world[] = "world", anyone[] = "anyone";
-static struct ACL auth_acl[] = {{PERM_ALL, {auth, nobody}}, {PERM_READ, {world, anyone}}};
 
 static void call_free(struct call *call) {
     g_free((char *)call->request.path);
@@ -188,6 +183,7 @@ static void on_watch(zhandle_t *handle, int type, int state, const char *path, v
     pthread_mutex_lock(&zk->opening);
     pthread_mutex_unlock(&zk->opening);
     atomic_store(&zk->handle, handle);
+    pdk__thread_answers(); /* completions of the program may run here, too */
     if (type == ZOO_SESSION_EVENT)
         on_state(zk, handle, state);
     else if (type != ZOO_NOTWATCHING_EVENT)
@@ -302,7 +298,7 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     zk->config = *config;
     zk->servers = g_strdup(config->servers);
     zk->config.servers = zk->servers;
-    zk->node_acl = config->digest ? (struct ACL_vector){2, auth_acl} : ZOO_OPEN_ACL_UNSAFE;
+    zk->node_acl = pdk__acl_of(config);
     zk->calls = g_hash_table_new(NULL, NULL);
     pthread_mutex_init(&zk->opening, NULL);
     pthread_mutex_init(&zk->lock, NULL);
@@ -363,6 +359,8 @@ static enum pdk__zk_parting client_hurry(pdk__zk *zk, int64_t patience_ms) {
     return pdk__sockets_hurry(zk->servers, patience_ms);
 }
 
+static void *client_native(pdk__zk *zk) { return atomic_load(&zk->handle); }
+
 static void client_close(pdk__zk *zk) {
     await_answers(zk);
     pdk__sockets_forget(atomic_load(&zk->handle));
@@ -393,5 +391,5 @@ static void after_fork(void) {
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
-const struct pdk__zk_calls pdk__zk_client = {client_open,    client_submit, client_close,
-                                             client_dialled, client_leave,  client_hurry};
+const struct pdk__zk_calls pdk__zk_client = {client_open,  client_submit, client_close, client_dialled,
+                                             client_leave, client_hurry,  client_native};

@@ -86,6 +86,7 @@ JUDGES = {
     "crowd": check_program("tests/fakes/test_driver_crowd.c", *DRIVER_BENCH, *SUPPORT),
     "permits": check_program("tests/fakes/test_driver_permits.c", *DRIVER_BENCH, *SUPPORT),
     "silence": check_program("tests/fakes/test_driver_silence.c", "tests/fakes/platform_bench.c", *SUPPORT),
+    "lent": check_program("tests/fakes/test_driver_borrow.c", *DRIVER_BENCH, *SUPPORT),
     "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
     "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),
     "figures": check_program("tests/integration/test_stats.c", "tests/integration/refused.c", *SERVERS),

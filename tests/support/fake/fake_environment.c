@@ -87,7 +87,9 @@ static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
     return PDK__ZK_STAYS;
 }
 
-const struct pdk__zk_calls ts_fake_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry};
+static void *native(pdk__zk *zk) { return zk; }
+
+const struct pdk__zk_calls ts_fake_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry, native};
 
 void ts_fake_environment_cut(struct ts_fake_environment *environment, int32_t session) {
     struct ts_fake_handle *h = environment->handles[session];

@@ -257,7 +257,9 @@ static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
     return PDK__ZK_HAS_LEFT;
 }
 
-const struct pdk__zk_calls sim_client_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry};
+static void *native(pdk__zk *zk) { return zk; }
+
+const struct pdk__zk_calls sim_client_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry, native};
 
 /* ---- from outside */
 
