@@ -72,6 +72,7 @@ static pdk_lease_lock *lease_lock_new(pdk_session *session, const char *path, co
     static const struct pdk__queue_kind kind = {
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
         .mode = "exclusive",
+        .recipe = "lease_lock",
         .reacquire = PDK__REACQUIRE_DEADLOCKS,
     };
     struct pdk__handovers none; /* each hold has a token of its own */
