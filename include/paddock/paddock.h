@@ -53,6 +53,7 @@
 #include <paddock/session.h>
 #include <paddock/stats.h>
 #include <paddock/status.h>
+#include <paddock/striped.h>
 #include <paddock/version.h>
 
 #endif

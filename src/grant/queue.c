@@ -1,6 +1,7 @@
 #include "grant/queue.h"
 
 #include "base/probe.h"
+#include "grant/agreement.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
 #include "grant/registry.h"
@@ -24,7 +25,7 @@ static void assert_in_step(const struct pdk__queue *queue) {
     assert(!queue->admitting || (queue->gate && queue->entry));
     assert(!queue->grant || (queue->grant->queue == queue && !queue->gate && !queue->entry));
     assert(!queue->entry || queue->entry->owner == &queue->owner);
-    if (queue->s->ended == PDK_OK && !queue->grant)
+    if (queue->s->ended == PDK_OK && !queue->grant && !queue->undecided.data)
         assert((queue->entry != NULL) == !g_queue_is_empty((GQueue *)&queue->claims));
 }
 
@@ -84,6 +85,9 @@ void pdk__queue_unref(struct pdk__queue *queue) {
     g_queue_unlink(&pdk__registry_of(s)->queues, &queue->link);
     if (main)
         g_queue_unlink(&main->sides, &queue->side);
+    if (queue->agreement)
+        pdk__agreement_forget(queue->agreement, queue);
+    pdk__agreement_leave(queue->agreement);
     drop_entry(queue);
     pdk__unlock(s);
     g_free(queue->dir);
@@ -194,7 +198,7 @@ void pdk__queue_advance(struct pdk__queue *queue) {
         pdk__queue_grant_ended(queue, g_steal_pointer(&queue->entry), true);
     else if (g_queue_is_empty(&queue->claims))
         drop_entry(queue);
-    else if (!queue->entry &&
+    else if (!queue->entry && (!queue->agreement || pdk__agreement_admits(queue->agreement, queue)) &&
              pdk__entry_new(queue->s, &queue->owner, queue->dir, &queue->kind.entry,
                             (struct pdk__node_data){queue->data, queue->data_size}, &queue->entry) != PDK_OK)
         fail_claims(queue, PDK_LIMIT, PDK__NODES_LIMIT);
@@ -301,6 +305,12 @@ void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *
 }
 
 /* ---- its end */
+
+void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why) {
+    pdk__assert_locked(queue->s);
+    fail_claims(queue, status, why);
+    pdk__queue_advance(queue);
+}
 
 void pdk__queue_cancel(struct pdk__queue *queue, const char *why) {
     pdk__assert_locked(queue->s);

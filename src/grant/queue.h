@@ -18,6 +18,7 @@
 struct pdk_claim;
 struct pdk__grant;
 struct pdk__queue;
+struct pdk__agreement;
 
 /* The answer to a thread that holds, and blocks for the same thing again. */
 enum pdk__reacquire { PDK__REACQUIRE_DEADLOCKS, PDK__REACQUIRE_NESTS, PDK__REACQUIRE_QUEUES };
@@ -64,6 +65,9 @@ struct pdk__queue {
     const struct pdk__gate *gate;
     void *user;
     void (*user_free)(void *user);
+    struct pdk__agreement
+        *agreement;  /* what all must agree about before it begins, as one of its users (agreement.h); or NULL */
+    GList undecided; /* in agreement->waiting, with data while it is there */
     struct pdk_claim *admitting; /* the claim that is admitted at the gate */
     bool shut;                   /* no claim may come any more */
     bool ended;                  /* the session has ended, and every claim is answered */
@@ -93,6 +97,8 @@ void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant);
 /* The admission comes to its end: the claim gets the grant, or is refused. */
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant);
 void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why);
+/* All its claims fail: it may not begin. */
+void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why);
 /* Cancel its claims, and all that come later. For a queue of few claims. */
 void pdk__queue_cancel(struct pdk__queue *queue, const char *why);
 /* The recipe object is gone: cancel its claims, those of side queues too, and give its reference back. Not under the monitor. */

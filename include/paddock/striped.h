@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The striped lock: n locks under one path, for more keys than there are locks.
+ *
+ *     <path>          the data of the node is the number of stripes
+ *     <path>/0007     stripe 7: a lock as in lock.h. Every key has one stripe, by pdk_stripe_of.
+ *     <path>/any      the queue of those who take any stripe
+ *
+ * By key: two keys exclude each other when they have the same stripe. With n stripes that is so for
+ * one pair of keys in n. More stripes cost nothing until they are used.
+ *
+ * Any: for a resource that is split in n buckets. pdk_striped_acquire_any takes the stripe that is
+ * granted first. Those who want any stripe queue in <path>/any. Only the first of them stands in the
+ * stripes: in one that is drawn, and in twice as many each time that all of them are taken. It has
+ * left them all when the call returns, but for the one that it was granted.
+ *
+ * The number of stripes is recorded in the data of <path> by the first client that acquires, and
+ * compared by every object once in each ZooKeeper session, and whenever the node changes. The node
+ * is persistent: it stays when nobody uses it. To change the number, stop all clients, delete the
+ * path, and start them with the new number.
+ *
+ * A hold is that of the stripe's lock, with its token. Threads that share one pdk_striped hand a
+ * stripe to each other as those of one pdk_lock do.
+ *
+ * Ownership: a striped lock is reference counted. It has a reference to its session, and so have its
+ * claims and holds. Any thread may make every call below. A callback may make those that do not
+ * block.
+ */
+#ifndef PADDOCK_STRIPED_H
+#define PADDOCK_STRIPED_H
+
+#include <paddock/claim.h>
+#include <paddock/lock.h>
+#include <paddock/session.h>
+
+PDK_BEGIN_DECLS
+
+typedef struct pdk_striped pdk_striped;
+
+/* The most stripes that a striped lock can have. */
+#define PDK_STRIPES_MAX 10000
+/* The same, as the library that is loaded has it. */
+PDK_API int32_t pdk_stripes_max(void);
+
+/* The stripe of a key: FNV-1a with 64 bits over the bytes, then the finalizer of MurmurHash3, then modulo the
+ * number of stripes. It is the same in every version and on every machine, and easy to write in
+ * any language: docs/recipes/striped.md has it in Python, with test vectors. Local; does not wait.
+ * -1 when key is NULL and size is not 0, or stripes is not 1 to PDK_STRIPES_MAX.
+ *   key      any bytes
+ *   size     their number. The calls below take a key as a string, without the zero at its end.
+ *   stripes  the number of stripes */
+PDK_API int32_t pdk_stripe_of(const void *key, size_t size, int32_t stripes);
+
+/* The options of a striped lock. Fill with PDK_STRIPED_OPTIONS_INIT, then change what you need. A struct of an older, smaller
+ * size is accepted. A newer, larger one is accepted when everything unknown to this library is
+ * zero. */
+typedef struct pdk_striped_options {
+    /* sizeof(pdk_striped_options), in bytes. */
+    size_t size;
+    /* How many times in a row a stripe may be handed over to the next thread of this process.
+     * Default 256, 0 or more. 0: every acquisition queues anew. */
+    int32_t max_handovers;
+    /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more.
+     * 0: every acquisition queues anew. */
+    int32_t max_handover_ms;
+    /* 1: the thread that holds a stripe by a key may acquire it again by a key, and gets one more hold
+     * at once. Default 0: it is answered PDK_DEADLOCK, also for another key of that stripe. */
+    int32_t reentrant;
+    /* The identity that others see of the contenders: UTF-8, 1 to 1024 bytes. Copied.
+     * Default NULL: the session's identity. */
+    const char *identity;
+} pdk_striped_options;
+
+#define PDK_STRIPED_OPTIONS_INIT {sizeof(pdk_striped_options), 256, 100, 0, NULL}
+
+/* The same by a function, for languages that cannot use the macro. Does not wait.
+ *   size  the sizeof of the caller
+ *
+ *   PDK_OK       options has the defaults
+ *   PDK_INVALID  options is NULL, or size is that of no version */
+PDK_API pdk_status pdk_striped_options_init(pdk_striped_options *options, size_t size);
+
+/* The striped lock at path, below the session's chroot. Does not wait, and touches no server.
+ *   path     absolute, printable UTF-8, at most 507 bytes with the chroot, since "/0000" follows.
+ *            No empty, "." or ".." segment, and not "/". Without a chroot, not /zookeeper or below
+ *            it. Copied.
+ *   stripes  how many stripes there are, 1 to PDK_STRIPES_MAX. It must be the same for every client
+ *            of the path.
+ *   options  or NULL for the defaults. Copied.
+ *
+ *   PDK_OK       *out is the striped lock, with one reference that pdk_striped_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path or out is NULL, or path, stripes or an option is not valid */
+PDK_API pdk_status pdk_striped_new(pdk_session *session, const char *path, int32_t stripes,
+                                   const pdk_striped_options *options, pdk_striped **out);
+/* One more reference. Returns striped; NULL is allowed. */
+PDK_API pdk_striped *pdk_striped_ref(pdk_striped *striped);
+/* Gives a reference back. The last unref cancels the claims of the striped lock (PDK_CANCELED), but for
+ * those of locks to which somebody has a reference of their own, and leaves its holds as they are.
+ * NULL is allowed. Does nothing in the child of a fork. */
+PDK_API void pdk_striped_unref(pdk_striped *striped);
+
+/* The lock of one stripe: for pdk_lock_acquire_async, for pdk_lock_contenders, and as a right in a set of
+ * pdk_acquire_all, among others. Its acquisitions may also end with PDK_MISMATCH, as below. Does not
+ * wait, and touches no server.
+ *   stripe  0 to the number of stripes - 1: that of a key is pdk_stripe_of(key, size, stripes)
+ *
+ *   PDK_OK       *out is the lock, with one reference that pdk_lock_unref gives back
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the striped lock belongs to the parent process
+ *   PDK_INVALID  striped or out is NULL, or there is no such stripe */
+PDK_API pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out);
+
+/* The stripe that a hold has: of any call below, or a part of one. -1 when it is no hold of a stripe of this
+ * striped lock, for NULL, for a hold of several, and in the child of a fork. Local; does not wait. */
+PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *hold);
+
+/* Acquire the stripe of a key. Blocks, at most timeout_ms; a try blocks at most request_timeout_ms.
+ *   key         a string. Any bytes but zero; "" is a key, too.
+ *   timeout_ms  as in pdk_lock_acquire
+ *
+ *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back
+ *   PDK_BUSY           a try: another client or another thread of this process is ahead in that
+ *                      stripe, or a hold by another object on its path
+ *   PDK_TIMEOUT        the deadline passed in the queue; or the stripe was granted in time, to a try
+ *                      as well, and this thread ran too late to take it
+ *   PDK_UNAVAILABLE    no server confirmed the number of stripes, and a position in the queue, by the
+ *                      deadline; a try: no answer came within request_timeout_ms
+ *   PDK_MISMATCH       the path is used with another number of stripes, or its node has other data
+ *   PDK_DEADLOCK       this thread holds that stripe by this or another key, and reentrant is 0; or,
+ *                      not for a try, it holds by another object of the session on the stripe's path
+ *   PDK_CANCELED       the last reference to the striped lock was given back meanwhile; or this thread
+ *                      was interrupted (interrupt.h)
+ *   PDK_NO_PERMISSION  an access control list forbids to read, make or write the node of the number, or
+ *                      to create or list what is below it
+ *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
+ *                      is used up
+ *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
+ *                      paths in the session; 100,000 children in a directory; 127 bytes in the name
+ *                      of a contender
+ *   PDK_EXHAUSTED      the sequence numbers of the stripe's directory are used up
+ *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
+ *   PDK_WRONG_THREAD   called from a callback
+ *   PDK_CLOSED         the session is closed, or was closed meanwhile
+ *   PDK_AUTH           the session has ended, since the server refused the credentials
+ *   PDK_FORKED         the striped lock belongs to the parent process
+ *   PDK_INVALID        striped, key or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, int64_t timeout_ms,
+                                       pdk_hold **out);
+
+/* Acquire the stripes of several keys: all of them, or none, by pdk_acquire_all. Callers that name the
+ * same keys in any order never deadlock. Keys of one stripe share it. Blocks, at most timeout_ms.
+ *   keys        `count` strings
+ *   count       1 to PDK_ALL_RIGHTS_MAX
+ *   timeout_ms  one deadline for all of them, as in pdk_acquire_all
+ *   parts       NULL, or room for `count` numbers: which part of the hold (pdk_hold_part) each key has.
+ *               Set when the call answers PDK_OK.
+ *
+ *   PDK_OK       *out is the hold of all, with one reference that pdk_hold_release gives back
+ *   PDK_INVALID  striped, keys, a key or out is NULL, or count or timeout_ms is not valid
+ *   PDK_BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DEADLOCK, CANCELED, NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND,
+ *   WRONG_THREAD, CLOSED, AUTH, FORKED
+ *                for the reasons of pdk_striped_acquire, of one of the stripes; PDK_DEADLOCK also where
+ *                reentrant is 1 */
+PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *keys,
+                                            size_t count, int64_t timeout_ms, int32_t *parts,
+                                            pdk_hold **out);
+
+/* Acquire any stripe: the first that is granted. First come, first served among those who want any. Blocks,
+ * at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold stripes already, and
+ * gets another one.
+ *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it waits neither in the
+ *               queue nor in a stripe, and looks at all of them.
+ *
+ *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back;
+ *                      pdk_striped_stripe tells which stripe it has
+ *   PDK_BUSY           a try: somebody is ahead in every stripe, or somebody else wants any stripe
+ *                      at this moment
+ *   PDK_TIMEOUT        the deadline passed in the queue, or in the stripes; or one was granted in time,
+ *                      to a try as well, and this thread ran too late to take it
+ *   PDK_UNAVAILABLE    no server confirmed the number of stripes, and a position in the queue, by the
+ *                      deadline; a try: no answer came within request_timeout_ms
+ *   PDK_MISMATCH, CANCELED, NO_PERMISSION, UNSUPPORTED, EXHAUSTED, REWOUND, WRONG_THREAD, CLOSED, AUTH, FORKED
+ *                      for the reasons of pdk_striped_acquire
+ *   PDK_LIMIT          as there. A claim that finds all taken has a node in each stripe.
+ *   PDK_INVALID        striped or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+PDK_API pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout_ms,
+                                           pdk_hold **out);
+
+/* The same acquisition without waiting: fn gets the result.
+ *   timeout_ms  as in pdk_striped_acquire_any above
+ *   fn          called once with the result: on the session's own thread, or with manual dispatch
+ *               on the dispatching thread. Never under a lock, and maybe before this call returns.
+ *               It must make no call that blocks. A hold that it gets is its own: pdk_hold_release
+ *               gives it back.
+ *   user        given to fn. The library never frees it. It is needed until fn has returned, or
+ *               until pdk_session_close has returned PDK_OK outside of any callback.
+ *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
+ *
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the reasons
+ *                above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the striped lock belongs to the parent process
+ *   PDK_INVALID  striped or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_ms,
+                                                 pdk_acquired_fn fn, void *user, pdk_claim **out);
+
+PDK_END_DECLS
+
+#endif

@@ -1,0 +1,41 @@
+/* A number that all who use a path must agree about: the data of a node that stays. Queues begin only once it agrees.
+ *
+ *                    ┌── not there: made, with our number; empty: written, over that version alone ──┐
+ *                    ▼                                                                               │
+ *     a claim ──► ASKED: read, with a watch ─────────────────────────────────────────────────────────┘
+ *                    │      ├── the same ──► AGREED: the queues that wait for it begin
+ *                    │      └── another one, or refused ──► their claims are answered; the next claim asks again
+ *                    └◄── another ZooKeeper session, or the node changed
+ *
+ * All who make the node at once read it again after that, so they agree about the first. It is persistent: were it removed while
+ * nobody holds, it would have to be read in every acquisition. Under the monitor, but for new.
+ */
+#ifndef PDK_GRANT_AGREEMENT_H
+#define PDK_GRANT_AGREEMENT_H
+
+#include "session/live_query.h"
+
+struct pdk__queue;
+
+struct pdk__agreement {
+    struct pdk__live_query query;
+    unsigned users;      /* the recipe object, and each of its queues */
+    char *path;          /* of the node, absolute, chroot included */
+    char *number, *unit; /* of what it is the number, for words: "stripes" */
+    bool agreed;
+    uint64_t generation;      /* of the handle that has read it */
+    GQueue waiting;           /* queues */
+    enum pdk__result refused; /* the refusal to make a parent of the node; OK: none */
+};
+
+/* With one user. Asks nothing yet. Not under the monitor. */
+struct pdk__agreement *pdk__agreement_new(pdk_session *s, const char *path, int32_t number, const char *unit);
+struct pdk__agreement *pdk__agreement_use(struct pdk__agreement *agreement);
+/* NULL is allowed. The last one ends it. */
+void pdk__agreement_leave(struct pdk__agreement *agreement);
+/* May the queue begin? If not, it is advanced, or its claims are answered, once that is known. */
+bool pdk__agreement_admits(struct pdk__agreement *agreement, struct pdk__queue *queue);
+/* The queue goes: it waits no more. */
+void pdk__agreement_forget(struct pdk__agreement *agreement, struct pdk__queue *queue);
+
+#endif

@@ -1,0 +1,27 @@
+"""Mutants of the striped lock, judged in simulated time (tests/fakes/test_driver_striped.c), by its test vectors, and on a server.
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+ANY = "recipes/striped_any.c"
+AGREEMENT = "src/grant/agreement.c"
+MUTANTS = {
+    "striped: who has any stripe stays in the others": (ANY, "striped", [
+        ("    for (int32_t i = 0; i < any->asked; i++)\n        pdk__entry_drop", "    for (int32_t i = 0; i < any->asked; i += 2)\n        pdk__entry_drop"),
+        ("    while (any->entries[i] != entry)\n        i++;", "    while (i < any->asked && any->entries[i] != entry)\n        i++;\n    if (i == any->asked)\n        return;")]),
+    "striped: any stands in one stripe alone": (ANY, "striped", [
+        ("    if (any->asked < any->stripes)\n        ask_more(any);", "    if (false)\n        ask_more(any);")]),
+    "striped: a try waits in the stripes": (ANY, "striped", [
+        ("    else if (any->queue->admitting->is_try)", "    else if (false)")]),
+    "striped: another number is no mismatch": (AGREEMENT, "striped", [
+        ("strcmp(text, agreement->number) == 0", "true"), ("reply->data_size == strlen(agreement->number)", "reply->data_size > 0")]),
+    "striped: a number holds for every session": (AGREEMENT, "striped_number", [
+        ("agreement->agreed && agreement->generation == s->generation", "agreement->agreed")]),
+    "striped: a number that changes is not noticed": (AGREEMENT, "striped_number", [
+        ("        agreement->agreed = false; /* until it is compared */", "        ;"),
+        ("    agreement->agreed = false;\n    for", "    for")]),
+    "striped: who has no claim makes the node": (AGREEMENT, "striped_number", [
+        ("    if (g_queue_is_empty(&agreement->waiting))\n        return false;\n", "")]),
+    "striped: the hash has no finalizer": ("src/core/stripes.c", "stripes", [
+        ("    return h ^ (h >> 33);", "    return h;")]),
+}
