@@ -19,6 +19,7 @@
 #include "election_candidate.h"
 #include "grant/contenders.h"
 #include "grant/recipe.h"
+#include "lock_delay.h"
 #include "session/blocking.h"
 #include "session/options.h"
 
@@ -48,6 +49,8 @@ static pdk_status read_options(const pdk_election_options *given, pdk_election_o
         status = pdk__recipe_check_reserved(o->reserved);
     if (status == PDK_OK)
         status = pdk__recipe_check_identity(o->identity);
+    if (status == PDK_OK)
+        status = pdk__lock_delay_check(o->lock_delay_ms);
     return status;
 }
 
@@ -60,7 +63,7 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
     if (status != PDK_OK)
         return status;
     struct pdk__queue_kind kind = {
-        .entry = {pdk__recipe_profile(o.naming), PDK__LABEL_LATCH, {pdk__blocks_always, 0}},
+        .entry = {pdk__recipe_profile(o.naming), PDK__LABEL_LATCH, {pdk__blocks_always, 0}, false},
         .recipe = "election",
         .mode = "leader",
     };
@@ -71,6 +74,7 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
     election->kind = kind.entry.profile == PDK__KAZOO ? PDK__WRITER : PDK__LATCH;
     election->queue = pdk__queue_new(session, path, &kind, handovers);
     election->queue->data = g_strdup(o.identity);
+    pdk__lock_delay_keep(election->queue, o.lock_delay_ms);
     election->call = "pdk_election_join";
     *out = election;
     return PDK_OK;

@@ -78,7 +78,7 @@ static void set_data(struct pdk__queue *queue, const void *data, size_t size) {
 
 static pdk_member *member_new(pdk_session *session, const char *path) {
     static const struct pdk__queue_kind kind = {
-        .entry = {PDK__CURATOR, PDK__LABEL_MEMBER, {pdk__blocks_never, 0}},
+        .entry = {PDK__CURATOR, PDK__LABEL_MEMBER, {pdk__blocks_never, 0}, false},
         .recipe = "group",
         .mode = "shared",
         .shared = true,

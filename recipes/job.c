@@ -69,7 +69,7 @@ static pdk_status read_options(const pdk_job_options *given, pdk_job_options *o)
 
 static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_options *o) {
     static const struct pdk__queue_kind kind = {
-        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "job",
         .mode = "exclusive",
         .reacquire = PDK__REACQUIRE_QUEUES,

@@ -70,7 +70,7 @@ static void digest_of(const char *path, const char *secret, char digest[PDK__LEA
 
 static pdk_lease_lock *lease_lock_new(pdk_session *session, const char *path, const pdk_lease_lock_options *o) {
     static const struct pdk__queue_kind kind = {
-        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .mode = "exclusive",
         .recipe = "lease_lock",
         .reacquire = PDK__REACQUIRE_DEADLOCKS,

@@ -12,6 +12,7 @@
 #include "grant/claim.h"
 #include "grant/contenders.h"
 #include "grant/recipe.h"
+#include "lock_delay.h"
 #include "queues.h"
 #include "session/options.h"
 
@@ -41,8 +42,10 @@ static pdk_status read_options(const pdk_lock_options *given, pdk_lock_options *
         status = pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
     if (status == PDK_OK)
         status = pdk__recipe_check_identity(o->identity);
+    if (status == PDK_OK)
+        status = pdk__lock_delay_check(o->lock_delay_ms);
     *kind = (struct pdk__queue_kind){
-        .entry = {pdk__recipe_profile(o->naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .entry = {pdk__recipe_profile(o->naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "lock",
         .mode = "exclusive",
         .reacquire = o->reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
@@ -63,6 +66,7 @@ pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_o
     atomic_init(&lock->refs, 1);
     lock->queue = pdk__queue_new(session, path, &kind, handovers);
     lock->queue->data = g_strdup(o.identity);
+    pdk__lock_delay_keep(lock->queue, o.lock_delay_ms);
     *out = lock;
     return PDK_OK;
 }

@@ -53,7 +53,7 @@ static void permits_free(void *user) {
 static struct pdk__queue *make_queue(pdk_session *session, const char *path, int32_t count,
                                      struct pdk__handovers handovers) {
     static const struct pdk__queue_kind kind = {
-        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "semaphore",
         .mode = "permit",
         .shared = true,

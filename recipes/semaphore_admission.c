@@ -82,7 +82,8 @@ static bool never_waits(const struct pdk__entry_owner *owner) {
 
 static void take(struct admission *admission) {
     pdk__assert_locked(admission->queue->s);
-    struct pdk__entry_kind kind = {PDK__CURATOR, PDK__LABEL_LEASE, {pdk__blocks_always, admission->all->permits - 1}};
+    struct pdk__entry_kind kind = {
+        PDK__CURATOR, PDK__LABEL_LEASE, {pdk__blocks_always, admission->all->permits - 1}, false};
     pdk_session *s = admission->queue->s;
     pdk_status status = PDK_OK;
     admission->taking = true;
@@ -229,7 +230,7 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     static const struct pdk__live_query_calls calls = {.ask = ask, .free = admission_free};
     struct admission *admission = g_new0(struct admission, 1);
     pdk__live_query_init(&admission->query, queue->s, &calls);
-    admission->owner = (struct pdk__entry_owner){moved, never_waits, false, NULL};
+    admission->owner = (struct pdk__entry_owner){moved, never_waits, false, NULL, NULL};
     admission->queue = queue;
     admission->all = permits_of(queue);
     admission->key = pdk__watches_children_key(admission->all->leases);
@@ -246,4 +247,4 @@ static void leave(struct pdk__queue *queue) {
     pdk__live_query_stop(&admission->query);
 }
 
-const struct pdk__gate pdk__permits_gate = {enter, leave};
+const struct pdk__gate pdk__permits_gate = {.enter = enter, .leave = leave};

@@ -105,7 +105,8 @@ PDK_API pdk_status pdk_all_options_init(pdk_all_options *options, size_t size);
  *                      a reentrant lock, a reader's side or permits included
  *   PDK_CANCELED       the last reference to an object whose right was not granted yet was given
  *                      back meanwhile; or this thread was interrupted (interrupt.h)
- *   PDK_MISMATCH       a semaphore: the path is used with another number of permits
+ *   PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
+ *                      another lock_delay_ms
  *   PDK_NO_PERMISSION  an access control list forbids what one of the rights needs
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
  *                      is used up

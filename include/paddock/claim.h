@@ -36,7 +36,8 @@ typedef struct pdk_claim pdk_claim;
  *                              127 bytes in the name of a contender
  *           PDK_EXHAUSTED      the directory's sequence numbers are used up
  *           PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
- *           PDK_MISMATCH       a semaphore: the path is used with another number of permits
+ *           PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
+ *                              another lock_delay_ms
  *           PDK_CLOSED         the session was closed
  *           PDK_AUTH           the session ended, since the server refused the credentials
  *   hold    not NULL exactly when status is PDK_OK. The callback owns one reference to it and gives

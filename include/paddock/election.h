@@ -54,9 +54,12 @@ typedef struct pdk_election_options {
     /* The identity that others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL:
      * the session's identity. */
     const char *identity;
+    /* After an end of a leader without a release, nobody is elected for so long, in ms; after a release at once. All who
+     * use the path say the same. Default 0: there is no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
+    int32_t lock_delay_ms;
 } pdk_election_options;
 
-#define PDK_ELECTION_OPTIONS_INIT {sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL}
+#define PDK_ELECTION_OPTIONS_INIT {sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL, 0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -106,6 +109,7 @@ typedef struct pdk_election_callbacks {
      *                      bytes in the name of a contender
      *   PDK_EXHAUSTED      the directory's sequence numbers are used up
      *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
+     *   PDK_MISMATCH       the others on the path have another lock_delay_ms
      *   PDK_CLOSED         the session was closed
      *   PDK_AUTH           the session ended, since the server refused the credentials */
     void (*failed)(pdk_status status, void *user);

@@ -47,9 +47,12 @@ typedef struct pdk_lock_options {
     /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
      * Default NULL: the session's identity. */
     const char *identity;
+    /* After an end of a holder without a release, nobody is granted for so long, in ms; after a release at once. All who
+     * use the path say the same. Default 0: there is no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
+    int32_t lock_delay_ms;
 } pdk_lock_options;
 
-#define PDK_LOCK_OPTIONS_INIT {sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL}
+#define PDK_LOCK_OPTIONS_INIT {sizeof(pdk_lock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL, 0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -82,7 +85,7 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *
  *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back
  *   PDK_BUSY           a try: another client or another thread of this process is ahead, or a hold
- *                      by another object on this path
+ *                      by another object on this path; or a lock-delay runs
  *   PDK_TIMEOUT        the deadline passed in the queue; or the lock was granted in time, to a try
  *                      as well, and this thread ran too late to take it
  *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
@@ -100,6 +103,7 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *                      name of a contender
  *   PDK_EXHAUSTED      the directory's sequence numbers are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
+ *   PDK_MISMATCH       the others on the path have another lock_delay_ms
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials
@@ -119,7 +123,7 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
- *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, MISMATCH, CLOSED or AUTH: for the reasons
  *                listed above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials

@@ -88,6 +88,8 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
 /* The list shows our node: it is granted, waits for the lease, or is behind another contender. */
 static void decide(struct pdk__contender *c, const struct pdk__event *e) {
     const struct pdk__view *view = e->view;
+    if (view->delays && !c->delays)
+        fail(c, PDK_MISMATCH);
     c->listed = true;
     c->ahead = view->ahead;
     c->watching = false;
@@ -144,6 +146,8 @@ static void listed(struct pdk__contender *c, const struct pdk__event *e) {
 static void looked(struct pdk__contender *c, const struct pdk__event *e) {
     if (e->result == PDK__OK && e->view->beyond_limits) {
         fail(c, PDK_LIMIT);
+    } else if (e->result == PDK__OK && e->view->delays && !c->delays) {
+        fail(c, PDK_MISMATCH);
     } else if (e->result == PDK__OK && e->view->blocker[0] != '\0' && e->never_waits) {
         c->behind = c->leaving = true;
     } else if (e->result == PDK__OK || e->result == PDK__NO_NODE) {

@@ -130,6 +130,7 @@ struct pdk__contender {
     bool wanted;             /* ENTER came */
     bool leaving;            /* for good */
     bool link;
+    bool delays;   /* it keeps the lock-delay of its directory */
     bool named;    /* the driver gives its node's name, without a drawn sequence: at most one create of it succeeds */
     bool dirless;  /* the directory is missing */
     bool proven;   /* the barrier before this list was answered */

@@ -116,6 +116,8 @@ bool pdk__name_has_uuid_prefix(const char *name, const char *uuid) {
     return true;
 }
 
+size_t pdk__name_uuid_length(const char *name) { return is_dashed(name) ? 3 + 36 : 32; }
+
 size_t pdk__name_uuid_prefix_length(const char *name) { return is_dashed(name) ? 3 + 24 : 20; }
 
 bool pdk__name_is_unique(const char *name) {

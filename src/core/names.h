@@ -72,6 +72,8 @@ size_t pdk__name_mark_length(const char *text, const struct pdk__name *name);
 
 /* Does the UUID in a name begin with these 24 characters? The name may be any bytes. */
 bool pdk__name_has_uuid_prefix(const char *name, const char *uuid);
+/* The length of a name through its UUID. */
+size_t pdk__name_uuid_length(const char *name);
 /* The length of a name before the number that counts its session's contenders. */
 size_t pdk__name_uuid_prefix_length(const char *name);
 /* Did Paddock make the name? Its UUIDs have version 8. Others that have a UUID in their names: version 4. */

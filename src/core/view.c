@@ -1,5 +1,7 @@
 #include "core/view.h"
 
+#include "core/delay.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -47,8 +49,10 @@ static void count_ahead(struct pdk__view *view, const char *name, const struct p
 static void see(struct pdk__view *view, const struct pdk__child *child, const struct pdk__viewer *viewer,
                 struct blockers *b) {
     const char *text = child->text;
-    if (child->name.kind == PDK__FOREIGN)
+    if (child->name.kind == PDK__FOREIGN) {
+        view->delays |= strcmp(text, PDK__DELAY_RECORD) == 0;
         return;
+    }
     if ((!b->in_queue || child->name.sequence == b->me.sequence) && strcmp(text, viewer->own) == 0) {
         view->listed = true;
         return;
@@ -123,6 +127,8 @@ void pdk__view_from_behind(struct pdk__view *view, const struct pdk__child *chil
     for (size_t i = 0; i < count && !view->beyond_limits; i++)
         if (pdk__kind_same_queue(children[i].name.kind, b.me.kind))
             count_ahead(view, children[i].text, &children[i].name, &b);
+        else
+            view->delays |= strcmp(children[i].text, PDK__DELAY_RECORD) == 0;
     end(view, &b);
 }
 

@@ -35,6 +35,7 @@ struct pdk__viewer {
 struct pdk__view {
     bool listed;                  /* our own node is in the list */
     bool exchanged_gone;          /* the earlier node does not exist any more: its position in the queue is lost */
+    bool delays;                  /* the directory has a lock-delay: core/delay.h */
     bool beyond_limits;           /* too many children, or a contender's name too long to be handled */
     int32_t ahead;                /* contenders ahead of us, blocking or not */
     char blocker[PDK__NAME_SIZE]; /* the nearest one that blocks us, or "" when we are admitted */

@@ -83,7 +83,7 @@ struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *c
                                   uint32_t handover) {
     pdk__assert_locked(queue->s);
     struct pdk__grant *grant = g_new0(struct pdk__grant, 1);
-    grant->owner = (struct pdk__entry_owner){moved, never_waits, false, read_own};
+    grant->owner = (struct pdk__entry_owner){moved, never_waits, false, read_own, NULL};
     grant->queue = queue;
     take_entries(grant, entries, count);
     grant->handover = handover;
@@ -121,6 +121,8 @@ static void end(struct pdk__grant *grant, bool kept, pdk_reason reason) {
              queue->dir, grant->token, grant->handover, reason ? "lost" : "released");
     g_queue_unlink(&queue->main->grants, &grant->link);
     pdk__entry_drop(grant->exchange);
+    for (guint i = 0; i < grant->count && !kept; i++)
+        pdk__entry_break_pledge(grant->entries[i]);
     if (queue->grant == grant) {
         queue->grant = NULL;
         /* After a downgrade the next contender behind the node follows, not the next writer of this queue. */

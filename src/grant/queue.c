@@ -18,12 +18,13 @@ static bool never_waits(const struct pdk__entry_owner *owner) {
 }
 
 static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
+static void listed(struct pdk__entry_owner *owner, const struct pdk__child *children, size_t count);
 
 /* The invariants of a queue, while no function of it runs. */
 static void assert_in_step(const struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     assert(!queue->admitting || (queue->gate && queue->entry));
-    assert(!queue->grant || (queue->grant->queue == queue && !queue->gate && !queue->entry));
+    assert(!queue->grant || (queue->grant->queue == queue && !queue->entry));
     assert(!queue->entry || queue->entry->owner == &queue->owner);
     if (queue->s->ended == PDK_OK && !queue->grant && !queue->undecided.data)
         assert((queue->entry != NULL) == !g_queue_is_empty((GQueue *)&queue->claims));
@@ -33,7 +34,7 @@ static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queu
                                struct pdk__handovers handovers) {
     struct pdk__queue *queue = g_new0(struct pdk__queue, 1);
     assert(kind->recipe);
-    queue->owner = (struct pdk__entry_owner){moved, never_waits, true, NULL};
+    queue->owner = (struct pdk__entry_owner){moved, never_waits, true, NULL, listed};
     atomic_init(&queue->refs, 1);
     queue->s = pdk__session_ref(s);
     queue->dir = dir;
@@ -73,7 +74,11 @@ struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue) {
     return queue;
 }
 
-static void drop_entry(struct pdk__queue *queue) { pdk__entry_drop(g_steal_pointer(&queue->entry)); }
+static void drop_entry(struct pdk__queue *queue) {
+    if (queue->gate && queue->gate->dropped)
+        queue->gate->dropped(queue);
+    pdk__entry_drop(g_steal_pointer(&queue->entry));
+}
 
 void pdk__queue_unref(struct pdk__queue *queue) {
     if (atomic_fetch_sub(&queue->refs, 1) != 1)
@@ -110,6 +115,13 @@ static void tell_curious(struct pdk__queue *queue) {
     }
 }
 
+/* A claim gets a grant that stands on the queue's entry. */
+static void grant_to(struct pdk__queue *queue, struct pdk_claim *claim, int64_t now) {
+    struct pdk__entry *entry = g_steal_pointer(&queue->entry);
+    queue->grant = pdk__grant_new(queue, &entry, 1, queue->handovers.handovers);
+    pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(queue->grant, claim, now));
+}
+
 /* Its entry is first: the first claim gets the grant, or is admitted at the gate. */
 static void grant_next(struct pdk__queue *queue, int64_t now) {
     struct pdk_claim *claim = g_queue_peek_head(&queue->claims);
@@ -119,9 +131,7 @@ static void grant_next(struct pdk__queue *queue, int64_t now) {
         queue->admitting = claim;
         queue->gate->enter(queue, claim);
     } else {
-        struct pdk__entry *entry = g_steal_pointer(&queue->entry);
-        queue->grant = pdk__grant_new(queue, &entry, 1, queue->handovers.handovers);
-        pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(queue->grant, claim, now));
+        grant_to(queue, claim, now);
     }
 }
 
@@ -185,7 +195,15 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
         grant_next(queue, now);
     } else if (pdk__entry_is_blocked(entry)) {
         answer_tries(queue);
+        if (queue->entry == entry && entry->ahead_gone && entry->c.ahead == 1 && queue->gate && queue->gate->next)
+            queue->gate->next(queue);
     }
+}
+
+static void listed(struct pdk__entry_owner *owner, const struct pdk__child *children, size_t count) {
+    struct pdk__queue *queue = of(owner);
+    if (queue->gate && queue->gate->listed)
+        queue->gate->listed(queue, children, count);
 }
 
 /* ---- for claims and grants */
@@ -294,7 +312,11 @@ void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant) {
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant) {
     pdk__assert_locked(queue->s);
     struct pdk_claim *claim = end_admission(queue);
-    pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(grant, claim, pdk__now(queue->s)));
+    int64_t now = pdk__now(queue->s);
+    if (grant)
+        pdk__claim_decide(claim, PDK_OK, NULL, pdk__hold_new(grant, claim, now));
+    else
+        grant_to(queue, claim, now);
     pdk__queue_advance(queue);
 }
 

@@ -39,6 +39,12 @@ struct pdk__gate {
     void (*enter)(struct pdk__queue *queue, struct pdk_claim *claim);
     /* The admission is over: granted, refused or lost, or the claim was decided otherwise. */
     void (*leave)(struct pdk__queue *queue);
+    /* The others may be NULL. A list came, of which its entry is told next. */
+    void (*listed)(struct pdk__queue *queue, const struct pdk__child *children, size_t count);
+    /* The last one ahead of its entry is gone: it is first, unless the list that was sent just now says otherwise. */
+    void (*next)(struct pdk__queue *queue);
+    /* Its entry is given up. */
+    void (*dropped)(struct pdk__queue *queue);
 };
 
 struct pdk__queue {
@@ -94,7 +100,7 @@ void pdk__queue_advance(struct pdk__queue *queue);
 void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept);
 /* The grant stands on without the queue's entry: the queue is free for its next claim. */
 void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant);
-/* The admission comes to its end: the claim gets the grant, or is refused. */
+/* The admission comes to its end: the claim gets the grant, or is refused. NULL: one that stands on the queue's entry. */
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant);
 void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why);
 /* All its claims fail: it may not begin. */

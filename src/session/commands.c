@@ -185,6 +185,9 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
     } else {
         entry->failure_code = reply->code;
     }
+    entry->ahead_gone = false;
+    if (reply->result == PDK__OK && entry->owner && entry->owner->listed)
+        entry->owner->listed(entry->owner, children, reply->children_count);
     event.never_waits = entry->blocked && entry->owner && entry->owner->never_waits(entry->owner);
     pdk__entry_step(entry, &event);
 }
@@ -275,6 +278,19 @@ bool pdk__send_to_own(struct pdk__entry *entry, enum pdk__op_kind kind, pdk__don
     return sent;
 }
 
+static void on_pledge_deleted(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    (void)s;
+    (void)reply; /* whoever is next takes a pledge that stays for a broken one, and is late */
+    pdk__entry_unref(user);
+}
+
+/* The pledge goes first. A list that shows our node no more shows no pledge either. */
+static bool send_delete(struct pdk__entry *entry) {
+    if (entry->pledge && !send_one(entry, PDK__OP_DELETE, entry->pledge, on_pledge_deleted))
+        return false;
+    return pdk__send_to_own(entry, PDK__OP_DELETE, on_deleted);
+}
+
 static bool send_command(struct pdk__entry *entry, enum pdk__command command) {
     switch (command) {
     case PDK__DO_NOTHING:
@@ -292,7 +308,7 @@ static bool send_command(struct pdk__entry *entry, enum pdk__command command) {
     case PDK__DO_STAT:
         return pdk__send_to_own(entry, PDK__OP_STAT, on_statted);
     case PDK__DO_DELETE:
-        return pdk__send_to_own(entry, PDK__OP_DELETE, on_deleted);
+        return send_delete(entry);
     case PDK__DO_LOOK:
         return send_look(entry);
     case PDK__DO_PAUSE:

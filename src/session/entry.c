@@ -36,6 +36,7 @@ void pdk__entry_unref(struct pdk__entry *entry) {
     g_free(entry->data);
     g_free(entry->name);
     g_free(entry->exchanged);
+    g_free(entry->pledge);
     g_free(entry);
 }
 
@@ -186,11 +187,18 @@ void pdk__entry_drop(struct pdk__entry *entry) {
     pdk__entry_unref(entry);
 }
 
+void pdk__entry_break_pledge(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
+    g_clear_pointer(&entry->pledge, g_free);
+}
+
 char *pdk__entry_failure(const struct pdk__entry *entry) {
     pdk__assert_locked(entry->s);
     const char *why = pdk_status_text(entry->c.failure);
     if (entry->c.failure == PDK_LIMIT)
         return g_strdup(entry->limit ? entry->limit : PDK__CHILDREN_LIMIT);
+    if (entry->c.failure == PDK_MISMATCH)
+        return g_strdup(PDK__DELAY_MISMATCH);
     if (entry->c.failure == PDK_REWOUND)
         return pdk__tokens_rewound(entry->s, entry->c.token);
     return entry->failure_code ? g_strdup_printf("%s: %s", why, pdk__zk_code_name(entry->failure_code)) : g_strdup(why);
@@ -210,6 +218,7 @@ static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) 
         else
             on_settle(entry->s, entry); /* its data was written: watch it again */
     } else if (entry->c.watched[0] != '\0' && strcmp(strrchr(path, '/') + 1, entry->c.watched) == 0) {
+        entry->ahead_gone = gone;
         pdk__entry_tell(entry, PDK__POKE);
     }
 }
@@ -260,6 +269,7 @@ static struct pdk__entry *make_marked(pdk_session *s, const char *dir, const str
     g_hash_table_insert(s->marked, &entry->serial, entry);
     entry->rule = kind->rule;
     entry->containers = kind->profile == PDK__CURATOR;
+    entry->c.delays = kind->delays;
     return entry;
 }
 

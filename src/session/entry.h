@@ -18,6 +18,7 @@
 #define PDK__NODES_LIMIT                                                                                               \
     "the nodes of this session have paths of 1000 KiB together; use shorter paths, or more sessions"
 #define PDK__WATCHES_LIMIT "the watches of this session have paths of 900 kB together; use more sessions"
+#define PDK__DELAY_MISMATCH "the path has a lock-delay: a node \"delay\" says which; use the same one"
 #define PDK__CHILDREN_LIMIT                                                                                            \
     "more than 100,000 nodes, or a contender's name of more than 127 bytes; remove what does not belong there"
 
@@ -33,6 +34,8 @@ struct pdk__entry_owner {
     bool looks;
     /* NULL, or: the node of a held entry was read, as it was when its watch was set. */
     void (*read)(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply);
+    /* NULL, or: a list of the directory came. Its entry is told next. */
+    void (*listed)(struct pdk__entry_owner *owner, const struct pdk__child *children, size_t count);
 };
 
 /* The contenders of a recipe: their naming and their rule. */
@@ -40,6 +43,7 @@ struct pdk__entry_kind {
     enum pdk__profile profile;
     enum pdk__label label;
     struct pdk__rule rule;
+    bool delays; /* they keep the lock-delay of their directory: core/delay.h */
 };
 
 struct pdk__entry {
@@ -81,7 +85,10 @@ struct pdk__entry {
     bool unwatched;           /* the predecessor may not be read, so it cannot be watched either */
     struct pdk__alarm settle; /* an entry that stays held for a while watches its own node */
     bool own_watched;
-    bool asked;            /* its node has a wish that we let go: it is not handed on within the process */
+    bool ahead_gone; /* the predecessor that it watched is gone, and no list was read since */
+    char *pledge;    /* the path of its pledge (core/delay.h), deleted before its node is; NULL: none, or broken */
+    bool pledged;    /* a quorum has it */
+    bool asked;      /* its node has a wish that we let go: it is not handed on within the process */
     int32_t asked_version; /* of its data, then */
 };
 
@@ -111,6 +118,8 @@ void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type);
 void pdk__entry_leave(struct pdk__entry *entry);
 /* The same, and give the owner's reference back. NULL is allowed. */
 void pdk__entry_drop(struct pdk__entry *entry);
+/* Its holder has ended uncleanly: its pledge stays, and tells of that. */
+void pdk__entry_break_pledge(struct pdk__entry *entry);
 /* The reason for its failure, in words, to be freed. */
 char *pdk__entry_failure(const struct pdk__entry *entry);
 /* As of the last list: is somebody ahead, other than a node of ours that is being deleted? */

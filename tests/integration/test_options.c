@@ -202,16 +202,17 @@ START_TEST(lock_options) {
         pdk_lock_options options;
         const char *name;
     } wrong[] = {
-        {{0, 0, 0, 0, 0, NULL}, "size"},
-        {{sizeof(pdk_lock_options) - 1, 0, 0, 0, 0, NULL}, "size"},
-        {{sizeof(pdk_lock_options), -1, 0, 0, 0, NULL}, "naming"},
-        {{sizeof(pdk_lock_options), 2, 0, 0, 0, NULL}, "naming"},
-        {{sizeof(pdk_lock_options), 0, -1, 0, 0, NULL}, "max_handovers"},
-        {{sizeof(pdk_lock_options), 0, 0, -1, 0, NULL}, "max_handover_ms"},
-        {{sizeof(pdk_lock_options), 0, 0, 0, 2, NULL}, "reentrant"},
-        {{sizeof(pdk_lock_options), 0, 0, 0, -1, NULL}, "reentrant"},
-        {{sizeof(pdk_lock_options), 0, 0, 0, 0, ""}, "identity"},
-        {{sizeof(pdk_lock_options), 0, 0, 0, 0, "\xff"}, "identity"},
+        {{0, 0, 0, 0, 0, NULL, 0}, "size"},
+        {{sizeof(pdk_lock_options) - 1, 0, 0, 0, 0, NULL, 0}, "size"},
+        {{sizeof(pdk_lock_options), -1, 0, 0, 0, NULL, 0}, "naming"},
+        {{sizeof(pdk_lock_options), 2, 0, 0, 0, NULL, 0}, "naming"},
+        {{sizeof(pdk_lock_options), 0, -1, 0, 0, NULL, 0}, "max_handovers"},
+        {{sizeof(pdk_lock_options), 0, 0, -1, 0, NULL, 0}, "max_handover_ms"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 2, NULL, 0}, "reentrant"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, -1, NULL, 0}, "reentrant"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 0, "", 0}, "identity"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 0, "\xff", 0}, "identity"},
+        {{sizeof(pdk_lock_options), 0, 0, 0, 0, NULL, -1}, "lock_delay_ms"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
         refused(pdk_lock_new(s, "/o/l", &wrong[i].options, &out), PDK_INVALID, wrong[i].name);

@@ -195,9 +195,9 @@ static void leave(struct pdk__queue *queue) {
 
 /* A queue for each participant: those of one process have a node each. */
 static struct pdk__queue *queue_new(pdk_session *session, const char *path, int32_t participants) {
-    static const struct pdk__gate at_the_gate = {enter, leave};
+    static const struct pdk__gate at_the_gate = {.enter = enter, .leave = leave};
     static const struct pdk__queue_kind kind = {
-        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {nobody_blocks, 0}},
+        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {nobody_blocks, 0}, false},
         .recipe = "gate",
         .mode = "shared",
         .shared = true,

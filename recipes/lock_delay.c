@@ -1,0 +1,340 @@
+/* The gate of a lock with a lock-delay, and of an election: a claim is granted once the pledge of its node is made.
+ *
+ *     the one ahead goes ──► list ─────────────────────► first ─► grant     one round trip: both were sent together
+ *                       └──► get the record, pledge ─────────────┘
+ *                                                                  a broken pledge in that list: wait, then pledge
+ *
+ * The rule is in core/delay.h. The pledge belongs to the entry, which deletes it ahead of its node; a hand-over to the next
+ * thread keeps both. A grant that is lost leaves it behind (grant/grant.c).
+ */
+#include "lock_delay.h"
+
+#include "base/text.h"
+#include "core/delay.h"
+#include "grant/claim.h"
+#include "session/live_query.h"
+#include "session/ops.h"
+
+#include <string.h>
+
+/* So many broken pledges are cleared away by one acquisition. There is one of each unclean end. */
+enum { CLEARED_AT_ONCE = 64 };
+
+/* queue->user of a queue with a delay. */
+struct keeper {
+    struct pdk__delay delay;
+    char *number;       /* of ms, as in the record */
+    char *record;       /* its path */
+    GHashTable *broken; /* the names of the broken pledges in the newest list */
+    bool clears;        /* they are to be deleted */
+    struct question *question;
+};
+
+/* The record and the pledge of one node. */
+struct question {
+    struct pdk__live_query query;
+    struct pdk__queue *queue;  /* until the query is stopped */
+    struct keeper *keeper;     /* until then */
+    struct pdk__entry *entry;  /* a reference */
+    char *pledge;              /* the path */
+    enum pdk__result recorded; /* the answer about the record */
+    char *number;              /* in it */
+};
+
+static struct keeper *keeper_of(const struct pdk__queue *queue) { return queue->user; }
+
+static void stop(struct keeper *keeper) {
+    struct question *question = g_steal_pointer(&keeper->question);
+    if (question)
+        pdk__live_query_stop(&question->query);
+}
+
+/* ---- the end of an admission */
+
+static void refuse(const struct question *question, pdk_status status, const char *why) {
+    struct pdk__queue *queue = question->queue;
+    if (queue->admitting)
+        pdk__queue_refuse(queue, status, why);
+}
+
+static void on_cleared(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    (void)s;
+    (void)user;
+    (void)reply; /* whoever is next waits, and clears it away */
+}
+
+/* The delay is over, and nobody else needs to wait for what was broken before. */
+static void clear_away(struct pdk__queue *queue) {
+    struct keeper *keeper = keeper_of(queue);
+    GHashTableIter names;
+    gpointer name;
+    if (!keeper->clears)
+        return;
+    keeper->clears = false;
+    g_hash_table_iter_init(&names, keeper->broken);
+    for (int i = 0; i < CLEARED_AT_ONCE && g_hash_table_iter_next(&names, &name, NULL); i++) {
+        char *path = g_strconcat(queue->dir, "/", (const char *)name, NULL);
+        pdk__send(queue->s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = path}, on_cleared, NULL);
+        g_free(path);
+    }
+}
+
+/* Grant, wait, or ask. A try does not wait. */
+static void go_on(struct pdk__queue *queue) {
+    struct keeper *keeper = keeper_of(queue);
+    struct question *question = keeper->question;
+    int64_t now = pdk__now(queue->s);
+    if (!queue->admitting)
+        return;
+    switch (pdk__delay_next(&keeper->delay, queue->entry->pledged, now)) {
+    case PDK__DELAY_WAIT:
+        if (queue->admitting->is_try)
+            pdk__queue_refuse(queue, PDK_BUSY, "the lock-delay runs: a holder has ended without a release");
+        else
+            pdk__live_query_look_within(&question->query, keeper->delay.until - now);
+        break;
+    case PDK__DELAY_PLEDGE:
+        pdk__live_query_look(&question->query);
+        break;
+    case PDK__DELAY_GRANT:
+        clear_away(queue);
+        pdk__queue_admit(queue, NULL);
+        break;
+    }
+}
+
+/* ---- the question */
+
+static void answered(struct question *question, bool fine) {
+    pdk__live_query_done(&question->query, fine);
+    pdk__live_query_unref(&question->query);
+}
+
+static bool send(struct question *question, struct pdk__request request, pdk__done_fn done) {
+    if (!pdk__send(question->query.s, request, done, question))
+        return false;
+    pdk__live_query_ref(&question->query);
+    return true;
+}
+
+static void on_record(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct question *question = user;
+    (void)s;
+    question->recorded = reply ? reply->result : PDK__UNKNOWN;
+    g_free(question->number);
+    char *text = g_strndup(reply && reply->data ? reply->data : "", reply ? MIN(reply->data_size, 32) : 0);
+    question->number = g_strescape(text, NULL); /* anybody may have written it */
+    g_free(text);
+    pdk__live_query_unref(&question->query);
+}
+
+static void on_recorded(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct question *question = user;
+    (void)s;
+    (void)reply; /* the record is read again, whoever made it */
+    pdk__live_query_again(&question->query);
+    answered(question, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
+}
+
+static void refuse_other(const struct question *question) {
+    char *why = g_strdup_printf("%s says that the lock-delay is \"%s\" ms, not %s", question->keeper->record,
+                                question->number, question->keeper->number);
+    refuse(question, PDK_MISMATCH, why);
+    g_free(why);
+}
+
+/* A quorum has the pledge. From here on the time for hand-overs runs. */
+static void pledged(struct question *question) {
+    struct pdk__queue *queue = question->queue;
+    question->entry->pledged = true;
+    pdk__handovers_granted(&queue->handovers, pdk__now(queue->s));
+}
+
+/* Refused for good? Else the question is asked again. */
+static bool is_refused(enum pdk__result result) {
+    return result == PDK__NOT_ALLOWED || result == PDK__REFUSED || result == PDK__LIMITED;
+}
+
+static void refuse_for(const struct question *question, enum pdk__result result) {
+    refuse(question, result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
+           "the nodes of the lock-delay may not be made, or not be read");
+}
+
+/* The answer to the pledge ends the question, unless the record must be made first. */
+static void on_pledged(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct question *question = user;
+    enum pdk__result result = reply ? reply->result : PDK__UNKNOWN, recorded = question->recorded;
+    struct pdk__queue *queue = question->queue;
+    bool made = result == PDK__OK || result == PDK__NODE_EXISTS, stopped = question->query.stopped, fine = false;
+    (void)s;
+    if (stopped || !reply) {
+        ; /* nobody asks any more, or it is asked again on the next connection */
+    } else if (is_refused(result) || is_refused(recorded)) {
+        refuse_for(question, is_refused(result) ? result : recorded);
+    } else if (recorded == PDK__OK && strcmp(question->number, question->keeper->number) != 0) {
+        refuse_other(question);
+    } else if (recorded == PDK__OK && made) {
+        fine = true;
+        pledged(question);
+    } else if (recorded == PDK__NO_NODE && made) {
+        struct pdk__request make = {
+            .kind = PDK__OP_MKDIR, .path = question->keeper->record, .data = question->keeper->number};
+        if (send(question, make, on_recorded)) { /* on_recorded ends the question */
+            pdk__live_query_unref(&question->query);
+            return;
+        }
+    }
+    answered(question, fine || stopped);
+    if (fine)
+        go_on(queue);
+}
+
+/* An entry that leaves deletes its pledge: it is not made after that. */
+static bool is_wanted(void *user) { return !((const struct question *)user)->entry->c.leaving; }
+
+static void on_sent(pdk_session *s, void *user) {
+    (void)s;
+    (void)user;
+}
+
+static bool send_pledge(struct question *question) {
+    static const struct pdk__turn turn = {is_wanted, on_sent};
+    struct pdk__request make = {.kind = PDK__OP_MKDIR, .path = question->pledge, .data = ""};
+    if (!pdk__send_in_turn(question->query.s, make, &turn, on_pledged, question))
+        return false;
+    pdk__live_query_ref(&question->query);
+    return true;
+}
+
+static bool ask(struct pdk__live_query *query) {
+    struct question *question = (struct question *)query;
+    struct pdk__entry *entry = question->entry;
+    struct keeper *keeper = question->keeper;
+    int64_t now = pdk__now(query->s);
+    if (pdk__delay_next(&keeper->delay, entry->pledged, now) != PDK__DELAY_PLEDGE) {
+        pdk__live_query_done(query, true);
+        go_on(question->queue); /* the query may be gone */
+        return true;
+    }
+    if (!entry->pledge)
+        entry->pledge = g_strdup(question->pledge);
+    return send(question, (struct pdk__request){.kind = PDK__OP_GET, .path = keeper->record}, on_record) &&
+           send_pledge(question);
+}
+
+static void question_free(struct pdk__live_query *query) {
+    struct question *question = (struct question *)query;
+    pdk__entry_unref(question->entry);
+    g_free(question->pledge);
+    g_free(question->number);
+    g_free(question);
+}
+
+/* The question about the queue's entry. NULL: its node has no UUID. */
+static void begin(struct pdk__queue *queue) {
+    static const struct pdk__live_query_calls calls = {.ask = ask, .free = question_free};
+    struct keeper *keeper = keeper_of(queue);
+    char name[PDK__NAME_SIZE];
+    if (keeper->question)
+        return;
+    pdk__pledge_name(queue->entry->c.own, name);
+    struct question *question = keeper->question = g_new0(struct question, 1);
+    pdk__live_query_init(&question->query, queue->s, &calls);
+    question->queue = queue;
+    question->keeper = keeper;
+    question->entry = pdk__entry_ref(queue->entry);
+    question->pledge = g_strconcat(queue->dir, "/", name, NULL);
+}
+
+/* ---- the gate of the queue */
+
+/* Another node of the same entry needs a pledge of its own: the one before may count as broken by now. */
+static void forget_older(struct pdk__queue *queue) {
+    struct pdk__entry *entry = queue->entry;
+    char name[PDK__NAME_SIZE];
+    pdk__pledge_name(entry->c.own, name);
+    if (!entry->pledge || g_str_has_suffix(entry->pledge, name))
+        return;
+    stop(keeper_of(queue));
+    pdk__entry_break_pledge(entry);
+    entry->pledged = false;
+}
+
+static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
+    pdk__assert_locked(queue->s);
+    (void)claim;
+    forget_older(queue);
+    if (!queue->entry->pledged)
+        begin(queue);
+    go_on(queue);
+}
+
+/* The entry may be handed on: its pledge stays. */
+static void leave(struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
+    stop(keeper_of(queue));
+}
+
+static void next(struct pdk__queue *queue) {
+    pdk__assert_locked(queue->s);
+    forget_older(queue);
+    begin(queue);
+    pdk__live_query_look(&keeper_of(queue)->question->query);
+}
+
+/* The pledges whose nodes are not in the list. A node that the leader says to be gone is no contender's there. */
+static GHashTable *broken_in(const struct pdk__child *children, size_t count) {
+    GHashTable *broken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    char name[PDK__NAME_SIZE];
+    for (size_t i = 0; i < count; i++)
+        if (pdk__is_pledge(children[i].text))
+            g_hash_table_add(broken, g_strdup(children[i].text));
+    for (size_t i = 0; i < count && g_hash_table_size(broken) > 0; i++)
+        if (children[i].name.kind != PDK__FOREIGN && pdk__pledge_name(children[i].text, name))
+            g_hash_table_remove(broken, name);
+    return broken;
+}
+
+static void listed(struct pdk__queue *queue, const struct pdk__child *children, size_t count) {
+    struct keeper *keeper = keeper_of(queue);
+    GHashTable *broken = broken_in(children, count);
+    GHashTableIter names;
+    gpointer name;
+    bool unknown = false;
+    g_hash_table_iter_init(&names, broken);
+    while (g_hash_table_iter_next(&names, &name, NULL))
+        unknown |= !g_hash_table_contains(keeper->broken, name);
+    keeper->clears = g_hash_table_size(broken) > 0;
+    pdk__delay_listed(&keeper->delay, g_hash_table_size(broken) > 0, unknown, pdk__now(queue->s));
+    g_hash_table_destroy(keeper->broken);
+    keeper->broken = broken;
+}
+
+static void keeper_free(void *user) {
+    struct keeper *keeper = user;
+    g_hash_table_destroy(keeper->broken);
+    g_free(keeper->number);
+    g_free(keeper->record);
+    g_free(keeper);
+}
+
+pdk_status pdk__lock_delay_check(int32_t lock_delay_ms) {
+    if (lock_delay_ms >= 0)
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "options: lock_delay_ms is %d; 0 or more", lock_delay_ms);
+}
+
+void pdk__lock_delay_keep(struct pdk__queue *queue, int32_t lock_delay_ms) {
+    static const struct pdk__gate gate = {enter, leave, listed, next, leave};
+    if (lock_delay_ms == 0)
+        return;
+    struct keeper *keeper = g_new0(struct keeper, 1);
+    pdk__delay_init(&keeper->delay, lock_delay_ms * PDK__MS);
+    keeper->number = g_strdup_printf("%d", lock_delay_ms);
+    keeper->record = g_strconcat(queue->dir, "/" PDK__DELAY_RECORD, NULL);
+    keeper->broken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    queue->kind.entry.delays = true;
+    queue->gate = &gate;
+    queue->user = keeper;
+    queue->user_free = keeper_free;
+}
