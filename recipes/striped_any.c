@@ -39,7 +39,7 @@ static void give_up(struct any *any) {
 
 /* The claim is admitted, and may be decided before this returns. */
 static void ask(struct any *any, int32_t i) {
-    static const struct pdk__entry_kind kind = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}};
+    static const struct pdk__entry_kind kind = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false};
     if (pdk__entry_new(any->queue->s, &any->owner, any->dirs[i], &kind,
                        (struct pdk__node_data){.bytes = any->queue->data}, &any->entries[i]) != PDK_OK)
         pdk__queue_refuse(any->queue, PDK_LIMIT, PDK__NODES_LIMIT);
@@ -143,12 +143,12 @@ static void any_free(void *user) {
 struct pdk__queue *pdk__any_queue(pdk_session *session, const char *path, int32_t stripes,
                                   struct pdk__handovers handovers) {
     static const struct pdk__queue_kind kind = {
-        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}},
+        .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "striped",
         .mode = "exclusive",
         .reacquire = PDK__REACQUIRE_QUEUES,
     };
-    static const struct pdk__gate gate = {enter, leave};
+    static const struct pdk__gate gate = {.enter = enter, .leave = leave};
     char *front = g_strconcat(path, "/any", NULL);
     struct pdk__queue *queue = pdk__queue_new(session, front, &kind, handovers);
     struct any *any = g_new0(struct any, 1);
