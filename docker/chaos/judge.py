@@ -10,6 +10,7 @@
                       itself, and each one ends when told
     judge_liveness    in each calm each claim that waits is answered in time and each path is served; all players claim; nothing
                       is left at the end
+    judge_counted     what the library counts of grants, answers, losses and hand-overs is what the log has
     judge_recovery    nothing; it counts what a fault costs, for the tables of report.py
 
 Time is CLOCK_BOOTTIME of the one machine. A grant counts as valid from the first to the last sample that said so,
@@ -18,6 +19,7 @@ dead. A doubtful case is decided against us and in favour of the others.
 """
 from dataclasses import dataclass, field
 
+import judge_counted
 import judge_ends
 import judge_exclusion
 import judge_guarded
@@ -43,6 +45,7 @@ class Findings:
     progress: judge_liveness.Progress
     left: dict
     costs: dict  # by fault
+    counted: judge_counted.Counted
 
     @classmethod
     def of(cls, record, client):
@@ -52,7 +55,7 @@ class Findings:
                    judge_resources.damage(record, client), judge_guarded.guarded(record, client),
                    judge_ends.severed(record, client),
                    judge_liveness.progress_of(record, client), judge_liveness.left(record, client),
-                   judge_recovery.costs(record, client, overlaps))
+                   judge_recovery.costs(record, client, overlaps), judge_counted.counted(record, client))
 
 
 @dataclass
@@ -82,7 +85,7 @@ def judge_ours(record, found):
     return [*judge_exclusion.judge(found.overlaps), *judge_tokens.judge(record, OURS),
             *judge_resources.judge(record, OURS, found.damage), *judge_guarded.judge(record, OURS, found.guarded),
             *judge_ends.judge(record, OURS, found.severed),
-            *judge_liveness.judge(record, OURS, found.progress), *judge_substance(record, found)]
+            *judge_liveness.judge(record, OURS, found.progress), *judge_counted.judge(record, OURS), *judge_substance(record, found)]
 
 
 def judge(logbook):

@@ -28,6 +28,7 @@ class Settings:
     hold_us: dict  # by recipe, the longest use of the resource
     faults: list  # by name, or "all"
     guarded: list = field(default_factory=list)  # the recipes whose holders also write to a guarded znode
+    counted: bool = False  # players of ours tell at their end what the library has counted
 
     @classmethod
     def of(cls, logbook):
@@ -36,7 +37,7 @@ class Settings:
         holds = dict(pair.split(":") for pair in told["hold_us"].split(","))
         return cls(told.number("session"), told.number("tick"), told["clients"].split(","), told["recipes"].split(","),
                    told.number("seed"), told.number("permits"), {recipe: int(us) for recipe, us in holds.items()},
-                   told["faults"].split(","), listed(told.get("guarded")))
+                   told["faults"].split(","), listed(told.get("guarded")), told.get("counted") == "1")
 
     @property
     def session_ns(self):
@@ -61,6 +62,7 @@ class Player:
     killed: int = NEVER
     trouble: list = field(default_factory=list)  # its own faults, in words
     claims: int = 0
+    counted: dict = None  # what the library has counted, if the player lived to tell
 
     @property
     def ours(self):
@@ -88,6 +90,7 @@ class Hold:
     ended: list = field(default_factory=list)  # (ns, how): it was released, and no callback can come any more
     remaining: list = field(default_factory=list)  # (ns, the least that remained of its lease until then, in ms)
     untold: bool = False  # it was lost so late that its release came first
+    told: set = field(default_factory=set)  # the reasons that LOST told
     reasons: set = field(default_factory=set)  # why it ended, as far as it was told
     taken: tuple = None  # from when until when it was valid only because an administrator had deleted its node
 
@@ -277,6 +280,9 @@ class Record:
 
     def _read_player(self, event, player):
         key = event.who, event.get("n")
+        if event.what == "counted":
+            player.counted = event.fields
+            return
         if event.what == "claim":
             player.claims += 1
             timeout = event.get("timeout")
@@ -305,6 +311,7 @@ class Record:
             claim.hold.remaining.append((event.ns, event.number("least")))
         elif event.what == "lost":
             claim.hold.lost.append(event.ns)
+            claim.hold.told.add(event["reason"])
             claim.hold.reasons.add(event["reason"])
         elif event.what == "valid":
             claim.hold.reasons |= {event.get("reason", "NONE")} - {"NONE"}

@@ -87,6 +87,13 @@ def print_guarded(found):
           f"{guarded.count(*open_fate)} not confirmed in time, of which {guarded.landed(*open_fate)} had landed")
 
 
+def print_counted(found):
+    library, logs = found.counted.library, found.counted.logs
+    print(f"  {found.client}: {found.counted.players} players lived to tell what the library counted: " + ", ".join(
+        f"{library[what]} {words} (their logs: {logs[what]})"
+        for what, words in (("grants", "grants"), ("losses", "losses"), ("handovers", "hand-overs"))))
+
+
 def print_totals(judgement):
     record, settings = judgement.record, judgement.record.settings
     lanes = [fault.lane for fault in record.faults]
@@ -102,6 +109,8 @@ def print_totals(judgement):
               f"{sum(one.late for one in found.severed)} of them late")
         if found.guarded.opens:
             print_guarded(found)
+        if found.counted.players:
+            print_counted(found)
         if found.progress.torn:
             print(f"  {found.client}: {found.progress.torn} times a claim waited where the servers did not agree on the "
                   "nodes; that is not judged")

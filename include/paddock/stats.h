@@ -86,7 +86,8 @@ typedef struct pdk_stats {
     uint64_t holds;
     /* How long holds lasted that have ended: from the grant to the release, or to the loss. */
     pdk_histogram hold_time;
-    /* Grants that a thread of this process gave to the next one without a round trip. */
+    /* Grants that a thread of this process gave to the next one without a round trip. None of a semaphore: the
+     * servers give its permits. */
     uint64_t handovers;
     /* Holds that were lost, by pdk_reason. */
     uint64_t lost_expired;

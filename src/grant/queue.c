@@ -287,8 +287,10 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
     case PDK__HANDOVER_HERE:
         entry->owner = &queue->owner;
         queue->entry = entry;
-        pdk__stats_handed_over(s, queue->figures);
-        pdk__probe_handover(queue->dir, entry->c.token, queue->handovers.handovers);
+        if (!queue->gate) { /* else it is the place that is handed on: what the claim gets there takes a round trip */
+            pdk__stats_handed_over(s, queue->figures);
+            pdk__probe_handover(queue->dir, entry->c.token, queue->handovers.handovers);
+        }
         grant_next(queue, now);
         return;
     case PDK__HANDOVER_REJOIN: /* queue anew before leaving */

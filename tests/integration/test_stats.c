@@ -90,6 +90,41 @@ START_TEST(threads_that_take_turns_are_counted_as_they_count) {
 }
 END_TEST
 
+static struct {
+    pdk_semaphore *semaphore;
+    gint granted;
+} permits;
+
+static void *take_permits(void *user) {
+    for (int i = 0; i < ROUNDS / 5; i++) {
+        pdk_hold *hold = NULL;
+        if (pdk_semaphore_acquire(permits.semaphore, 1, PDK_FOREVER, &hold) != PDK_OK)
+            abort();
+        if (pdk_hold_handover(hold) == 0)
+            g_atomic_int_inc(&permits.granted);
+        if (pdk_hold_release(hold) != PDK_OK)
+            abort();
+    }
+    return user;
+}
+
+/* Threads hand their place in its queue on, and each permit is granted by the servers. */
+START_TEST(a_permit_is_never_handed_over) {
+    pthread_t threads[THREADS];
+    ck_assert_int_eq(pdk_semaphore_new(client->session, ts_fresh_path(), 1, NULL, &permits.semaphore), PDK_OK);
+    permits.granted = 0;
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_permits, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    read_stats();
+    ck_assert_int_eq(permits.granted, THREADS * (ROUNDS / 5));
+    ck_assert_uint_eq(stats.claims_granted, (uint64_t)permits.granted);
+    ck_assert_uint_eq(stats.handovers, 0);
+    pdk_semaphore_unref(permits.semaphore);
+}
+END_TEST
+
 START_TEST(what_a_link_and_a_server_did_is_counted) {
     pdk_lock *lock = ts_lock(client, ts_fresh_path());
     pdk_hold *hold = ts_bench_acquire(lock, 5000);
@@ -309,6 +344,7 @@ static Suite *make_suite(void) {
     TCase *cases = ts_bench_case(suite, "stats");
     tcase_add_checked_fixture(cases, begin, NULL);
     tcase_add_test(cases, threads_that_take_turns_are_counted_as_they_count);
+    tcase_add_test(cases, a_permit_is_never_handed_over);
     tcase_add_test(cases, what_a_link_and_a_server_did_is_counted);
     tcase_add_test(cases, each_path_has_figures_of_its_own);
     tcase_add_test(cases, paths_beyond_the_number_share_their_figures);

@@ -89,9 +89,43 @@ char *player_order(void) {
     return fgets(line, sizeof line, stdin) ? g_strdup(g_strchomp(line)) : NULL;
 }
 
+/* What the library has counted, for judges that have counted the other lines. */
+static void note_counts(player *p, pdk_status closed) {
+    pdk_stats counts = PDK_STATS_INIT;
+    if (!player_check(p, "stats", pdk_session_stats(p->session, &counts)))
+        return;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } fields[] = {
+        {"granted", counts.claims_granted},
+        {"lapsed", counts.grants_lapsed},
+        {"busy", counts.claims_busy},
+        {"timeout", counts.claims_timed_out},
+        {"unavailable", counts.claims_unavailable},
+        {"canceled", counts.claims_cancelled},
+        {"failed", counts.claims_failed},
+        {"handovers", counts.handovers},
+        {"waiting", counts.claims_waiting},
+        {"holds", counts.holds},
+        {"over", counts.hold_time.count},
+        {"waited", counts.wait_time.count},
+        {"EXPIRED", counts.lost_expired},
+        {"LEASE", counts.lost_lease},
+        {"NODE_GONE", counts.lost_node_gone},
+        {"CLOSED", counts.lost_closed},
+        {"OVERDUE", counts.lost_overdue},
+    };
+    g_autoptr(GString) line = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+        g_string_append_printf(line, " %s=%" G_GUINT64_FORMAT, fields[i].name, (guint64)fields[i].value);
+    event_log_note(p->log, "counted closed=%s%s", pdk_status_name(closed), line->str);
+}
+
 int player_close(player *p) {
     if (p->session) {
         pdk_status status = pdk_session_close(p->session, CLOSE_MS);
+        note_counts(p, status);
         if (!p->patient || status != PDK_TIMEOUT)
             player_check(p, "close", status);
         sampler_stop(p->sampler);

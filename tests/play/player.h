@@ -2,6 +2,11 @@
  * What all C players share: the options, a session that notes what happens to it, an event log, a validity sampler, and
  * orders on standard input. When standard input ends, the player ends.
  *
+ * The last line of the event log says what the library has counted, with the names of pdk_stats, or of a pdk_reason:
+ *
+ *     counted closed=S granted=N lapsed=N busy=N timeout=N unavailable=N canceled=N failed=N handovers=N waiting=N holds=N
+ *             over=N waited=N EXPIRED=N LEASE=N NODE_GONE=N CLOSED=N OVERDUE=N        S: what the session's close returned
+ *
  * A player is given --hosts --path --identity --log --session. It prints "ready", obeys, and prints "done" as the last
  * thing.
  */
