@@ -11,7 +11,7 @@
 
 typedef struct {
     char *node, *who, *token;
-    double within; /* s; negative: not given */
+    double within; /* s */
 } wish;
 
 static int explain(const cmd_settings *settings, pdk_status status) {
@@ -33,7 +33,7 @@ static void print_asked(const char *path, bool asked) {
 
 static int ask(const cmd_settings *settings, const wish *w, const char *path) {
     cmd_looker looker;
-    double within_ms = w->within == -1 ? 0 : ceil(w->within * 1000);
+    double within_ms = ceil(w->within * 1000);
     if (!(within_ms >= 0 && within_ms <= 1e12)) {
         cmd_error("ask: --within: seconds from 0 to 1000000000 are possible");
         return CMD_USAGE;
@@ -61,7 +61,7 @@ static void wish_clear(wish *w) {
 
 int cmd_ask(int argc, char **argv) {
     cmd_settings settings;
-    wish w = {.within = -1};
+    wish w = {0};
     const GOptionEntry entries[] = {
         {"node", 0, 0, G_OPTION_ARG_FILENAME, &w.node, "this contender, not the holders", "NAME"},
         {"who", 0, 0, G_OPTION_ARG_FILENAME, &w.who, "who asks; the identity of the session", "TEXT"},
@@ -123,7 +123,7 @@ static int break_node(const cmd_settings *settings, const wish *w, const char *n
 
 int cmd_break(int argc, char **argv) {
     cmd_settings settings;
-    wish w = {.within = -1};
+    wish w = {0};
     const GOptionEntry entries[] = {
         {"token", 0, 0, G_OPTION_ARG_STRING, &w.token, "only if the node has this token", "TOKEN"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

@@ -2,7 +2,7 @@
 _paddock() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} i
     local common='-s --servers --config --digest-file --digest-fd --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --help'
-    local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label --on-ask'
+    local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label --lock-delay --on-ask'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W 'run hold elect job wait show watch ls top check doctor ask break fence server --help --version' -- "$word")

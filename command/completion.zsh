@@ -37,7 +37,11 @@ _paddock() {
         '(-w --wait)'{-w,--wait}'[wait no longer than this]:seconds:'
         '(-E --conflict-exit-code)'{-E,--conflict-exit-code}'[exit status when it is taken]:code:'
     )
-    claim=('(-n --try)'{-n,--try}'[do not wait]' '--label[appended to the identity that others see]:text:')
+    claim=(
+        '(-n --try)'{-n,--try}'[do not wait]'
+        '--label[appended to the identity that others see]:text:'
+        '--lock-delay[hold it so long before anything begins]:seconds:'
+    )
     asked=('--on-ask[when somebody asks for the lock]:what:(ignore term)')
     run=(
         '--timing[say when TERM and KILL come]'

@@ -10,13 +10,15 @@
 #include <unistd.h>
 
 enum { DIGEST_BYTES = 1024 };
+#define NOT_GIVEN (-HUGE_VAL) /* of a number of seconds */
 
 void cmd_settings_init(cmd_settings *settings) {
     *settings = (cmd_settings){.digest_fd = -1,
-                               .session_timeout = -1,
-                               .connect_timeout = -1,
-                               .wait = -1,
-                               .max_hold = -1,
+                               .session_timeout = NOT_GIVEN,
+                               .connect_timeout = NOT_GIVEN,
+                               .wait = NOT_GIVEN,
+                               .max_hold = NOT_GIVEN,
+                               .lock_delay = NOT_GIVEN,
                                .busy = CMD_BUSY,
                                .token_base = -1,
                                .count = 1,
@@ -61,6 +63,7 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry claim[] = {
         {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait", NULL},
+        {"lock-delay", 0, 0, G_OPTION_ARG_DOUBLE, &s->lock_delay, "hold it so long before anything begins", "SECONDS"},
         {"label", 0, 0, G_OPTION_ARG_FILENAME, &s->label, "appended to the identity that others see", "TEXT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry asked[] = {
@@ -109,7 +112,7 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
             if (!s->digest_file && s->digest_fd < 0)
                 s->digest_file = g_steal_pointer(&value);
         } else if (strcmp(*name, "session-timeout") == 0) {
-            if (s->session_timeout < 0)
+            if (s->session_timeout == NOT_GIVEN)
                 s->session_timeout = g_ascii_strtod(value ? value : "", NULL);
         } else if (strcmp(*name, "token-base") == 0) {
             if (s->token_base < 0 &&
@@ -165,7 +168,7 @@ static bool read_digest(cmd_settings *s) {
 
 /* false when the value was given and is out of its range. */
 static bool milliseconds(const char *option, double seconds, int64_t least, int64_t most, int64_t *out) {
-    if (seconds == -1)
+    if (seconds == NOT_GIVEN)
         return true;
     double ms = ceil(seconds * 1000);
     if (!(ms >= (double)least && ms <= (double)most)) {
@@ -200,6 +203,7 @@ static bool check_settings(cmd_settings *s) {
     if (!milliseconds("--session-timeout", s->session_timeout, 400, 600000, &session) ||
         !milliseconds("--connect-timeout", s->connect_timeout, 1, 86400000, &s->connect_timeout_ms) ||
         !milliseconds("--wait", s->wait, 0, 1000000000000, &s->wait_ms) ||
+        !milliseconds("--lock-delay", s->lock_delay, 0, 86400000, &s->lock_delay_ms) ||
         !milliseconds("--max-hold", s->max_hold, 1, 1000000000000, &s->max_hold_ms) || !parse_slots(s))
         return false;
     s->session_timeout_ms = (int32_t)session;

@@ -11,7 +11,7 @@ typedef struct {
     /* As given on the command line. */
     char *servers, *config, *digest_file, *label;
     int digest_fd;
-    double session_timeout, connect_timeout, wait, max_hold; /* s; negative: not given */
+    double session_timeout, connect_timeout, wait, max_hold, lock_delay; /* s */
     gboolean attempt, shared, verbose, quiet, timing, json;
     char *slots, *on_suspend, *on_ask;
     int busy;
@@ -19,7 +19,7 @@ typedef struct {
     /* What follows from it. */
     char *digest; /* never printed */
     int32_t permits, count;
-    int64_t wait_ms, max_hold_ms, connect_timeout_ms;
+    int64_t wait_ms, max_hold_ms, connect_timeout_ms, lock_delay_ms;
     int32_t session_timeout_ms;
 } cmd_settings;
 
@@ -27,7 +27,7 @@ void cmd_settings_init(cmd_settings *settings);
 void cmd_settings_clear(cmd_settings *settings);
 
 enum {
-    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask */
+    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask --lock-delay */
     CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask */
     CMD_OPTIONS_KIND = 4,  /* --slots --shared */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */

@@ -40,9 +40,9 @@ class Statuses(Case):
 
     def test_usage(self):
         for arguments in ([], [self.path], ["--", "true"], ["locks/relative", "--", "true"], ["--no-such", self.path, "--", "true"],
-                          ["-w", "-3", self.path, "--", "true"], ["--slots", "0", self.path, "--", "true"],
+                          ["-w", "-1", self.path, "--", "true"], ["--slots", "0", self.path, "--", "true"],
                           ["--slots", "2/3", self.path, "--", "true"], ["-E", "300", self.path, "--", "true"],
-                          ["--slots", "2", "--shared", self.path, "--", "true"], [self.path, "true"],
+                          ["--lock-delay", "-1", self.path, "--", "true"], ["--slots", "2", "--shared", self.path, "--", "true"], [self.path, "true"],
                           [self.path, "relative", "--", "true"], [self.path, self.path, "--", "true"], [self.path, "--"],
                           ["--on-ask=term", self.path, "/locks/other", "--", "true"], ["/a//b", "--", "true"],
                           ["--on-suspend", "laugh", self.path, "--", "true"], ["--session-timeout", "x", self.path, "--", "true"],
@@ -66,6 +66,21 @@ class Statuses(Case):
     def test_too_long(self):
         self.paddock(124, "run", "--max-hold", "0.3", self.path, "--", "sleep", "60")
         self.assert_no_node()
+
+    def test_delay(self):
+        """The lock is held before the command starts; a signal, an ask and a loss end that, and no command starts."""
+        start = time.monotonic()
+        out, _ = self.paddock(0, "run", "--lock-delay", "0.5", self.path, "--", "echo", "ran")
+        self.assertEqual(out, "ran\n")
+        self.assertGreaterEqual(time.monotonic() - start, 0.5)
+        for status, end in ((143, lambda process: process.terminate()), (143, lambda process: self.paddock(0, "ask", self.path)),
+                            (76, lambda process: self.server.client.delete(f"{self.path}/{self.nodes()[0]}"))):
+            process = self.start("run", "-v", "--on-ask=term", "--lock-delay", "60", self.path, "--", "echo", "ran")
+            wait_for("the hold", lambda: any("holding" in line for line in iter(process.stderr.readline, "")))
+            self.paddock(75, "run", "-n", self.path, "--", "true")
+            end(process)
+            self.assertEqual(self.finish(process, status)[0], "")
+            self.assert_no_node()
 
     def test_kinds(self):
         reader = self.hold("--shared")
