@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+"""What a terminal gets: nothing that others wrote acts on it; and what happens when it goes away."""
+import os
+import pty
+import select
+import signal
+import time
+import unicodedata
+import unittest
+
+from bench import PADDOCK, PATIENCE, Case, alive, wait_for
+
+# Escape sequences, a new line, C1, right-to-left, separators, no UTF-8, a backslash.
+HOSTILE = b"\x1b]0;owned\x07\x1b[2J\x1b[?1049h\nfake\r\x7f \xc2\x9b31m \xe2\x80\xaegnp \xe2\x80\xa8 \xf3\xa0\x80\x81 \xff\xfe\xc0\x80 \\x41"
+NAME = "\u202egnp \u2028\u200b\u00ad\\x1b[2J"  # what ZooKeeper lets into a name
+DRAWN = ("\x1b[H", "\x1b[J", "\x1b[?7l", "\x1b[?7h")  # by `watch` itself
+
+
+class Terminal(Case):
+    def begin(self, *arguments):
+        """paddock on a terminal of its own, as the leader of its session: its pid, and our side."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(PADDOCK, ["paddock", *map(str, arguments)], self.environment)
+        self.addCleanup(self.reap, pid)
+        return pid, terminal
+
+    @staticmethod
+    def reap(pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+    @staticmethod
+    def read(terminal, until=b""):
+        """What it gets until those bytes, or until its end."""
+        seen, end = b"", time.monotonic() + PATIENCE
+        while (not until or until not in seen) and select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
+            try:
+                seen += os.read(terminal, 65536)
+            except OSError:
+                break
+        return seen
+
+    def status(self, pid):
+        found = wait_for("its end", lambda: (result := os.waitpid(pid, os.WNOHANG))[0] and result)
+        return os.waitstatus_to_exitcode(found[1])
+
+
+class Hostile(Terminal):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for number, data in enumerate((HOSTILE, b"\x1b" * 1000000)):  # ZooKeeper takes no more than 1 MiB
+            cls.node("/hostile/lock", f"_c_00000000-0000-0000-0000-000000000000-lock-{number:010}", data)
+        cls.node("/hostile/election", "_c_00000000-0000-0000-0000-000000000000-latch-0000000001", HOSTILE)
+        cls.node(f"/hostile/{NAME}", "_c_00000000-0000-0000-0000-000000000000-lock-0000000001", HOSTILE)
+        cls.token = cls.node("/hostile/gone", "_c_00000000-0000-4000-8000-000000000000-lock-0000000001", HOSTILE)
+
+    @classmethod
+    def node(cls, path, name, data):
+        cls.server.client.ensure_path(path)
+        return cls.server.client.exists(cls.server.client.create(f"{path}/{name}", data, ephemeral=True)).czxid
+
+    def assert_harmless(self, seen, drawn=()):
+        text = seen.decode()  # it is UTF-8
+        for sequence in drawn:
+            text = text.replace(sequence, "")
+        bad = {c for c in text.replace("\r\n", "") if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn")}
+        self.assertEqual(bad, set(), text[:2000])
+
+    def look(self, status, *arguments):
+        pid, terminal = self.begin(*arguments)
+        seen = self.read(terminal)
+        os.close(terminal)
+        self.assertEqual(self.status(pid), status, seen)
+        self.assert_harmless(seen)
+        return seen.decode()
+
+    def test_data_and_names(self):
+        for path in ("/hostile/lock", "/hostile/election", f"/hostile/{NAME}"):
+            for options in ([], ["--json"]):
+                seen = self.look(0, "show", *options, path)
+                self.assertIn("owned", seen)
+                self.assertLess(len(seen), 20000)
+        for verb in ("ls", "top"):
+            for options in ([], ["--json"]):
+                self.assertIn("gnp", self.look(0, verb, *options, "/hostile"))
+        self.assertIn("owned", self.look(0, "break", "--token", self.token, "/hostile/gone/_c_00000000-0000-4000-8000-000000000000-lock-0000000001"))
+
+    def test_live(self):
+        for arguments, drawn in ((("watch", "/hostile/lock"), DRAWN), (("watch", "--json", "/hostile/lock"), ()),
+                                 (("elect", "--observe", "/hostile/election"), ()), (("elect", "--observe", "--json", "/hostile/election"), ())):
+            pid, terminal = self.begin(*arguments)
+            seen = self.read(terminal, until=b"owned")
+            os.kill(pid, signal.SIGTERM)
+            seen += self.read(terminal)
+            os.close(terminal)
+            self.assertEqual(self.status(pid), 0)
+            self.assertIn(b"owned", seen)
+            self.assert_harmless(seen, drawn)
+
+    def test_arguments(self):
+        """What is said about the user's own words does no harm either: they may come from a file name."""
+        words = HOSTILE.decode(errors="surrogateescape").replace("\0", "")
+        for arguments in (("run", words, "--", "true"), ("run", "/a" + words, "--", "true"), ("show", "/" + words), ("ls", "/" + words),
+                          ("show", "-s", words, "/a"), ("run", "--config", words, "/a", "--", "true"), (words,), ("check", words),
+                          ("run", "--" + words, "/a", "--", "true"), ("fence", "/" + words, words, "--", "true"),
+                          ("elect", "--listen", words, "/a", "--", "true"), ("run", "--slots", words, "/a", "--", "true")):
+            self.look(64, *(os.fsencode(argument).decode(errors="surrogateescape") for argument in arguments))
+        self.assertIn("owned", self.look(127, "run", "/hostile/mine", "--", "/no/" + words))
+
+
+class Gone(Terminal):
+    """The terminal goes away: its session gets HUP, as when a connection of ssh ends."""
+
+    def test_running(self):
+        pid, terminal = self.begin("run", self.path, "--", "sh", "-c", f"echo $$ > {self.file('pid')}; sleep 60 & wait")
+        command = self.number("pid")
+        os.close(terminal)
+        self.assertEqual(self.status(pid), 128 + signal.SIGHUP)
+        self.assertFalse(alive(command))
+        self.assert_no_node()
+
+    def test_a_command_that_goes_on(self):
+        """It ignores HUP, and keeps the lock; TERM ends it. What is said meanwhile goes nowhere, and does no harm."""
+        pid, terminal = self.begin("run", "-v", "--timing", self.path, "--", "sh", "-c",
+                                   f"trap '' HUP; echo $$ > {self.file('pid')}; while :; do sleep 0.05; echo x; done")
+        command = self.number("pid")
+        os.close(terminal)
+        self.assertEqual(len(self.nodes()), 1)
+        self.assertEqual((os.waitpid(pid, os.WNOHANG)[0], alive(command)), (0, True))
+        os.kill(pid, signal.SIGTERM)
+        self.assertEqual(self.status(pid), 128 + signal.SIGTERM)
+        self.assertFalse(alive(command))
+        self.assert_no_node()
+
+    def test_queued(self):
+        holder = self.hold()
+        pid, terminal = self.begin("run", self.path, "--", "true")
+        wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
+        os.close(terminal)
+        self.assertEqual(self.status(pid), 128 + signal.SIGHUP)
+        self.assertEqual(len(self.nodes()), 1)
+        holder.terminate()
+        self.finish(holder, 143)
+
+    def test_without_a_command(self):
+        for arguments, status in ((["hold", self.path], 0), (["watch", self.path], 0), (["elect", "--observe", self.path], 0),
+                                  (["elect", self.path, "--", "sh", "-c", "echo ready; exec sleep 60"], 128 + signal.SIGHUP)):
+            pid, terminal = self.begin(*arguments)
+            if arguments[0] == "hold":
+                wait_for("its node", self.nodes)
+            else:
+                self.assertTrue(os.read(terminal, 100))
+            os.close(terminal)
+            self.assertEqual(self.status(pid), status, arguments)
+            self.assert_no_node()
+
+
+if __name__ == "__main__":
+    unittest.main()
