@@ -38,7 +38,7 @@ _paddock() {
     run) mapfile -t COMPREPLY < <(compgen -W "$common $claim --timing --max-hold --on-suspend" -- "$word") ;;
     hold) mapfile -t COMPREPLY < <(compgen -W "$common $claim --ready-fd --stdin --notify" -- "$word") ;;
     elect)
-        mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --id --on-elected --on-deposed --on-leader \
+        mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --lock-delay --id --on-elected --on-deposed --on-leader \
             --check --check-every --pause --listen --observe --json" -- "$word")
         ;;
     job) mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --json --every --at-least --at-most --retry --keep --history" -- "$word") ;;

@@ -54,7 +54,7 @@ complete -c paddock -n '__paddock_verb run hold wait show watch' -l slots -x -d 
 complete -c paddock -n '__paddock_verb run hold wait' -s w -l wait -x -d 'seconds: wait no longer'
 complete -c paddock -n '__paddock_verb run hold wait' -s E -l conflict-exit-code -x -d 'exit status when it is taken'
 complete -c paddock -n '__paddock_verb run hold' -s n -l try -d 'do not wait'
-complete -c paddock -n '__paddock_verb run hold' -l lock-delay -x -d 'seconds: hold it so long before anything begins'
+complete -c paddock -n '__paddock_verb run hold elect' -l lock-delay -x -d 'seconds: nobody is granted after an end without a release'
 complete -c paddock -n '__paddock_verb run hold' -l label -x -d 'appended to the identity that others see'
 complete -c paddock -n '__paddock_verb run hold elect job' -l on-ask -x -a 'ignore term' -d 'when somebody asks for the lock'
 complete -c paddock -n '__paddock_verb run elect job' -l timing -d 'say when TERM and KILL come'

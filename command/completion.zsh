@@ -2,7 +2,7 @@
 # zsh completion for paddock(1)
 
 _paddock() {
-    local -a verbs always kind wait claim asked run elect json command
+    local -a verbs always kind wait claim delay asked run elect json command
     verbs=(
         'run:run a command while holding a lock'
         'hold:hold a lock without a command'
@@ -40,8 +40,8 @@ _paddock() {
     claim=(
         '(-n --try)'{-n,--try}'[do not wait]'
         '--label[appended to the identity that others see]:text:'
-        '--lock-delay[hold it so long before anything begins]:seconds:'
     )
+    delay=('--lock-delay[after an end without a release nobody is granted for so long]:seconds:')
     asked=('--on-ask[when somebody asks for the lock]:what:(ignore term)')
     run=(
         '--timing[say when TERM and KILL come]'
@@ -71,12 +71,12 @@ _paddock() {
     shift words
     ((CURRENT--))
     case $verb in
-    run) _arguments -S $always $kind $wait $claim $asked $run '1:path:' $command ;;
+    run) _arguments -S $always $kind $wait $claim $delay $asked $run '1:path:' $command ;;
     hold)
-        _arguments -S $always $kind $wait $claim $asked '--ready-fd[write the sequencer to it once held]:descriptor:' \
+        _arguments -S $always $kind $wait $claim $delay $asked '--ready-fd[write the sequencer to it once held]:descriptor:' \
             '--stdin[end when standard input ends]' '--notify[tell systemd]' '1:path:'
         ;;
-    elect) _arguments -S $always $asked $run $elect $json '1:path:' $command ;;
+    elect) _arguments -S $always $delay $asked $run $elect $json '1:path:' $command ;;
     job)
         _arguments -S $always $asked $run $json '--every[the period\: 90s, 15m, 1h, 7d]:time:' \
             '--at-least[no other run so soon after the start of one]:time:' '--at-most[end the command then]:time:' \

@@ -60,8 +60,8 @@ int cmd_elect(int argc, char **argv) {
     int status = CMD_USAGE;
     char **command = cmd_split_command(&argc, argv);
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]", CMD_OPTIONS_RUN | CMD_OPTIONS_JSON,
-                           entries) &&
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path -- command [argument…]",
+                           CMD_OPTIONS_DELAY | CMD_OPTIONS_RUN | CMD_OPTIONS_JSON, entries) &&
         check_options(&e, argc, argv, command != NULL)) {
         e.keeper.settings = &settings;
         e.keeper.path = argv[1];

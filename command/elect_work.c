@@ -193,6 +193,7 @@ static int run_election(cmd_election *e, char **command) {
     cmd_keeper *k = &e->keeper;
     pdk_election_options options = PDK_ELECTION_OPTIONS_INIT;
     options.identity = e->id;
+    options.lock_delay_ms = k->settings->lock_delay_ms;
     int status = cmd_endpoint_open(&e->endpoint, e->listen);
     if (status == CMD_OK)
         status = cmd_keeper_open(k);

@@ -98,7 +98,7 @@ int cmd_hold(int argc, char **argv) {
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     int status = CMD_USAGE;
     cmd_settings_init(&settings);
-    if (cmd_settings_parse(&settings, &argc, &argv, "/path…", CMD_OPTIONS_CLAIM, entries)) {
+    if (cmd_settings_parse(&settings, &argc, &argv, "/path…", CMD_OPTIONS_CLAIM | CMD_OPTIONS_DELAY, entries)) {
         h.keeper.settings = &settings;
         if (argc < 2)
             cmd_error("hold: a path is needed: paddock hold [option…] /path…");

@@ -183,26 +183,6 @@ static int await_claim(cmd_keeper *k) {
     return CMD_OK;
 }
 
-/* What a former holder has sent may arrive meanwhile. 0, or the status with which the program ends before. */
-static int delay(cmd_keeper *k) {
-    int64_t end = cmd_now_ms() + k->settings->lock_delay_ms, left;
-    while ((left = end - cmd_now_ms()) > 0) {
-        int number = 0;
-        unsigned saw = cmd_keeper_wait(k, NULL, 0, left, &number);
-        int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
-        if (status)
-            return status;
-        if (k->asked)
-            return CMD_SIGNAL + SIGTERM;
-        if (saw & CMD_SAW_LOSS) {
-            cmd_error("the lock %s is lost (%s) before anything began", k->path,
-                      pdk_reason_name(pdk_hold_reason(k->hold)));
-            return CMD_LOST;
-        }
-    }
-    return CMD_OK;
-}
-
 int cmd_keeper_open(cmd_keeper *k) {
     pdk_session_options options = cmd_settings_session(k->settings);
     options.dispatch = PDK_DISPATCH_MANUAL;
@@ -241,7 +221,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(part), (gint64)pdk_hold_token(part));
     }
     cmd_keeper_listen(k);
-    return delay(k);
+    return CMD_OK;
 }
 
 void cmd_keeper_close(cmd_keeper *k) {

@@ -6,7 +6,9 @@ pdk_status cmd_recipe_open(cmd_recipe *recipe, pdk_session *session, const cmd_s
         return pdk_semaphore_new(session, path, settings->permits, NULL, &recipe->semaphore);
     if (settings->shared)
         return pdk_rwlock_new(session, path, NULL, &recipe->rwlock);
-    return pdk_lock_new(session, path, NULL, &recipe->lock);
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    options.lock_delay_ms = settings->lock_delay_ms;
+    return pdk_lock_new(session, path, &options, &recipe->lock);
 }
 
 static pdk_right right_of(const cmd_recipe *recipe, const cmd_settings *settings) {

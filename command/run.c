@@ -25,7 +25,7 @@ int cmd_run(int argc, char **argv) {
     cmd_settings_init(&settings);
     char **command = cmd_split_command(&argc, argv);
     if (cmd_settings_parse(&settings, &argc, &argv, "/path… -- command [argument…]",
-                           CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN, NULL)) {
+                           CMD_OPTIONS_CLAIM | CMD_OPTIONS_DELAY | CMD_OPTIONS_RUN, NULL)) {
         bool absolute = argc > 1;
         for (int i = 1; i < argc; i++)
             absolute = absolute && argv[i][0] == '/';

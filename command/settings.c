@@ -63,12 +63,14 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry claim[] = {
         {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait", NULL},
-        {"lock-delay", 0, 0, G_OPTION_ARG_DOUBLE, &s->lock_delay, "hold it so long before anything begins", "SECONDS"},
         {"label", 0, 0, G_OPTION_ARG_FILENAME, &s->label, "appended to the identity that others see", "TEXT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry asked[] = {
         {"on-ask", 0, 0, G_OPTION_ARG_STRING, &s->on_ask, "when somebody asks for the lock: ignore or term", "WHAT"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    const GOptionEntry delay[] = {{"lock-delay", 0, 0, G_OPTION_ARG_DOUBLE, &s->lock_delay,
+                                   "after an end without a release nobody is granted for so long; 0", "SECONDS"},
+                                  {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry run[] = {
         {"timing", 0, 0, G_OPTION_ARG_NONE, &s->timing, "say when TERM and KILL come", NULL},
         {"max-hold", 0, 0, G_OPTION_ARG_DOUBLE, &s->max_hold, "end the command after this time, with 124", "SECONDS"},
@@ -86,6 +88,8 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         g_option_context_add_main_entries(context, claim, NULL);
     if (options & (CMD_OPTIONS_CLAIM | CMD_OPTIONS_RUN))
         g_option_context_add_main_entries(context, asked, NULL);
+    if (options & CMD_OPTIONS_DELAY)
+        g_option_context_add_main_entries(context, delay, NULL);
     if (options & CMD_OPTIONS_RUN)
         g_option_context_add_main_entries(context, run, NULL);
     if (options & CMD_OPTIONS_JSON)
@@ -198,15 +202,20 @@ static bool parse_slots(cmd_settings *s) {
 }
 
 static bool check_settings(cmd_settings *s) {
-    int64_t session = s->session_timeout_ms;
+    int64_t session = s->session_timeout_ms, delay = 0;
     const char *what = s->on_suspend ? s->on_suspend : "ignore";
     if (!milliseconds("--session-timeout", s->session_timeout, 400, 600000, &session) ||
         !milliseconds("--connect-timeout", s->connect_timeout, 1, 86400000, &s->connect_timeout_ms) ||
         !milliseconds("--wait", s->wait, 0, 1000000000000, &s->wait_ms) ||
-        !milliseconds("--lock-delay", s->lock_delay, 0, 86400000, &s->lock_delay_ms) ||
+        !milliseconds("--lock-delay", s->lock_delay, 0, 86400000, &delay) ||
         !milliseconds("--max-hold", s->max_hold, 1, 1000000000000, &s->max_hold_ms) || !parse_slots(s))
         return false;
     s->session_timeout_ms = (int32_t)session;
+    s->lock_delay_ms = (int32_t)delay;
+    if (delay && (s->shared || s->permits)) {
+        cmd_error("--lock-delay: readers and permits have none; give it without --shared and --slots");
+        return false;
+    }
     s->token_base = MAX(s->token_base, 0); /* the session judges the number */
     if (s->attempt)
         s->wait_ms = 0;

@@ -19,19 +19,20 @@ typedef struct {
     /* What follows from it. */
     char *digest; /* never printed */
     int32_t permits, count;
-    int64_t wait_ms, max_hold_ms, connect_timeout_ms, lock_delay_ms;
-    int32_t session_timeout_ms;
+    int64_t wait_ms, max_hold_ms, connect_timeout_ms;
+    int32_t session_timeout_ms, lock_delay_ms;
 } cmd_settings;
 
 void cmd_settings_init(cmd_settings *settings);
 void cmd_settings_clear(cmd_settings *settings);
 
 enum {
-    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask --lock-delay */
+    CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask */
     CMD_OPTIONS_RUN = 2,   /* --max-hold --on-suspend --timing --on-ask */
     CMD_OPTIONS_KIND = 4,  /* --slots --shared */
     CMD_OPTIONS_WAIT = 8,  /* -w -E */
     CMD_OPTIONS_JSON = 16,
+    CMD_OPTIONS_DELAY = 32, /* --lock-delay */
 };
 
 /*

@@ -68,19 +68,23 @@ class Statuses(Case):
         self.assert_no_node()
 
     def test_delay(self):
-        """The lock is held before the command starts; a signal, an ask and a loss end that, and no command starts."""
-        start = time.monotonic()
-        out, _ = self.paddock(0, "run", "--lock-delay", "0.5", self.path, "--", "echo", "ran")
-        self.assertEqual(out, "ran\n")
-        self.assertGreaterEqual(time.monotonic() - start, 0.5)
-        for status, end in ((143, lambda process: process.terminate()), (143, lambda process: self.paddock(0, "ask", self.path)),
-                            (76, lambda process: self.server.client.delete(f"{self.path}/{self.nodes()[0]}"))):
-            process = self.start("run", "-v", "--on-ask=term", "--lock-delay", "60", self.path, "--", "echo", "ran")
-            wait_for("the hold", lambda: any("holding" in line for line in iter(process.stderr.readline, "")))
-            self.paddock(75, "run", "-n", self.path, "--", "true")
-            end(process)
-            self.assertEqual(self.finish(process, status)[0], "")
-            self.assert_no_node()
+        """After a release the next one runs at once; after a holder that was killed, not before the delay."""
+        def run(status, *options):
+            start = time.monotonic()
+            self.paddock(status, "run", "--session-timeout", 2, *options, self.path, "--", "true")
+            return time.monotonic() - start
+        run(0, "--lock-delay", "1.5")
+        self.paddock(64, "run", self.path, "--", "true")  # another delay than the others
+        self.paddock(64, "elect", "--lock-delay", "1", self.path, "--", "true")
+        self.paddock(64, "run", "--lock-delay", "1.5", "--shared", self.path, "--", "true")
+        holder = self.hold("--session-timeout", "2", "--lock-delay", "1.5")
+        holder.kill()
+        holder.wait()
+        node = next(name for name in self.nodes() if name.startswith("_c_"))
+        self.server.client.delete(f"{self.path}/{node}")
+        run(75, "--lock-delay", "1.5", "-n")
+        self.assertGreaterEqual(run(0, "--lock-delay", "1.5"), 1.0)  # less what has passed since
+        self.paddock(0, "run", "-n", "--lock-delay", "1.5", self.path, "--", "true")
 
     def test_kinds(self):
         reader = self.hold("--shared")
