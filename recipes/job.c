@@ -126,7 +126,8 @@ struct begin {
     pdk_hold *hold;
     struct pdk__job_record *found;
     pdk_job_runs **runs;
-    int64_t deadline;
+    int64_t until;    /* it asks again until then, while others ask */
+    int64_t deadline; /* of a request: at least what a try takes */
 };
 
 static const char begin_name[] = "pdk_job_begin";
@@ -236,7 +237,7 @@ static void pause_a_little(const struct begin *b) {
     struct pdk__leave leave = {0};
     pdk__leave_push(&leave);
     pdk__lock(s);
-    pdk__wait(s, &s->on_link, MIN(b->deadline, pdk__now(s) + AGAIN_NS));
+    pdk__wait(s, &s->on_link, MIN(b->until, pdk__now(s) + AGAIN_NS));
     pdk__unlock(s);
     pdk__leave_pop();
 }
@@ -249,7 +250,7 @@ static pdk_status begin(struct begin *b) {
             return run(b);
         if (status == PDK_BUSY)
             status = look(b);
-        if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->deadline)
+        if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->until)
             return status;
         pause_a_little(b);
     }
@@ -261,7 +262,9 @@ pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **hold, pdk_
     pdk_status status = pdk__may_block(job->queue->s, begin_name, timeout_ms);
     if (status != PDK_OK)
         return status;
-    struct begin b = {.job = job, .runs = runs, .deadline = pdk__deadline(job->queue->s, timeout_ms)};
+    pdk_session *s = job->queue->s;
+    struct begin b = {.job = job, .runs = runs, .until = pdk__deadline(s, timeout_ms)};
+    b.deadline = MAX(b.until, pdk__deadline(s, s->request_timeout_ms));
     b.found = g_new0(struct pdk__job_record, 1);
     struct pdk__leave leave = {.after = g_free, .user = b.found};
     pdk__leave_push(&leave);
