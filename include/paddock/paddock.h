@@ -32,6 +32,7 @@
 #ifndef PADDOCK_PADDOCK_H
 #define PADDOCK_PADDOCK_H
 
+#include <paddock/access.h>
 #include <paddock/all.h>
 #include <paddock/borrow.h>
 #include <paddock/checker.h>

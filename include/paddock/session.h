@@ -39,6 +39,7 @@
 #ifndef PADDOCK_SESSION_H
 #define PADDOCK_SESSION_H
 
+#include <paddock/access.h>
 #include <paddock/status.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -138,7 +139,7 @@ typedef struct pdk_session_options {
     /* "user:password" for digest authentication, at most 1024 bytes, the user not empty. Default
      * NULL: none. Without TLS it goes over the wire in clear. With it, only this user may change
      * our nodes, and everybody who reaches the servers may read them. Without it everybody may do
-     * both. */
+     * both. The option access changes that. */
     const char *digest;
     /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
      * NULL: none. */
@@ -168,6 +169,13 @@ typedef struct pdk_session_options {
      * After the servers were wiped, or restored from a backup, every session of every process needs
      * the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of 2^48. */
     int64_t token_base;
+    /* A pdk_access: who may do what with the nodes that the session makes. Default PDK_ACCESS_DEFAULT.
+     * PDK_ACCESS_CREATOR and PDK_ACCESS_CREATOR_READERS need digest or tls. */
+    int32_t access;
+    /* The number of entries in access_list. Default 0; 1 to 100 with PDK_ACCESS_LIST. */
+    int32_t access_count;
+    /* The list, for PDK_ACCESS_LIST alone. Default NULL. Copied, with its strings. */
+    const pdk_access_entry *access_list;
 } pdk_session_options;
 
 #define PDK_SESSION_OPTIONS_INIT                                                                   \
@@ -192,7 +200,10 @@ typedef struct pdk_session_options {
      0,                                                                                            \
      NULL,                                                                                         \
      NULL,                                                                                         \
-     0}
+     0,                                                                                            \
+     PDK_ACCESS_DEFAULT,                                                                           \
+     0,                                                                                            \
+     NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

@@ -52,6 +52,7 @@ void pdk__session_free(pdk_session *s) {
         explicit_bzero(s->digest, strlen(s->digest));
     g_free(s->digest);
     g_free(s->tls);
+    pdk__access_free(&s->access);
     g_free(s->servers);
     g_free(s->trouble_text);
     pdk__monitor_clear(&s->monitor);

@@ -73,6 +73,9 @@ static void open_handle(pdk_session *s) {
             .timeout_ms = (int32_t)s->session_timeout_ms,
             .digest = s->digest,
             .tls = s->tls,
+            .access = s->access.choice,
+            .access_list = s->access.list,
+            .access_count = s->access.count,
             .sink = &pdk__session_sink,
             .driver = s,
         };

@@ -54,6 +54,7 @@ static pdk_status check_numbers(const pdk_session_options *o) {
         {"open_in_background", o->open_in_background, 0, 1},
         {"stats_paths", o->stats_paths, 0, 1000},
         {"token_base", o->token_base, 0, PDK__TOKEN_BASE_MAX},
+        {"access", o->access, PDK_ACCESS_DEFAULT, PDK_ACCESS_LIST},
     };
     pdk_status status = PDK_OK;
     for (size_t i = 0; i < G_N_ELEMENTS(ranges) && status == PDK_OK; i++)
@@ -106,6 +107,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     pdk__uuid_prefix_make(s);
     s->digest = g_strdup(o->digest);
     s->tls = g_strdup(o->tls);
+    s->access = pdk__access_copy(o);
     s->session_timeout_ms = o->session_timeout_ms;
     s->connect_timeout_ms = o->connect_timeout_ms;
     s->request_timeout_ms = o->request_timeout_ms;
@@ -176,6 +178,8 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
     if (status == PDK_OK)
         status = check_strings(&options);
     if (status == PDK_OK)
+        status = pdk__access_check(&options);
+    if (status == PDK_OK)
         status = pdk__hosts_parse(hosts_text, &hosts);
     if (status == PDK_UNSUPPORTED) { /* nothing is begun; the header excepts INVALID alone */
         pdk__user_free(event_free_of(&options));
@@ -210,7 +214,7 @@ static pdk_status open_session(const char *hosts, const pdk_session_options *opt
         abandon(s);
         return status;
     }
-    if (!s->digest)
+    if (!s->digest && s->access.choice == PDK_ACCESS_OPEN)
         pdk__log(s, PDK_LOG_WARN, "no authentication: nodes are open to everybody who reaches the servers");
     *out = s;
     return PDK_OK;

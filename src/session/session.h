@@ -15,6 +15,7 @@
 
 #include "base/fork.h"
 #include "core/lease.h"
+#include "session/access.h"
 #include "session/alarms.h"
 #include "session/dispatch.h"
 #include "session/listener.h"
@@ -56,6 +57,7 @@ struct pdk_session {
     struct pdk__monitor monitor;
     struct pdk__hosts *hosts;
     char *identity, *digest, *tls;
+    struct pdk__access access;
     char uuid_prefix[25]; /* how the UUIDs in the ZooKeeper session's node names begin */
     int64_t session_timeout_ms, connect_timeout_ms, request_timeout_ms;
     bool open_in_background;

@@ -1,12 +1,27 @@
 #include "zk/acl.h"
 
-/* The client library's own constants are variables with these values. */
-enum { PERM_READ = 1, PERM_ALL = 31 };
+#include <glib.h>
+#include <paddock/access.h>
 
+static const pdk_access_entry everybody[] = {{PDK_PERMISSION_ALL, 0, "world", "anyone"}};
 /* All rights for the creator's identity. Reading for everybody, since a contender watches its predecessor's node. */
-static char auth[] = "auth", nobody[] = "", world[] = "world", anyone[] = "anyone";
-static struct ACL creator_readers[] = {{PERM_ALL, {auth, nobody}}, {PERM_READ, {world, anyone}}};
+static const pdk_access_entry creator[] = {{PDK_PERMISSION_ALL, 0, "auth", ""},
+                                           {PDK_PERMISSION_READ, 0, "world", "anyone"}};
 
-struct ACL_vector pdk__acl_of(const struct pdk__zk_config *config) {
-    return config->digest ? (struct ACL_vector){2, creator_readers} : ZOO_OPEN_ACL_UNSAFE;
+struct ACL_vector pdk__acl_make(const struct pdk__zk_config *config) {
+    const pdk_access_entry *list = config->access_list;
+    int32_t count = config->access_count;
+    if (config->access == PDK_ACCESS_CREATOR || config->access == PDK_ACCESS_CREATOR_READERS) {
+        list = creator;
+        count = config->access == PDK_ACCESS_CREATOR ? 1 : 2;
+    } else if (config->access == PDK_ACCESS_OPEN) {
+        list = everybody;
+        count = 1;
+    }
+    struct ACL_vector acl = {count, g_new(struct ACL, (gsize)count)};
+    for (int32_t i = 0; i < count; i++)
+        acl.data[i] = (struct ACL){list[i].permissions, {(char *)list[i].scheme, (char *)list[i].id}};
+    return acl;
 }
+
+void pdk__acl_free(struct ACL_vector *acl) { g_free(acl->data); }

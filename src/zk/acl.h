@@ -1,4 +1,4 @@
-/* The access control list of the nodes that a session makes. */
+/* The access control list of the nodes that a session makes, in the client library's words. */
 #ifndef PDK_ZK_ACL_H
 #define PDK_ZK_ACL_H
 
@@ -6,7 +6,8 @@
 
 #include <zookeeper/zookeeper.h>
 
-/* Valid as long as the process. */
-struct ACL_vector pdk__acl_of(const struct pdk__zk_config *config);
+/* Its strings are the config's. pdk__acl_free. */
+struct ACL_vector pdk__acl_make(const struct pdk__zk_config *config);
+void pdk__acl_free(struct ACL_vector *acl);
 
 #endif

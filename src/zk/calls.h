@@ -12,6 +12,7 @@
 
 #include "core/result.h"
 
+#include <paddock/access.h>
 #include <paddock/status.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -94,8 +95,11 @@ struct pdk__zk_sink {
 struct pdk__zk_config {
     const char *servers; /* numeric "address:port,…", an odd number of them */
     int32_t timeout_ms;
-    const char *digest; /* or NULL */
-    const char *tls;    /* or NULL */
+    const char *digest;                  /* or NULL */
+    const char *tls;                     /* or NULL */
+    pdk_access access;                   /* of the nodes that are made; not DEFAULT */
+    const pdk_access_entry *access_list; /* with LIST; valid as long as the handle */
+    int32_t access_count;
     const struct pdk__zk_sink *sink;
     void *driver;
 };

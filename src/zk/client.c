@@ -271,6 +271,7 @@ static void client_free(pdk__zk *zk) {
     pthread_cond_destroy(&zk->answered);
     pthread_mutex_destroy(&zk->lock);
     pthread_mutex_destroy(&zk->opening);
+    pdk__acl_free(&zk->node_acl);
     g_free(zk->servers);
     g_free(zk);
 }
@@ -298,7 +299,7 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     zk->config = *config;
     zk->servers = g_strdup(config->servers);
     zk->config.servers = zk->servers;
-    zk->node_acl = pdk__acl_of(config);
+    zk->node_acl = pdk__acl_make(config);
     zk->calls = g_hash_table_new(NULL, NULL);
     pthread_mutex_init(&zk->opening, NULL);
     pthread_mutex_init(&zk->lock, NULL);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may do what with the nodes that a session makes: the options `access` and `access_list` of a
+ * session (session.h).
+ *
+ * The nodes are those of claims and candidates, records, and directories that were missing. Nodes that
+ * exist keep what they have. ZooKeeper asks two of them: to queue in a directory and to leave it take
+ * PDK_PERMISSION_CREATE and PDK_PERMISSION_DELETE on the directory, and PDK_PERMISSION_READ to list it.
+ * To watch a contender ahead, or to read who holds, takes PDK_PERMISSION_READ on its node. Where a waiter
+ * may not read the node ahead of it, it lists again every tenth of a session timeout, and at least every
+ * second. It is granted all the same, but later.
+ */
+#ifndef PADDOCK_ACCESS_H
+#define PADDOCK_ACCESS_H
+
+#include <paddock/status.h>
+#include <stdint.h>
+
+PDK_BEGIN_DECLS
+
+/* The choices. The creator is whoever has the same credentials: those of `digest`, or the certificate of
+ * `tls`. */
+typedef enum pdk_access {
+    /* PDK_ACCESS_CREATOR_READERS with `digest`, otherwise PDK_ACCESS_OPEN and a warning in the log. */
+    PDK_ACCESS_DEFAULT = 0,
+    PDK_ACCESS_OPEN = 1,            /* everybody who reaches the servers may do everything */
+    PDK_ACCESS_CREATOR = 2,         /* the creator may do everything, and nobody else anything */
+    PDK_ACCESS_CREATOR_READERS = 3, /* the creator may do everything, and everybody may read */
+    PDK_ACCESS_LIST = 4,            /* what `access_list` says */
+} pdk_access;
+
+/* What an entry of the list allows: a sum of these. */
+typedef enum pdk_permission {
+    PDK_PERMISSION_READ = 1,   /* read the node, list it */
+    PDK_PERMISSION_WRITE = 2,  /* change its data */
+    PDK_PERMISSION_CREATE = 4, /* create nodes below it */
+    PDK_PERMISSION_DELETE = 8, /* delete nodes below it */
+    PDK_PERMISSION_ADMIN = 16, /* change its list */
+    PDK_PERMISSION_ALL = 31,
+} pdk_permission;
+
+/* One entry of a list, as ZooKeeper has it. An array of them is passed, so this struct never grows. */
+typedef struct pdk_access_entry {
+    int32_t permissions; /* a sum of pdk_permission, 1 to 31 */
+    int32_t reserved;    /* 0, and nothing else */
+    /* "digest", "x509", "ip", "world" or "auth": at most 64 bytes, not empty. */
+    const char *scheme;
+    /* Whom it is about: for "digest" the user, ":" and the base64 of SHA-1 of "user:password"; for
+     * "world" it is "anyone"; for "auth", the creator, it is "". At most 1024 bytes. */
+    const char *id;
+} pdk_access_entry;
+
+PDK_END_DECLS
+
+#endif
