@@ -165,7 +165,8 @@ static bool read_options(wanted *j) {
 
 static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, char **command) {
     cmd_keeper keeper = {.settings = settings, .signals = -1, .path = argc == 2 ? argv[1] : NULL};
-    if (!keeper.path || (command == NULL) != j->history) {
+    bool history = j->history;
+    if (!keeper.path || (history ? command && *command : !command || !*command)) {
         cmd_error("job: a path and a command are needed: paddock job /path [option…] -- command [argument…]; or a "
                   "path: paddock "
                   "job --history /path");
@@ -173,7 +174,7 @@ static int act(const cmd_settings *settings, wanted *j, int argc, char **argv, c
     }
     if (!read_options(j))
         return CMD_USAGE;
-    if (j->history)
+    if (history)
         return show_history(settings, keeper.path);
     int status = run_command(&keeper, &j->options, command);
     cmd_keeper_close(&keeper);

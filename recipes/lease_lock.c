@@ -164,9 +164,10 @@ static pdk_status take(void *user, const struct pdk__record_seen *seen, GBytes *
         return PDK_OK;
     case PDK__LEASE_STANDS:
         t->written = seen->mtime_ms;
-        t->ends = pdk__now(t->hold->s) + (seen->mtime_ms + found.duration - seen->now_ms) * PDK__MS;
+        t->ends =
+            pdk__now(t->hold->s) + MIN(seen->mtime_ms + found.duration - seen->now_ms, PDK__JOB_LONGEST) * PDK__MS;
         return pdk__fail(PDK_BUSY, "%s: %s: it stands for %s until %lld", acquire_name, t->lock->record, found.who,
-                         (long long)(seen->mtime_ms + found.duration));
+                         (long long)seen->mtime_ms + found.duration);
     case PDK__LEASE_OVERTAKEN:
         return pdk__fail(PDK_LOST, "%s: %s: another one came after this hold", acquire_name, t->lock->record);
     case PDK__LEASE_OURS:

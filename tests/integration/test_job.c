@@ -49,6 +49,8 @@ START_TEST(once_in_a_period) {
     ck_assert_int_eq(run->next_ms % it.options.every_ms, 0);
     ck_assert_int_eq(run->until_ms, 0);
     ck_assert_int_eq(newest(job_skipped(a))->state, PDK_JOB_RUNNING);
+    pdk_hold *none = NULL;
+    refused(pdk_job_begin(b, PDK_FOREVER, &none, NULL), PDK_SKIPPED, "first");
     int64_t start = run->start_ms;
     job_finished(a, hold, 7);
     run = newest(job_skipped(b));

@@ -199,9 +199,38 @@ START_TEST(somebody_else_writes) {
     refused(pdk_lease_lock_acquire(a, PATIENCE_MS, &hold), PDK_UNSUPPORTED, it.path);
     ck_assert_int_eq(ts_delete(ts_bench_server(), it.record), 0);
     hold = acquired(b);
+    ck_assert_int_eq(ts_set(ts_bench_server(), it.record, "alien"), 0);
+    refused(pdk_lease_lock_release(b, hold, PATIENCE_MS), PDK_DAMAGED, it.path);
     ck_assert_int_eq(ts_delete(ts_bench_server(), it.record), 0);
     refused(pdk_lease_lock_release(b, hold, PATIENCE_MS), PDK_REPLACED, it.path);
     pdk_hold_release(hold);
+}
+END_TEST
+
+/* An answer that comes after the hold has ended, and one that finds another's record, or none. */
+START_TEST(a_renewal_under_way) {
+    static const int ops[] = {TS_OP_GET_DATA, TS_OP_SET_DATA};
+    static const char *const records[] = {NULL, "paddock-lease 1\nN 1\n"};
+    make_it();
+    it.a = ts_bench_client(SLOW_MS);
+    pdk_lease_lock *a = lock_of(it.a, secret, 1000);
+    for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
+        pdk_hold *hold = acquired(a);
+        ts_proxy_arm(it.a->proxy, ops[i], TS_LOSE_REPLY, TS_BLACKHOLE);
+        ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
+        pdk_hold_release(hold);
+        ts_proxy_heal(it.a->proxy);
+        ck_assert_int_eq(pdk_session_flush(it.a->session, ts_patience(PATIENCE_MS)), PDK_OK);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
+        pdk_hold *hold = acquired(a);
+        ts_lost *lost = ts_lost_watch(hold);
+        ck_assert_int_eq(
+            records[i] ? ts_set(ts_bench_server(), it.record, records[i]) : ts_delete(ts_bench_server(), it.record), 0);
+        ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
+        ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
+        pdk_hold_release(hold);
+    }
 }
 END_TEST
 
@@ -316,6 +345,11 @@ START_TEST(bad_input) {
     refused(pdk_lease_lock_acquire(a, -2, &hold), PDK_INVALID, "timeout_ms");
     refused(pdk_lease_lock_release(NULL, hold, 0), PDK_INVALID, "lock");
     refused(pdk_lease_lock_release(a, NULL, 0), PDK_INVALID, "hold");
+    o.secret = secret;
+    ck_assert_int_eq(pdk_lease_lock_new(s, it.path, &o, &lock), PDK_OK); /* with the session's identity */
+    ck_assert_int_eq(pdk_lease_lock_acquire(lock, PDK_FOREVER, &hold), PDK_OK);
+    released(lock, hold);
+    pdk_lease_lock_unref(lock);
     hold = acquired(a);
     refused(pdk_lease_lock_release(a, hold, -2), PDK_INVALID, "timeout_ms");
     refused(pdk_lease_lock_release(b, hold, 0), PDK_INVALID, "hold");
@@ -336,6 +370,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, it_is_renewed);
     tcase_add_test(all, it_cannot_be_renewed);
     tcase_add_test(all, somebody_else_writes);
+    tcase_add_test(all, a_renewal_under_way);
     tcase_add_test(all, lost_answers_are_settled);
     tcase_add_test(all, a_closed_session_ends_the_wait);
     tcase_add_test(all, what_it_costs);

@@ -68,6 +68,8 @@ START_TEST(what_is_no_record_is_refused) {
         "paddock-job 0\n",
         HEAD "R 9 5000 0 0 0 0 0 " NODE " a",
         HEAD "\n",
+        "something else, of some length\n",
+        HEAD "R 9\n",
         HEAD "X 9 5000 0 0 0 0 0 " NODE " a\n",
         HEAD "RR 9 5000 0 0 0 0 0 " NODE " a\n",
         HEAD "D 9 5000 0 0 0 0 0 " NODE " a\n",
@@ -181,6 +183,9 @@ START_TEST(identities_become_one_line) {
     pdk__job_name("a\nb\x7f\x1b[0m", who);
     ck_assert_str_eq(who, "a?b??[0m");
     pdk__job_name("", who);
+    ck_assert_str_eq(who, "?");
+    g_autofree char *no_text = g_strnfill(200, '\x80');
+    pdk__job_name(no_text, who);
     ck_assert_str_eq(who, "?");
     char identity[140] = "";
     for (int i = 0; i < 69; i++)

@@ -50,6 +50,7 @@ START_TEST(what_is_no_record_is_refused) {
         "paddock-lease x\n",
         "paddock-lease 0\n",
         HEAD "X 9\n",
+        "something else, of some length\n",
         HEAD "N9\n",
         HEAD "N 0\n",
         HEAD "N 09\n",
