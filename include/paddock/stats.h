@@ -183,7 +183,7 @@ PDK_API size_t pdk_session_stats_paths(pdk_session *session);
  *   index   from 0; a path keeps its own
  *   stats   begun with PDK_STATS_INIT or pdk_stats_init. The caller has it.
  *   recipe  gets `lock`, `rwlock_read`, `rwlock_write`, `semaphore`, `election`, `group`, `job` or
- *           `lease_lock`; or NULL
+ *           `lease_lock` or `striped`; or NULL
  *   path    gets the directory in which the claims queue: with the chroot, and of a semaphore with /locks at its end. ""
  *           stands for all paths of the recipe that have no figures of their own. NULL is allowed.
  *
