@@ -6,7 +6,6 @@ name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 CORE = "src/core/job.c"
 WORLD = "tests/model/job_world.c"
 RECORD = "recipes/record.c"
-JOB = "recipes/job.c"
 KEPT = "src/core/lease_lock.c"
 KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
@@ -71,12 +70,4 @@ MUTANTS = {
         (".versioned = true,", ".versioned = false,")]),
     "job: no answer is a success": (RECORD, "jobs", [
         ("    step->done = result == PDK__OK &&", "    step->done = (result == PDK__OK || result == PDK__UNKNOWN) &&")]),
-    "job: at most for is forgotten": (JOB, "jobs", [
-        ("    if (o->at_most_ms > 0)", "    if (false)")]),
-    "job: a limit does not hold against the lease": ("src/grant/hold.c", "jobs", [
-        ("    end_ns = MIN(end_ns, hold->latest);\n", "")]),
-    "job: whoever was there has died": ("recipes/job_record.c", "jobs", [
-        ("look->stands = status == PDK_OK && node.exists", "look->stands = false && node.exists")]),
-    "job: threads hand the lock over": (JOB, "jobs", [
-        ("pdk__handovers_init(&none, 0, 0);", "pdk__handovers_init(&none, 256, 1000 * PDK__MS);")]),
 }
