@@ -149,7 +149,7 @@ START_TEST(election_options_are_checked) {
     bad = good;
     bad.reserved = 1;
     refused(pdk_election_new(it.client->session, "/a", &bad, &out), PDK_INVALID, "reserved");
-    for (size_t size = 0; size < sizeof good; size += sizeof(void *)) {
+    for (size_t size = 0; size < offsetof(pdk_election_options, lock_delay_ms); size += sizeof(void *)) {
         bad = good;
         bad.size = size;
         refused(pdk_election_new(it.client->session, "/a", &bad, &out), PDK_INVALID, "size");
