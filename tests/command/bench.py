@@ -42,7 +42,9 @@ def alive(pid):
 
 
 def children(pid):
-    return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    """Of all threads of a process: servers are those of another one than main."""
+    tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
+    return [int(word) for task in tasks for word in (task / "children").read_text(encoding="ascii").split()]
 
 
 class Server:

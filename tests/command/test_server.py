@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from bench import PADDOCK, PATIENCE, alive, wait_for
+from bench import PADDOCK, PATIENCE, alive, children, wait_for
 
 
 def answer(address, command=b"srvr"):
@@ -40,7 +40,7 @@ class Server(unittest.TestCase):
         self.addCleanup(process.kill)
         self.addCleanup(process.stdout.close)
         line = process.stdout.readline().rstrip("\n")
-        return process, line, children_of(process.pid)
+        return process, line, children(process.pid)
 
     def assert_gone(self, pids):
         wait_for("the servers are gone", lambda: not any(alive(pid) for pid in pids))
@@ -130,7 +130,7 @@ class Server(unittest.TestCase):
         """It is said; without a server and a command there is nothing to wait for."""
         process = subprocess.Popen([PADDOCK, "server"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         hosts = process.stdout.readline().strip()
-        os.kill(children_of(process.pid)[0], signal.SIGKILL)
+        os.kill(children(process.pid)[0], signal.SIGKILL)
         _, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 69)
         self.assertIn(f"the server at {hosts} has ended", err)
@@ -175,14 +175,6 @@ class Server(unittest.TestCase):
             done = subprocess.run([PADDOCK, "server"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=90, check=False)
         self.assertEqual(done.returncode, 70)
         self.assertIn("No space", done.stderr)
-
-
-def children_of(pid):
-    """Of all threads of a process: the servers are those of another one than main."""
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        found += [int(word) for word in (task / "children").read_text(encoding="ascii").split()]
-    return found
 
 
 if __name__ == "__main__":
