@@ -30,7 +30,8 @@ static pdk_status open_slot(struct backend *b, int slot, const struct pdk__zk_si
     const char *address = ts_proxy_address(of(b)->proxies[slot]);
     /* The client library pauses between two rounds through its list. A longer list lets it come back sooner. */
     g_autofree char *list = g_strjoin(",", address, address, address, address, address, NULL);
-    struct pdk__zk_config config = {.servers = list, .timeout_ms = TIMEOUT_MS, .sink = sink, .driver = driver};
+    struct pdk__zk_config config = {
+        .servers = list, .timeout_ms = TIMEOUT_MS, .access = PDK_ACCESS_OPEN, .sink = sink, .driver = driver};
     return pdk__zk_client.open(&config, zk);
 }
 
