@@ -154,15 +154,15 @@ static pdk_status skipped(const struct begin *b, const struct pdk__job_record *r
 
 static struct pdk__job_run run_of(const struct begin *b, int64_t now) {
     const pdk_job_options *o = &b->job->options;
-    struct pdk__job_run run = {.token = b->hold->token,
-                               .start = CLAMP(now, 1, PDK__JOB_LATEST),
-                               .least = o->at_least_ms,
-                               .every = o->every_ms,
-                               .most = o->at_most_ms,
-                               .state = 'R'};
-    g_strlcpy(run.node, strrchr(b->hold->node, '/') + 1, sizeof run.node);
-    memcpy(run.who, b->job->who, sizeof run.who);
-    return run;
+    struct pdk__job_run made = {.token = b->hold->token,
+                                .start = CLAMP(now, 1, PDK__JOB_LATEST),
+                                .least = o->at_least_ms,
+                                .every = o->every_ms,
+                                .most = o->at_most_ms,
+                                .state = 'R'};
+    g_strlcpy(made.node, strrchr(b->hold->node, '/') + 1, sizeof made.node);
+    memcpy(made.who, b->job->who, sizeof made.who);
+    return made;
 }
 
 static pdk_status start(void *user, const struct pdk__record_seen *seen, GBytes **next) {
@@ -171,10 +171,10 @@ static pdk_status start(void *user, const struct pdk__record_seen *seen, GBytes 
     pdk_status status = pdk__job_read(begin_name, b->job->record, seen->data, seen->size, seen->mtime_ms, b->found);
     if (status != PDK_OK)
         return status;
-    struct pdk__job_run run = run_of(b, seen->now_ms);
-    switch (pdk__job_judge(b->found, run.token, run.start, o->retry == PDK_JOB_RETRY_AT_ONCE)) {
+    struct pdk__job_run begun = run_of(b, seen->now_ms);
+    switch (pdk__job_judge(b->found, begun.token, begun.start, o->retry == PDK_JOB_RETRY_AT_ONCE)) {
     case PDK__JOB_START:
-        pdk__job_start(b->found, &run, o->history);
+        pdk__job_start(b->found, &begun, o->history);
         *next = text_of(b->found);
         return PDK_OK;
     case PDK__JOB_SKIP:

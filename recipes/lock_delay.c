@@ -264,8 +264,7 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     pdk__assert_locked(queue->s);
     (void)claim;
     forget_older(queue);
-    if (!queue->entry->pledged)
-        begin(queue);
+    begin(queue); /* also with a pledge: another may have broken since, and then there is a delay to wait for */
     go_on(queue);
 }
 

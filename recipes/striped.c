@@ -178,12 +178,13 @@ pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out
     static const char call[] = "pdk_striped_lock";
     pdk_lock *lock;
     pdk_status status = check(striped, call);
-    if (status == PDK_OK && !out)
-        status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
-    if (status == PDK_OK && (stripe < 0 || stripe >= striped->stripes))
-        status = pdk__fail(PDK_INVALID, "%s: stripe is %d; from 0 to %d", call, stripe, striped->stripes - 1);
-    if (status == PDK_OK)
-        status = lock_of(striped, stripe, &lock);
+    if (status != PDK_OK)
+        return status;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
+    if (stripe < 0 || stripe >= striped->stripes)
+        return pdk__fail(PDK_INVALID, "%s: stripe is %d; from 0 to %d", call, stripe, striped->stripes - 1);
+    status = lock_of(striped, stripe, &lock);
     if (status == PDK_OK)
         *out = pdk_lock_ref(lock);
     return status;
@@ -207,10 +208,11 @@ pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, int64_t ti
     static const char call[] = "pdk_striped_acquire";
     pdk_lock *lock = NULL;
     pdk_status status = check(striped, call);
-    if (status == PDK_OK && (!key || !out))
-        status = pdk__fail(PDK_INVALID, "%s: %s: NULL", call, key ? "out" : "key");
-    if (status == PDK_OK)
-        status = lock_of(striped, pdk__stripe_of(key, strlen(key), striped->stripes), &lock);
+    if (status != PDK_OK)
+        return status;
+    if (!key || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, key ? "out" : "key");
+    status = lock_of(striped, pdk__stripe_of(key, strlen(key), striped->stripes), &lock);
     return status == PDK_OK ? pdk__claim_wait(pdk__lock_queue(lock), 1, timeout_ms, call, out) : status;
 }
 
@@ -234,7 +236,7 @@ pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_m
 /* The rights of the stripes that the keys have, each once, in the order of the keys. parts: of each key, or NULL. */
 static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_t count, const char *call,
                             int32_t *parts, pdk_right *rights, size_t *distinct) {
-    int32_t stripes[PDK_ALL_RIGHTS_MAX];
+    int32_t stripes[PDK_ALL_RIGHTS_MAX] = {0};
     *distinct = 0;
     for (size_t i = 0; i < count; i++) {
         if (!keys[i])

@@ -60,7 +60,9 @@ enum pdk__record_kind pdk__lease_record_parse(const char *data, size_t size, str
     if (size > prefix + 1 && memcmp(data, family, prefix) == 0 && data[prefix] >= '1' && data[prefix] <= '9' &&
         (data[prefix] != '1' || data[prefix + 1] != '\n'))
         return PDK__RECORD_NEWER;
-    if (size < sizeof head || size >= sizeof text || memcmp(data, head, sizeof head - 1) != 0)
+    if (size >= sizeof text)
+        return PDK__RECORD_FOREIGN;
+    if (size < sizeof head || memcmp(data, head, sizeof head - 1) != 0)
         return PDK__RECORD_FOREIGN;
     memcpy(text, data, size);
     text[size] = '\0';

@@ -52,11 +52,29 @@ START_TEST(servers_that_answer_again_are_found_soon) {
 }
 END_TEST
 
+/* Nobody answers for 3.5 T. By then each try has the longest patience there is, 2T/3. */
+START_TEST(the_patience_has_an_end) {
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        platform_end();
+        platform_begin(seed);
+        rival_open(first);
+        platform_pass(SECOND);
+        platform_block(first, true);
+        platform_pass(TIMEOUT * 7 / 2);
+        ck_assert(!is_connected(first));
+        platform_block(first, false);
+        platform_pass(TIMEOUT);
+        ck_assert(is_connected(first));
+    }
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_silence");
     TCase *cases = tcase_create("driver_silence");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_test(cases, servers_that_answer_again_are_found_soon);
+    tcase_add_test(cases, the_patience_has_an_end);
     suite_add_tcase(suite, cases);
     return suite;
 }

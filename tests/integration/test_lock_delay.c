@@ -122,13 +122,14 @@ END_TEST
 
 START_TEST(after_an_expiry_the_one_that_waits_waits_the_delay) {
     begin();
-    holds(it.one);
+    pdk_hold *lost = holds(it.one);
     ts_answer *second = queues(it.two, 4);
     int64_t before = ts_now_ns();
     expire(it.one);
     assert_waited(second, before);
     ck_assert_int_eq(ts_answer_release(second), PDK_OK);
     assert_left_clean(); /* the broken pledge, too, is gone */
+    ck_assert_int_eq(pdk_hold_release(lost), PDK_LOST);
 }
 END_TEST
 
@@ -140,6 +141,7 @@ START_TEST(after_a_deletion_the_next_one_waits_the_delay) {
     int64_t before = ts_now_ns();
     ck_assert_int_eq(pdk_break(it.two->session, node, pdk_hold_token(hold), ts_patience(PATIENCE_MS), NULL), PDK_OK);
     assert_waited(second, before);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 }
 END_TEST
 
@@ -159,18 +161,19 @@ END_TEST
 
 START_TEST(who_comes_when_nobody_waited_waits_too) {
     begin();
-    holds(it.one);
+    pdk_hold *lost = holds(it.one);
     expire(it.one);
     ts_sleep_ms(DELAY_MS / 4);
     ts_answer *second = ts_acquire_async(delayed(it.two, DELAY_MS), 60000);
     ck_assert(!ts_answer_wait(second, DELAY_MS / 2));
     granted_at(second);
+    ck_assert_int_eq(pdk_hold_release(lost), PDK_LOST);
 }
 END_TEST
 
 START_TEST(one_that_dies_while_it_waits_leaves_the_wait_to_the_next) {
     begin();
-    holds(it.one);
+    pdk_hold *lost = holds(it.one);
     ts_answer *second = queues(it.two, 4), *third = queues(ts_bench_client(SESSION_MS), 5);
     int64_t before = ts_now_ns();
     expire(it.one);
@@ -180,6 +183,7 @@ START_TEST(one_that_dies_while_it_waits_leaves_the_wait_to_the_next) {
     ck_assert(ts_proxy_last_session(it.two->proxy, &key));
     ck_assert_int_eq(ts_expire_session(server(), &key), 0);
     assert_waited(third, before);
+    ck_assert_int_eq(pdk_hold_release(lost), PDK_LOST);
 }
 END_TEST
 
@@ -187,7 +191,7 @@ START_TEST(a_claim_that_gives_up_leaves_the_wait_to_the_next_thread) {
     pdk_hold *hold = NULL;
     begin();
     pdk_lock *lock = delayed(it.two, DELAY_MS);
-    holds(it.one);
+    pdk_hold *lost = holds(it.one);
     expire(it.one);
     int64_t before = ts_now_ns();
     ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
@@ -198,6 +202,7 @@ START_TEST(a_claim_that_gives_up_leaves_the_wait_to_the_next_thread) {
     ck_assert_int_ge(took, (int64_t)DELAY_MS * MS * 9 / 10); /* from the try on, which saw it first */
     ck_assert_int_eq(ts_answer_release(second), PDK_OK);
     assert_left_clean();
+    ck_assert_int_eq(pdk_hold_release(lost), PDK_LOST);
 }
 END_TEST
 

@@ -261,13 +261,14 @@ END_TEST
 START_TEST(no_path_has_figures_unless_asked_for) {
     pdk_stats none = PDK_STATS_INIT;
     const char *recipe = "kept", *path = "kept";
-    ts_bench_acquire(ts_lock(client, ts_fresh_path()), 5000);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(client, ts_fresh_path()), 5000);
     ck_assert_uint_eq(pdk_session_stats_paths(client->session), 0);
     refused(pdk_session_stats_path(client->session, 0, &none, &recipe, &path), PDK_INVALID, "index");
     ck_assert_str_eq(recipe, "kept");
     char *text = read_text();
     ck_assert_ptr_null(strstr(text, "paddock_path_"));
     g_free(text);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
 

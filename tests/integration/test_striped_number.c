@@ -177,7 +177,8 @@ START_TEST(permissions_that_are_missing) {
         ck_assert_int_eq(ts_create(server(), path, _i == 0 ? "8" : "", TS_PERSISTENT, NULL), 0);
     } else { /* one level more, since the parent is everybody's */
         ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
-        path = g_intern_string(g_build_path("/", path, "below", "here", NULL));
+        g_autofree char *below = g_build_path("/", path, "below", "here", NULL);
+        path = g_intern_string(below);
     }
     ts_observer *o = ts_observer_open(server());
     ck_assert_ptr_nonnull(o);
@@ -198,7 +199,8 @@ END_TEST
 START_TEST(a_parent_that_cannot_have_it) {
     begin();
     pdk_hold *hold = ts_bench_acquire(ts_lock(b, path), ts_patience(IN_TIME_MS));
-    path = g_intern_string(g_strconcat(pdk_hold_node(hold), "/striped", NULL));
+    g_autofree char *below = g_strconcat(pdk_hold_node(hold), "/striped", NULL);
+    path = g_intern_string(below);
     refused(acquire(striped_with(a, N), 0, ts_patience(IN_TIME_MS)), PDK_UNSUPPORTED, "neither read nor recorded");
     pdk_hold_release(hold);
 }
@@ -209,7 +211,7 @@ START_TEST(an_object_without_a_claim_makes_nothing) {
     begin();
     striped_with(a, N);
     ts_proxy_reset(a->proxy);
-    ts_bench_acquire(ts_lock(a, ts_fresh_path()), ts_patience(IN_TIME_MS));
+    pdk_hold_release(ts_bench_acquire(ts_lock(a, ts_fresh_path()), ts_patience(IN_TIME_MS)));
     ck_assert_int_eq(ts_exists(server(), path, NULL), -101);
 }
 END_TEST
