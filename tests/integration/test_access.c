@@ -160,6 +160,16 @@ START_TEST(a_list) {
 }
 END_TEST
 
+/* A list needs no credentials. */
+START_TEST(a_list_of_everybody) {
+    static const pdk_access_entry all = {PDK_PERMISSION_ALL, 0, "world", "anyone"};
+    pdk_session *s = open_as(NULL, PDK_ACCESS_LIST, &all, 1);
+    pdk_hold *hold = ts_bench_acquire(lock_at(s, ts_fresh_path()), 5000);
+    check_node(NULL, hold, 0, 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
 /* ---- refused */
 
 static void refused_with(const char *digest, int32_t access, const pdk_access_entry *list, int32_t count,
@@ -205,6 +215,7 @@ int main(void) {
     tcase_add_test(cases, the_creators_directory);
     tcase_add_test(cases, the_creator_and_readers);
     tcase_add_test(cases, a_list);
+    tcase_add_test(cases, a_list_of_everybody);
     tcase_add_test(cases, what_is_no_choice);
     return ts_run_suite(suite);
 }

@@ -126,6 +126,23 @@ START_TEST(an_expiry_takes_the_handle_away_and_not_its_memory) {
 }
 END_TEST
 
+/* Without a connection the handle is lent as well: what is asked is answered once there is one. */
+START_TEST(a_lost_connection_takes_nothing_away) {
+    ts_client *client = ts_bench_client(SESSION_MS);
+    struct outcome *made = outcome_new();
+    ts_proxy_set_mode(client->proxy, TS_CUT);
+    ck_assert(ts_wait_event(client, PDK_SESSION_SUSPENDED, 1, ts_patience(6000)));
+    pdk_borrow *b = borrow(client, NULL);
+    ts_proxy_heal(client->proxy);
+    ck_assert(ts_wait_event(client, PDK_SESSION_RESTORED, 1, ts_patience(6000)));
+    ck_assert(pdk_borrow_is_current(b));
+    ck_assert_int_eq(create(b, "/after_the_cut", made), ZOK);
+    ck_assert(ts_wait_until(is_answered, made, ts_patience(5000)));
+    ck_assert_int_eq(atomic_load(&made->code), ZOK);
+    pdk_borrow_return(b);
+}
+END_TEST
+
 /* ---- several threads */
 
 struct worker {
@@ -267,6 +284,7 @@ int main(void) {
     TCase *use = ts_bench_case(suite, "use");
     tcase_add_test(use, other_nodes_beside_a_lock);
     tcase_add_test(use, an_expiry_takes_the_handle_away_and_not_its_memory);
+    tcase_add_test(use, a_lost_connection_takes_nothing_away);
     tcase_add_test(use, several_threads_across_expiries);
     TCase *end = ts_bench_case(suite, "end");
     tcase_add_test(end, a_close_waits_for_the_return);
