@@ -239,6 +239,23 @@ START_TEST(all_agree_on_the_delay) {
 }
 END_TEST
 
+/* The record may not be read. */
+START_TEST(a_record_that_may_not_be_read) {
+    pdk_hold *hold = NULL;
+    begin();
+    pdk_hold_release(holds(it.one));
+    g_autofree char *number = g_build_path("/", it.path, "delay", NULL);
+    ts_observer *o = ts_observer_open(server());
+    ck_assert_ptr_nonnull(o);
+    ck_assert_int_eq(ts_observer_set_acl(o, number, TS_PERM_ALL & ~TS_PERM_READ, "world", "anyone"), 0);
+    refused(pdk_lock_acquire(delayed(it.two, DELAY_MS), PATIENCE_MS, &hold), PDK_NO_PERMISSION, "lock-delay");
+    ck_assert_int_eq(ts_observer_set_acl(o, number, TS_PERM_ALL, "world", "anyone"), 0);
+    ts_observer_close(o);
+    pdk_hold_release(holds(it.two));
+    assert_left_clean();
+}
+END_TEST
+
 START_TEST(a_delay_below_zero_is_refused) {
     pdk_lock_options lock = PDK_LOCK_OPTIONS_INIT;
     pdk_election_options election = PDK_ELECTION_OPTIONS_INIT;
@@ -265,6 +282,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, a_claim_that_gives_up_leaves_the_wait_to_the_next_thread);
     tcase_add_test(all, a_leader_that_expires_is_followed_after_the_delay);
     tcase_add_test(all, all_agree_on_the_delay);
+    tcase_add_test(all, a_record_that_may_not_be_read);
     tcase_add_test(all, a_delay_below_zero_is_refused);
     return suite;
 }
