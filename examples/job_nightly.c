@@ -42,9 +42,9 @@ int main(int argc, char **argv) {
     pdk_job_runs *runs = NULL;
     pdk_status status;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    options.every_ms = 24 * 60 * 60 * INT64_C(1000);  /* a day of the servers, from midnight UTC */
-    options.at_least_ms = 5 * 60 * INT64_C(1000);     /* not just before midnight and again just after */
-    options.at_most_ms = 2 * 60 * 60 * INT64_C(1000); /* then the hold is lost, and another may run */
+    options.every_ms = INT64_C(24) * 60 * 60 * 1000;  /* a day of the servers, from midnight UTC */
+    options.at_least_ms = INT64_C(5) * 60 * 1000;     /* not just before midnight and again just after */
+    options.at_most_ms = INT64_C(2) * 60 * 60 * 1000; /* then the hold is lost, and another may run */
     check("open", pdk_session_open(argc > 1 ? argv[argc - 1] : "127.0.0.1:2181", NULL, &session));
     check("job", pdk_job_new(session, "/examples/nightly", &options, &job));
     status = pdk_job_begin(job, 10000, &hold, &runs);

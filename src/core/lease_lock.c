@@ -52,7 +52,7 @@ static bool parse_line(const char *at, struct pdk__lease_record *record) {
 }
 
 enum pdk__record_kind pdk__lease_record_parse(const char *data, size_t size, struct pdk__lease_record *record) {
-    char text[PDK__LEASE_LOCK_SIZE], again[PDK__LEASE_LOCK_SIZE];
+    char text[PDK__LEASE_LOCK_SIZE] = "", again[PDK__LEASE_LOCK_SIZE];
     size_t prefix = sizeof family - 1;
     memset(record, 0, sizeof *record);
     if (size == 0)
@@ -60,12 +60,9 @@ enum pdk__record_kind pdk__lease_record_parse(const char *data, size_t size, str
     if (size > prefix + 1 && memcmp(data, family, prefix) == 0 && data[prefix] >= '1' && data[prefix] <= '9' &&
         (data[prefix] != '1' || data[prefix + 1] != '\n'))
         return PDK__RECORD_NEWER;
-    if (size >= sizeof text)
+    if (size < sizeof head || size >= sizeof text || memcmp(data, head, sizeof head - 1) != 0)
         return PDK__RECORD_FOREIGN;
-    if (size < sizeof head || memcmp(data, head, sizeof head - 1) != 0)
-        return PDK__RECORD_FOREIGN;
-    memcpy(text, data, size);
-    text[size] = '\0';
+    memcpy(text, data, size); /* what follows in it is zero */
     /* It must be as this library writes it: no number has more digits than it needs, and nothing follows. */
     if (parse_line(text + sizeof head - 1, record) && pdk__lease_record_write(record, again) == size)
         return PDK__RECORD_FINE;
