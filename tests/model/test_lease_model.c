@@ -1,18 +1,10 @@
 /* Every order of a session's requests, reports and faults over the real lease, within the time of an everyday run.
  * Tests of where the lease's promise ends. And a proof that the things the model forgets cannot matter. */
+#include "bound.h"
 #include "lease_model.h"
 #include "ts_check.h"
 
 #include <string.h>
-
-/* How many states there is time for; 0: all of them. */
-#if defined(__SANITIZE_THREAD__)
-#define SLOW 50000
-#elif defined(__SANITIZE_ADDRESS__)
-#define SLOW 200000
-#else
-#define SLOW 0
-#endif
 
 /* Half a tick is a quarter of the timeout, the tightest that is legal by default. */
 static struct lease_config coarse(void) {
@@ -38,17 +30,17 @@ static struct lease_config quick(void) {
     return config;
 }
 
-/* Explore all of it, or under a sanitizer as much as is left in the time. */
+/* Explore all of it, or as much as there is time for (bound.h). */
 static void keeps_promises(struct lease_config config, uint64_t at_least) {
-    config.max_states = SLOW;
+    config.max_states = model_bound(200000);
     struct lease_result r = lease_explore(&config, stdout);
     printf("        %llu states, %llu transitions, %d units of time, %.1f s%s\n", (unsigned long long)r.states,
            (unsigned long long)r.transitions, r.units, r.seconds, r.closed ? "" : ", not all");
-    if (SLOW && r.broken && strcmp(r.broken, "not vacuous") == 0)
+    if (config.max_states && r.broken && strcmp(r.broken, "not vacuous") == 0)
         return; /* the part that is cut off may hold what was to be seen */
     ck_assert_msg(!r.broken, "%s: %s", r.broken, r.detail);
-    ck_assert(r.closed || SLOW);
-    ck_assert_uint_ge(r.states, SLOW ? 10000 : at_least);
+    ck_assert(r.closed || config.max_states != 0);
+    ck_assert_uint_ge(r.states, r.closed ? at_least : config.max_states);
 }
 
 START_TEST(a_connection_is_lost) {
@@ -281,14 +273,14 @@ START_TEST(what_is_forgotten_does_not_matter) {
     config.budgets[LEASE_DEPOSALS] = 1;
     config.budgets[LEASE_SHORTS] = 1;
     lease_init(&m, &config);
-    for (uint64_t i = 1; i <= (SLOW ? 200 : 1000); i++) {
+    for (uint64_t i = 1; i <= (MODEL_SANITIZED ? 200 : 1000); i++) {
         seed = i * UINT64_C(0x9e3779b97f4a7c15);
         on += walk(&m);
     }
-    ck_assert_uint_gt(on, SLOW ? 1000 : 10000); /* leases were on, */
-    ck_assert_uint_gt(m.seen.renewals, SLOW ? 100 : 1000);
+    ck_assert_uint_gt(on, MODEL_SANITIZED ? 1000 : 10000); /* leases were on, */
+    ck_assert_uint_gt(m.seen.renewals, MODEL_SANITIZED ? 100 : 1000);
     ck_assert_uint_gt(m.seen.reconnects, 100);
-    ck_assert_uint_gt(m.seen.shortened, SLOW ? 0 : 5);
+    ck_assert_uint_gt(m.seen.shortened, MODEL_SANITIZED ? 0 : 5);
 }
 END_TEST
 

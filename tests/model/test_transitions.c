@@ -98,7 +98,7 @@ END_TEST
 START_TEST(the_table_is_what_they_do) {
     struct transitions_table table;
     ck_assert_msg(transitions_parse(header, &table, why), "%s", why);
-    ck_assert_msg(transitions_match(&table, model_transitions, alone, !SLOW, why), "%s", why);
+    ck_assert_msg(transitions_match(&table, model_transitions, alone, explored_all, why), "%s", why);
 }
 END_TEST
 
@@ -106,11 +106,11 @@ END_TEST
 START_TEST(every_spoiled_cell_is_noticed) {
     struct transitions_table table;
     ck_assert_msg(transitions_parse(header, &table, why), "%s", why);
-    ck_assert_msg(transitions_match(&table, model_transitions, alone, !SLOW, why), "%s", why);
+    ck_assert_msg(transitions_match(&table, model_transitions, alone, explored_all, why), "%s", why);
     for (int i = 0; i < PHASES * EVENTS * PHASES; i++) {
         enum transitions_mark *mark = &table.marks[0][0][0] + i, before = *mark;
         *mark = before == TRANSITION_IMPOSSIBLE ? TRANSITION_MODEL : TRANSITION_IMPOSSIBLE;
-        ck_assert_msg(!transitions_match(&table, model_transitions, alone, !SLOW, why), "number %d spoiled", i);
+        ck_assert_msg(!transitions_match(&table, model_transitions, alone, explored_all, why), "number %d spoiled", i);
         *mark = before;
     }
 }
@@ -150,10 +150,10 @@ START_TEST(every_spoiled_text_is_noticed) {
     struct transitions_table table;
     for (size_t i = 0; i < sizeof spoiled / sizeof spoiled[0]; i++) {
         spoil(text, spoiled[i].event, spoiled[i].old, spoiled[i].with);
-        if (SLOW && strstr(spoiled[i].said, "upper case"))
+        if (!explored_all && strstr(spoiled[i].said, "upper case"))
             continue; /* the model's walk is not complete then */
         ck_assert_msg(!transitions_parse(text, &table, why) ||
-                          !transitions_match(&table, model_transitions, alone, !SLOW, why),
+                          !transitions_match(&table, model_transitions, alone, explored_all, why),
                       "not noticed: %s", spoiled[i].said);
         ck_assert_str_eq(why, spoiled[i].said);
     }
