@@ -147,6 +147,7 @@ struct pdk__queue *pdk__any_queue(pdk_session *session, const char *path, int32_
         .recipe = "striped",
         .mode = "exclusive",
         .reacquire = PDK__REACQUIRE_QUEUES,
+        .elsewhere = true,
     };
     static const struct pdk__gate gate = {.enter = enter, .leave = leave};
     char *front = g_strconcat(path, "/any", NULL);

@@ -130,7 +130,8 @@ PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *h
  *                      deadline; a try: no answer came within request_timeout_ms
  *   PDK_MISMATCH       the path is used with another number of stripes, or its node has other data
  *   PDK_DEADLOCK       this thread holds that stripe by this or another key, and reentrant is 0; or,
- *                      not for a try, it holds by another object of the session on the stripe's path
+ *                      not for a try, it holds it by pdk_striped_acquire_any, or by another object of
+ *                      the session on the stripe's path
  *   PDK_CANCELED       the last reference to the striped lock was given back meanwhile; or this thread
  *                      was interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to read, make or write the node of the number, or
@@ -170,7 +171,7 @@ PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *co
 
 /* Acquire any stripe: the first that is granted. First come, first served among those who want any. Blocks,
  * at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold stripes already, and
- * gets another one.
+ * gets another one. A thread that holds all of them waits for itself, until timeout_ms.
  *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it waits neither in the
  *               queue nor in a stripe, and looks at all of them.
  *

@@ -32,18 +32,23 @@ static struct owned *look_up(pdk_session *s, const char *dir, uint64_t thread) {
     return r->owned ? g_hash_table_lookup(r->owned, &key) : NULL;
 }
 
+/* Where somebody waits for it. */
+static const char *dir_of(const struct pdk_hold *hold) {
+    return hold->queue->kind.elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;
+}
+
 void pdk__owned_add(struct pdk_hold *hold) {
     pdk__assert_locked(hold->s);
     if (!hold->thread)
         return;
     struct pdk__registry *r = pdk__registry_of(hold->s);
-    struct owned *o = look_up(hold->s, hold->queue->dir, hold->thread);
+    struct owned *o = look_up(hold->s, dir_of(hold), hold->thread);
     if (!r->owned)
         r->owned = g_hash_table_new_full(hash, same, owned_free, NULL);
     if (!o) {
         o = g_new0(struct owned, 1);
         o->thread = hold->thread;
-        o->dir = o->own_dir = g_strdup(hold->queue->dir);
+        o->dir = o->own_dir = g_strdup(dir_of(hold));
         g_hash_table_add(r->owned, o);
     }
     hold->own.data = hold;
@@ -54,7 +59,7 @@ void pdk__owned_remove(struct pdk_hold *hold) {
     pdk__assert_locked(hold->s);
     if (!hold->thread)
         return;
-    struct owned *o = look_up(hold->s, hold->queue->dir, hold->thread);
+    struct owned *o = look_up(hold->s, dir_of(hold), hold->thread);
     hold->thread = 0;
     g_queue_unlink(&o->holds, &hold->own);
     if (g_queue_is_empty(&o->holds))
@@ -70,7 +75,8 @@ struct pdk_hold *pdk__owned_find(const struct pdk__queue *queue, uint64_t thread
         if (hold->queue->main == queue->main)
             return hold;
         bool both_shared = queue->kind.shared && hold->grant->shared;
-        if (others && hold->queue->kind.reacquire != PDK__REACQUIRE_QUEUES && !both_shared)
+        bool blocks = hold->queue->kind.reacquire != PDK__REACQUIRE_QUEUES || hold->queue->kind.elsewhere;
+        if (others && blocks && !both_shared)
             other = hold;
     }
     return other;

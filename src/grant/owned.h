@@ -1,5 +1,5 @@
-/* The holds of each thread, by the path that they are on. A thread that is about to wait looks here whether it would
- * wait for itself. Under the monitor. */
+/* The holds of each thread, by the path that they are on: where they queued, or where they stand if that is elsewhere.
+ * A thread that is about to wait looks here whether it would wait for itself. Under the monitor. */
 #ifndef PDK_GRANT_OWNED_H
 #define PDK_GRANT_OWNED_H
 

@@ -30,6 +30,8 @@ struct pdk__queue_kind {
     const char *mode;   /* for sequencers */
     bool shared;
     enum pdk__reacquire reacquire;
+    bool
+        elsewhere; /* its grants stand in the directories of other queues, where their holders would wait for themselves */
 };
 
 /* For a recipe in which the first in the queue is admitted, and gets the grant later. The queue keeps its entry

@@ -1,5 +1,6 @@
 /* The striped lock: keys, sets of keys, any stripe, what stands on the server, and what it costs. */
 #include <glib.h>
+#include <paddock/all.h>
 #include <paddock/striped.h>
 #include <string.h>
 
@@ -115,6 +116,43 @@ START_TEST(any_takes_each_stripe_once) {
     stripes_await(path, N, 0);
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
+    stripes_assert_none(path);
+}
+END_TEST
+
+/* A thread that took any stripe would wait for itself, if it took the same one by a key. A try does not wait. */
+START_TEST(any_and_then_a_key) {
+    begin();
+    pdk_striped_options options = PDK_STRIPED_OPTIONS_INIT;
+    pdk_striped *ours = striped_at(a, path), *nesting = NULL;
+    const char *const keys[] = {other, same[0]};
+    pdk_lock *lock = NULL, *plain = NULL;
+    pdk_hold *holds[N], *more = NULL;
+    g_autofree char *third = g_strconcat(path, "/0003", NULL);
+    options.reentrant = 1;
+    ck_assert_int_eq(pdk_striped_new(a->session, path, N, &options, &nesting), PDK_OK);
+    ck_assert_int_eq(pdk_striped_lock(ours, 3, &lock), PDK_OK);
+    plain = ts_lock(a, third);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(pdk_striped_acquire_any(i % 2 ? ours : nesting, ts_patience(5000), &holds[i]), PDK_OK);
+    const pdk_right rights[] = {pdk_right_lock(lock)};
+    refused(pdk_striped_acquire(ours, other, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it by another");
+    refused(pdk_striped_acquire(nesting, other, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it by another");
+    refused(pdk_striped_acquire_keys(ours, keys, 2, 1000, NULL, &more), PDK_DEADLOCK, ": this thread holds it");
+    refused(pdk_acquire_all(rights, 1, 1000, NULL, &more), PDK_DEADLOCK, "/0003: this thread holds it");
+    refused(pdk_lock_acquire(lock, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it");
+    refused(pdk_lock_acquire(plain, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it by another");
+    refused(pdk_striped_acquire(ours, other, 0, &more), PDK_BUSY, "");
+    refused(pdk_striped_acquire_any(ours, 100, &more), PDK_TIMEOUT, "");
+    for (int i = 0; i < N; i++)
+        pdk_hold_detach_thread(holds[i]);
+    refused(pdk_striped_acquire(ours, other, 100, &more), PDK_TIMEOUT, "");
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
+    ck_assert_int_eq(pdk_striped_acquire(ours, other, ts_patience(5000), &more), PDK_OK);
+    pdk_hold_release(more);
+    pdk_lock_unref(lock);
+    pdk_striped_unref(nesting);
     stripes_assert_none(path);
 }
 END_TEST
@@ -261,6 +299,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_lock_of_a_stripe);
     tcase_add_test(cases, keys_of_one_stripe_share_it);
     tcase_add_test(cases, any_takes_each_stripe_once);
+    tcase_add_test(cases, any_and_then_a_key);
     tcase_add_test(cases, one_at_a_time_stands_in_the_stripes);
     tcase_add_test(cases, any_stands_ahead_of_later_keys);
     tcase_add_test(cases, a_node_that_is_deleted);

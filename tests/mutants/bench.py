@@ -75,6 +75,8 @@ JUDGES = {
     "all": check_program("tests/fakes/test_driver_all.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "striped": check_program("tests/fakes/test_driver_striped.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
+    "striped_keys": check_program("tests/integration/test_striped.c", "tests/integration/stripes.c",
+                                  "tests/integration/refused.c", *SERVERS),
     "striped_number": check_program("tests/integration/test_striped_number.c", "tests/integration/stripes.c",
                                     "tests/integration/refused.c", *SERVERS),
     "data": check_program("tests/integration/test_data.c", *SERVERS),
