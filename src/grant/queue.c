@@ -208,12 +208,45 @@ static void listed(struct pdk__entry_owner *owner, const struct pdk__child *chil
 
 /* ---- for claims and grants */
 
+/* The entry goes to the next claim, or leaves. granted: as a grant, which has ended; else it is the place at the gate that is handed
+ * on, and what the claim gets there takes a round trip. kept: see pdk__queue_grant_ended. */
+static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kept, bool granted) {
+    pdk_session *s = queue->s;
+    assert(!queue->grant && !queue->entry && !queue->admitting);
+    int64_t now = pdk__now(s);
+    bool again =
+        kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);
+    switch (pdk__handovers_next(&queue->handovers, now, !g_queue_is_empty(&queue->claims), again)) {
+    case PDK__HANDOVER_HERE:
+        entry->owner = &queue->owner;
+        queue->entry = entry;
+        if (granted) {
+            pdk__stats_handed_over(s, queue->figures);
+            pdk__probe_handover(queue->dir, entry->c.token, queue->handovers.handovers);
+        }
+        grant_next(queue, now);
+        return;
+    case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
+        pdk__queue_advance(queue);
+        pdk__entry_drop(entry);
+        return;
+    case PDK__HANDOVER_LEAVE:
+        pdk__entry_drop(entry);
+        return;
+    }
+}
+
+void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept) {
+    pdk__assert_locked(queue->s);
+    hand_on(queue, entry, kept, true);
+}
+
 void pdk__queue_advance(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     if (queue->grant || queue->admitting || queue->s->ended != PDK_OK)
         return;
     if (queue->entry && queue->entry->c.phase == PDK__HELD) /* the claim that was admitted is gone */
-        pdk__queue_grant_ended(queue, g_steal_pointer(&queue->entry), true);
+        hand_on(queue, g_steal_pointer(&queue->entry), true, false);
     else if (g_queue_is_empty(&queue->claims))
         drop_entry(queue);
     else if (!queue->entry && (!queue->agreement || pdk__agreement_admits(queue->agreement, queue)) &&
@@ -274,33 +307,6 @@ void pdk__queue_remove(struct pdk__queue *queue, struct pdk_claim *claim) {
         claim->curious.data = NULL;
     }
     queue->tries -= claim->is_try;
-}
-
-void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept) {
-    pdk_session *s = queue->s;
-    pdk__assert_locked(s);
-    assert(!queue->grant && !queue->entry && !queue->admitting);
-    int64_t now = pdk__now(s);
-    bool again =
-        kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);
-    switch (pdk__handovers_next(&queue->handovers, now, !g_queue_is_empty(&queue->claims), again)) {
-    case PDK__HANDOVER_HERE:
-        entry->owner = &queue->owner;
-        queue->entry = entry;
-        if (!queue->gate) { /* else it is the place that is handed on: what the claim gets there takes a round trip */
-            pdk__stats_handed_over(s, queue->figures);
-            pdk__probe_handover(queue->dir, entry->c.token, queue->handovers.handovers);
-        }
-        grant_next(queue, now);
-        return;
-    case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
-        pdk__queue_advance(queue);
-        pdk__entry_drop(entry);
-        return;
-    case PDK__HANDOVER_LEAVE:
-        pdk__entry_drop(entry);
-        return;
-    }
 }
 
 void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant) {

@@ -97,6 +97,7 @@ JUDGES = {
                    "src/core/names.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "delays": Judge("tests/unit/test_delay.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                     packages=["check", "glib-2.0"], libraries=["-lpthread"]),
+    "delay_steps": check_program("tests/fakes/test_driver_delay_steps.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "delayed": check_program("tests/integration/test_lock_delay.c", "tests/integration/elections.c",
                              "tests/integration/refused.c", *SERVERS),
     "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),

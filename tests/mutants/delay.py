@@ -1,4 +1,5 @@
-"""Mutants of the lock-delay, judged by its model, by unit tests, and where its requests are sent by tests on a real server.
+"""Mutants of the lock-delay, judged by its model, by unit tests, by steps in simulated time
+(tests/fakes/test_driver_delay_steps.c), and where its requests are sent by tests on a real server.
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
@@ -34,6 +35,10 @@ MUTANTS = {
         ("strcmp(question->number, question->keeper->number) != 0", "false")]),
     "delay: a try waits": (RECIPE, "delayed", [
         ("        if (queue->admitting->is_try)", "        if (false)")]),
+    "delay: a grant that is handed over is not counted": ("src/grant/queue.c", "delay_steps", [
+        ("        if (granted) {", "        if (granted && !queue->gate) {")]),
+    "delay: a place that is handed on is counted": ("src/grant/queue.c", "delay_steps", [
+        ("        if (granted) {", "        if (granted || queue->gate) {")]),
     "delay: broken pledges stay": (RECIPE, "delayed", [
         ("        clear_away(queue);", "        (void)clear_away;")]),
 }

@@ -18,5 +18,5 @@ MUTANTS = {
     "figures: a hand-over is the session's alone": ("src/session/stats.c", "figures", [
         ("    if (path)\n        path->handovers++;", "    (void)path;")]),
     "figures: a place that is handed on is a hand-over": ("src/grant/queue.c", "figures", [
-        ("        if (!queue->gate) { /*", "        if (true) { /*")]),
+        ("        if (granted) {", "        if (true) {")]),
 }

@@ -1,0 +1,131 @@
+/* A lock with a lock-delay in simulated time, where one thing happens at an exact moment. */
+#include "platform_bench.h"
+
+#include <string.h>
+
+enum { DELAY_MS = 3000 };
+
+static pdk_stats stats;
+
+static void keep_delay_in(void *subject, void *what) {
+    struct rival *r = subject;
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    (void)what;
+    options.lock_delay_ms = DELAY_MS;
+    options.max_handover_ms = 60000;
+    pdk_lock_unref(r->lock);
+    ck_assert_int_eq(pdk_lock_new(r->session, "/locks/one", &options, &r->lock), PDK_OK);
+}
+
+static void read_in(void *subject, void *what) {
+    (void)what;
+    stats = (pdk_stats)PDK_STATS_INIT;
+    ck_assert_int_eq(pdk_session_stats(((struct rival *)subject)->session, &stats), PDK_OK);
+}
+
+static const pdk_stats *stats_of(struct rival *r) {
+    sim_call_in(&r->process, read_in, r, NULL);
+    return &stats;
+}
+
+static void begin(uint64_t seed) {
+    platform_end();
+    platform_begin(seed);
+    for (int i = 0; i < RIVALS; i++) {
+        rival_open(&rivals[i]);
+        sim_call_in(&rivals[i].process, keep_delay_in, &rivals[i], NULL);
+    }
+    platform_pass(SECOND);
+}
+
+static int pledges(void) {
+    size_t count = 0;
+    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), "/app/locks/one", &count);
+    int found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += g_str_has_prefix(names[i], "pledge-");
+    return found;
+}
+
+/* The first dies while it holds, and the second is next. Returns when it has seen that, and has pledged. */
+static void first_dies(void) {
+    rival_acquire(first, PDK_FOREVER);
+    platform_pass(SECOND);
+    ck_assert_int_eq(first->status, PDK_OK);
+    rival_acquire(second, PDK_FOREVER);
+    platform_pass(SECOND);
+    sim_dispose(&first->process, rival_gives_back, first, NULL);
+    while (pledges() < 2) {
+        ck_assert_uint_eq(second->answers, 0);
+        platform_pass(10 * SIM_MS);
+    }
+}
+
+static int64_t whole_delay(void) { return DELAY_MS * SIM_MS + DELAY_MS * SIM_MS / 16; }
+
+/* ---- hand-overs */
+
+START_TEST(a_grant_that_is_handed_over_is_counted) {
+    begin(1);
+    for (int i = 0; i < 3; i++)
+        rival_acquire(first, PDK_FOREVER);
+    for (unsigned i = 0; i < 3; i++) {
+        platform_pass(SECOND);
+        ck_assert_uint_eq(stats_of(first)->claims_granted, i + 1);
+        ck_assert_uint_eq(stats.handovers, i);
+        rival_release(first);
+    }
+    platform_pass(SECOND);
+    ck_assert_uint_eq(stats_of(first)->handovers, 2);
+}
+END_TEST
+
+static pdk_claim *given_up;
+
+static void refused(pdk_status status, pdk_hold *hold, void *user) {
+    ck_assert_int_eq(status, PDK_CANCELED);
+    ck_assert_ptr_null(hold);
+    pdk_claim_unref(g_steal_pointer((pdk_claim **)user));
+}
+
+static void acquire_in(void *subject, void *what) {
+    ck_assert_int_eq(pdk_lock_acquire_async(((struct rival *)subject)->lock, PDK_FOREVER, refused, what, what), PDK_OK);
+}
+
+static void cancel_in(void *subject, void *what) {
+    (void)subject;
+    ck_assert_int_eq(pdk_claim_cancel(*(pdk_claim **)what), PDK_OK);
+}
+
+/* Who waits for the end of a delay gives up. The next thread gets its place, but no grant was handed over. */
+START_TEST(a_place_that_is_handed_on_is_not_counted) {
+    begin(1);
+    rival_acquire(first, PDK_FOREVER);
+    platform_pass(SECOND);
+    sim_call_in(&second->process, acquire_in, second, &given_up);
+    rival_acquire(second, PDK_FOREVER);
+    platform_pass(SECOND);
+    sim_dispose(&first->process, rival_gives_back, first, NULL);
+    platform_pass(2 * TIMEOUT);
+    ck_assert_ptr_nonnull(given_up);
+    sim_call_in(&second->process, cancel_in, second, &given_up);
+    platform_pass(TIMEOUT + whole_delay());
+    ck_assert_ptr_null(given_up);
+    ck_assert_int_eq(second->status, PDK_OK);
+    ck_assert_uint_eq(stats_of(second)->claims_granted, 1);
+    ck_assert_uint_eq(stats.handovers, 0);
+    rival_release(second);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("driver_delay_steps");
+    TCase *cases = tcase_create("driver_delay_steps");
+    tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
+    tcase_add_test(cases, a_grant_that_is_handed_over_is_counted);
+    tcase_add_test(cases, a_place_that_is_handed_on_is_not_counted);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
