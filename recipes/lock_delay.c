@@ -14,11 +14,14 @@
 #include "grant/claim.h"
 #include "session/live_query.h"
 #include "session/ops.h"
+#include "session/renew.h"
 
 #include <string.h>
 
 /* So many broken pledges are cleared away by one acquisition. There is one of each unclean end. */
 enum { CLEARED_AT_ONCE = 64 };
+/* Without a fresh lease it looks again after that time: a barrier is answered sooner, as a rule. */
+#define FRESH_NS (20 * PDK__MS)
 
 /* queue->user of a queue with a delay. */
 struct keeper {
@@ -79,6 +82,17 @@ static void clear_away(struct pdk__queue *queue) {
     }
 }
 
+/* What is granted on a lease that is over is not received. It would be a lost grant, whose pledge breaks. */
+static void grant(struct pdk__queue *queue, struct question *question, int64_t now) {
+    if (pdk__lease_fresh(&queue->s->lease, now)) {
+        clear_away(queue);
+        pdk__queue_admit(queue, NULL);
+    } else {
+        pdk__renew_now(queue->s);
+        pdk__live_query_look_within(&question->query, FRESH_NS);
+    }
+}
+
 /* Grant, wait, or ask. A try does not wait. */
 static void go_on(struct pdk__queue *queue) {
     struct keeper *keeper = keeper_of(queue);
@@ -97,8 +111,7 @@ static void go_on(struct pdk__queue *queue) {
         pdk__live_query_look(&question->query);
         break;
     case PDK__DELAY_GRANT:
-        clear_away(queue);
-        pdk__queue_admit(queue, NULL);
+        grant(queue, question, now);
         break;
     }
 }

@@ -118,12 +118,67 @@ START_TEST(a_place_that_is_handed_on_is_not_counted) {
 }
 END_TEST
 
+/* ---- a delay that ends while the lease is over */
+
+/* The second is granted that long after the delay and the trouble were over, at the latest, and nobody waits for it anew. */
+static void assert_granted(int64_t seen, int64_t healed) {
+    int64_t by = MAX(seen + whole_delay(), healed) + TIMEOUT / 4;
+    while (second->answers == 0 && platform_agenda.now < by)
+        platform_pass(5 * SIM_MS);
+    ck_assert_msg(second->answers == 1, "not granted %ld ms after the delay was over",
+                  (platform_agenda.now - seen - whole_delay()) / SIM_MS);
+    ck_assert_int_eq(second->status, PDK_OK);
+    ck_assert_uint_eq(stats_of(second)->grants_lapsed, 0);
+    ck_assert_int_ge(platform_agenda.now, seen + DELAY_MS * SIM_MS);
+}
+
+/* Its writes are not sent for a while: it is connected, and its lease is over. */
+START_TEST(the_lease_is_over_with_a_connection) {
+    begin((uint64_t)_i + 1);
+    first_dies();
+    int64_t seen = platform_agenda.now;
+    platform_pass(SECOND + _i * 50 * SIM_MS);
+    platform_refuse(PDK__OP_BARRIER, INT32_MAX);
+    platform_pass(whole_delay());
+    ck_assert_uint_eq(second->answers, 0);
+    platform_refuse(PDK__OP_BARRIER, 0);
+    assert_granted(seen, platform_agenda.now);
+    rival_release(second);
+}
+END_TEST
+
+/* Its link is silent for longer than its lease, and less long than its session, around the end of the delay. */
+START_TEST(the_lease_is_over_when_it_is_connected_again) {
+    int times = 0;
+    for (int64_t begins = 1000; begins < 3000; begins += 50) {
+        begin((uint64_t)begins);
+        first_dies();
+        int64_t seen = platform_agenda.now;
+        platform_pass(begins * SIM_MS);
+        platform_block(second, true);
+        platform_pass(1900 * SIM_MS);
+        platform_block(second, false);
+        int64_t healed = platform_agenda.now;
+        if (second->answers > 0)
+            continue;
+        platform_pass(TIMEOUT / 4);
+        if (strstr(second->events->str, "expired"))
+            continue;
+        times++;
+        assert_granted(seen, MAX(healed, platform_agenda.now));
+    }
+    ck_assert_int_gt(times, 5);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_delay_steps");
     TCase *cases = tcase_create("driver_delay_steps");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_test(cases, a_grant_that_is_handed_over_is_counted);
     tcase_add_test(cases, a_place_that_is_handed_on_is_not_counted);
+    tcase_add_loop_test(cases, the_lease_is_over_with_a_connection, 0, 8);
+    tcase_add_test(cases, the_lease_is_over_when_it_is_connected_again);
     suite_add_tcase(suite, cases);
     return suite;
 }

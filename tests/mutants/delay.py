@@ -39,6 +39,8 @@ MUTANTS = {
         ("        if (granted) {", "        if (granted && !queue->gate) {")]),
     "delay: a place that is handed on is counted": ("src/grant/queue.c", "delay_steps", [
         ("        if (granted) {", "        if (granted || queue->gate) {")]),
+    "delay: granted on a lease that is over": (RECIPE, "delay_steps", [
+        ("pdk__lease_fresh(&queue->s->lease, now)", "(void)now, true")]),
     "delay: broken pledges stay": (RECIPE, "delayed", [
         ("        clear_away(queue);", "        (void)clear_away;")]),
 }
