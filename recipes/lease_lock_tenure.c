@@ -3,6 +3,7 @@
  *     alarm ──► GET ──ours──► SET, naming the version ──OK──► the hold may last longer; alarm
  *       ▲        │ no answer     │ no answer, or another version
  *       └─soon───┴───────────────┘
+ *                ├ given up by this hold: nothing more, its release is under way
  *                └ another's, or nobody's: the hold is lost
  *
  * Nothing here ends the hold in time but its own limit: an answer that does not come changes nothing.
@@ -73,11 +74,26 @@ static void write_again(struct tenure *t, int32_t version) {
         again(t);
 }
 
-static bool is_ours(const struct tenure *t, const struct pdk__reply *reply) {
+/* Does it stand for this hold: 'H' or 'N' in that record? Otherwise 0. */
+static char own_state(const struct tenure *t, const struct pdk__reply *reply) {
     struct pdk__lease_record found;
-    return reply->result == PDK__OK &&
-           pdk__lease_record_parse(reply->data, reply->data ? reply->data_size : 0, &found) == PDK__RECORD_FINE &&
-           found.state == 'H' && found.token == t->mine.token;
+    bool ours = reply->result == PDK__OK &&
+                pdk__lease_record_parse(reply->data, reply->data ? reply->data_size : 0, &found) == PDK__RECORD_FINE &&
+                found.token == t->mine.token;
+    return ours ? found.state : '\0';
+}
+
+/* Only a release of this very hold gives it up: it ends the hold as soon as it hears its answer, or the limit does. */
+static void go_on(struct tenure *t, const struct pdk__reply *reply) {
+    switch (own_state(t, reply)) {
+    case 'H':
+        write_again(t, reply->version);
+        break;
+    case 'N':
+        break;
+    default:
+        pdk__hold_lose(t->hold, PDK_REASON_OVERDUE); /* the grant ends, and frees the tenure */
+    }
 }
 
 static void on_got(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -88,10 +104,8 @@ static void on_got(pdk_session *s, void *user, const struct pdk__reply *reply) {
         tenure_free(t);
     else if (!reply || (reply->result != PDK__OK && reply->result != PDK__NO_NODE))
         again(t);
-    else if (is_ours(t, reply))
-        write_again(t, reply->version);
     else
-        pdk__hold_lose(t->hold, PDK_REASON_OVERDUE); /* the grant ends, and frees the tenure */
+        go_on(t, reply);
 }
 
 static void ring(pdk_session *s, void *user) {

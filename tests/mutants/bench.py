@@ -66,6 +66,7 @@ JUDGES = {
     "kept": Judge("tests/model/test_lease_lock_model.c", "tests/model/lease_lock*.c", "tests/model/record*.c",
                   "tests/model/visited.c", "tests/support/common/*.c", "src/core/lease_lock.c", "src/core/sequencer.c",
                   "src/core/names.c", "src/core/paths.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
+    "lease_lock_steps": check_program("tests/fakes/test_driver_lease_lock.c", *DRIVER_BENCH, *SUPPORT),
     "lease_locks": check_program("tests/integration/test_lease_lock.c", "tests/integration/refused.c", *SERVERS),
     "jobs": check_program("tests/integration/test_job.c", "tests/integration/jobs.c", "tests/integration/refused.c", *SERVERS),
     "sim": Judge("tests/sim/sim.c", "tests/sim/*.c", "tests/support/simulated/*.c", *LIBRARY, without=r"/test_",

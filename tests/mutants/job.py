@@ -10,6 +10,8 @@ KEPT = "src/core/lease_lock.c"
 KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
 MUTANTS = {
+    "lease lock: a renewal that finds its own release loses": (TENURE, "lease_lock_steps", [
+        ("    case 'N':\n        break;\n", "")]),
     "job: a write names no version": (WORLD, "job", [
         ("    write->landed = write->version == w->now;", "    write->landed = 1;")]),
     "job: a smaller token is not overtaken": (CORE, "job", [
