@@ -40,7 +40,7 @@ struct pdk_member {
     struct pdk__waiters turns; /* threads that wait for the set under way */
     int64_t token;             /* of the node that the next two are about */
     int32_t version;           /* that we have written last */
-    GBytes *unsure;            /* data that may have been written on top of that; or NULL */
+    GHashTable *unsure;        /* GBytes: each may have been written on top of that */
 };
 
 /* ---- joining and leaving */
@@ -88,6 +88,7 @@ static pdk_member *member_new(pdk_session *session, const char *path) {
     pdk__handovers_init(&handovers, 0, 0);
     pdk_member *member = g_new0(pdk_member, 1);
     atomic_init(&member->refs, 1);
+    member->unsure = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
     member->election = g_new0(pdk_election, 1);
     atomic_init(&member->election->refs, 1);
     member->election->kind = PDK__MEMBER;
@@ -137,7 +138,7 @@ void pdk_member_unref(pdk_member *member) {
     if (!member || !is_ours(member) || atomic_fetch_sub(&member->refs, 1) != 1)
         return;
     pdk_election_unref(member->election); /* leaves */
-    g_bytes_unref(member->unsure);
+    g_hash_table_destroy(member->unsure);
     g_free(member);
 }
 
@@ -178,7 +179,6 @@ struct setting {
     pdk_member *member;
     pdk_session *s;
     GBytes *data;
-    GBytes *before; /* what was unsure before the write under way; or NULL */
     pdk_hold *hold; /* a reference; of the registration that it writes to */
     int64_t deadline;
 };
@@ -229,7 +229,7 @@ static struct answer *ask(const struct setting *c, struct pdk__request request) 
 
 static void is_written(struct setting *c, int32_t version) {
     c->member->version = version;
-    g_clear_pointer(&c->member->unsure, g_bytes_unref);
+    g_hash_table_remove_all(c->member->unsure);
 }
 
 /* What stands there. OK: our data. UNAVAILABLE: write again. */
@@ -238,7 +238,7 @@ static pdk_status look(struct setting *c) {
     struct answer *found = ask(c, (struct pdk__request){.kind = PDK__OP_GET});
     pdk_status status = PDK_UNAVAILABLE;
     if (found->result == PDK__OK && found->token == m->token && found->version != m->version) {
-        bool ours = m->unsure && found->version == m->version + 1 && g_bytes_equal(found->data, m->unsure);
+        bool ours = found->version == m->version + 1 && g_hash_table_contains(m->unsure, found->data);
         if (ours && g_bytes_equal(found->data, c->data))
             status = PDK_OK;
         else if (!ours)
@@ -262,17 +262,14 @@ static pdk_status write_once(struct setting *c) {
     if (request.data_size == 0)
         request.data = "";
     int32_t wanted = m->version + 1;
-    c->before = g_steal_pointer(&m->unsure);
-    m->unsure = g_bytes_new(request.data, request.data_size); /* also if this thread ends in the wait */
+    /* Before it is sent: this thread may end in the wait. */
+    bool added = g_hash_table_add(m->unsure, g_bytes_ref(c->data));
     struct answer *answer = ask(c, request);
     enum pdk__result result = answer->result;
     int code = answer->code;
     pdk__query_unref(&answer->base);
-    if (result != PDK__UNKNOWN && result != PDK__OK) { /* not executed: what was unsure before still is */
-        g_bytes_unref(m->unsure);
-        m->unsure = g_steal_pointer(&c->before);
-    }
-    g_clear_pointer(&c->before, g_bytes_unref);
+    if (added && result != PDK__UNKNOWN && result != PDK__OK) /* it was not carried out */
+        g_hash_table_remove(m->unsure, c->data);
     if (result == PDK__OK) {
         is_written(c, wanted);
         return PDK_OK;
@@ -328,7 +325,6 @@ static void end_call(void *user) {
     struct setting *c = user;
     pdk_hold_unref(c->hold);
     g_bytes_unref(c->data);
-    g_bytes_unref(c->before);
     pdk_member_unref(c->member);
 }
 

@@ -120,6 +120,41 @@ START_TEST(our_own_data_are_told_from_those_of_others) {
 }
 END_TEST
 
+/* The next write, of other data, is answered as little as the first one, which was carried out. */
+START_TEST(several_writes_may_be_unsure) {
+    static const struct {
+        bool unseen, theirs;
+        pdk_status status;
+    } cases[] = {
+        {false, false, PDK_OK}, {true, false, PDK_OK}, {false, true, PDK_REPLACED}, {true, true, PDK_REPLACED}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        leave_unsure(true);
+        if (cases[i].theirs)
+            group_admin(SIM_OP_SET, group_node(0));
+        if (cases[i].unseen) { /* nor can it be seen what the second one did */
+            group_arm(PDK__OP_SET, GROUP_DIR);
+            group_fault.code = GROUP_LOST;
+            group_fault.executed = true;
+            const struct setting *unseen = set(0, "unseen", 300);
+            group_step_until_seen();
+            group_arm(PDK__OP_GET, GROUP_DIR);
+            group_fault.code = GROUP_LOST;
+            group_fault.refuse = FOR_EVER;
+            platform_pass(SECOND);
+            assert_set(unseen, PDK_UNAVAILABLE);
+        }
+        group_arm(PDK__OP_SET, GROUP_DIR);
+        group_fault.code = GROUP_LOST;
+        group_fault.executed = true;
+        const struct setting *three = set(0, "three", 5000);
+        platform_pass(2 * SECOND);
+        assert_set(three, cases[i].status);
+        assert_data(cases[i].theirs ? "theirs" : "three");
+        finish_member();
+    }
+}
+END_TEST
+
 START_TEST(a_look_that_is_not_answered_is_taken_again) {
     begin_member();
     group_arm(PDK__OP_SET, GROUP_DIR);
@@ -199,6 +234,7 @@ static Suite *make_suite(void) {
     tcase_add_test(member, data_that_are_not_sent_are_sent_later);
     tcase_add_test(member, data_are_written_to_the_next_node_when_the_handle_goes);
     tcase_add_test(member, our_own_data_are_told_from_those_of_others);
+    tcase_add_test(member, several_writes_may_be_unsure);
     tcase_add_test(member, a_look_that_is_not_answered_is_taken_again);
     tcase_add_test(member, another_node_of_the_same_name_is_not_ours);
     tcase_add_test(member, the_session_ends_while_data_are_written);

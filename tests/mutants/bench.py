@@ -80,6 +80,7 @@ JUDGES = {
                                   "tests/integration/refused.c", *SERVERS),
     "striped_number": check_program("tests/integration/test_striped_number.c", "tests/integration/stripes.c",
                                     "tests/integration/refused.c", *SERVERS),
+    "member_data": check_program("tests/fakes/test_driver_group_data.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
     "data": check_program("tests/integration/test_data.c", *SERVERS),
     "checked": check_program("tests/fakes/test_driver_checker.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
                              *SUPPORT),

@@ -146,4 +146,6 @@ MUTANTS = {
          "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : stand_again(c);")]),
     "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [
         ("        c->calls.elected(notice->hold, c->calls.user);", "        c->calls.elected(notice->hold, c->calls.user);\n    if (elected)\n        stand_again(c);")]),
+    "only the newest write of a member's data may be unsure": ("recipes/group_member.c", "member_data", [
+        ("    bool added = g_hash_table_add(", "    g_hash_table_remove_all(m->unsure);\n    bool added = g_hash_table_add(")]),
 }
