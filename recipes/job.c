@@ -193,7 +193,7 @@ static pdk_status limit(const struct begin *b, int64_t handed) {
     pdk_session *s = b->hold->s;
     pdk__lock(s);
     if (o->at_most_ms > 0)
-        pdk__hold_limit(b->hold, handed + o->at_most_ms * PDK__MS);
+        pdk__hold_limit(b->hold, handed + o->at_most_ms * PDK__MS, 0);
     pdk__unlock(s);
     if (pdk_hold_valid(b->hold))
         return PDK_OK;

@@ -46,8 +46,9 @@ static void again(struct tenure *t) {
 }
 
 static void renewed(struct tenure *t) {
-    pdk__hold_limit(t->hold, pdk__tenure_end(t->handed, t->mine.duration));
-    rest(t, t->handed + t->mine.duration * PDK__MS / 3);
+    int64_t duration = t->mine.duration;
+    pdk__hold_limit(t->hold, pdk__tenure_end(t->handed, duration), pdk__tenure_end(0, duration));
+    rest(t, t->handed + duration * PDK__MS / 3);
 }
 
 static void on_set(pdk_session *s, void *user, const struct pdk__reply *reply) {

@@ -68,8 +68,8 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
  * request_timeout_ms.
- *   ms  0 or more. The maximum is what a renewal gives with this session timeout. The error text of
- *       PDK_INVALID names it.
+ *   ms  0 or more. The maximum is what a renewal gives with this session timeout; of a lease lock also
+ *       what its duration gives, and of a job's run what is left of it. The error text of PDK_INVALID names it.
  *
  *   PDK_OK            at least ms remain
  *   PDK_LOST          the hold is lost, also when the session was closed meanwhile
@@ -77,8 +77,7 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
  *   PDK_UNAVAILABLE   no renewal came in time; the hold may still be valid
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_FORKED        the hold belongs to the parent process
- *   PDK_INVALID       hold is NULL, ms is negative, or more than the session timeout can ever
- *                     give */
+ *   PDK_INVALID       hold is NULL, ms is negative, or more than can ever be left */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 
 /* Tells that the hold is lost: once for each hold that is lost before it is released.

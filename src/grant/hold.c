@@ -232,11 +232,12 @@ pdk_status pdk__hold_ensure(pdk_hold *hold, int64_t ms, int64_t deadline) {
     pdk_status status;
     pdk__lock(s);
     int64_t longest = (pdk__lease_longest(&s->lease) - 2 * pdk__lease_urgent_period(&s->lease)) / PDK__MS;
+    int64_t most = MIN(longest, pdk__hold_most_ms(hold));
     status = has(hold, ms);
-    if (ms < 0 || (ms > longest && status == PDK_TIMEOUT)) {
+    if (ms < 0 || (ms > most && status == PDK_TIMEOUT)) {
         pdk__unlock(s);
-        return pdk__fail(PDK_INVALID, "pdk_hold_ensure: ms is %lld; from 0 to %lld with this session timeout",
-                         (long long)ms, (long long)longest);
+        return pdk__fail(PDK_INVALID, "pdk_hold_ensure: ms is %lld; from 0 to %lld%s", (long long)ms, (long long)most,
+                         most < longest ? ", since this hold ends by itself" : " with this session timeout");
     }
     if (status == PDK_TIMEOUT) {
         struct pdk__leave leave = {.locked = less_urgent, .user = s};

@@ -37,6 +37,8 @@ struct pdk_hold {
     pdk_reason
         voided;     /* why it is not valid any more, before it is told of its loss; NONE: it is, or the lease is over */
     int64_t latest; /* it is valid no longer than until then, whatever the lease; INT64_MAX: as long as that */
+    int64_t
+        leaves; /* the most that this or a later limit leaves, ns; 0: this is the last, so what is left until then */
     struct pdk__alarm limit; /* rings then */
     bool ended;              /* lost or released: no longer in the registry */
     bool released;
@@ -68,8 +70,11 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
 /* It stays valid no longer than until `end`. */
 void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
-/* Whatever the lease, it is valid no longer than until `latest`, and lost then as OVERDUE. Again: earlier or later than before. */
-void pdk__hold_limit(struct pdk_hold *hold, int64_t latest);
+/* Whatever the lease, it is valid no longer than until `latest`, and lost then as OVERDUE. Again: earlier or later than before.
+ * leaves: the most that any such limit leaves when it is set; 0: no other follows. */
+void pdk__hold_limit(struct pdk_hold *hold, int64_t latest, int64_t leaves);
+/* The most ms that can be left of it, as far as its limit goes. INT64_MAX: it has none. */
+int64_t pdk__hold_most_ms(const struct pdk_hold *hold);
 /* It is not valid from now on. Its loss is told by pdk__hold_lose. */
 void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason);
 /* Lose it, and have on_lost called. A hold that has ended stays as it is. */

@@ -1,7 +1,11 @@
-/* A thread that waits for a longer lease hears of the end of its hold at once, whatever ends it. */
+/* A thread that waits for a longer lease hears of the end of its hold at once, whatever ends it. It does not wait for more than it can
+ * get. */
 #include <glib.h>
+#include <paddock/job.h>
+#include <paddock/lease_lock.h>
 #include <stdatomic.h>
 
+#include "refused.h"
 #include "session/session.h"
 #include "ts_bench.h"
 #include "ts_check.h"
@@ -90,12 +94,57 @@ START_TEST(the_link_comes_back) {
 }
 END_TEST
 
+/* Renewals of the session do not help a hold that ends by itself: that is said at once. */
+START_TEST(a_lease_lock_ends_by_itself) {
+    pdk_lease_lock_options options = PDK_LEASE_LOCK_OPTIONS_INIT;
+    pdk_lease_lock *lock = NULL;
+    pdk_hold *hold = NULL;
+    it.client = ts_bench_client(4 * SESSION_MS);
+    options.secret = "the secret of one";
+    options.duration_ms =
+        3000; /* of which 2762 ms are left when the record is written, and 1762 before it is renewed */
+    ck_assert_int_eq(pdk_lease_lock_new(it.client->session, ts_fresh_path(), &options, &lock), PDK_OK);
+    ck_assert_int_eq(pdk_lease_lock_acquire(lock, ts_patience(5000), &hold), PDK_OK);
+    int64_t began = ts_now_ms();
+    refused(pdk_hold_ensure(hold, 2763), PDK_INVALID, "from 0 to 2762, since this hold ends by itself");
+    refused(pdk_hold_ensure(hold, INT64_MAX), PDK_INVALID, "from 0 to 2762");
+    ck_assert_int_le(ts_now_ms() - began, SLACK_MS);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(pdk_hold_ensure(hold, 2300), PDK_OK); /* once it is renewed */
+        ck_assert_int_ge(pdk_hold_remaining_ms(hold), 2300 - SLACK_MS);
+        ts_sleep_ms(300);
+    }
+    ck_assert_uint_eq(it.client->session->urgent, 0);
+    pdk_hold_release(hold);
+    pdk_lease_lock_unref(lock);
+}
+END_TEST
+
+START_TEST(a_run_of_a_job_ends_by_itself) {
+    pdk_job_options options = PDK_JOB_OPTIONS_INIT;
+    pdk_job *job = NULL;
+    pdk_hold *hold = NULL;
+    it.client = ts_bench_client(4 * SESSION_MS);
+    options.at_most_ms = 4000;
+    ck_assert_int_eq(pdk_job_new(it.client->session, ts_fresh_path(), &options, &job), PDK_OK);
+    ck_assert_int_eq(pdk_job_begin(job, ts_patience(5000), &hold, NULL), PDK_OK);
+    int64_t began = ts_now_ms();
+    ck_assert_int_eq(pdk_hold_ensure(hold, 500), PDK_OK);
+    refused(pdk_hold_ensure(hold, 4001), PDK_INVALID, "since this hold ends by itself");
+    ck_assert_int_le(ts_now_ms() - began, SLACK_MS);
+    ck_assert_int_eq(pdk_job_finish(job, hold, 0, ts_patience(5000)), PDK_OK);
+    pdk_job_unref(job);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("ensure");
     TCase *cases = ts_bench_case(suite, "ensure");
     tcase_add_test(cases, the_lease_is_over);
     tcase_add_test(cases, another_thread_releases_it);
     tcase_add_test(cases, the_link_comes_back);
+    tcase_add_test(cases, a_lease_lock_ends_by_itself);
+    tcase_add_test(cases, a_run_of_a_job_ends_by_itself);
     return suite;
 }
 
