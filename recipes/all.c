@@ -48,6 +48,13 @@ struct named {
     char *servers; /* sorted: the name of the ensemble */
 };
 
+/* A call, as its error texts have it. */
+struct call {
+    const char *name;
+    bool blocks;        /* the thread that makes it */
+    const size_t *keys; /* of each right, the place of the first key that wants it; NULL: the caller named the rights */
+};
+
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 static char *servers_of(const pdk_session *s) {
@@ -113,7 +120,7 @@ static pdk_status sort(struct named *all, size_t count, const char *call) {
 }
 
 /* DEADLOCK: this thread has one of the paths, in a session of the set to that ensemble. */
-static pdk_status refuse_own(const struct named *all, size_t count, const char *call) {
+static pdk_status refuse_own(const struct named *all, size_t count, const struct call *call) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++) {
             if (strcmp(all[i].servers, all[k].servers) != 0)
@@ -124,9 +131,10 @@ static pdk_status refuse_own(const struct named *all, size_t count, const char *
             pdk__unlock(s);
             if (holds)
                 return pdk__fail(PDK_DEADLOCK,
-                                 "%s: rights[%u]: %s: this thread holds it; release it first, or "
+                                 "%s: %s[%zu]: %s: this thread holds it; release it first, or "
                                  "pdk_hold_detach_thread",
-                                 call, all[i].place, all[i].queue->dir);
+                                 call->name, call->keys ? "keys" : "rights",
+                                 call->keys ? call->keys[all[i].place] : all[i].place, all[i].queue->dir);
         }
     return PDK_OK;
 }
@@ -145,26 +153,26 @@ static struct pdk__all *claim_of(const struct named *all, size_t count, int64_t 
     return pdk__all_new(rights, (guint)count, timeout_ms);
 }
 
-/* The claim of a call, or why there is none. blocks: for this thread. */
+/* The claim of a call, or why there is none. */
 static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
-                          const char *call, bool blocks, struct pdk__all **out) {
+                          const struct call *call, struct pdk__all **out) {
     pdk_all_options o = PDK_ALL_OPTIONS_INIT;
     struct named all[PDK_ALL_RIGHTS_MAX] = {0};
     size_t looked = 0;
     if (!rights)
-        return pdk__fail(PDK_INVALID, "%s: rights: NULL", call);
+        return pdk__fail(PDK_INVALID, "%s: rights: NULL", call->name);
     if (count < 1 || count > PDK_ALL_RIGHTS_MAX)
-        return pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_ALL_RIGHTS_MAX);
+        return pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call->name, count, PDK_ALL_RIGHTS_MAX);
     pdk_status status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
     while (status == PDK_OK && looked < count) {
-        status = look_at(&rights[looked], looked, timeout_ms, call, &all[looked]);
+        status = look_at(&rights[looked], looked, timeout_ms, call->name, &all[looked]);
         looked += status == PDK_OK;
     }
-    if (status == PDK_OK && blocks)
-        status = pdk__may_block(all[0].queue->s, call, timeout_ms);
+    if (status == PDK_OK && call->blocks)
+        status = pdk__may_block(all[0].queue->s, call->name, timeout_ms);
     if (status == PDK_OK)
-        status = sort(all, count, call);
-    if (status == PDK_OK && blocks)
+        status = sort(all, count, call->name);
+    if (status == PDK_OK && call->blocks)
         status = refuse_own(all, count, call);
     if (status == PDK_OK)
         *out = claim_of(all, count, timeout_ms);
@@ -175,23 +183,33 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
 
 /* ---- the calls */
 
-pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
-                           pdk_hold **out) {
-    static const char call[] = "pdk_acquire_all";
+static pdk_status acquire(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
+                          const struct call *call, pdk_hold **out) {
     struct pdk__all *all = NULL;
     if (!out)
-        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
-    pdk_status status = prepare(rights, count, timeout_ms, options, call, true, &all);
-    return status == PDK_OK ? pdk__all_wait(all, call, out) : status;
+        return pdk__fail(PDK_INVALID, "%s: out: NULL", call->name);
+    pdk_status status = prepare(rights, count, timeout_ms, options, call, &all);
+    return status == PDK_OK ? pdk__all_wait(all, call->name, out) : status;
+}
+
+pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
+                           pdk_hold **out) {
+    static const struct call call = {.name = "pdk_acquire_all", .blocks = true};
+    return acquire(rights, count, timeout_ms, options, &call, out);
+}
+
+pdk_status pdk__acquire_for_keys(const pdk_right *rights, const size_t *keys, size_t count, int64_t timeout_ms,
+                                 const char *name, pdk_hold **out) {
+    return acquire(rights, count, timeout_ms, NULL, &(struct call){name, true, keys}, out);
 }
 
 pdk_status pdk_acquire_all_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
                                  const pdk_all_options *options, pdk_acquired_fn fn, void *user, pdk_claim **out) {
-    static const char call[] = "pdk_acquire_all_async";
+    static const struct call call = {.name = "pdk_acquire_all_async"};
     struct pdk__all *all = NULL;
     if (!fn)
-        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
-    pdk_status status = prepare(rights, count, timeout_ms, options, call, false, &all);
+        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call.name);
+    pdk_status status = prepare(rights, count, timeout_ms, options, &call, &all);
     if (status == PDK_OK)
         pdk__all_start(all, fn, user, out);
     return status;

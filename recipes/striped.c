@@ -233,25 +233,34 @@ pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_m
     return status == PDK_OK ? pdk__claim_start(striped->any, 1, timeout_ms, call, fn, user, out) : status;
 }
 
-/* The rights of the stripes that the keys have, each once, in the order of the keys. parts: of each key, or NULL. */
+/* The rights of the stripes that the keys have, each once, in the order of the keys. */
+struct wanted {
+    size_t count;
+    pdk_right rights[PDK_ALL_RIGHTS_MAX];
+    size_t keys[PDK_ALL_RIGHTS_MAX]; /* the first key of each */
+};
+
+/* parts: of each key, or NULL. */
 static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_t count, const char *call,
-                            int32_t *parts, pdk_right *rights, size_t *distinct) {
+                            int32_t *parts, struct wanted *wanted) {
     int32_t stripes[PDK_ALL_RIGHTS_MAX] = {0};
-    *distinct = 0;
+    wanted->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!keys[i])
             return pdk__fail(PDK_INVALID, "%s: keys[%zu]: NULL", call, i);
         int32_t stripe = pdk__stripe_of(keys[i], strlen(keys[i]), striped->stripes);
         size_t part = 0;
-        while (part < *distinct && stripes[part] != stripe)
+        while (part < wanted->count && stripes[part] != stripe)
             part++;
-        if (part == *distinct) {
+        if (part == wanted->count) {
             pdk_lock *lock;
             pdk_status status = lock_of(striped, stripe, &lock);
             if (status != PDK_OK)
                 return status;
             stripes[part] = stripe;
-            rights[(*distinct)++] = pdk_right_lock(lock);
+            wanted->rights[part] = pdk_right_lock(lock);
+            wanted->keys[part] = i;
+            wanted->count++;
         }
         if (parts)
             parts[i] = (int32_t)part;
@@ -262,14 +271,14 @@ static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_
 pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *keys, size_t count, int64_t timeout_ms,
                                     int32_t *parts, pdk_hold **out) {
     static const char call[] = "pdk_striped_acquire_keys";
-    pdk_right rights[PDK_ALL_RIGHTS_MAX];
-    size_t distinct;
+    struct wanted wanted;
     pdk_status status = check(striped, call);
     if (status == PDK_OK && (!keys || !out))
         status = pdk__fail(PDK_INVALID, "%s: %s: NULL", call, keys ? "out" : "keys");
     if (status == PDK_OK && (count < 1 || count > PDK_ALL_RIGHTS_MAX))
         status = pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_ALL_RIGHTS_MAX);
     if (status == PDK_OK)
-        status = rights_of(striped, keys, count, call, parts, rights, &distinct);
-    return status == PDK_OK ? pdk_acquire_all(rights, distinct, timeout_ms, NULL, out) : status;
+        status = rights_of(striped, keys, count, call, parts, &wanted);
+    return status == PDK_OK ? pdk__acquire_for_keys(wanted.rights, wanted.keys, wanted.count, timeout_ms, call, out)
+                            : status;
 }

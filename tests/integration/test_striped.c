@@ -94,6 +94,24 @@ START_TEST(keys_of_one_stripe_share_it) {
 }
 END_TEST
 
+/* In the words of the call that was made, not of that which it makes. */
+START_TEST(a_refusal_names_the_key) {
+    begin();
+    pdk_striped *ours = striped_at(a, path), *theirs = striped_at(b, path);
+    const char *keys[] = {other, same[1], other, same[0]};
+    pdk_hold *hold = NULL, *more = NULL;
+    g_autofree char *text = g_strdup_printf("pdk_striped_acquire_keys: keys[1]: %s/0001: this thread holds it", path);
+    ck_assert_int_eq(pdk_striped_acquire(ours, same[0], ts_patience(5000), &hold), PDK_OK);
+    refused(pdk_striped_acquire_keys(ours, keys, 4, 1000, NULL, &more), PDK_DEADLOCK, text);
+    refused(pdk_striped_acquire_keys(ours, keys, 4, -2, NULL, &more), PDK_INVALID,
+            "pdk_striped_acquire_keys: timeout_ms is -2");
+    refused(pdk_striped_acquire_keys(theirs, keys, 4, 0, NULL, &more), PDK_BUSY, "pdk_striped_acquire_keys: ");
+    ck_assert_ptr_null(more);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    stripes_assert_none(path);
+}
+END_TEST
+
 /* ---- any */
 
 START_TEST(any_takes_each_stripe_once) {
@@ -298,6 +316,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_key_is_its_stripe);
     tcase_add_test(cases, the_lock_of_a_stripe);
     tcase_add_test(cases, keys_of_one_stripe_share_it);
+    tcase_add_test(cases, a_refusal_names_the_key);
     tcase_add_test(cases, any_takes_each_stripe_once);
     tcase_add_test(cases, any_and_then_a_key);
     tcase_add_test(cases, one_at_a_time_stands_in_the_stripes);
