@@ -7,9 +7,11 @@
  *        └──────clear──────┘
  *
  * It works on the thread that it is attached to, in every call that blocks for a hold:
- * pdk_lock_acquire, pdk_rwlock_read and pdk_rwlock_write, pdk_semaphore_acquire, pdk_acquire_all, and
- * pdk_election_await, which ends the waiting and not the candidacy. Other calls that block are
- * bounded by their time, and go on.
+ * pdk_lock_acquire, pdk_rwlock_read and pdk_rwlock_write, pdk_semaphore_acquire, pdk_acquire_all,
+ * pdk_striped_acquire, pdk_striped_acquire_keys and pdk_striped_acquire_any, pdk_lease_lock_acquire,
+ * and pdk_job_begin. Also where a thread waits to be elected or registered: pdk_election_await,
+ * pdk_member_await and pdk_member_set. That ends the waiting, and not the candidacy. Other calls that
+ * block are bounded by their time, and go on.
  *
  * Raised before the call, the call answers PDK_CANCELED at once, and asks no server. Raised while it
  * waits, the call leaves the queue and answers PDK_CANCELED at once; the session deletes the node.
