@@ -37,7 +37,8 @@ int main(int argc, char **argv) {
     const GOptionEntry entries[] = {
         {"periods", 0, 0, G_OPTION_ARG_INT, &periods, "how many periods the job has; 50; at most 90", "N"},
         {"processes", 0, 0, G_OPTION_ARG_INT, &processes, "how many processes ask for it, 1 to 16; 5", "N"},
-        {"kills", 0, 0, G_OPTION_ARG_INT, &kills, "how often the holder of a lease lock is killed; 20", "N"},
+        {"kills", 0, 0, G_OPTION_ARG_INT, &kills,
+         "how often the holder of a lease lock is killed; 20. After each four of them one is stopped", "N"},
         {"servers", 0, 0, G_OPTION_ARG_INT, &ensemble, "1 or 3; 3", "N"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
