@@ -1,4 +1,5 @@
-/* A thousand members join, change and go while three watchers look: every view is judged, and there are few of them. */
+/* A thousand members join, change and go while three watchers look, and a link is cut meanwhile: every view is judged, and there
+ * are few of them. */
 #include <string.h>
 
 #include "groups.h"
@@ -40,13 +41,17 @@ static void assert_count(size_t count) {
 static uint64_t lists(int i) { return ts_proxy_count(it.looking[i]->proxy, TS_OP_GET_CHILDREN); }
 static uint64_t reads(int i) { return ts_proxy_count(it.looking[i]->proxy, TS_OP_GET_DATA); }
 
-START_TEST(a_storm) {
-    make_it();
-    assert_count(0);
-    for (int i = 0; i < MEMBERS; i++) {
+static void join(int from, int to) {
+    for (int i = from; i < to; i++) {
         g_autofree char *text = g_strdup_printf("%d", i);
         it.members[i] = member_join(it.clients[i % SESSIONS], it.path, text);
     }
+}
+
+START_TEST(a_storm) {
+    make_it();
+    assert_count(0);
+    join(0, MEMBERS);
     assert_count(MEMBERS);
     for (int i = 0; i < WATCHERS; i++) {
         ck_assert_int_lt(watch_views(it.watches[i]), MEMBERS / 4); /* coalesced */
@@ -70,6 +75,39 @@ START_TEST(a_storm) {
         member_hold(it.members[i]);
     assert_count(MEMBERS - MEMBERS / SESSIONS);
     ck_assert(ts_wait_children(server(), it.path, MEMBERS - MEMBERS / SESSIONS, ts_patience(LONG_MS)));
+}
+END_TEST
+
+static bool is_told(const pdk_group_view *view, int64_t token) {
+    for (size_t i = 0; i < pdk_group_view_count(view); i++)
+        if (pdk_group_view_member(view, i)->token == token)
+            return true;
+    return false;
+}
+
+/* The link of every fourth one is cut in the middle of it, for longer than their session lasts. They know before anybody else does. */
+START_TEST(a_storm_with_a_cut) {
+    enum { CUT = 3, CUT_MS = 6000 };
+    bool valid = true;
+    make_it();
+    it.clients[CUT] = ts_bench_client(CUT_MS);
+    assert_count(0);
+    join(0, MEMBERS / 2);
+    pdk_hold *hold = member_hold(it.members[CUT]);
+    const int64_t end = ts_now_ms() + ts_patience(LONG_MS);
+    while (!is_told(watch_newest(it.watches[0]), pdk_hold_token(hold)) && ts_now_ms() < end)
+        ts_sleep_ms(1);
+    ts_proxy_set_mode(it.clients[CUT]->proxy, TS_BLACKHOLE);
+    join(MEMBERS / 2, MEMBERS);
+    while (is_told(watch_newest(it.watches[0]), pdk_hold_token(hold)) && ts_now_ms() < end) {
+        valid = pdk_hold_valid(hold);
+        ts_sleep_ms(1);
+    }
+    ck_assert(!valid);
+    assert_count(MEMBERS - MEMBERS / SESSIONS);
+    ts_proxy_heal_discard(it.clients[CUT]->proxy);
+    assert_count(MEMBERS); /* those of before, and those that joined meanwhile */
+    ck_assert(ts_wait_children(server(), it.path, MEMBERS, ts_patience(LONG_MS)));
 }
 END_TEST
 
@@ -110,6 +148,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("group_storm");
     TCase *storm = ts_bench_case(suite, "storm");
     tcase_add_test(storm, a_storm);
+    tcase_add_test(storm, a_storm_with_a_cut);
     tcase_add_test(storm, a_member_that_never_rests);
     return suite;
 }
