@@ -144,8 +144,10 @@ typedef struct pdk_session_options {
     /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
      * NULL: none. */
     const char *label;
-    /* The certificate string of zookeeper_init_ssl. Default NULL: no TLS. PDK_UNSUPPORTED where the
-     * client library was built without TLS. */
+    /* The certificate string of zookeeper_init_ssl, "ca,certificate,key,password". Default NULL: no
+     * TLS. PDK_UNSUPPORTED where the client library was built without TLS. The client library checks
+     * that the authority signed the server's certificate, and no host name: whoever has any
+     * certificate of that authority can pose as a server. Use an authority of the servers' own. */
     const char *tls;
     /* Default NULL. Anything else is PDK_UNSUPPORTED in this version. */
     const char *sasl_mechanism;
@@ -170,12 +172,18 @@ typedef struct pdk_session_options {
      * the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of 2^48. */
     int64_t token_base;
     /* A pdk_access: who may do what with the nodes that the session makes. Default PDK_ACCESS_DEFAULT.
-     * PDK_ACCESS_CREATOR and PDK_ACCESS_CREATOR_READERS need digest or tls. */
+     * PDK_ACCESS_CREATOR and PDK_ACCESS_CREATOR_READERS need digest or tls, or a file
+     * of either. */
     int32_t access;
     /* The number of entries in access_list. Default 0; 1 to 100 with PDK_ACCESS_LIST. */
     int32_t access_count;
     /* The list, for PDK_ACCESS_LIST alone. Default NULL. Copied, with its strings. */
     const pdk_access_entry *access_list;
+    /* A file that has what digest would have, in one line: a regular file. It is read once, by
+     * pdk_session_open. Default NULL. Not together with digest. */
+    const char *digest_file;
+    /* The same for tls, of at most 16 KiB. Default NULL. Not together with tls. */
+    const char *tls_file;
 } pdk_session_options;
 
 #define PDK_SESSION_OPTIONS_INIT                                                                   \
@@ -203,6 +211,8 @@ typedef struct pdk_session_options {
      0,                                                                                            \
      PDK_ACCESS_DEFAULT,                                                                           \
      0,                                                                                            \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
      NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
@@ -224,13 +234,14 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  *   PDK_UNAVAILABLE   no quorum confirmed the session within connect_timeout_ms
  *   PDK_RESOLVE       no host name could be resolved
  *   PDK_AUTH          the server refused the credentials
- *   PDK_UNSUPPORTED   tls is set and the client library has no TLS, or sasl_mechanism is set; or the
- *                     negotiated session timeout is too short to keep a lease: the text says what
- *                     to set. Once a session was open, that is logged. A new ZooKeeper session is
- *                     tried again every second; one that goes on with less keeps its holds.
+ *   PDK_UNSUPPORTED   tls or tls_file is set and the client library has no TLS, or sasl_mechanism is
+ *                     set; or the negotiated session timeout is too short to keep a lease: the text
+ *                     says what to set. Once a session was open, that is logged. A new ZooKeeper
+ *                     session is tried again every second; one that goes on with less keeps its holds.
  *   PDK_SYSTEM        the system has no thread or descriptor left
  *   PDK_WRONG_THREAD  called from a callback
- *   PDK_INVALID       out is NULL, or hosts or an option is not valid
+ *   PDK_INVALID       out is NULL, or hosts or an option is not valid; or digest_file or tls_file
+ *                     cannot be read
  * With PDK_DISPATCH_THREAD callbacks may run before the return. On an error no callback starts
  * after the return, but one that started before may still run. on_event_user_free and
  * on_log_user_free tell when it has ended: they run on an error, too, at the return or later; but

@@ -48,10 +48,7 @@ void pdk__session_free(pdk_session *s) {
     pdk__lists_free(s);
     pdk__hosts_free(s->hosts);
     g_free(s->identity);
-    if (s->digest)
-        explicit_bzero(s->digest, strlen(s->digest));
-    g_free(s->digest);
-    g_free(s->tls);
+    pdk__credentials_free(&s->credentials);
     pdk__access_free(&s->access);
     g_free(s->servers);
     g_free(s->trouble_text);

@@ -71,8 +71,8 @@ static void open_handle(pdk_session *s) {
         const struct pdk__zk_config config = {
             .servers = servers,
             .timeout_ms = (int32_t)s->session_timeout_ms,
-            .digest = s->digest,
-            .tls = s->tls,
+            .digest = s->credentials.digest,
+            .tls = s->credentials.tls,
             .access = s->access.choice,
             .access_list = s->access.list,
             .access_count = s->access.count,

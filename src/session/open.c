@@ -17,7 +17,6 @@
 #include "session/tokens.h"
 #include "session/watches.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,14 +69,8 @@ static pdk_status check_numbers(const pdk_session_options *o) {
 static pdk_status check_strings(const pdk_session_options *o) {
     if (o->label && (strlen(o->label) > 64 || !g_utf8_validate(o->label, -1, NULL)))
         return pdk__fail(PDK_INVALID, "options: label is longer than 64 bytes or not UTF-8");
-    if (o->digest && (!strchr(o->digest, ':') || o->digest[0] == ':' || strlen(o->digest) > 1024))
-        return pdk__fail(PDK_INVALID, "options: digest is not \"user:password\"");
     if (o->sasl_mechanism)
         return pdk__fail(PDK_UNSUPPORTED, "options: sasl_mechanism: this version has no SASL; leave it NULL");
-    if (o->tls && !dlsym(RTLD_DEFAULT, "zookeeper_init_ssl"))
-        return pdk__fail(PDK_UNSUPPORTED,
-                         "options: tls: this build of libzookeeper has no TLS; leave it NULL, or use one "
-                         "that has");
     return PDK_OK;
 }
 
@@ -96,7 +89,9 @@ static struct pdk__user_free log_free_of(const pdk_session_options *o) {
     return (struct pdk__user_free){o->on_log_user_free, o->on_log_user};
 }
 
-static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts, const struct pdk__platform *platform) {
+/* The credentials and hosts are its own from now on. */
+static pdk_session *make(const pdk_session_options *o, struct pdk__credentials credentials, struct pdk__hosts *hosts,
+                         const struct pdk__platform *platform) {
     pdk_session *s = g_new0(pdk_session, 1);
     atomic_init(&s->refs, 1);
     atomic_init(&s->handles, 1);
@@ -105,8 +100,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__hosts *hosts,
     s->hosts = hosts;
     s->identity = make_identity(o->label);
     pdk__uuid_prefix_make(s);
-    s->digest = g_strdup(o->digest);
-    s->tls = g_strdup(o->tls);
+    s->credentials = credentials;
     s->access = pdk__access_copy(o);
     s->session_timeout_ms = o->session_timeout_ms;
     s->connect_timeout_ms = o->connect_timeout_ms;
@@ -171,12 +165,15 @@ static pdk_status await_connection(pdk_session *s) {
 pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given,
                               const struct pdk__platform *platform, pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    struct pdk__credentials credentials = {NULL, NULL};
     struct pdk__hosts *hosts;
     pdk_status status = pdk__options_read("options", given, &options, sizeof options, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
         status = check_numbers(&options);
     if (status == PDK_OK)
         status = check_strings(&options);
+    if (status == PDK_OK)
+        status = pdk__credentials_take(&options, &credentials);
     if (status == PDK_OK)
         status = pdk__access_check(&options);
     if (status == PDK_OK)
@@ -185,10 +182,12 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
         pdk__user_free(event_free_of(&options));
         pdk__user_free(log_free_of(&options));
     }
-    if (status != PDK_OK)
+    if (status != PDK_OK) {
+        pdk__credentials_free(&credentials);
         return status;
+    }
 
-    pdk_session *s = make(&options, hosts, platform);
+    pdk_session *s = make(&options, credentials, hosts, platform);
     status = pdk__outbox_init(s, &options);
     if (status == PDK_OK)
         status = s->platform->start(s);
@@ -214,7 +213,7 @@ static pdk_status open_session(const char *hosts, const pdk_session_options *opt
         abandon(s);
         return status;
     }
-    if (!s->digest && s->access.choice == PDK_ACCESS_OPEN)
+    if (!s->credentials.digest && s->access.choice == PDK_ACCESS_OPEN)
         pdk__log(s, PDK_LOG_WARN, "no authentication: nodes are open to everybody who reaches the servers");
     *out = s;
     return PDK_OK;

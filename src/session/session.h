@@ -17,6 +17,7 @@
 #include "core/lease.h"
 #include "session/access.h"
 #include "session/alarms.h"
+#include "session/credentials.h"
 #include "session/dispatch.h"
 #include "session/listener.h"
 #include "session/monitor.h"
@@ -56,7 +57,8 @@ struct pdk_session {
     void *platform_data;
     struct pdk__monitor monitor;
     struct pdk__hosts *hosts;
-    char *identity, *digest, *tls;
+    char *identity;
+    struct pdk__credentials credentials;
     struct pdk__access access;
     char uuid_prefix[25]; /* how the UUIDs in the ZooKeeper session's node names begin */
     int64_t session_timeout_ms, connect_timeout_ms, request_timeout_ms;

@@ -124,4 +124,7 @@ struct pdk__zk_calls {
 
 extern const struct pdk__zk_calls pdk__zk_client;
 
+/* Whether the client library was built with TLS. */
+bool pdk__zk_has_tls(void);
+
 #endif

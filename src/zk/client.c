@@ -21,8 +21,8 @@
 #include "zk/request.h"
 #include "zk/sockets.h"
 #include "zk/spare.h"
+#include "zk/tls.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <glib.h>
 #include <pthread.h>
@@ -285,13 +285,7 @@ static zhandle_t *init_handle(pdk__zk *zk) {
     if (!config->tls)
         return zookeeper_init2(zk->servers, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV,
                                pdk__logs_queue);
-    zhandle_t *(*init_ssl)(const char *, const char *, watcher_fn, int, const clientid_t *, void *, int);
-    void *symbol = dlsym(RTLD_DEFAULT, "zookeeper_init_ssl"); /* absent from builds without TLS */
-    memcpy(&init_ssl, &symbol, sizeof init_ssl);
-    errno = ENOSYS;
-    if (!symbol)
-        return NULL;
-    return init_ssl(zk->servers, config->tls, on_watch, config->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV);
+    return pdk__tls_init(config, on_watch, zk);
 }
 
 static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out) {

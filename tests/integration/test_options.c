@@ -10,6 +10,7 @@
 #include "refused.h"
 #include "ts_check.h"
 #include "ts_support.h"
+#include "zk/calls.h"
 
 static ts_ensemble *server;
 
@@ -53,6 +54,8 @@ START_TEST(the_macro_holds_the_documented_defaults) {
     ck_assert_int_eq(options.dispatch, PDK_DISPATCH_THREAD);
     ck_assert_int_eq(options.log_level, PDK_LOG_INFO);
     ck_assert_ptr_null(options.digest);
+    ck_assert_ptr_null(options.digest_file);
+    ck_assert_ptr_null(options.tls_file);
     ck_assert_ptr_null(options.on_event);
     ck_assert_ptr_null(options.on_log);
     ck_assert_int_eq(options.token_base, 0);
@@ -145,8 +148,13 @@ START_TEST(session_texts_out_of_range_are_refused_by_name) {
 }
 END_TEST
 
-/* Debian's client library supports neither. */
+/* Debian's client library supports neither. The call below it is refused as well: no connection without TLS is made. */
 START_TEST(options_this_build_cannot_serve_are_refused) {
+    const struct pdk__zk_sink sink = {0};
+    const struct pdk__zk_config config = {
+        .servers = "127.0.0.1:1", .timeout_ms = 4000, .tls = "a,b,c,d", .access = PDK_ACCESS_OPEN, .sink = &sink};
+    pdk__zk *zk = NULL;
+    ck_assert_int_eq(pdk__zk_client.open(&config, &zk), PDK_UNSUPPORTED);
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.tls = "ca.pem,client.pem,client.key,secret";
     refused_open(&options, PDK_UNSUPPORTED, "tls");

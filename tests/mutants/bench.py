@@ -110,6 +110,7 @@ JUDGES = {
     "dropped": check_program("tests/integration/test_session_dropped.c", "tests/integration/elections.c",
                              "tests/integration/self.c", *SERVERS),
     "testing": check_program("tests/helpers/test_testing.c", *SERVERS),
+    "credentials": check_program("tests/integration/test_credentials.c", "tests/integration/refused.c", *SERVERS),
     "freed": check_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
                            "tests/integration/self.c", *SERVERS),
 }

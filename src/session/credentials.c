@@ -1,0 +1,106 @@
+#include "session/credentials.h"
+
+#include "base/text.h"
+#include "zk/calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Three paths and a password, and room for the end of the line. */
+#define TLS_MAX (16 * 1024)
+#define DIGEST_MAX 1024
+
+struct secret {
+    const char *name; /* of the option; its file's is the same, and _file */
+    const char *text, *file;
+    size_t most;
+};
+
+static void wipe(char *secret) {
+    if (secret)
+        explicit_bzero(secret, strlen(secret));
+    g_free(secret);
+}
+
+/* A pipe or a device could keep the caller waiting, so none is read. -1: errno tells. */
+static ssize_t read_file(const char *path, char *buffer, size_t size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat stat;
+    ssize_t length = -1;
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
+        length = read(fd, buffer, size);
+    else
+        errno = EINVAL;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return length;
+}
+
+/* Its one line, without its end. */
+static pdk_status take_file(const struct secret *secret, char **out) {
+    size_t size = secret->most + sizeof "\r\n";
+    char *line = g_malloc0(size);
+    ssize_t end = read_file(secret->file, line, size - 1);
+    pdk_status status = PDK_OK;
+    if (end > 0 && line[end - 1] == '\n')
+        line[--end] = 0;
+    if (end > 0 && line[end - 1] == '\r')
+        line[--end] = 0;
+    if (end < 0)
+        status = pdk__fail(PDK_INVALID, "options: %s_file: %s: %s; name a regular file that may be read", secret->name,
+                           secret->file, g_strerror(errno));
+    else if (end == 0 || (size_t)end > secret->most || strlen(line) != (size_t)end || strpbrk(line, "\r\n"))
+        status = pdk__fail(PDK_INVALID, "options: %s_file: %s: not one line of 1 to %zu bytes", secret->name,
+                           secret->file, secret->most);
+    else
+        *out = g_strdup(line);
+    explicit_bzero(line, size);
+    g_free(line);
+    return status;
+}
+
+static pdk_status take(const struct secret *secret, char **out) {
+    if (secret->text && secret->file)
+        return pdk__fail(PDK_INVALID, "options: %s and %s_file: set one of them", secret->name, secret->name);
+    if (secret->file)
+        return take_file(secret, out);
+    *out = g_strdup(secret->text);
+    return PDK_OK;
+}
+
+static pdk_status check(const struct pdk__credentials *c) {
+    if (c->digest && (!strchr(c->digest, ':') || c->digest[0] == ':' || strlen(c->digest) > DIGEST_MAX))
+        return pdk__fail(PDK_INVALID, "options: digest is not \"user:password\"");
+    if (c->tls && !pdk__zk_has_tls())
+        return pdk__fail(PDK_UNSUPPORTED,
+                         "options: tls: this build of libzookeeper has no TLS; leave it NULL, or use one "
+                         "that has");
+    return PDK_OK;
+}
+
+pdk_status pdk__credentials_take(pdk_session_options *options, struct pdk__credentials *out) {
+    struct secret digest = {"digest", options->digest, options->digest_file, DIGEST_MAX};
+    struct secret tls = {"tls", options->tls, options->tls_file, TLS_MAX};
+    *out = (struct pdk__credentials){NULL, NULL};
+    pdk_status status = take(&digest, &out->digest);
+    if (status == PDK_OK)
+        status = take(&tls, &out->tls);
+    if (status == PDK_OK)
+        status = check(out);
+    options->digest = out->digest;
+    options->tls = out->tls;
+    return status;
+}
+
+void pdk__credentials_free(struct pdk__credentials *credentials) {
+    wipe(credentials->digest);
+    wipe(credentials->tls);
+    *credentials = (struct pdk__credentials){NULL, NULL};
+}
