@@ -12,6 +12,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 check_pie_supported(LANGUAGES C)
+# The length of a run path is in a program, also when the installation has changed the path.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 if(PDK_SANITIZE)
     add_compile_options(-fsanitize=${PDK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # Chroots of Debian, for the scripts that source this: package, debian, arm64, reproduce. They set `root`, and call chroots_begin.
 #
 #   base    the smallest Debian of a suite; kept, and never used but as the source of copies
