@@ -10,7 +10,7 @@ struct sim_ensemble *platform_ensemble;
 struct rival rivals[RIVALS], *const first = &rivals[0], *const second = &rivals[1];
 
 static const struct sim_ensemble_config config = {
-    .servers = 3,
+    .servers = PLATFORM_SERVERS,
     .tick = TICK,
     .sync_limit = 20,
     .election_least = 100 * SIM_MS,
@@ -80,9 +80,15 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, r, NULL), PDK_OK);
 }
 
+pdk_session *platform_open(const pdk_session_options *options) {
+    pdk_session *s;
+    ck_assert_int_eq(pdk__session_begin(SERVERS, options, &platform, &s), PDK_OK);
+    return s;
+}
+
 static void open_in(void *subject, void *what) {
     struct rival *r = subject;
-    ck_assert_int_eq(pdk__session_begin(SERVERS, what, &platform, &r->session), PDK_OK);
+    r->session = platform_open(what);
     ck_assert_int_eq(pdk_lock_new(r->session, "/locks/one", NULL, &r->lock), PDK_OK);
 }
 

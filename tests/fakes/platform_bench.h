@@ -14,6 +14,7 @@
 #define TIMEOUT_MS 2000
 #define TIMEOUT (TIMEOUT_MS * SIM_MS)
 #define RIVALS 3
+#define PLATFORM_SERVERS 3
 
 /* A process with a session and a lock, its hold, and what it heard. */
 struct rival {
@@ -49,6 +50,9 @@ void platform_block(const struct rival *r, bool blocked);
 /* From now on so many requests of that kind cannot be sent: by whomever. How many of them there were. */
 void platform_refuse(enum pdk__op_kind kind, int32_t times);
 int32_t platform_refused(void);
+
+/* In a process: a session whose requests platform_refuse refuses. */
+pdk_session *platform_open(const pdk_session_options *options);
 
 void rival_open(struct rival *r);
 void rival_acquire(struct rival *r, int64_t timeout_ms);

@@ -4,59 +4,42 @@
  * The judge looks every 5 ms. No stripe has two valid holds, but for those whose nodes were deleted. In a run without faults nobody
  * waits for any stripe while one stands empty. Nobody is granted with another number. After the faults everybody who waits for ever is
  * served, and nothing is left. */
-#include "platform_bench.h"
+#include "contest.h"
 
 #include <string.h>
 
-enum { STRIPES = 4, WORKERS = 4, KEYS = 6, STEP_MS = 5, EMPTY_MS = 300 };
+enum { STRIPES = 4, WORKERS = 4, KEYS = 6, EMPTY_MS = 300 };
 enum way { ONE_KEY, SOME_KEYS, ANY, WRONG_NUMBER, WAYS };
 
 static const char *const keys[KEYS] = {"a", "b", "c", "d", "e", "f"};
 
-struct member;
-
-struct worker {
-    struct member *member;
-    pdk_hold *hold;
-    pdk_claim *claim;
-    enum way way;
-    bool asking, cancelled, is_try;
-    int64_t asked_at, limit; /* ns; 0: it waits for ever */
-};
-
 static struct member {
-    struct rival *rival;
     pdk_session *session;
     pdk_striped *striped, *wrong;
     pdk_lock *lock[STRIPES]; /* of each stripe */
-    struct worker workers[WORKERS];
 } members[RIVALS];
 
-static GRand *dice;
-static bool faulty;         /* something goes wrong in this run */
-static GHashTable *deleted; /* nodes that the administrator deleted: their holders believe a little longer */
+static enum way ways[RIVALS][WORKERS];
+static bool faulty; /* something goes wrong in this run */
 static unsigned granted[WAYS], busy, refused;
 static int64_t empty_since[STRIPES];
 
-static bool one_in(int times) { return g_rand_int_range(dice, 0, times) == 0; }
+static enum way *way_of(const struct worker *w) { return &ways[w->process][w->number]; }
 
 /* ---- in its process */
 
-static void begin_in(void *subject, void *what) {
-    struct member *m = subject;
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+static void open_in(void *subject, void *what) {
+    struct member *m = &members[*(const int *)subject];
     (void)what;
-    options.session_timeout_ms = TIMEOUT_MS;
-    options.server_tick_ms = TICK / SIM_MS;
-    m->session = sim_session_open(&m->rival->process, "10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181/app", &options);
+    m->session = trouble_open();
     ck_assert_int_eq(pdk_striped_new(m->session, "/s/striped", STRIPES, NULL, &m->striped), PDK_OK);
     ck_assert_int_eq(pdk_striped_new(m->session, "/s/striped", STRIPES + 1, NULL, &m->wrong), PDK_OK);
     for (int32_t i = 0; i < STRIPES; i++)
         ck_assert_int_eq(pdk_striped_lock(m->striped, i, &m->lock[i]), PDK_OK);
 }
 
-static void give_back_in(void *subject, void *what) {
-    struct member *m = subject;
+static void close_in(void *subject, void *what) {
+    struct member *m = &members[*(const int *)subject];
     (void)what;
     for (int i = 0; i < STRIPES; i++)
         pdk_lock_unref(m->lock[i]);
@@ -65,37 +48,29 @@ static void give_back_in(void *subject, void *what) {
     pdk_session_unref(m->session);
 }
 
-static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
-    struct worker *w = user;
-    ck_assert(w->asking);
-    w->asking = false;
-    pdk_claim_unref(g_steal_pointer(&w->claim));
-    ck_assert_int_eq(hold != NULL, status == PDK_OK);
-    ck_assert(!w->cancelled || status == PDK_CANCELED);
-    ck_assert(!w->limit || platform_agenda.now <= w->asked_at + w->limit + SECOND / 2);
+static void answered(struct worker *w, pdk_status status) {
+    enum way way = *way_of(w);
     ck_assert(faulty || !w->is_try || platform_agenda.now <= w->asked_at + SECOND);
-    ck_assert(w->way == WRONG_NUMBER ? status != PDK_OK : status != PDK_MISMATCH);
+    ck_assert(way == WRONG_NUMBER ? status != PDK_OK : status != PDK_MISMATCH);
     ck_assert(w->limit || status == PDK_OK || status == PDK_CANCELED || status == PDK_MISMATCH);
     refused += status == PDK_MISMATCH;
     busy += status == PDK_BUSY;
-    if (hold) {
-        w->hold = hold;
-        granted[w->way]++;
-        ck_assert(pdk_hold_valid(hold));
-    }
+    granted[way] += status == PDK_OK;
 }
 
 static pdk_status begin_claim(struct worker *w, int64_t ms) {
-    struct member *m = w->member;
-    int32_t one = pdk_stripe_of(keys[g_rand_int_range(dice, 0, KEYS)], 1, STRIPES), other = (one + 1) % STRIPES;
+    const struct member *m = &members[w->process];
+    int32_t one = pdk_stripe_of(keys[one_of(KEYS)], 1, STRIPES), other = (one + 1) % STRIPES;
     pdk_right rights[] = {pdk_right_lock(m->lock[one]), pdk_right_lock(m->lock[other])};
-    switch (w->way) {
+    contest_ask(w, ms);
+    switch (*way_of(w)) {
     case ONE_KEY:
-        return pdk_lock_acquire_async(m->lock[one], ms, on_answer, w, &w->claim);
+        return pdk_lock_acquire_async(m->lock[one], ms, contest_answer, w, &w->claim);
     case SOME_KEYS:
-        return pdk_acquire_all_async(rights, 2, ms, NULL, on_answer, w, &w->claim);
+        return pdk_acquire_all_async(rights, 2, ms, NULL, contest_answer, w, &w->claim);
     default:
-        return pdk_striped_acquire_any_async(w->way == ANY ? m->striped : m->wrong, ms, on_answer, w, &w->claim);
+        return pdk_striped_acquire_any_async(*way_of(w) == ANY ? m->striped : m->wrong, ms, contest_answer, w,
+                                             &w->claim);
     }
 }
 
@@ -103,67 +78,36 @@ static void ask_in(void *subject, void *what) {
     struct worker *w = subject;
     (void)what;
     int64_t ms = one_in(4) ? 0 : one_in(4) ? 300 : PDK_FOREVER;
-    w->way = one_in(10) ? WRONG_NUMBER : (enum way)g_rand_int_range(dice, ONE_KEY, WRONG_NUMBER);
-    w->is_try = ms == 0;
-    w->limit = ms == PDK_FOREVER ? 0 : (ms == 0 ? 5000 : ms) * SIM_MS; /* a try has request_timeout_ms */
-    w->asked_at = platform_agenda.now;
-    w->cancelled = false;
-    w->asking = true;
+    *way_of(w) = one_in(10) ? WRONG_NUMBER : (enum way)one_of(WRONG_NUMBER);
     ck_assert_int_eq(begin_claim(w, ms), PDK_OK);
 }
 
 static void ask_first_in(void *subject, void *what) {
     (void)what;
+    *way_of(subject) = ANY;
     ck_assert_int_eq(begin_claim(subject, PDK_FOREVER), PDK_OK);
 }
 
-static void cancel_in(void *subject, void *what) {
-    struct worker *w = subject;
-    (void)what;
-    w->cancelled = pdk_claim_cancel(w->claim) == PDK_OK;
-}
-
-static void release_in(void *subject, void *what) {
-    struct worker *w = subject;
-    pdk_hold *hold = g_steal_pointer(&w->hold);
-    (void)what;
-    bool valid = pdk_hold_valid(hold);
-    ck_assert_int_eq(pdk_hold_release(hold), valid ? PDK_OK : PDK_LOST);
-}
-
 static void judge_in(void *subject, void *what) {
-    struct member *m = subject;
+    const struct worker *w = subject;
     int *inside = what;
-    for (int k = 0; k < WORKERS; k++) {
-        pdk_hold *hold = m->workers[k].hold;
-        int32_t count = hold ? MAX(pdk_hold_parts(hold), 1) : 0;
-        for (int32_t i = 0; i < count; i++) {
-            const pdk_hold *part = pdk_hold_parts(hold) ? pdk_hold_part(hold, i) : hold;
-            int32_t stripe = pdk_striped_stripe(m->striped, part);
-            ck_assert_int_ge(stripe, 0);
-            if (!g_hash_table_contains(deleted, pdk_hold_node(part)))
-                inside[stripe] += pdk_hold_valid(part);
-        }
+    int32_t parts = pdk_hold_parts(w->hold), count = MAX(parts, 1);
+    for (int32_t i = 0; i < count; i++) {
+        const pdk_hold *part = parts ? pdk_hold_part(w->hold, i) : w->hold;
+        int32_t stripe = pdk_striped_stripe(members[w->process].striped, part);
+        ck_assert_int_ge(stripe, 0);
+        if (!trouble_deleted(pdk_hold_node(part)))
+            inside[stripe] += pdk_hold_valid(part);
     }
 }
 
 /* ---- a run */
 
-static size_t children(const char *path, GPtrArray *names) {
-    size_t count = 0;
-    if (!sim_tree_find(sim_truth(platform_ensemble), path))
-        return 0;
-    const char *const *found = sim_tree_children(sim_truth(platform_ensemble), path, &count);
-    for (size_t i = 0; names && i < count; i++)
-        g_ptr_array_add(names, g_strdup_printf("%s/%s", path, found[i]));
-    return count;
-}
-
 static size_t nodes(GPtrArray *names) {
-    size_t count = children("/app/s/striped/any", names);
+    size_t count = trouble_children("/app/s/striped/any", names);
     for (int i = 0; i < STRIPES; i++) {
         g_autofree char *path = g_strdup_printf("/app/s/striped/%04d", i);
-        size_t queued = children(path, names);
+        size_t queued = trouble_children(path, names);
         count += queued;
         if (queued > 0)
             empty_since[i] = platform_agenda.now;
@@ -171,23 +115,27 @@ static size_t nodes(GPtrArray *names) {
     return count;
 }
 
-/* Somebody waits for any stripe, of those who may have one, and since so long. */
+static void deletable(GPtrArray *paths) { nodes(paths); }
+
+/* In a run without faults somebody waits for any stripe, of those who may have one, and since so long. */
 static bool somebody_waits_for_any(int64_t ns) {
-    for (int i = 0; i < RIVALS; i++)
+    for (int i = 0; !faulty && i < RIVALS; i++)
         for (int k = 0; k < WORKERS; k++) {
-            const struct worker *w = &members[i].workers[k];
-            if (w->asking && w->way == ANY && w->asked_at + ns < platform_agenda.now)
+            const struct worker *w = &workers[i][k];
+            if (w->asking && *way_of(w) == ANY && w->asked_at + ns < platform_agenda.now)
                 return true;
         }
     return false;
 }
 
-static void judge(bool faults) {
+static void judge(void) {
     int inside[STRIPES] = {0};
     for (int i = 0; i < RIVALS; i++)
-        sim_call_in(&members[i].rival->process, judge_in, &members[i], inside);
+        for (int k = 0; k < WORKERS; k++)
+            if (workers[i][k].hold)
+                sim_call_in(&rivals[i].process, judge_in, &workers[i][k], inside);
     nodes(NULL);
-    bool waits = !faults && somebody_waits_for_any(EMPTY_MS * SIM_MS);
+    bool waits = somebody_waits_for_any(EMPTY_MS * SIM_MS);
     for (int i = 0; i < STRIPES; i++) {
         ck_assert_int_le(inside[i], 1);
         ck_assert_msg(!waits || empty_since[i] + EMPTY_MS * SIM_MS > platform_agenda.now,
@@ -195,128 +143,45 @@ static void judge(bool faults) {
     }
 }
 
-static void pass(bool faults) {
-    platform_pass(STEP_MS * SIM_MS);
-    judge(faults);
-}
-
-static void do_something(struct worker *w, bool goes_on) {
-    struct sim_process *process = &w->member->rival->process;
-    if (w->hold && one_in(20))
-        sim_call_in(process, release_in, w, NULL);
-    else if (w->asking && goes_on && one_in(200))
-        sim_call_in(process, cancel_in, w, NULL);
-    else if (goes_on && !w->hold && !w->asking && one_in(8))
-        sim_call_in(process, ask_in, w, NULL);
-}
-
-static void everybody_does_something(bool goes_on) {
-    for (int i = 0; i < RIVALS; i++)
-        for (int k = 0; k < WORKERS; k++)
-            do_something(&members[i].workers[k], goes_on);
-}
-
-static void delete_one(void) {
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    nodes(names);
-    if (names->len == 0)
-        return;
-    const char *path = g_ptr_array_index(names, (guint)g_rand_int_range(dice, 0, (gint32)names->len));
-    struct sim_packet *packet = sim_alloc(&platform_agenda, sizeof *packet);
-    *packet = (struct sim_packet){
-        .kind = SIM_REQUEST, .op = SIM_OP_DELETE, .path = sim_text(&platform_agenda, path), .data = ""};
-    if (sim_admin(platform_ensemble, packet))
-        g_hash_table_add(deleted, g_strdup(path));
-}
-
-static int blocked_for[RIVALS]; /* steps */
-
-static void something_goes_wrong(void) {
-    static const enum pdk__op_kind kinds[] = {PDK__OP_CREATE, PDK__OP_LIST, PDK__OP_WATCH, PDK__OP_DELETE,
-                                              PDK__OP_MKDIR};
-    if (one_in(60))
-        delete_one();
-    if (one_in(100))
-        platform_refuse(kinds[g_rand_int_range(dice, 0, G_N_ELEMENTS(kinds))], 2);
-    for (int i = 0; i < RIVALS; i++) {
-        if (blocked_for[i] == 0 && one_in(400)) {
-            blocked_for[i] = g_rand_int_range(dice, 10, 700);
-            platform_block(members[i].rival, true);
-        } else if (blocked_for[i] > 0 && --blocked_for[i] == 0) {
-            platform_block(members[i].rival, false);
-        }
-    }
-}
-
-static bool somebody_is_busy(void) {
-    for (int i = 0; i < RIVALS; i++)
-        for (int k = 0; k < WORKERS; k++)
-            if (members[i].workers[k].hold || members[i].workers[k].asking)
-                return true;
-    return false;
-}
-
-static void begin(guint seed) {
-    dice = g_rand_new_with_seed(seed);
-    deleted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    memset(granted, 0, sizeof granted);
-    busy = refused = 0;
-    memset(members, 0, sizeof members);
-    memset(blocked_for, 0, sizeof blocked_for);
-    for (int i = 0; i < RIVALS; i++) {
-        members[i].rival = &rivals[i];
-        for (int k = 0; k < WORKERS; k++)
-            members[i].workers[k].member = &members[i];
-        sim_call_in(&rivals[i].process, begin_in, &members[i], NULL);
-    }
-    platform_pass(SECOND);
-    struct worker *w = &members[0].workers[0]; /* the right number is recorded first */
-    *w = (struct worker){.member = &members[0], .way = ANY, .asking = true, .asked_at = platform_agenda.now};
-    sim_call_in(&rivals[0].process, ask_first_in, w, NULL);
-    platform_pass(SECOND);
-    ck_assert_ptr_nonnull(w->hold);
-}
-
-static void end(void) {
-    for (int i = 0; i < RIVALS; i++)
-        sim_call_in(&rivals[i].process, give_back_in, &members[i], NULL);
-    g_rand_free(dice);
-    g_hash_table_destroy(deleted);
-}
-
-/* Everybody is served, and nothing is left. */
-static void come_to_rest(void) {
-    for (int i = 0; i < RIVALS; i++)
-        platform_block(members[i].rival, false);
-    for (int64_t until = platform_agenda.now + 60 * SECOND; somebody_is_busy();) {
-        ck_assert_msg(platform_agenda.now < until, "somebody waits for ever");
-        everybody_does_something(false);
-        pass(true);
-    }
-    for (int64_t until = platform_agenda.now + 10 * SECOND; nodes(NULL) > 0; pass(true))
-        ck_assert_msg(platform_agenda.now < until, "a node is left");
-}
+static const struct contest stripes_contest = {
+    .workers = WORKERS,
+    .gives_back = 20,
+    .trouble = {.deletes = 60,
+                .refuses = 100,
+                .cuts = 400,
+                .blocks = 400,
+                .kinds = {PDK__OP_CREATE, PDK__OP_LIST, PDK__OP_WATCH, PDK__OP_DELETE, PDK__OP_MKDIR, PDK__OP_GET},
+                .kinds_count = 6,
+                .deletable = deletable},
+    .open = open_in,
+    .close = close_in,
+    .ask = ask_in,
+    .answered = answered,
+    .judge = judge,
+};
 
 static void run(guint seed, bool faults) {
     faulty = faults;
-    platform_end();
-    platform_begin(seed);
-    begin(seed);
+    memset(granted, 0, sizeof granted);
+    busy = refused = 0;
+    contest_begin(&stripes_contest, seed);
+    sim_call_in(&rivals[0].process, ask_first_in, &workers[0][0], NULL); /* the right number is recorded first */
+    platform_pass(SECOND);
+    ck_assert_ptr_nonnull(workers[0][0].hold);
     for (int i = 0; i < STRIPES; i++)
         empty_since[i] = platform_agenda.now;
-    for (int i = 0; i < 15000 / STEP_MS; i++) {
-        everybody_does_something(true);
-        if (faults)
-            something_goes_wrong();
-        pass(faults);
-    }
-    come_to_rest();
+    contest_play(15000, faults);
+    faulty = true; /* the last ones may be alone */
+    contest_rest();
+    for (int64_t until = platform_agenda.now + 10 * SECOND; nodes(NULL) > 0; platform_pass(SIM_MS))
+        ck_assert_msg(platform_agenda.now < until, "a node is left");
     for (int way = ONE_KEY; way < WRONG_NUMBER; way++)
         ck_assert_uint_gt(granted[way], 10);
     ck_assert_uint_eq(granted[WRONG_NUMBER], 0);
     ck_assert_uint_gt(refused, 5);
     ck_assert_uint_gt(busy, 10);
-    end();
+    ck_assert(faults ? trouble_count.refused > 10 && trouble_count.deleted > 10 : trouble_count.refused == 0);
+    contest_end();
 }
 
 START_TEST(stripes) { run((guint)_i + 1, false); }

@@ -13,6 +13,7 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", 
          *(["-mcx16"] if platform.machine() == "x86_64" else [])]
 SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
 DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
+CONTEST = ["tests/fakes/contest.c", "tests/fakes/trouble.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 # A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
@@ -73,8 +74,8 @@ JUDGES = {
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"]),
     "answers": Judge("tests/unit/test_contender_answers.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                      packages=["check", "glib-2.0"], libraries=["-lpthread"]),
-    "all": check_program("tests/fakes/test_driver_all.c", "tests/fakes/platform_bench.c", *SUPPORT),
-    "striped": check_program("tests/fakes/test_driver_striped.c", "tests/fakes/platform_bench.c", *SUPPORT),
+    "all": check_program("tests/fakes/test_driver_all.c", *CONTEST, *SUPPORT),
+    "striped": check_program("tests/fakes/test_driver_striped.c", *CONTEST, *SUPPORT),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
     "striped_keys": check_program("tests/integration/test_striped.c", "tests/integration/stripes.c",
                                   "tests/integration/refused.c", *SERVERS),

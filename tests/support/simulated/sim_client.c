@@ -36,6 +36,7 @@ static const char *name_of(const char *path) {
 
 static void set_stat(struct pdk__reply *reply, const struct sim_stat *stat) {
     reply->token = stat->czxid;
+    reply->zxid = MAX(stat->mzxid, stat->pzxid);
     reply->owner = stat->owner;
     reply->ctime_ms = stat->ctime_ms;
     reply->mtime_ms = stat->mtime_ms;
