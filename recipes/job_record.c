@@ -130,8 +130,14 @@ static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
     return status == PDK_OK && again != version ? PDK_UNAVAILABLE : status; /* another one runs: look anew */
 }
 
+static void clear(void *look) { pdk__job_look_clear(look); }
+
 pdk_status pdk__job_look(struct pdk__job_look *look, pdk_session *s, int64_t timeout_ms) {
-    return pdk__query_run(s, look->name, look->record, timeout_ms, ask, look);
+    struct pdk__leave leave = {.after = clear, .user = look};
+    pdk__leave_push(&leave);
+    pdk_status status = pdk__query_run(s, look->name, look->record, timeout_ms, ask, look);
+    pdk__leave_pop();
+    return status;
 }
 
 pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
@@ -142,10 +148,10 @@ pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeou
     struct pdk__job_look look;
     char *full = g_strconcat(session->hosts->chroot, path, NULL);
     pdk__job_look_init(&look, name, full);
+    g_free(full);
     status = pdk__job_look(&look, session, timeout_ms);
     if (status == PDK_OK)
         *runs = pdk__job_runs_new(look.found, look.stands);
     pdk__job_look_clear(&look);
-    g_free(full);
     return status;
 }

@@ -17,11 +17,13 @@ struct question {
     enum pdk__result result;      /* of the record's request */
     struct pdk__record_node node; /* of a GET */
     struct pdk__record_node own;  /* the lock node */
+    GBytes *next;                 /* what is written after it */
 };
 
 static void question_free(struct pdk__query *query) {
     struct question *q = (struct question *)query;
     g_bytes_unref(q->node.data);
+    g_bytes_unref(q->next);
     g_free(q);
 }
 
@@ -112,23 +114,23 @@ static pdk_status write_once(struct step *step, struct pdk__request request) {
     return step->done ? PDK_OK : PDK_UNAVAILABLE;
 }
 
-static pdk_status edit(struct step *step, const struct question *q) {
+static pdk_status edit(struct step *step, struct question *q) {
     struct pdk__record_call *c = step->c;
     struct pdk__record_seen seen = {.mtime_ms = q->node.mtime_ms, .now_ms = q->own.ctime_ms};
     seen.data = g_bytes_get_data(q->node.data, &seen.size);
-    GBytes *next = NULL;
-    pdk_status status = c->edit(c->user, &seen, &next);
-    step->done = status == PDK_OK && !next;
-    if (status == PDK_OK && next) {
+    pdk_status status = c->edit(c->user, &seen, &q->next);
+    step->done = status == PDK_OK && !q->next;
+    if (status == PDK_OK && q->next) {
         struct pdk__request set = {.kind = PDK__OP_SET, .versioned = true, .version = q->node.version};
-        set.data = g_bytes_get_data(next, &set.data_size);
+        set.data = g_bytes_get_data(q->next, &set.data_size);
         if (c->handed == 0)
             c->handed = pdk__now(c->hold->s);
         status = write_once(step, set);
     }
-    g_bytes_unref(next);
     return status;
 }
+
+static void drop_question(void *q) { pdk__query_unref(q); }
 
 static pdk_status look(struct step *step) {
     struct pdk__record_call *c = step->c;
@@ -137,6 +139,8 @@ static pdk_status look(struct step *step) {
     pdk__query_send(&q->base, PDK__OP_GET, c->path, on_record, q);
     pdk__query_send(&q->base, PDK__OP_STAT, c->hold->node, on_own, q);
     pdk_status status = pdk__query_wait(&q->base, c->deadline);
+    struct pdk__leave leave = {.locked = drop_question, .user = &q->base};
+    pdk__leave_push(&leave);
     if (status == PDK_NO_PERMISSION)
         status = refused(c, PDK__NOT_ALLOWED, q->base.code);
     else if (status == PDK_OK && !q->own.exists)
@@ -150,6 +154,7 @@ static pdk_status look(struct step *step) {
             pdk__fail(PDK_LIMIT, "%s: %s: its versions are used up; delete it while nobody uses it", c->name, c->path);
     else if (status == PDK_OK)
         status = edit(step, q);
+    pdk__leave_pop();
     pdk__query_unref(&q->base);
     return status;
 }

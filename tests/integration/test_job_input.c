@@ -194,25 +194,40 @@ START_TEST(a_closed_session_ends_a_call) {
 }
 END_TEST
 
-START_TEST(a_thread_may_be_cancelled) {
-    make_it();
+static void *call_record(void *user) {
+    struct call *call = user;
+    pdk_job_runs *runs = NULL;
+    call->status = pdk_job_record(it.a->session, it.path, PDK_FOREVER, &runs);
+    return NULL;
+}
+
+/* Cancel a thread while it waits for the answer to a request of that kind. */
+static void cancel_in(void *(*fn)(void *user), struct call *call, int op) {
     pthread_t thread;
-    struct call call = {0};
     void *result = NULL;
-    ts_proxy_arm(it.a->proxy, TS_OP_GET_DATA, TS_LOSE_REPLY, TS_BLACKHOLE);
-    ck_assert_int_eq(pthread_create(&thread, NULL, call_begin, &call), 0);
+    ts_proxy_arm(it.a->proxy, op, TS_LOSE_REPLY, TS_BLACKHOLE);
+    ck_assert_int_eq(pthread_create(&thread, NULL, fn, call), 0);
     ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
     ck_assert_int_eq(pthread_cancel(thread), 0);
     ck_assert_int_eq(pthread_join(thread, &result), 0);
     ck_assert_ptr_eq(result, PTHREAD_CANCELED);
     ts_proxy_heal(it.a->proxy);
+}
+
+/* In each of its requests. The sanitizer looks what it leaves behind. */
+START_TEST(a_thread_may_be_cancelled) {
+    struct call call = {0};
+    make_it();
+    g_autofree char *record = g_strconcat(it.path, "/record", NULL);
+    cancel_in(call_begin, &call, TS_OP_CREATE); /* of the record */
+    cancel_in(call_begin, &call, TS_OP_GET_DATA);
+    cancel_in(call_begin, &call, TS_OP_SET_DATA); /* which may leave a run that died */
+    ck_assert_int_eq(ts_delete(ts_bench_server(), record), 0);
     call.hold = job_begun(it.job);
-    ts_proxy_arm(it.a->proxy, TS_OP_GET_DATA, TS_LOSE_REPLY, TS_BLACKHOLE);
-    ck_assert_int_eq(pthread_create(&thread, NULL, call_finish, &call), 0);
-    ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
-    ck_assert_int_eq(pthread_cancel(thread), 0);
-    ck_assert_int_eq(pthread_join(thread, &result), 0);
-    ts_proxy_heal(it.a->proxy);
+    cancel_in(call_begin, &call, TS_OP_GET_DATA); /* a look at the run that stands */
+    cancel_in(call_record, &call, TS_OP_GET_DATA);
+    cancel_in(call_finish, &call, TS_OP_GET_DATA);
+    cancel_in(call_finish, &call, TS_OP_SET_DATA);
     job_finished(it.job, call.hold, 0);
 }
 END_TEST

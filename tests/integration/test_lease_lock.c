@@ -3,109 +3,54 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "lease_locks.h"
 #include "refused.h"
-#include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_expire.h"
 #include "ts_observer.h"
 
-enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000, LONG_MS = 3600000 };
-
-static const char secret[] = "the secret of one", other_secret[] = "the secret of another";
-
-static struct {
-    const char *path;
-    char *record;
-    ts_client *a, *b;
-} it;
-
-static void make_it(void) {
-    it.path = ts_fresh_path();
-    it.record = g_strconcat(it.path, "/record", NULL);
-    ts_paddock_keep(it.record, g_free);
-    it.a = ts_bench_client(SESSION_MS);
-    it.b = ts_bench_client(SESSION_MS);
-}
-
-static void unref_lock(void *lock) { pdk_lease_lock_unref(lock); }
-
-static pdk_lease_lock *lock_of(const ts_client *client, const char *with, int64_t duration_ms) {
-    pdk_lease_lock_options options = PDK_LEASE_LOCK_OPTIONS_INIT;
-    pdk_lease_lock *lock = NULL;
-    options.secret = with;
-    options.duration_ms = duration_ms;
-    options.identity = with == secret ? "one" : "another";
-    pdk_status status = pdk_lease_lock_new(client->session, it.path, &options, &lock);
-    ck_assert_msg(status == PDK_OK, "%s", pdk_error_text());
-    ts_paddock_keep(lock, unref_lock);
-    return lock;
-}
-
-static pdk_hold *acquired(pdk_lease_lock *lock) {
-    pdk_hold *hold = NULL;
-    pdk_status status = pdk_lease_lock_acquire(lock, ts_patience(PATIENCE_MS), &hold);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
-    ck_assert(pdk_hold_valid(hold));
-    return hold;
-}
-
-static void stands(pdk_lease_lock *lock, const char *word) {
-    pdk_hold *hold = NULL;
-    refused(pdk_lease_lock_acquire(lock, 0, &hold), PDK_BUSY, word);
-    ck_assert_ptr_null(hold);
-}
-
-static void released(pdk_lease_lock *lock, pdk_hold *hold) {
-    pdk_status status = pdk_lease_lock_release(lock, hold, ts_patience(PATIENCE_MS));
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
-}
-
-static char *text(void) {
-    char *data = NULL;
-    ck_assert_int_eq(ts_get(ts_bench_server(), it.record, &data, NULL, NULL), 0);
-    return data;
-}
-
 START_TEST(held_and_given_up) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, LONG_MS), *b = lock_of(it.b, other_secret, LONG_MS);
-    pdk_hold *hold = acquired(a), *again = NULL;
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
+                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
+    pdk_hold *hold = lease_acquired(a), *again = NULL;
     int64_t token = pdk_hold_token(hold);
-    g_autofree char *held = text();
+    g_autofree char *held = lease_text();
     ck_assert(g_str_has_prefix(held, "paddock-lease 1\nH "));
     ck_assert(g_str_has_suffix(held, " one\n"));
-    ck_assert_ptr_null(strstr(held, secret));
-    stands(b, "");
-    refused(pdk_lease_lock_acquire(a, 0, &again), PDK_DEADLOCK, it.path);
-    released(a, hold);
-    hold = acquired(b);
+    ck_assert_ptr_null(strstr(held, lease_secret));
+    lease_stands(b, "");
+    refused(pdk_lease_lock_acquire(a, 0, &again), PDK_DEADLOCK, lease.path);
+    lease_released(a, hold);
+    hold = lease_acquired(b);
     ck_assert_int_gt(pdk_hold_token(hold), token);
-    released(b, hold);
-    g_autofree char *free = text();
+    lease_released(b, hold);
+    g_autofree char *free = lease_text();
     ck_assert(g_str_has_prefix(free, "paddock-lease 1\nN "));
 }
 END_TEST
 
 /* Its holder is gone, in whichever way; nobody else comes in; the same secret comes back. */
 START_TEST(it_stands_without_its_holder) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, LONG_MS), *b = lock_of(it.b, other_secret, LONG_MS);
-    pdk_lease_lock *restarted = lock_of(it.b, secret, LONG_MS);
-    pdk_hold *hold = acquired(a);
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
+                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
+    pdk_lease_lock *restarted = lease_lock_of(lease.b, lease_secret, LONG_MS);
+    pdk_hold *hold = lease_acquired(a);
     int64_t token = pdk_hold_token(hold);
-    ck_assert_int_eq(ts_expire(it.a->proxy, ts_bench_server()), 0);
+    ck_assert_int_eq(ts_expire(lease.a->proxy, ts_bench_server()), 0);
     pdk_hold_release(hold);
-    stands(b, "for one");
-    refused(pdk_lease_lock_acquire(b, 300, &hold), PDK_TIMEOUT, it.path);
-    hold = acquired(restarted);
+    lease_stands(b, "for one");
+    refused(pdk_lease_lock_acquire(b, 300, &hold), PDK_TIMEOUT, lease.path);
+    hold = lease_acquired(restarted);
     ck_assert_int_gt(pdk_hold_token(hold), token);
-    stands(b, "");
+    lease_stands(b, "");
     pdk_hold_release(hold); /* the lock stays */
-    stands(b, "for one");
-    hold = acquired(a);
-    released(a, hold);
-    released(b, acquired(b));
+    lease_stands(b, "for one");
+    hold = lease_acquired(a);
+    lease_released(a, hold);
+    lease_released(b, lease_acquired(b));
 }
 END_TEST
 
@@ -124,85 +69,87 @@ static void *wait_for_it(void *user) {
 }
 
 START_TEST(it_ends) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, 1500), *b = lock_of(it.b, other_secret, 1500);
-    pdk_hold *hold = acquired(a);
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, 1500),
+                   *b = lease_lock_of(lease.b, lease_other_secret, 1500);
+    pdk_hold *hold = lease_acquired(a);
     int64_t released_at = ts_now_ns();
     pdk_hold_release(hold);
     struct waiter w = {.lock = b};
     wait_for_it(&w);
     ck_assert_int_eq(w.status, PDK_OK);
     ck_assert_int_ge(w.at_ns - released_at, INT64_C(1400) * 1000000); /* the write was a little earlier */
-    released(b, w.hold);
+    lease_released(b, w.hold);
 }
 END_TEST
 
 START_TEST(a_waiter_hears_that_it_is_given_up) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, LONG_MS), *b = lock_of(it.b, other_secret, LONG_MS);
-    pdk_hold_release(acquired(a)); /* it stands */
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
+                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
+    pdk_hold_release(lease_acquired(a)); /* it stands */
     struct waiter w = {.lock = b};
     GThread *thread = g_thread_new("waiter", wait_for_it, &w);
     ts_sleep_ms(100);
-    released(a, acquired(a));
+    lease_released(a, lease_acquired(a));
     g_thread_join(thread);
     ck_assert_int_eq(w.status, PDK_OK);
-    released(b, w.hold);
+    lease_released(b, w.hold);
 }
 END_TEST
 
 START_TEST(it_is_renewed) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, 1000);
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, 1000);
     ts_stat first, later;
-    pdk_hold *hold = acquired(a);
+    pdk_hold *hold = lease_acquired(a);
     ck_assert_int_le(pdk_hold_remaining_ms(hold), 1000);
-    ck_assert_int_eq(ts_get(ts_bench_server(), it.record, NULL, NULL, &first), 0);
-    ts_proxy_arm(it.a->proxy, TS_OP_SET_DATA, TS_LOSE_REPLY, TS_PASS);
-    ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
+    ck_assert_int_eq(ts_get(ts_bench_server(), lease.record, NULL, NULL, &first), 0);
+    ts_proxy_arm(lease.a->proxy, TS_OP_SET_DATA, TS_LOSE_REPLY, TS_PASS);
+    ck_assert(ts_proxy_wait_fired(lease.a->proxy, PATIENCE_MS));
     ts_sleep_ms(1500);
     ck_assert_msg(pdk_hold_valid(hold), "%s", pdk_reason_name(pdk_hold_reason(hold)));
-    ck_assert_int_eq(ts_get(ts_bench_server(), it.record, NULL, NULL, &later), 0);
+    ck_assert_int_eq(ts_get(ts_bench_server(), lease.record, NULL, NULL, &later), 0);
     ck_assert_int_gt(later.mtime, first.mtime + 700);
-    released(a, hold);
+    lease_released(a, hold);
 }
 END_TEST
 
 /* The session is well, and the record cannot be written: the hold is lost before the record ends. */
 START_TEST(it_cannot_be_renewed) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, 1500);
-    pdk_hold *hold = acquired(a);
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, 1500);
+    pdk_hold *hold = lease_acquired(a);
     ts_lost *lost = ts_lost_watch(hold);
     ts_observer *admin = ts_observer_open(ts_bench_server());
-    ck_assert_int_eq(ts_observer_set_acl(admin, it.record, TS_PERM_READ, "world", "anyone"), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, lease.record, TS_PERM_READ, "world", "anyone"), 0);
     ts_observer_close(admin);
     ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
-    refused(pdk_lease_lock_release(a, hold, PATIENCE_MS), PDK_LOST, it.path);
+    refused(pdk_lease_lock_release(a, hold, PATIENCE_MS), PDK_LOST, lease.path);
     pdk_hold_release(hold);
-    refused(pdk_lease_lock_acquire(a, PATIENCE_MS, &hold), PDK_NO_PERMISSION, it.path);
+    refused(pdk_lease_lock_acquire(a, PATIENCE_MS, &hold), PDK_NO_PERMISSION, lease.path);
 }
 END_TEST
 
 START_TEST(somebody_else_writes) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, 1500), *b = lock_of(it.b, secret, LONG_MS);
-    pdk_hold *hold = acquired(a);
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, 1500), *b = lease_lock_of(lease.b, lease_secret, LONG_MS);
+    pdk_hold *hold = lease_acquired(a);
     ts_lost *lost = ts_lost_watch(hold);
-    ck_assert_int_eq(ts_set(ts_bench_server(), it.record, "alien"), 0);
+    ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, "alien"), 0);
     ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
     pdk_hold_release(hold);
-    refused(pdk_lease_lock_acquire(a, PATIENCE_MS, &hold), PDK_DAMAGED, it.path);
-    ck_assert_int_eq(ts_set(ts_bench_server(), it.record, "paddock-lease 2\nx"), 0);
-    refused(pdk_lease_lock_acquire(a, PATIENCE_MS, &hold), PDK_UNSUPPORTED, it.path);
-    ck_assert_int_eq(ts_delete(ts_bench_server(), it.record), 0);
-    hold = acquired(b);
-    ck_assert_int_eq(ts_set(ts_bench_server(), it.record, "alien"), 0);
-    refused(pdk_lease_lock_release(b, hold, PATIENCE_MS), PDK_DAMAGED, it.path);
-    ck_assert_int_eq(ts_delete(ts_bench_server(), it.record), 0);
-    refused(pdk_lease_lock_release(b, hold, PATIENCE_MS), PDK_REPLACED, it.path);
+    refused(pdk_lease_lock_acquire(a, PATIENCE_MS, &hold), PDK_DAMAGED, lease.path);
+    ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, "paddock-lease 2\nx"), 0);
+    refused(pdk_lease_lock_acquire(a, PATIENCE_MS, &hold), PDK_UNSUPPORTED, lease.path);
+    ck_assert_int_eq(ts_delete(ts_bench_server(), lease.record), 0);
+    hold = lease_acquired(b);
+    ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, "alien"), 0);
+    refused(pdk_lease_lock_release(b, hold, PATIENCE_MS), PDK_DAMAGED, lease.path);
+    ck_assert_int_eq(ts_delete(ts_bench_server(), lease.record), 0);
+    refused(pdk_lease_lock_release(b, hold, PATIENCE_MS), PDK_REPLACED, lease.path);
     pdk_hold_release(hold);
 }
 END_TEST
@@ -211,22 +158,23 @@ END_TEST
 START_TEST(a_renewal_under_way) {
     static const int ops[] = {TS_OP_GET_DATA, TS_OP_SET_DATA};
     static const char *const records[] = {NULL, "paddock-lease 1\nN 1\n"};
-    make_it();
-    it.a = ts_bench_client(SLOW_MS);
-    pdk_lease_lock *a = lock_of(it.a, secret, 1000);
+    lease_make(SESSION_MS);
+    lease.a = ts_bench_client(SLOW_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, 1000);
     for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
-        pdk_hold *hold = acquired(a);
-        ts_proxy_arm(it.a->proxy, ops[i], TS_LOSE_REPLY, TS_BLACKHOLE);
-        ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
+        pdk_hold *hold = lease_acquired(a);
+        ts_proxy_arm(lease.a->proxy, ops[i], TS_LOSE_REPLY, TS_BLACKHOLE);
+        ck_assert(ts_proxy_wait_fired(lease.a->proxy, PATIENCE_MS));
         pdk_hold_release(hold);
-        ts_proxy_heal(it.a->proxy);
-        ck_assert_int_eq(pdk_session_flush(it.a->session, ts_patience(PATIENCE_MS)), PDK_OK);
+        ts_proxy_heal(lease.a->proxy);
+        ck_assert_int_eq(pdk_session_flush(lease.a->session, ts_patience(PATIENCE_MS)), PDK_OK);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
-        pdk_hold *hold = acquired(a);
+        pdk_hold *hold = lease_acquired(a);
         ts_lost *lost = ts_lost_watch(hold);
-        ck_assert_int_eq(
-            records[i] ? ts_set(ts_bench_server(), it.record, records[i]) : ts_delete(ts_bench_server(), it.record), 0);
+        ck_assert_int_eq(records[i] ? ts_set(ts_bench_server(), lease.record, records[i])
+                                    : ts_delete(ts_bench_server(), lease.record),
+                         0);
         ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
         ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
         pdk_hold_release(hold);
@@ -239,27 +187,28 @@ START_TEST(lost_answers_are_settled) {
     static const ts_proxy_loss losses[] = {TS_LOSE_REQUEST, TS_LOSE_REPLY};
     for (size_t k = 0; k < G_N_ELEMENTS(losses); k++) {
         for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
-            make_it();
-            pdk_lease_lock *a = lock_of(it.a, secret, LONG_MS);
-            ts_proxy_arm(it.a->proxy, ops[i], losses[k], TS_PASS);
-            pdk_hold *hold = acquired(a);
-            ck_assert(ts_proxy_wait_fired(it.a->proxy, PATIENCE_MS));
+            lease_make(SESSION_MS);
+            pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS);
+            ts_proxy_arm(lease.a->proxy, ops[i], losses[k], TS_PASS);
+            pdk_hold *hold = lease_acquired(a);
+            ck_assert(ts_proxy_wait_fired(lease.a->proxy, PATIENCE_MS));
             if (i < 2)
-                ts_proxy_arm(it.a->proxy, ops[i], losses[k], TS_PASS);
-            released(a, hold);
+                ts_proxy_arm(lease.a->proxy, ops[i], losses[k], TS_PASS);
+            lease_released(a, hold);
         }
     }
 }
 END_TEST
 
 START_TEST(a_closed_session_ends_the_wait) {
-    make_it();
-    pdk_lease_lock *a = lock_of(it.a, secret, LONG_MS), *b = lock_of(it.b, other_secret, LONG_MS);
-    pdk_hold_release(acquired(a));
+    lease_make(SESSION_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
+                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
+    pdk_hold_release(lease_acquired(a));
     struct waiter w = {.lock = b};
     GThread *thread = g_thread_new("waiter", wait_for_it, &w);
     ts_sleep_ms(200);
-    ck_assert_int_eq(pdk_session_close(it.b->session, PATIENCE_MS), PDK_OK);
+    ck_assert_int_eq(pdk_session_close(lease.b->session, PATIENCE_MS), PDK_OK);
     g_thread_join(thread);
     ck_assert_int_eq(w.status, PDK_CLOSED);
 }
@@ -273,8 +222,8 @@ struct cost {
 static void count_cost(struct cost *least) {
     ts_proxy_counters counters;
     ts_sleep_ms(50);
-    ts_proxy_read(it.a->proxy, &counters);
-    ts_proxy_zero(it.a->proxy);
+    ts_proxy_read(lease.a->proxy, &counters);
+    ts_proxy_zero(lease.a->proxy);
     if (least && counters.rounds < least->rounds)
         least->rounds = counters.rounds;
     if (least && counters.writes < least->writes)
@@ -285,21 +234,21 @@ static void count_cost(struct cost *least) {
  * deletion. */
 START_TEST(what_it_costs) {
     struct cost acquire = {99, 99}, release = acquire, back = acquire;
-    make_it();
-    it.a = ts_bench_client(SLOW_MS);
-    pdk_lease_lock *a = lock_of(it.a, secret, LONG_MS);
-    released(a, acquired(a));
+    lease_make(SESSION_MS);
+    lease.a = ts_bench_client(SLOW_MS);
+    pdk_lease_lock *a = lease_lock_of(lease.a, lease_secret, LONG_MS);
+    lease_released(a, lease_acquired(a));
     for (int i = 0; i < 4; i++) {
-        ck_assert_int_eq(pdk_session_flush(it.a->session, PATIENCE_MS), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(lease.a->session, PATIENCE_MS), PDK_OK);
         count_cost(NULL);
-        pdk_hold *hold = acquired(a);
+        pdk_hold *hold = lease_acquired(a);
         count_cost(&acquire);
         pdk_hold_release(hold);
-        ck_assert_int_eq(pdk_session_flush(it.a->session, PATIENCE_MS), PDK_OK);
+        ck_assert_int_eq(pdk_session_flush(lease.a->session, PATIENCE_MS), PDK_OK);
         count_cost(NULL);
-        hold = acquired(a);
+        hold = lease_acquired(a);
         count_cost(&back);
-        released(a, hold);
+        lease_released(a, hold);
         count_cost(&release);
     }
     ck_assert_msg(acquire.rounds <= 4 && acquire.writes == 2, "%d, %d", (int)acquire.rounds, (int)acquire.writes);
@@ -309,14 +258,15 @@ START_TEST(what_it_costs) {
 END_TEST
 
 START_TEST(bad_input) {
-    make_it();
+    lease_make(SESSION_MS);
     pdk_lease_lock_options o = PDK_LEASE_LOCK_OPTIONS_INIT;
-    pdk_lease_lock *lock = NULL, *a = lock_of(it.a, secret, LONG_MS), *b = lock_of(it.b, other_secret, LONG_MS);
-    pdk_session *s = it.a->session;
+    pdk_lease_lock *lock = NULL, *a = lease_lock_of(lease.a, lease_secret, LONG_MS),
+                   *b = lease_lock_of(lease.b, lease_other_secret, LONG_MS);
+    pdk_session *s = lease.a->session;
     pdk_hold *hold = NULL;
     g_autofree char *large = g_strnfill(1025, 'x'), *path = g_strnfill(501, 'p');
     path[0] = '/';
-    o.secret = secret;
+    o.secret = lease_secret;
     refused(pdk_lease_lock_new(NULL, "/a", &o, &lock), PDK_INVALID, "session");
     refused(pdk_lease_lock_new(s, NULL, &o, &lock), PDK_INVALID, "path");
     refused(pdk_lease_lock_new(s, "a", &o, &lock), PDK_INVALID, "path");
@@ -327,7 +277,7 @@ START_TEST(bad_input) {
     refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "secret");
     o.secret = large;
     refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "secret");
-    o.secret = secret;
+    o.secret = lease_secret;
     o.duration_ms = 999;
     refused(pdk_lease_lock_new(s, "/a", &o, &lock), PDK_INVALID, "duration_ms");
     o.duration_ms = INT64_C(315576000001);
@@ -345,18 +295,18 @@ START_TEST(bad_input) {
     refused(pdk_lease_lock_acquire(a, -2, &hold), PDK_INVALID, "timeout_ms");
     refused(pdk_lease_lock_release(NULL, hold, 0), PDK_INVALID, "lock");
     refused(pdk_lease_lock_release(a, NULL, 0), PDK_INVALID, "hold");
-    o.secret = secret;
-    ck_assert_int_eq(pdk_lease_lock_new(s, it.path, &o, &lock), PDK_OK); /* with the session's identity */
+    o.secret = lease_secret;
+    ck_assert_int_eq(pdk_lease_lock_new(s, lease.path, &o, &lock), PDK_OK); /* with the session's identity */
     ck_assert_int_eq(pdk_lease_lock_acquire(lock, PDK_FOREVER, &hold), PDK_OK);
-    released(lock, hold);
+    lease_released(lock, hold);
     pdk_lease_lock_unref(lock);
-    hold = acquired(a);
+    hold = lease_acquired(a);
     refused(pdk_lease_lock_release(a, hold, -2), PDK_INVALID, "timeout_ms");
     refused(pdk_lease_lock_release(b, hold, 0), PDK_INVALID, "hold");
     pdk_lease_lock_unref(pdk_lease_lock_ref(a));
     ck_assert_ptr_null(pdk_lease_lock_ref(NULL));
     pdk_lease_lock_unref(NULL);
-    released(a, hold);
+    lease_released(a, hold);
 }
 END_TEST
 
