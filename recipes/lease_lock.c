@@ -31,12 +31,14 @@
 enum { ROOM = PDK__PATH_MAX - 12, SECRET_LEAST = 16, SECRET_MOST = 1024, DURATION_LEAST = 1000 };
 
 struct pdk_lease_lock {
-    atomic_uint refs;
-    struct pdk__queue *queue;      /* of the lock */
+    atomic_uint refs;              /* the caller's */
+    atomic_uint uses;              /* one for all of those, and one for each call that acquires */
+    struct pdk__queue *queue;      /* of the lock; a reference */
     char *record;                  /* its path, chroot included */
     struct pdk__lease_record mine; /* but for the token */
 };
 
+static const char dropped[] = "the lease lock was dropped";
 static const char acquire_name[] = "pdk_lease_lock_acquire", release_name[] = "pdk_lease_lock_release";
 
 /* ---- the object */
@@ -80,6 +82,7 @@ static pdk_lease_lock *lease_lock_new(pdk_session *session, const char *path, co
     pdk_lease_lock *lock = g_new0(pdk_lease_lock, 1);
     char *below = g_strconcat(path, "/lock", NULL);
     atomic_init(&lock->refs, 1);
+    atomic_init(&lock->uses, 1);
     lock->queue = pdk__queue_new(session, below, &kind, none);
     lock->queue->data = g_strdup(o->identity);
     lock->record = g_strconcat(session->hosts->chroot, path, "/record", NULL);
@@ -105,6 +108,15 @@ pdk_status pdk_lease_lock_new(pdk_session *session, const char *path, const pdk_
     return status;
 }
 
+static void end_use(void *user) {
+    pdk_lease_lock *lock = user;
+    if (atomic_fetch_sub(&lock->uses, 1) != 1)
+        return;
+    pdk__queue_unref(lock->queue);
+    g_free(lock->record);
+    g_free(lock);
+}
+
 pdk_lease_lock *pdk_lease_lock_ref(pdk_lease_lock *lock) {
     if (lock)
         atomic_fetch_add(&lock->refs, 1);
@@ -114,9 +126,12 @@ pdk_lease_lock *pdk_lease_lock_ref(pdk_lease_lock *lock) {
 void pdk_lease_lock_unref(pdk_lease_lock *lock) {
     if (!lock || lock->queue->s->forks != pdk__forks() || atomic_fetch_sub(&lock->refs, 1) != 1)
         return;
-    pdk__queue_close(lock->queue, "the lease lock was dropped");
-    g_free(lock->record);
-    g_free(lock);
+    pdk_session *s = lock->queue->s;
+    pdk__queue_close(pdk__queue_ref(lock->queue), dropped);
+    pdk__lock(s);
+    pdk__wake(&s->on_link); /* who waits for the end of the record */
+    pdk__unlock(s);
+    end_use(lock);
 }
 
 /* ---- the record */
@@ -222,18 +237,21 @@ static bool has_changed(const struct taking *t) {
 
 /* OK: it is worth another claim. */
 static pdk_status await_end(struct taking *t) {
-    pdk_session *s = t->lock->queue->s;
+    const struct pdk__queue *queue = t->lock->queue;
+    pdk_session *s = queue->s;
     pdk_status status = PDK_OK;
     struct pdk__leave leave = {0};
     pdk__leave_push(&leave);
     pdk__lock(s);
     while (status == PDK_OK && pdk__now(s) < t->ends && !has_changed(t)) {
         int64_t next = MIN(pdk__now(s) + LOOK_NS, MIN(t->ends, t->deadline));
-        while (s->ended == PDK_OK && !pdk__interrupted() && pdk__wait(s, &t->lock->queue->s->on_link, next))
+        while (s->ended == PDK_OK && !queue->shut && !pdk__interrupted() && pdk__wait(s, &s->on_link, next))
             ;
         status = pdk__session_usable(s, acquire_name);
         if (status == PDK_OK && pdk__interrupted())
             status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, acquire_name, t->lock->record);
+        if (status == PDK_OK && queue->shut)
+            status = pdk__fail(PDK_CANCELED, "%s: %s: %s", acquire_name, t->lock->record, dropped);
         if (status == PDK_OK && pdk__now(s) >= t->deadline)
             status = pdk__fail(PDK_TIMEOUT, "%s: %s: it stands for another", acquire_name, t->lock->record);
     }
@@ -271,7 +289,12 @@ pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms, pdk_
         return status;
     struct taking t = {.lock = lock, .is_try = timeout_ms == 0, .mine = lock->mine};
     t.deadline = pdk__deadline(s, t.is_try ? 2 * (int64_t)s->request_timeout_ms : timeout_ms);
+    struct pdk__leave leave = {.after = end_use, .user = lock};
+    atomic_fetch_add(&lock->uses, 1);
+    pdk__leave_push(&leave);
     status = acquire(&t);
+    pdk__leave_pop();
+    end_use(lock);
     if (status == PDK_OK)
         *out = t.hold;
     return status;

@@ -71,7 +71,8 @@ PDK_API pdk_status pdk_lease_lock_new(pdk_session *session, const char *path,
                                       const pdk_lease_lock_options *options, pdk_lease_lock **out);
 /* One more reference. Returns lock; NULL is allowed. Does not wait. */
 PDK_API pdk_lease_lock *pdk_lease_lock_ref(pdk_lease_lock *lock);
-/* Gives a reference back. A hold goes on, and is renewed. NULL is allowed. Does nothing in the child of a fork. Does not
+/* Gives a reference back. The last unref ends the calls that wait for the lock (PDK_CANCELED). A hold goes on, and is
+ * renewed. NULL is allowed. Does nothing in the child of a fork. Does not
  * wait. */
 PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
 
