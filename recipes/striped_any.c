@@ -47,9 +47,10 @@ static void ask(struct any *any, int32_t i) {
 
 /* As many again: the cost follows the number of stripes that are taken. */
 static void ask_more(struct any *any) {
+    const struct pdk_claim *claim = any->queue->admitting; /* if it is refused, the next one is admitted at once */
     int32_t until = MIN(MAX(2 * any->asked, 1), any->stripes);
     any->asking = true;
-    while (any->standing && any->asked < until)
+    while (any->standing && any->queue->admitting == claim && any->asked < until)
         ask(any, any->asked++);
     any->asking = false;
 }

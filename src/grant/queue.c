@@ -129,7 +129,9 @@ static void grant_next(struct pdk__queue *queue, int64_t now) {
         drop_entry(queue);
     } else if (queue->gate) {
         queue->admitting = claim;
+        queue->entering++;
         queue->gate->enter(queue, claim);
+        queue->entering--;
     } else {
         grant_to(queue, claim, now);
     }
@@ -214,8 +216,8 @@ static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kep
     pdk_session *s = queue->s;
     assert(!queue->grant && !queue->entry && !queue->admitting);
     int64_t now = pdk__now(s);
-    bool again =
-        kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);
+    bool again = kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&
+                 pdk__lease_fresh(&s->lease, now) && queue->entering < PDK__ENTERING_MOST;
     switch (pdk__handovers_next(&queue->handovers, now, !g_queue_is_empty(&queue->claims), again)) {
     case PDK__HANDOVER_HERE:
         entry->owner = &queue->owner;

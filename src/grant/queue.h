@@ -49,6 +49,9 @@ struct pdk__gate {
     void (*dropped)(struct pdk__queue *queue);
 };
 
+/* A gate may refuse a claim at once, whose place is handed on: on one stack so often. After that the next claim queues anew. */
+enum { PDK__ENTERING_MOST = 16 };
+
 struct pdk__queue {
     struct pdk__entry_owner owner; /* of its entry */
     atomic_uint refs;              /* of the recipe object, of claims, holds and side queues */
@@ -77,6 +80,7 @@ struct pdk__queue {
         *agreement;  /* what all must agree about before it begins, as one of its users (agreement.h); or NULL */
     GList undecided; /* in agreement->waiting, with data while it is there */
     struct pdk_claim *admitting; /* the claim that is admitted at the gate */
+    unsigned entering;           /* so many times the gate is being entered, within each other */
     bool shut;                   /* no claim may come any more */
     bool ended;                  /* the session has ended, and every claim is answered */
     pdk_stats *figures;          /* of its path, where asked for: the session's. Otherwise NULL */
