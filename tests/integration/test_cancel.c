@@ -48,6 +48,30 @@ static void wait_office(void) {
     pdk_election_await(cancel_ours.election, PDK_FOREVER, &hold);
 }
 
+static pdk_striped *striped;
+static pdk_lock *delayed;
+static const char *const keys[] = {"one", "two"};
+
+static void wait_key(void) {
+    pdk_hold *hold = NULL;
+    pdk_striped_acquire(striped, keys[0], PDK_FOREVER, &hold);
+}
+
+static void wait_any(void) {
+    pdk_hold *hold = NULL;
+    pdk_striped_acquire_any(striped, PDK_FOREVER, &hold);
+}
+
+static void wait_keys(void) {
+    pdk_hold *hold = NULL;
+    pdk_striped_acquire_keys(striped, keys, 2, PDK_FOREVER, NULL, &hold);
+}
+
+static void wait_delay(void) {
+    pdk_hold *hold = NULL;
+    pdk_lock_acquire(delayed, PDK_FOREVER, &hold);
+}
+
 static void wait_contenders(void) {
     pdk_contenders *list = NULL;
     pdk_lock_contenders(cancel_ours.busy, 60000, &list);
@@ -119,6 +143,50 @@ START_TEST(a_cancelled_claim_is_given_up) {
     ck_assert_int_eq(pdk_semaphore_acquire(cancel_ours.semaphore, PERMITS, 10000, &hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&cancel_others.writer)), PDK_OK);
+}
+END_TEST
+
+/* One stripe, which another one has: whoever wants any, or a key, or keys, leaves nothing in front of it or behind it. */
+START_TEST(a_cancelled_claim_of_a_stripe_is_given_up) {
+    const char *hosts = ts_ensemble_hosts(cancel_server);
+    pdk_striped *theirs = NULL;
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_striped_new(cancel_others.s, "/cancel/striped", 1, NULL, &theirs), PDK_OK);
+    ck_assert_int_eq(pdk_striped_new(cancel_ours.s, "/cancel/striped", 1, NULL, &striped), PDK_OK);
+    ck_assert_int_eq(pdk_striped_acquire_any(theirs, 10000, &hold), PDK_OK);
+    void (*const calls[])(void) = {wait_key, wait_any, wait_keys};
+    for (size_t i = 0; i < G_N_ELEMENTS(calls); i++) {
+        cancel_in(calls[i], "stripe");
+        cancel_check("stripe");
+        ck_assert(ts_wait_children(hosts, "/cancel/striped/0000", 1, 5000));
+        ck_assert(ts_wait_children(hosts, "/cancel/striped/any", 0, 5000));
+    }
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_striped_acquire_keys(striped, keys, 2, 10000, NULL, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    pdk_striped_unref(striped);
+    pdk_striped_unref(theirs);
+}
+END_TEST
+
+/* It waits for the end of a delay, first in the queue: its node goes, and the pledge that it waits for stays. */
+START_TEST(a_cancelled_wait_for_a_delay_is_given_up) {
+    const char *hosts = ts_ensemble_hosts(cancel_server);
+    static const char pledge[] = "/cancel/delayed/pledge-_c_01234567-89ab-8def-0123-456789abcdef-0000000099";
+    pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
+    pdk_hold *hold = NULL;
+    options.lock_delay_ms = 60000;
+    ck_assert_int_eq(pdk_lock_new(cancel_ours.s, "/cancel/delayed", &options, &delayed), PDK_OK);
+    ck_assert_int_eq(pdk_lock_acquire(delayed, 10000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(ts_create(hosts, pledge, "", TS_PERSISTENT, NULL), 0);
+    cancel_in(wait_delay, "delay");
+    cancel_check("delay");
+    ck_assert(ts_wait_children(hosts, "/cancel/delayed", 2, 5000));
+    ck_assert_int_eq(ts_delete(hosts, pledge), 0);
+    ck_assert_int_eq(pdk_lock_acquire(delayed, 10000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    pdk_lock_unref(delayed);
 }
 END_TEST
 
@@ -233,6 +301,8 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(cases, cancel_begin, cancel_end);
     tcase_add_checked_fixture(cases, cancel_set_up, cancel_tear_down);
     tcase_add_test(cases, a_cancelled_claim_is_given_up);
+    tcase_add_test(cases, a_cancelled_claim_of_a_stripe_is_given_up);
+    tcase_add_test(cases, a_cancelled_wait_for_a_delay_is_given_up);
     tcase_add_test(cases, a_cancelled_wait_for_an_office_leaves_the_candidate);
     tcase_add_test(cases, a_cancelled_stop_goes_on_alone);
     tcase_add_test(cases, a_cancelled_question_harms_nobody);
