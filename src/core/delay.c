@@ -30,7 +30,7 @@ bool pdk__pledge_name(const char *node, char pledge[PDK__NAME_SIZE]) {
         return false;
     int unique = (int)pdk__name_uuid_length(node);
     snprintf(pledge, PDK__NAME_SIZE, PLEDGE "%.*s-%s", unique, node, node + pdk__name_mark_length(node, &name));
-    return true;
+    return pdk__is_pledge(pledge); /* others write UUIDs that end in a label: theirs would be a contender */
 }
 
 bool pdk__is_pledge(const char *child) {

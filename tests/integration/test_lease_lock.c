@@ -154,6 +154,66 @@ START_TEST(somebody_else_writes) {
 }
 END_TEST
 
+#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* What no holder of this path has written, before anybody holds. */
+START_TEST(records_of_others) {
+    g_autofree char *large = g_strnfill(100000, 'x'), *long_who = g_strnfill(129, 'w');
+    g_autofree char *too_long = g_strdup_printf("paddock-lease 1\nH 9 60000 " DIGEST " %s\n", long_who);
+    const struct {
+        const char *data;
+        pdk_status status;
+        const char *word;
+    } records[] = {
+        {large, PDK_DAMAGED, "/record"},
+        {too_long, PDK_DAMAGED, "/record"},
+        {"paddock-lease 1\n", PDK_DAMAGED, "/record"},
+        {"paddock-lease 1\nH 9 60000 " DIGEST " one", PDK_DAMAGED, "/record"},
+        {"paddock-lease 1\nH 9 60000 " DIGEST " \033[2J\n", PDK_DAMAGED, "/record"},
+        {"paddock-lease 1\nH 9 60000 ../../zookeeper one\n", PDK_DAMAGED, "/record"},
+        {"paddock-lease 1\nH -9 60000 " DIGEST " one\n", PDK_DAMAGED, "/record"},
+        {"paddock-lease 1\nH 9223372036854775808 60000 " DIGEST " one\n", PDK_DAMAGED, "/record"},
+        {"\xff\xfe\x01", PDK_DAMAGED, "/record"},
+        {"paddock-lease 2\nanything", PDK_UNSUPPORTED, "later version"},
+        /* of later tokens than any that the servers give: nobody may come after them */
+        {"paddock-lease 1\nH 9223372036854775807 60000 " DIGEST " one\n", PDK_LOST, "came after"},
+        {"paddock-lease 1\nN 9223372036854775807\n", PDK_LOST, "came after"},
+        /* the longest there is */
+        {"paddock-lease 1\nH 1 315576000000 " DIGEST " some one\n", PDK_BUSY, "stands for some one"},
+    };
+    lease_make(SESSION_MS);
+    pdk_lease_lock *lock = lease_lock_of(lease.a, lease_secret, LONG_MS);
+    lease_released(lock, lease_acquired(lock));
+    for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
+        pdk_hold *hold = NULL;
+        ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, records[i].data), 0);
+        refused(pdk_lease_lock_acquire(lock, 0, &hold), records[i].status, records[i].word);
+        refused(pdk_lease_lock_acquire(lock, 300, &hold),
+                records[i].status == PDK_BUSY ? PDK_TIMEOUT : records[i].status, lease.path);
+        ck_assert_ptr_null(hold);
+    }
+    ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, ""), 0); /* as one that was never held */
+    lease_released(lock, lease_acquired(lock));
+}
+END_TEST
+
+/* The record is emptied or overwritten while it is held: that is told as a loss at the next renewal. */
+START_TEST(a_record_that_others_change) {
+    static const char *const records[] = {"", "paddock-lease 1\nH 9223372036854775807 60000 " DIGEST " one\n"};
+    lease_make(SLOW_MS);
+    pdk_lease_lock *lock = lease_lock_of(lease.a, lease_secret, 1000);
+    for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
+        pdk_hold *hold = lease_acquired(lock);
+        ts_lost *lost = ts_lost_watch(hold);
+        ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, records[i]), 0);
+        ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
+        ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
+        refused(pdk_lease_lock_release(lock, hold, PATIENCE_MS), PDK_LOST, lease.path);
+        pdk_hold_release(hold);
+    }
+}
+END_TEST
+
 /* An answer that comes after the hold has ended, and one that finds another's record, or none. */
 START_TEST(a_renewal_under_way) {
     static const int ops[] = {TS_OP_GET_DATA, TS_OP_SET_DATA};
@@ -321,6 +381,8 @@ static Suite *make_suite(void) {
     tcase_add_test(all, it_cannot_be_renewed);
     tcase_add_test(all, somebody_else_writes);
     tcase_add_test(all, a_renewal_under_way);
+    tcase_add_test(all, records_of_others);
+    tcase_add_test(all, a_record_that_others_change);
     tcase_add_test(all, lost_answers_are_settled);
     tcase_add_test(all, a_closed_session_ends_the_wait);
     tcase_add_test(all, what_it_costs);

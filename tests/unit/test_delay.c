@@ -25,7 +25,8 @@ START_TEST(a_pledge_is_named_after_one_node) {
 END_TEST
 
 START_TEST(nothing_else_has_a_pledge_or_is_one) {
-    static const char *const no_nodes[] = {"delay", "lock-0000000001", "_c_" UUID "-lock-", "zz-lock-0000000001"};
+    static const char *const no_nodes[] = {"delay", "lock-0000000001", "_c_" UUID "-lock-", "zz-lock-0000000001",
+                                           "_c_" HEX "lock-0000000042"}; /* its pledge would end as a contender does */
     char longest[2 * PDK__NAME_SIZE];
     for (size_t i = 0; i < sizeof no_nodes / sizeof no_nodes[0]; i++) {
         ck_assert_msg(!pdk__pledge_name(no_nodes[i], pledge), "%s", no_nodes[i]);
