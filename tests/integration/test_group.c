@@ -7,7 +7,7 @@
 #include "ts_check.h"
 #include "ts_support.h"
 
-enum { SESSION_MS = 3000, SOON_MS = 2000, NO_NODE = -101 };
+enum { SESSION_MS = 3000, SOON_MS = 2000, SILENT_MS = 200, NO_NODE = -101 };
 
 static const char *server(void) { return ts_bench_server(); }
 
@@ -151,6 +151,23 @@ START_TEST(a_lost_set) {
 }
 END_TEST
 
+/* No answer comes to two writes, one after the other. The next one finds what the first one wrote, and knows that it is ours. */
+START_TEST(two_sets_without_an_answer) {
+    make_it();
+    pdk_member *member = member_joined(it.a, it.path, "old");
+    watch *w = watch_begin(it.b, it.path);
+
+    assert_watch(w, "old");
+    ts_proxy_set_mode(it.a->proxy, TS_BLACKHOLE_DOWN);
+    ck_assert_int_eq(pdk_member_set(member, "one", 3, SILENT_MS), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_member_set(member, "two", 3, SILENT_MS), PDK_UNAVAILABLE);
+    assert_watch(w, "one");
+    ts_proxy_heal_discard(it.a->proxy);
+    ck_assert_int_eq(pdk_member_set(member, "three", 5, ts_patience(SESSION_MS)), PDK_OK);
+    assert_watch(w, "three");
+}
+END_TEST
+
 /* ---- failures */
 
 START_TEST(an_expired_member_registers_anew) {
@@ -273,6 +290,7 @@ static Suite *make_suite(void) {
     tcase_add_test(data, data_change);
     tcase_add_test(data, somebody_else_writes);
     tcase_add_loop_test(data, a_lost_set, 0, 2);
+    tcase_add_test(data, two_sets_without_an_answer);
 
     TCase *failures = ts_bench_case(suite, "failures");
     tcase_add_test(failures, an_expired_member_registers_anew);

@@ -104,6 +104,7 @@ JUDGES = {
     "delay_steps": check_program("tests/fakes/test_driver_delay_steps.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "delayed": check_program("tests/integration/test_lock_delay.c", "tests/integration/elections.c",
                              "tests/integration/refused.c", *SERVERS),
+    "grouped": check_program("tests/integration/test_group.c", "tests/integration/groups.c", "tests/integration/elections.c", *SERVERS),
     "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),
     "figures": check_program("tests/integration/test_stats.c", "tests/integration/refused.c", *SERVERS),
     "openmetrics": Judge("tests/unit/test_stats_text.c", "tests/support/common/*.c", "src/session/stats_text.c", "src/core/histogram.c",
