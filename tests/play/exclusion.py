@@ -1,12 +1,12 @@
 """Grants that exclude each other: were more of them valid at one instant than may be?
 
 A span has `first` and `last` (ns, both are instants at which it was valid), `kind`, `permits` and `owner`. A
-`permit` counts against the permits there are. A `read` or `downgraded` span excludes all but its own kind. Any other
+`permit` counts against the permits there are. A `read`, `downgraded` or `member` span excludes all but its own kind. Any other
 kind excludes all. Spans of one owner do not exclude each other.
 """
 from dataclasses import dataclass
 
-SHARED = {"read", "downgraded"}
+SHARED = {"read", "downgraded", "member"}
 
 
 def is_exclusive(kind):

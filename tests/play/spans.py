@@ -33,7 +33,7 @@ def spans(logbook):
     found, open_grants = [], {}
     end_of = last_instants(logbook)
     for event in logbook.named("granted", "valid"):
-        key = event.who, event["token"], event.get("handover")
+        key = event.who, event.get("n"), event["token"], event.get("handover")
         if event.what == "granted":
             open_grants.setdefault(key, event)
             continue

@@ -7,7 +7,8 @@
 enum { SAMPLE_US = 500 };
 
 struct watched {
-    pdk_hold *hold;
+    pdk_hold *kept;       /* the reference: to the hold, or to the whole that it is a part of */
+    const pdk_hold *hold; /* that is looked at */
     char *what;
     int64_t first, last, longest, sampled; /* ns; sampled: the last time */
     int64_t least_ms;                      /* that remained, since it was asked */
@@ -22,7 +23,7 @@ struct sampler {
     GThread *thread;
 };
 
-static void note_grant(const struct sampler *s, pdk_hold *hold, const char *what) {
+static void note_grant(const struct sampler *s, const pdk_hold *hold, const char *what) {
     event_log_note(s->log, "granted token=%" G_GINT64_FORMAT " handover=%u%s%s", (gint64)pdk_hold_token(hold),
                    (unsigned)pdk_hold_handover(hold), *what ? " " : "", what);
 }
@@ -39,7 +40,7 @@ static void note_span(const struct sampler *s, const struct watched *one) {
 
 static void free_watched(gpointer data) {
     struct watched *one = data;
-    pdk_hold_unref(one->hold);
+    pdk_hold_unref(one->kept);
     g_free(one->what);
     g_free(one);
 }
@@ -105,10 +106,11 @@ void sampler_stop(sampler *s) {
     g_free(s);
 }
 
-void sampler_add(sampler *s, pdk_hold *hold, const char *what) {
+static void watch(sampler *s, pdk_hold *kept, const pdk_hold *hold, const char *what) {
     note_grant(s, hold, what);
     struct watched *one = g_new0(struct watched, 1);
-    one->hold = pdk_hold_ref(hold);
+    one->kept = pdk_hold_ref(kept);
+    one->hold = hold;
     one->what = g_strdup(what);
     one->least_ms = INT64_MAX;
     sample(one); /* the thread may take its time to wake */
@@ -116,6 +118,12 @@ void sampler_add(sampler *s, pdk_hold *hold, const char *what) {
     g_ptr_array_add(s->watched, one);
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->mutex);
+}
+
+void sampler_add(sampler *s, pdk_hold *hold, const char *what) { watch(s, hold, hold, what); }
+
+void sampler_add_part(sampler *s, pdk_hold *whole, int part, const char *what) {
+    watch(s, whole, pdk_hold_part(whole, part), what);
 }
 
 void sampler_change(sampler *s, pdk_hold *hold, const char *what) {
