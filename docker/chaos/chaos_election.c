@@ -117,4 +117,4 @@ void election_open(chaos_player *c) {
         c->candidates[i].c = c;
 }
 
-void election_close(chaos_player *c) { g_free(c->candidates); }
+void election_free(chaos_player *c) { g_free(c->candidates); }

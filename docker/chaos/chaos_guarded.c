@@ -20,7 +20,7 @@ struct guard {
 static const char nothing[] = "-";
 
 guard *guard_new(chaos_player *c, int number, pdk_hold *hold) {
-    if (!c->lock)
+    if (strcmp(c->options.recipe, "lock") != 0)
         return NULL;
     guard *g = g_new0(guard, 1);
     g->c = c;

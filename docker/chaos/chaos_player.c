@@ -33,14 +33,37 @@ void chaos_expect(chaos_player *c, const char *what, pdk_status status, pdk_stat
 static void on_order(player *p, const char *order, void *user) {
     chaos_player *c = user;
     pthread_mutex_lock(&c->mutex);
-    if (strcmp(order, "rest") == 0)
+    if (strcmp(order, "rest") == 0) {
         c->resting = true;
-    else if (strcmp(order, "yield") == 0)
+        for (guint i = 0; i < c->interrupts->len; i++)
+            pdk_interrupt_raise(g_ptr_array_index(c->interrupts, i));
+    } else if (strcmp(order, "yield") == 0) {
         c->yields++;
-    else
+    } else {
         player_fail(p, "unknown order", order);
+    }
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->mutex);
+}
+
+static const chaos_play plays[] = {
+    {"lock", claims_open, claims_turn, claims_close, NULL},
+    {"delay", claims_open, claims_turn, claims_close, NULL},
+    {"rwlock", claims_open, claims_turn, claims_close, NULL},
+    {"semaphore", claims_open, claims_turn, claims_close, NULL},
+    {"election", election_open, election_turn, NULL, election_free},
+    {"all", sets_open, sets_turn, sets_close, NULL},
+    {"striped", sets_open, sets_turn, sets_close, NULL},
+    {"job", job_open, job_turn, job_close, NULL},
+    {"lease", lease_open, lease_turn, lease_close, NULL},
+    {"group", group_open, group_turn, group_close, group_free},
+};
+
+static const chaos_play *play_of(const char *recipe) {
+    for (gsize i = 0; i < G_N_ELEMENTS(plays); i++)
+        if (strcmp(plays[i].recipe, recipe) == 0)
+            return &plays[i];
+    return NULL;
 }
 
 static bool check_options(chaos_player *c) {
@@ -49,6 +72,9 @@ static bool check_options(chaos_player *c) {
         player_fail(&c->player, "arguments", "recipe, role, resource and at least one thread are needed");
         return false;
     }
+    c->play = play_of(o->recipe);
+    if (!c->play)
+        player_fail(&c->player, "no such recipe", o->recipe);
     c->keeps = strcmp(o->role, "keep") == 0;
     if (!c->keeps && strcmp(o->role, "turns") != 0)
         player_fail(&c->player, "no such role", o->role);
@@ -61,14 +87,10 @@ static bool check_options(chaos_player *c) {
 static void play(chaos_player *c) {
     const chaos_options *o = &c->options;
     event_log_note(c->player.log, "opened");
-    if (strcmp(o->recipe, "election") == 0) {
-        election_open(c);
-        player_threads_run(&c->player, o->threads, o->think_us, election_turn, on_order, c);
-    } else {
-        claims_open(c);
-        player_threads_run(&c->player, o->threads, o->think_us, claims_turn, on_order, c);
-        claims_close(c);
-    }
+    c->play->open(c);
+    player_threads_run(&c->player, o->threads, o->think_us, c->play->turn, on_order, c);
+    if (c->play->close)
+        c->play->close(c);
 }
 
 static void init(chaos_player *c) {
@@ -79,13 +101,16 @@ static void init(chaos_player *c) {
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&c->mutex, NULL);
     c->records = g_ptr_array_new_with_free_func(g_free);
+    c->interrupts = g_ptr_array_new();
 }
 
 static int finish(chaos_player *c) {
     int status = player_close(&c->player);
-    election_close(c);
+    if (c->play && c->play->free)
+        c->play->free(c);
     resource_close(c->resource);
     g_ptr_array_unref(c->records);
+    g_ptr_array_unref(c->interrupts);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->mutex);
     g_free(c->options.recipe);
@@ -98,11 +123,13 @@ int main(int argc, char **argv) {
     chaos_player c = {.player.patient = true, .options = {.threads = 1, .hold_us = 20000, .think_us = 20000}};
     chaos_options *o = &c.options;
     const GOptionEntry entries[] = {
-        {"recipe", 0, 0, G_OPTION_ARG_STRING, &o->recipe, "lock, election, rwlock or semaphore", NULL},
+        {"recipe", 0, 0, G_OPTION_ARG_STRING, &o->recipe,
+         "lock, election, rwlock, semaphore, delay, all, striped, job, lease or group", NULL},
         {"role", 0, 0, G_OPTION_ARG_STRING, &o->role, "turns or keep", NULL},
         {"resource", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "the folder of the files that the grant protects", NULL},
         {"threads", 0, 0, G_OPTION_ARG_INT, &o->threads, "that share the recipe (1)", NULL},
         {"hold-us", 0, 0, G_OPTION_ARG_INT, &o->hold_us, "at most between reading and writing in a use (20000)", NULL},
+        {"keep-ms", 0, 0, G_OPTION_ARG_INT, &o->keep_ms, "a keeper gives back within so long (0: it keeps)", NULL},
         {"think-us", 0, 0, G_OPTION_ARG_INT, &o->think_us, "at most before the next claim (20000)", NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };

@@ -1,20 +1,15 @@
-/* The recipes with a queue of claims: lock, rwlock, semaphore. */
+/* The recipes with a queue of claims: lock, rwlock, semaphore; and delay, a lock with a lock-delay. */
 #include "chaos_player.h"
 
 #include <string.h>
 
 enum { TRY_PERCENT = 5, SHORT_PERCENT = 20, SHORT_MS = 300, WRITE_PERCENT = 40, DOWNGRADE_PERCENT = 30 };
 
-/* The claim of one turn, and its answer. */
+/* The claim of one turn. */
 typedef struct request {
-    chaos_player *c;
+    pending its;
     enum { LOCK, READ, WRITE, PERMIT } kind;
     int count; /* of permits */
-    int64_t timeout_ms;
-    bool withdrawn;
-    bool answered; /* with the two below */
-    pdk_status status;
-    pdk_hold *hold;
 } request;
 
 static const char *const kind_names[] = {"lock", "read", "write", "permit"};
@@ -22,15 +17,17 @@ static const char *const kind_names[] = {"lock", "read", "write", "permit"};
 void claims_open(chaos_player *c) {
     const char *recipe = c->options.recipe, *path = c->player.path;
     pdk_session *session = c->player.session;
+    pdk_lock_options delayed = PDK_LOCK_OPTIONS_INIT;
+    delayed.lock_delay_ms = DELAY_MS;
     pdk_status status = PDK_OK;
     if (strcmp(recipe, "lock") == 0)
         status = pdk_lock_new(session, path, NULL, &c->lock);
+    else if (strcmp(recipe, "delay") == 0)
+        status = pdk_lock_new(session, path, &delayed, &c->lock);
     else if (strcmp(recipe, "rwlock") == 0)
         status = pdk_rwlock_new(session, path, NULL, &c->rwlock);
-    else if (strcmp(recipe, "semaphore") == 0)
-        status = pdk_semaphore_new(session, path, PERMITS, NULL, &c->semaphore);
     else
-        chaos_fail(c, "no such recipe", recipe);
+        status = pdk_semaphore_new(session, path, PERMITS, NULL, &c->semaphore);
     chaos_expect(c, recipe, status, PDK_OK);
 }
 
@@ -41,7 +38,7 @@ void claims_close(chaos_player *c) {
 }
 
 static request make_request(chaos_player *c) {
-    request r = {.c = c, .kind = LOCK, .timeout_ms = PDK_FOREVER};
+    request r = {.its = {.c = c, .timeout_ms = PDK_FOREVER}, .kind = LOCK};
     if (c->rwlock)
         r.kind = player_chance(WRITE_PERCENT) ? WRITE : READ;
     if (c->semaphore) {
@@ -49,101 +46,65 @@ static request make_request(chaos_player *c) {
         r.count = g_random_int_range(1, PERMITS);
     }
     if (!c->keeps)
-        r.timeout_ms = player_patience(TRY_PERCENT, SHORT_PERCENT, SHORT_MS);
+        r.its.timeout_ms = player_patience(TRY_PERCENT, SHORT_PERCENT, SHORT_MS);
     return r;
 }
 
 static pdk_status block(request *r) {
-    chaos_player *c = r->c;
+    chaos_player *c = r->its.c;
+    int64_t ms = r->its.timeout_ms;
     switch (r->kind) {
     case LOCK:
-        return pdk_lock_acquire(c->lock, r->timeout_ms, &r->hold);
+        return pdk_lock_acquire(c->lock, ms, &r->its.hold);
     case READ:
-        return pdk_rwlock_read(c->rwlock, r->timeout_ms, &r->hold);
+        return pdk_rwlock_read(c->rwlock, ms, &r->its.hold);
     case WRITE:
-        return pdk_rwlock_write(c->rwlock, r->timeout_ms, &r->hold);
+        return pdk_rwlock_write(c->rwlock, ms, &r->its.hold);
     case PERMIT:
-        return pdk_semaphore_acquire(c->semaphore, r->count, r->timeout_ms, &r->hold);
+        return pdk_semaphore_acquire(c->semaphore, r->count, ms, &r->its.hold);
     }
     return PDK_INVALID;
-}
-
-static void answer(pdk_status status, pdk_hold *hold, void *user) {
-    request *r = user;
-    chaos_player *c = r->c;
-    pthread_mutex_lock(&c->mutex);
-    r->status = status;
-    r->hold = hold;
-    r->answered = true;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->mutex);
 }
 
 static pdk_status start(request *r, pdk_claim **claim) {
-    chaos_player *c = r->c;
+    chaos_player *c = r->its.c;
+    int64_t ms = r->its.timeout_ms;
     switch (r->kind) {
     case LOCK:
-        return pdk_lock_acquire_async(c->lock, r->timeout_ms, answer, r, claim);
+        return pdk_lock_acquire_async(c->lock, ms, pending_answer, &r->its, claim);
     case READ:
-        return pdk_rwlock_read_async(c->rwlock, r->timeout_ms, answer, r, claim);
+        return pdk_rwlock_read_async(c->rwlock, ms, pending_answer, &r->its, claim);
     case WRITE:
-        return pdk_rwlock_write_async(c->rwlock, r->timeout_ms, answer, r, claim);
+        return pdk_rwlock_write_async(c->rwlock, ms, pending_answer, &r->its, claim);
     case PERMIT:
-        return pdk_semaphore_acquire_async(c->semaphore, r->count, r->timeout_ms, answer, r, claim);
+        return pdk_semaphore_acquire_async(c->semaphore, r->count, ms, pending_answer, &r->its, claim);
     }
     return PDK_INVALID;
 }
 
-/* False: the order to rest came first. */
-static bool await_answer(request *r, bool or_rest) {
-    chaos_player *c = r->c;
-    pthread_mutex_lock(&c->mutex);
-    while (!r->answered && !(or_rest && c->resting))
-        chaos_wait(c, PDK_FOREVER);
-    bool answered = r->answered;
-    pthread_mutex_unlock(&c->mutex);
-    return answered;
-}
-
-/* Withdraws the claim at the order to rest. The answer comes all the same. */
-static pdk_status follow(request *r) {
+static void acquire(request *r) {
     pdk_claim *claim;
-    pdk_status status = start(r, &claim);
-    if (status != PDK_OK)
-        return status;
-    r->withdrawn = !await_answer(r, true);
-    if (r->withdrawn) {
-        chaos_expect(r->c, "cancel", pdk_claim_cancel(claim), PDK_NOT_HELD);
-        await_answer(r, false);
+    if (r->its.timeout_ms > 0 && player_chance(50)) {
+        r->its.status = block(r);
+        return;
     }
-    pdk_claim_unref(claim);
-    return r->status;
-}
-
-static bool may_fail(const request *r) {
-    if (r->status == PDK_CANCELED)
-        return r->withdrawn;
-    return player_may_give_up(r->timeout_ms, r->status);
+    pdk_status started = start(r, &claim); /* the answer may be there by now */
+    if (started == PDK_OK)
+        pending_await(&r->its, claim);
+    else
+        r->its.status = started;
 }
 
 static void visit(chaos_player *c, claim_record *record, const request *r) {
     if (r->kind == LOCK || r->kind == WRITE)
-        chaos_use(c, record_number(record), r->hold);
+        chaos_use(c, record_number(record), r->its.hold);
     else
         player_pause(c->options.hold_us);
     if (r->kind != WRITE || !player_chance(DOWNGRADE_PERCENT))
         return;
-    record_weakens(record, r->hold);
-    chaos_expect(c, "downgrade", pdk_rwlock_downgrade(c->rwlock, r->hold), PDK_LOST);
+    record_weakens(record, r->its.hold);
+    chaos_expect(c, "downgrade", pdk_rwlock_downgrade(c->rwlock, r->its.hold), PDK_LOST);
     player_pause(c->options.hold_us);
-}
-
-static void give_back(chaos_player *c, claim_record *record, pdk_hold *hold) {
-    if (!pdk_hold_valid(hold))
-        record_await_told(record);
-    pdk_status status = pdk_hold_release(hold);
-    chaos_expect(c, "release", status, PDK_LOST);
-    record_over(record, status == PDK_LOST);
 }
 
 bool claims_turn(player *p, int thread, void *user) {
@@ -152,20 +113,20 @@ bool claims_turn(player *p, int thread, void *user) {
     (void)p;
     (void)thread;
     pthread_mutex_lock(&c->mutex);
-    claim_record *record = record_new(c, kind_names[r.kind], r.count, r.timeout_ms);
+    claim_record *record = record_new(c, kind_names[r.kind], r.count, r.its.timeout_ms);
     pthread_mutex_unlock(&c->mutex);
-    r.status = r.timeout_ms > 0 && player_chance(50) ? block(&r) : follow(&r);
-    if (r.status != PDK_OK) {
-        record_failed(record, r.status);
-        if (!may_fail(&r))
-            chaos_expect(c, kind_names[r.kind], r.status, PDK_OK);
+    acquire(&r);
+    if (r.its.status != PDK_OK) {
+        record_failed(record, r.its.status);
+        if (!pending_may_fail(&r.its))
+            chaos_expect(c, kind_names[r.kind], r.its.status, PDK_OK);
         return true;
     }
-    record_granted(record, r.hold);
+    record_granted(record, r.its.hold);
     if (c->keeps)
-        chaos_keep(c, record_number(record), r.hold, r.kind == LOCK || r.kind == WRITE);
+        chaos_keep(c, record_number(record), r.its.hold, r.kind == LOCK || r.kind == WRITE);
     else
         visit(c, record, &r);
-    give_back(c, record, r.hold);
+    record_give_back(record, r.its.hold);
     return true;
 }

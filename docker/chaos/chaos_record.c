@@ -1,14 +1,17 @@
 #include "chaos_player.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <string.h>
 
 struct claim_record {
     chaos_player *c;
     int number;
-    int due;   /* how many of two have yet to come: the release, and the end of the LOST callback */
-    bool told; /* LOST was told */
-    bool lost; /* as the release or on_deposed said */
-    char what[48];
+    int due;     /* how many of two have yet to come: the release, and the end of the LOST callback */
+    bool told;   /* LOST was told */
+    bool lost;   /* as the release or on_deposed said */
+    bool hushed; /* its end did not say whether it was lost: LOST alone does */
+    char what[64];
 };
 
 static void describe(claim_record *record, const char *kind, int count) {
@@ -18,12 +21,17 @@ static void describe(claim_record *record, const char *kind, int count) {
 }
 
 claim_record *record_new(chaos_player *c, const char *kind, int count, int64_t timeout_ms) {
+    return record_new_with(c, kind, count, timeout_ms, "");
+}
+
+claim_record *record_new_with(chaos_player *c, const char *kind, int count, int64_t timeout_ms, const char *more) {
     claim_record *record = g_new0(claim_record, 1);
     g_ptr_array_add(c->records, record);
     record->c = c;
     record->number = (int)c->records->len;
     describe(record, kind, count);
-    event_log_note(c->player.log, "claim %s timeout=%" G_GINT64_FORMAT, record->what, (gint64)timeout_ms);
+    event_log_note(c->player.log, "claim %s timeout=%" G_GINT64_FORMAT "%s%s", record->what, (gint64)timeout_ms,
+                   *more ? " " : "", more);
     return record;
 }
 
@@ -47,6 +55,7 @@ static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
 static void settle(claim_record *record) {
     pthread_mutex_lock(&record->c->mutex);
     bool last = --record->due == 0;
+    record->lost |= record->hushed && record->told;
     pthread_mutex_unlock(&record->c->mutex);
     if (!last)
         return;
@@ -61,6 +70,16 @@ void record_granted(claim_record *record, pdk_hold *hold) {
     record->due = 2;
     sampler_add(record->c->player.sampler, hold, record->what);
     chaos_expect(record->c, "on_lost", pdk_hold_on_lost(hold, on_lost, record, on_lost_is_over), PDK_OK);
+}
+
+void record_at(claim_record *record, const char *at) {
+    gsize length = strlen(record->what);
+    g_snprintf(record->what + length, sizeof record->what - length, " at=%s", at);
+}
+
+void record_part(claim_record *record, pdk_hold *whole, int part, const char *what) {
+    g_autofree char *all = g_strdup_printf("n=%d.%d %s", record->number, part, what);
+    sampler_add_part(record->c->player.sampler, whole, part, all);
 }
 
 void record_weakens(claim_record *record, pdk_hold *hold) {
@@ -80,18 +99,45 @@ void record_over(claim_record *record, bool lost) {
     settle(record);
 }
 
-static void use_resource(chaos_player *c, int number, const pdk_hold *hold) {
-    int64_t found, count;
+void record_over_hushed(claim_record *record) {
+    record->hushed = true;
+    settle(record);
+}
+
+void record_give_back(claim_record *record, pdk_hold *hold) {
     if (!pdk_hold_valid(hold))
-        return;
-    bool done = resource_read(c->resource, &found);
-    player_pause(c->options.hold_us);
-    done = done && resource_write(c->resource, found + 1) &&
-           resource_offer(c->resource, pdk_hold_token(hold), pdk_hold_handover(hold), &count);
-    if (!done)
+        record_await_told(record);
+    event_log_note(record->c->player.log, "releasing n=%d", record->number);
+    pdk_status status = pdk_hold_release(hold);
+    chaos_expect(record->c, "release", status, PDK_LOST);
+    record_over(record, status == PDK_LOST);
+}
+
+static void write_one(chaos_player *c, const chaos_part *part) {
+    int64_t count;
+    if (!resource_write(part->resource, part->found + 1) ||
+        !resource_offer(part->resource, pdk_hold_token(part->hold), pdk_hold_handover(part->hold), &count))
         chaos_fail(c, "resource", g_strerror(errno));
     g_autofree char *fence = count ? g_strdup_printf("ok count=%" G_GINT64_FORMAT, (gint64)count) : g_strdup("refused");
-    event_log_note(c->player.log, "used n=%d naive=%" G_GINT64_FORMAT " fence=%s", number, (gint64)found, fence);
+    event_log_note(c->player.log, "used n=%s naive=%" G_GINT64_FORMAT " fence=%s", part->n, (gint64)part->found, fence);
+}
+
+void chaos_use_parts(chaos_player *c, chaos_part *parts, int count) {
+    for (int i = 0; i < count; i++) {
+        parts[i].used = pdk_hold_valid(parts[i].hold);
+        if (parts[i].used && !resource_read(parts[i].resource, &parts[i].found))
+            chaos_fail(c, "resource", g_strerror(errno));
+    }
+    player_pause(c->options.hold_us);
+    for (int i = 0; i < count; i++)
+        if (parts[i].used)
+            write_one(c, &parts[i]);
+}
+
+static void use_resource(chaos_player *c, int number, const pdk_hold *hold) {
+    chaos_part whole = {.hold = hold, .resource = c->resource};
+    g_snprintf(whole.n, sizeof whole.n, "%d", number);
+    chaos_use_parts(c, &whole, 1);
 }
 
 static void use(chaos_player *c, int number, const pdk_hold *hold, guard *g) {
@@ -119,7 +165,8 @@ void chaos_keep(chaos_player *c, int number, pdk_hold *hold, bool uses) {
     guard *g = guard_new(c, number, hold);
     pthread_mutex_lock(&c->mutex);
     unsigned yields = c->yields;
-    for (int turn = 1; !c->resting && c->yields == yields && pdk_hold_valid(hold); turn++) {
+    int most = c->options.keep_ms ? g_random_int_range(1, c->options.keep_ms / USE_EVERY_MS + 1) : INT_MAX;
+    for (int turn = 1; turn <= most && !c->resting && c->yields == yields && pdk_hold_valid(hold); turn++) {
         pthread_mutex_unlock(&c->mutex);
         if (turn % REMAINING_EVERY == 0)
             note_remaining(c, number, hold);

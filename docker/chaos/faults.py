@@ -60,6 +60,7 @@ class Chaos:
     admin: object  # the driver's own client, the administrator
     options: object
     stopping: object  # an event: the run ends now
+    records: object = None  # records.Records
     numbers: object = field(default_factory=lambda: itertools.count(1))
     missed: list = field(default_factory=list)  # in words
     foreign: set = field(default_factory=set)  # nodes that the driver made

@@ -5,6 +5,7 @@ from faults import Fault, Missed, Target
 
 LOSS_PERCENT, SLOW_MS, JITTER_MS = 30, 150, 100
 SHIFT_S = 3600
+SHARED = ("semaphore", "group")  # their grants exclude nobody
 
 
 class ClientFault(Fault):
@@ -49,7 +50,8 @@ class Overslept(Paused):
     """Hits a keeper of an exclusive grant, if there is one: it is likely to use the resource when its grant is gone."""
 
     def aim(self, chaos, random):
-        keepers = [player for player in chaos.holding() if player.slot.role == "keep" and player.slot.recipe != "semaphore"]
+        keepers = [player for player in chaos.holding() if player.slot.role == "keep"
+                   and player.slot.recipe not in SHARED]
         victim = chaos.choose(random, keepers) or chaos.victim(random)
         return victim and Target(victim.name, [victim], victim)
 

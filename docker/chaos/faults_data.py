@@ -7,6 +7,8 @@ from faults import Fault, Missed, Target
 
 FOREIGN = ["README", "nodash", "0000000000", "x--000000001", "_c_11111111-1111-1111-1111-111111111111-other-0000000000",
            "2f9e__barrier__0000000000", "n" * 200, "größe-ключ-鍵"]
+# The directories of contenders, below the path or the path itself.
+FOLDERS = ["", "/locks", "/leases", "/lock", "/any", "/0000", "/0002", "/orders", "/prices", "/slots/locks", "/slots/leases"]
 ROUNDS = 4
 HEADER = 72  # bytes, of a guarded znode
 
@@ -92,7 +94,7 @@ class NodeDeleted(DataFault):
 
 class Foreign(DataFault):
     def strike(self, chaos, target):
-        for folder in [target.words, f"{target.words}/locks", f"{target.words}/leases"]:
+        for folder in [target.words + folder for folder in FOLDERS]:
             if folder == target.words or chaos.admin.retry(chaos.admin.exists, folder):
                 self.litter(chaos, folder)
 

@@ -10,6 +10,11 @@
                       itself, and each one ends when told
     judge_liveness    in each calm each claim that waits is answered in time and each path is served; all players claim; nothing
                       is left at the end
+    judge_delay       after an end without a release nobody is granted for the lock-delay
+    judge_lease       nobody but the owner of the secret is granted a lease lock before its end
+    judge_job         a job starts once in a period, and not before its least; no run outlasts its most; the record is true
+    judge_group       views are numbered, each change is told once, nothing gets older, a calm ends without ghosts; who is seen to
+                      have gone does not believe any more that it is there
     judge_counted     what the library counts of grants, answers, losses and hand-overs is what the log has
     judge_recovery    nothing; it counts what a fault costs, for the tables of report.py
 
@@ -20,16 +25,20 @@ dead. A doubtful case is decided against us and in favour of the others.
 from dataclasses import dataclass, field
 
 import judge_counted
+import judge_delay
 import judge_ends
 import judge_exclusion
+import judge_group
 import judge_guarded
+import judge_job
+import judge_lease
 import judge_liveness
 import judge_recovery
 import judge_resources
 import judge_tokens
 from judge_record import OURS, Record
 
-ROLES = ("turns", "keep")
+NEWER = (judge_delay, judge_lease, judge_job, judge_group)  # of one recipe each
 
 
 @dataclass
@@ -73,9 +82,8 @@ def judge_substance(record, found):
     players = record.of(OURS)
     faults += [f"vacuous: fewer than two claimed {path}" for path in record.paths(OURS)
                if sum(player.path == path and player.claims > 0 for player in players) < 2]
-    played = {(player.recipe, player.role) for player in players}
-    faults += [f"vacuous: nobody played {recipe}-{role}" for recipe in record.settings.recipes for role in ROLES
-               if (recipe, role) not in played]
+    played = {f"{player.recipe}-{player.role}" for player in players}
+    faults += [f"vacuous: nobody played {play}" for play in record.settings.plays if play not in played]
     if record.settings.everything and not sum(cost.losses for cost in found.costs.values()):
         faults.append("vacuous: nobody lost anything")
     return faults
@@ -85,7 +93,8 @@ def judge_ours(record, found):
     return [*judge_exclusion.judge(found.overlaps), *judge_tokens.judge(record, OURS),
             *judge_resources.judge(record, OURS, found.damage), *judge_guarded.judge(record, OURS, found.guarded),
             *judge_ends.judge(record, OURS, found.severed),
-            *judge_liveness.judge(record, OURS, found.progress), *judge_counted.judge(record, OURS), *judge_substance(record, found)]
+            *judge_liveness.judge(record, OURS, found.progress), *judge_counted.judge(record, OURS),
+            *(fault for one in NEWER for fault in one.judge(record)), *judge_substance(record, found)]
 
 
 def judge(logbook):

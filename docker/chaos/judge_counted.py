@@ -2,15 +2,17 @@
 line (player.h). They must agree with the other lines, which it noted as it was answered and called back.
 
 The library counts a grant when it is decided. Where the lease was over before the player had it, the claim goes on, and the log shows
-nothing of the grant: `lapsed` counts those. They may also be counted as lost, or as a hand-over. A candidate's grants are delivered inside
-the library, which tells a term only if it has begun: there the log may have fewer.
+nothing of the grant: `lapsed` counts those. They may also be counted as lost, or as a hand-over. The grants of a candidate or a member are
+delivered inside the library, which tells a term only if it has begun; and of sets, jobs, stripes and lease locks a call has claims of its
+own. There the log may have fewer.
 """
 from collections import Counter
 from dataclasses import dataclass, field
 
-from judge_record import NEVER
+from judge_record import NEVER, SEVERAL
 
 ANSWERS = {"busy": "PDK_BUSY", "unavailable": "PDK_UNAVAILABLE", "canceled": "PDK_CANCELED"}
+INSIDE = {"election", "all", "striped", "job", "lease", "group"}
 REASONS = ("EXPIRED", "LEASE", "NODE_GONE", "CLOSED", "OVERDUE")
 
 
@@ -22,16 +24,21 @@ class Counted:
     logs: Counter = field(default_factory=Counter)
 
 
+def claim_of_several(hold):
+    return hold.claim.kind == SEVERAL
+
+
 class One:
     """One player: numbers of the library by their names, and what its log has."""
 
     def __init__(self, record, player):
-        self.who, self.candidates = player.who, player.recipe == "election"
+        self.who, self.inside = player.who, player.recipe in INSIDE
         self.says = {name: int(value) for name, value in player.counted.items() if name != "closed"}
         claims = [claim for claim in record.claims.values() if claim.player is player]
         holds = [claim.hold for claim in claims if claim.hold]
-        self.granted = len(holds)
-        self.handovers = sum(hold.handover > 0 for hold in holds)
+        grants = [one for hold in holds for one in (hold.parts if claim_of_several(hold) else [hold])]
+        self.granted = len(grants)
+        self.handovers = sum(hold.handover > 0 for hold in grants)
         self.failed = Counter(claim.status for claim in claims if claim.status)
         self.told = Counter(reason for hold in holds if hold.lost for reason in sorted(hold.told)[:1])
         self.untold = sum(hold.was_lost() and not hold.lost for hold in holds)
@@ -46,13 +53,13 @@ class One:
 
     def faults(self):
         says, unseen = self.says, self.says["lapsed"]
-        inside = NEVER if self.candidates else 0
+        inside = NEVER if self.inside else 0
         yield from self.differ("grants", says["granted"] - says["lapsed"], self.granted, inside)
         yield from self.differ("hand-overs", says["handovers"], self.handovers, unseen + inside)
         yield from self.differ("losses", self.lost(), sum(self.told.values()) + self.untold, unseen + inside)
         for reason in REASONS:
             yield from self.differ(f"losses by {reason}", says[reason], self.told[reason], self.untold + unseen + inside)
-        if not self.candidates:
+        if not self.inside:
             for name, status in ANSWERS.items():
                 yield from self.differ(f"answers {status}", says[name], self.failed[status])
             late = self.failed["PDK_TIMEOUT"]  # also of those whose grant had lapsed, and whose time was over

@@ -10,6 +10,8 @@ from judge_record import NEVER, SLACK_NS, Fault, Hold
 TOLD_NS = 250 * MS
 # How a claim may end without a grant while nobody tampers with the path: it was withdrawn, its time was over, or it was a try.
 WITHDRAWN, OUT_OF_TIME, TRIED = {"PDK_CANCELED"}, {"PDK_TIMEOUT", "PDK_UNAVAILABLE"}, {"PDK_BUSY"}
+# By recipe, what else: another one runs, or ran; others asked meanwhile; the hold was lost before its record was written.
+ELSE = {"job": {"PDK_SKIPPED", "PDK_BUSY", "PDK_LOST"}, "lease": {"PDK_LOST"}}
 
 
 def judge_words(hold):
@@ -110,7 +112,7 @@ def judge_severed(record, found):
 def expected(claim):
     """Every status that it may end with. -1 waits for ever, 0 does not wait."""
     return (WITHDRAWN | (set() if claim.timeout_ms == -1 else OUT_OF_TIME)
-            | (TRIED if claim.timeout_ms in (None, 0) else set()))
+            | (TRIED if claim.timeout_ms in (None, 0) else set()) | ELSE.get(claim.player.recipe, set()))
 
 
 def judge_claims(record, client):

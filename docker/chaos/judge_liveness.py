@@ -10,6 +10,7 @@ from agreement import disagreements
 
 # The time that a turn may take beside its use: for so long the threads of a process may hand it to each other, see lock.h.
 HANDOVERS_NS = 100 * MS
+UNQUEUED = ("job", "group")  # nobody waits for another
 
 
 @dataclass
@@ -33,7 +34,8 @@ class Progress:
 
 def bound(record, recipe, waiting):
     turn = record.settings.hold_us[recipe] * 1000 + HANDOVERS_NS
-    return waiting * turn + 2 * record.settings.session_ns + 2 * S
+    turns, extra_ms = record.settings.turns.get(recipe, 1), record.settings.extra_ms.get(recipe, 0)
+    return waiting * turns * turn + 2 * record.settings.session_ns + 2 * S + extra_ms * MS
 
 
 def calms_of(record, client):
@@ -109,8 +111,9 @@ def silent(record, player):
 def judge_waiting(record, client, progress):
     if not progress.judged.total():
         return ["vacuous: no claim waited when a calm began, or no calm was long enough"]
+    recipes = {player.path: player.recipe for player in record.of(client)}
     return [f"vacuous: on {path} no claim waited when a calm began" for path in record.paths(client)
-            if record.thorough and not progress.judged[path]]
+            if record.thorough and not progress.judged[path] and recipes[path] not in UNQUEUED]
 
 
 def judge(record, client, progress):

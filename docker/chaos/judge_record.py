@@ -2,50 +2,24 @@
 import bisect
 from dataclasses import dataclass, field
 
-from play.logbook import MS, S
+from play.logbook import S
 from play.spans import spans
 
 import judge_taken
+from judge_fault import NEVER, Fault
+from judge_settings import DRIVER, Settings, listed
 
 OURS = "paddock"
-DRIVER = "driver"
-NEVER = 1 << 62
+SEVERAL = "all"  # the kind of a grant of several
 # Callbacks and lines of a log wait for a processor, which they share with servers, players and other programs.
 SLACK_NS = 1 * S
 # A run of all faults that lasts so long must show everything that the judges look for.
 THOROUGH_NS = 600 * S
+# What a player tells of a claim, and what of a hold; the last row is of some recipes (judge_job, judge_lease, judge_group).
+ANSWERS = ("granted", "failed")
+OF_A_HOLD = ("used", "guarding", "guarded", "lost", "releasing", "ended", "valid", "remaining",
+             "finishing", "finished", "giving", "gave", "set")
 TROUBLE = {"restless": "did not come to rest", "unfinished": "did not end well"}
-
-
-@dataclass
-class Settings:
-    session_ms: int
-    tick_ms: int
-    clients: list
-    recipes: list
-    seed: int
-    permits: int
-    hold_us: dict  # by recipe, the longest use of the resource
-    faults: list  # by name, or "all"
-    guarded: list = field(default_factory=list)  # the recipes whose holders also write to a guarded znode
-    counted: bool = False  # players of ours tell at their end what the library has counted
-
-    @classmethod
-    def of(cls, logbook):
-        """From the first line of the driver's log, so that a folder of logs can be judged by itself."""
-        told = next(event for event in logbook.named("settings") if event.who == DRIVER)
-        holds = dict(pair.split(":") for pair in told["hold_us"].split(","))
-        return cls(told.number("session"), told.number("tick"), told["clients"].split(","), told["recipes"].split(","),
-                   told.number("seed"), told.number("permits"), {recipe: int(us) for recipe, us in holds.items()},
-                   told["faults"].split(","), listed(told.get("guarded")), told.get("counted") == "1")
-
-    @property
-    def session_ns(self):
-        return self.session_ms * MS
-
-    @property
-    def everything(self):
-        return self.faults == ["all"]
 
 
 @dataclass
@@ -59,6 +33,7 @@ class Player:
     stopping: int = None  # from then on it may have been stopped
     halts: list = field(default_factory=list)  # for each stop, when it may have begun
     started: int = 0
+    killing: int = NEVER  # from then on it may have been dead
     killed: int = NEVER
     trouble: list = field(default_factory=list)  # its own faults, in words
     claims: int = 0
@@ -93,10 +68,18 @@ class Hold:
     told: set = field(default_factory=set)  # the reasons that LOST told
     reasons: set = field(default_factory=set)  # why it ended, as far as it was told
     taken: tuple = None  # from when until when it was valid only because an administrator had deleted its node
+    releasing: int = NEVER  # its player was about to release it
+    parts: list = field(default_factory=list)  # of a grant of several: a hold for each place
 
     @property
     def player(self):
         return self.claim.player
+
+    @property
+    def place(self):
+        """The path that it excludes others from."""
+        at = self.fields.get("at")
+        return f"{self.player.path}/{at}" if at else self.player.path
 
     @property
     def grant(self):
@@ -139,36 +122,7 @@ class Claim:
     answered: int = NEVER
     status: str = None  # why nothing was granted
     hold: Hold = None
-
-
-@dataclass
-class Fault:
-    id: str
-    name: str
-    lane: str
-    target: str
-    who: set
-    holders: list  # (path, who) of those that held when it began
-    severed: bool  # those in `who` reach no server at all
-    takes: bool  # an administrator deletes nodes that grants stand on
-    begin: int
-    near: set = None  # the players at the server that it was done to; None: not told
-    struck: int = NEVER
-    healing: int = NEVER
-    healed: int = NEVER
-    missed: bool = False  # it could not be done, or not to the end
-    deleted: set = field(default_factory=set)  # the tokens of the nodes that it deleted
-
-    @property
-    def inflicted(self):
-        return self.struck != NEVER
-
-    def hits(self, player):
-        return self.lane == "server" or player.who in self.who or player.path == self.target
-
-    def tries(self, player):
-        """Whether it shows what the player keeps: of a server's fault, where it is told, those at that server alone."""
-        return self.hits(player) and (self.near is None or player.who in self.near)
+    fields: dict = field(default_factory=dict)
 
 
 def goes_on(claim, event):
@@ -181,10 +135,6 @@ def goes_on(claim, event):
     return claim.hold.grant == (event.number("token"), int(event.get("handover", "0")))
 
 
-def listed(text):
-    return [] if text in (None, "-", "") else text.split(",")
-
-
 class Record:
     def __init__(self, logbook):
         self.settings = Settings.of(logbook)
@@ -192,7 +142,9 @@ class Record:
         self.shown = []  # (when, path, server, names): the nodes of a path on which a claim waited in vain
         self.faults, self.takers = [], {}  # takers: by path, also faults that were missed
         self.tokens_deleted = False  # whether the driver notes them
-        self.claims, self.uses = {}, {}
+        self.claims, self.uses = {}, {}  # uses: by place
+        self.parts = {}  # of grants of several, like claims
+        self.notes = {}  # by what was noted: (event, hold) of players, (event, None) of the driver
         self.guarded, self.guarded_last = {}, {}  # by path: what holders told of the guarded znode; what stands there at the end
         self.misplaced = []  # lines that make no sense where they are
         self.begin, self.end = logbook.events[0].ns, logbook.events[-1].ns
@@ -206,12 +158,14 @@ class Record:
             else:
                 self.misplaced.append(event)
         for span in spans(logbook):
-            claim = self.claims.get((span.who, span.fields.get("n")))
+            key = span.who, span.fields.get("n")
+            claim = self.claims.get(key) or self.parts.get(key)
             if claim and claim.hold:
                 claim.hold.spans.append(span)
         self.holds = [claim.hold for claim in self.claims.values() if claim.hold]
         for hold in self.holds:
-            hold.taken = judge_taken.taken(self, hold)
+            for one in [hold, *hold.parts]:
+                one.taken = judge_taken.taken(self, one)
 
     # ---- reading
 
@@ -240,7 +194,9 @@ class Record:
                 self.guarded_last[event["path"]] = event
             elif event.what == "deleted":
                 self._read_deleted(event, faults.values())
-            elif event.what in ("stopping", "stopped", "resuming", "resumed", "killed", "died"):
+            elif event.what in ("ran", "stands"):
+                self.notes.setdefault(event.what, []).append((event, None))
+            elif event.what in ("stopping", "stopped", "resuming", "resumed", "killing", "killed", "died"):
                 self._read_harm(event, self.players[event["who"]])
             elif event.what in TROUBLE:
                 self.players[event["who"]].trouble.append(TROUBLE[event.what])
@@ -265,7 +221,9 @@ class Record:
 
     def _read_harm(self, event, player):
         """A player that could not be stopped is told to resume all the same. That says nothing of the time before."""
-        if event.what in ("killed", "died"):
+        if event.what == "killing":
+            player.killing = event.ns
+        elif event.what in ("killed", "died"):
             player.killed = event.ns
             if event.what == "died":
                 player.trouble.append("ended by itself")
@@ -279,45 +237,71 @@ class Record:
             player.stops[-1][which] = min(player.stops[-1][which], event.ns)
 
     def _read_player(self, event, player):
-        key = event.who, event.get("n")
+        """A line of a part has the number of its claim, a dot, and its own."""
+        n, _, part = event.get("n", "").partition(".")
+        claim = self.claims.get((event.who, n))
         if event.what == "counted":
             player.counted = event.fields
-            return
-        if event.what == "claim":
+        elif event.what == "view":
+            self.notes.setdefault("view", []).append((event, None))
+        elif event.what == "claim":
             player.claims += 1
             timeout = event.get("timeout")
-            self.claims[key] = Claim(player, event["n"], event["kind"], event.ns, timeout and int(timeout))
-            return
-        claim = self.claims.get(key)
-        if event.what in ("granted", "failed"):
-            if not claim or claim.answered != NEVER:
-                if not goes_on(claim, event):
-                    self.misplaced.append(event)
-                return
-        elif event.what in ("used", "guarding", "guarded", "lost", "ended", "valid", "remaining"):
+            self.claims[event.who, n] = Claim(player, n, event["kind"], event.ns, timeout and int(timeout), fields=event.fields)
+        elif event.what in ANSWERS and not part:
+            if claim and claim.answered == NEVER:
+                self._read_answer(event, claim)
+            elif not goes_on(claim, event):
+                self.misplaced.append(event)
+        elif event.what in (*OF_A_HOLD, *ANSWERS):
             if not claim or not claim.hold:
                 self.misplaced.append(event)
-                return
-        if event.what == "used":
-            self.uses.setdefault(player.path, []).append((event, claim.hold))
-        elif event.what in ("guarding", "guarded"):
-            self.guarded.setdefault(player.path, []).append((event, claim.hold))
-        elif event.what == "granted":
-            claim.answered = event.ns
+            elif part:
+                self._read_part(event, claim)
+            else:
+                self._read_hold(event, claim.hold)
+
+    def _read_answer(self, event, claim):
+        claim.answered = event.ns
+        if event.what == "failed":
+            claim.status = event["status"]
+        else:
             claim.hold = Hold(claim, event.ns, event.number("token"), int(event.get("handover", "0")), event.fields)
-        elif event.what == "failed":
-            claim.answered, claim.status = event.ns, event["status"]
+
+    def _read_part(self, event, whole):
+        """Its end is that of the whole."""
+        key = event.who, event["n"]
+        if event.what == "granted" and key not in self.parts:
+            part = Claim(whole.player, event["n"], event["kind"], whole.asked)
+            self._read_answer(event, part)
+            part.hold.lost, part.hold.ended = whole.hold.lost, whole.hold.ended
+            self.parts[key] = part
+            whole.hold.parts.append(part.hold)
+        elif event.what == "used" and key in self.parts:
+            self._read_hold(event, self.parts[key].hold)
+        elif event.what != "valid" or key not in self.parts:
+            self.misplaced.append(event)
+
+    def _read_hold(self, event, hold):
+        if event.what == "used":
+            self.uses.setdefault(hold.place, []).append((event, hold))
+        elif event.what in ("guarding", "guarded"):
+            self.guarded.setdefault(hold.player.path, []).append((event, hold))
         elif event.what == "remaining":
-            claim.hold.remaining.append((event.ns, event.number("least")))
+            hold.remaining.append((event.ns, event.number("least")))
         elif event.what == "lost":
-            claim.hold.lost.append(event.ns)
-            claim.hold.told.add(event["reason"])
-            claim.hold.reasons.add(event["reason"])
+            hold.lost.append(event.ns)
+            hold.told.add(event["reason"])
+            hold.reasons.add(event["reason"])
         elif event.what == "valid":
-            claim.hold.reasons |= {event.get("reason", "NONE")} - {"NONE"}
+            hold.reasons |= {event.get("reason", "NONE")} - {"NONE"}
+        elif event.what == "releasing":
+            hold.releasing = event.ns
         elif event.what == "ended":
-            claim.hold.ended.append((event.ns, event["how"]))
-            claim.hold.untold = event.get("told") == "0"
+            hold.ended.append((event.ns, event["how"]))
+            hold.untold = event.get("told") == "0"
+        else:
+            self.notes.setdefault(event.what, []).append((event, hold))
 
     # ---- asking
 
@@ -336,6 +320,28 @@ class Record:
             if hold.player.client == client:
                 found[hold.player.path].append(hold)
         return found
+
+    def grants_by_place(self, client):
+        """What excludes others: of a grant of several its parts."""
+        found = {path: [] for path in self.paths(client)}
+        for whole in self.holds:
+            if whole.player.client == client:
+                for hold in whole.parts if whole.claim.kind == SEVERAL else [whole]:
+                    found.setdefault(hold.place, []).append(hold)
+        return found
+
+    def of_recipe(self, recipe):
+        """The holds of ours on each path of that recipe, in the order of their tokens."""
+        found = {}
+        for hold in self.holds:
+            if hold.player.ours and hold.player.recipe == recipe:
+                found.setdefault(hold.player.path, []).append(hold)
+        return {path: sorted(holds, key=lambda one: one.grant) for path, holds in sorted(found.items())}
+
+    def wiped(self, path, begin, end):
+        """Whether an administrator may have deleted all of that path at some time in between."""
+        return any(fault.name == "path-wiped" and fault.begin <= end and begin <= self.until(fault)
+                   for fault in self.takers.get(path, ()))
 
     def touches(self, fault, path):
         """Whether it hits a player of that path."""

@@ -81,6 +81,11 @@ def told(hold):
     return min([*hold.lost, *(ns for ns, how in hold.ended if how == "lost")], default=NEVER)
 
 
+def outstayed(hold):
+    """A run of a job that went on for too long: no fault is the cause."""
+    return hold.player.recipe == "job" and "OVERDUE" in hold.reasons
+
+
 def next_grant(record, fault, grants):
     index = bisect.bisect_right(grants, fault.begin)
     return (grants[index] if index < len(grants) else record.play_end) - fault.begin
@@ -108,7 +113,7 @@ def costs(record, client, overlaps):
                 stretches.append(next_grant(record, fault, grants[path]))
         if stretches:
             cost.outage.append(max(stretches))
-    for hold in (hold for those in holds.values() for hold in those if hold.was_lost()):
+    for hold in (hold for those in holds.values() for hold in those if hold.was_lost() and not outstayed(hold)):
         ns = told(hold)
         fault = record.cause([hold.player], ns, hold.node_gone)
         cost = found.setdefault(fault and fault.name, Cost())

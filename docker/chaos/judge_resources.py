@@ -5,6 +5,8 @@ from play.tables import few
 
 # When a holder slept past its session so often, at least one of them is expected to write afterwards.
 CHANCES = 10
+# Recipes whose keepers hold for long what nobody else may use: such a one is stopped whenever all faults are played.
+KEEPING = {"lock", "election", "rwlock"}
 
 
 @dataclass
@@ -50,10 +52,14 @@ def fenced_damage(path, uses):
     return faults
 
 
+def used_by(record, client):
+    """The uses of its players, by place."""
+    return {place: uses for place, uses in record.uses.items() if uses[0][1].player.client == client}
+
+
 def damage(record, client):
     found = Damage()
-    for path in record.paths(client):
-        uses = record.uses.get(path, [])
+    for path, uses in sorted(used_by(record, client).items()):
         found.uses += len(uses)
         found.naive += naive_damage(uses)
         found.refused += sum(event["fence"] == "refused" for event, _ in uses)
@@ -63,16 +69,15 @@ def damage(record, client):
 
 def chances(record, client):
     """How often a holder that used a resource was stopped for longer than its session lives."""
-    users = {id(hold): hold for path in record.paths(client) for _, hold in record.uses.get(path, [])}
+    users = {id(hold): hold for uses in used_by(record, client).values() for _, hold in uses}
     return sum(hold.granted < stopped < hold.over() and resuming - stopped > record.settings.session_ns
                for hold in users.values() for stopped, resuming, _ in hold.player.stops)
 
 
 def judge(record, client, found):
     faults = few(found.backwards)
-    if record.settings.recipes == ["semaphore"]:
-        return faults  # permits protect nothing that could be written
-    if record.settings.everything or chances(record, client) >= CHANCES:
+    writers = KEEPING & set(record.settings.recipes)
+    if record.settings.everything and writers or chances(record, client) >= CHANCES:
         if not found.naive:
             faults.append("vacuous: the naive resource suffered no stale write")
         if not found.refused:

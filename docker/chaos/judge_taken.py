@@ -9,7 +9,7 @@ several nodes, or another node than at first, or no token. Then each grant that 
 
 def by_its_token(hold):
     """Whether the hold has one node, and that node's token."""
-    return (hold.player.ours and int(hold.fields.get("count", "1")) == 1
+    return (hold.player.ours and hold.token > 0 and int(hold.fields.get("count", "1")) == 1
             and all(span.kind == hold.claim.kind for span in hold.spans))
 
 
@@ -21,6 +21,8 @@ def may_have_been(record, fault, hold):
 
 
 def was(record, fault, hold):
+    if hold.parts:
+        return any(was(record, fault, part) for part in hold.parts)
     if record.tokens_deleted and fault.inflicted and by_its_token(hold):
         return str(hold.token) in fault.deleted
     return may_have_been(record, fault, hold)

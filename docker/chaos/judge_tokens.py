@@ -17,7 +17,7 @@ def judge_owners(path, holds):
 
 def judge(record, client):
     faults = []
-    for path, holds in record.holds_by_path(client).items():
+    for path, holds in record.grants_by_place(client).items():
         faults += judge_owners(path, holds)
         if any(hold.claim.kind != "permit" for hold in holds):
             faults += judge_order(path, holds)

@@ -7,6 +7,7 @@ from play.event_log import EventLog, now
 from play.processes import ROOT, Broken, Process
 
 from ensemble import AS_USER, Site
+from recipes import HOLD_US, KEEP_MS, OF_PEERS, OTHER_THINK_US, PLAYS, THINK_US, threads
 from wallclock import WallClock
 
 OURS = "paddock"
@@ -15,9 +16,6 @@ SIZE = 3  # processes on a path
 READY_S, DONE_S, END_S = 60, 30, 5
 KILLED = 128 + 9  # docker exec's own status, of a process that ended by SIGKILL
 PEERS = {"curator": ROOT / "tests/interop/ChaosPlayer.java", "kazoo": ROOT / "tests/interop/chaos_kazoo.py"}
-THREADS = {"turns": 2, "keep": 1}
-# The longest use and the longest pause after it: long enough for a fault to strike within.
-HOLD_US, THINK_US = 200_000, 300_000
 # Our holders of these also write to a guarded znode, at this place and the path.
 GUARDED, GUARDED_AT = ("lock",), "/guarded"
 # First the process prints its id within the site.
@@ -57,7 +55,7 @@ def slots(clients, recipes):
     found = []
     for client in clients:
         for index, recipe in enumerate(recipes):
-            for offset, role in enumerate(("turns", "keep")):
+            for offset, role in enumerate(PLAYS[recipe] if client == OURS or recipe in OF_PEERS else ()):
                 found += [Slot(client, recipe, role, rank, (index + offset + rank) % SITES + 1)
                           for rank in range(SIZE)]
     return found
@@ -89,7 +87,8 @@ class Players(Bench):
         super().__init__(build, work, ensemble.hosts)
         self.ensemble, self.options, self.present = ensemble, options, present
         self.slots = slots(options.clients, options.recipes)
-        self.paths = sorted({slot.path for slot in self.slots})
+        self.recipes = {slot.path: slot.recipe for slot in self.slots}
+        self.paths = sorted(self.recipes)
         self.by_slot, self.numbers = {}, {}
         self.resources = self.work / "resources"
         self.resources.mkdir()
@@ -117,7 +116,9 @@ class Players(Bench):
             *self.program(slot), "--hosts", self.ensemble.host(slot.node) if pinned else self.hosts,
             "--path", slot.path, "--identity", name, "--log", log, "--session", self.options.session_ms,
             "--recipe", slot.recipe, "--role", slot.role, "--resource", self.resources,
-            "--threads", THREADS[slot.role], "--hold-us", HOLD_US, "--think-us", THINK_US,
+            "--threads", threads(slot.recipe, slot.role), "--hold-us", HOLD_US,
+            "--think-us", OTHER_THINK_US.get(slot.recipe, THINK_US),
+            *(("--keep-ms", KEEP_MS[slot.recipe]) if slot.recipe in KEEP_MS else ()),
             *(("--tick", self.options.tick_ms) if self.options.tell_ticks and slot.client == OURS else ()))
         player = Player(name, slot, self.sites[slot.site], argv, self.work / f"{name}.err", log)
         try:

@@ -15,7 +15,7 @@ THICK, SHADES, LEVELS = 11, 6, 6  # pixels of a row; steps from hardly ever to a
 HALF = THICK / UNIT / 2
 BLANK, STOPPED, OVERLAP, LOST, CALM = "#e9ecef", "#6c757d", "#ff0000", "#c2185b", "#74c68a"
 HELD = {"lock": "#1f6fb4", "leader": "#2a8a57", "write": "#24356e", "read": "#4fb0d8", "downgraded": "#3a86c8",
-        "permit": "#6a4fa3"}
+        "permit": "#6a4fa3", "all": "#a3562a", "run": "#8a7a1f", "member": "#7f8c8d"}
 BANDS = dict(zip(LANES, ("#e4572e", "#f0a202", "#8d6e63")))
 HATCHED = f"fs transparent pattern 5 noborder lc rgb '{STOPPED}'"
 

@@ -86,7 +86,7 @@ class Picture:
         for client in self.record.settings.clients:
             for one in overlaps(self.record, client):
                 if not one.taken:
-                    self.paths[one.path].overlaps.append(
+                    self.paths[one.holds[0].player.path].overlaps.append(
                         (self.stretch(one.begin, one.end), [self.row(hold.player) for hold in one.holds]))
 
     def window(self):

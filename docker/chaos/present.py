@@ -14,6 +14,8 @@ class PathState:
     holding: dict = field(default_factory=dict)  # (player's name, number of the claim) → since when
     waiting: dict = field(default_factory=dict)
     granted_ns: int = 0  # of the last grant
+    members: dict = field(default_factory=dict)  # of a group: like holding, → token
+    views: dict = field(default_factory=dict)  # player's name → the tokens that its watcher sees
 
 
 class Present:
@@ -32,7 +34,8 @@ class Present:
             self.poll()
             self.pages.pop(player.name, None)
             state = self.paths[player.path]
-            for claims in (state.holding, state.waiting):
+            state.views.pop(player.name, None)
+            for claims in (state.holding, state.waiting, state.members):
                 for key in [key for key in claims if key[0] == player.name]:
                     del claims[key]
 
@@ -50,10 +53,15 @@ class Present:
             state.waiting.pop(key, None)
             state.holding[key] = event.ns
             state.granted_ns = max(state.granted_ns, event.ns)
+            if event.get("kind") == "member":
+                state.members[key] = event["token"]
+        elif event.what == "view":
+            state.views[player.name] = {one.split(":")[0] for one in event["all"].split(",")} - {"-"}
         elif event.what == "failed":
             state.waiting.pop(key, None)
         elif event.what in ("valid", "lost", "ended"):
             state.holding.pop(key, None)
+            state.members.pop(key, None)
 
     def holders(self, path):
         """Names, the longest holder first."""
@@ -64,6 +72,14 @@ class Present:
     def waiters(self, path):
         with self.lock:
             return sorted({name for name, _ in self.paths[path].waiting})
+
+    def agreed(self, path):
+        """Whether each watcher of that group sees its members, and nobody else."""
+        with self.lock:
+            state = self.paths[path]
+            those = set(state.members.values())
+            names = [player.name for player, _ in self.pages.values() if player.path == path]
+            return all(state.views.get(name) == those for name in names)
 
     def holding_since(self, player):
         """Since when it holds its last grant, or None."""

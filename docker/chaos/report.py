@@ -3,6 +3,7 @@ from collections import Counter
 
 from play.tables import median_max, table
 
+from judge import NEWER
 from judge_record import NEVER, OURS
 
 UNEXPLAINED = "no fault"
@@ -111,6 +112,9 @@ def print_totals(judgement):
             print_guarded(found)
         if found.counted.players:
             print_counted(found)
+        if found.client == OURS:
+            for figures in filter(None, (one.figures(record) for one in NEWER)):
+                print(f"  {found.client}: {figures}")
         if found.progress.torn:
             print(f"  {found.client}: {found.progress.torn} times a claim waited where the servers did not agree on the "
                   "nodes; that is not judged")

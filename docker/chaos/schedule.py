@@ -10,10 +10,12 @@ from agreement import disagreements
 from ensemble import NODES, administrator, in_words
 from faults import inflict
 from faults_data import remove_foreign, tree
-from players import HOLD_US, SIZE, THREADS
+from players import SIZE
+from recipes import EXTRA_MS, HOLD_US, THREADS, TURNS
 
 ACT_S = 50  # between two calms
 LOOK_S = 0.05
+HANDOVERS_S = 0.1  # as judge_liveness has it
 EXTRA_S = 1.0  # beyond the bound of a calm, which the judges check
 WHOLE_S = 60
 LOOKS = 2  # see agreement.py
@@ -100,31 +102,42 @@ def heal(chaos):
     remove_foreign(chaos, "/chaos")
 
 
-def bound_s(chaos):
+def bound_s(chaos, path):
     """The time within which all claims that wait must be answered, on a path where nothing is broken."""
-    return SIZE * max(THREADS.values()) * HOLD_US / 1e6 + 2 * chaos.session_s + 2
+    recipe = chaos.players.recipes[path]
+    turns = SIZE * max(THREADS.values()) * TURNS.get(recipe, 1)
+    return turns * (HOLD_US / 1e6 + HANDOVERS_S) + 2 * chaos.session_s + 2 + EXTRA_MS.get(recipe, 0) / 1000
+
+
+def needs(chaos, waited, begun):
+    """The paths that have yet to come right: by why. A group has, when its watchers see its members and nobody else."""
+    paths = chaos.players.paths
+    waiting = {path for path, *_ in waited & chaos.present.waiting()}
+    idle = {path for path in paths if chaos.present.granted_ns(path) < begun}
+    strange = {path for path in paths if chaos.players.recipes[path] == "group" and not chaos.present.agreed(path)}
+    return waiting | idle, strange
 
 
 def calm(chaos):
-    """A calm is over when every path was granted and every claim that waited was answered. Keepers keep until they are
-    told to yield. They are told so until all that waited have had their turn."""
+    """A calm is over when every path was granted, every claim that waited was answered, and every watcher sees who is there.
+    Keepers keep until they are told to yield. They are told so until all that waited have had their turn."""
     heal(chaos)
     chaos.present.poll()
     begun = chaos.players.note("calm")
     waited, yielded = chaos.present.waiting(), {}
-    end = time.monotonic() + bound_s(chaos) + EXTRA_S
-    while time.monotonic() < end:
+    since = time.monotonic()
+    while True:
         chaos.present.poll()
         chaos.players.look_after()
-        still = waited & chaos.present.waiting()
-        idle = [path for path in chaos.players.paths if chaos.present.granted_ns(path) < begun]
-        if not still and not idle:
+        unserved, strange = needs(chaos, waited, begun)
+        if not unserved and not strange:
             break
-        for path in {path for path, *_ in still} | set(idle):
+        if time.monotonic() - since > max(bound_s(chaos, path) for path in unserved | strange) + EXTRA_S:
+            inquire(chaos, sorted(unserved | strange))
+            break
+        for path in unserved:
             make_way(chaos, path, yielded)
         time.sleep(LOOK_S)
-    else:
-        inquire(chaos, sorted({path for path, *_ in still} | set(idle)))
     chaos.players.note("calm-over")
 
 
