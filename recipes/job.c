@@ -242,6 +242,11 @@ static void pause_a_little(const struct begin *b) {
     pdk__leave_pop();
 }
 
+/* The lock was granted, and its time was over when this thread ran. */
+static pdk_status too_late(const struct begin *b) {
+    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: this thread ran too late to take the lock", begin_name, b->job->path);
+}
+
 static pdk_status begin(struct begin *b) {
     pdk_session *s = b->job->queue->s;
     for (;;) {
@@ -251,7 +256,7 @@ static pdk_status begin(struct begin *b) {
         if (status == PDK_BUSY)
             status = look(b);
         if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->until)
-            return status;
+            return status == PDK_TIMEOUT ? too_late(b) : status;
         pause_a_little(b);
     }
 }

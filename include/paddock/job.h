@@ -134,7 +134,8 @@ PDK_API void pdk_job_unref(pdk_job *job);
  *   PDK_SKIPPED        a run stands, or this period had its run, or at_least_ms has not passed. The error text says which
  *   PDK_BUSY           others asked at the same time, for all of timeout_ms
  *   PDK_LOST           the hold was lost before the run was recorded for certain: nothing runs. The record may show it as died
- *   PDK_UNAVAILABLE    no server confirmed it in time: nothing runs. The record may show a run that died
+ *   PDK_UNAVAILABLE    no server confirmed it in time, or this thread ran too late: nothing runs. The record may show a run
+ *                      that died
  *   PDK_DAMAGED        the znode of the record has something else; the error text says where
  *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a node
  *   PDK_NO_PERMISSION  an access control list forbids it

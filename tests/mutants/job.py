@@ -1,4 +1,5 @@
-"""Mutants of the records of a job and of a lease lock, judged by their models, and of the order of their requests, judged on a server.
+"""Mutants of the records of a job and of a lease lock, judged by their models, and of the order of their requests, judged on a server
+or in simulated time.
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
@@ -70,6 +71,8 @@ MUTANTS = {
         ("    if (status != PDK_OK)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n", "    if (status != PDK_OK && status != PDK_BUSY)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n")]),
     "job: a start names no version": (RECORD, "jobs", [
         (".versioned = true,", ".versioned = false,")]),
+    "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", "asks", [
+        ("return status == PDK_TIMEOUT ? too_late(b) : status;", "return status;")]),
     "job: no answer is a success": (RECORD, "jobs", [
         ("    step->done = result == PDK__OK &&", "    step->done = (result == PDK__OK || result == PDK__UNKNOWN) &&")]),
 }
