@@ -27,7 +27,7 @@ def judge_words(hold):
         yield f"{hold.tell()} was lost and never told"
     if hold.lost and "released" in ends:
         yield f"{hold.tell()} was told LOST, and its release was answered OK"
-    if not hold.spans and player.killed == NEVER:
+    if not hold.spans and not hold.sampled and player.killed == NEVER:
         yield f"{hold.tell()} does not tell how long it was valid"
     if hold.lost and hold.last > hold.lost[0]:
         yield f"{hold.tell()} was told LOST and valid {(hold.last - hold.lost[0]) / 1e6:.3f} ms later"

@@ -61,6 +61,7 @@ class Hold:
     handover: int
     fields: dict
     spans: list = field(default_factory=list)
+    sampled: bool = False  # the sampler told its last word of it
     lost: list = field(default_factory=list)  # ns of each LOST
     ended: list = field(default_factory=list)  # (ns, how): it was released, and no callback can come any more
     remaining: list = field(default_factory=list)  # (ns, the least that remained of its lease until then, in ms)
@@ -294,6 +295,7 @@ class Record:
             hold.told.add(event["reason"])
             hold.reasons.add(event["reason"])
         elif event.what == "valid":
+            hold.sampled = True
             hold.reasons |= {event.get("reason", "NONE")} - {"NONE"}
         elif event.what == "releasing":
             hold.releasing = event.ns

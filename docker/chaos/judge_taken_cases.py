@@ -38,6 +38,10 @@ WELL = {
     "one that may have been hit": NOT_TOLD,
     "one without a sample in that time": both(NOT_TOLD, until("b", 4, 33990)),
     "one that released before word came": RELEASED,
+    "one that was granted it when word was on its way": more(
+        *(one for one in grant("b", 8, 190, 33990, 34005, 34005, told=34006, reason="NODE_GONE") if not one[2].startswith("valid")),
+        [34005.5, "b", "valid token=190 handover=0 first=0 last=0 longest=0 reason=NODE_GONE n=8 kind=lock"],
+        *fault(5, "node-deleted", "data", 34000, 34001, f"target={LOCK} who=- takes=1 holder=-", [f"deleted node={LOCK}/x-1 token=190"])),
     "one that may have been hit, and released": both(NOT_TOLD, RELEASED),
     "one that was granted it by a server that lags": both(
         NOT_TOLD, more(*grant("b", 8, 122, 33990, 34200, 34300), *grant("a", 9, 123, 33991, 34250, 34350))),
