@@ -262,13 +262,12 @@ static pdk_status write_once(struct setting *c) {
     if (request.data_size == 0)
         request.data = "";
     int32_t wanted = m->version + 1;
-    /* Before it is sent: this thread may end in the wait. */
-    bool added = g_hash_table_add(m->unsure, g_bytes_ref(c->data));
+    bool is_new = g_hash_table_add(m->unsure, g_bytes_ref(c->data)); /* also if this thread ends in the wait */
     struct answer *answer = ask(c, request);
     enum pdk__result result = answer->result;
     int code = answer->code;
     pdk__query_unref(&answer->base);
-    if (added && result != PDK__UNKNOWN && result != PDK__OK) /* it was not carried out */
+    if (is_new && result != PDK__UNKNOWN && result != PDK__OK) /* it was not carried out */
         g_hash_table_remove(m->unsure, c->data);
     if (result == PDK__OK) {
         is_written(c, wanted);

@@ -68,8 +68,8 @@ MUTANTS = {
     "hand-overs all have the same number": ("src/grant/queue.c", SIM, [
         ("1, queue->handovers.handovers)", "1, 0)")]),
     "a lapsed right is handed over": ("src/grant/queue.c", SIM, [
-        ("kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD && pdk__lease_fresh(&s->lease, now);",
-         "!entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD;"),
+        ("kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&\n                 pdk__lease_fresh(&s->lease, now) &&",
+         "!entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&"),
         ("src/grant/hold.c", "atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + s->lease.timeout);")]),
     "hand-overs without end": ("src/core/handovers.c", SIM, [
         ("h->handovers >= h->max_handovers || now - h->since >= h->max_time", "now < h->since")]),

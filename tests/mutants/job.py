@@ -61,12 +61,12 @@ MUTANTS = {
         ("        look_again(c);\n        break;", "        return confirmed(w, action.who, counts);")]),
     # On a server.
     "lease lock: it is not renewed": (TENURE, "lease_locks", [
-        ("    rest(t, t->handed + t->mine.duration * PDK__MS / 3);", "    rest(t, INT64_MAX);")]),
+        ("    rest(t, t->handed + duration * PDK__MS / 3);", "    rest(t, INT64_MAX);")]),
     "lease lock: a renewal names no version": (TENURE, "lease_locks", [
         (".versioned = true,", ".versioned = false,"),
         (TENURE, "found.token == t->mine.token;", "true;"), (TENURE, "== PDK__RECORD_FINE &&", ">= PDK__RECORD_FINE ||")]),
     "lease lock: its end is not told": (TENURE, "lease_locks", [
-        ("    pdk__hold_limit(t->hold, pdk__tenure_end(t->handed, t->mine.duration));\n", "")]),
+        ("    pdk__hold_limit(t->hold, pdk__tenure_end(t->handed, duration), pdk__tenure_end(0, duration));\n", "")]),
     "lease lock: who waits keeps the lock": ("recipes/lease_lock.c", "lease_locks", [
         ("    if (status != PDK_OK)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n", "    if (status != PDK_OK && status != PDK_BUSY)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n")]),
     "job: a start names no version": (RECORD, "jobs", [
