@@ -4,8 +4,9 @@
  *        ├─ _c_…-member-0000000012          data: the member's
  *        └─ _c_…-member-0000000013
  *
- * Rule: nobody blocks. So a member is granted when a list shows its node, and the lease is fresh. The candidate
- * (election_candidate.c) registers it anew after each loss. Here is what an election does not have: data that change.
+ * Rule: nobody blocks. So a member is granted when the answer to its create shows its node, or after a lost answer a list, and the
+ * lease is fresh. The candidate (election_candidate.c) registers it anew after each loss. Here is what an election does not have:
+ * data that change.
  *
  *     set ──► the queue's data, for nodes to come ──► registered? ──► SET, if the version is the one that we wrote last
  *                                                          ▲               │ no answer, or another version

@@ -60,10 +60,11 @@ typedef struct pdk_member_callbacks {
      * anew, when this has returned and not before. */
     void (*lost)(pdk_reason reason, void *user);
     /* It cannot be a member any more: it has left. The program removes the cause and joins again.
-     *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create a node in it
+     *   PDK_NO_PERMISSION  an access control list forbids to create the directory, to create a node in it, or to list it where
+     *                      that is needed: after an answer was lost
      *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a quota is used up
      *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths in the session; 100,000 children in the
-     *                      directory
+     *                      directory, where it has to be listed: after an answer was lost
      *   PDK_EXHAUSTED      the directory's sequence numbers are used up
      *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
      *   PDK_CLOSED         the session was closed

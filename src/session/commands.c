@@ -47,10 +47,19 @@ static bool send_one(struct pdk__entry *entry, enum pdk__op_kind kind, const cha
 /* The create of an entry that leaves meanwhile is not sent. */
 static bool is_wanted(void *user) { return !((const struct pdk__entry *)user)->c.leaving; }
 
+/* Whom nobody blocks needs no list to be admitted: the answer to its create says that its node is there. Only a create that is
+ * repeated may have an older one's node beside it, which a list shows. */
+static bool needs_no_list(const struct pdk__entry *entry) {
+    return entry->rule.blocks == pdk__blocks_never && entry->create == 0;
+}
+
 /* The list goes out behind the create. */
 static void on_create_sent(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
+    entry->alone = needs_no_list(entry);
     entry->create = s->requests;
+    if (entry->alone)
+        return;
     entry->list_unsent = false;
     pdk__lists_want(entry, false);
 }
@@ -65,6 +74,16 @@ static void on_sync_sent(pdk_session *s, void *user) {
 static void poll_after(struct pdk__entry *entry, int64_t ns) {
     if (entry->queued)
         pdk__alarm_set(entry->s, &entry->poll, pdk__now(entry->s) + ns);
+}
+
+/* The list that was not needed, as far as it matters: with our own node. UNKNOWN: the create was not answered well. */
+static void answer_alone(struct pdk__entry *entry, enum pdk__result created) {
+    const char *own = entry->c.own;
+    struct pdk__child child;
+    struct pdk__reply shown = {.result = created == PDK__OK ? PDK__OK : PDK__UNKNOWN, .children_count = 1};
+    pdk__children_parse(&child, &own, 1);
+    entry->alone = entry->list_unsent = false;
+    pdk__entry_listed(entry, &shown, &child);
 }
 
 /* The first request was not sent, nor was the list behind it: its answer is made here. */
@@ -88,7 +107,9 @@ static void on_created(pdk_session *s, void *user, const struct pdk__reply *repl
     struct pdk__entry *entry = pdk__entry_ref(user);
     (void)s;
     on_reply(entry, reply, PDK__CREATED);
-    if (reply)
+    if (reply && entry->alone)
+        answer_alone(entry, reply->result);
+    else if (reply)
         answer_list(entry);
     pdk__entry_unref(entry);
 }

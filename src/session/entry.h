@@ -76,6 +76,7 @@ struct pdk__entry {
     uint64_t create;              /* the number of its newest create among the session's requests */
     bool blocked;                 /* as of the last list: see pdk__entry_is_blocked */
     bool list_unsent;             /* the list behind its create, or sync, is not sent either */
+    bool alone;                   /* it needs none behind its create */
     bool synced;                  /* the sync ahead of the look's list was answered */
     struct pdk__alarm retry;      /* a command could not be sent, or the server asked for a pause */
     GList ask_link;               /* in s->asks.entries */

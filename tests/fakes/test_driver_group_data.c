@@ -155,20 +155,26 @@ START_TEST(several_writes_may_be_unsure) {
 }
 END_TEST
 
+/* The hold reads its node, too, when it has changed. The loss strikes that read or the look, as the times fall. */
 START_TEST(a_look_that_is_not_answered_is_taken_again) {
-    begin_member();
-    group_arm(PDK__OP_SET, GROUP_DIR);
-    group_fault.code = GROUP_LOST;
-    group_fault.executed = true;
-    const struct setting *two_ = set(0, "two", 5000);
-    group_step_until_seen();
-    group_arm(PDK__OP_GET, GROUP_DIR);
-    group_fault.code = GROUP_LOST;
-    platform_pass(SECOND);
-    ck_assert_uint_ge(group_fault.seen, 2);
-    assert_set(two_, PDK_OK);
-    assert_data("two");
-    finish_member();
+    uint32_t most = 0;
+    for (int ms = 0; ms < 40; ms += 2) {
+        begin_member();
+        platform_pass(ms * SIM_MS);
+        group_arm(PDK__OP_SET, GROUP_DIR);
+        group_fault.code = GROUP_LOST;
+        group_fault.executed = true;
+        const struct setting *two_ = set(0, "two", 5000);
+        group_step_until_seen();
+        group_arm(PDK__OP_GET, GROUP_DIR);
+        group_fault.code = GROUP_LOST;
+        platform_pass(SECOND);
+        most = MAX(most, group_fault.seen);
+        assert_set(two_, PDK_OK);
+        assert_data("two");
+        finish_member();
+    }
+    ck_assert_uint_ge(most, 2);
 }
 END_TEST
 

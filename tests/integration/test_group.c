@@ -51,6 +51,21 @@ START_TEST(who_joins_is_seen_and_who_leaves_is_not) {
 }
 END_TEST
 
+/* Nobody blocks a member, so the answer to its create is all that it needs. After a lost answer it looks. */
+START_TEST(a_join_is_one_create) {
+    make_it();
+    member_joined(it.b, it.path, "makes the directory");
+    ts_proxy_zero(it.a->proxy);
+    member_joined(it.a, it.path, "one");
+    ck_assert_uint_eq(ts_proxy_count(it.a->proxy, TS_OP_CREATE2), 1);
+    ck_assert_uint_eq(ts_proxy_count(it.a->proxy, TS_OP_GET_CHILDREN), 0);
+    ts_proxy_arm(it.a->proxy, TS_OP_CREATE2, TS_LOSE_REPLY, TS_PASS);
+    member_joined(it.a, it.path, "two");
+    ck_assert_uint_ge(ts_proxy_count(it.a->proxy, TS_OP_GET_CHILDREN), 1);
+    assert_nodes(3);
+}
+END_TEST
+
 /* A watcher that comes later has all of them in its first view. */
 START_TEST(the_first_view_has_all) {
     make_it();
@@ -283,6 +298,7 @@ static Suite *make_suite(void) {
 
     TCase *coming = ts_bench_case(suite, "coming");
     tcase_add_test(coming, who_joins_is_seen_and_who_leaves_is_not);
+    tcase_add_test(coming, a_join_is_one_create);
     tcase_add_test(coming, the_first_view_has_all);
     tcase_add_test(coming, the_last_unref_leaves);
 

@@ -21,6 +21,8 @@ PERMITS = "permits"
 SILENCE = "silence"
 
 MUTANTS = {
+    "a contender whom others block needs no list": ("src/session/commands.c", "striped", [
+        ("entry->rule.blocks == pdk__blocks_never && entry->create == 0", "entry->create == 0")]),
     "watched bytes never shrink": ("src/session/watches.c", DRIVER, [
         ("        return;\n    s->watched_bytes -= cost(key);\n    GPtrArray *list", "        return;\n    GPtrArray *list")]),
     "a shorter timeout shortens nothing that is held": ("src/session/supervise.c", DRIVER, [
