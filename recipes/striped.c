@@ -197,9 +197,11 @@ int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *hold) {
     size_t length = strlen(dir);
     if (strncmp(hold->node, dir, length) != 0 || hold->node[length] != '/')
         return -1;
-    char *end;
-    gint64 stripe = g_ascii_strtoll(hold->node + length + 1, &end, 10);
-    return end == hold->node + length + 5 && *end == '/' && stripe < striped->stripes ? (int32_t)stripe : -1;
+    const char *digits = hold->node + length + 1;
+    if (strspn(digits, "0123456789") != 4 || digits[4] != '/')
+        return -1;
+    gint64 stripe = g_ascii_strtoll(digits, NULL, 10);
+    return stripe < striped->stripes ? (int32_t)stripe : -1;
 }
 
 /* ---- the calls */

@@ -71,6 +71,26 @@ START_TEST(the_lock_of_a_stripe) {
 }
 END_TEST
 
+/* Holds of other paths, which are like those of stripes. */
+START_TEST(the_stripe_of_another_hold) {
+    static const char *const ends[] = {"x/0001", "/any",  "/00001", "/0001x", "/0008", "/9999",
+                                       "/-001",  "/-002", "/+001",  "/ 001",  "/001",  "/1"};
+    begin();
+    pdk_striped *ours = striped_at(a, path);
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+        g_autofree char *like = g_strconcat(path, ends[i], NULL);
+        pdk_hold *hold = ts_bench_acquire(ts_lock(a, like), 5000);
+        ck_assert_msg(pdk_striped_stripe(ours, hold) == -1, "%s", like);
+        pdk_hold_release(hold);
+    }
+    pdk_hold *hold = ts_bench_acquire(ts_lock(a, ts_fresh_path()), 5000);
+    ck_assert_int_eq(pdk_striped_stripe(ours, hold), -1);
+    ck_assert_int_eq(pdk_striped_stripe(ours, NULL), -1);
+    ck_assert_int_eq(pdk_striped_stripe(NULL, hold), -1);
+    pdk_hold_release(hold);
+}
+END_TEST
+
 START_TEST(keys_of_one_stripe_share_it) {
     begin();
     pdk_striped *ours = striped_at(a, path);
@@ -315,6 +335,7 @@ static Suite *make_suite(void) {
     TCase *cases = ts_bench_case(suite, "striped");
     tcase_add_test(cases, a_key_is_its_stripe);
     tcase_add_test(cases, the_lock_of_a_stripe);
+    tcase_add_test(cases, the_stripe_of_another_hold);
     tcase_add_test(cases, keys_of_one_stripe_share_it);
     tcase_add_test(cases, a_refusal_names_the_key);
     tcase_add_test(cases, any_takes_each_stripe_once);
