@@ -19,8 +19,8 @@ static bool refuses(const struct pdk__request *request) {
         return true;
     }
     if (group_fault.code != 0)
-        sim_answer_next(platform_ensemble, sim_client_session(&group_one->rival->process), group_fault.code,
-                        group_fault.executed);
+        sim_answer_about(platform_ensemble, sim_client_session(&group_one->rival->process), request->path,
+                         group_fault.code, group_fault.executed);
     group_fault.code = 0;
     if (group_fault.act)
         group_fault.act();

@@ -30,8 +30,12 @@ void sim_server_keep(struct sim_ensemble *e, int32_t server, int32_t deletions) 
 void sim_server_lag(struct sim_ensemble *e, int32_t server, int64_t ns) { e->servers[server].lag = ns; }
 
 void sim_answer_next(struct sim_ensemble *e, int64_t session, int32_t code, bool executed) {
+    sim_answer_about(e, session, NULL, code, executed);
+}
+
+void sim_answer_about(struct sim_ensemble *e, int64_t session, const char *path, int32_t code, bool executed) {
     struct sim_answer *answer = sim_alloc(e->agenda, sizeof *answer), **at = &e->answers;
-    *answer = (struct sim_answer){NULL, session, code, executed};
+    *answer = (struct sim_answer){NULL, session, path ? sim_text(e->agenda, path) : NULL, code, executed};
     while (*at)
         at = &(*at)->next;
     *at = answer;

@@ -159,6 +159,8 @@ void sim_server_keep(struct sim_ensemble *e, int32_t server, int32_t deletions);
 /* The next request of the session that reaches a server is answered with the code. executed: it is carried out first. A
  * MULTI_CHECK always is, as no server has an answer to it but through a quorum. */
 void sim_answer_next(struct sim_ensemble *e, int64_t session, int32_t code, bool executed);
+/* The same, of its next request about that path. */
+void sim_answer_about(struct sim_ensemble *e, int64_t session, const char *path, int32_t code, bool executed);
 
 /* ---- actions of an admin: through the leader; false when there is none at the moment */
 

@@ -6,6 +6,7 @@
 #include "sim_server.h"
 
 #include <glib.h>
+#include <string.h>
 #include <zookeeper/zookeeper.h>
 
 static struct sim_queue *queue_of(struct sim_server *s, int64_t session) {
@@ -128,11 +129,16 @@ static bool touch(struct sim_connection *c, const struct sim_packet *packet) {
     return true;
 }
 
+static bool is_about(const struct sim_answer *answer, const struct sim_request *r) {
+    return answer->session == r->session &&
+           (!answer->path || (r->packet->path && strcmp(answer->path, r->packet->path) == 0));
+}
+
 static void take_set_answer(struct sim_request *r) {
     struct sim_answer **at = &r->server->ensemble->answers;
     if (r->packet->kind != SIM_REQUEST)
         return;
-    while (*at && (*at)->session != r->session)
+    while (*at && !is_about(*at, r))
         at = &(*at)->next;
     if (!*at)
         return;

@@ -184,6 +184,7 @@ struct sim_ended {
 struct sim_answer {
     struct sim_answer *next;
     int64_t session;
+    const char *path; /* NULL: whatever it is about */
     int32_t code;
     bool executed;
 };
