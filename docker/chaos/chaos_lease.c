@@ -13,12 +13,12 @@
 
 enum {
     GIVE_MS = 500,
-    GIVES_PERCENT = 80,
+    GIVES_PERCENT = 70,
     TRY_PERCENT = 5,
     SHORT_PERCENT = 20,
     SHORT_MS = 300,
     GENERATIONS = 2,
-    SECOND_PERCENT = 20
+    SECOND_PERCENT = 25
 };
 
 static char *secret_of(const chaos_player *c, int which) {
