@@ -158,21 +158,40 @@ pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_ho
     return status;
 }
 
-static pdk_status query(pdk_election *election, int64_t timeout_ms, const char *call, bool leader,
+/* ---- who leads, and who would */
+
+static pdk_status query(const pdk_election *election, const char *call, bool leader, int64_t timeout_ms,
                         pdk_contenders **out) {
     pdk_status status = check(election, call);
     if (status != PDK_OK)
         return status;
-    if (!out)
-        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
     const struct pdk__queue *queue = election->queue;
-    return pdk__contenders_query(queue->s, queue->dir, election->kind, timeout_ms, call, leader, out);
+    struct pdk__listing of = {queue->s, call, queue->dir, election->kind, leader, timeout_ms};
+    return pdk__contenders_list(&of, out);
+}
+
+static pdk_status query_async(const pdk_election *election, const char *call, bool leader, int64_t timeout_ms,
+                              pdk_contenders_fn fn, void *user) {
+    pdk_status status = check(election, call);
+    if (status != PDK_OK)
+        return status;
+    const struct pdk__queue *queue = election->queue;
+    struct pdk__listing of = {queue->s, call, queue->dir, election->kind, leader, timeout_ms};
+    return pdk__contenders_list_async(&of, fn, user);
 }
 
 pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
-    return query(election, timeout_ms, "pdk_election_leader", true, out);
+    return query(election, "pdk_election_leader", true, timeout_ms, out);
 }
 
 pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
-    return query(election, timeout_ms, "pdk_election_candidates", false, out);
+    return query(election, "pdk_election_candidates", false, timeout_ms, out);
+}
+
+pdk_status pdk_election_leader_async(pdk_election *election, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    return query_async(election, "pdk_election_leader_async", true, timeout_ms, fn, user);
+}
+
+pdk_status pdk_election_candidates_async(pdk_election *election, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    return query_async(election, "pdk_election_candidates_async", false, timeout_ms, fn, user);
 }

@@ -219,16 +219,16 @@ static pdk_status run(struct begin *b) {
 
 /* Another has the lock. BUSY: it only asks, or has just ended. */
 static pdk_status look(struct begin *b) {
-    struct pdk__job_look look;
+    pdk_job_runs *runs = NULL;
     pdk_session *s = b->job->queue->s;
-    int64_t left = MAX(b->deadline - pdk__now(s), 0) / PDK__MS;
-    pdk__job_look_init(&look, begin_name, b->job->path);
-    pdk_status status = pdk__job_look(&look, s, b->deadline == INT64_MAX ? PDK_FOREVER : left);
-    if (status == PDK_OK && look.stands)
-        status = skipped(b, look.found, true);
+    int64_t left = b->deadline == INT64_MAX ? PDK_FOREVER : MAX(b->deadline - pdk__now(s), 0) / PDK__MS;
+    pdk_status status = pdk__job_look(s, begin_name, b->job->path, left, &runs);
+    const pdk_job_run *newest = pdk_job_runs_run(runs, 0);
+    if (status == PDK_OK && newest && newest->state == PDK_JOB_RUNNING)
+        status = skipped(b, pdk__job_runs_record(runs), true);
     else if (status == PDK_OK)
         status = pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", begin_name, b->job->path);
-    pdk__job_look_clear(&look);
+    pdk_job_runs_free(runs);
     return status;
 }
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "grant/recipe.h"
 #include "job.h"
-#include "session/query.h"
+#include "session/tokens.h"
 #include "zk/errors.h"
 
 #include <string.h>
@@ -50,6 +50,8 @@ const pdk_job_run *pdk_job_runs_run(const pdk_job_runs *runs, size_t index) {
 
 void pdk_job_runs_free(pdk_job_runs *runs) { g_free(runs); }
 
+const struct pdk__job_record *pdk__job_runs_record(const pdk_job_runs *runs) { return &runs->record; }
+
 pdk_status pdk__job_read(const char *name, const char *path, const char *data, size_t size, int64_t mtime_ms,
                          struct pdk__job_record *record) {
     enum pdk__record_kind kind = pdk__job_parse(data, size, mtime_ms, record);
@@ -64,11 +66,93 @@ pdk_status pdk__job_read(const char *name, const char *path, const char *data, s
 
 /* ---- looking */
 
-void pdk__job_look_init(struct pdk__job_look *look, const char *name, const char *path) {
-    *look = (struct pdk__job_look){.name = name,
-                                   .record = g_strconcat(path, "/record", NULL),
+static struct pdk__job_look *look_of(struct pdk__inquiry *i) { return (struct pdk__job_look *)i; }
+
+static struct pdk__query *get(const struct pdk__job_look *look, const char *path) {
+    return pdk__node_ask(look->inquiry.call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = path}, false);
+}
+
+static struct pdk__query *begin(struct pdk__inquiry *i) {
+    struct pdk__job_look *look = look_of(i);
+    look->at = PDK__JOB_LOOK_RECORD;
+    look->stands = false;
+    return get(look, look->record);
+}
+
+/* What was read of the record; its version, or -1. */
+static pdk_status read_record(struct pdk__job_look *look, const struct pdk__node_query *q, int32_t *version) {
+    look->found->count = 0;
+    *version = -1;
+    if (q->result != PDK__OK)
+        return PDK_OK;
+    size_t size = 0;
+    const char *data = g_bytes_get_data(q->data, &size);
+    *version = q->stat.version;
+    return pdk__job_read(look->inquiry.call->name, look->record, data, size, q->stat.mtime_ms, look->found);
+}
+
+static bool is_open(const struct pdk__job_look *look) {
+    return look->found->count > 0 && look->found->runs[0].state == 'R';
+}
+
+static struct pdk__query *get_runner(const struct pdk__job_look *look) {
+    char *path = g_strconcat(look->lock, "/", look->found->runs[0].node, NULL);
+    struct pdk__query *q = get(look, path);
+    g_free(path);
+    return q;
+}
+
+static pdk_status judge_record(struct pdk__inquiry *i, const struct pdk__node_query *q) {
+    struct pdk__job_look *look = look_of(i);
+    pdk_status status = read_record(look, q, &look->version);
+    if (status != PDK_OK || !is_open(look))
+        return status;
+    look->at = PDK__JOB_LOOK_RUNNER;
+    return pdk__inquiry_next(i, get_runner(look));
+}
+
+static pdk_status judge_runner(struct pdk__inquiry *i, const struct pdk__node_query *q) {
+    struct pdk__job_look *look = look_of(i);
+    int64_t token = pdk__token_of(i->call->s, q->stat.token);
+    look->stands = q->result == PDK__OK && token == look->found->runs[0].token;
+    if (look->stands)
+        return PDK_OK;
+    look->at = PDK__JOB_LOOK_AGAIN;
+    return pdk__inquiry_next(i, get(look, look->record));
+}
+
+static pdk_status judge_again(struct pdk__inquiry *i, const struct pdk__node_query *q) {
+    struct pdk__job_look *look = look_of(i);
+    int32_t version;
+    pdk_status status = read_record(look, q, &version);
+    return status == PDK_OK && version != look->version ? PDK_UNAVAILABLE : status; /* another one runs: look anew */
+}
+
+static pdk_status judge(struct pdk__inquiry *i) {
+    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
+    const struct pdk__job_look *look = look_of(i);
+    if (q->base.status == PDK_NO_PERMISSION)
+        return pdk__fail(PDK_NO_PERMISSION, "%s: %s: %s", i->call->name,
+                         look->at == PDK__JOB_LOOK_RUNNER ? look->lock : look->record, pdk__zk_code_name(q->code));
+    if (q->base.status != PDK_OK)
+        return q->base.status;
+    switch (look->at) {
+    case PDK__JOB_LOOK_RECORD:
+        return judge_record(i, q);
+    case PDK__JOB_LOOK_RUNNER:
+        return judge_runner(i, q);
+    case PDK__JOB_LOOK_AGAIN:
+        break;
+    }
+    return judge_again(i, q);
+}
+
+void pdk__job_look_init(struct pdk__job_look *look, struct pdk__call *call, const char *path) {
+    static const struct pdk__inquiry_kind asks = {begin, judge};
+    *look = (struct pdk__job_look){.record = g_strconcat(path, "/record", NULL),
                                    .lock = g_strconcat(path, "/lock", NULL),
                                    .found = g_new0(struct pdk__job_record, 1)};
+    look->inquiry = (struct pdk__inquiry){.kind = &asks, .call = call, .path = look->record};
 }
 
 void pdk__job_look_clear(struct pdk__job_look *look) {
@@ -77,67 +161,57 @@ void pdk__job_look_clear(struct pdk__job_look *look) {
     g_free(look->found);
 }
 
-static pdk_status get(const struct pdk__job_look *look, pdk_session *s, const char *path, int64_t deadline,
-                      struct pdk__record_node *node) {
-    pdk_status status = pdk__record_get(s, path, deadline, node);
-    if (status == PDK_NO_PERMISSION)
-        pdk__fail(status, "%s: %s: %s", look->name, path, pdk__zk_code_name(node->code));
+/* ---- a call that looks */
+
+struct reading {
+    struct pdk__call call;
+    struct pdk__job_look look;
+    pdk_job_runs *runs;
+    pdk_job_runs_fn fn;
+};
+
+static pdk_status step(struct pdk__call *c) {
+    struct reading *r = (struct reading *)c;
+    pdk_status status = pdk__inquiry_step(&r->look.inquiry);
+    if (status == PDK_OK)
+        r->runs = pdk__job_runs_new(r->look.found, r->look.stands);
     return status;
 }
 
-/* Reads the record; *version is that of what was read, or -1. */
-static pdk_status get_record(struct pdk__job_look *look, pdk_session *s, int64_t deadline, int32_t *version) {
-    struct pdk__record_node node = {0};
-    pdk_status status = get(look, s, look->record, deadline, &node);
-    look->found->count = 0;
-    *version = -1;
-    if (status == PDK_OK && node.exists) {
-        size_t size = 0;
-        const char *data = g_bytes_get_data(node.data, &size);
-        *version = node.version;
-        status = pdk__job_read(look->name, look->record, data, size, node.mtime_ms, look->found);
-    }
-    g_bytes_unref(node.data);
-    return status;
+static void leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct reading *)c)->look.inquiry); }
+
+static void tell(struct pdk__call *c, pdk_status status) {
+    struct reading *r = (struct reading *)c;
+    r->fn(status, g_steal_pointer(&r->runs), c->user);
 }
 
-static pdk_status stat_runner(struct pdk__job_look *look, pdk_session *s, int64_t deadline) {
-    const struct pdk__job_run *newest = &look->found->runs[0];
-    char *path = g_strconcat(look->lock, "/", newest->node, NULL);
-    struct pdk__record_node node = {0};
-    pdk_status status = get(look, s, path, deadline, &node);
-    look->stands = status == PDK_OK && node.exists && node.token == newest->token;
-    g_bytes_unref(node.data);
-    g_free(path);
-    return status;
+static void reading_free(struct pdk__call *c) {
+    struct reading *r = (struct reading *)c;
+    pdk__job_look_clear(&r->look);
+    pdk_job_runs_free(r->runs);
+    g_free(r);
 }
 
-static bool is_open(const struct pdk__job_look *look) {
-    return look->found->count > 0 && look->found->runs[0].state == 'R';
+static struct pdk__call *reading_new(pdk_session *s, const char *name, const char *path, const char *chroot,
+                                     int64_t timeout_ms, pdk_job_runs_fn fn, void *user) {
+    static const struct pdk__call_kind kind = {NULL, step, leave, tell, reading_free};
+    struct reading *r = g_new0(struct reading, 1);
+    r->call = pdk__call_make(&kind, s, name, timeout_ms);
+    r->call.user = user;
+    char *full = g_strconcat(chroot, path, NULL);
+    pdk__job_look_init(&r->look, &r->call, full);
+    g_free(full);
+    r->fn = fn;
+    return &r->call;
 }
 
-static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
-    struct pdk__job_look *look = user;
-    int32_t version, again;
-    look->stands = false;
-    pdk_status status = get_record(look, s, deadline, &version);
-    if (status != PDK_OK || !is_open(look))
-        return status;
-    status = stat_runner(look, s, deadline);
-    if (status != PDK_OK || look->stands)
-        return status;
-    status = get_record(look, s, deadline, &again);
-    return status == PDK_OK && again != version ? PDK_UNAVAILABLE : status; /* another one runs: look anew */
+static void keep(pdk_status status, pdk_job_runs *runs, void *out) {
+    if (status == PDK_OK)
+        *(pdk_job_runs **)out = runs;
 }
 
-static void clear(void *look) { pdk__job_look_clear(look); }
-
-pdk_status pdk__job_look(struct pdk__job_look *look, pdk_session *s, int64_t timeout_ms) {
-    struct pdk__leave leave = {.after = clear, .user = look};
-    pdk__leave_push(&leave);
-    pdk_status status = pdk__query_run(s, look->name, look->record, timeout_ms, ask, look);
-    pdk__leave_pop();
-    return status;
+pdk_status pdk__job_look(pdk_session *s, const char *name, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
+    return pdk__call_wait(reading_new(s, name, path, "", timeout_ms, keep, runs));
 }
 
 pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
@@ -145,13 +219,16 @@ pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeou
     pdk_status status = pdk__recipe_check(session, path, runs, name);
     if (status != PDK_OK)
         return status;
-    struct pdk__job_look look;
-    char *full = g_strconcat(session->hosts->chroot, path, NULL);
-    pdk__job_look_init(&look, name, full);
-    g_free(full);
-    status = pdk__job_look(&look, session, timeout_ms);
+    return pdk__call_wait(reading_new(session, name, path, session->hosts->chroot, timeout_ms, keep, runs));
+}
+
+pdk_status pdk_job_record_async(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs_fn fn,
+                                void *user) {
+    static const char name[] = "pdk_job_record_async";
+    pdk_status status = pdk__call_check_fn(name, fn);
     if (status == PDK_OK)
-        *runs = pdk__job_runs_new(look.found, look.stands);
-    pdk__job_look_clear(&look);
-    return status;
+        status = pdk__recipe_check(session, path, path, name);
+    if (status != PDK_OK)
+        return status;
+    return pdk__call_start(reading_new(session, name, path, session->hosts->chroot, timeout_ms, fn, user));
 }

@@ -98,16 +98,43 @@ pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquir
     return pdk__claim_start(lock->queue, 1, timeout_ms, "pdk_lock_acquire_async", fn, user, out);
 }
 
+/* ---- who holds it, and who waits */
+
+static struct pdk__listing listing(const pdk_lock *lock, const char *call, bool holder_only, int64_t timeout_ms) {
+    const struct pdk__queue *queue = lock->queue;
+    return (struct pdk__listing){queue->s, call, queue->dir, PDK__WRITER, holder_only, timeout_ms};
+}
+
+static pdk_status no_lock(const char *call) { return pdk__fail(PDK_INVALID, "%s: lock: NULL", call); }
+
 pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
-    if (!lock || !out)
-        return pdk__fail(PDK_INVALID, "pdk_lock_contenders: %s: NULL", lock ? "out" : "lock");
-    return pdk__contenders_query(lock->queue->s, lock->queue->dir, PDK__WRITER, timeout_ms, "pdk_lock_contenders",
-                                 false, out);
+    static const char call[] = "pdk_lock_contenders";
+    if (!lock)
+        return no_lock(call);
+    struct pdk__listing of = listing(lock, call, false, timeout_ms);
+    return pdk__contenders_list(&of, out);
 }
 
 pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
-    if (!lock || !out)
-        return pdk__fail(PDK_INVALID, "pdk_lock_holder: %s: NULL", lock ? "out" : "lock");
-    return pdk__contenders_query(lock->queue->s, lock->queue->dir, PDK__WRITER, timeout_ms, "pdk_lock_holder", true,
-                                 out);
+    static const char call[] = "pdk_lock_holder";
+    if (!lock)
+        return no_lock(call);
+    struct pdk__listing of = listing(lock, call, true, timeout_ms);
+    return pdk__contenders_list(&of, out);
+}
+
+pdk_status pdk_lock_contenders_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    static const char call[] = "pdk_lock_contenders_async";
+    if (!lock)
+        return no_lock(call);
+    struct pdk__listing of = listing(lock, call, false, timeout_ms);
+    return pdk__contenders_list_async(&of, fn, user);
+}
+
+pdk_status pdk_lock_holder_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    static const char call[] = "pdk_lock_holder_async";
+    if (!lock)
+        return no_lock(call);
+    struct pdk__listing of = listing(lock, call, true, timeout_ms);
+    return pdk__contenders_list_async(&of, fn, user);
 }

@@ -171,9 +171,23 @@ pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold) {
     return status;
 }
 
+static struct pdk__listing listing(const pdk_rwlock *lock, const char *call, int64_t timeout_ms) {
+    const struct pdk__queue *queue = lock->writers;
+    return (struct pdk__listing){queue->s, call, queue->dir, PDK__WRITER, false, timeout_ms};
+}
+
 pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out) {
-    if (!lock || !out)
-        return pdk__fail(PDK_INVALID, "pdk_rwlock_contenders: %s: NULL", lock ? "out" : "lock");
-    struct pdk__queue *queue = lock->writers;
-    return pdk__contenders_query(queue->s, queue->dir, PDK__WRITER, timeout_ms, "pdk_rwlock_contenders", false, out);
+    static const char call[] = "pdk_rwlock_contenders";
+    if (!lock)
+        return pdk__fail(PDK_INVALID, "%s: lock: NULL", call);
+    struct pdk__listing of = listing(lock, call, timeout_ms);
+    return pdk__contenders_list(&of, out);
+}
+
+pdk_status pdk_rwlock_contenders_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    static const char call[] = "pdk_rwlock_contenders_async";
+    if (!lock)
+        return pdk__fail(PDK_INVALID, "%s: lock: NULL", call);
+    struct pdk__listing of = listing(lock, call, timeout_ms);
+    return pdk__contenders_list_async(&of, fn, user);
 }

@@ -148,9 +148,23 @@ pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count, 
     return status == PDK_OK ? pdk__claim_start(semaphore->queue, count, timeout_ms, call, fn, user, out) : status;
 }
 
+static struct pdk__listing listing(const pdk_semaphore *semaphore, const char *call, int64_t timeout_ms) {
+    return (struct pdk__listing){semaphore->queue->s, call,  permits_of(semaphore)->leases,
+                                 PDK__LEASE,          false, timeout_ms};
+}
+
 pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeout_ms, pdk_contenders **out) {
-    if (!semaphore || !out)
-        return pdk__fail(PDK_INVALID, "pdk_semaphore_holders: %s: NULL", semaphore ? "out" : "semaphore");
-    return pdk__contenders_query(semaphore->queue->s, permits_of(semaphore)->leases, PDK__LEASE, timeout_ms,
-                                 "pdk_semaphore_holders", false, out);
+    static const char call[] = "pdk_semaphore_holders";
+    if (!semaphore)
+        return pdk__fail(PDK_INVALID, "%s: semaphore: NULL", call);
+    struct pdk__listing of = listing(semaphore, call, timeout_ms);
+    return pdk__contenders_list(&of, out);
+}
+
+pdk_status pdk_semaphore_holders_async(pdk_semaphore *semaphore, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    static const char call[] = "pdk_semaphore_holders_async";
+    if (!semaphore)
+        return pdk__fail(PDK_INVALID, "%s: semaphore: NULL", call);
+    struct pdk__listing of = listing(semaphore, call, timeout_ms);
+    return pdk__contenders_list_async(&of, fn, user);
 }

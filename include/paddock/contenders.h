@@ -2,15 +2,17 @@
 /* The contenders on a path: a snapshot of the queue, oldest first.
  *
  * These calls make one: pdk_lock_contenders, pdk_lock_holder, pdk_rwlock_contenders,
- * pdk_semaphore_holders, pdk_election_leader and pdk_election_candidates.
+ * pdk_semaphore_holders, pdk_election_leader, pdk_election_candidates and pdk_break; and their forms with
+ * `_async`, which give it to a callback.
  *
- * Ownership: the caller of those owns the list, and frees it with pdk_contenders_free. The list
+ * Ownership: the caller of those, or the callback, owns the list, and frees it with pdk_contenders_free. The list
  * never changes, and needs no session any more. Any thread may read it, several at a time, also in a
  * callback. None may read it while or after it is freed.
  */
 #ifndef PADDOCK_CONTENDERS_H
 #define PADDOCK_CONTENDERS_H
 
+#include <paddock/answer.h>
 #include <paddock/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +47,15 @@ PDK_API bool pdk_contenders_is_shared(const pdk_contenders *list, size_t index);
 
 /* Frees the list and all strings in it. NULL is allowed. */
 PDK_API void pdk_contenders_free(pdk_contenders *list);
+
+/* The answer of a call that lists contenders.
+ *   status  one that the blocking form answers
+ *   list    not NULL exactly when status is PDK_OK. The callback owns it, and frees it with
+ *           pdk_contenders_free, now or later.
+ *   user    as it was given. The library never frees it.
+ *
+ * For thread, what is allowed inside and the last call see answer.h. */
+typedef void (*pdk_contenders_fn)(pdk_status status, pdk_contenders *list, void *user);
 
 PDK_END_DECLS
 

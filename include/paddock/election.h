@@ -215,6 +215,21 @@ PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_m
 PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms,
                                            pdk_contenders **out);
 
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
+ * them, also in a callback.
+ *   timeout_ms  0 or more, or PDK_FOREVER
+ *
+ *   PDK_OK       fn will be called, with a list or with a status above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the election belongs to the parent process
+ *   PDK_INVALID  election or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_election_leader_async(pdk_election *election, int64_t timeout_ms,
+                                             pdk_contenders_fn fn, void *user);
+PDK_API pdk_status pdk_election_candidates_async(pdk_election *election, int64_t timeout_ms,
+                                                 pdk_contenders_fn fn, void *user);
+
 /* ---- observers */
 
 /* An observer: it hears of every new leader, and is no candidate. pdk_election_observe makes it,

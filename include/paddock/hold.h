@@ -23,6 +23,7 @@
 #ifndef PADDOCK_HOLD_H
 #define PADDOCK_HOLD_H
 
+#include <paddock/answer.h>
 #include <paddock/status.h>
 #include <stdint.h>
 
@@ -79,6 +80,19 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
  *   PDK_FORKED        the hold belongs to the parent process
  *   PDK_INVALID       hold is NULL, ms is negative, or more than can ever be left */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
+
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h), at most the session's
+ * request_timeout_ms later. When the callback runs, some of the time has passed. Any thread may call
+ * it, also in a callback.
+ *
+ *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons above
+ *   PDK_CLOSED   the session is closed, and the hold lost
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the hold belongs to the parent process
+ *   PDK_INVALID  hold or fn is NULL, ms is negative, or more than the session timeout can ever give
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answered_fn fn,
+                                         void *user);
 
 /* Tells that the hold is lost: once for each hold that is lost before it is released.
  *

@@ -24,6 +24,7 @@
 #ifndef PADDOCK_JOB_H
 #define PADDOCK_JOB_H
 
+#include <paddock/answer.h>
 #include <paddock/hold.h>
 #include <paddock/session.h>
 #include <stddef.h>
@@ -185,6 +186,26 @@ PDK_API pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome,
  *   PDK_INVALID        session, path or runs is NULL, path is not valid, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeout_ms,
                                   pdk_job_runs **runs);
+
+/* The answer of pdk_job_record_async.
+ *   status  one that pdk_job_record answers
+ *   runs    not NULL exactly when status is PDK_OK. The callback owns them, and frees them with pdk_job_runs_free, now or later.
+ *   user    as it was given. The library never frees it.
+ *
+ * For thread, what is allowed inside and the last call see answer.h. */
+typedef void (*pdk_job_runs_fn)(pdk_status status, pdk_job_runs *runs, void *user);
+
+/* Read the record of a job without waiting, as pdk_job_record does: the answer goes to fn, once, as a callback (answer.h). Any
+ * thread may call it, also in a callback.
+ *
+ *   PDK_OK       fn will be called, with the runs or with a status of pdk_job_record
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session, path or fn is NULL, path is not valid, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_job_record_async(pdk_session *session, const char *path, int64_t timeout_ms,
+                                        pdk_job_runs_fn fn, void *user);
 
 PDK_END_DECLS
 

@@ -149,6 +149,21 @@ PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pd
 PDK_API pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
+ * them, also in a callback.
+ *   timeout_ms  0 or more, or PDK_FOREVER
+ *
+ *   PDK_OK       fn will be called, with a list or with a status above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the lock belongs to the parent process
+ *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_lock_contenders_async(pdk_lock *lock, int64_t timeout_ms,
+                                             pdk_contenders_fn fn, void *user);
+PDK_API pdk_status pdk_lock_holder_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn,
+                                         void *user);
+
 PDK_END_DECLS
 
 #endif

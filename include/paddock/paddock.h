@@ -34,6 +34,7 @@
 
 #include <paddock/access.h>
 #include <paddock/all.h>
+#include <paddock/answer.h>
 #include <paddock/borrow.h>
 #include <paddock/checker.h>
 #include <paddock/claim.h>

@@ -54,6 +54,19 @@ PDK_BEGIN_DECLS
 PDK_API pdk_status pdk_lock_ask(pdk_session *session, const char *path, const char *node,
                                 const char *who, int64_t within_ms, int64_t timeout_ms);
 
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
+ * it, also in a callback.
+ *
+ *   PDK_OK       fn will be called, with a status above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_lock_ask_async(pdk_session *session, const char *path, const char *node,
+                                      const char *who, int64_t within_ms, int64_t timeout_ms,
+                                      pdk_answered_fn fn, void *user);
+
 /* Tells that the holder is asked to let go: once for each ask. Of asks that come faster than the
  * znode is read, only the last one is told. An ask whose answer was lost may be told twice.
  *   hold      the hold whose znode was asked. Valid memory during the call; take a reference to keep
@@ -113,6 +126,19 @@ PDK_API pdk_status pdk_hold_on_asked(pdk_hold *hold, pdk_asked_fn fn, void *user
  *                      UUID, token is not positive, or timeout_ms is not valid */
 PDK_API pdk_status pdk_break(pdk_session *session, const char *node, int64_t token,
                              int64_t timeout_ms, pdk_contenders **out);
+
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
+ * it, also in a callback.
+ *
+ *   PDK_OK       fn will be called, with a status above; with PDK_OK, and who it
+ *                was, a list of one
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_break_async(pdk_session *session, const char *node, int64_t token,
+                                   int64_t timeout_ms, pdk_contenders_fn fn, void *user);
 
 PDK_END_DECLS
 

@@ -4,6 +4,7 @@
 #ifndef PADDOCK_SEQUENCER_H
 #define PADDOCK_SEQUENCER_H
 
+#include <paddock/answer.h>
 #include <paddock/session.h>
 
 PDK_BEGIN_DECLS
@@ -32,6 +33,18 @@ PDK_BEGIN_DECLS
  *   PDK_INVALID        session is NULL, text is NULL or no sequencer, or timeout_ms is negative and
  *                      not PDK_FOREVER */
 PDK_API pdk_status pdk_sequencer_check(pdk_session *session, const char *text, int64_t timeout_ms);
+
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
+ * it, also in a callback.
+ *
+ *   PDK_OK       fn will be called, with a status above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_sequencer_check_async(pdk_session *session, const char *text,
+                                             int64_t timeout_ms, pdk_answered_fn fn, void *user);
 
 PDK_END_DECLS
 

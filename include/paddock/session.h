@@ -40,6 +40,7 @@
 #define PADDOCK_SESSION_H
 
 #include <paddock/access.h>
+#include <paddock/answer.h>
 #include <paddock/status.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -310,6 +311,18 @@ PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
  *   PDK_FORKED        the session belongs to the parent process
  *   PDK_INVALID       session is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_session_flush(pdk_session *session, int64_t timeout_ms);
+
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
+ * it, also in a callback.
+ *
+ *   PDK_OK       fn will be called, with a status above
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the session belongs to the parent process
+ *   PDK_INVALID  session or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_session_flush_async(pdk_session *session, int64_t timeout_ms,
+                                           pdk_answered_fn fn, void *user);
 
 /* Manual dispatch: a descriptor that is readable while callbacks are due. Poll it; never read or
  * close it. The session owns it until its last unref. -1 for NULL, and for a session with a thread

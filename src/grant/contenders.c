@@ -144,41 +144,87 @@ pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, GBytes *da
     return list;
 }
 
-struct question {
-    const char *dir, *call;
+/* ---- the call */
+
+struct listing {
+    struct pdk__call call;
+    struct pdk__inquiry inquiry;
+    char *dir;
     enum pdk__kind kind;
     bool holder_only;
     pdk_contenders *list;
+    pdk_contenders_fn fn;
 };
 
-static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
-    struct question *question = user;
+static struct pdk__query *ask(struct pdk__inquiry *i) {
+    const struct listing *l = (const struct listing *)i->call;
     struct query *q = g_new0(struct query, 1);
-    q->dir = g_strdup(question->dir);
-    q->kind = question->kind;
-    q->holder_only = question->holder_only;
+    q->dir = g_strdup(l->dir);
+    q->kind = l->kind;
+    q->holder_only = l->holder_only;
     q->all = g_ptr_array_new_with_free_func(contender_free);
-    pdk__query_init(&q->base, s, query_free);
+    pdk__query_init(&q->base, i->call->s, query_free);
     pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
-    pdk_status status = pdk__query_wait(&q->base, deadline);
+    return &q->base;
+}
+
+static pdk_status judge(struct pdk__inquiry *i) {
+    struct listing *l = (struct listing *)i->call;
+    struct query *q = (struct query *)i->query;
+    pdk_status status = q->base.status;
     if (status == PDK_OK && q->holder_only && q->all->len > 0 && !((struct contender *)q->all->pdata[0])->found)
         status = PDK_UNAVAILABLE; /* the holder left in between, and another one holds now: ask again */
     if (status == PDK_OK)
-        question->list = make_list(q);
+        l->list = make_list(q);
     else
-        pdk__fail(status, "%s: %s: %s", question->call, q->dir, pdk_status_text(status));
-    pdk__query_unref(&q->base);
+        pdk__fail(status, "%s: %s: %s", i->call->name, l->dir, pdk_status_text(status));
     return status;
 }
 
-pdk_status pdk__contenders_query(pdk_session *s, const char *dir, enum pdk__kind kind, int64_t timeout_ms,
-                                 const char *call, bool holder_only, pdk_contenders **out) {
-    struct question question = {dir, call, kind, holder_only, NULL};
-    pdk_status status = pdk__query_run(s, call, dir, timeout_ms, ask, &question);
-    if (status == PDK_OK)
-        *out = question.list;
-    return status;
+static pdk_status step(struct pdk__call *c) { return pdk__inquiry_step(&((struct listing *)c)->inquiry); }
+static void leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct listing *)c)->inquiry); }
+
+static void tell(struct pdk__call *c, pdk_status status) {
+    struct listing *l = (struct listing *)c;
+    l->fn(status, g_steal_pointer(&l->list), c->user);
 }
+
+static void listing_free(struct pdk__call *c) {
+    struct listing *l = (struct listing *)c;
+    pdk_contenders_free(l->list);
+    g_free(l->dir);
+    g_free(l);
+}
+
+static struct pdk__call *listing_new(const struct pdk__listing *of, pdk_contenders_fn fn, void *user) {
+    static const struct pdk__call_kind kind = {NULL, step, leave, tell, listing_free};
+    static const struct pdk__inquiry_kind asks = {ask, judge};
+    struct listing *l = g_new0(struct listing, 1);
+    l->call = pdk__call_make(&kind, of->s, of->call, of->timeout_ms);
+    l->call.user = user;
+    l->dir = g_strdup(of->dir);
+    l->inquiry = (struct pdk__inquiry){.kind = &asks, .call = &l->call, .path = l->dir};
+    l->kind = of->kind;
+    l->holder_only = of->holder_only;
+    l->fn = fn;
+    return &l->call;
+}
+
+void pdk__contenders_keep(pdk_status status, pdk_contenders *list, void *out) {
+    if (status == PDK_OK)
+        *(pdk_contenders **)out = list;
+}
+
+pdk_status pdk__contenders_list(const struct pdk__listing *of, pdk_contenders **out) {
+    return out ? pdk__call_wait(listing_new(of, pdk__contenders_keep, out))
+               : pdk__fail(PDK_INVALID, "%s: out: NULL", of->call);
+}
+
+pdk_status pdk__contenders_list_async(const struct pdk__listing *of, pdk_contenders_fn fn, void *user) {
+    return fn ? pdk__call_start(listing_new(of, fn, user)) : pdk__fail(PDK_INVALID, "%s: fn: NULL", of->call);
+}
+
+/* ---- the list */
 
 static const struct contender *at(const pdk_contenders *list, size_t index) {
     return list && index < list->all->len ? g_ptr_array_index(list->all, index) : NULL;

@@ -8,10 +8,22 @@
 
 #include <paddock/contenders.h>
 
-/* List the children of dir (absolute, chroot included) that are in one queue with kind. holder_only: the first one
- * alone. Blocks. */
-pdk_status pdk__contenders_query(pdk_session *s, const char *dir, enum pdk__kind kind, int64_t timeout_ms,
-                                 const char *call, bool holder_only, pdk_contenders **out);
+/* A question for the children of dir that are in one queue with kind. */
+struct pdk__listing {
+    pdk_session *s;
+    const char *call; /* the public one */
+    const char *dir;  /* absolute, chroot included */
+    enum pdk__kind kind;
+    bool holder_only; /* the first one alone */
+    int64_t timeout_ms;
+};
+
+/* INVALID: out or fn is NULL. Not under the monitor. */
+pdk_status pdk__contenders_list(const struct pdk__listing *of, pdk_contenders **out);
+pdk_status pdk__contenders_list_async(const struct pdk__listing *of, pdk_contenders_fn fn, void *user);
+
+/* A pdk_contenders_fn: leaves the list to the caller whose out it gets. */
+void pdk__contenders_keep(pdk_status status, pdk_contenders *list, void *out);
 
 /* A list of one: what was read of a node. Under the monitor. */
 pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, GBytes *data, const struct pdk__reply *stat);

@@ -8,8 +8,6 @@
 #include "grant/owned.h"
 #include "grant/parts.h"
 #include "grant/registry.h"
-#include "session/blocking.h"
-#include "session/renew.h"
 
 #include <errno.h>
 #include <string.h>
@@ -213,59 +211,6 @@ int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
         return pdk__parts_remaining_ms(hold);
     int64_t until = atomic_load(&hold->until);
     return until > 0 ? MAX(until - pdk__now(hold->s), 0) / PDK__MS : 0;
-}
-
-/* OK: it is valid for that long. TIMEOUT: not yet. Otherwise NOT_HELD or LOST. Under the monitor. */
-static pdk_status has(pdk_hold *hold, int64_t ms) {
-    pdk__assert_locked(hold->s);
-    if (hold->released)
-        return PDK_NOT_HELD;
-    if (!pdk_hold_valid(hold))
-        return PDK_LOST;
-    return pdk_hold_remaining_ms(hold) >= ms ? PDK_OK : PDK_TIMEOUT;
-}
-
-static void less_urgent(void *s) { ((pdk_session *)s)->urgent--; }
-
-pdk_status pdk__hold_ensure(pdk_hold *hold, int64_t ms, int64_t deadline) {
-    pdk_session *s = hold->s;
-    pdk_status status;
-    pdk__lock(s);
-    int64_t longest = (pdk__lease_longest(&s->lease) - 2 * pdk__lease_urgent_period(&s->lease)) / PDK__MS;
-    int64_t most = MIN(longest, pdk__hold_most_ms(hold));
-    status = has(hold, ms);
-    if (ms < 0 || (ms > most && status == PDK_TIMEOUT)) {
-        pdk__unlock(s);
-        return pdk__fail(PDK_INVALID, "pdk_hold_ensure: ms is %lld; from 0 to %lld%s", (long long)ms, (long long)most,
-                         most < longest ? ", since this hold ends by itself" : " with this session timeout");
-    }
-    if (status == PDK_TIMEOUT) {
-        struct pdk__leave leave = {.locked = less_urgent, .user = s};
-        pdk__leave_push(&leave);
-        s->urgent++;
-        pdk__renew_now(s);
-        pdk__renew_soon(s);
-        while ((status = has(hold, ms)) == PDK_TIMEOUT && pdk__wait(s, &hold->waiters, deadline))
-            ;
-        s->urgent--;
-        pdk__leave_pop();
-    }
-    pdk__unlock(s);
-    if (status == PDK_TIMEOUT)
-        return pdk__fail(PDK_UNAVAILABLE, "pdk_hold_ensure: %s: no renewal within request_timeout_ms", hold->node);
-    if (status != PDK_OK)
-        return pdk__fail(status, "pdk_hold_ensure: %s: %s", hold->node, pdk_status_text(status));
-    return PDK_OK;
-}
-
-pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
-    pdk_status status = check(hold, "pdk_hold_ensure");
-    if (status == PDK_OK)
-        status = pdk__may_block(hold->s, "pdk_hold_ensure", 0);
-    if (status != PDK_OK)
-        return status;
-    int64_t deadline = pdk__deadline(hold->s, hold->s->request_timeout_ms);
-    return hold->parts ? pdk__parts_ensure(hold, ms, deadline) : pdk__hold_ensure(hold, ms, deadline);
 }
 
 pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*user_free)(void *user)) {

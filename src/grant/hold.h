@@ -59,9 +59,6 @@ struct pdk_hold {
 /* Not NULL, and of this process. */
 static inline bool pdk__hold_is_ours(const struct pdk_hold *hold) { return hold && hold->s->forks == pdk__forks(); }
 
-/* As pdk_hold_ensure, until the deadline, for a hold of one right. Not under the monitor. */
-pdk_status pdk__hold_ensure(struct pdk_hold *hold, int64_t ms, int64_t deadline);
-
 /* All under the monitor. */
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now);
 /* Its grant stands on another node from now on. */

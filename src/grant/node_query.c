@@ -33,21 +33,18 @@ static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__query_answered(&q->base, reply);
 }
 
-pdk_status pdk__node_ask(pdk_session *s, struct pdk__request request, bool fresh, int64_t deadline,
-                         struct pdk__node_query **out) {
+struct pdk__query *pdk__node_ask(pdk_session *s, struct pdk__request request, bool fresh) {
     pdk__assert_locked(s);
     struct pdk__node_query *q = g_new0(struct pdk__node_query, 1);
     pdk__query_init(&q->base, s, query_free);
     if (fresh)
         pdk__query_send(&q->base, PDK__OP_SYNC, request.path, on_synced, q);
     pdk__query_request(&q->base, request, on_answer, q);
-    pdk_status status = pdk__query_wait(&q->base, deadline);
-    if (status == PDK_OK || status == PDK_NO_PERMISSION) { /* the result says so */
-        *out = q;
-        return PDK_OK;
-    }
-    pdk__query_unref(&q->base);
-    return status;
+    return &q->base;
+}
+
+pdk_status pdk__node_answered(const struct pdk__query *q) {
+    return q->status == PDK_NO_PERMISSION ? PDK_OK : q->status;
 }
 
 pdk_status pdk__node_refused(const struct pdk__node_query *q, const char *call, const char *path) {

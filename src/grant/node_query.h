@@ -13,12 +13,11 @@ struct pdk__node_query {
     GPtrArray *names;       /* of a LIST */
 };
 
-/* Send it, and wait for the answer. fresh: behind a sync, so a server that lags shows what stands. Under the monitor.
- *   OK           *out has the answer, and the caller a reference
- *   UNAVAILABLE  it is worth asking again
- *   other        the session has ended so */
-pdk_status pdk__node_ask(pdk_session *s, struct pdk__request request, bool fresh, int64_t deadline,
-                         struct pdk__node_query **out);
+/* Send it. fresh: behind a sync, so a server that lags shows what stands. The query, and the caller's reference. Under the
+ * monitor. */
+struct pdk__query *pdk__node_ask(pdk_session *s, struct pdk__request request, bool fresh);
+/* OK: the result says how. UNAVAILABLE: it is worth asking again. */
+pdk_status pdk__node_answered(const struct pdk__query *q);
 /* What a result other than OK, NO_NODE and BAD_VERSION is to the caller, in words. */
 pdk_status pdk__node_refused(const struct pdk__node_query *q, const char *call, const char *path);
 

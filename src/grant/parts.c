@@ -146,16 +146,6 @@ void pdk__parts_check(struct pdk_hold *whole) {
     }
 }
 
-/* The renewal of the last part takes time from the first. */
-pdk_status pdk__parts_ensure(struct pdk_hold *whole, int64_t ms, int64_t deadline) {
-    pdk_status status = PDK_OK;
-    do {
-        for (guint i = 0; i < whole->parts->count && status == PDK_OK; i++)
-            status = pdk__hold_ensure(whole->parts->part[i].hold, ms, deadline);
-    } while (status == PDK_OK && pdk__parts_remaining_ms(whole) < ms);
-    return status;
-}
-
 void pdk__parts_detach_thread(const struct pdk_hold *whole) {
     for (guint i = 0; i < whole->parts->count; i++)
         pdk_hold_detach_thread(whole->parts->part[i].hold);

@@ -43,7 +43,6 @@ bool pdk__parts_valid(const struct pdk_hold *whole);
 int64_t pdk__parts_remaining_ms(const struct pdk_hold *whole);
 /* Lose the whole if a part is lost, and the word of it has not come yet. */
 void pdk__parts_check(struct pdk_hold *whole);
-pdk_status pdk__parts_ensure(struct pdk_hold *whole, int64_t ms, int64_t deadline);
 void pdk__parts_detach_thread(const struct pdk_hold *whole);
 /* Again and again: what is released stays so. */
 void pdk__parts_release(struct pdk__parts *parts);

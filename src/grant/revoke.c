@@ -20,24 +20,21 @@
 
 /* ---- asking */
 
-static const char ask_name[] = "pdk_lock_ask";
-
 enum { WISH_SIZE = PDK__REVOKE_SIZE + PDK__IDENTITY_MAX };
 
 struct asking {
+    struct pdk__call call;
+    struct pdk__inquiry inquiry;
     char *dir, *node; /* node: or NULL, for the holders */
     char *who;
     int64_t within_ms;
     GPtrArray *targets; /* names */
+    guint next, asked;  /* the target under way; how many were asked */
+    bool listing, writing;
+    char path[PDK__PATH_MAX + 1 + PDK__NAME_SIZE]; /* of the target */
 };
 
-static void asking_clear(void *user) {
-    struct asking *a = user;
-    g_free(a->dir);
-    g_free(a->node);
-    g_free(a->who);
-    g_clear_pointer(&a->targets, g_ptr_array_unref);
-}
+static struct asking *asking_of(const struct pdk__inquiry *i) { return (struct asking *)i->call; }
 
 static struct pdk__name parsed(const char *text) {
     struct pdk__name name;
@@ -69,28 +66,6 @@ static void keep_holders(GPtrArray *targets) {
     g_ptr_array_remove_range(targets, count, targets->len - count);
 }
 
-static pdk_status find_targets(pdk_session *s, int64_t deadline, struct asking *a) {
-    g_clear_pointer(&a->targets, g_ptr_array_unref);
-    a->targets = g_ptr_array_new_with_free_func(g_free);
-    if (a->node) {
-        g_ptr_array_add(a->targets, g_strdup(a->node));
-        return PDK_OK;
-    }
-    struct pdk__node_query *q;
-    pdk_status status =
-        pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_LIST, .path = a->dir}, true, deadline, &q);
-    if (status != PDK_OK)
-        return status;
-    if (q->result != PDK__OK && q->result != PDK__NO_NODE)
-        status = pdk__node_refused(q, ask_name, a->dir);
-    else if (keep_queue(a->targets, q->names, PDK__WRITER) || keep_queue(a->targets, q->names, PDK__LATCH))
-        keep_holders(a->targets);
-    else
-        status = pdk__fail(PDK_GONE, "%s: %s: nobody holds it", ask_name, a->dir);
-    pdk__query_unref(&q->base);
-    return status;
-}
-
 /* What to write to a node with this name that has this data. The length. */
 static size_t make_wish(const struct asking *a, const char *name, GBytes *data, char wish[WISH_SIZE]) {
     struct pdk__revocation r;
@@ -104,173 +79,268 @@ static size_t make_wish(const struct asking *a, const char *name, GBytes *data, 
     return head + kept;
 }
 
-/* A request about the node, and its answer, unless the node is gone or the request refused. UNAVAILABLE: again. */
-static pdk_status about(pdk_session *s, struct pdk__request request, int64_t deadline, const char *call,
-                        struct pdk__node_query **out) {
-    pdk_status status = pdk__node_ask(s, request, request.kind == PDK__OP_GET, deadline, out);
-    if (status != PDK_OK || (*out)->result == PDK__OK)
+/* What an answer about one node says, unless the node is gone or the request refused. UNAVAILABLE: again. */
+static pdk_status about(const struct pdk__inquiry *i, const char *path) {
+    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
+    pdk_status status = pdk__node_answered(i->query);
+    if (status != PDK_OK || q->result == PDK__OK)
         return status;
-    if ((*out)->result == PDK__NO_NODE)
-        status = pdk__fail(PDK_GONE, "%s: %s: there is no such znode any more", call, request.path);
-    else if ((*out)->result == PDK__BAD_VERSION)
-        status = PDK_UNAVAILABLE; /* it was written meanwhile: read it again */
-    else
-        status = pdk__node_refused(*out, call, request.path);
-    pdk__query_unref(&(*out)->base);
-    return status;
+    if (q->result == PDK__NO_NODE)
+        return pdk__fail(PDK_GONE, "%s: %s: there is no such znode any more", i->call->name, path);
+    return q->result == PDK__BAD_VERSION ? PDK_UNAVAILABLE /* it was written meanwhile: read it again */
+                                         : pdk__node_refused(q, i->call->name, path);
 }
 
-static pdk_status ask_one(pdk_session *s, int64_t deadline, const struct asking *a, const char *name) {
-    char path[PDK__PATH_MAX + 1 + PDK__NAME_SIZE];
-    struct pdk__node_query *q;
-    g_snprintf(path, sizeof path, "%s/%s", a->dir, name);
-    pdk_status status = about(s, (struct pdk__request){.kind = PDK__OP_GET, .path = path}, deadline, ask_name, &q);
-    if (status != PDK_OK)
-        return status;
+static struct pdk__query *read_target(struct asking *a) {
+    a->writing = false;
+    g_snprintf(a->path, sizeof a->path, "%s/%s", a->dir, (const char *)g_ptr_array_index(a->targets, a->next));
+    return pdk__node_ask(a->call.s, (struct pdk__request){.kind = PDK__OP_GET, .path = a->path}, true);
+}
+
+static struct pdk__query *write_target(struct asking *a) {
+    const struct pdk__node_query *q = (const struct pdk__node_query *)a->inquiry.query;
     char wish[WISH_SIZE];
     struct pdk__request request = {
-        .kind = PDK__OP_SET, .path = path, .data = wish, .versioned = true, .version = q->stat.version};
-    request.data_size = make_wish(a, name, q->data, wish);
-    pdk__query_unref(&q->base);
-    status = about(s, request, deadline, ask_name, &q);
-    if (status == PDK_OK)
-        pdk__query_unref(&q->base);
-    return status;
+        .kind = PDK__OP_SET, .path = a->path, .data = wish, .versioned = true, .version = q->stat.version};
+    request.data_size = make_wish(a, g_ptr_array_index(a->targets, a->next), q->data, wish);
+    a->writing = true;
+    return pdk__node_ask(a->call.s, request, false);
+}
+
+static struct pdk__query *begin_asking(struct pdk__inquiry *i) {
+    struct asking *a = asking_of(i);
+    g_clear_pointer(&a->targets, g_ptr_array_unref);
+    a->targets = g_ptr_array_new_with_free_func(g_free);
+    a->next = a->asked = 0;
+    a->listing = !a->node;
+    if (a->listing)
+        return pdk__node_ask(i->call->s, (struct pdk__request){.kind = PDK__OP_LIST, .path = a->dir}, true);
+    g_ptr_array_add(a->targets, g_strdup(a->node));
+    return read_target(a);
+}
+
+static pdk_status judge_list(struct pdk__inquiry *i) {
+    struct asking *a = asking_of(i);
+    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
+    pdk_status status = pdk__node_answered(i->query);
+    if (status != PDK_OK)
+        return status;
+    if (q->result != PDK__OK && q->result != PDK__NO_NODE)
+        return pdk__node_refused(q, i->call->name, a->dir);
+    if (!keep_queue(a->targets, q->names, PDK__WRITER) && !keep_queue(a->targets, q->names, PDK__LATCH))
+        return pdk__fail(PDK_GONE, "%s: %s: nobody holds it", i->call->name, a->dir);
+    keep_holders(a->targets);
+    a->listing = false;
+    return pdk__inquiry_next(i, read_target(a));
 }
 
 /* Those that let go meanwhile need not be asked. Are all of them gone, others hold: look again. */
-static pdk_status ask_all(pdk_session *s, int64_t deadline, void *user) {
-    struct asking *a = user;
-    guint asked = 0;
-    pdk_status status = find_targets(s, deadline, a);
-    if (status != PDK_OK)
+static pdk_status judge_asking(struct pdk__inquiry *i) {
+    struct asking *a = asking_of(i);
+    if (a->listing)
+        return judge_list(i);
+    pdk_status status = about(i, a->path);
+    if (status == PDK_OK && !a->writing)
+        return pdk__inquiry_next(i, write_target(a));
+    if (status != PDK_OK && status != PDK_GONE)
         return status;
-    for (guint i = 0; i < a->targets->len; i++) {
-        status = ask_one(s, deadline, a, g_ptr_array_index(a->targets, i));
-        asked += status == PDK_OK;
-        if (status != PDK_OK && status != PDK_GONE)
-            return status;
-    }
-    if (asked > 0)
+    a->asked += status == PDK_OK;
+    if (++a->next < a->targets->len)
+        return pdk__inquiry_next(i, read_target(a));
+    if (a->asked > 0)
         return PDK_OK;
     return a->node ? PDK_GONE : PDK_UNAVAILABLE;
 }
 
-static pdk_status check_node(const char *node) {
-    struct pdk__name name;
-    if (!node || (strlen(node) < PDK__NAME_SIZE && !strchr(node, '/') && pdk__name_parse(node, &name)))
-        return PDK_OK;
-    return pdk__fail(PDK_INVALID,
-                     "%s: node: it is no contender's; NULL for the holders, or a name without its directory", ask_name);
+static pdk_status asking_step(struct pdk__call *c) { return pdk__inquiry_step(&((struct asking *)c)->inquiry); }
+static void asking_leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct asking *)c)->inquiry); }
+
+static void asking_free(struct pdk__call *c) {
+    struct asking *a = (struct asking *)c;
+    g_free(a->dir);
+    g_free(a->node);
+    g_free(a->who);
+    g_clear_pointer(&a->targets, g_ptr_array_unref);
+    g_free(a);
 }
 
-static pdk_status check_who(const char *who) {
+static pdk_status check_node(const char *name, const char *node) {
+    struct pdk__name parts;
+    if (!node || (strlen(node) < PDK__NAME_SIZE && !strchr(node, '/') && pdk__name_parse(node, &parts)))
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID,
+                     "%s: node: it is no contender's; NULL for the holders, or a name without its directory", name);
+}
+
+static pdk_status check_who(const char *name, const char *who) {
     const char *wrong = who ? pdk__who_error(who) : NULL;
     if (!wrong && who && !g_utf8_validate(who, -1, NULL))
         wrong = "is not UTF-8";
-    return wrong ? pdk__fail(PDK_INVALID, "%s: who %s; NULL for the session's identity", ask_name, wrong) : PDK_OK;
+    return wrong ? pdk__fail(PDK_INVALID, "%s: who %s; NULL for the session's identity", name, wrong) : PDK_OK;
+}
+
+static pdk_status check_asking(pdk_session *session, const char *path, const char *node, const char *who,
+                               int64_t within_ms, const char *name) {
+    pdk_status status = pdk__recipe_check(session, path, path, name);
+    if (status == PDK_OK)
+        status = check_node(name, node);
+    if (status == PDK_OK)
+        status = check_who(name, who);
+    if (status == PDK_OK && (within_ms < 0 || within_ms > PDK__WITHIN_MAX))
+        status = pdk__fail(PDK_INVALID, "%s: within_ms is %lld; 0 for no time, or up to %lld", name,
+                           (long long)within_ms, (long long)PDK__WITHIN_MAX);
+    return status;
+}
+
+static struct asking *asking_new(pdk_session *session, const char *path, const char *node, const char *who,
+                                 const char *name, int64_t timeout_ms) {
+    static const struct pdk__call_kind kind = {NULL, asking_step, asking_leave, NULL, asking_free};
+    static const struct pdk__inquiry_kind asks = {begin_asking, judge_asking};
+    struct asking *a = g_new0(struct asking, 1);
+    a->call = pdk__call_make(&kind, session, name, timeout_ms);
+    a->dir = g_strconcat(session->hosts->chroot, path, NULL);
+    a->inquiry = (struct pdk__inquiry){.kind = &asks, .call = &a->call, .path = a->dir};
+    a->node = g_strdup(node);
+    a->who = g_strdup(who ? who : session->identity);
+    for (char *c = a->who; *c; c++) /* the session's label may have any */
+        *c = g_ascii_iscntrl(*c) ? ' ' : *c;
+    return a;
 }
 
 pdk_status pdk_lock_ask(pdk_session *session, const char *path, const char *node, const char *who, int64_t within_ms,
                         int64_t timeout_ms) {
-    pdk_status status = pdk__recipe_check(session, path, path, ask_name);
-    if (status == PDK_OK)
-        status = check_node(node);
-    if (status == PDK_OK)
-        status = check_who(who);
+    static const char name[] = "pdk_lock_ask";
+    pdk_status status = check_asking(session, path, node, who, within_ms, name);
     if (status != PDK_OK)
         return status;
-    if (within_ms < 0 || within_ms > PDK__WITHIN_MAX)
-        return pdk__fail(PDK_INVALID, "%s: within_ms is %lld; 0 for no time, or up to %lld", ask_name,
-                         (long long)within_ms, (long long)PDK__WITHIN_MAX);
-    struct asking a = {g_strconcat(session->hosts->chroot, path, NULL), g_strdup(node),
-                       g_strdup(who ? who : session->identity), within_ms, NULL};
-    for (char *c = a.who; *c; c++) /* the session's label may have any */
-        *c = g_ascii_iscntrl(*c) ? ' ' : *c;
-    struct pdk__leave leave = {.after = asking_clear, .user = &a};
-    pdk__leave_push(&leave);
-    status = pdk__query_run(session, ask_name, path, timeout_ms, ask_all, &a);
-    pdk__leave_pop();
-    asking_clear(&a);
-    return status;
+    struct asking *a = asking_new(session, path, node, who, name, timeout_ms);
+    a->within_ms = within_ms;
+    return pdk__call_wait(&a->call);
+}
+
+pdk_status pdk_lock_ask_async(pdk_session *session, const char *path, const char *node, const char *who,
+                              int64_t within_ms, int64_t timeout_ms, pdk_answered_fn fn, void *user) {
+    static const char name[] = "pdk_lock_ask_async";
+    pdk_status status = pdk__call_check_fn(name, fn);
+    if (status == PDK_OK)
+        status = check_asking(session, path, node, who, within_ms, name);
+    if (status != PDK_OK)
+        return status;
+    struct asking *a = asking_new(session, path, node, who, name, timeout_ms);
+    a->within_ms = within_ms;
+    a->call.answered = fn;
+    a->call.user = user;
+    return pdk__call_start(&a->call);
 }
 
 /* ---- breaking */
 
-static const char break_name[] = "pdk_break";
-
 struct breaking {
+    struct pdk__call call;
+    struct pdk__inquiry inquiry;
     char *path;
     int64_t token;
-    bool deletes; /* a delete was sent: if the node is gone now, that may be why */
+    bool deleting; /* the query under way is a delete */
+    bool deletes;  /* a delete was sent: if the node is gone now, that may be why */
     pdk_contenders *list;
+    pdk_contenders_fn fn; /* or NULL */
 };
 
-static void breaking_clear(void *user) {
-    struct breaking *b = user;
+static struct pdk__query *begin_breaking(struct pdk__inquiry *i) {
+    struct breaking *b = (struct breaking *)i->call;
+    b->deleting = false;
+    return pdk__node_ask(i->call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = b->path}, true);
+}
+
+static pdk_status judge_reading(struct pdk__inquiry *i) {
+    struct breaking *b = (struct breaking *)i->call;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
+    pdk_session *s = i->call->s;
+    int64_t token = pdk__token_of(s, q->stat.token);
+    if (token != b->token)
+        return pdk__fail(PDK_GONE, "%s: %s: its token is %lld, not %lld; nothing was deleted", i->call->name, b->path,
+                         (long long)token, (long long)b->token);
+    pdk_contenders_free(b->list);
+    b->list = pdk__contenders_one(s, strrchr(b->path, '/') + 1, q->data, &q->stat);
+    b->deletes = b->deleting = true;
+    return pdk__inquiry_next(i,
+                             pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = b->path}, false));
+}
+
+static pdk_status judge_breaking(struct pdk__inquiry *i) {
+    const struct breaking *b = (const struct breaking *)i->call;
+    pdk_status status = about(i, b->path);
+    if (b->deleting)
+        return status;
+    if (status == PDK_OK)
+        return judge_reading(i);
+    return status == PDK_GONE && b->deletes ? PDK_OK : status; /* it stood there, and was to go */
+}
+
+static pdk_status breaking_step(struct pdk__call *c) { return pdk__inquiry_step(&((struct breaking *)c)->inquiry); }
+static void breaking_leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct breaking *)c)->inquiry); }
+
+static void breaking_tell(struct pdk__call *c, pdk_status status) {
+    struct breaking *b = (struct breaking *)c;
+    if (b->fn)
+        b->fn(status, status == PDK_OK ? g_steal_pointer(&b->list) : NULL, c->user);
+}
+
+static void breaking_free(struct pdk__call *c) {
+    struct breaking *b = (struct breaking *)c;
     g_free(b->path);
     pdk_contenders_free(b->list);
-}
-
-/* It stood there, and was to go. */
-static pdk_status gone(const struct breaking *b, pdk_status status) {
-    return status == PDK_GONE && b->deletes ? PDK_OK : status;
-}
-
-static pdk_status break_it(pdk_session *s, int64_t deadline, void *user) {
-    struct breaking *b = user;
-    struct pdk__node_query *q;
-    pdk_status status = about(s, (struct pdk__request){.kind = PDK__OP_GET, .path = b->path}, deadline, break_name, &q);
-    if (status != PDK_OK)
-        return gone(b, status);
-    int64_t token = pdk__token_of(s, q->stat.token);
-    if (token == b->token) {
-        pdk_contenders_free(b->list);
-        b->list = pdk__contenders_one(s, strrchr(b->path, '/') + 1, q->data, &q->stat);
-    } else {
-        status = pdk__fail(PDK_GONE, "%s: %s: its token is %lld, not %lld; nothing was deleted", break_name, b->path,
-                           (long long)token, (long long)b->token);
-    }
-    pdk__query_unref(&q->base);
-    if (status != PDK_OK)
-        return status;
-    b->deletes = true;
-    status = about(s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = b->path}, deadline, break_name, &q);
-    if (status == PDK_OK)
-        pdk__query_unref(&q->base);
-    return status;
+    g_free(b);
 }
 
 /* Its directory as a recipe's path, and a contender's name that cannot come back. */
-static pdk_status check_break(pdk_session *session, const char *node, int64_t token) {
+static pdk_status check_break(pdk_session *session, const char *node, int64_t token, const char *call) {
     if (!node)
-        return pdk__fail(PDK_INVALID, "%s: node: NULL", break_name);
+        return pdk__fail(PDK_INVALID, "%s: node: NULL", call);
     const char *slash = strrchr(node, '/'), *own = slash ? slash + 1 : node;
     char *dir = g_strndup(node, slash ? (gsize)(slash - node) : 0);
     struct pdk__name name;
-    pdk_status status = pdk__recipe_check(session, dir, node, break_name);
+    pdk_status status = pdk__recipe_check(session, dir, node, call);
     g_free(dir);
     if (status != PDK_OK)
         return status;
     if (strlen(own) >= PDK__NAME_SIZE || !pdk__name_parse(own, &name) || !pdk__name_is_unique(own))
-        return pdk__fail(PDK_INVALID, "%s: node: %s is no contender's name with a UUID, and might come back",
-                         break_name, own);
+        return pdk__fail(PDK_INVALID, "%s: node: %s is no contender's name with a UUID, and might come back", call,
+                         own);
     if (token <= 0)
-        return pdk__fail(PDK_INVALID, "%s: token is %lld; tokens are positive", break_name, (long long)token);
+        return pdk__fail(PDK_INVALID, "%s: token is %lld; tokens are positive", call, (long long)token);
     return PDK_OK;
 }
 
+static struct pdk__call *breaking_new(pdk_session *session, const char *node, int64_t token, const char *name,
+                                      int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    static const struct pdk__call_kind kind = {NULL, breaking_step, breaking_leave, breaking_tell, breaking_free};
+    static const struct pdk__inquiry_kind asks = {begin_breaking, judge_breaking};
+    struct breaking *b = g_new0(struct breaking, 1);
+    b->call = pdk__call_make(&kind, session, name, timeout_ms);
+    b->call.user = user;
+    b->path = g_strconcat(session->hosts->chroot, node, NULL);
+    b->inquiry = (struct pdk__inquiry){.kind = &asks, .call = &b->call, .path = b->path};
+    b->token = token;
+    b->fn = fn;
+    return &b->call;
+}
+
 pdk_status pdk_break(pdk_session *session, const char *node, int64_t token, int64_t timeout_ms, pdk_contenders **out) {
-    pdk_status status = check_break(session, node, token);
+    static const char name[] = "pdk_break";
+    pdk_status status = check_break(session, node, token, name);
     if (status != PDK_OK)
         return status;
-    struct breaking b = {g_strconcat(session->hosts->chroot, node, NULL), token, false, NULL};
-    struct pdk__leave leave = {.after = breaking_clear, .user = &b};
-    pdk__leave_push(&leave);
-    status = pdk__query_run(session, break_name, node, timeout_ms, break_it, &b);
-    pdk__leave_pop();
-    if (status == PDK_OK && out)
-        *out = g_steal_pointer(&b.list);
-    breaking_clear(&b);
-    return status;
+    return pdk__call_wait(breaking_new(session, node, token, name, timeout_ms, out ? pdk__contenders_keep : NULL, out));
+}
+
+pdk_status pdk_break_async(pdk_session *session, const char *node, int64_t token, int64_t timeout_ms,
+                           pdk_contenders_fn fn, void *user) {
+    static const char name[] = "pdk_break_async";
+    pdk_status status = pdk__call_check_fn(name, fn);
+    if (status == PDK_OK)
+        status = check_break(session, node, token, name);
+    if (status != PDK_OK)
+        return status;
+    return pdk__call_start(breaking_new(session, node, token, name, timeout_ms, fn, user));
 }

@@ -28,32 +28,72 @@ static void on_stat(pdk_session *s, void *user, const struct pdk__reply *reply) 
     pdk__query_answered(&q->base, reply);
 }
 
-static const char call[] = "pdk_sequencer_check";
+struct checking {
+    struct pdk__call call;
+    struct pdk__inquiry inquiry;
+    struct pdk__sequencer sequencer;
+};
 
-static pdk_status ask(pdk_session *s, int64_t deadline, void *user) {
-    const struct pdk__sequencer *sequencer = user;
+static struct pdk__query *ask(struct pdk__inquiry *i) {
+    const struct checking *c = (const struct checking *)i->call;
     struct query *q = g_new0(struct query, 1);
-    q->token = sequencer->czxid;
-    pdk__query_init(&q->base, s, query_free);
-    pdk__query_send(&q->base, PDK__OP_BARRIER, sequencer->node, on_barrier, q);
-    pdk__query_send(&q->base, PDK__OP_STAT, sequencer->node, on_stat, q);
-    pdk_status status = pdk__query_wait(&q->base, deadline);
+    q->token = c->sequencer.czxid;
+    pdk__query_init(&q->base, i->call->s, query_free);
+    pdk__query_send(&q->base, PDK__OP_BARRIER, i->path, on_barrier, q);
+    pdk__query_send(&q->base, PDK__OP_STAT, i->path, on_stat, q);
+    return &q->base;
+}
+
+static pdk_status judge(struct pdk__inquiry *i) {
+    const struct query *q = (const struct query *)i->query;
+    pdk_status status = q->base.status;
     if (status == PDK_OK && !q->proven)
         status = PDK_UNAVAILABLE;
     if (status == PDK_OK && !q->stands)
         status = PDK_LOST;
     if (status != PDK_OK)
-        pdk__fail(status, "%s: %s: %s", call, sequencer->node, pdk_status_text(status));
-    pdk__query_unref(&q->base);
+        pdk__fail(status, "%s: %s: %s", i->call->name, i->path, pdk_status_text(status));
     return status;
 }
 
+static pdk_status step(struct pdk__call *c) { return pdk__inquiry_step(&((struct checking *)c)->inquiry); }
+static void leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct checking *)c)->inquiry); }
+static void checking_free(struct pdk__call *c) { g_free(c); }
+
+/* NULL: it is no sequencer. */
+static struct pdk__call *checking_new(pdk_session *s, const char *name, const char *text, int64_t timeout_ms) {
+    static const struct pdk__call_kind kind = {NULL, step, leave, NULL, checking_free};
+    static const struct pdk__inquiry_kind asks = {ask, judge};
+    struct checking *c = g_new0(struct checking, 1);
+    if (!pdk__sequencer_parse(text, &c->sequencer)) {
+        g_free(c);
+        pdk__fail(PDK_INVALID, "%s: text: not a sequencer; pass what pdk_hold_sequencer returned", name);
+        return NULL;
+    }
+    c->call = pdk__call_make(&kind, s, name, timeout_ms);
+    c->inquiry = (struct pdk__inquiry){.kind = &asks, .call = &c->call, .path = c->sequencer.node};
+    return &c->call;
+}
+
 pdk_status pdk_sequencer_check(pdk_session *s, const char *text, int64_t timeout_ms) {
-    struct pdk__sequencer sequencer;
-    pdk_status status = pdk__may_block(s, call, timeout_ms);
+    static const char name[] = "pdk_sequencer_check";
+    pdk_status status = pdk__may_block(s, name, timeout_ms);
+    struct pdk__call *c = status == PDK_OK ? checking_new(s, name, text, timeout_ms) : NULL;
     if (status != PDK_OK)
         return status;
-    if (!pdk__sequencer_parse(text, &sequencer))
-        return pdk__fail(PDK_INVALID, "%s: text: not a sequencer; pass what pdk_hold_sequencer returned", call);
-    return pdk__query_run(s, call, sequencer.node, timeout_ms, ask, &sequencer);
+    return c ? pdk__call_wait(c) : PDK_INVALID;
+}
+
+pdk_status pdk_sequencer_check_async(pdk_session *s, const char *text, int64_t timeout_ms, pdk_answered_fn fn,
+                                     void *user) {
+    static const char name[] = "pdk_sequencer_check_async";
+    pdk_status status = pdk__check_call(s, name, timeout_ms);
+    if (status == PDK_OK)
+        status = pdk__call_check_fn(name, fn);
+    struct pdk__call *c = status == PDK_OK ? checking_new(s, name, text, timeout_ms) : NULL;
+    if (status != PDK_OK || !c)
+        return status != PDK_OK ? status : PDK_INVALID;
+    c->answered = fn;
+    c->user = user;
+    return pdk__call_start(c);
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "session/asks.h"
 #include "session/blocking.h"
+#include "session/call.h"
 #include "session/chores.h"
 #include "session/entries.h"
 #include "session/lists.h"
@@ -207,26 +208,52 @@ pdk_status pdk_session_close(pdk_session *s, int64_t timeout_ms) {
                      (long long)timeout_ms);
 }
 
+/* ---- flush */
+
+struct flushing {
+    struct pdk__call call;
+    uint64_t serial; /* of the newest entry that leaves */
+};
+
+static pdk_status flush_begin(struct pdk__call *c) {
+    ((struct flushing *)c)->serial = c->s->leaving_serial;
+    return PDK_OK;
+}
+
+static pdk_status flush_step(struct pdk__call *c) {
+    const struct flushing *f = (const struct flushing *)c;
+    pdk_session *s = c->s;
+    pdk_status status = pdk__session_usable(s, c->name);
+    if (status != PDK_OK || !pdk__entries_leaving(s, f->serial))
+        return status;
+    if (pdk__call_is_late(c))
+        return pdk__fail(PDK_TIMEOUT, "%s: releases are unconfirmed after %lld ms; they go on", c->name,
+                         (long long)c->timeout_ms);
+    return pdk__call_waits(c, &s->on_entries, INT64_MAX);
+}
+
+static void flush_free(struct pdk__call *c) { g_free(c); }
+
+static struct pdk__call *flushing_new(pdk_session *s, const char *name, int64_t timeout_ms) {
+    static const struct pdk__call_kind kind = {flush_begin, flush_step, NULL, NULL, flush_free};
+    struct flushing *f = g_new0(struct flushing, 1);
+    f->call = pdk__call_make(&kind, s, name, timeout_ms);
+    return &f->call;
+}
+
 pdk_status pdk_session_flush(pdk_session *s, int64_t timeout_ms) {
-    pdk_status status = pdk__may_block(s, "pdk_session_flush", timeout_ms);
+    return pdk__call_wait(flushing_new(s, "pdk_session_flush", timeout_ms));
+}
+
+pdk_status pdk_session_flush_async(pdk_session *s, int64_t timeout_ms, pdk_answered_fn fn, void *user) {
+    static const char name[] = "pdk_session_flush_async";
+    pdk_status status = pdk__call_check_fn(name, fn);
     if (status != PDK_OK)
         return status;
-    int64_t deadline = pdk__deadline(s, timeout_ms);
-    struct pdk__leave leave = {0};
-    pdk__leave_push(&leave);
-    pdk__lock(s);
-    status = pdk__session_usable(s, "pdk_session_flush");
-    uint64_t serial = s->leaving_serial;
-    while (status == PDK_OK && pdk__entries_leaving(s, serial)) {
-        if (!pdk__wait(s, &s->on_entries, deadline))
-            status = pdk__fail(PDK_TIMEOUT, "pdk_session_flush: releases are unconfirmed after %lld ms; they go on",
-                               (long long)timeout_ms);
-        else
-            status = pdk__session_usable(s, "pdk_session_flush");
-    }
-    pdk__unlock(s);
-    pdk__leave_pop();
-    return status;
+    struct pdk__call *c = flushing_new(s, name, timeout_ms);
+    c->answered = fn;
+    c->user = user;
+    return pdk__call_start(c);
 }
 
 int pdk_session_fd(const pdk_session *s) { return s ? s->outbox.fd : -1; }

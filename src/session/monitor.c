@@ -17,7 +17,7 @@ struct waiter {
 void pdk__monitor_init(struct pdk__monitor *m) { pthread_mutex_init(&m->mutex, NULL); }
 
 void pdk__monitor_clear(struct pdk__monitor *m) {
-    assert(atomic_load(&m->owner) == 0 && g_queue_is_empty(&m->all.threads));
+    assert(atomic_load(&m->owner) == 0 && g_queue_is_empty(&m->all.threads) && g_queue_is_empty(&m->all.sleepers));
     pthread_mutex_destroy(&m->mutex);
 }
 
@@ -141,6 +141,23 @@ void pdk__wake(struct pdk__waiters *waiters) {
         else
             pthread_cond_signal(&waiter->woken);
     }
+    for (GList *link = waiters->sleepers.head; link; link = link->next) {
+        struct pdk__sleeper *sleeper = link->data;
+        sleeper->woken(sleeper);
+    }
+}
+
+void pdk__sleep_on(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper) {
+    assert(!sleeper->link.data);
+    sleeper->link.data = sleeper;
+    g_queue_push_tail_link(&waiters->sleepers, &sleeper->link);
+}
+
+void pdk__sleep_off(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper) {
+    if (!sleeper->link.data)
+        return;
+    g_queue_unlink(&waiters->sleepers, &sleeper->link);
+    sleeper->link.data = NULL;
 }
 
 void pdk__wake_all(pdk_session *s) {

@@ -6,7 +6,8 @@
  *                              waits, on a condition of its own
  *
  * Each thread that waits has a condition of its own, in a list of the threads that wait for the same thing. An event
- * wakes the threads on its own list, and no others. The end of a session wakes all that wait in it.
+ * wakes the threads on its own list, and no others. The end of a session wakes all that wait in it. A call that has a callback
+ * waits on the same lists, without a thread (call.h).
  *
  * A thread that has it is not cancelled. One that waits is, if its call has said how it is left (base/cancel.h).
  */
@@ -24,15 +25,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The threads that wait for one thing. Zero is an empty list. */
+/* What waits for one thing: threads, and calls without one. Zero is an empty list. */
 struct pdk__waiters {
-    GQueue threads;
+    GQueue threads, sleepers;
+};
+
+/* Waits without a thread. Woken under the monitor, in the middle of what woke it: so it only notes that. */
+struct pdk__sleeper {
+    void (*woken)(struct pdk__sleeper *sleeper);
+    GList link; /* in the list of what it waits for, with data while it is there */
 };
 
 struct pdk__monitor {
     pthread_mutex_t mutex;
     _Atomic uint64_t owner;  /* the thread that has it; 0: none */
-    struct pdk__waiters all; /* every thread that waits in this session */
+    struct pdk__waiters all; /* every thread that waits in this session, and every call without a thread */
     atomic_uint queued;      /* the threads that have met another one in it, and wait */
     atomic_uint turns;       /* how many of those have had it */
     atomic_uint passed;      /* how much has come in ahead of them since then */
@@ -79,9 +86,13 @@ static inline void pdk__monitor_leave(struct pdk__monitor *m) {
  * passed. A thread may be woken without a reason, so the caller looks again. Under the monitor, which the thread gives
  * up meanwhile. A cancellation point for a call that pdk__leave_push was called for. */
 bool pdk__wait(pdk_session *s, struct pdk__waiters *waiters, int64_t until);
-/* Wake the threads on a list. Under the monitor. */
+/* The same without a thread, and until pdk__wake alone: on one list at a time. off: one that is on no list is allowed. Under the
+ * monitor. */
+void pdk__sleep_on(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper);
+void pdk__sleep_off(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper);
+/* Wake those on a list. Under the monitor. */
 void pdk__wake(struct pdk__waiters *waiters);
-/* Wake all threads that wait in the session: it has ended. Under the monitor. */
+/* Wake all that wait in the session: it has ended. Under the monitor. */
 void pdk__wake_all(pdk_session *s);
 
 #endif

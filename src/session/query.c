@@ -66,29 +66,55 @@ pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
     return status;
 }
 
-pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, int64_t timeout_ms,
-                          pdk_status (*ask)(pdk_session *s, int64_t deadline, void *user), void *user) {
-    pdk_status status = pdk__may_block(s, call, timeout_ms);
-    if (status != PDK_OK)
-        return status;
-    int64_t deadline = pdk__deadline(s, timeout_ms);
-    struct pdk__leave leave = {0};
-    pdk__leave_push(&leave);
-    pdk__lock(s);
-    for (;;) {
-        bool connected = s->link == PDK__LINK_CONNECTED;
-        status = pdk__session_usable(s, call);
-        if (status != PDK_OK)
-            break;
-        status = connected ? ask(s, deadline, user) : PDK_UNAVAILABLE;
-        int64_t pause = connected ? pdk__now(s) + ASK_AGAIN_NS : deadline;
-        if (status != PDK_UNAVAILABLE || pdk__now(s) >= deadline)
-            break;
-        pdk__wait(s, &s->on_link, MIN(deadline, pause));
-    }
-    if (status == PDK_UNAVAILABLE)
-        pdk__fail(status, "%s: %s: no server answered within timeout_ms (%lld)", call, path, (long long)timeout_ms);
-    pdk__unlock(s);
-    pdk__leave_pop();
+/* ---- a call that asks again */
+
+void pdk__inquiry_leave(struct pdk__inquiry *i) {
+    if (i->query)
+        pdk__query_unref(i->query);
+    i->query = NULL;
+}
+
+pdk_status pdk__inquiry_next(struct pdk__inquiry *i, struct pdk__query *query) {
+    pdk__inquiry_leave(i);
+    i->query = query;
+    return PDK__WAITS;
+}
+
+static pdk_status too_late(const struct pdk__inquiry *i) {
+    const struct pdk__call *c = i->call;
+    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no server answered within timeout_ms (%lld)", c->name, i->path,
+                     (long long)c->timeout_ms);
+}
+
+/* No query is under way. UNAVAILABLE: one was over, and another one is worth it. */
+static pdk_status begin(struct pdk__inquiry *i) {
+    if (i->call->s->link != PDK__LINK_CONNECTED)
+        return PDK_UNAVAILABLE;
+    i->query = i->kind->ask(i);
+    return PDK__WAITS;
+}
+
+/* Goes on until something is in flight, or there is a status. */
+static pdk_status go_on(struct pdk__inquiry *i) {
+    pdk_status status = i->query ? PDK__WAITS : begin(i);
+    while (status == PDK__WAITS && i->query->in_flight == 0)
+        status = i->kind->judge(i);
     return status;
+}
+
+pdk_status pdk__inquiry_step(struct pdk__inquiry *i) {
+    struct pdk__call *c = i->call;
+    pdk_session *s = c->s;
+    pdk_status status = pdk__session_usable(s, c->name);
+    if (status == PDK_OK)
+        status = go_on(i);
+    if (status != PDK__WAITS && status != PDK_UNAVAILABLE)
+        return status;
+    if (pdk__call_is_late(c))
+        return too_late(i);
+    if (status == PDK__WAITS)
+        return pdk__call_waits(c, &i->query->waiters, INT64_MAX);
+    pdk__inquiry_leave(i);
+    bool connected = s->link == PDK__LINK_CONNECTED;
+    return pdk__call_waits(c, &s->on_link, connected ? pdk__now(s) + ASK_AGAIN_NS : INT64_MAX);
 }

@@ -1,7 +1,8 @@
-/* A question that takes several requests, and the caller that waits for the answer. */
+/* A question that takes several requests, and the call that waits for the answer. */
 #ifndef PDK_QUERY_H
 #define PDK_QUERY_H
 
+#include "session/call.h"
 #include "session/ops.h"
 
 /* Embedded first in the user's own struct. Under the monitor. */
@@ -27,9 +28,32 @@ void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply);
 pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline);
 void pdk__query_unref(struct pdk__query *q);
 
-/* The whole blocking call: ask until there is an answer or the time is over. ask runs under the monitor, while
- * connected. It returns UNAVAILABLE if it is worth asking again. Not under the monitor. */
-pdk_status pdk__query_run(pdk_session *s, const char *call, const char *path, int64_t timeout_ms,
-                          pdk_status (*ask)(pdk_session *s, int64_t deadline, void *user), void *user);
+/* The part of a call that asks, again and again, until there is an answer or the time is over.
+ *
+ *     connected? ──► ask ──► all answered ──► judge ──a status──► over
+ *         ▲                      ▲              │ PDK__WAITS: there is a further query
+ *         │                      └──────────────┤
+ *         └── a pause, or a connection ◄────────┘ UNAVAILABLE
+ */
+struct pdk__inquiry {
+    const struct pdk__inquiry_kind *kind;
+    struct pdk__call *call;   /* that it is a part of */
+    const char *path;         /* that an error text names */
+    struct pdk__query *query; /* the one under way; a reference. NULL: none */
+};
+
+struct pdk__inquiry_kind {
+    /* Begin a try: send. The query. While connected. */
+    struct pdk__query *(*ask)(struct pdk__inquiry *i);
+    /* Everything was answered, or could not be sent: query->status. UNAVAILABLE: it is worth asking again. PDK__WAITS: a
+     * further query was begun (pdk__inquiry_next). */
+    pdk_status (*judge)(struct pdk__inquiry *i);
+};
+
+/* For a step of its call, and for its end. */
+pdk_status pdk__inquiry_step(struct pdk__inquiry *i);
+void pdk__inquiry_leave(struct pdk__inquiry *i);
+/* In judge: a further query, in place of the one that was answered. */
+pdk_status pdk__inquiry_next(struct pdk__inquiry *i, struct pdk__query *query);
 
 #endif

@@ -11,6 +11,7 @@
 #include "session/supervise.h"
 
 #include "base/probe.h"
+#include "session/call.h"
 #include "session/chores.h"
 #include "session/entries.h"
 #include "session/live_query.h"
@@ -105,6 +106,8 @@ void pdk__session_reopen(pdk_session *s, const char *why) {
 
 static bool tell_closed(pdk_session *s, void *user) {
     (void)user;
+    if (!pdk__calls_end(s))
+        return false;
     pdk__session_tell(s, PDK_SESSION_CLOSED);
     pdk__wake_all(s);
     return true;
