@@ -1,7 +1,7 @@
 /* The election.
  *
  *     /services/planner                     a queue of nodes, the lowest sequence first
- *        ├─ _c_…-latch-0000000012   leads                     data: the candidate's identity
+ *        ├─ _c_…-latch-0000000012   leads                     data: the candidate's identity, and what it publishes
  *        ├─ _c_…-latch-0000000013   waits    watches …12
  *        └─ _c_…-latch-0000000014   waits    watches …13
  *
@@ -10,6 +10,7 @@
  *     election_candidate.c   candidates with callbacks
  *     election_service.c     functions that run while we lead
  *     election_observer.c    observers, which only hear who leads
+ *     election_data.c        what a leader publishes
  */
 #include "election.h"
 
@@ -100,6 +101,7 @@ void pdk_election_unref(pdk_election *election) {
     if (!election || !is_ours(election) || atomic_fetch_sub(&election->refs, 1) != 1)
         return;
     pdk__candidacy_leave(election);
+    pdk__own_data_clear(&election->own);
     pdk__queue_unref(election->queue);
     g_free(election);
 }

@@ -3,6 +3,7 @@
 #define PDK_ELECTION_INSIDE_H
 
 #include "grant/queue.h"
+#include "own_data.h"
 
 #include <paddock/election.h>
 
@@ -13,6 +14,7 @@ struct pdk_election {
     struct pdk__queue *queue; /* of candidates */
     enum pdk__kind kind;      /* of their nodes */
     const char *call;         /* the one that joins, for words */
+    struct pdk__own_data own; /* of the candidate's node */
     /* under the monitor: at most one of them */
     struct pdk__candidacy *candidacy;
     pdk_service *service;

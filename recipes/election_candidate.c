@@ -233,7 +233,7 @@ static void enrol(struct pdk__candidacy *c, pdk_election *election) {
     election->candidacy = ref(c);
     c->election = election;
     if (c->calls.leader)
-        c->observer = pdk__observer_begin(election, tell_leader, ref(c), unref);
+        c->observer = pdk__observer_begin(election, tell_leader, NULL, ref(c), unref);
     stand(c);
 }
 
@@ -279,24 +279,38 @@ pdk_status pdk__candidacy_resign(pdk_election *election) {
     return status == PDK_OK ? PDK_OK : PDK_NOT_HELD;
 }
 
+struct pdk__candidacy *pdk__candidacy_of(const pdk_election *election) {
+    pdk__assert_locked(election->queue->s);
+    return election->candidacy ? ref(election->candidacy) : NULL;
+}
+
+void pdk__candidacy_unref(struct pdk__candidacy *c) {
+    if (c)
+        unref(c);
+}
+
+pdk_status pdk__candidacy_look(struct pdk__candidacy *c, pdk_hold **hold, struct pdk__waiters **waiters) {
+    pdk__assert_locked(c->queue->s);
+    *waiters = &c->waiters;
+    if (c->queue->s->ended != PDK_OK)
+        return c->queue->s->ended;
+    if (!c->election || c->refused != PDK_OK)
+        return PDK_NOT_HELD;
+    if (leads(c)) {
+        *hold = pdk_hold_ref(c->hold);
+        c->received = true;
+        return PDK_OK;
+    }
+    return pdk__interrupted() ? PDK_CANCELED : PDK_TIMEOUT;
+}
+
 /* Wait until it leads. Under the monitor, which the thread gives up meanwhile. */
 static pdk_status await(struct pdk__candidacy *c, int64_t deadline, pdk_hold **hold) {
-    pdk__assert_locked(c->queue->s);
-    pdk_session *s = c->queue->s;
-    pdk_status status = PDK_TIMEOUT;
-    do {
-        if (s->ended != PDK_OK) {
-            status = s->ended;
-        } else if (!c->election || c->refused != PDK_OK) {
-            status = PDK_NOT_HELD;
-        } else if (leads(c)) {
-            *hold = pdk_hold_ref(c->hold);
-            c->received = true;
-            status = PDK_OK;
-        } else if (pdk__interrupted()) {
-            status = PDK_CANCELED;
-        }
-    } while (status == PDK_TIMEOUT && pdk__wait(s, &c->waiters, deadline));
+    struct pdk__waiters *waiters;
+    pdk_status status;
+    do
+        status = pdk__candidacy_look(c, hold, &waiters);
+    while (status == PDK_TIMEOUT && pdk__wait(c->queue->s, waiters, deadline));
     return status;
 }
 

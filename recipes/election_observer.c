@@ -12,11 +12,14 @@
 #include "base/fork.h"
 #include "base/text.h"
 #include "core/names.h"
+#include "core/published.h"
 #include "election.h"
+#include "grant/contenders.h"
 #include "session/blocking.h"
 #include "session/close.h"
 #include "session/live_query.h"
 #include "session/ops.h"
+#include "session/tokens.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -31,10 +34,12 @@ struct observation {
     char *dir;
     enum pdk__kind kind;
     pdk_leader_fn fn;
+    pdk_leader_data_fn data_fn; /* in place of fn: hears of the data too; or NULL */
     void *user;
     void (*user_free)(void *user);
     char *first;    /* path of the node that is read */
     char *identity; /* as told last; NULL: nobody */
+    GBytes *data;   /* as told last, for data_fn; NULL: none */
     int64_t token;
     bool told, telling;   /* at least once; the callback runs */
     bool listing_watched; /* the list under way leaves a watch */
@@ -51,9 +56,17 @@ struct message {
     struct observation *observation;
     char *identity;
     int64_t token;
+    pdk_contenders *leader; /* for data_fn; or NULL */
 };
 
 /* ---- telling */
+
+static void call(const struct observation *observation, const struct message *m) {
+    if (observation->data_fn)
+        observation->data_fn(m->leader, observation->user);
+    else
+        observation->fn(m->identity, m->token, observation->user);
+}
 
 static void message_run(void *user) {
     const struct message *m = user;
@@ -65,7 +78,7 @@ static void message_run(void *user) {
     pdk__unlock(s);
     if (!wanted)
         return;
-    observation->fn(m->identity, m->token, observation->user);
+    call(observation, m);
     pdk__lock(s);
     observation->telling = false;
     void (*user_free)(void *) = observation->query.stopped ? g_steal_pointer(&observation->user_free) : NULL;
@@ -74,31 +87,66 @@ static void message_run(void *user) {
         user_free(observation->user);
 }
 
+static void message_free(struct message *m) {
+    pdk_contenders_free(m->leader);
+    g_free(m->identity);
+    g_free(m);
+}
+
 static void message_drop(void *user) {
     struct message *m = user;
     pdk_session *s = m->observation->query.s;
     pdk__lock(s);
     pdk__live_query_unref(&m->observation->query);
     pdk__unlock(s);
-    g_free(m->identity);
-    g_free(m);
+    message_free(m);
 }
 
-static void tell(struct observation *observation, const char *identity, int64_t token) {
-    if (observation->told && token == observation->token && g_strcmp0(identity, observation->identity) == 0)
-        return;
+static bool same_data(GBytes *one, GBytes *other) { return one && other ? g_bytes_equal(one, other) : one == other; }
+
+/* Takes data and leader over. They are for data_fn. */
+static void tell(struct observation *observation, const char *identity, int64_t token, GBytes *data,
+                 pdk_contenders *leader) {
+    struct message *m = g_new(struct message, 1);
+    *m = (struct message){observation, g_strdup(identity), token, leader};
+    bool same = observation->told && token == observation->token && g_strcmp0(identity, observation->identity) == 0 &&
+                same_data(data, observation->data);
     observation->told = true;
     observation->token = token;
     g_free(observation->identity);
     observation->identity = g_strdup(identity);
-    struct message *m = g_new(struct message, 1);
-    *m = (struct message){observation, g_strdup(identity), token};
+    g_bytes_unref(observation->data);
+    observation->data = data;
     pdk__live_query_ref(&observation->query);
-    if (pdk__later(observation->query.s, message_run, message_drop, m))
+    if (!same && pdk__later(observation->query.s, message_run, message_drop, m))
         return;
     pdk__live_query_unref(&observation->query);
-    g_free(m->identity);
-    g_free(m);
+    message_free(m);
+}
+
+static void tell_nobody(struct observation *observation) {
+    tell(observation, NULL, 0, NULL, observation->data_fn ? pdk__contenders_none() : NULL);
+}
+
+static const char *name_of_first(const struct observation *observation) { return strrchr(observation->first, '/') + 1; }
+
+/* Another candidate leads, but its node may not be read. */
+static void tell_hidden(struct observation *observation) {
+    const char *name = name_of_first(observation);
+    tell(observation, "", 0, NULL, observation->data_fn ? pdk__contenders_hidden(name) : NULL);
+}
+
+static void tell_leader(struct observation *observation, const struct pdk__reply *reply) {
+    pdk_session *s = observation->query.s;
+    struct pdk__published p;
+    pdk__published_read(reply->data, reply->data_size, &p);
+    char *identity = g_strndup(p.identity, MIN(p.identity_size, PDK__IDENTITY_MAX));
+    bool wants = observation->data_fn;
+    pdk_contenders *leader =
+        wants ? pdk__contenders_one(s, name_of_first(observation), reply->data, reply->data_size, reply) : NULL;
+    tell(observation, identity, pdk__token_of(s, reply->token),
+         wants && p.data ? g_bytes_new(p.data, p.data_size) : NULL, leader);
+    g_free(identity);
 }
 
 /* ---- looking */
@@ -128,13 +176,10 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
         pdk__live_query_unref(&observation->query);
         return;
     }
-    if (result == PDK__OK) {
-        char *identity = g_strndup(reply->data ? reply->data : "", MIN(reply->data_size, PDK__IDENTITY_MAX));
-        tell(observation, identity, reply->token);
-        g_free(identity);
-    } else if (result == PDK__NOT_ALLOWED) {
-        tell(observation, "", 0); /* another candidate leads, but its node may not be read */
-    }
+    if (result == PDK__OK)
+        tell_leader(observation, reply);
+    else if (result == PDK__NOT_ALLOWED)
+        tell_hidden(observation);
     if (result == PDK__NO_NODE) /* gone by now: list again */
         pdk__live_query_again(&observation->query);
     pdk__live_query_done(&observation->query, result != PDK__UNKNOWN && result != PDK__NOT_NOW);
@@ -186,14 +231,14 @@ static void found_nobody(struct observation *observation) {
     if (!watched && room && list(observation, true)) /* now with a watch: somebody may have come since the list */
         return;
     if (watched || !room)
-        tell(observation, NULL, 0);
+        tell_nobody(observation);
     pdk__live_query_done(&observation->query, watched || !room);
     if (!room)
         look_later(observation);
 }
 
 static void found_nothing(struct observation *observation) {
-    tell(observation, NULL, 0);
+    tell_nobody(observation);
     pdk__live_query_done(&observation->query, true);
     look_later(observation);
 }
@@ -236,6 +281,7 @@ static void observation_free(struct pdk__live_query *query) {
     g_free(observation->dir);
     g_free(observation->first);
     g_free(observation->identity);
+    g_bytes_unref(observation->data);
     g_free(observation);
 }
 
@@ -254,7 +300,8 @@ void pdk__observers_elected(const struct pdk__queue *queue) {
 
 /* ---- the calls */
 
-pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user)) {
+pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, pdk_leader_data_fn data_fn, void *user,
+                                  void (*user_free)(void *user)) {
     pdk__assert_locked(election->queue->s);
     pdk_session *s = election->queue->s;
     struct observation *observation = g_new0(struct observation, 1);
@@ -262,6 +309,7 @@ pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void
     observation->dir = g_strdup(election->queue->dir);
     observation->kind = election->kind;
     observation->fn = fn;
+    observation->data_fn = data_fn;
     observation->user = user;
     observation->user_free = user_free;
     pdk_observer *observer = g_new(pdk_observer, 1);
@@ -270,21 +318,31 @@ pdk_observer *pdk__observer_begin(pdk_election *election, pdk_leader_fn fn, void
     return observer;
 }
 
-pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user),
-                                pdk_observer **out) {
-    static const char call[] = "pdk_election_observe";
-    if (!election || !fn || !out)
-        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, !election ? "election" : !fn ? "fn" : "out");
+static pdk_status observe(pdk_election *election, const char *name, pdk_leader_fn fn, pdk_leader_data_fn data_fn,
+                          void *user, void (*user_free)(void *user), pdk_observer **out) {
+    bool has_fn = fn || data_fn;
+    if (!election || !has_fn || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", name, !election ? "election" : !has_fn ? "fn" : "out");
     pdk_session *s = election->queue->s;
-    pdk_status status = pdk__check_call(s, call, 0);
+    pdk_status status = pdk__check_call(s, name, 0);
     if (status != PDK_OK)
         return status;
     pdk__lock(s);
-    status = pdk__session_usable(s, call);
+    status = pdk__session_usable(s, name);
     if (status == PDK_OK)
-        *out = pdk__observer_begin(election, fn, user, user_free);
+        *out = pdk__observer_begin(election, fn, data_fn, user, user_free);
     pdk__unlock(s);
     return status;
+}
+
+pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn, void *user, void (*user_free)(void *user),
+                                pdk_observer **out) {
+    return observe(election, "pdk_election_observe", fn, NULL, user, user_free, out);
+}
+
+pdk_status pdk_election_observe_data(pdk_election *election, pdk_leader_data_fn fn, void *user,
+                                     void (*user_free)(void *user), pdk_observer **out) {
+    return observe(election, "pdk_election_observe_data", NULL, fn, user, user_free, out);
 }
 
 void pdk_observer_stop(pdk_observer *observer) {

@@ -8,9 +8,7 @@
  * lease is fresh. The candidate (election_candidate.c) registers it anew after each loss. Here is what an election does not have:
  * data that change.
  *
- *     set ──► the queue's data, for nodes to come ──► registered? ──► SET, if the version is the one that we wrote last
- *                                                          ▲               │ no answer, or another version
- *                                                          └── we wrote it ◄── GET ──► somebody else did: REPLACED
+ *     set ──► the queue's data, for nodes to come ──► registered? ──► written to the node (own_data.h)
  */
 #include "base/fork.h"
 #include "base/interrupt.h"
@@ -21,27 +19,15 @@
 #include "grant/recipe.h"
 #include "session/blocking.h"
 #include "session/options.h"
-#include "session/query.h"
-#include "session/tokens.h"
-#include "zk/errors.h"
 
 #include <paddock/group.h>
 #include <string.h>
 
 /* The size of the first version of the struct. Never changes. */
 #define CALLBACKS_FIRST_SIZE (offsetof(pdk_member_callbacks, user_free) + sizeof(void (*)(void *)))
-/* The pause before a request is tried again on one connection. */
-#define AGAIN_NS (50 * PDK__MS)
-
 struct pdk_member {
     atomic_uint refs;
     pdk_election *election; /* ours alone: the candidate, and the queue with the data */
-    /* under the monitor */
-    bool busy;
-    struct pdk__waiters turns; /* threads that wait for the set under way */
-    int64_t token;             /* of the node that the next two are about */
-    int32_t version;           /* that we have written last */
-    GHashTable *unsure;        /* GBytes: each may have been written on top of that */
 };
 
 /* ---- joining and leaving */
@@ -89,7 +75,6 @@ static pdk_member *member_new(pdk_session *session, const char *path) {
     pdk__handovers_init(&handovers, 0, 0);
     pdk_member *member = g_new0(pdk_member, 1);
     atomic_init(&member->refs, 1);
-    member->unsure = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
     member->election = g_new0(pdk_election, 1);
     atomic_init(&member->election->refs, 1);
     member->election->kind = PDK__MEMBER;
@@ -139,7 +124,6 @@ void pdk_member_unref(pdk_member *member) {
     if (!member || !is_ours(member) || atomic_fetch_sub(&member->refs, 1) != 1)
         return;
     pdk_election_unref(member->election); /* leaves */
-    g_hash_table_destroy(member->unsure);
     g_free(member);
 }
 
@@ -151,14 +135,10 @@ pdk_status pdk_member_leave(pdk_member *member) {
     return status;
 }
 
-static pdk_status await(const pdk_member *member, const char *call, int64_t timeout_ms, pdk_hold **out) {
-    pdk_status status = pdk__candidacy_await(member->election, timeout_ms, out);
-    if (status != PDK_OK)
-        pdk__fail(status, "%s: %s: %s", call, member->election->queue->dir,
-                  status == PDK_NOT_HELD   ? "it has left"
-                  : status == PDK_CANCELED ? PDK__INTERRUPTED
-                                           : pdk_status_text(status));
-    return status;
+static const char *why_not(pdk_status status) {
+    if (status == PDK_NOT_HELD)
+        return "it has left";
+    return status == PDK_CANCELED ? PDK__INTERRUPTED : pdk_status_text(status);
 }
 
 pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_hold **out) {
@@ -168,212 +148,117 @@ pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_hold **o
         status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
     if (status == PDK_OK)
         status = pdk__may_block(member->election->queue->s, call, timeout_ms);
-    return status == PDK_OK ? await(member, call, timeout_ms, out) : status;
+    if (status == PDK_OK && (status = pdk__candidacy_await(member->election, timeout_ms, out)) != PDK_OK)
+        pdk__fail(status, "%s: %s: %s", call, member->election->queue->dir, why_not(status));
+    return status;
 }
 
 /* ---- changing the data */
 
-static const char set_call[] = "pdk_member_set";
-
-/* One set, on the stack of its thread. */
 struct setting {
-    pdk_member *member;
-    pdk_session *s;
-    GBytes *data;
-    pdk_hold *hold; /* a reference; of the registration that it writes to */
-    int64_t deadline;
+    struct pdk__call call;
+    struct pdk__own_write write;
+    pdk_member *member;               /* a reference */
+    struct pdk__candidacy *candidacy; /* a reference, once it is our turn */
+    GPtrArray *holds;                 /* references; of the registrations that it wrote to */
 };
 
-/* A request, and its answer. */
-struct answer {
-    struct pdk__query base;
-    enum pdk__result result;
-    int code;
-    int64_t token;
-    int32_t version;
-    GBytes *data; /* of a GET */
-};
+static struct pdk__queue *queue_of(const struct setting *c) { return c->member->election->queue; }
 
-static void answer_free(struct pdk__query *query) {
-    struct answer *answer = (struct answer *)query;
-    g_bytes_unref(answer->data);
-    g_free(answer);
-}
-
-static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct answer *answer = user;
-    if (reply) {
-        answer->result = reply->result;
-        answer->code = reply->code;
-        answer->token = pdk__token_of(s, reply->token);
-        answer->version = reply->version;
-        answer->data = g_bytes_new(reply->data, reply->data_size);
-    }
-    pdk__query_answered(&answer->base, reply);
-}
-
-/* The answer; UNKNOWN, if it did not come in time. The caller has a reference. */
-static struct answer *ask(const struct setting *c, struct pdk__request request) {
-    struct answer *answer = g_new0(struct answer, 1);
-    pdk__query_init(&answer->base, c->s, answer_free);
-    answer->result = PDK__UNKNOWN;
-    request.path = c->hold->node;
-    if (pdk__send(c->s, request, on_answer, answer)) {
-        answer->base.refs++;
-        answer->base.in_flight++;
-        pdk__query_wait(&answer->base, c->deadline);
-    } else {
-        answer->result = PDK__NOT_NOW;
-    }
-    return answer;
-}
-
-static void is_written(struct setting *c, int32_t version) {
-    c->member->version = version;
-    g_hash_table_remove_all(c->member->unsure);
-}
-
-/* What stands there. OK: our data. UNAVAILABLE: write again. */
-static pdk_status look(struct setting *c) {
-    pdk_member *m = c->member;
-    struct answer *found = ask(c, (struct pdk__request){.kind = PDK__OP_GET});
-    pdk_status status = PDK_UNAVAILABLE;
-    if (found->result == PDK__OK && found->token == m->token && found->version != m->version) {
-        bool ours = found->version == m->version + 1 && g_hash_table_contains(m->unsure, found->data);
-        if (ours && g_bytes_equal(found->data, c->data))
-            status = PDK_OK;
-        else if (!ours)
-            status = pdk__fail(PDK_REPLACED, "%s: %s: somebody else has written it; set it again to write over that",
-                               set_call, c->hold->node);
-        is_written(c, found->version);
-    }
-    pdk__query_unref(&found->base);
-    return status;
-}
-
-/* One write. UNAVAILABLE: try again. */
-static pdk_status write_once(struct setting *c) {
-    pdk_member *m = c->member;
-    if (m->token != c->hold->token) { /* another node, which we made: nobody has written it since, as far as we know */
-        m->token = c->hold->token;
-        is_written(c, 0);
-    }
-    struct pdk__request request = {.kind = PDK__OP_SET, .versioned = true, .version = m->version};
-    request.data = g_bytes_get_data(c->data, &request.data_size);
-    if (request.data_size == 0)
-        request.data = "";
-    int32_t wanted = m->version + 1;
-    bool is_new = g_hash_table_add(m->unsure, g_bytes_ref(c->data)); /* also if this thread ends in the wait */
-    struct answer *answer = ask(c, request);
-    enum pdk__result result = answer->result;
-    int code = answer->code;
-    pdk__query_unref(&answer->base);
-    if (is_new && result != PDK__UNKNOWN && result != PDK__OK) /* it was not carried out */
-        g_hash_table_remove(m->unsure, c->data);
-    if (result == PDK__OK) {
-        is_written(c, wanted);
-        return PDK_OK;
-    }
-    if (result == PDK__NOT_ALLOWED)
-        return pdk__fail(PDK_NO_PERMISSION, "%s: %s: %s", set_call, c->hold->node, pdk__zk_code_name(code));
-    return result == PDK__UNKNOWN || result == PDK__BAD_VERSION ? look(c) : PDK_UNAVAILABLE;
-}
-
-static bool is_over(const struct setting *c) { return pdk__now(c->s) >= c->deadline; }
-
-/* Write to the registration that the hold stands for, until that is over. */
-static pdk_status write_to_hold(struct setting *c) {
-    pdk_status status = PDK_UNAVAILABLE;
-    pdk__lock(c->s);
-    while (c->s->ended == PDK_OK && pdk_hold_valid(c->hold) && !is_over(c)) {
-        status = write_once(c);
-        if (status != PDK_UNAVAILABLE)
-            break;
-        pdk__wait(c->s, &c->s->on_link, MIN(c->deadline, pdk__now(c->s) + AGAIN_NS));
-    }
-    pdk__unlock(c->s);
-    return status;
-}
-
-static int64_t time_left_ms(const struct setting *c) {
-    return c->deadline == INT64_MAX ? PDK_FOREVER : MAX(0, (c->deadline - pdk__now(c->s) + PDK__MS - 1) / PDK__MS);
-}
-
-static pdk_status set(struct setting *c) {
-    for (;;) {
-        pdk_status status = await(c->member, set_call, time_left_ms(c), &c->hold);
-        if (status == PDK_OK)
-            status = write_to_hold(c);
-        if (status != PDK_UNAVAILABLE && status != PDK_TIMEOUT)
-            return status;
-        g_clear_pointer(&c->hold, pdk_hold_unref);
-        if (is_over(c))
-            return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no server confirmed it within timeout_ms", set_call,
-                             c->member->election->queue->dir);
-    }
-}
-
-/* Under the monitor. */
-static void end_turn(void *user) {
-    struct setting *c = user;
-    c->member->busy = false;
-    pdk__wake(&c->member->turns);
-}
-
-/* Not under the monitor. */
-static void end_call(void *user) {
-    struct setting *c = user;
-    pdk_hold_unref(c->hold);
-    g_bytes_unref(c->data);
-    pdk_member_unref(c->member);
-}
-
-/* Under the monitor. false: another set was under way for all the time. */
-static bool begin_turn(struct setting *c) {
-    while (c->member->busy)
-        if (!pdk__wait(c->s, &c->member->turns, c->deadline))
-            return false;
-    c->member->busy = true;
+/* It is our turn: from now on every new registration has the new data. */
+static void begin_turn(struct setting *c) {
     size_t size = 0;
-    const void *bytes = g_bytes_get_data(c->data, &size);
-    set_data(c->member->election->queue, bytes, size);
-    return true;
+    const void *bytes = g_bytes_get_data(c->write.data, &size);
+    if (c->candidacy)
+        return;
+    c->candidacy = pdk__candidacy_of(c->member->election);
+    set_data(queue_of(c), bytes, size);
 }
 
-static pdk_status set_in_turn(struct setting *c) {
-    struct pdk__leave turn = {.after = end_call, .user = c}, leave = {.locked = end_turn, .user = c};
-    pdk_status status = PDK_UNAVAILABLE;
-    pdk__leave_push(&turn);
-    pdk__lock(c->s);
-    bool ours = begin_turn(c);
-    pdk__unlock(c->s);
-    if (ours) {
-        pdk__leave_push(&leave);
-        status = set(c);
-        pdk__leave_pop();
-        pdk__lock(c->s);
-        end_turn(c);
-        pdk__unlock(c->s);
-    } else {
-        pdk__fail(status, "%s: another call was under way for timeout_ms", set_call);
+/* PDK__WAITS: it is not registered yet. */
+static pdk_status find_hold(struct setting *c) {
+    struct pdk__waiters *waiters = NULL;
+    pdk_hold *hold = NULL;
+    pdk_status status = c->candidacy ? pdk__candidacy_look(c->candidacy, &hold, &waiters) : PDK_NOT_HELD;
+    if (status == PDK_OK) {
+        g_ptr_array_add(c->holds, hold);
+        c->write.hold = hold;
+        return status;
     }
-    pdk__leave_pop();
-    end_call(c);
+    if (status == PDK_TIMEOUT && !pdk__call_is_late(&c->call))
+        return pdk__call_waits(&c->call, waiters, INT64_MAX);
+    if (status == PDK_TIMEOUT)
+        return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no server confirmed it within timeout_ms", c->call.name,
+                         queue_of(c)->dir);
+    return pdk__fail(status, "%s: %s: %s", c->call.name, queue_of(c)->dir, why_not(status));
+}
+
+static pdk_status set_begin(struct pdk__call *call) {
+    pdk__own_write_begin(&((struct setting *)call)->write);
+    return PDK_OK;
+}
+
+static pdk_status set_step(struct pdk__call *call) {
+    struct setting *c = (struct setting *)call;
+    pdk_status status = pdk__own_write_turn(&c->write);
+    if (status == PDK_OK)
+        begin_turn(c);
+    while (status == PDK_OK) {
+        status = c->write.hold ? PDK_OK : find_hold(c);
+        if (status == PDK_OK)
+            status = pdk__own_write_step(&c->write, NULL);
+        if (status != PDK_LOST && status != PDK_NOT_HELD)
+            return status;
+        if (!c->write.hold)
+            return status; /* it has left */
+        c->write.hold = NULL;
+        status = PDK_OK; /* the next registration has the new data; there may be one already */
+    }
     return status;
+}
+
+static void set_leave(struct pdk__call *call) { pdk__own_write_leave(&((struct setting *)call)->write); }
+
+static void set_free(struct pdk__call *call) {
+    struct setting *c = (struct setting *)call;
+    pdk__own_write_free(&c->write);
+    g_ptr_array_unref(c->holds);
+    pdk__candidacy_unref(c->candidacy);
+    pdk_member_unref(c->member);
+    g_free(c);
+}
+
+static struct pdk__call *setting_new(pdk_member *member, const char *name, const void *data, size_t size,
+                                     int64_t timeout_ms) {
+    static const struct pdk__call_kind kind = {set_begin, set_step, set_leave, NULL, set_free};
+    struct setting *c = g_new0(struct setting, 1);
+    c->call = pdk__call_make(&kind, member->election->queue->s, name, timeout_ms);
+    c->member = pdk_member_ref(member);
+    c->holds = g_ptr_array_new_with_free_func((GDestroyNotify)pdk_hold_unref);
+    pdk__own_write_init(&c->write, &c->call, &member->election->own, g_bytes_new(data, size));
+    return &c->call;
 }
 
 pdk_status pdk_member_set(pdk_member *member, const void *data, size_t size, int64_t timeout_ms) {
-    pdk_status status = check(member, set_call);
+    static const char name[] = "pdk_member_set";
+    pdk_status status = check(member, name);
     if (status == PDK_OK)
-        status = check_data(set_call, data, size);
+        status = check_data(name, data, size);
+    return status == PDK_OK ? pdk__call_wait(setting_new(member, name, data, size, timeout_ms)) : status;
+}
+
+pdk_status pdk_member_set_async(pdk_member *member, const void *data, size_t size, int64_t timeout_ms,
+                                pdk_answered_fn fn, void *user) {
+    static const char name[] = "pdk_member_set_async";
+    pdk_status status = check(member, name);
     if (status == PDK_OK)
-        status = pdk__may_block(member->election->queue->s, set_call, timeout_ms);
+        status = pdk__call_check_fn(name, fn);
+    if (status == PDK_OK)
+        status = check_data(name, data, size);
     if (status != PDK_OK)
         return status;
-    pdk_session *s = member->election->queue->s;
-    struct setting c = {.member = pdk_member_ref(member),
-                        .s = s,
-                        .data = g_bytes_new(data, size),
-                        .deadline = pdk__deadline(s, timeout_ms)};
-    return set_in_turn(&c);
+    struct pdk__call *c = setting_new(member, name, data, size, timeout_ms);
+    c->answered = fn;
+    c->user = user;
+    return pdk__call_start(c);
 }

@@ -31,8 +31,12 @@ PDK_API size_t pdk_contenders_count(const pdk_contenders *list);
  * Identity and node are valid until the list is freed. Other programs wrote both: escape them
  * before they reach a terminal. */
 
-/* The data of the znode as text, at most 1024 bytes. It need not be UTF-8. */
+/* The identity: the data of the znode as text, up to a NUL, at most 1024 bytes. It need not be UTF-8. */
 PDK_API const char *pdk_contenders_identity(const pdk_contenders *list, size_t index);
+/* What a leader has published (pdk_election_publish), any bytes. Valid until the list is freed. NULL: nothing, or more than
+ * PDK_ELECTION_DATA_MAX (leader.h), which only another program can write.
+ *   size  NULL, or gets the number of bytes; 0 without data */
+PDK_API const void *pdk_contenders_data(const pdk_contenders *list, size_t index, size_t *size);
 /* The name of the znode, without its directory. */
 PDK_API const char *pdk_contenders_node(const pdk_contenders *list, size_t index);
 /* The ZooKeeper session id of the contender. */

@@ -28,6 +28,7 @@
 #ifndef PADDOCK_GROUP_H
 #define PADDOCK_GROUP_H
 
+#include <paddock/answer.h>
 #include <paddock/hold.h>
 #include <paddock/session.h>
 
@@ -147,6 +148,20 @@ PDK_API pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_
  *   PDK_INVALID        member is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_member_set(pdk_member *member, const void *data, size_t size,
                                   int64_t timeout_ms);
+
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call it, also in a callback. Calls
+ * take turns in the order in which they are made. It has a reference to the member until then: so the last unref leaves after it.
+ *
+ *   PDK_OK       fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, NOT_HELD, CLOSED or AUTH: for the reasons
+ *                above
+ *   PDK_LIMIT    size is more than PDK_GROUP_DATA_MAX
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the member belongs to the parent process
+ *   PDK_INVALID  member or fn is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_member_set_async(pdk_member *member, const void *data, size_t size,
+                                        int64_t timeout_ms, pdk_answered_fn fn, void *user);
 
 /* Be a member no more. Never waits for the network, nor for a callback. After PDK_OK no `joined` or `failed` starts. `lost`
  * (PDK_REASON_NONE) still comes where it is due.

@@ -45,6 +45,7 @@
 #include <paddock/hold.h>
 #include <paddock/interrupt.h>
 #include <paddock/job.h>
+#include <paddock/leader.h>
 #include <paddock/lease_lock.h>
 #include <paddock/lock.h>
 #include <paddock/naming.h>

@@ -1,7 +1,7 @@
 #include "grant/contenders.h"
 
 #include "base/text.h"
-#include "core/revocation.h"
+#include "core/published.h"
 #include "session/query.h"
 #include "session/tokens.h"
 
@@ -14,6 +14,7 @@ struct contender {
     int32_t sequence;
     bool found, shared;
     char *node, *identity;
+    GBytes *data; /* published; or NULL */
     int64_t session, token, since_ms;
 };
 
@@ -38,6 +39,7 @@ static void contender_free(gpointer data) {
     struct contender *c = data;
     g_free(c->node);
     g_free(c->identity);
+    g_bytes_unref(c->data);
     g_free(c);
 }
 
@@ -54,13 +56,12 @@ static gint by_sequence(gconstpointer a, gconstpointer b) {
     return order ? (order > 0) - (order < 0) : strcmp(x->node, y->node);
 }
 
-/* Who was asked to let go has the wish in front of its identity. */
 static void found(pdk_session *s, struct contender *c, const char *data, size_t size, const struct pdk__reply *stat) {
-    struct pdk__revocation r;
+    struct pdk__published p;
+    pdk__published_read(data, size, &p);
     c->found = true;
-    bool named = pdk__revocation_read(data, size, &r) && r.who_size > 0;
-    c->identity = named ? g_strndup(r.identity, MIN(r.identity_size, PDK__IDENTITY_MAX))
-                        : g_strndup(size > 0 ? data : "", MIN(size, PDK__IDENTITY_MAX));
+    c->identity = g_strndup(p.identity, MIN(p.identity_size, PDK__IDENTITY_MAX));
+    c->data = p.data ? g_bytes_new(p.data, p.data_size) : NULL;
     c->session = stat->owner;
     c->token = pdk__token_of(s, stat->token);
     c->since_ms = stat->ctime_ms;
@@ -110,12 +111,17 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__query_answered(&q->base, reply);
 }
 
+pdk_contenders *pdk__contenders_none(void) {
+    pdk_contenders *list = g_new(pdk_contenders, 1);
+    list->all = g_ptr_array_new_with_free_func(contender_free);
+    return list;
+}
+
 /* A list of copies. It leaves out the nodes that went between the list and the reads. Under the monitor, where no
  * answer can come meanwhile. */
 static pdk_contenders *make_list(struct query *q) {
     pdk__assert_locked(q->base.s);
-    pdk_contenders *list = g_new(pdk_contenders, 1);
-    list->all = g_ptr_array_new_with_free_func(contender_free);
+    pdk_contenders *list = pdk__contenders_none();
     for (guint i = 0; i < q->all->len; i++) {
         struct contender *c = g_ptr_array_index(q->all, i);
         if (!c->found)
@@ -123,23 +129,31 @@ static pdk_contenders *make_list(struct query *q) {
         struct contender *copy = g_memdup2(c, sizeof *c);
         copy->node = g_strdup(c->node);
         copy->identity = g_strdup(c->identity);
+        copy->data = c->data ? g_bytes_ref(c->data) : NULL;
         g_ptr_array_add(list->all, copy);
     }
     return list;
 }
 
-pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, GBytes *data, const struct pdk__reply *stat) {
+pdk_contenders *pdk__contenders_hidden(const char *node) {
+    struct contender *c = g_new0(struct contender, 1);
+    pdk_contenders *list = pdk__contenders_none();
+    c->node = g_strdup(node);
+    c->identity = g_strdup("");
+    g_ptr_array_add(list->all, c);
+    return list;
+}
+
+pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, const char *data, size_t size,
+                                    const struct pdk__reply *stat) {
     pdk__assert_locked(s);
     struct contender *c = g_new0(struct contender, 1);
     struct pdk__name name;
-    gsize size = 0;
-    const char *bytes = g_bytes_get_data(data, &size);
     pdk__name_parse(node, &name);
     c->shared = name.kind == PDK__READER;
     c->node = g_strdup(node);
-    found(s, c, bytes, size, stat);
-    pdk_contenders *list = g_new(pdk_contenders, 1);
-    list->all = g_ptr_array_new_with_free_func(contender_free);
+    found(s, c, data, size, stat);
+    pdk_contenders *list = pdk__contenders_none();
     g_ptr_array_add(list->all, c);
     return list;
 }
@@ -234,6 +248,17 @@ size_t pdk_contenders_count(const pdk_contenders *list) { return list ? list->al
 
 const char *pdk_contenders_identity(const pdk_contenders *list, size_t index) {
     return at(list, index) ? at(list, index)->identity : NULL;
+}
+
+const void *pdk_contenders_data(const pdk_contenders *list, size_t index, size_t *size) {
+    const struct contender *c = at(list, index);
+    const void *data = NULL;
+    size_t length = 0;
+    if (c && c->data)
+        data = g_bytes_get_data(c->data, &length);
+    if (size)
+        *size = length;
+    return c && c->data && !data ? "" : data; /* no bytes were published */
 }
 
 const char *pdk_contenders_node(const pdk_contenders *list, size_t index) {

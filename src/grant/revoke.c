@@ -9,6 +9,7 @@
  */
 #include "base/text.h"
 #include "core/paths.h"
+#include "core/published.h"
 #include "core/revocation.h"
 #include "grant/contenders.h"
 #include "grant/node_query.h"
@@ -20,7 +21,8 @@
 
 /* ---- asking */
 
-enum { WISH_SIZE = PDK__REVOKE_SIZE + PDK__IDENTITY_MAX };
+/* What is kept of a znode behind a wish: an identity, and what is published. */
+enum { KEPT_MAX = PDK__IDENTITY_MAX + 1 + PDK__PUBLISHED_MAX };
 
 struct asking {
     struct pdk__call call;
@@ -66,17 +68,19 @@ static void keep_holders(GPtrArray *targets) {
     g_ptr_array_remove_range(targets, count, targets->len - count);
 }
 
-/* What to write to a node with this name that has this data. The length. */
-static size_t make_wish(const struct asking *a, const char *name, GBytes *data, char wish[WISH_SIZE]) {
+/* What to write to a node with this name that has this data. */
+static GBytes *make_wish(const struct asking *a, const char *name, GBytes *data) {
     struct pdk__revocation r;
     gsize size = 0;
     const char *bytes = g_bytes_get_data(data, &size);
     if (!pdk__name_is_paddocks(name))
-        return g_strlcpy(wish, PDK__REVOKE, WISH_SIZE);
+        return g_bytes_new_static(PDK__REVOKE, strlen(PDK__REVOKE));
     pdk__revocation_read(bytes, size, &r);
-    size_t head = pdk__revocation_write(a->within_ms, a->who, wish), kept = MIN(r.identity_size, PDK__IDENTITY_MAX);
+    size_t kept = MIN(r.identity_size, KEPT_MAX);
+    char *wish = g_malloc(PDK__REVOKE_SIZE + kept);
+    size_t head = pdk__revocation_write(a->within_ms, a->who, wish);
     memcpy(wish + head, r.identity, kept);
-    return head + kept;
+    return g_bytes_new_take(wish, head + kept);
 }
 
 /* What an answer about one node says, unless the node is gone or the request refused. UNAVAILABLE: again. */
@@ -99,12 +103,13 @@ static struct pdk__query *read_target(struct asking *a) {
 
 static struct pdk__query *write_target(struct asking *a) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)a->inquiry.query;
-    char wish[WISH_SIZE];
-    struct pdk__request request = {
-        .kind = PDK__OP_SET, .path = a->path, .data = wish, .versioned = true, .version = q->stat.version};
-    request.data_size = make_wish(a, g_ptr_array_index(a->targets, a->next), q->data, wish);
+    struct pdk__request request = {.kind = PDK__OP_SET, .path = a->path, .versioned = true, .version = q->stat.version};
+    GBytes *wish = make_wish(a, g_ptr_array_index(a->targets, a->next), q->data);
+    request.data = g_bytes_get_data(wish, &request.data_size);
     a->writing = true;
-    return pdk__node_ask(a->call.s, request, false);
+    struct pdk__query *query = pdk__node_ask(a->call.s, request, false);
+    g_bytes_unref(wish);
+    return query;
 }
 
 static struct pdk__query *begin_asking(struct pdk__inquiry *i) {
@@ -261,7 +266,9 @@ static pdk_status judge_reading(struct pdk__inquiry *i) {
         return pdk__fail(PDK_GONE, "%s: %s: its token is %lld, not %lld; nothing was deleted", i->call->name, b->path,
                          (long long)token, (long long)b->token);
     pdk_contenders_free(b->list);
-    b->list = pdk__contenders_one(s, strrchr(b->path, '/') + 1, q->data, &q->stat);
+    size_t size = 0;
+    const char *data = g_bytes_get_data(q->data, &size);
+    b->list = pdk__contenders_one(s, strrchr(b->path, '/') + 1, data, size, &q->stat);
     b->deletes = b->deleting = true;
     return pdk__inquiry_next(i,
                              pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = b->path}, false));

@@ -19,7 +19,7 @@ extern struct answers_it {
     pdk_election *election;
     char *path, *proof, *victim, *job;
     int64_t victim_token;
-} it;
+} asked;
 
 struct answer {
     atomic_int count;
@@ -44,19 +44,19 @@ struct question {
 enum { QUESTIONS = 11 };
 extern const struct question questions[QUESTIONS];
 
-void begin(pdk_dispatch dispatch);
-void end(void);
+void answers_begin(pdk_dispatch dispatch);
+void answers_end(void);
 /* Fails the test when the call is refused. */
-void ask(const struct question *q, int64_t timeout_ms, struct answer *answer);
+void answers_ask(const struct question *q, int64_t timeout_ms, struct answer *answer);
 /* For ts_wait_until. */
-bool is_answered(void *answer);
+bool answers_is_there(void *answer);
 /* Waits for it, and looks at status, words and what is listed. */
-void expect(const struct question *q, struct answer *answer, pdk_status status);
+void answers_expect(const struct question *q, struct answer *answer, pdk_status status);
 /* It came once. */
-void done(struct answer *answer);
+void answers_done(struct answer *answer);
 /* The callbacks. */
-void answered(pdk_status status, void *answer);
-void listed(pdk_status status, pdk_contenders *list, void *answer);
-void ran(pdk_status status, pdk_job_runs *runs, void *answer);
+void answers_status(pdk_status status, void *answer);
+void answers_list(pdk_status status, pdk_contenders *list, void *answer);
+void answers_runs(pdk_status status, pdk_job_runs *runs, void *answer);
 
 #endif

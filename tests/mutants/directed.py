@@ -46,7 +46,7 @@ MUTANTS = {
     "what nobody can dispatch wakes nobody": ("src/session/dispatch.c", DROPPED, [
         ("        s->platform->work(s);", "        (void)s;")]),
     "a leader that is told keeps no candidacy": ("recipes/election_candidate.c", FREED, [
-        ("tell_leader, ref(c), unref)", "tell_leader, c, NULL)")]),
+        ("tell_leader, NULL, ref(c), unref)", "tell_leader, NULL, c, NULL)")]),
     "log lines go first": ("src/session/dispatch.c", OUTBOX, [
         ("n = g_queue_pop_head(&o->due[kind]);", "n = g_queue_pop_head(&o->due[PDK__DUE_KINDS - 1 - kind]);")]),
     "a loss waits its turn": ("src/session/dispatch.c", OUTBOX, [

@@ -1,0 +1,54 @@
+/* The data of a node of ours that change while it stands: of a member, of a leader. A part of a call.
+ *
+ *     turn ──► SET, if the version is the one that we wrote last ──► written
+ *                   ▲          │ no answer, or another version
+ *                   └── GET ◄──┘ ours after all? written; unchanged, or only a wish in front of it: SET again; else REPLACED
+ *
+ * The node is the one that a hold stands on: its name does not come back. So nothing is written once the hold is over, but into a
+ * node that nobody sees any more.
+ */
+#ifndef PDK_OWN_DATA_H
+#define PDK_OWN_DATA_H
+
+#include "grant/hold.h"
+#include "session/query.h"
+
+/* What is known of the data. Under the monitor. Zero to begin with. */
+struct pdk__own_data {
+    GQueue writes;             /* in the order of the calls; it is the first one's turn */
+    struct pdk__waiters turns; /* the others */
+    int64_t token;             /* of the node that the rest is about */
+    int32_t version;           /* that we have written last */
+    char *known;               /* a digest of what we have written last; or NULL */
+    GPtrArray *unsure;         /* digests of what may have been written on top of that; or NULL */
+};
+void pdk__own_data_clear(struct pdk__own_data *own);
+
+struct pdk__own_write {
+    struct pdk__call *call;
+    struct pdk__own_data *own;
+    GBytes *data; /* a reference; the whole node's */
+    char *digest; /* of data */
+    pdk_hold *hold;
+    GList link;               /* in own->writes, with data while it is there */
+    struct pdk__query *query; /* under way; or NULL */
+    bool looking;             /* the query is a GET */
+    bool added;               /* the write under way added its digest to those that are unsure */
+};
+
+/* data: taken over. */
+void pdk__own_write_init(struct pdk__own_write *w, struct pdk__call *call, struct pdk__own_data *own, GBytes *data);
+/* The call begins: it stands in line. Under the monitor. */
+void pdk__own_write_begin(struct pdk__own_write *w);
+/* In a step of the call. OK: it is our turn. UNAVAILABLE, PDK__WAITS. */
+pdk_status pdk__own_write_turn(struct pdk__own_write *w);
+/* Afterwards, with a hold. created: what we have made its node with, or NULL.
+ *   OK                the data stand in it, and the hold is valid
+ *   LOST, NOT_HELD    the hold is over
+ *   REPLACED, NO_PERMISSION, UNAVAILABLE, the session's end; PDK__WAITS */
+pdk_status pdk__own_write_step(struct pdk__own_write *w, GBytes *created);
+/* The call is over. Under the monitor; and then not under it. */
+void pdk__own_write_leave(struct pdk__own_write *w);
+void pdk__own_write_free(struct pdk__own_write *w);
+
+#endif
