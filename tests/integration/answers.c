@@ -12,6 +12,7 @@ static void take(pdk_status status, size_t listed, struct answer *a) {
     a->listed = listed;
     a->words = status == PDK_OK ? NULL : g_strdup(pdk_error_text());
     a->thread = g_thread_self();
+    a->at_ns = ts_now_ns();
     if (a->next) {
         a->inside = pdk_session_flush(asked.client->session, 0);
         answers_ask(a->next, PATIENCE_MS, a->following);

@@ -27,6 +27,7 @@ struct answer {
     size_t listed; /* contenders, or runs */
     char *words;
     GThread *thread;
+    int64_t at_ns;
     const struct question *next; /* asked in the callback */
     pdk_status inside;           /* of a call that blocks there */
     struct answer *following;

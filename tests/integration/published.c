@@ -4,6 +4,7 @@
 
 #include "ts_bench.h"
 #include "ts_check.h"
+#include "ts_record.h"
 #include "ts_support.h"
 
 static char *shown(const pdk_contenders *leader) {
@@ -17,12 +18,12 @@ static char *shown(const pdk_contenders *leader) {
 
 void data_watch_note(const pdk_contenders *leader, void *user) {
     struct watch *w = user;
-    g_mutex_lock(&w->mutex);
+    ts_record_lock();
     g_free(w->newest);
     w->newest = shown(leader);
     w->token = pdk_contenders_token(leader, 0);
     g_string_append_printf(w->told, "%s%s", w->told->len > 0 ? " " : "", w->newest);
-    g_mutex_unlock(&w->mutex);
+    ts_record_unlock();
 }
 
 static void watch_free(void *user) {
@@ -34,7 +35,6 @@ static void watch_free(void *user) {
 
 static struct watch *watch_new(void) {
     struct watch *w = g_new0(struct watch, 1);
-    g_mutex_init(&w->mutex);
     w->told = g_string_new("");
     ts_paddock_keep(w, watch_free);
     return w;
@@ -53,9 +53,9 @@ struct wanted {
 
 static bool is_newest(void *user) {
     const struct wanted *wanted = user;
-    g_mutex_lock(&wanted->w->mutex);
+    ts_record_lock();
     bool is = g_strcmp0(wanted->w->newest, wanted->newest) == 0;
-    g_mutex_unlock(&wanted->w->mutex);
+    ts_record_unlock();
     return is;
 }
 

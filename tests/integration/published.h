@@ -6,9 +6,8 @@
 
 enum { SESSION_MS = 2000, SLOW_MS = 20000, PATIENCE_MS = 10000 };
 
-/* What an observer of data was told, as "anna anna=one -": identity and data, or nobody. */
+/* Under ts_record_lock: what an observer of data was told, as "anna anna=one -": identity and data, or nobody. */
 struct watch {
-    GMutex mutex;
     GString *told;
     char *newest;
     int64_t token;

@@ -21,6 +21,7 @@ static void close_while_they_wait(pdk_dispatch dispatch) {
     for (int i = 0; i < QUESTIONS; i++)
         if (!questions[i].own_time) {
             answers_expect(&questions[i], &answers[i], PDK_CLOSED);
+            ck_assert_int_le(answers[i].at_ns, ts_event_at_ns(asked.client, PDK_SESSION_CLOSED)); /* the last event */
             answers_done(&answers[i]);
         }
     g_free(answers[QUESTIONS - 2].words); /* of ensure, which may have been faster */

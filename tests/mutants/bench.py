@@ -15,6 +15,7 @@ SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
 DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
 CONTEST = ["tests/fakes/contest.c", "tests/fakes/trouble.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
+PUBLISHED = [f"tests/integration/{name}.c" for name in ("published", "elections", "refused")]
 LIBRARY = ["src/**/*.c", "recipes/*.c"]
 # A simulated thread sleeps in simulated time: tests/support/simulated/sim_thread.c.
 WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interrupt_wake"]}
@@ -70,6 +71,14 @@ JUDGES = {
     "lease_lock_steps": check_program("tests/fakes/test_driver_lease_lock.c", *DRIVER_BENCH, *SUPPORT),
     "lease_locks": check_program("tests/integration/test_lease_lock.c", "tests/integration/lease_locks.c",
                                  "tests/integration/refused.c", *SERVERS),
+    "answered": check_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c",
+                              *SERVERS),
+    "answers_end": check_program("tests/integration/test_answers_end.c", "tests/integration/answers.c",
+                                 "tests/integration/refused.c", *SERVERS),
+    "published": check_program("tests/integration/test_election_data.c", *PUBLISHED, *SERVERS),
+    "published_calls": check_program("tests/integration/test_election_data_calls.c", *PUBLISHED, *SERVERS),
+    "queries": check_program("tests/integration/test_queries.c", "tests/integration/elections.c",
+                             "tests/integration/many_nodes.c", "tests/integration/refused.c", *SERVERS),
     "jobs": check_program("tests/integration/test_job.c", "tests/integration/jobs.c", "tests/integration/refused.c", *SERVERS),
     "sim": Judge("tests/sim/sim.c", "tests/sim/*.c", "tests/support/simulated/*.c", *LIBRARY, without=r"/test_",
                  packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"]),
@@ -104,7 +113,6 @@ JUDGES = {
     "delay_steps": check_program("tests/fakes/test_driver_delay_steps.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "delayed": check_program("tests/integration/test_lock_delay.c", "tests/integration/elections.c",
                              "tests/integration/refused.c", *SERVERS),
-    "grouped": check_program("tests/integration/test_group.c", "tests/integration/groups.c", "tests/integration/elections.c", *SERVERS),
     "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),
     "figures": check_program("tests/integration/test_stats.c", "tests/integration/refused.c", *SERVERS),
     "openmetrics": Judge("tests/unit/test_stats_text.c", "tests/support/common/*.c", "src/session/stats_text.c", "src/core/histogram.c",

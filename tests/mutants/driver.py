@@ -146,7 +146,4 @@ MUTANTS = {
          "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : stand_again(c);")]),
     "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [
         ("        c->calls.elected(notice->hold, c->calls.user);", "        c->calls.elected(notice->hold, c->calls.user);\n    if (elected)\n        stand_again(c);")]),
-    "only the newest write of a member's data may be unsure": ("recipes/group_member.c", "member_data", [
-        ("    if (is_new && result != PDK__UNKNOWN", "    if (result == PDK__UNKNOWN) {\n        g_hash_table_remove_all(m->unsure);\n"
-         "        g_hash_table_add(m->unsure, g_bytes_ref(c->data));\n    }\n    if (is_new && result != PDK__UNKNOWN")]),
 }

@@ -1,0 +1,40 @@
+"""Mutants of the calls that answer by a callback, and of what a leader or a member writes into its node; judged on a server, or by the
+driver in simulated time.
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+CALL = "src/session/call.c"
+OWN = "recipes/own_data.c"
+OBSERVER = "recipes/election_observer.c"
+MUTANTS = {
+    "a call: a close forgets those that wait": ("src/session/supervise.c", "answers_end", [
+        ("    if (!pdk__calls_end(s))\n        return false;\n", "")]),
+    "a call: nothing wakes it": (CALL, "answered", [
+        ("        pdk__alarm_set(c->s, &c->alarm, now);", "        (void)now;")]),
+    "a call: its deadline is forgotten": (CALL, "answered", [
+        ("    c->until = MIN(until, c->deadline);", "    c->until = until;")]),
+    "a call: it is told without words": (CALL, "answered", [
+        ('        pdk__fail(c->status, "%s", c->text);', '        pdk__fail(c->status, "%s", "");')]),
+    "an inquiry: a lost answer is an answer": ("src/session/query.c", "queries", [
+        ("if (!reply || reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW) {", "if (!reply) {")]),
+    "ensure: renewals stay urgent": ("src/grant/ensure.c", "answered", [
+        ("        c->s->urgent--;", "        ;")]),
+    "published: a write names no version": (OWN, "published", [
+        (".versioned = true, .version = w->own->version}", ".versioned = false, .version = w->own->version}")]),
+    "published: a lost write is somebody else's": (OWN, "published", [
+        ("    w->added = q->in_flight > 0 && ", "    w->added = false && ")]),
+    "published: calls take no turns": (OWN, "published_calls", [
+        ("w->own->writes.head == &w->link)", "w)")]),
+    "published: an observer hears of the first data alone": (OBSERVER, "published", [
+        ("return one && other ? g_bytes_equal(one, other) : one == other;", "return one || !other || other;")]),
+    "published: a wish is another leader": (OBSERVER, "published", [
+        ("    pdk__published_read(reply->data, reply->data_size, &p);",
+         "    p = (struct pdk__published){.identity = reply->data, .identity_size = reply->data_size};")]),
+    "published: an observer's token has no generation": (OBSERVER, "published_calls", [
+        ("pdk__token_of(s, reply->token)", "reply->token")]),
+    "published: a leader goes on after its term": (OWN, "published", [
+        ("    if (has_ended(w))\n        return ended_how(w);\n    begin_node", "    begin_node")]),
+    "member: a repeated write forgets the first": (OWN, "member_data", [
+        ("    if (w->added) /*", "    if (is_unsure(w->own, w->digest)) /*")]),
+}
