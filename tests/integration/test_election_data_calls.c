@@ -1,11 +1,13 @@
 /* Publishing from callbacks, services and closed sessions; what may not be published, or read. */
 #include <glib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "published.h"
 #include "refused.h"
 #include "ts_bench.h"
 #include "ts_check.h"
+#include "ts_fork.h"
 #include "ts_support.h"
 
 /* ---- without waiting */
@@ -177,6 +179,76 @@ START_TEST(bad_input_is_refused) {
 }
 END_TEST
 
+/* ---- a forked child */
+
+static void never_listed(pdk_status status, pdk_contenders *list, void *user) {
+    pdk_contenders_free(list);
+    published_answered(status, user);
+}
+
+START_TEST(a_forked_child_is_refused) {
+    struct published_answer a = {0};
+    pdk_observer *observer = NULL;
+    int status = -1;
+    lead();
+    const pid_t child = ts_fork();
+    if (child == 0) {
+        bool fine =
+            pdk_election_publish(led.election, led.hold, "a", 1, 0) == PDK_FORKED &&
+            pdk_election_publish_async(led.election, led.hold, "a", 1, 0, published_answered, &a) == PDK_FORKED &&
+            pdk_election_leader_async(led.election, 0, never_listed, &a) == PDK_FORKED &&
+            pdk_election_candidates_async(led.election, 0, never_listed, &a) == PDK_FORKED &&
+            pdk_election_observe_data(led.election, data_watch_note, NULL, NULL, &observer) == PDK_FORKED;
+        ts_end_child(fine && a.count == 0 && !observer ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    assert_seen("anna");
+}
+END_TEST
+
+/* ---- members of groups, which have the same mechanism */
+
+START_TEST(a_member_sets_its_data_without_waiting) {
+    enum { CALLS = 10 };
+    struct published_answer answers[CALLS] = {0}, late = {0}, left = {0};
+    pdk_member *member = NULL;
+    g_autofree char *data = NULL;
+    int length = 0;
+    led.client = ts_bench_client(SESSION_MS);
+    led.path = ts_fresh_path();
+    ck_assert_int_eq(pdk_group_join(led.client->session, led.path, "zero", 4, NULL, &member), PDK_OK);
+    for (int i = 0; i < CALLS; i++) { /* it need not be registered yet */
+        g_autofree char *text = g_strdup_printf("%d", i);
+        ck_assert_int_eq(pdk_member_set_async(member, text, 1, PDK_FOREVER, published_answered, &answers[i]), PDK_OK);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        ck_assert(ts_wait_until(published_is_answered, &answers[i], ts_patience(PATIENCE_MS)));
+        ck_assert_int_eq(answers[i].status, PDK_OK);
+    }
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_member_await(member, PATIENCE_MS, &hold), PDK_OK);
+    ck_assert_int_eq(ts_get(ts_bench_server(), pdk_hold_node(hold), &data, &length, NULL), 0);
+    ck_assert_int_eq(length, 1);
+    ck_assert_int_eq(data[0], '9');
+    pdk_hold_unref(hold);
+    ts_proxy_set_mode(led.client->proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(pdk_member_set_async(member, "x", 1, 100, published_answered, &late), PDK_OK);
+    ck_assert(ts_wait_until(published_is_answered, &late, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(late.status, PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_member_set_async(member, "y", 1, PDK_FOREVER, published_answered, &left), PDK_OK);
+    ck_assert_int_eq(pdk_member_leave(member), PDK_OK);
+    ck_assert(ts_wait_until(published_is_answered, &left, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(left.status, PDK_NOT_HELD);
+    refused(pdk_member_set_async(NULL, "", 0, 0, published_answered, &late), PDK_INVALID, "member");
+    refused(pdk_member_set_async(member, "", 0, 0, NULL, NULL), PDK_INVALID, "fn");
+    refused(pdk_member_set_async(member, NULL, 1, 0, published_answered, &late), PDK_INVALID, "data");
+    refused(pdk_member_set_async(member, "", 0, -2, published_answered, &late), PDK_INVALID, "timeout_ms");
+    ts_proxy_heal(led.client->proxy);
+    pdk_member_unref(member);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("election_data_calls");
     TCase *tcase = ts_bench_case(suite, "election_data_calls");
@@ -188,6 +260,8 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, tokens_have_their_generation);
     tcase_add_test(tcase, a_leader_that_may_not_be_read);
     tcase_add_test(tcase, bad_input_is_refused);
+    tcase_add_test(tcase, a_forked_child_is_refused);
+    tcase_add_test(tcase, a_member_sets_its_data_without_waiting);
     return suite;
 }
 

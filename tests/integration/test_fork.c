@@ -43,6 +43,22 @@ static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
     parent.answers++;
 }
 
+static void on_answered(pdk_status status, void *user) {
+    (void)status;
+    (void)user;
+    parent.answers++;
+}
+
+static void on_list(pdk_status status, pdk_contenders *list, void *user) {
+    pdk_contenders_free(list);
+    on_answered(status, user);
+}
+
+static void on_runs(pdk_status status, pdk_job_runs *runs, void *user) {
+    pdk_job_runs_free(runs);
+    on_answered(status, user);
+}
+
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     (void)user;
     parent.answers++;
@@ -135,6 +151,13 @@ static void use_session(GString *wrong) {
     int count = 77;
     pdk_lock *lock = NULL;
     forked(wrong, "pdk_session_flush", pdk_session_flush(parent.session, 1000));
+    forked(wrong, "pdk_session_flush_async", pdk_session_flush_async(parent.session, 1000, on_answered, NULL));
+    forked(wrong, "pdk_sequencer_check_async",
+           pdk_sequencer_check_async(parent.session, parent.sequencer, 1000, on_answered, NULL));
+    forked(wrong, "pdk_lock_ask_async",
+           pdk_lock_ask_async(parent.session, "/fork/lock", NULL, NULL, 0, 1000, on_answered, NULL));
+    forked(wrong, "pdk_job_record_async", pdk_job_record_async(parent.session, "/fork/job", 1000, on_runs, NULL));
+    forked(wrong, "pdk_hold_ensure_async", pdk_hold_ensure_async(parent.hold, 1, on_answered, NULL));
     forked(wrong, "pdk_session_close", pdk_session_close(parent.session, 1000));
     pdk_stats stats = PDK_STATS_INIT;
     size_t length = 77;
@@ -169,6 +192,8 @@ static void use_lock(GString *wrong) {
     forked(wrong, "pdk_lock_acquire_async", pdk_lock_acquire_async(parent.lock, 1000, on_acquired, NULL, &claim));
     forked(wrong, "pdk_lock_contenders", pdk_lock_contenders(parent.lock, 1000, &list));
     forked(wrong, "pdk_lock_holder", pdk_lock_holder(parent.lock, 1000, &list));
+    forked(wrong, "pdk_lock_contenders_async", pdk_lock_contenders_async(parent.lock, 1000, on_list, NULL));
+    forked(wrong, "pdk_lock_holder_async", pdk_lock_holder_async(parent.lock, 1000, on_list, NULL));
     forked(wrong, "pdk_claim_cancel", pdk_claim_cancel(parent.claim));
     forked(wrong, "pdk_claim_position", pdk_claim_position(parent.claim, &ahead));
     forked(wrong, "pdk_claim_on_queued", pdk_claim_on_queued(parent.claim, on_queued, NULL));
@@ -191,6 +216,7 @@ static void use_rwlock(GString *wrong) {
     forked(wrong, "pdk_rwlock_read_async", pdk_rwlock_read_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
     forked(wrong, "pdk_rwlock_write_async", pdk_rwlock_write_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
     forked(wrong, "pdk_rwlock_contenders", pdk_rwlock_contenders(parent.rwlock, 1000, &list));
+    forked(wrong, "pdk_rwlock_contenders_async", pdk_rwlock_contenders_async(parent.rwlock, 1000, on_list, NULL));
     forked(wrong, "pdk_rwlock_downgrade", pdk_rwlock_downgrade(parent.rwlock, parent.writer));
     expect(wrong, "an output was touched", !rwlock && !hold && !claim && !list);
     expect(wrong, "the writer's hold is valid", !pdk_hold_valid(parent.writer));
