@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <string>
 #include <thread>
 #include <type_traits>
 
@@ -195,6 +196,16 @@ static void recipes(paddock::session &one, paddock::session &two) {
         paddock::hold_view gone = std::move(leading);
     }
     EXPECT(copy.valid()); // a view releases nothing
+    GOOD(election.publish(copy, std::string("a\0b", 3), 5s));
+    pdk_contenders *list = nullptr;
+    size_t size = 0;
+    EXPECT(pdk_election_leader(election.get(), 5000, &list) == PDK_OK);
+    EXPECT(std::string(static_cast<const char *>(pdk_contenders_data(list, 0, &size)), 3) == std::string("a\0b", 3));
+    pdk_contenders_free(list);
+    GOOD(election.unpublish(copy, 5s));
+    EXPECT(pdk_election_leader(election.get(), 5000, &list) == PDK_OK);
+    EXPECT(pdk_contenders_data(list, 0, &size) == nullptr);
+    pdk_contenders_free(list);
     GOOD(election.leave());
     EXPECT(deposed.get_future().get() == PDK_REASON_NONE && !copy.valid());
 }

@@ -11,7 +11,7 @@
 
 #include <paddock/cxx/session.hpp>
 #include <paddock/cxx/stop.hpp>
-#include <paddock/election.h>
+#include <paddock/leader.h>
 #include <paddock/lock.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
@@ -202,6 +202,15 @@ class election : public recipe<pdk_election, pdk_election_unref> {
         hold_view leading(raw);
         pdk_hold_unref(raw);
         return detail::outcome(status, std::move(leading));
+    }
+    /* Gives data to our term, whose hold that is: pdk_election_publish. Blocks. Any bytes. */
+    result<void> publish(const hold_view &term, const std::string &data, timeout time = forever) {
+        return detail::outcome(
+            pdk_election_publish(raw_, term.get(), data.data(), data.size(), time.ms()));
+    }
+    /* Takes it away. */
+    result<void> unpublish(const hold_view &term, timeout time = forever) {
+        return detail::outcome(pdk_election_publish(raw_, term.get(), nullptr, 0, time.ms()));
     }
     result<void> leave() { return detail::outcome(pdk_election_leave(raw_)); }
     result<void> resign() { return detail::outcome(pdk_election_resign(raw_)); }
