@@ -12,6 +12,11 @@ static pdk_session *sessions[TROUBLE_SESSIONS];
 static int sessions_count;
 static int blocked_for[RIVALS], slowed_for[RIVALS]; /* steps */
 
+void must(bool is_so, const char *what, const char *of) {
+    if (!is_so)
+        ck_abort_msg("%s: %s", of, what);
+}
+
 bool one_in(int times) { return times > 0 && g_rand_int_range(dice, 0, times) == 0; }
 int one_of(int count) { return g_rand_int_range(dice, 0, count); }
 
@@ -56,6 +61,11 @@ size_t trouble_children(const char *dir, GPtrArray *paths) {
 
 /* ---- what goes wrong */
 
+static void note_deleted(const char *path) {
+    int64_t now = platform_agenda.now;
+    g_hash_table_insert(deleted, g_strdup(path), g_memdup2(&now, sizeof now));
+}
+
 static void delete_one(const struct trouble *trouble) {
     g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
     trouble->deletable(paths);
@@ -67,7 +77,7 @@ static void delete_one(const struct trouble *trouble) {
         .kind = SIM_REQUEST, .op = SIM_OP_DELETE, .path = sim_text(&platform_agenda, path), .data = ""};
     if (!sim_admin(platform_ensemble, packet))
         return;
-    g_hash_table_insert(deleted, g_strdup(path), g_memdup2(&platform_agenda.now, sizeof platform_agenda.now));
+    note_deleted(path);
     trouble_count.deleted++;
     if (trouble->after_delete)
         trouble->after_delete();
@@ -84,6 +94,17 @@ static void lose(void) {
         return;
     sim_answer_next(platform_ensemble, s->id, CONNECTION_LOSS, one_in(2));
     trouble_count.lost++;
+}
+
+/* Its nodes are gone at once, as if each was deleted. */
+static void expire(const struct trouble *trouble) {
+    const pdk_session *s = sessions[one_of(sessions_count)];
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    trouble->deletable(paths);
+    for (guint i = 0; i < paths->len && s->id != 0; i++)
+        if (sim_tree_find(sim_truth(platform_ensemble), paths->pdata[i])->stat.owner == s->id)
+            note_deleted(paths->pdata[i]);
+    trouble_count.expired += s->id != 0 && sim_admin_expire(platform_ensemble, s->id);
 }
 
 static void slow(int rival, int64_t late) {
@@ -117,6 +138,8 @@ static void something_goes_wrong(const struct trouble *trouble) {
         refuse(trouble);
     if (one_in(trouble->loses))
         lose();
+    if (one_in(trouble->expires))
+        expire(trouble);
     if (one_in(trouble->cuts)) {
         sim_client_cut(&rivals[one_of(RIVALS)].process);
         trouble_count.cut++;

@@ -14,6 +14,7 @@ struct trouble {
     int deletes; /* a node is deleted, one of `deletable` */
     int refuses; /* the next two requests of one of the kinds cannot be sent */
     int loses;   /* the next answer to a session is lost; what it was about is carried out, or is not */
+    int expires; /* a session is ended from outside */
     int cuts;    /* a connection is severed */
     int blocks;  /* of each process: it is cut off, for up to 3.5 s */
     int slows;   /* of each process: its packets come late, for up to 1 s */
@@ -26,12 +27,15 @@ struct trouble {
 
 /* What has happened. */
 extern struct trouble_count {
-    unsigned deleted, refused, lost, cut, blocked, slowed, lagged;
+    unsigned deleted, refused, lost, expired, cut, blocked, slowed, lagged;
 } trouble_count;
 
 /* Anew, from a seed; platform_setup goes ahead. */
 void trouble_begin(guint seed);
 void trouble_end(void);
+
+/* As ck_assert_msg, for what is looked at millions of times: Check writes a line to a file for each of its own. */
+void must(bool is_so, const char *what, const char *of);
 
 /* From the seed's dice. */
 bool one_in(int times);
@@ -45,7 +49,7 @@ void trouble_pass(const struct trouble *trouble);
 /* All is well from now on. */
 void trouble_heal(void);
 
-/* When the administrator deleted this node: its holder believes a little longer. 0: never. */
+/* When the administrator deleted this node, or ended its session: its holder believes a little longer. 0: never. */
 int64_t trouble_deleted(const char *path);
 /* The children of a directory, as paths if there is an array. How many. */
 size_t trouble_children(const char *dir, GPtrArray *paths);

@@ -22,10 +22,11 @@ WRAPPED = {"sim_thread.c": ["-Wl,--wrap=pdk__interrupt_sleep,--wrap=pdk__interru
 
 
 class Judge:
-    """A program that searches for a counter-example, or a Check program, and its sources."""
+    """A program that searches for a counter-example, or a Check program, and its sources. It may need a server, or long simulations."""
 
-    def __init__(self, main, *patterns, packages=(), libraries=(), without=r"$^"):
+    def __init__(self, main, *patterns, packages=(), libraries=(), without=r"$^", needs=None):
         self.main = main
+        self.needs = needs  # "a server", "simulations": too long for --quick
         self.patterns, self.without = patterns, without
         self.packages, self.libraries = packages, libraries
         self.is_check = "/test_" in main
@@ -38,10 +39,15 @@ class Judge:
                 if str(p) == self.main or (p not in mains and not re.search(self.without, str(p)))]
 
 
-def check_program(main, *patterns):
+def check_program(main, *patterns, needs=None):
     """The judge that is a Check program over the whole library."""
     return Judge(main, *patterns, *LIBRARY, packages=["check", "glib-2.0"],
-                 libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"])
+                 libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"], needs=needs)
+
+
+def server_program(main, *patterns):
+    """The same on a real server."""
+    return check_program(main, *patterns, *SERVERS, needs="a server")
 
 
 # The fence stands on few files, and needs the C library alone.
@@ -69,36 +75,37 @@ JUDGES = {
                   "tests/model/visited.c", "tests/support/common/*.c", "src/core/lease_lock.c", "src/core/sequencer.c",
                   "src/core/names.c", "src/core/paths.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "lease_lock_steps": check_program("tests/fakes/test_driver_lease_lock.c", *DRIVER_BENCH, *SUPPORT),
-    "lease_locks": check_program("tests/integration/test_lease_lock.c", "tests/integration/lease_locks.c",
-                                 "tests/integration/refused.c", *SERVERS),
-    "answered": check_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c",
-                              *SERVERS),
-    "answers_end": check_program("tests/integration/test_answers_end.c", "tests/integration/answers.c",
-                                 "tests/integration/refused.c", *SERVERS),
-    "published": check_program("tests/integration/test_election_data.c", *PUBLISHED, *SERVERS),
-    "published_calls": check_program("tests/integration/test_election_data_calls.c", *PUBLISHED, *SERVERS),
-    "queries": check_program("tests/integration/test_queries.c", "tests/integration/elections.c",
-                             "tests/integration/many_nodes.c", "tests/integration/refused.c", *SERVERS),
-    "jobs": check_program("tests/integration/test_job.c", "tests/integration/jobs.c", "tests/integration/refused.c", *SERVERS),
+    "lease_locks": server_program("tests/integration/test_lease_lock.c", "tests/integration/lease_locks.c",
+                                 "tests/integration/refused.c"),
+    "answered": server_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c"),
+    "answers_end": server_program("tests/integration/test_answers_end.c", "tests/integration/answers.c",
+                                 "tests/integration/refused.c"),
+    "published": server_program("tests/integration/test_election_data.c", *PUBLISHED),
+    "published_calls": server_program("tests/integration/test_election_data_calls.c", *PUBLISHED),
+    "queries": server_program("tests/integration/test_queries.c", "tests/integration/elections.c",
+                             "tests/integration/many_nodes.c", "tests/integration/refused.c"),
+    "jobs": server_program("tests/integration/test_job.c", "tests/integration/jobs.c", "tests/integration/refused.c"),
     "sim": Judge("tests/sim/sim.c", "tests/sim/*.c", "tests/support/simulated/*.c", *LIBRARY, without=r"/test_",
-                 packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"]),
+                 packages=["glib-2.0"], libraries=["-lzookeeper_mt", "-lpthread", "-ldl", "-lm"], needs="simulations"),
     "answers": Judge("tests/unit/test_contender_answers.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                      packages=["check", "glib-2.0"], libraries=["-lpthread"]),
-    "all": check_program("tests/fakes/test_driver_all.c", *CONTEST, *SUPPORT),
+    "all": check_program("tests/fakes/test_driver_all.c", *CONTEST, *SUPPORT, needs="simulations"),
+    "group": check_program("tests/fakes/test_driver_group_play.c", "tests/fakes/group_truth.c", "tests/fakes/trouble.c",
+                           "tests/fakes/platform_bench.c", *SUPPORT, needs="simulations"),
     "striped": check_program("tests/fakes/test_driver_striped.c", *CONTEST, *SUPPORT),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
-    "striped_keys": check_program("tests/integration/test_striped.c", "tests/integration/stripes.c",
-                                  "tests/integration/refused.c", *SERVERS),
-    "striped_number": check_program("tests/integration/test_striped_number.c", "tests/integration/stripes.c",
-                                    "tests/integration/refused.c", *SERVERS),
+    "striped_keys": server_program("tests/integration/test_striped.c", "tests/integration/stripes.c",
+                                  "tests/integration/refused.c"),
+    "striped_number": server_program("tests/integration/test_striped_number.c", "tests/integration/stripes.c",
+                                    "tests/integration/refused.c"),
     "member_data": check_program("tests/fakes/test_driver_group_data.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
-    "data": check_program("tests/integration/test_data.c", *SERVERS),
+    "data": server_program("tests/integration/test_data.c"),
     "checked": check_program("tests/fakes/test_driver_checker.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
                              *SUPPORT),
-    "checker": check_program("tests/integration/test_checker.c", "tests/integration/refused.c", *SERVERS),
+    "checker": server_program("tests/integration/test_checker.c", "tests/integration/refused.c"),
     "driver": check_program("tests/fakes/test_driver.c", "tests/fakes/platform_bench.c", *SUPPORT),
     "outbox": check_program("tests/fakes/test_driver_log.c", *SUPPORT),
-    "cancel": check_program("tests/integration/test_cancel.c", "tests/integration/cancel_bench.c", *SERVERS),
+    "cancel": server_program("tests/integration/test_cancel.c", "tests/integration/cancel_bench.c"),
     "tries": check_program("tests/fakes/test_driver_tries.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
                            *SUPPORT),
     "burst": check_program("tests/fakes/test_driver_burst.c", *DRIVER_BENCH, *SUPPORT),
@@ -111,19 +118,19 @@ JUDGES = {
     "delays": Judge("tests/unit/test_delay.c", "tests/support/common/*.c", "src/core/*.c", "src/base/*.c",
                     packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "delay_steps": check_program("tests/fakes/test_driver_delay_steps.c", "tests/fakes/platform_bench.c", *SUPPORT),
-    "delayed": check_program("tests/integration/test_lock_delay.c", "tests/integration/elections.c",
-                             "tests/integration/refused.c", *SERVERS),
-    "ensure": check_program("tests/integration/test_ensure.c", *SERVERS),
-    "figures": check_program("tests/integration/test_stats.c", "tests/integration/refused.c", *SERVERS),
+    "delayed": server_program("tests/integration/test_lock_delay.c", "tests/integration/elections.c",
+                             "tests/integration/refused.c"),
+    "ensure": server_program("tests/integration/test_ensure.c"),
+    "figures": server_program("tests/integration/test_stats.c", "tests/integration/refused.c"),
     "openmetrics": Judge("tests/unit/test_stats_text.c", "tests/support/common/*.c", "src/session/stats_text.c", "src/core/histogram.c",
                           packages=["check", "glib-2.0"], libraries=["-lpthread"]),
-    "late": check_program("tests/integration/test_close_late.c", *SERVERS),
-    "dropped": check_program("tests/integration/test_session_dropped.c", "tests/integration/elections.c",
-                             "tests/integration/self.c", *SERVERS),
-    "testing": check_program("tests/helpers/test_testing.c", *SERVERS),
-    "credentials": check_program("tests/integration/test_credentials.c", "tests/integration/refused.c", *SERVERS),
-    "freed": check_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
-                           "tests/integration/self.c", *SERVERS),
+    "late": server_program("tests/integration/test_close_late.c"),
+    "dropped": server_program("tests/integration/test_session_dropped.c", "tests/integration/elections.c",
+                             "tests/integration/self.c"),
+    "testing": server_program("tests/helpers/test_testing.c"),
+    "credentials": server_program("tests/integration/test_credentials.c", "tests/integration/refused.c"),
+    "freed": server_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
+                           "tests/integration/self.c"),
 }
 
 

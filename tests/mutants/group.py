@@ -1,0 +1,61 @@
+"""Mutants of the group, judged by random members and watchers in simulated time (tests/fakes/test_driver_group_play.c).
+
+name: (file, judge and its options, [(text, its replacement) or (other file, text, its replacement)…]); see mutants.
+"""
+
+MEMBER = "recipes/group_member.c"
+OWN = "recipes/own_data.c"
+ASK = "recipes/group_ask.c"
+NODES = "recipes/group_nodes.c"
+VIEW = "recipes/group_view.c"
+WATCH = "recipes/group_watch.c"
+# A poll would make up for a lost event, and hide the mutant.
+NO_POLL = ("src/session/live_query.c", "pdk__live_query_look_within(l, l->s->lease.timeout); /*", "(void)l; /*")
+MUTANTS = {
+    # members
+    "group: a lost answer to a set was somebody else's": (OWN, "group", [
+        ("bool ours = is_unsure(own, digest) && (asked || q->stat.version == own->version + 1);", "bool ours = false;")]),
+    "group: only the newest data may be ours": (OWN, "group", [
+        ("    if (w->added)\n        g_ptr_array_add", "    g_ptr_array_set_size(w->own->unsure, 0);\n    if (w->added)\n        g_ptr_array_add")]),
+    "group: a set without an answer was a success": (OWN, "group", [
+        ("    if (result == PDK__OK) {\n        is_written(w->own,", "    if (result == PDK__OK || result == PDK__UNKNOWN) {\n        is_written(w->own,")]),
+    "group: data are for this node alone": (MEMBER, "group", [
+        ("    set_data(queue_of(c), bytes, size);", "    (void)bytes;")]),
+    "group: a new node counts its versions on": (OWN, "group", [
+        ("is_written(w->own, 0, digest);", "is_written(w->own, w->own->version, digest);")]),
+    "group: a member that is lost does not come back": ("recipes/election_candidate.c", "group", [
+        ("pdk_status status = stand_again(c);",
+         "pdk_status status = notice->reason == PDK_REASON_LEASE ? PDK_OK : stand_again(c);")]),
+    # The reaper would make up for it.
+    "group: a lost create is made once more": ("src/core/contender.c", "group", [
+        ("    default: /* UNKNOWN */\n        c->phase = PDK__UNSURE;", "    default: /* UNKNOWN */\n        be_out(c);"),
+        ("src/session/reap.c", "    for (size_t i = 0; i < count; i++) {\n        struct pdk__name", "    for (size_t i = count; i < count; i++) {\n        struct pdk__name")]),
+    "group: a hold outlives its lease": ("src/grant/hold.c", "group", [
+        ("atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + 2 * s->lease.timeout);")]),
+    # watchers
+    "group: no barrier ahead of the first list": (ASK, "group", [
+        ("    if (!w->proven && !send(", "    if (false && !send(")]),
+    "group: an exact view while reads are under way": (ASK, "group", [
+        ("bool quiet = w->in_flight == 0 && !w->relist, all_are_watched;", "bool quiet = !w->relist, all_are_watched;"),
+        ("        pdk__live_query_caught_up(&w->query);\n", "        (void)w;\n"),
+        ("    assert(w->in_flight > 0 || w->todo.length == 0);", "    (void)w;")]),
+    "group: an exact view though the list has changed": (ASK, "group", [
+        ("w->in_flight == 0 && !w->relist, all", "w->in_flight == 0, all")]),
+    "group: a change of data is not read": (ASK, "group", [
+        ("    seen->watched = false;\n    pdk__seen_mark(w, seen);\n    if (gone)", "    if (gone)"), NO_POLL]),
+    "group: a new handle keeps its watches": (NODES, "group", [
+        ("        seen->watched = seen->watched && !all;", "        ;"), NO_POLL]),
+    "group: no watch on the list": (ASK, "group", [
+        (".path = w->dir, .watch = w->list_watched}", ".path = w->dir}"), NO_POLL]),
+    "group: any node that bears the name is a member": (NODES, "group", [
+        ("        if (reply->owner == 0)", "        if (false)")]),
+    "group: each read is a change": (NODES, "group", [
+        ("    if (old && old->shown.changed == shown.changed)\n        return;", "    (void)old;")]),
+    "group: changes are told of the view before the last": (VIEW, "group", [
+        ("    compare_views(view, told ? told->records : none);", "    compare_views(view, told && told->number > 1 ? told->records : none);")]),
+    "group: a change is told as a leaving alone": (VIEW, "group", [
+        ("        else if (before != after)\n            note(view, before, after);",
+         "        else if (before != after)\n            note(view, before, NULL);")]),
+    "group: a watcher that was stopped is told": (WATCH, "group", [
+        ("    w->telling = !w->query.stopped;", "    w->telling = true;")]),
+}
