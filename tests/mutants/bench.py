@@ -92,6 +92,7 @@ JUDGES = {
     "all": check_program("tests/fakes/test_driver_all.c", *CONTEST, *SUPPORT, needs="simulations"),
     "group": check_program("tests/fakes/test_driver_group_play.c", "tests/fakes/group_truth.c", "tests/fakes/trouble.c",
                            "tests/fakes/platform_bench.c", *SUPPORT, needs="simulations"),
+    "asked": check_program("tests/fakes/test_driver_asked.c", *CONTEST, *SUPPORT, needs="simulations"),
     "striped": check_program("tests/fakes/test_driver_striped.c", *CONTEST, *SUPPORT),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
     "striped_keys": server_program("tests/integration/test_striped.c", "tests/integration/stripes.c",
