@@ -67,15 +67,28 @@ PDK_API pdk_right pdk_right_permits(pdk_semaphore *semaphore, int32_t count);
 /* The same, as the library that is loaded has it. */
 PDK_API int32_t pdk_all_rights_max(void);
 
-/* The options of a set. Fill with PDK_ALL_OPTIONS_INIT. There is no option yet: NULL says the same. A struct of an older,
+/* The longest patience_ms of a set. */
+#define PDK_ALL_PATIENCE_MAX_MS 3600000
+/* The same, as the library that is loaded has it. */
+PDK_API int32_t pdk_all_patience_max_ms(void);
+
+/* The options of a set. Fill with PDK_ALL_OPTIONS_INIT. NULL says the same as the defaults. A struct of an older,
  * smaller size is accepted. A newer, larger one is accepted when everything unknown to this library
  * is zero. */
 typedef struct pdk_all_options {
     /* sizeof(pdk_all_options), in bytes. */
     size_t size;
+    /* How many of the rights suffice. 0, the default, and the number of the rights: all of them. Fewer: a majority, as
+     * above. More than half of the rights; each is a lock, on a session to servers that no other session of the set
+     * names. */
+    int32_t need;
+    /* Where fewer suffice: how long an ensemble may be silent, in ms, before its right is passed over. 0, the default:
+     * an eighth of the session_timeout_ms of its session, and at least 100. At most PDK_ALL_PATIENCE_MAX_MS. Without
+     * effect where all are needed. */
+    int32_t patience_ms;
 } pdk_all_options;
 
-#define PDK_ALL_OPTIONS_INIT {sizeof(pdk_all_options)}
+#define PDK_ALL_OPTIONS_INIT {sizeof(pdk_all_options), 0, 0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
