@@ -14,7 +14,9 @@
 static pdk_session *session_of(const struct pdk__taken_right *r) { return r->right.queue->s; }
 static struct pdk__taken_right *current(const struct pdk__taking *t) { return &t->rights[atomic_load(&t->current)]; }
 static bool some_suffice(const struct pdk__taking *t) { return t->m.need < t->m.count; }
-static enum pdk__right_state state_of(const struct pdk__taking *t, guint i) { return (enum pdk__right_state)t->m.rights[i]; }
+static enum pdk__right_state state_of(const struct pdk__taking *t, guint i) {
+    return (enum pdk__right_state)t->m.rights[i];
+}
 
 struct pdk__taken_right *pdk__taking_current(struct pdk__taking *t) { return current(t); }
 bool pdk__taking_in_time(const struct pdk__taking *t) { return pdk__now(session_of(&t->rights[0])) < t->deadline; }
