@@ -40,10 +40,8 @@ enum pdk__majority_step pdk__majority_next(struct pdk__majority *m, uint32_t *wh
         return PDK__MAJORITY_WAIT;
     if (how_many(m, PDK__RIGHT_HELD) >= m->need)
         return PDK__MAJORITY_COMPLETE;
-    if (m->count - refused - passed < m->need && m->is_try)
-        return PDK__MAJORITY_FAIL;
     if (m->count - refused - passed - how_many(m, PDK__RIGHT_LOST) < m->need)
-        return PDK__MAJORITY_ANEW;
+        return m->is_try && passed > 0 ? PDK__MAJORITY_FAIL : PDK__MAJORITY_ANEW;
     if (find(m, PDK__RIGHT_ASKED, which))
         return PDK__MAJORITY_WAIT;
     bool open = find(m, PDK__RIGHT_OPEN, which);

@@ -10,7 +10,8 @@
  *
  * A right whose place in the queue was confirmed is waited for. It is passed over only when nobody confirms that place, or the
  * session, for as long as the caller is patient. So contention alone never makes a round fall short. A round falls short when too few
- * ensembles answer, or when something that was held is lost.
+ * ensembles answer, or when something that was held is lost. A try that falls short comes to nothing, unless it has only lost
+ * something.
  *
  * Two sets are never complete together: each has more than half of the rights, so they meet in one.
  */
