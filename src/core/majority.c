@@ -3,8 +3,10 @@
 #include <assert.h>
 #include <string.h>
 
-#define PAUSE_FIRST INT64_C(20000000)  /* 20 ms */
-#define PAUSE_MOST INT64_C(2000000000) /* 2 s */
+#define PAUSE_FIRST INT64_C(20000000)   /* 20 ms */
+#define PAUSE_MOST INT64_C(2000000000)  /* 2 s */
+#define LIMIT_FIRST INT64_C(1000000000) /* 1 s */
+#define LIMIT_MOST INT64_C(64000000000) /* 64 s */
 
 bool pdk__majority_meets(uint32_t count, uint32_t need) { return need <= count && need > count / 2; }
 
@@ -40,7 +42,7 @@ enum pdk__majority_step pdk__majority_next(struct pdk__majority *m, uint32_t *wh
         return PDK__MAJORITY_WAIT;
     if (how_many(m, PDK__RIGHT_HELD) >= m->need)
         return PDK__MAJORITY_COMPLETE;
-    if (m->count - refused - passed - how_many(m, PDK__RIGHT_LOST) < m->need)
+    if (m->count - refused - passed - how_many(m, PDK__RIGHT_LOST) < m->need || m->tired)
         return m->is_try && passed > 0 ? PDK__MAJORITY_FAIL : PDK__MAJORITY_ANEW;
     if (find(m, PDK__RIGHT_ASKED, which))
         return PDK__MAJORITY_WAIT;
@@ -78,6 +80,7 @@ void pdk__majority_anew(struct pdk__majority *m) {
         if (m->rights[i] != PDK__RIGHT_REFUSED)
             m->rights[i] = PDK__RIGHT_OPEN;
     m->round++;
+    m->tired = false;
     m->pauses = m->need < m->count;
 }
 
@@ -86,13 +89,27 @@ void pdk__majority_resume(struct pdk__majority *m, bool in_time) {
     m->late = m->late || !in_time;
 }
 
+void pdk__majority_tire(struct pdk__majority *m) {
+    assert(m->need < m->count);
+    m->tired = true;
+}
+
+/* From half of it on up to `first`, doubled in each round, and at most `most`. */
+static int64_t doubled(int64_t first, int64_t most, uint32_t times, uint64_t random) {
+    int64_t up_to = first;
+    for (uint32_t i = 0; i < times && up_to < most; i++)
+        up_to *= 2;
+    if (up_to > most)
+        up_to = most;
+    return up_to / 2 + (int64_t)(random % (uint64_t)(up_to / 2));
+}
+
 int64_t pdk__majority_pause(const struct pdk__majority *m, uint64_t random) {
-    int64_t most = PAUSE_FIRST;
-    for (uint32_t i = 1; i < m->round && most < PAUSE_MOST; i++)
-        most *= 2;
-    if (most > PAUSE_MOST)
-        most = PAUSE_MOST;
-    return most / 2 + (int64_t)(random % (uint64_t)(most / 2));
+    return doubled(PAUSE_FIRST, PAUSE_MOST, m->round - 1, random);
+}
+
+int64_t pdk__majority_limit(const struct pdk__majority *m, uint64_t random) {
+    return how_many(m, PDK__RIGHT_HELD) > 0 ? doubled(LIMIT_FIRST, LIMIT_MOST, m->round, random) : INT64_MAX;
 }
 
 /* The largest so far, in falling order. */

@@ -8,6 +8,9 @@
  * One right at a time is ASKED: the first in the order that is OPEN. None behind it was asked for in this round. So who waits for a right holds only earlier ones. Of the callers that wait for each other, the one that waits for the last
  * right waits for somebody who waits for none: there is no circle.
  *
+ * Callers that do not agree about the order may still be in a circle. So who holds something waits for no longer than a limit,
+ * which is random and doubles with each round. Then it is tired: it gives all back, and begins anew.
+ *
  * A right whose place in the queue was confirmed is waited for. It is passed over only when nobody confirms that place, or the
  * session, for as long as the caller is patient. So contention alone never makes a round fall short. A round falls short when too few
  * ensembles answer, or when something that was held is lost. A try that falls short comes to nothing, unless it has only lost
@@ -55,6 +58,7 @@ struct pdk__majority {
     bool is_try;
     bool late;   /* the deadline has passed */
     bool pauses; /* between two rounds */
+    bool tired;  /* it has waited for too long with something in its hands */
     uint32_t round;
     uint8_t rights[PDK__MAJORITY_MOST]; /* of each, in the order, an enum pdk__right_state */
 };
@@ -69,12 +73,17 @@ void pdk__majority_answered(struct pdk__majority *m, uint32_t which, enum pdk__t
 void pdk__majority_pass(struct pdk__majority *m, uint32_t which);
 /* A right that was HELD is not any more. */
 void pdk__majority_lost(struct pdk__majority *m, uint32_t which);
+/* It has waited up to its limit: the round is over. */
+void pdk__majority_tire(struct pdk__majority *m);
 /* All was given back: the next round begins, after a pause where fewer than all are needed. */
 void pdk__majority_anew(struct pdk__majority *m);
 /* The pause is over, in time or not. */
 void pdk__majority_resume(struct pdk__majority *m, bool in_time);
 /* How long the pause before this round is, in ns: 10 to 20 ms at first, doubled in each round, at most 1 to 2 s. `random`: any bits. */
 int64_t pdk__majority_pause(const struct pdk__majority *m, uint64_t random);
+/* How long it waits for a right from now on, in ns: where it holds something half a second to a second at first, doubled in each
+ * round, at most 32 to 64 s; where it holds nothing, for ever (INT64_MAX). */
+int64_t pdk__majority_limit(const struct pdk__majority *m, uint64_t random);
 
 /* May it be passed over by now? since: the last moment when all was well with it. */
 static inline bool pdk__majority_impatient(int64_t since, int64_t patience, int64_t now) {

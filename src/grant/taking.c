@@ -91,11 +91,19 @@ static int64_t patience_with(const struct pdk__taken_right *r) {
     return r->taking->patience > 0 ? r->taking->patience : MAX(own, PATIENCE_LEAST);
 }
 
+static uint64_t random_of(const pdk_session *s) {
+    uint64_t random;
+    s->platform->random(&random, sizeof random);
+    return random;
+}
+
 static void ask(struct pdk__taken_right *r) {
     const struct pdk__taking *t = r->taking;
     pdk_session *s = session_of(r);
+    int64_t limit = some_suffice(t) ? pdk__majority_limit(&t->m, random_of(s)) : INT64_MAX;
     pdk__lock(s);
     r->asked_at = pdk__now(s);
+    r->limit = limit == INT64_MAX ? limit : r->asked_at + limit;
     if (s->ended == PDK_OK) {
         pdk__claim_begin_until(r->right.queue, r->right.count, t->deadline, t->m.is_try, on_decided, r, &r->claim);
         if (some_suffice(t) && !atomic_load(&r->answered))
@@ -140,9 +148,12 @@ void pdk__taking_give_back(struct pdk__taking *t) {
     atomic_store(&t->current, 0);
 }
 
+/* What there is to do about a right that is waited for, where not all are needed. */
+enum waiting { GOES_ON, IS_SILENT, IS_TIRED };
+
 /* Has its ensemble been silent for longer than the caller is patient? An ensemble speaks by the lease of the session, which only a
  * quorum prolongs, and by the place in its queue. A right that is waited for in a queue is not silent. */
-static bool is_silent(struct pdk__taken_right *r) {
+static enum waiting look_at_waiting(struct pdk__taken_right *r) {
     pdk_session *s = session_of(r);
     pdk__lock(s);
     int64_t now = pdk__now(s), patience = patience_with(r);
@@ -153,10 +164,14 @@ static bool is_silent(struct pdk__taken_right *r) {
     int64_t since = r->silent_since != 0                      ? r->silent_since
                     : pdk__queue_is_confirmed(r->right.queue) ? now
                                                               : r->asked_at;
-    bool silent = !atomic_load(&r->answered) && pdk__majority_impatient(since, patience, now);
-    pdk__alarm_set(s, &r->alarm, atomic_load(&r->answered) || silent ? INT64_MAX : now + patience / LOOKS);
+    enum waiting found = atomic_load(&r->answered)                       ? GOES_ON
+                         : pdk__majority_impatient(since, patience, now) ? IS_SILENT
+                         : now >= r->limit                               ? IS_TIRED
+                                                                         : GOES_ON;
+    pdk__alarm_set(s, &r->alarm,
+                   atomic_load(&r->answered) || found != GOES_ON ? INT64_MAX : MIN(now + patience / LOOKS, r->limit));
     pdk__unlock(s);
-    return silent;
+    return found;
 }
 
 /* ---- steps */
@@ -195,6 +210,21 @@ static void pass_over(struct pdk__taking *t, guint i) {
                                    t->m.need, t->m.count, r->right.path));
 }
 
+static void look_after(struct pdk__taking *t, guint i) {
+    struct pdk__taken_right *r = &t->rights[i];
+    switch (look_at_waiting(r)) {
+    case IS_SILENT:
+        pass_over(t, i);
+        break;
+    case IS_TIRED:
+        pdk__majority_tire(&t->m);
+        set_status(t, PDK_TIMEOUT, g_strdup_printf("%s: the deadline passed while in line", r->right.path));
+        break;
+    case GOES_ON:
+        break;
+    }
+}
+
 /* If the deadline has passed between two rounds: why there was more than one. */
 static void too_late(struct pdk__taking *t) {
     if (t->m.late && t->status == PDK_OK)
@@ -211,8 +241,8 @@ static void look(struct pdk__taking *t) {
             give_one_back(r);
         } else if (state_of(t, i) == PDK__RIGHT_ASKED && atomic_load(&r->answered)) {
             settle(t, i);
-        } else if (state_of(t, i) == PDK__RIGHT_ASKED && some_suffice(t) && is_silent(r)) {
-            pass_over(t, i);
+        } else if (state_of(t, i) == PDK__RIGHT_ASKED && some_suffice(t)) {
+            look_after(t, i);
         }
     }
     if (rung && t->m.pauses) {
@@ -224,10 +254,9 @@ static void look(struct pdk__taking *t) {
 static void set_pause(struct pdk__taking *t) {
     struct pdk__taken_right *first = &t->rights[0];
     pdk_session *s = session_of(first);
-    uint64_t random;
-    s->platform->random(&random, sizeof random);
+    int64_t pause = pdk__majority_pause(&t->m, random_of(s));
     pdk__lock(s);
-    pdk__alarm_set(s, &first->alarm, MIN(pdk__now(s) + pdk__majority_pause(&t->m, random), t->deadline));
+    pdk__alarm_set(s, &first->alarm, MIN(pdk__now(s) + pause, t->deadline));
     pdk__unlock(s);
 }
 

@@ -31,8 +31,8 @@ struct pdk__taken_right {
     struct pdk__grant *grant;    /* that has not ended */
     struct pdk__waiters waiters; /* the blocked thread, while this is asked for, or the first during a pause */
     struct pdk__alarm alarm;     /* to look whether its ensemble answers; of the first right: or the end of a pause */
-    int64_t asked_at;
-    int64_t silent_since; /* its session has no lease since then; 0: it has one */
+    int64_t asked_at, limit;     /* it is not waited for any longer, where not all are needed; INT64_MAX: for ever */
+    int64_t silent_since;        /* its session has no lease since then; 0: it has one */
 };
 
 struct pdk__taking {

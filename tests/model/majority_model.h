@@ -18,10 +18,11 @@ enum { MAJORITY_CALLERS = 3, MAJORITY_ENSEMBLES = 3, MAJORITY_NEED = 2, MAJORITY
 
 struct majority_config {
     int8_t callers;
-    int8_t cuts, heals;   /* how many, at any time */
-    int8_t rounds;        /* after so many that fell short a caller is not followed any further */
-    int8_t tries;         /* the callers are tries */
-    int8_t deadlines;     /* how many deadlines pass */
+    int8_t cuts, heals; /* how many, at any time */
+    int8_t rounds;      /* after so many that fell short a caller is not followed any further */
+    int8_t tries;       /* the callers are tries */
+    int8_t deadlines;   /* how many deadlines pass */
+    int8_t turned; /* each caller has another order: it begins with another ensemble, or goes round the other way */
     uint8_t cut_at_first; /* a bit for each ensemble: the first caller is cut off from it from the beginning */
 };
 
@@ -31,7 +32,7 @@ enum majority_claim { MAJORITY_NONE, MAJORITY_ASKED, MAJORITY_GRANTED, MAJORITY_
 struct majority_caller {
     uint8_t phase;
     uint8_t rights[MAJORITY_ENSEMBLES]; /* as in struct pdk__majority */
-    uint8_t late, pauses, round;
+    uint8_t late, pauses, tired, round;
     uint8_t claims[MAJORITY_ENSEMBLES];
     uint8_t lapsed[MAJORITY_ENSEMBLES]; /* of what was GRANTED: the lease is over */
     uint8_t invalid;                    /* somebody has looked, and found too few */
@@ -55,6 +56,7 @@ enum {
     MAJORITY_AGAIN,   /* a part was taken again */
     MAJORITY_LOSSES,  /* of wholes */
     MAJORITY_PASSED,  /* a right was passed over */
+    MAJORITY_TIRED,   /* of waiting with something in its hands */
     MAJORITY_SHORT,   /* a round fell short */
     MAJORITY_REFUSED, /* a try was busy, or a deadline passed */
     MAJORITY_COUNTS

@@ -1,7 +1,7 @@
 /* The callers, and what must hold.
  *
  *     b  begins     s  takes its steps     g  hears of a grant     y  a try hears that it is busy     p  is out of patience
- *     e  its pause is over     d  its deadline passes     r  releases
+ *     w  is tired of waiting     e  its pause is over     d  its deadline passes     r  releases
  *     l  a lease of it is over     n  it hears of that     v  it looks at its whole
  *     c  a link is cut     h  it is healed     x  the ensemble ends the session
  */
@@ -47,11 +47,21 @@ static bool has_majority_of_links(const struct majority_world *w, int caller) {
 
 /* ---- the steps of a caller, as in grant/taking */
 
+/* Where an ensemble is in the order of a caller, and which ensemble is there. */
+static int place_of(const struct majority_config *config, int caller, int ensemble) {
+    return config->turned ? (ensemble + N - caller) % N : ensemble;
+}
+
+static int ensemble_at(const struct majority_config *config, int caller, uint32_t place) {
+    return config->turned ? ((int)place + caller) % N : (int)place;
+}
+
 static struct pdk__majority unpack(const struct majority_config *config, const struct majority_caller *c) {
     struct pdk__majority m;
     pdk__majority_init(&m, N, MAJORITY_NEED, config->tries);
     m.late = c->late;
     m.pauses = c->pauses;
+    m.tired = c->tired;
     m.round = c->round;
     memcpy(m.rights, c->rights, sizeof c->rights);
     return m;
@@ -60,6 +70,7 @@ static struct pdk__majority unpack(const struct majority_config *config, const s
 static void pack(struct majority_caller *c, const struct pdk__majority *m) {
     c->late = m->late;
     c->pauses = m->pauses;
+    c->tired = m->tired;
     c->round = (uint8_t)m->round;
     memcpy(c->rights, m->rights, sizeof c->rights);
 }
@@ -80,18 +91,19 @@ static void ask(struct majority_world *w, int caller, int i) {
     majority_enqueue(w, caller, i);
 }
 
-static void look(struct majority_world *w, int caller, struct pdk__majority *m) {
+static void look(const struct majority_config *config, struct majority_world *w, int caller, struct pdk__majority *m) {
     struct majority_caller *c = &w->callers[caller];
-    for (uint32_t i = 0; i < N; i++) {
-        bool asked = m->rights[i] == PDK__RIGHT_ASKED;
-        if (m->rights[i] == PDK__RIGHT_HELD && c->lapsed[i]) {
-            pdk__majority_lost(m, i);
-            give_back(w, caller, (int)i);
+    for (uint32_t place = 0; place < N; place++) {
+        int i = ensemble_at(config, caller, place);
+        bool asked = m->rights[place] == PDK__RIGHT_ASKED;
+        if (m->rights[place] == PDK__RIGHT_HELD && c->lapsed[i]) {
+            pdk__majority_lost(m, place);
+            give_back(w, caller, i);
         } else if (asked && c->claims[i] == MAJORITY_GRANTED) {
-            pdk__majority_answered(m, i, PDK__TAKEN_GRANTED);
+            pdk__majority_answered(m, place, PDK__TAKEN_GRANTED);
         } else if (asked && c->claims[i] == MAJORITY_BUSY) {
-            pdk__majority_answered(m, i, PDK__TAKEN_BUSY);
-            give_back(w, caller, (int)i);
+            pdk__majority_answered(m, place, PDK__TAKEN_BUSY);
+            give_back(w, caller, i);
         }
     }
 }
@@ -121,12 +133,12 @@ static void hold(struct majority_world *w, int caller, uint64_t *counts) {
 
 static const char *anew(struct majority_world *w, int caller, struct pdk__majority *m, uint64_t *counts) {
     struct majority_caller *c = &w->callers[caller];
-    bool for_a_reason = ones(c->cut_off) > N - MAJORITY_NEED;
+    bool for_a_reason = m->tired || ones(c->cut_off) > N - MAJORITY_NEED;
     give_all_back(w, caller);
     pdk__majority_anew(m);
     c->cut_off = links_cut(w, caller);
     counts[MAJORITY_SHORT]++;
-    return for_a_reason ? NULL : "a round falls short only for links that were cut";
+    return for_a_reason ? NULL : "a round falls short only for links that were cut, or who is tired";
 }
 
 static const char *take_steps(const struct majority_config *config, struct majority_world *w, int caller,
@@ -136,10 +148,10 @@ static const char *take_steps(const struct majority_config *config, struct major
     const char *broken = NULL;
     for (bool waits = false; !waits && !broken;) {
         uint32_t which = 0;
-        look(w, caller, &m);
+        look(config, w, caller, &m);
         switch (pdk__majority_next(&m, &which)) {
         case PDK__MAJORITY_ASK:
-            ask(w, caller, (int)which);
+            ask(w, caller, ensemble_at(config, caller, which));
             break;
         case PDK__MAJORITY_WAIT:
             waits = true;
@@ -198,12 +210,19 @@ static void granted(struct majority_world *w, int caller, int i, uint64_t *count
 
 /* ---- what may happen */
 
-static bool has_news(const struct majority_caller *c) {
-    for (int i = 0; i < N; i++)
-        if (c->rights[i] == PDK__RIGHT_HELD ? c->lapsed[i]
-                                            : c->rights[i] == PDK__RIGHT_ASKED && c->claims[i] > MAJORITY_ASKED)
+static bool has_news(const struct majority_config *config, const struct majority_caller *c, int k) {
+    for (int i = 0; i < N; i++) {
+        int right = c->rights[place_of(config, k, i)];
+        if (right == PDK__RIGHT_HELD ? c->lapsed[i] : right == PDK__RIGHT_ASKED && c->claims[i] > MAJORITY_ASKED)
             return true;
+    }
     return false;
+}
+
+/* With something in its hands. */
+static bool may_tire(const struct majority_config *config, const struct majority_caller *c) {
+    return config->turned && c->round < config->rounds && memchr(c->rights, PDK__RIGHT_HELD, N) &&
+           memchr(c->rights, PDK__RIGHT_ASKED, N);
 }
 
 static int possible_in(const struct majority_config *config, const struct majority_world *w, int k, int i,
@@ -215,7 +234,7 @@ static int possible_in(const struct majority_config *config, const struct majori
         kinds[count++] = 'g';
     else if (!cut && c->claims[i] == MAJORITY_ASKED && taking && config->tries && majority_has_node(w, k, i))
         kinds[count++] = 'y';
-    if (cut && taking && c->rights[i] == PDK__RIGHT_ASKED && c->claims[i] == MAJORITY_ASKED)
+    if (cut && taking && c->rights[place_of(config, k, i)] == PDK__RIGHT_ASKED && c->claims[i] == MAJORITY_ASKED)
         kinds[count++] = 'p';
     if (cut && is_held(c, i))
         kinds[count++] = 'l';
@@ -240,8 +259,10 @@ static int possible_of(const struct majority_config *config, const struct majori
         kinds[count++] = 'v';
     if (c->phase != MAJORITY_TAKING)
         return count;
-    if (has_news(c))
+    if (has_news(config, c, k))
         kinds[count++] = 's';
+    if (may_tire(config, c))
+        kinds[count++] = 'w';
     if (c->pauses && c->round < config->rounds)
         kinds[count++] = 'e';
     if (w->deadlines > 0)
@@ -272,7 +293,8 @@ static const char *check_stuck(const struct majority_config *config, const struc
         if (!strchr("chd", actions[left].kind))
             return NULL;
     for (int k = 0; k < config->callers; k++)
-        if (w->callers[k].phase == MAJORITY_TAKING && has_majority_of_links(w, k) && !w->callers[k].pauses)
+        if (w->callers[k].phase == MAJORITY_TAKING && has_majority_of_links(w, k) &&
+            w->callers[k].round < config->rounds)
             return "somebody waits, and nobody goes on";
     return NULL;
 }
@@ -310,9 +332,13 @@ static const char *step(const struct majority_config *config, struct majority_wo
         c->phase = MAJORITY_TAKING;
         c->cut_off = links_cut(w, k);
     } else if (action.kind == 'p') {
-        pdk__majority_pass(&m, (uint32_t)i);
+        pdk__majority_pass(&m, (uint32_t)place_of(config, k, i));
         give_back(w, k, i);
         counts[MAJORITY_PASSED]++;
+        pack(c, &m);
+    } else if (action.kind == 'w') {
+        pdk__majority_tire(&m);
+        counts[MAJORITY_TIRED]++;
         pack(c, &m);
     } else if (action.kind != 's') {
         if (action.kind == 'd')
@@ -328,7 +354,7 @@ static const char *apply(const void *with, void *world, struct record_action act
     int k = action.who, i = action.which;
     struct majority_caller *c = &w->callers[k];
     const char *broken = NULL;
-    if (strchr("bsped", action.kind)) {
+    if (strchr("bspewd", action.kind)) {
         broken = step(with, w, action, counts);
     } else if (action.kind == 'g') {
         granted(w, k, i, counts);

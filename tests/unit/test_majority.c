@@ -145,6 +145,25 @@ START_TEST(pauses) {
 }
 END_TEST
 
+START_TEST(limits) {
+    int64_t most = 1000 * MS;
+    begin(3, 2);
+    ck_assert_int_eq(pdk__majority_limit(&it, 7), INT64_MAX);
+    for (int round = 1; round < 40; round++) {
+        ask_and(0, PDK__TAKEN_GRANTED);
+        ck_assert_int_eq(pdk__majority_limit(&it, 0), most / 2);
+        ck_assert_int_eq(pdk__majority_limit(&it, (uint64_t)most / 2 - 1), most - 1);
+        expect(PDK__MAJORITY_ASK, 1);
+        pdk__majority_tire(&it);
+        expect(PDK__MAJORITY_ANEW, 0);
+        pdk__majority_anew(&it);
+        pdk__majority_resume(&it, true);
+        ck_assert_int_eq(pdk__majority_limit(&it, 7), INT64_MAX);
+        most = MIN(2 * most, 64000 * MS);
+    }
+}
+END_TEST
+
 START_TEST(patience) {
     ck_assert(!pdk__majority_impatient(100, 50, 149));
     ck_assert(pdk__majority_impatient(100, 50, 150));
@@ -182,6 +201,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, the_deadline);
     tcase_add_test(all, tries);
     tcase_add_test(all, pauses);
+    tcase_add_test(all, limits);
     tcase_add_test(all, patience);
     tcase_add_test(all, the_need_th_largest);
     suite_add_tcase(suite, all);
