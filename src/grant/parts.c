@@ -1,50 +1,9 @@
 #include "grant/parts.h"
 
-#include "base/text.h"
-#include "core/majority.h"
 #include "grant/claim.h"
 #include "grant/owned.h"
 
-#include <paddock/all.h>
-
-/* How long pdk_hold_ensure looks after one part, before it looks at the next. */
-#define ENSURE_TURN (20 * PDK__MS)
-
-static bool some_suffice(const struct pdk__parts *parts) { return parts->need < parts->count; }
 static pdk_session *session_of(const struct pdk__part *part) { return part->right.queue->s; }
-
-/* ---- is it valid? */
-
-static int64_t lease_of(const struct pdk__parts *parts) {
-    int64_t words[PDK__MAJORITY_MOST];
-    for (guint i = 0; i < parts->count; i++) {
-        const struct pdk_hold *hold = atomic_load(&parts->part[i].hold);
-        words[i] = hold ? atomic_load(&hold->until) : PDK__LAPSED;
-    }
-    return pdk__majority_until(words, parts->count, parts->need);
-}
-
-/* A renewal may have come since its word was read. What is found invalid here is so for good. */
-static bool too_many_are_gone(const struct pdk__parts *parts) {
-    guint gone = 0;
-    for (guint i = 0; i < parts->count; i++)
-        gone += !pdk_hold_valid(atomic_load(&parts->part[i].hold));
-    return gone > parts->count - parts->need;
-}
-
-bool pdk__parts_valid(const struct pdk_hold *whole) {
-    do {
-        int64_t until = lease_of(whole->parts); /* before the clock */
-        if (pdk__now(whole->s) < until)
-            return true;
-    } while (!too_many_are_gone(whole->parts));
-    return false;
-}
-
-int64_t pdk__parts_remaining_ms(const struct pdk_hold *whole) {
-    int64_t until = lease_of(whole->parts);
-    return MAX(until - pdk__now(whole->s), 0) / PDK__MS;
-}
 
 /* ---- the loss of the whole */
 
@@ -56,7 +15,7 @@ static void arrive(void *user) {
     pdk__lock(whole->s);
     pdk__hold_lose(whole, whole->parts->reason);
     pdk__unlock(whole->s);
-    if (some_suffice(whole->parts))
+    if (pdk__parts_some_suffice(whole->parts))
         pdk__parts_release(whole->parts);
     pdk_hold_unref(whole);
 }
@@ -70,16 +29,21 @@ static bool ref_unless_gone(struct pdk_hold *whole) {
     return false;
 }
 
-/* s: the session whose monitor this thread has. */
+/* Have fn(whole) called outside of all monitors, with a reference. s: the session whose monitor this thread has. */
+static void carry_out(struct pdk_hold *whole, pdk_session *s, void (*fn)(void *whole)) {
+    pdk__assert_locked(s);
+    if (ref_unless_gone(whole) && !pdk__later_first(s, carry, fn, whole))
+        atomic_fetch_sub(&whole->refs, 1);
+}
+
 static void lose_whole(struct pdk_hold *whole, pdk_session *s, pdk_reason reason) {
     pdk_reason none = PDK_REASON_NONE;
     pdk__assert_locked(s);
     atomic_compare_exchange_strong(&whole->parts->reason, &none, reason);
     if (s == whole->s)
         pdk__hold_lose(whole, whole->parts->reason);
-    if ((s != whole->s || some_suffice(whole->parts)) && ref_unless_gone(whole) &&
-        !pdk__later_first(s, carry, arrive, whole))
-        atomic_fetch_sub(&whole->refs, 1); /* a session loses its holds before it goes silent */
+    if (s != whole->s || pdk__parts_some_suffice(whole->parts))
+        carry_out(whole, s, arrive); /* taken: a session loses its holds before it goes silent */
 }
 
 /* No word of it could reach its owner any more. */
@@ -89,6 +53,38 @@ static void home_ended(struct pdk__follower *follower) {
 }
 
 void pdk__parts_ended(struct pdk_hold *whole) { pdk__unfollow_end(whole->s, &whole->parts->end); }
+
+/* ---- what was replaced is freed, but for what its owner has seen */
+
+static void unref(void *hold) { pdk_hold_unref(hold); }
+
+static void tidy_part(struct pdk__part *part) {
+    GSList *seen = NULL;
+    pdk__lock(session_of(part));
+    GSList *before = g_steal_pointer(&part->before);
+    pdk__unlock(session_of(part));
+    bool nobody_reads =
+        atomic_load(&part->whole->parts->readers) == 0; /* nobody who read the pointer before it was replaced */
+    for (GSList *link = before, *next; link; link = next) {
+        struct pdk_hold *hold = link->data;
+        next = link->next;
+        if (nobody_reads && !atomic_load(&hold->shown))
+            pdk_hold_unref(hold);
+        else
+            seen = g_slist_prepend(seen, hold);
+    }
+    g_slist_free(before);
+    pdk__lock(session_of(part));
+    part->before = g_slist_concat(seen, part->before);
+    pdk__unlock(session_of(part));
+}
+
+static void tidy(void *user) {
+    struct pdk_hold *whole = user;
+    for (guint i = 0; i < whole->parts->count; i++)
+        tidy_part(&whole->parts->part[i]);
+    pdk_hold_unref(whole);
+}
 
 /* ---- a part that is lost is taken again. Under its monitor */
 
@@ -120,8 +116,10 @@ static void on_taken(void *user, pdk_status status, struct pdk_hold *hold) {
     hold->thread = atomic_load(&part->whole->parts->thread);
     pdk__owned_add(hold);
     struct pdk_hold *old = atomic_exchange(&part->hold, hold);
-    if (old)
+    if (old) {
         part->before = g_slist_prepend(part->before, old);
+        carry_out(part->whole, s, tidy);
+    }
 }
 
 static void take_again(struct pdk__part *part) {
@@ -182,8 +180,6 @@ void pdk__parts_release(struct pdk__parts *parts) {
         release(&parts->part[i]);
 }
 
-static void unref(void *hold) { pdk_hold_unref(hold); }
-
 void pdk__parts_free(struct pdk__parts *parts) {
     pdk__parts_release(parts);
     for (guint i = 0; i < parts->count; i++) {
@@ -203,7 +199,7 @@ static struct pdk_hold *make_whole(struct pdk__parts *parts, pdk_session *s) {
     atomic_init(&whole->until, INT64_MAX);
     whole->s = s;
     whole->parts = parts;
-    whole->node = g_strdup_printf("%s of %s and %u more", some_suffice(parts) ? "a majority" : "all",
+    whole->node = g_strdup_printf("%s of %s and %u more", pdk__parts_some_suffice(parts) ? "a majority" : "all",
                                   parts->part[0].right.path, parts->count - 1); /* for texts */
     whole->fd = -1;
     parts->whole = whole;
@@ -261,77 +257,4 @@ void pdk__parts_own(struct pdk_hold *whole, uint64_t thread) {
         }
         pdk__unlock(session_of(part));
     }
-}
-
-/* ---- what the calls do for a whole */
-
-void pdk__parts_check(struct pdk_hold *whole) {
-    pdk_reason reason = PDK_REASON_NONE;
-    for (guint i = 0; i < whole->parts->count; i++) {
-        pdk_reason of_part = pdk_hold_reason(whole->parts->part[i].hold);
-        reason = reason == PDK_REASON_NONE ? of_part : reason;
-    }
-    if (pdk_hold_valid(whole))
-        return;
-    pdk__lock(whole->s);
-    if (reason != PDK_REASON_NONE)
-        pdk__hold_lose(whole, reason);
-    pdk__unlock(whole->s);
-}
-
-/* The parts one after the other. Where some suffice, each has a turn, as some may not answer. INVALID; or, where all are needed,
- * what one of them answered. */
-static pdk_status ensure_each(const struct pdk__parts *parts, int64_t ms, int64_t deadline) {
-    pdk_status status = PDK_OK;
-    for (guint i = 0; i < parts->count && status == PDK_OK; i++) {
-        struct pdk_hold *hold = parts->part[i].hold;
-        int64_t turn = some_suffice(parts) ? pdk__now(parts->whole->s) + ENSURE_TURN : deadline;
-        if (hold)
-            status = pdk__hold_ensure(hold, ms, MIN(turn, deadline));
-        if (some_suffice(parts) && status != PDK_INVALID)
-            status = PDK_OK;
-    }
-    return status;
-}
-
-/* The renewal of the last part takes time from the first. */
-pdk_status pdk__parts_ensure(struct pdk_hold *whole, int64_t ms, int64_t deadline) {
-    pdk_status status;
-    do {
-        status = ensure_each(whole->parts, ms, deadline);
-    } while (status == PDK_OK && pdk_hold_valid(whole) && pdk__parts_remaining_ms(whole) < ms &&
-             pdk__now(whole->s) < deadline);
-    if (status != PDK_OK)
-        return status;
-    if (!pdk_hold_valid(whole))
-        return pdk__fail(PDK_LOST, "pdk_hold_ensure: %s: %s", whole->node, pdk_status_text(PDK_LOST));
-    if (pdk__parts_remaining_ms(whole) < ms)
-        return pdk__fail(PDK_UNAVAILABLE, "pdk_hold_ensure: %s: no renewal within request_timeout_ms", whole->node);
-    return PDK_OK;
-}
-
-void pdk__parts_detach_thread(const struct pdk_hold *whole) {
-    atomic_store(&whole->parts->thread, 0);
-    for (guint i = 0; i < whole->parts->count; i++)
-        pdk_hold_detach_thread(whole->parts->part[i].hold);
-}
-
-/* ---- the public functions */
-
-int32_t pdk_hold_parts(const pdk_hold *hold) {
-    return pdk__hold_is_ours(hold) && hold->parts ? (int32_t)hold->parts->count : 0;
-}
-
-static const struct pdk__part *part_of(const pdk_hold *hold, int32_t index) {
-    return index >= 0 && index < pdk_hold_parts(hold) ? &hold->parts->part[index] : NULL;
-}
-
-const pdk_hold *pdk_hold_part(const pdk_hold *hold, int32_t index) {
-    const struct pdk__part *part = part_of(hold, index);
-    return part ? part->hold : NULL;
-}
-
-const char *pdk_hold_part_path(const pdk_hold *hold, int32_t index) {
-    const struct pdk__part *part = part_of(hold, index);
-    return part ? part->right.path : "";
 }

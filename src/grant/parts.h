@@ -45,8 +45,11 @@ struct pdk__parts {
     struct pdk_hold *whole;
     _Atomic pdk_reason reason; /* for the whole, once it is lost */
     _Atomic uint64_t thread;   /* to which it belongs; 0: none */
+    atomic_uint readers;       /* threads that look at holds of parts, which may be replaced meanwhile */
     struct pdk__part part[];
 };
+
+static inline bool pdk__parts_some_suffice(const struct pdk__parts *parts) { return parts->need < parts->count; }
 
 /* An array of so many parts. */
 struct pdk__parts *pdk__parts_new(guint count, guint need);
