@@ -4,12 +4,12 @@
  * The judge looks every 5 ms, from outside: no two wholes are valid at one moment, none is valid after it was not, and a whole is valid
  * exactly while three of its parts are. The parts are taken again. After the faults everybody who waits for ever is served, and
  * nothing is left. */
-#include "platform_bench.h"
+#include "ensembles_bench.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { ENSEMBLES = 5, NEED = 3, WORKERS = 2, STEP_MS = 5 };
+enum { NEED = 3, WORKERS = 2, STEP_MS = 5 };
 
 struct member;
 
@@ -25,51 +25,18 @@ struct worker {
 };
 
 static struct member {
-    struct sim_process process;
-    pdk_session *session[ENSEMBLES];
-    pdk_lock *lock[ENSEMBLES];
+    struct place *place;
     struct worker workers[WORKERS];
     int blocked[ENSEMBLES]; /* steps */
     int paused;             /* steps */
 } members[RIVALS];
 
-static struct sim_agenda agenda;
-static struct sim_net nets[ENSEMBLES];
-static struct sim_ensemble *ensembles[ENSEMBLES];
-static GRand *dice;
 static unsigned again_ever, lost_ever;
 static unsigned granted, refused, busy, lost, again, went_on;
 
 static bool one_in(int times) { return g_rand_int_range(dice, 0, times) == 0; }
 
-static void pass_ns(int64_t ns) {
-    for (int64_t until = agenda.now + ns; sim_step(&agenda, until);)
-        ;
-}
-
 /* ---- in its process */
-
-static void begin_in(void *subject, void *what) {
-    struct member *m = subject;
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    (void)what;
-    options.session_timeout_ms = TIMEOUT_MS;
-    options.server_tick_ms = TICK / SIM_MS;
-    for (int i = 0; i < ENSEMBLES; i++) {
-        g_autofree char *hosts = g_strdup_printf("10.0.%d.1:2181/app", i);
-        m->session[i] = sim_session_open(&m->process, hosts, &options);
-        ck_assert_int_eq(pdk_lock_new(m->session[i], "/one", NULL, &m->lock[i]), PDK_OK);
-    }
-}
-
-static void give_back_in(void *subject, void *what) {
-    struct member *m = subject;
-    (void)what;
-    for (int i = 0; i < ENSEMBLES; i++) {
-        pdk_lock_unref(m->lock[i]);
-        pdk_session_unref(m->session[i]);
-    }
-}
 
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     struct worker *w = user;
@@ -111,7 +78,7 @@ static void ask_in(void *subject, void *what) {
     pdk_all_options options = PDK_ALL_OPTIONS_INIT;
     (void)what;
     for (int i = 0; i < ENSEMBLES; i++)
-        rights[i] = pdk_right_lock(w->member->lock[i]);
+        rights[i] = pdk_right_lock(w->member->place->lock[i]);
     for (int i = 0; i < ENSEMBLES; i++) {
         int other = g_rand_int_range(dice, i, ENSEMBLES);
         pdk_right kept = rights[i];
@@ -162,7 +129,7 @@ static void judge_in(void *subject, void *what) {
         int held = parts_of(w);
         bool is_valid = pdk_hold_valid(w->hold);
         ck_assert_int_eq(is_valid, held >= NEED && w->invalid_since == 0);
-        ck_assert_int_eq(pdk_hold_remaining_ms(w->hold) > 0, is_valid && pdk_hold_remaining_ms(w->hold) > 0);
+        ck_assert(is_valid || pdk_hold_remaining_ms(w->hold) == 0);
         *valid += is_valid;
         went_on += is_valid && held < ENSEMBLES;
         if (!is_valid && w->invalid_since == 0)
@@ -177,17 +144,17 @@ static void judge(void) {
     int valid = 0;
     for (int i = 0; i < RIVALS; i++)
         if (members[i].paused == 0)
-            sim_call_in(&members[i].process, judge_in, &members[i], &valid);
+            sim_call_in(&members[i].place->process, judge_in, &members[i], &valid);
     ck_assert_int_le(valid, 1);
 }
 
 static void pass(void) {
-    pass_ns(STEP_MS * SIM_MS);
+    ensembles_pass(STEP_MS * SIM_MS);
     judge();
 }
 
 static void do_something(struct worker *w, bool goes_on) {
-    struct sim_process *process = &w->member->process;
+    struct sim_process *process = &w->member->place->process;
     if (w->member->paused > 0)
         return;
     if (w->hold && one_in(w->invalid_since ? 200 : 300)) /* it takes its time after a loss */
@@ -204,44 +171,15 @@ static void everybody_does_something(bool goes_on) {
             do_something(&members[i].workers[k], goes_on);
 }
 
-static size_t nodes_in(int ensemble, const char **one) {
-    size_t count = 0;
-    if (!sim_tree_find(sim_truth(ensembles[ensemble]), "/app/one"))
-        return 0;
-    const char *const *names = sim_tree_children(sim_truth(ensembles[ensemble]), "/app/one", &count);
-    if (count > 0 && one)
-        *one = names[g_rand_int_range(dice, 0, (gint32)count)];
-    return count;
-}
-
-static size_t nodes(void) {
-    size_t count = 0;
-    for (int i = 0; i < ENSEMBLES; i++)
-        count += nodes_in(i, NULL);
-    return count;
-}
-
 /* The holder believes for a moment longer, so nobody judges meanwhile: the word of it takes less than 20 ms. */
 static void delete_one(int ensemble) {
-    const char *name = NULL;
-    if (nodes_in(ensemble, &name) == 0)
-        return;
-    g_autofree char *path = g_strconcat("/app/one/", name, NULL);
-    struct sim_packet *packet = sim_alloc(&agenda, sizeof *packet);
-    *packet =
-        (struct sim_packet){.kind = SIM_REQUEST, .op = SIM_OP_DELETE, .path = sim_text(&agenda, path), .data = ""};
-    sim_admin(ensembles[ensemble], packet);
-    pass_ns(20 * SIM_MS);
-}
-
-static void block(struct member *m, int ensemble, bool blocked) {
-    sim_net_block(&nets[ensemble], m->process.host, 0, blocked);
-    sim_net_block(&nets[ensemble], 0, m->process.host, blocked);
+    if (ensembles_delete_one(ensemble))
+        ensembles_pass(20 * SIM_MS);
 }
 
 static void set_pause(struct member *m, int steps) {
     m->paused = steps;
-    sim_process_pause(&m->process, steps > 0);
+    sim_process_pause(&m->place->process, steps > 0);
 }
 
 static void something_goes_wrong(bool pauses) {
@@ -258,9 +196,9 @@ static void something_goes_wrong(bool pauses) {
         for (int k = 0; k < ENSEMBLES; k++)
             if (m->blocked[k] == 0 && one_in(800)) {
                 m->blocked[k] = g_rand_int_range(dice, 10, 900);
-                block(m, k, true);
+                ensembles_block(m->place, k, true);
             } else if (m->blocked[k] > 0 && --m->blocked[k] == 0) {
-                block(m, k, false);
+                ensembles_block(m->place, k, false);
             }
         if (m->paused > 0 && --m->paused == 0)
             set_pause(m, 0);
@@ -278,52 +216,14 @@ static bool somebody_is_busy(void) {
 }
 
 static void begin(guint seed) {
-    static const struct sim_ensemble_config config = {
-        .servers = 1,
-        .tick = TICK,
-        .sync_limit = 20,
-        .election_least = 100 * SIM_MS,
-        .election_most = 200 * SIM_MS,
-        .session_least = 2 * TICK,
-        .session_most = 20 * TICK,
-        .container_interval = 10 * SECOND,
-        .containers = true,
-    };
-    sim_agenda_init(&agenda);
-    sim_agenda_begin(&agenda, seed);
-    g_random_set_seed(seed);
-    dice = g_rand_new_with_seed(seed);
     granted = refused = busy = lost = again = went_on = 0;
-    for (int i = 0; i < ENSEMBLES; i++) {
-        sim_net_begin(&nets[i], &agenda, SIM_MS / 10, SIM_MS);
-        ensembles[i] = sim_ensemble_new(&agenda, &nets[i], &config);
-        sim_server_start(ensembles[i], 0);
-    }
-    pass_ns(SECOND);
     memset(members, 0, sizeof members);
+    ensembles_begin(seed);
     for (int i = 0; i < RIVALS; i++) {
-        struct member *m = &members[i];
-        m->process = (struct sim_process){.agenda = &agenda,
-                                          .ensemble = ensembles[0],
-                                          .more = &ensembles[1],
-                                          .number = i,
-                                          .host = SIM_SERVERS + i,
-                                          .rate = 1,
-                                          .offset = SECOND,
-                                          .slow_least = SIM_MS / 100,
-                                          .slow_most = SIM_MS / 2};
+        members[i].place = &places[i];
         for (int k = 0; k < WORKERS; k++)
-            m->workers[k].member = m;
-        sim_call_in(&m->process, begin_in, m, NULL);
+            members[i].workers[k].member = &members[i];
     }
-    pass_ns(SECOND);
-}
-
-static void end(void) {
-    for (int i = 0; i < RIVALS; i++)
-        sim_dispose(&members[i].process, give_back_in, &members[i], NULL);
-    g_rand_free(dice);
-    sim_agenda_free(&agenda);
 }
 
 /* Everybody is served, and nothing is left. */
@@ -331,14 +231,14 @@ static void come_to_rest(void) {
     for (int i = 0; i < RIVALS; i++) {
         set_pause(&members[i], 0);
         for (int k = 0; k < ENSEMBLES; k++)
-            block(&members[i], k, false);
+            ensembles_block(members[i].place, k, false);
     }
     for (int64_t until = agenda.now + 60 * SECOND; somebody_is_busy();) {
         ck_assert_msg(agenda.now < until, "somebody waits for ever");
         everybody_does_something(false);
         pass();
     }
-    for (int64_t until = agenda.now + 10 * SECOND; nodes() > 0; pass())
+    for (int64_t until = agenda.now + 10 * SECOND; ensembles_nodes() > 0; pass())
         ck_assert_msg(agenda.now < until, "a node is left");
 }
 
@@ -359,7 +259,7 @@ static void run(guint seed, bool faults) {
     ck_assert(faults ? went_on > 0 : lost == 0 && again == 0);
     again_ever += again;
     lost_ever += lost;
-    end();
+    ensembles_end();
 }
 
 START_TEST(in_any_order) { run((guint)_i + 1, false); }
@@ -368,14 +268,14 @@ END_TEST
 START_TEST(while_everything_fails) { run((guint)_i + 100, true); }
 END_TEST
 
-START_TEST(the_runs_had_all_of_it) { ck_assert(again_ever > 50 && lost_ever > 50); }
+START_TEST(the_runs_had_all_of_it) { ck_assert(again_ever > 20 && lost_ever > 20); }
 END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_majority");
     TCase *cases = tcase_create("driver_majority");
     tcase_add_loop_test(cases, in_any_order, 0, 2);
-    tcase_add_loop_test(cases, while_everything_fails, 0, 24);
+    tcase_add_loop_test(cases, while_everything_fails, 0, 12);
     tcase_add_test(cases, the_runs_had_all_of_it);
     suite_add_tcase(suite, cases);
     return suite;
