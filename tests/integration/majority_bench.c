@@ -9,6 +9,7 @@ enum { IN_TIME_MS = 15000 };
 
 static ts_ensemble *ensembles[ENSEMBLES];
 static bool down[ENSEMBLES];
+static GSList *members;
 
 static void stop_servers(void) {
     for (int i = 0; i < ENSEMBLES; i++)
@@ -26,7 +27,13 @@ static void start_servers(void) {
     atexit(stop_servers);
 }
 
+static void drop_locks(gpointer member) {
+    for (int i = 0; i < ENSEMBLES; i++)
+        member_drop_lock(member, i);
+}
+
 static void clear(void) {
+    g_slist_free_full(g_steal_pointer(&members), drop_locks);
     ts_paddock_clear();
     for (int i = 0; i < ENSEMBLES; i++)
         if (down[i]) {
@@ -51,6 +58,7 @@ void majority_server_down(int i) {
 
 struct member *member_new(const char *path, int session_ms, const pdk_session_options *options) {
     struct member *m = g_new0(struct member, 1);
+    ts_paddock_keep(m, g_free);
     pdk_session_options o = PDK_SESSION_OPTIONS_INIT;
     if (options)
         o = *options;
@@ -61,12 +69,16 @@ struct member *member_new(const char *path, int session_ms, const pdk_session_op
     for (int i = 0; i < ENSEMBLES; i++) {
         m->client[i] = ts_client_open_with(majority_server(i), NULL, &o);
         ck_assert_ptr_nonnull(m->client[i]);
-        m->lock[i] = ts_lock(m->client[i], path);
+        m->path[i] = g_strdup_printf("%s-%d", path, i);
+        ts_paddock_keep(m->path[i], g_free);
+        ck_assert_int_eq(pdk_lock_new(m->client[i]->session, m->path[i], NULL, &m->lock[i]), PDK_OK);
         m->right[i] = pdk_right_lock(m->lock[i]);
     }
-    ts_paddock_keep(m, g_free);
+    members = g_slist_prepend(members, m);
     return m;
 }
+
+void member_drop_lock(struct member *m, int i) { pdk_lock_unref(g_steal_pointer(&m->lock[i])); }
 
 void member_links(const struct member *m, int from, int count, ts_proxy_mode mode) {
     for (int i = from; i < from + count; i++) {
@@ -126,8 +138,9 @@ void parts_wait(const pdk_hold *hold, int count) {
 }
 
 void majority_nodes(const char *path, int count) {
-    for (int i = 0; i < ENSEMBLES; i++)
-        ck_assert_msg(down[i] || ts_wait_children(majority_server(i), path, count, ts_patience(IN_TIME_MS)),
-                      "%s: %d nodes instead of %d in ensemble %d", path, ts_child_count(majority_server(i), path),
-                      count, i);
+    for (int i = 0; i < ENSEMBLES; i++) {
+        g_autofree char *below = g_strdup_printf("%s-%d", path, i);
+        ck_assert_msg(down[i] || ts_wait_children(majority_server(i), below, count, ts_patience(IN_TIME_MS)),
+                      "%s: %d nodes instead of %d", below, ts_child_count(majority_server(i), below), count);
+    }
 }

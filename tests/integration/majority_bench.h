@@ -11,6 +11,7 @@ enum { ENSEMBLES = 5, NEED = 3 };
 
 struct member {
     ts_client *client[ENSEMBLES];
+    char *path[ENSEMBLES]; /* the number of the ensemble is part of it: so the first is taken first */
     pdk_lock *lock[ENSEMBLES];
     pdk_right right[ENSEMBLES]; /* the lock of each */
     pdk_all_options options;    /* need is NEED */
@@ -23,7 +24,7 @@ const char *majority_server(int i);
 /* The servers stay, and are up again after each test. */
 void majority_server_down(int i);
 
-/* A member with locks on that path. Options: NULL, or for each session. */
+/* A member with locks on paths that begin with that one. Options: NULL, or for each session. */
 struct member *member_new(const char *path, int session_ms, const pdk_session_options *options);
 /* Cuts, silences (TS_BLACKHOLE) or heals the links of a member to the ensembles from..from+count-1. */
 void member_links(const struct member *m, int from, int count, ts_proxy_mode mode);
@@ -38,6 +39,8 @@ ts_answer *member_thread(struct member *m, int64_t timeout_ms);
 int parts_held(const pdk_hold *hold);
 /* Waits until so many are, and fails the test otherwise. */
 void parts_wait(const pdk_hold *hold, int count);
+/* Gives back one of its locks. It has none afterwards. */
+void member_drop_lock(struct member *m, int i);
 /* Waits until the path has so many nodes in each ensemble, and fails the test otherwise. */
 void majority_nodes(const char *path, int count);
 

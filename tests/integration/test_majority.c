@@ -22,7 +22,7 @@ START_TEST(granted_with_enough_and_completed) {
     ck_assert_int_eq(pdk_hold_parts(hold), ENSEMBLES);
     ck_assert_int_eq(pdk_hold_token(hold), 0);
     for (int i = 0; i < ENSEMBLES; i++) {
-        ck_assert_str_eq(pdk_hold_part_path(hold, i), path);
+        ck_assert_str_eq(pdk_hold_part_path(hold, i), m->path[i]);
         ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, i)), 0);
     }
     ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
@@ -281,7 +281,7 @@ static Suite *make_suite(void) {
     TCase *all = majority_case(suite, "majority");
     tcase_add_test(all, granted_with_enough_and_completed);
     tcase_add_test(all, asynchronously);
-    tcase_add_loop_test(all, two_of_five_cut_off_goes_on, 0, 4);
+    tcase_add_loop_test(all, two_of_five_cut_off_goes_on, 0, 2);
     tcase_add_loop_test(all, three_of_five_cut_off_is_lost, 0, 2);
     tcase_add_test(all, who_looks_finds_it_invalid_for_good);
     tcase_add_loop_test(all, a_part_is_taken_again, 0, 2);
