@@ -160,7 +160,7 @@ static enum waiting look_at_waiting(struct pdk__taken_right *r) {
     if (s->lease.end > now)
         r->silent_since = 0;
     else if (r->silent_since == 0)
-        r->silent_since = now;
+        r->silent_since = s->lease.end > 0 ? s->lease.end : now;
     int64_t since = r->silent_since != 0                      ? r->silent_since
                     : pdk__queue_is_confirmed(r->right.queue) ? now
                                                               : r->asked_at;

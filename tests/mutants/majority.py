@@ -54,11 +54,11 @@ MUTANTS = {
     "majority: who holds something waits for ever": (CORE, "majority_core", [
         ("how_many(m, PDK__RIGHT_HELD) > 0 ?", "false ?")]),
     # In five ensembles, in simulated time.
-    "majority: a silent ensemble is waited for": (TAKING, "majorities", [
+    "majority: a silent ensemble is waited for": (TAKING, "parts", [
         ("pdk__majority_impatient(since, patience, now)", "false")]),
-    "majority: a right that is waited for is silent": (TAKING, "majorities", [
+    "majority: a right that is waited for is silent": (TAKING, "parts", [
         ("pdk__queue_is_confirmed(r->right.queue) ? now", "false ? now")]),
-    "majority: a pause has no end": (TAKING, "majorities", [
+    "majority: a pause has no end": (TAKING, "parts", [
         ("    if (rung && t->m.pauses) {", "    if (false) {")]),
     "majority: a lost part is not taken again": (PARTS, "majorities", [
         ("pdk_reason_name(reason));\n    take_again(part);", "pdk_reason_name(reason));")]),
