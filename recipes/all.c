@@ -6,6 +6,9 @@
  * The order is by path, and then by the servers. Two programs may write the servers of one ensemble differently. Then they still
  * agree about the paths of one ensemble, and can differ only about one path in two ensembles.
  *
+ * With `need` a majority of the rights suffices. Each is a lock then, in an ensemble of its own: only there do two majorities of
+ * locks meet in one that only one of them can hold.
+ *
  * grant/all.h takes the rights, and grant/parts.h is the hold.
  */
 #include "grant/all.h"
@@ -25,6 +28,7 @@
 #define OPTIONS_FIRST_SIZE sizeof(size_t)
 
 int32_t pdk_all_rights_max(void) { return PDK_ALL_RIGHTS_MAX; }
+int32_t pdk_all_patience_max_ms(void) { return PDK_ALL_PATIENCE_MAX_MS; }
 
 pdk_status pdk_all_options_init(pdk_all_options *options, size_t size) {
     static const pdk_all_options defaults = PDK_ALL_OPTIONS_INIT;
@@ -108,6 +112,44 @@ static pdk_status look_at(const pdk_right *right, size_t place, int64_t timeout_
     return status;
 }
 
+/* A server that both name; NULL: there is none. g_free. */
+static char *common_server(const char *a, const char *b) {
+    g_auto(GStrv) of_a = g_strsplit(a, ",", -1), of_b = g_strsplit(b, ",", -1);
+    for (char **server = of_a; *server; server++)
+        if (g_strv_contains((const char *const *)of_b, *server))
+            return g_strdup(*server);
+    return NULL;
+}
+
+/* May so few of them suffice? */
+static pdk_status check_majority(const struct named *all, size_t count, const pdk_all_options *o, const char *call) {
+    if (o->need < 0 || (size_t)o->need > count || (o->need > 0 && (size_t)o->need <= count / 2))
+        return pdk__fail(
+            PDK_INVALID,
+            "%s: options: need is %d of %zu rights; from %zu to %zu, or 0 for all: two sets of fewer could "
+            "be held together",
+            call, o->need, count, count / 2 + 1, count);
+    if (o->patience_ms < 0 || o->patience_ms > PDK_ALL_PATIENCE_MAX_MS)
+        return pdk__fail(PDK_INVALID, "%s: options: patience_ms is %d; from 0 to %d", call, o->patience_ms,
+                         PDK_ALL_PATIENCE_MAX_MS);
+    if (o->need == 0 || (size_t)o->need == count)
+        return PDK_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].right->kind != PDK_RIGHT_LOCK)
+            return pdk__fail(PDK_INVALID, "%s: rights[%zu]: where %d of %zu rights suffice, each is a lock", call, i,
+                             o->need, count);
+        for (size_t k = 0; k < i; k++) {
+            g_autofree char *server = common_server(all[i].servers, all[k].servers);
+            if (server)
+                return pdk__fail(PDK_INVALID,
+                                 "%s: rights[%zu] and rights[%zu] are both on %s: where %d of %zu rights suffice, "
+                                 "each is on a session to an ensemble of its own",
+                                 call, k, i, server, o->need, count);
+        }
+    }
+    return PDK_OK;
+}
+
 /* Sorted. INVALID: a path is there twice. */
 static pdk_status sort(struct named *all, size_t count, const char *call) {
     qsort(all, count, sizeof all[0], in_order);
@@ -139,7 +181,7 @@ static pdk_status refuse_own(const struct named *all, size_t count, const struct
     return PDK_OK;
 }
 
-static struct pdk__all *claim_of(const struct named *all, size_t count, int64_t timeout_ms) {
+static struct pdk__all *claim_of(const struct named *all, size_t count, const struct pdk__all_terms *terms) {
     struct pdk__right rights[PDK_ALL_RIGHTS_MAX];
     for (size_t i = 0; i < count; i++) {
         const pdk_right *right = all[i].right;
@@ -150,7 +192,7 @@ static struct pdk__all *claim_of(const struct named *all, size_t count, int64_t 
             .place = all[i].place,
         };
     }
-    return pdk__all_new(rights, (guint)count, timeout_ms);
+    return pdk__all_new(rights, (guint)count, terms);
 }
 
 /* The claim of a call, or why there is none. */
@@ -171,11 +213,14 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
     if (status == PDK_OK && call->blocks)
         status = pdk__may_block(all[0].queue->s, call->name, timeout_ms);
     if (status == PDK_OK)
+        status = check_majority(all, count, &o, call->name);
+    if (status == PDK_OK)
         status = sort(all, count, call->name);
     if (status == PDK_OK && call->blocks)
         status = refuse_own(all, count, call);
+    const struct pdk__all_terms terms = {timeout_ms, o.need > 0 ? (guint)o.need : (guint)count, o.patience_ms};
     if (status == PDK_OK)
-        *out = claim_of(all, count, timeout_ms);
+        *out = claim_of(all, count, &terms);
     for (size_t i = 0; i < looked; i++)
         g_free(all[i].servers);
     return status;

@@ -17,7 +17,34 @@
  * is lost, and told so once, when one part is lost. Then the other parts stay held, so that nobody
  * comes in where the holder may still be at work, until the hold is released. A release ends all of
  * them. Callbacks about the hold, and the callback of pdk_acquire_all_async, run on the session of
- * the right that is first in the order.
+ * the right that is first in the order. The end of that session is the end of the hold.
+ *
+ * A majority: with the option `need`, fewer than all of the rights suffice, where each is a lock in an
+ * ensemble of its own. Any two majorities of the same locks meet in one that only one of them can
+ * hold. One ensemble of servers is a majority already, and the better one: one queue, one lease, one
+ * token. Take several ensembles where they exist, and none of them may be a single point of failure.
+ *
+ *     pdk_all_options options = PDK_ALL_OPTIONS_INIT;
+ *     options.need = 3;
+ *     pdk_acquire_all(set_of_5_locks, 5, 5000, &options, &hold);
+ *
+ * It is granted as soon as `need` are held, and valid while as many are. The time that remains is the
+ * need-th largest of the parts. The other parts are taken in the background, and so is a part that was
+ * lost, as long as the whole is valid, and its object has a reference and its session is open. The
+ * whole is lost, and told so once, when fewer than `need` are held. It never becomes valid again, and
+ * what is left of it is released at once: others may have a majority by then, and would wait for those
+ * in vain. That differs from a set of which all are needed.
+ * An ensemble that does not answer is passed over: when it has confirmed no place in its queue for
+ * patience_ms, or when the session has had no lease for as long. So one that is down costs patience_ms
+ * once in a call, and nothing where it has been down for longer; one that falls silent while its queue
+ * is waited in costs up to a session timeout and patience_ms.
+ * A place that was confirmed is waited for: until the deadline as long as nothing else is held, and
+ * otherwise for half a second to a second. Then, or when too few ensembles answer, all is given back,
+ * and taken anew after 10 to 20 ms, until the deadline. Both times are random, and double with each
+ * round, up to 64 seconds and 2 seconds.
+ * The token of a part is worth what the token of that lock is: it grows in that ensemble. There is no
+ * order across ensembles, and two holders may have but one part in common. So one token alone tells a
+ * resource nothing. docs/recipes/majority.md says what a resource can do with all of them.
  *
  * Tokens: each part has the token that its right gives alone, and a resource is told the token of
  * the part that guards it. There is no token of the whole: pdk_hold_token answers 0 for it,
@@ -67,15 +94,28 @@ PDK_API pdk_right pdk_right_permits(pdk_semaphore *semaphore, int32_t count);
 /* The same, as the library that is loaded has it. */
 PDK_API int32_t pdk_all_rights_max(void);
 
-/* The options of a set. Fill with PDK_ALL_OPTIONS_INIT. There is no option yet: NULL says the same. A struct of an older,
+/* The longest patience_ms of a set. */
+#define PDK_ALL_PATIENCE_MAX_MS 3600000
+/* The same, as the library that is loaded has it. */
+PDK_API int32_t pdk_all_patience_max_ms(void);
+
+/* The options of a set. Fill with PDK_ALL_OPTIONS_INIT. NULL says the same as the defaults. A struct of an older,
  * smaller size is accepted. A newer, larger one is accepted when everything unknown to this library
  * is zero. */
 typedef struct pdk_all_options {
     /* sizeof(pdk_all_options), in bytes. */
     size_t size;
+    /* How many of the rights suffice. 0, the default, and the number of the rights: all of them. Fewer: a majority, as
+     * above. More than half of the rights; each is a lock, on a session to servers that no other session of the set
+     * names. */
+    int32_t need;
+    /* Where fewer suffice: how long an ensemble may be silent, in ms, before its right is passed over. 0, the default:
+     * an eighth of the session_timeout_ms of its session, and at least 100. At most PDK_ALL_PATIENCE_MAX_MS. Without
+     * effect where all are needed. */
+    int32_t patience_ms;
 } pdk_all_options;
 
-#define PDK_ALL_OPTIONS_INIT {sizeof(pdk_all_options)}
+#define PDK_ALL_OPTIONS_INIT {sizeof(pdk_all_options), 0, 0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -95,12 +135,14 @@ PDK_API pdk_status pdk_all_options_init(pdk_all_options *options, size_t size);
  *   options     or NULL for the defaults
  *
  *   PDK_OK             *out is the hold of all, with one reference that pdk_hold_release gives back
- *   PDK_BUSY           a try: somebody is ahead of one of them, or too few permits are free
+ *   PDK_BUSY           a try: somebody is ahead of one of them, or too few permits are free; of a majority:
+ *                      somebody is ahead of so many that too few are left
  *   PDK_TIMEOUT        the deadline passed in the queue of one of them; or all were granted in
  *                      time, to a try as well, and this thread ran too late to take them; or one
  *                      was lost before the last was granted, and the deadline passed meanwhile
  *   PDK_UNAVAILABLE    no server confirmed a position in the queue of one of them by the deadline;
- *                      a try: no answer came within request_timeout_ms
+ *                      a try: no answer came within request_timeout_ms; of a majority: fewer than
+ *                      `need` ensembles answered
  *   PDK_DEADLOCK       this thread holds one of the paths: by any object of a session of the set,
  *                      a reentrant lock, a reader's side or permits included
  *   PDK_CANCELED       the last reference to an object whose right was not granted yet was given
@@ -120,7 +162,11 @@ PDK_API pdk_status pdk_all_options_init(pdk_all_options *options, size_t size);
  *   PDK_AUTH           one of the sessions has ended, since the server refused the credentials
  *   PDK_FORKED         one of the objects belongs to the parent process
  *   PDK_INVALID        rights, an object in it, or out is NULL; count, a kind, the count of a right,
- *                      timeout_ms or an option is not valid; a path is there twice
+ *                      timeout_ms or an option is not valid; a path is there twice; where fewer than
+ *                      all are needed: a right is no lock, or two sessions name the same server
+ * Where fewer than all are needed, the reasons from PDK_CANCELED on, but for an interrupt, are about
+ * one right, which is left out for this call. They are answered when too few are left, and for the
+ * session of the right that is first in the order.
  * pdk_error_text names the right, by its path or by its index in rights. */
 PDK_API pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_t timeout_ms,
                                    const pdk_all_options *options, pdk_hold **out);
@@ -158,7 +204,9 @@ PDK_API int32_t pdk_hold_parts(const pdk_hold *hold);
 /* One part of a hold of pdk_acquire_all. It is that of rights[index]: a hold of that right alone, for
  * its token, its sequencer, its node, its validity and its reason. It belongs to the hold, and lives as long as
  * that. It must not be released or given back, and it is const for that reason. NULL when there is no
- * such part, for NULL, and in the child of a fork. Local; does not wait. */
+ * such part, for NULL, and in the child of a fork. Local; does not wait.
+ * Of a majority: the newest hold of that right. It is not valid when it was lost, until the right is taken
+ * again; then another call answers the new one. NULL while the right was not held yet. */
 PDK_API const pdk_hold *pdk_hold_part(const pdk_hold *hold, int32_t index);
 
 /* The path of one part: of rights[index], the chroot of its session included. The string lives

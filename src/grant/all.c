@@ -4,61 +4,43 @@
 #include "base/text.h"
 #include "grant/claim.h"
 #include "grant/parts.h"
+#include "grant/registry.h"
+#include "grant/taking.h"
 #include "session/blocking.h"
 
 enum phase { TAKING, DECIDED, ENDED };
 
-/* One right. Under the monitor of its session, but for `asked`, and for what an answer brought once that is there. */
-struct part {
-    struct pdk__grant_listener listener; /* of the grant that it was given */
-    struct pdk__all *all;
-    struct pdk__right right;
-    bool asked;
-    atomic_bool answered;
-    pdk_status status;
-    char *why;
-    struct pdk_claim *claim;     /* a reference */
-    struct pdk_hold *hold;       /* a reference */
-    struct pdk__grant *grant;    /* that has not ended */
-    struct pdk__waiters waiters; /* the blocked thread, while this is the present one */
-};
-
 struct pdk__all {
     atomic_uint refs;
+    struct pdk__taking taking;
+    struct pdk__follower end; /* of its session */
+    atomic_bool home_ended;
     pthread_mutex_t
         steps; /* a step at a time; it comes before every monitor. All below is under it, or the blocked thread's */
     enum phase phase;
-    bool is_try;
-    int64_t deadline;
     const char *given_up; /* why, or NULL */
     pdk_status status;    /* once DECIDED */
     char *why;
     struct pdk_hold *whole; /* a reference, until it is received */
     pdk_acquired_fn fn;     /* NULL: a thread is blocked */
     void *user;
-    guint count;
-    atomic_uint current; /* the present one; all before it are held */
-    struct part parts[];
 };
 
-static struct part *present(struct pdk__all *all) { return &all->parts[atomic_load(&all->current)]; }
-static pdk_session *session_of(const struct part *part) { return part->right.queue->s; }
-/* The one in which the first right is claimed tells of the result, and of the loss. Something of it is claimed or held from the
- * first step to the last: so it does not end unnoticed. */
-static pdk_session *home(const struct pdk__all *all) { return session_of(&all->parts[0]); }
-static bool in_time(const struct pdk__all *all) { return pdk__now(home(all)) < all->deadline; }
+static pdk_session *session_of(const struct pdk__taken_right *right) { return right->right.queue->s; }
+static struct pdk__taken_right *present(struct pdk__all *all) { return pdk__taking_current(&all->taking); }
+/* The one in which the first right is claimed tells of the result, and of the loss. So the claim ends with it. */
+static pdk_session *home(const struct pdk__all *all) { return session_of(&all->taking.rights[0]); }
 
-struct pdk__all *pdk__all_new(const struct pdk__right *rights, guint count, int64_t timeout_ms) {
-    struct pdk__all *all = g_malloc0(sizeof *all + count * sizeof all->parts[0]);
+static void happened(struct pdk__taking *t, pdk_session *s);
+static void home_ended(struct pdk__follower *follower);
+
+struct pdk__all *pdk__all_new(const struct pdk__right *rights, guint count, const struct pdk__all_terms *terms) {
+    struct pdk__all *all = g_new0(struct pdk__all, 1);
     atomic_init(&all->refs, 1);
     pthread_mutex_init(&all->steps, NULL);
-    all->is_try = timeout_ms == 0;
-    all->deadline = pdk__claim_deadline(rights[0].queue->s, pdk__now(rights[0].queue->s), timeout_ms);
-    all->count = count;
-    for (guint i = 0; i < count; i++) {
-        all->parts[i].all = all;
-        all->parts[i].right = rights[i];
-    }
+    all->taking.happened = happened;
+    all->end.ended = home_ended;
+    pdk__taking_init(&all->taking, rights, count, terms);
     return all;
 }
 
@@ -70,24 +52,20 @@ static struct pdk__all *all_ref(struct pdk__all *all) {
 void pdk__all_unref(struct pdk__all *all) {
     if (!all || atomic_fetch_sub(&all->refs, 1) != 1)
         return;
-    for (guint i = 0; i < all->count; i++) {
-        pdk__queue_unref(all->parts[i].right.queue);
-        g_free(all->parts[i].right.path);
-    }
+    pdk__taking_clear(&all->taking);
     pthread_mutex_destroy(&all->steps);
     g_free(all->why);
     g_free(all);
 }
 
-/* ---- events, under the monitor of the part's session */
+/* ---- events, under the monitor of a session */
 
 static void carry(void *user) { (void)user; }
 static void arrive(void *user);
 
-static void happened(const struct part *part) {
-    struct pdk__all *all = part->all;
-    pdk_session *s = session_of(part);
-    struct part *now = present(all);
+static void happened(struct pdk__taking *t, pdk_session *s) {
+    struct pdk__all *all = (struct pdk__all *)((char *)t - G_STRUCT_OFFSET(struct pdk__all, taking));
+    struct pdk__taken_right *now = present(all);
     if (!all->fn && session_of(now) == s) {
         pdk__wake(&now->waiters);
         return;
@@ -97,147 +75,73 @@ static void happened(const struct part *part) {
         atomic_fetch_sub(&all->refs, 1);
 }
 
-static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
-    struct part *part = (struct part *)l;
-    (void)reason;
-    part->grant = NULL;
-    happened(part);
+static void home_ended(struct pdk__follower *follower) {
+    struct pdk__all *all = (struct pdk__all *)((char *)follower - G_STRUCT_OFFSET(struct pdk__all, end));
+    atomic_store(&all->home_ended, true);
+    happened(&all->taking, home(all));
 }
 
-static void on_decided(void *user, pdk_status status, struct pdk_hold *hold) {
-    struct part *part = user;
-    part->status = status;
-    part->why = g_strdup(part->claim->why);
-    part->hold = hold;
-    if (hold) {
-        part->grant = hold->grant;
-        part->listener.ended = on_ended;
-        pdk__grant_listen(part->grant, &part->listener);
-    }
-    atomic_store(&part->answered, true);
-    happened(part);
+static void follow(struct pdk__all *all) {
+    pdk_session *s = home(all);
+    pdk__lock(s);
+    if (s->ended == PDK_OK)
+        pdk__follow_end(s, &all->end);
+    else
+        atomic_store(&all->home_ended, true);
+    pdk__unlock(s);
 }
 
 /* ---- steps */
 
-static void ask(struct part *part) {
-    const struct pdk__all *all = part->all;
-    pdk_session *s = session_of(part);
-    part->asked = true;
-    pdk__lock(s);
-    if (s->ended == PDK_OK) {
-        pdk__claim_begin_until(part->right.queue, part->right.count, all->deadline, all->is_try, on_decided, part,
-                               &part->claim);
-    } else {
-        part->status = s->ended;
-        part->why = g_strdup(s->trouble_text);
-        atomic_store(&part->answered, true);
-    }
-    pdk__unlock(s);
-}
-
-static void stop_listening(struct part *part) {
-    pdk__assert_locked(session_of(part));
-    if (part->grant)
-        pdk__grant_unlisten(g_steal_pointer(&part->grant), &part->listener);
-}
-
-/* As it was before it was asked for. */
-static void forget(struct part *part) {
-    g_clear_pointer(&part->claim, pdk_claim_unref);
-    g_clear_pointer(&part->hold, pdk_hold_unref);
-    g_clear_pointer(&part->why, g_free);
-    part->asked = false;
-    atomic_store(&part->answered, false);
-}
-
-static void give_back(struct pdk__all *all) {
-    for (guint i = atomic_load(&all->current) + 1; i-- > 0;) {
-        struct part *part = &all->parts[i];
-        pdk__lock(session_of(part));
-        if (part->claim)
-            pdk__claim_cancel(part->claim);
-        stop_listening(part);
-        if (part->hold)
-            pdk__hold_discard(part->hold);
-        pdk__unlock(session_of(part));
-        forget(part);
-    }
-    atomic_store(&all->current, 0);
-}
-
-/* Is a right gone that it had? */
-static bool is_broken(const struct pdk__all *all) {
-    guint current = atomic_load(&all->current);
-    for (guint i = 0; i < current; i++)
-        if (!pdk_hold_valid(all->parts[i].hold))
-            return true;
-    return false;
-}
-
-static struct pdk_hold *join(struct pdk__all *all) {
-    struct pdk__parts *parts = pdk__parts_new(all->count);
-    for (guint i = 0; i < all->count; i++) {
-        struct part *part = &all->parts[i];
-        pdk__lock(session_of(part));
-        stop_listening(part);
-        pdk__unlock(session_of(part));
-        parts->part[part->right.place].hold = g_steal_pointer(&part->hold);
-        parts->part[part->right.place].path = g_strdup(part->right.path);
-        forget(part);
-    }
-    atomic_store(&all->current, 0);
-    return pdk__parts_join(parts, home(all));
-}
-
 static void decide(struct pdk__all *all, pdk_status status, char *why) {
+    pdk_session *s = home(all);
     all->phase = DECIDED;
     all->status = status;
     all->why = why;
-    give_back(all);
+    pdk__taking_give_back(&all->taking);
+    pdk__lock(s);
+    pdk__unfollow_end(s, &all->end);
+    pdk__unlock(s);
 }
 
-static void begin_anew(struct pdk__all *all) {
-    give_back(all);
-    if (!in_time(all))
-        decide(all, PDK_TIMEOUT, g_strdup("a part was lost, and the deadline passed before it was taken again"));
+static void decide_as_home_ended(struct pdk__all *all) {
+    pdk_session *s = home(all);
+    pdk__lock(s);
+    pdk_status status = s->ended;
+    char *why = g_strdup_printf("%s: %s", all->taking.rights[0].right.path, s->trouble_text);
+    pdk__unlock(s);
+    decide(all, status, why);
 }
 
-static void complete(struct pdk__all *all) {
-    all->whole = join(all);
-    if (all->whole)
-        decide(all, PDK_OK, NULL);
-    else
-        begin_anew(all);
-}
-
-/* Take steps until it waits for an answer, or is DECIDED. */
+/* Take steps until it waits for something, or is DECIDED. */
 static void take_steps(struct pdk__all *all) {
     while (all->phase == TAKING) {
-        struct part *part = present(all);
-        if (all->given_up)
+        if (all->given_up) {
             decide(all, PDK_CANCELED, g_strdup(all->given_up));
-        else if (is_broken(all))
-            begin_anew(all);
-        else if (!part->asked)
-            ask(part);
-        else if (!atomic_load(&part->answered))
             return;
-        else if (part->status != PDK_OK)
-            decide(all, part->status, g_strdup_printf("%s: %s", part->right.path, part->why));
-        else if (part + 1 < all->parts + all->count)
-            atomic_fetch_add(&all->current, 1);
-        else
-            complete(all);
+        }
+        if (atomic_load(&all->home_ended)) {
+            decide_as_home_ended(all);
+            return;
+        }
+        enum pdk__majority_step step = pdk__taking_go_on(&all->taking);
+        if (step == PDK__MAJORITY_WAIT)
+            return;
+        if (step == PDK__MAJORITY_FAIL)
+            decide(all, all->taking.status, g_steal_pointer(&all->taking.why));
+        else if ((all->whole = pdk__taking_complete(&all->taking)))
+            decide(all, PDK_OK, NULL);
     }
 }
 
 /* Time has passed since the decision. false: it was lost meanwhile, and is TAKING again. */
 static bool receive(struct pdk__all *all) {
-    if (all->status == PDK_OK && !(in_time(all) && pdk_hold_valid(all->whole))) {
+    while (all->status == PDK_OK && !(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))) {
         pdk_hold_unref(g_steal_pointer(&all->whole));
         all->phase = TAKING;
-        begin_anew(all);
+        follow(all);
+        pdk__taking_begin_anew(&all->taking);
+        take_steps(all);
         if (all->phase == TAKING)
             return false;
     }
@@ -247,24 +151,15 @@ static bool receive(struct pdk__all *all) {
 
 /* ---- the blocked thread */
 
-/* The soonest moment at which the lease of a right that it has is over, as far as it is known. */
-static int64_t sure_until(const struct pdk__all *all) {
-    int64_t until = INT64_MAX;
-    guint current = atomic_load(&all->current);
-    for (guint i = 0; i < current; i++)
-        until = MIN(until, atomic_load(&all->parts[i].hold->until));
-    return until;
-}
-
 static void await(struct pdk__all *all) {
-    struct part *part = present(all);
-    pdk_session *s = session_of(part);
+    struct pdk__taken_right *now = present(all);
+    pdk_session *s = session_of(now);
     pdk__lock(s);
-    while (!atomic_load(&part->answered) && !is_broken(all) && !all->given_up) {
+    while (!pdk__taking_has_news(&all->taking) && !atomic_load(&all->home_ended) && !all->given_up) {
         if (pdk__interrupted())
             all->given_up = PDK__INTERRUPTED;
         else
-            pdk__wait(s, &part->waiters, sure_until(all));
+            pdk__wait(s, &now->waiters, pdk__taking_sure_until(&all->taking));
     }
     pdk__unlock(s);
 }
@@ -272,13 +167,14 @@ static void await(struct pdk__all *all) {
 /* The thread was cancelled, outside of all monitors by now. */
 static void abandon(void *user) {
     struct pdk__all *all = user;
-    give_back(all);
+    decide(all, PDK_CANCELED, NULL);
     pdk__all_unref(all);
 }
 
 static void carry_out(struct pdk__all *all) {
     struct pdk__leave leave = {.after = abandon, .user = all};
     pdk__leave_push(&leave);
+    follow(all);
     do {
         take_steps(all);
         while (all->phase == TAKING) {
@@ -322,7 +218,7 @@ static void go_on(struct pdk__all *all, struct pdk_claim **out) {
     pthread_mutex_lock(&all->steps);
     bool taking = all->phase == TAKING;
     if (out)
-        *out = pdk__claim_of_all(all->parts[0].right.queue, all_ref(all));
+        *out = pdk__claim_of_all(all->taking.rights[0].right.queue, all_ref(all));
     take_steps(all);
     bool decided = taking && all->phase == DECIDED;
     pthread_mutex_unlock(&all->steps);
@@ -357,7 +253,7 @@ static void arrive(void *user) {
     if (all->fn) {
         go_on(all, NULL);
     } else {
-        struct part *now = present(all);
+        struct pdk__taken_right *now = present(all);
         pdk__lock(session_of(now));
         pdk__wake(&now->waiters);
         pdk__unlock(session_of(now));
@@ -369,6 +265,7 @@ void pdk__all_start(struct pdk__all *all, pdk_acquired_fn fn, void *user, struct
     all->fn = fn;
     all->user = user;
     pdk__cancel_off();
+    follow(all);
     go_on(all_ref(all), out);
     pdk__all_unref(all);
     pdk__cancel_back();
@@ -388,12 +285,13 @@ bool pdk__all_cancel(struct pdk__all *all) {
 
 int32_t pdk__all_position(struct pdk__all *all) {
     pthread_mutex_lock(&all->steps);
-    const struct part *part = present(all);
+    const struct pdk__taken_right *right = present(all);
     int32_t found = PDK__DECIDED;
     if (all->phase == TAKING) {
-        pdk__lock(session_of(part));
-        found = atomic_load(&part->answered) ? -1 : pdk__queue_ahead(part->right.queue, part->claim);
-        pdk__unlock(session_of(part));
+        pdk__lock(session_of(right));
+        bool asked = right->claim && !atomic_load(&right->answered);
+        found = asked ? pdk__queue_ahead(right->right.queue, right->claim) : -1;
+        pdk__unlock(session_of(right));
     }
     pthread_mutex_unlock(&all->steps);
     return found;

@@ -1,22 +1,19 @@
-/* The claim of several rights: one after the other, in an order that all callers have in common.
+/* The claim of several rights: one after the other, in an order that all callers have in common (taking.h).
  *
- *                       ┌──────────── granted, and it was not the last ───────────┐
- *                       ▼                                                         │
- *     TAKING: the next right is claimed in its queue ── its answer ───────────────┤
- *        ▲                                                  │                     └─ granted, the last: DECIDED, OK
- *        │                                                  │ refused, late, cancelled
- *        │                                                  ▼
- *        │                                 all that it has is given back: DECIDED, not OK
- *        └── a right that it had was lost, also before the whole was received: all is given back, and taken anew
+ *     TAKING ──all of them, or as many as are needed, are held: their whole──► DECIDED, OK
+ *        │ ▲                                                                      │
+ *        │ └── the whole was lost before it was received: all is taken anew ──────┘
+ *        └──refused, late, cancelled, or its session has ended: all is given back──► DECIDED, not OK
  *
  *     DECIDED ── received by the blocked thread, or by the callback ──► ENDED
  *
- * A right that is waited for is claimed only when all rights before it in the order are held. So of any callers that wait for each
- * other, the one that waits for the last right in the order has somebody before it who waits for none of the others: nobody waits
- * in a circle. For the same reason a right that was lost is not taken alone again: those behind it in the order go first.
+ * A right that is waited for is claimed only when the rights before it in the order are held, or passed over. So of any callers
+ * that wait for each other, the one that waits for the last right in the order has somebody before it who waits for none of the
+ * others: nobody waits in a circle. For the same reason a right that was lost is not taken alone again: those behind it in the
+ * order go first.
  *
  * Who takes the steps: each takes monitors of several sessions, one at a time, so none is taken under a monitor. The events come
- * under a monitor: the answer of a claim, the end of a grant. They write down what happened, and
+ * under a monitor: the answer of a claim, the end of a grant, an alarm. They write down what happened, and
  *     blocking     wake the thread, which waits in the session of the present right, and takes the steps itself;
  *     callback     queue a step in the outbox of their session, where it runs without a monitor, and is run also where the
  *                  session is closed before it comes round to it.
@@ -43,10 +40,17 @@ struct pdk__right {
 
 struct pdk__all;
 
+/* On which terms. */
+struct pdk__all_terms {
+    int64_t timeout_ms;
+    guint need;          /* how many of them suffice */
+    int64_t patience_ms; /* how long an ensemble may be silent, where not all are needed; 0: as each session has it */
+};
+
 /* None of these under a monitor. */
 
 /* A claim of `count` rights, in the common order, whose references and paths it takes over. With one reference. */
-struct pdk__all *pdk__all_new(const struct pdk__right *rights, guint count, int64_t timeout_ms);
+struct pdk__all *pdk__all_new(const struct pdk__right *rights, guint count, const struct pdk__all_terms *terms);
 /* NULL is allowed. */
 void pdk__all_unref(struct pdk__all *all);
 /* Carry it out. Takes over the reference. Blocks, in a call that may. */

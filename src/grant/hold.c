@@ -101,6 +101,7 @@ static bool is_valid(const pdk_hold *hold, int64_t *now) {
 static void end(struct pdk_hold *hold, bool kept, int64_t now) {
     hold->ended = true;
     if (hold->parts) { /* they end by themselves, or are released with it */
+        pdk__parts_ended(hold);
         pdk__wake(&hold->waiters);
         return;
     }

@@ -24,6 +24,7 @@ struct pdk_hold {
     pdk_session *s;           /* the queue's; of the hold of several rights the one that tells of its loss */
     struct pdk__queue *queue; /* a reference; NULL for the hold of several rights */
     struct pdk__parts *parts; /* of several rights (parts.h); otherwise NULL */
+    atomic_bool shown;        /* a part whose owner has a pointer to it */
     int64_t token;
     uint32_t handover;
     char token_text[21];

@@ -72,11 +72,33 @@ static void free_ending(void *user) {
     g_free(ending);
 }
 
+void pdk__follow_end(pdk_session *s, struct pdk__follower *follower) {
+    pdk__assert_locked(s);
+    assert(s->ended == PDK_OK);
+    follower->link.data = follower;
+    g_queue_push_tail_link(&pdk__registry_of(s)->followers, &follower->link);
+}
+
+void pdk__unfollow_end(pdk_session *s, struct pdk__follower *follower) {
+    pdk__assert_locked(s);
+    if (follower->link.data)
+        g_queue_unlink(&pdk__registry_of(s)->followers, &follower->link);
+    follower->link.data = NULL;
+}
+
+static void tell_followers(struct pdk__registry *r) {
+    for (GList *link; (link = g_queue_pop_head_link(&r->followers));) {
+        struct pdk__follower *follower = g_steal_pointer(&link->data);
+        follower->ended(follower);
+    }
+}
+
 static void on_ended(struct pdk__listener *l, pdk_status status, const char *why) {
     struct pdk__registry *r = of(l);
     struct ending *ending = g_new(struct ending, 1);
     *ending = (struct ending){r, status, g_strdup(why)};
     lose_all(r, PDK_REASON_CLOSED);
+    tell_followers(r);
     pdk__chore_add(r->s, end_queues, free_ending, ending);
 }
 

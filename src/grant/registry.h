@@ -4,16 +4,26 @@
 
 #include "session/session.h"
 
+/* Who has neither a claim nor a hold in a session, and must hear of its end. Embedded in its own struct. */
+struct pdk__follower {
+    void (*ended)(struct pdk__follower *follower); /* once */
+    GList link;                                    /* with data while it follows */
+};
+
 struct pdk__registry {
     struct pdk__listener listener; /* the session's */
     pdk_session *s;
     GQueue queues;     /* every queue of claims */
     GQueue holds;      /* every hold that is neither lost nor released */
+    GQueue followers;  /* of its end */
     GHashTable *owned; /* those that belong to a thread (owned.h); NULL: none so far */
 };
 
 /* The registry of a session. The first call installs it; the session frees it. */
 struct pdk__registry *pdk__registry_of(pdk_session *s);
+/* Hear of the end of a session that has not ended. The follower must live until then, or until it follows no more. */
+void pdk__follow_end(pdk_session *s, struct pdk__follower *follower);
+void pdk__unfollow_end(pdk_session *s, struct pdk__follower *follower);
 /* Lose every hold that has lapsed. */
 void pdk__registry_check(struct pdk__registry *r);
 

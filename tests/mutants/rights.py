@@ -4,33 +4,39 @@ name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
 
 ALL = "src/grant/all.c"
+TAKING = "src/grant/taking.c"
+CORE = "src/core/majority.c"
 PARTS = "src/grant/parts.c"
+CALLS = "src/grant/parts_calls.c"
 RECIPE = "recipes/all.c"
 MUTANTS = {
     "all: rights are taken as they are named": (RECIPE, "all", [
         ("    qsort(all, count, sizeof all[0], in_order);\n", "")]),
-    "all: a claim that fails keeps what it had": (ALL, "all", [
-        ("            pdk__hold_discard(part->hold);", "            ;"),
-        ("    g_clear_pointer(&part->hold, pdk_hold_unref);", "    part->hold = NULL;")]),
+    "all: a claim that fails keeps what it had": (TAKING, "all", [
+        ("        pdk__hold_discard(r->hold);", "        ;"),
+        ("    g_clear_pointer(&r->hold, pdk_hold_unref);", "    r->hold = NULL;")]),
     "all: a cancelled claim goes on": (ALL, "all", [
-        ("        if (all->given_up)\n            decide", "        if (!all->fn && all->given_up)\n            decide")]),
-    "all: the deadline is for the first right alone": (ALL, "all", [
-        ("part->right.count, all->deadline,", "part->right.count, part == all->parts ? all->deadline : INT64_MAX,")]),
-    "all: a try waits": (ALL, "all", [
-        ("all->deadline, all->is_try,", "all->deadline, false,")]),
-    "all: parts are in the order of taking": (ALL, "all", [
-        ("parts->part[part->right.place].path", "parts->part[i].path"),
-        ("parts->part[part->right.place].hold", "parts->part[i].hold")]),
+        ("        if (all->given_up) {", "        if (!all->fn && all->given_up) {")]),
+    "all: the deadline is for the first right alone": (TAKING, "all", [
+        ("r->right.count, t->deadline,", "r->right.count, r == t->rights ? t->deadline : INT64_MAX,")]),
+    "all: a try waits": (TAKING, "all", [
+        ("t->deadline, t->m.is_try,", "t->deadline, false,")]),
+    "all: parts are in the order of taking": (PARTS, "all", [
+        ("&parts->part[right->place];", "&parts->part[parts->filled++];"),
+        ("src/grant/parts.h", "    guint count, need;", "    guint count, need, filled;")]),
     "all: nothing is looked at when it is received": (ALL, "all", [
-        ("!(in_time(all) && pdk_hold_valid(all->whole))", "false"),
-        ("        if (!pdk_hold_valid(all->parts[i].hold))", "        if (false)"),
-        (PARTS, "bool stands = !part->hold->ended;", "bool stands = part->hold->grant != NULL;")]),
-    "all: the whole is valid while its first part is": (PARTS, "all", [
-        ("i < whole->parts->count; i++)\n        if (!pdk_hold_valid", "i < 1; i++)\n        if (!pdk_hold_valid")]),
-    "all: the whole is valid while any part is": (PARTS, "all", [
-        ("            return false;\n    return true;\n}\n\nint64_t", "            continue;\n        else\n            return true;\n    return false;\n}\n\nint64_t")]),
+        ("!(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))", "false"),
+        (TAKING, "PDK__RIGHT_HELD && !pdk_hold_valid(r->hold)", "PDK__RIGHT_HELD && false"),
+        (TAKING, "PDK__RIGHT_HELD && !pdk_hold_valid(t->rights[i].hold)", "PDK__RIGHT_HELD && false"),
+        (PARTS, "!whole->ended && pdk_hold_valid(whole);", "true;")]),
+    "all: the whole is valid while its first part is": (CALLS, "all", [
+        ("    return pdk__majority_until(words, parts->count, parts->need);", "    return words[0];"),
+        ("gone > parts->count - parts->need", "!pdk_hold_valid(parts->part[0].hold)")]),
+    "all: the whole is valid while any part is": (CALLS, "all", [
+        ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, 1)"),
+        ("gone > parts->count - parts->need", "gone == parts->count")]),
     "all: a loss in another session is not told": (PARTS, "all", [
-        ("    else if (ref_unless_gone(whole) &&", "    else if (false && ref_unless_gone(whole) &&")]),
+        ("    if (s != whole->s || pdk__parts_some_suffice(whole->parts))\n        carry_out", "    if (false)\n        carry_out")]),
     "all: a loss in its own session is not told": (PARTS, "all", [
-        ("        pdk__hold_lose(whole, reason);\n    else if", "        (void)reason;\n    else if")]),
+        ("    if (s == whole->s)\n        pdk__hold_lose", "    if (false)\n        pdk__hold_lose")]),
 }

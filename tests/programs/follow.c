@@ -10,6 +10,7 @@
  *     type             a newline to the program's input
  *     signal NAME      INT or TERM to the program
  *     server           the last argument is a ZooKeeper's address: a proxy, which can be cut, takes its place
+ *     more N           so many further ZooKeepers of their own, whose addresses are the program's last arguments
  *     hold PATH        another client takes the lock at PATH with a znode of its own; `free` deletes it
  *     free
  *     take PATH        all znodes in the queue at PATH are deleted, as an administrator might do
@@ -27,12 +28,13 @@
 #include <ts_support.h>
 #include <unistd.h>
 
-enum { LINE_LIMIT_MS = 60000 };
+enum { LINE_LIMIT_MS = 60000, MORE_MOST = 8 };
 
 static struct {
     char *server; /* its address, after `server` */
     ts_proxy *proxy;
     ts_observer *other;
+    ts_ensemble *more[MORE_MOST + 1]; /* NULL at the end */
     pid_t pid;
     int input;  /* writes to the program's input */
     int output; /* reads from it */
@@ -166,7 +168,7 @@ static bool follow(char **lines, char **argv) {
     for (char **line = lines; *line != NULL; line++) {
         g_auto(GStrv) parts = g_strsplit(*line, " ", 2);
 
-        if (**line == '\0' || **line == '#' || g_str_equal(*line, "server"))
+        if (**line == '\0' || **line == '#' || g_str_equal(*line, "server") || g_str_equal(parts[0], "more"))
             continue;
         if (run.pid == 0 && (ended || !start(argv)))
             return false;
@@ -179,6 +181,25 @@ static bool follow(char **lines, char **argv) {
     if (!ended)
         fprintf(stderr, "follow: the script does not say how the program ends\n");
     return ended;
+}
+
+/* The arguments, and behind them the addresses of further servers; or NULL. g_free. */
+static char **with_more(char **lines, int argc, char **argv) {
+    char **all = g_new0(char *, argc + MORE_MOST + 1);
+    int wanted = 0;
+
+    memcpy(all, argv, (size_t)argc * sizeof all[0]);
+    for (char **line = lines; *line != NULL; line++)
+        wanted += g_str_has_prefix(*line, "more ") ? atoi(*line + strlen("more ")) : 0;
+    for (int i = 0; i < MIN(wanted, MORE_MOST); i++) {
+        run.more[i] = ts_ensemble_start(NULL);
+        if (run.more[i] == NULL) {
+            g_free(all);
+            return NULL;
+        }
+        all[argc + i] = (char *)(uintptr_t)ts_ensemble_hosts(run.more[i]);
+    }
+    return all;
 }
 
 int main(int argc, char **argv) {
@@ -197,8 +218,11 @@ int main(int argc, char **argv) {
             return EXIT_FAILURE;
         argv[argc - 1] = (char *)(uintptr_t)ts_proxy_address(run.proxy);
     }
-    const bool good = follow(lines, argv + 2);
+    g_autofree char **all = with_more(lines, argc, argv);
+    const bool good = all != NULL && follow(lines, all + 2);
     ts_kill(run.pid);
+    for (int i = 0; run.more[i] != NULL; i++)
+        ts_ensemble_stop(run.more[i]);
     ts_observer_close(run.other);
     ts_proxy_stop(run.proxy);
     if (run.unread != NULL)

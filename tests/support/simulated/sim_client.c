@@ -150,12 +150,14 @@ void sim_tell_state(struct sim_handle *h, enum pdk__zk_state state) {
 
 /* ---- the table */
 
-/* "10.0.0.N:2181,…": numbers of servers, shuffled as the client library does it. */
+/* "10.0.M.N:2181,…": an ensemble, and numbers of servers, shuffled as the client library does it. */
 static void set_servers(struct sim_handle *h, const char *text) {
+    int32_t ensemble = (int32_t)strtol(text + strlen("10.0."), NULL, 10);
+    h->ensemble = ensemble == 0 ? h->process->ensemble : h->process->more[ensemble - 1];
     for (const char *at = text; at && h->servers_count < SIM_CLIENT_SERVERS; at = strchr(at, ',')) {
         at += *at == ',';
-        g_assert(g_str_has_prefix(at, "10.0.0."));
-        h->servers[h->servers_count++] = (int32_t)strtol(at + strlen("10.0.0."), NULL, 10) - 1;
+        g_assert(g_str_has_prefix(at, "10.0.") && strtol(at + strlen("10.0."), NULL, 10) == ensemble);
+        h->servers[h->servers_count++] = (int32_t)strtol(strchr(at + strlen("10.0."), '.') + 1, NULL, 10) - 1;
     }
     for (int32_t i = h->servers_count - 1; i > 0; i--) {
         int32_t j = (int32_t)sim_random_between(&h->process->agenda->chance, 0, i), kept = h->servers[i];

@@ -23,7 +23,7 @@ extern const struct pdk__zk_calls sim_client_calls;
 struct sim_process;
 
 /* Handles are opened in the process that is current (sim_process_current); "servers" of the configuration are
- * "10.0.0.N:2181" for server N - 1. */
+ * "10.0.0.N:2181" for server N - 1 of the process's ensemble, and "10.0.M.N:2181" for one of more[M - 1]. */
 
 /* The server of the current connection of the process's newest handle, or -1. */
 int32_t sim_client_server(const struct sim_process *p);

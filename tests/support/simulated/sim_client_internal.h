@@ -57,7 +57,8 @@ struct sim_handle {
     const struct pdk__zk_sink *sink;
     void *driver;
 
-    /* the list of servers, and the next one to try */
+    /* the list of servers of that ensemble, and the next one to try */
+    struct sim_ensemble *ensemble;
     int32_t servers[SIM_CLIENT_SERVERS];
     int32_t servers_count, next_server, first_pass;
     bool delay; /* all have been tried: wait before the next attempt */

@@ -239,7 +239,7 @@ static void dial(struct sim_handle *h) {
     h->server = server_to_try(h);
     h->received = clock_of(h);
     h->busy = true;
-    sim_dial(p->ensemble, p->host, h->server, arrive, h, &h->wire);
+    sim_dial(h->ensemble, p->host, h->server, arrive, h, &h->wire);
     struct sim_packet *packet = packet_new(h, SIM_CONNECT);
     packet->session = h->session;
     packet->timeout = h->timeout;

@@ -12,6 +12,7 @@ struct sim_waiting;
 struct sim_process {
     struct sim_agenda *agenda;
     struct sim_ensemble *ensemble;
+    struct sim_ensemble *const *more; /* independent ones; NULL: none */
     int32_t number, host;
     double rate;                   /* of its clock, against true time */
     int64_t offset;                /* its clock when the run began */

@@ -1,0 +1,128 @@
+#include "core/majority.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define PAUSE_FIRST INT64_C(20000000)   /* 20 ms */
+#define PAUSE_MOST INT64_C(2000000000)  /* 2 s */
+#define LIMIT_FIRST INT64_C(1000000000) /* 1 s */
+#define LIMIT_MOST INT64_C(64000000000) /* 64 s */
+
+bool pdk__majority_meets(uint32_t count, uint32_t need) { return need <= count && need > count / 2; }
+
+void pdk__majority_init(struct pdk__majority *m, uint32_t count, uint32_t need, bool is_try) {
+    assert(count <= PDK__MAJORITY_MOST && pdk__majority_meets(count, need));
+    memset(m, 0, sizeof *m);
+    m->count = count;
+    m->need = need;
+    m->is_try = is_try;
+}
+
+static uint32_t how_many(const struct pdk__majority *m, enum pdk__right_state are) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < m->count; i++)
+        found += m->rights[i] == are;
+    return found;
+}
+
+static bool find(const struct pdk__majority *m, enum pdk__right_state is, uint32_t *which) {
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->rights[i] == is) {
+            *which = i;
+            return true;
+        }
+    return false;
+}
+
+enum pdk__majority_step pdk__majority_next(struct pdk__majority *m, uint32_t *which) {
+    uint32_t refused = how_many(m, PDK__RIGHT_REFUSED), passed = how_many(m, PDK__RIGHT_PASSED);
+    if (m->late || m->count - refused < m->need)
+        return PDK__MAJORITY_FAIL;
+    if (m->pauses)
+        return PDK__MAJORITY_WAIT;
+    if (how_many(m, PDK__RIGHT_HELD) >= m->need)
+        return PDK__MAJORITY_COMPLETE;
+    if (m->count - refused - passed - how_many(m, PDK__RIGHT_LOST) < m->need || m->tired)
+        return m->is_try && passed > 0 ? PDK__MAJORITY_FAIL : PDK__MAJORITY_ANEW;
+    if (find(m, PDK__RIGHT_ASKED, which))
+        return PDK__MAJORITY_WAIT;
+    bool open = find(m, PDK__RIGHT_OPEN, which);
+    assert(open); /* else `need` are held */
+    (void)open;
+    m->rights[*which] = PDK__RIGHT_ASKED;
+    return PDK__MAJORITY_ASK;
+}
+
+void pdk__majority_answered(struct pdk__majority *m, uint32_t which, enum pdk__taken taken) {
+    static const uint8_t becomes[] = {
+        [PDK__TAKEN_GRANTED] = PDK__RIGHT_HELD,
+        [PDK__TAKEN_BUSY] = PDK__RIGHT_PASSED,
+        [PDK__TAKEN_LATE] = PDK__RIGHT_PASSED,
+        [PDK__TAKEN_REFUSED] = PDK__RIGHT_REFUSED,
+    };
+    assert(m->rights[which] == PDK__RIGHT_ASKED);
+    m->rights[which] = becomes[taken];
+    m->late = m->late || taken == PDK__TAKEN_LATE;
+}
+
+void pdk__majority_pass(struct pdk__majority *m, uint32_t which) {
+    assert(m->rights[which] == PDK__RIGHT_ASKED && m->need < m->count);
+    m->rights[which] = PDK__RIGHT_PASSED;
+}
+
+void pdk__majority_lost(struct pdk__majority *m, uint32_t which) {
+    assert(m->rights[which] == PDK__RIGHT_HELD);
+    m->rights[which] = PDK__RIGHT_LOST;
+}
+
+void pdk__majority_anew(struct pdk__majority *m) {
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->rights[i] != PDK__RIGHT_REFUSED)
+            m->rights[i] = PDK__RIGHT_OPEN;
+    m->round++;
+    m->tired = false;
+    m->pauses = m->need < m->count;
+}
+
+void pdk__majority_resume(struct pdk__majority *m, bool in_time) {
+    m->pauses = false;
+    m->late = m->late || !in_time;
+}
+
+void pdk__majority_tire(struct pdk__majority *m) {
+    assert(m->need < m->count);
+    m->tired = true;
+}
+
+/* From half of it on up to `first`, doubled in each round, and at most `most`. */
+static int64_t doubled(int64_t first, int64_t most, uint32_t times, uint64_t random) {
+    int64_t up_to = first;
+    for (uint32_t i = 0; i < times && up_to < most; i++)
+        up_to *= 2;
+    if (up_to > most)
+        up_to = most;
+    return up_to / 2 + (int64_t)(random % (uint64_t)(up_to / 2));
+}
+
+int64_t pdk__majority_pause(const struct pdk__majority *m, uint64_t random) {
+    return doubled(PAUSE_FIRST, PAUSE_MOST, m->round - 1, random);
+}
+
+int64_t pdk__majority_limit(const struct pdk__majority *m, uint64_t random) {
+    return how_many(m, PDK__RIGHT_HELD) > 0 ? doubled(LIMIT_FIRST, LIMIT_MOST, m->round, random) : INT64_MAX;
+}
+
+/* The largest so far, in falling order. */
+int64_t pdk__majority_until(const int64_t *moments, uint32_t count, uint32_t need) {
+    int64_t largest[PDK__MAJORITY_MOST];
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = found < need ? found++ : need;
+        for (; at > 0 && largest[at - 1] < moments[i]; at--)
+            if (at < need)
+                largest[at] = largest[at - 1];
+        if (at < need)
+            largest[at] = moments[i];
+    }
+    return largest[need - 1];
+}

@@ -1,0 +1,331 @@
+#include "grant/taking.h"
+
+#include "grant/claim.h"
+#include "grant/parts.h"
+
+#include <paddock/all.h>
+
+/* How often it looks whether an ensemble answers, within its patience. */
+#define LOOKS 4
+/* Of the session timeout, and at least. */
+#define PATIENCE_PART 8
+#define PATIENCE_LEAST (100 * PDK__MS)
+
+static pdk_session *session_of(const struct pdk__taken_right *r) { return r->right.queue->s; }
+static struct pdk__taken_right *current(const struct pdk__taking *t) { return &t->rights[atomic_load(&t->current)]; }
+static bool some_suffice(const struct pdk__taking *t) { return t->m.need < t->m.count; }
+static enum pdk__right_state state_of(const struct pdk__taking *t, guint i) {
+    return (enum pdk__right_state)t->m.rights[i];
+}
+
+struct pdk__taken_right *pdk__taking_current(struct pdk__taking *t) { return current(t); }
+bool pdk__taking_in_time(const struct pdk__taking *t) { return pdk__now(session_of(&t->rights[0])) < t->deadline; }
+
+/* The status of the call, if it comes to nothing. Takes over why. */
+static void set_status(struct pdk__taking *t, pdk_status status, char *why) {
+    t->status = status;
+    g_free(t->why);
+    t->why = why;
+}
+
+/* ---- events, under the monitor of the right's session */
+
+static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
+    struct pdk__taken_right *r = (struct pdk__taken_right *)l;
+    (void)reason;
+    r->grant = NULL;
+    r->taking->happened(r->taking, session_of(r));
+}
+
+static void on_decided(void *user, pdk_status status, struct pdk_hold *hold) {
+    struct pdk__taken_right *r = user;
+    r->status = status;
+    r->why = g_strdup(r->claim->why);
+    r->hold = hold;
+    if (hold) {
+        r->grant = hold->grant;
+        r->listener.ended = on_ended;
+        pdk__grant_listen(r->grant, &r->listener);
+    }
+    atomic_store(&r->answered, true);
+    r->taking->happened(r->taking, session_of(r));
+}
+
+static void on_alarm(pdk_session *s, void *user) {
+    const struct pdk__taken_right *r = user;
+    atomic_store(&r->taking->rung, true);
+    r->taking->happened(r->taking, s);
+}
+
+/* ---- its life */
+
+void pdk__taking_init(struct pdk__taking *t, const struct pdk__right *rights, guint count,
+                      const struct pdk__all_terms *terms) {
+    const pdk_session *s = rights[0].queue->s;
+    G_STATIC_ASSERT(PDK__MAJORITY_MOST == PDK_ALL_RIGHTS_MAX);
+    pdk__majority_init(&t->m, count, terms->need, terms->timeout_ms == 0);
+    t->deadline = pdk__claim_deadline(s, pdk__now(s), terms->timeout_ms);
+    t->patience = terms->patience_ms * PDK__MS;
+    t->rights = g_new0(struct pdk__taken_right, count);
+    for (guint i = 0; i < count; i++) {
+        struct pdk__taken_right *r = &t->rights[i];
+        r->taking = t;
+        r->right = rights[i];
+        r->alarm = (struct pdk__alarm){.ring = on_alarm, .user = r};
+    }
+}
+
+void pdk__taking_clear(struct pdk__taking *t) {
+    for (guint i = 0; i < t->m.count; i++) {
+        pdk__queue_unref(t->rights[i].right.queue);
+        g_free(t->rights[i].right.path);
+    }
+    g_free(t->rights);
+    g_free(t->why);
+}
+
+/* ---- one right */
+
+static int64_t patience_with(const struct pdk__taken_right *r) {
+    int64_t own = session_of(r)->session_timeout_ms * PDK__MS / PATIENCE_PART;
+    return r->taking->patience > 0 ? r->taking->patience : MAX(own, PATIENCE_LEAST);
+}
+
+static uint64_t random_of(const pdk_session *s) {
+    uint64_t random;
+    s->platform->random(&random, sizeof random);
+    return random;
+}
+
+static void ask(struct pdk__taken_right *r) {
+    const struct pdk__taking *t = r->taking;
+    pdk_session *s = session_of(r);
+    int64_t limit = some_suffice(t) ? pdk__majority_limit(&t->m, random_of(s)) : INT64_MAX;
+    pdk__lock(s);
+    r->asked_at = pdk__now(s);
+    r->limit = limit == INT64_MAX ? limit : r->asked_at + limit;
+    if (s->ended == PDK_OK) {
+        pdk__claim_begin_until(r->right.queue, r->right.count, t->deadline, t->m.is_try, on_decided, r, &r->claim);
+        if (some_suffice(t) && !atomic_load(&r->answered))
+            pdk__alarm_set(s, &r->alarm, r->asked_at + patience_with(r) / LOOKS);
+    } else {
+        r->status = s->ended;
+        r->why = g_strdup(s->trouble_text);
+        atomic_store(&r->answered, true);
+    }
+    pdk__unlock(s);
+}
+
+static void stop_listening(struct pdk__taken_right *r) {
+    pdk__assert_locked(session_of(r));
+    if (r->grant)
+        pdk__grant_unlisten(g_steal_pointer(&r->grant), &r->listener);
+}
+
+/* As it was before it was asked for. */
+static void forget(struct pdk__taken_right *r) {
+    g_clear_pointer(&r->claim, pdk_claim_unref);
+    g_clear_pointer(&r->hold, pdk_hold_unref);
+    g_clear_pointer(&r->why, g_free);
+    atomic_store(&r->answered, false);
+}
+
+static void give_one_back(struct pdk__taken_right *r) {
+    pdk__lock(session_of(r));
+    pdk__alarm_off(&r->alarm);
+    if (r->claim)
+        pdk__claim_cancel(r->claim);
+    stop_listening(r);
+    if (r->hold)
+        pdk__hold_discard(r->hold);
+    pdk__unlock(session_of(r));
+    forget(r);
+}
+
+void pdk__taking_give_back(struct pdk__taking *t) {
+    for (guint i = t->m.count; i-- > 0;)
+        give_one_back(&t->rights[i]);
+    atomic_store(&t->current, 0);
+}
+
+/* What there is to do about a right that is waited for, where not all are needed. */
+enum waiting { GOES_ON, IS_SILENT, IS_TIRED };
+
+/* Has its ensemble been silent for longer than the caller is patient? An ensemble speaks by the lease of the session, which only a
+ * quorum prolongs, and by the place in its queue. A right that is waited for in a queue is not silent. */
+static enum waiting look_at_waiting(struct pdk__taken_right *r) {
+    pdk_session *s = session_of(r);
+    pdk__lock(s);
+    int64_t now = pdk__now(s), patience = patience_with(r);
+    if (s->lease.end > now)
+        r->silent_since = 0;
+    else if (r->silent_since == 0)
+        r->silent_since = s->lease.end > 0 ? s->lease.end : now;
+    int64_t since = r->silent_since != 0                      ? r->silent_since
+                    : pdk__queue_is_confirmed(r->right.queue) ? now
+                                                              : r->asked_at;
+    enum waiting found = atomic_load(&r->answered)                       ? GOES_ON
+                         : pdk__majority_impatient(since, patience, now) ? IS_SILENT
+                         : now >= r->limit                               ? IS_TIRED
+                                                                         : GOES_ON;
+    pdk__alarm_set(s, &r->alarm,
+                   atomic_load(&r->answered) || found != GOES_ON ? INT64_MAX : MIN(now + patience / LOOKS, r->limit));
+    pdk__unlock(s);
+    return found;
+}
+
+/* ---- steps */
+
+static enum pdk__taken taken(const struct pdk__taken_right *r) {
+    switch (r->status) {
+    case PDK_OK:
+        return PDK__TAKEN_GRANTED;
+    case PDK_BUSY:
+        return PDK__TAKEN_BUSY;
+    case PDK_TIMEOUT:
+    case PDK_UNAVAILABLE:
+        return PDK__TAKEN_LATE;
+    default:
+        return PDK__TAKEN_REFUSED;
+    }
+}
+
+static void settle(struct pdk__taking *t, guint i) {
+    struct pdk__taken_right *r = &t->rights[i];
+    pdk__majority_answered(&t->m, i, taken(r));
+    if (r->status == PDK_OK)
+        return;
+    set_status(t, r->status, g_strdup_printf("%s: %s", r->right.path, r->why));
+    give_one_back(r);
+}
+
+static void pass_over(struct pdk__taking *t, guint i) {
+    struct pdk__taken_right *r = &t->rights[i];
+    pdk__majority_pass(&t->m, i);
+    give_one_back(r); /* it may have been granted just now */
+    pdk__log(session_of(r), PDK_LOG_INFO, "%s: its servers do not answer: passed over", r->right.path);
+    if (t->status != PDK_BUSY) /* a try: that says more */
+        set_status(t, PDK_UNAVAILABLE,
+                   g_strdup_printf("fewer than %u of %u ensembles answered in time; one that did not: that of %s",
+                                   t->m.need, t->m.count, r->right.path));
+}
+
+static void look_after(struct pdk__taking *t, guint i) {
+    struct pdk__taken_right *r = &t->rights[i];
+    switch (look_at_waiting(r)) {
+    case IS_SILENT:
+        pass_over(t, i);
+        break;
+    case IS_TIRED:
+        pdk__majority_tire(&t->m);
+        set_status(t, PDK_TIMEOUT, g_strdup_printf("%s: the deadline passed while in line", r->right.path));
+        break;
+    case GOES_ON:
+        break;
+    }
+}
+
+/* If the deadline has passed between two rounds: why there was more than one. */
+static void too_late(struct pdk__taking *t) {
+    if (t->m.late && t->status == PDK_OK)
+        set_status(t, PDK_TIMEOUT, g_strdup("a part was lost, and the deadline passed before it was taken again"));
+}
+
+/* What has happened since the last step. */
+static void look(struct pdk__taking *t) {
+    bool rung = atomic_exchange(&t->rung, false);
+    for (guint i = 0; i < t->m.count; i++) {
+        struct pdk__taken_right *r = &t->rights[i];
+        if (state_of(t, i) == PDK__RIGHT_HELD && !pdk_hold_valid(r->hold)) {
+            pdk__majority_lost(&t->m, i);
+            give_one_back(r);
+        } else if (state_of(t, i) == PDK__RIGHT_ASKED && atomic_load(&r->answered)) {
+            settle(t, i);
+        } else if (state_of(t, i) == PDK__RIGHT_ASKED && some_suffice(t)) {
+            look_after(t, i);
+        }
+    }
+    if (rung && t->m.pauses) {
+        pdk__majority_resume(&t->m, pdk__taking_in_time(t));
+        too_late(t);
+    }
+}
+
+static void set_pause(struct pdk__taking *t) {
+    struct pdk__taken_right *first = &t->rights[0];
+    pdk_session *s = session_of(first);
+    int64_t pause = pdk__majority_pause(&t->m, random_of(s));
+    pdk__lock(s);
+    pdk__alarm_set(s, &first->alarm, MIN(pdk__now(s) + pause, t->deadline));
+    pdk__unlock(s);
+}
+
+void pdk__taking_begin_anew(struct pdk__taking *t) {
+    pdk__taking_give_back(t);
+    pdk__majority_anew(&t->m);
+    if (!pdk__taking_in_time(t))
+        pdk__majority_resume(&t->m, false);
+    else if (t->m.pauses)
+        set_pause(t);
+    too_late(t);
+}
+
+enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t) {
+    for (;;) {
+        uint32_t which = 0;
+        look(t);
+        enum pdk__majority_step step = pdk__majority_next(&t->m, &which);
+        switch (step) {
+        case PDK__MAJORITY_ASK:
+            atomic_store(&t->current, which);
+            ask(&t->rights[which]);
+            break;
+        case PDK__MAJORITY_ANEW:
+            pdk__taking_begin_anew(t);
+            break;
+        case PDK__MAJORITY_WAIT:
+            if (!pdk__taking_has_news(t))
+                return step;
+            break;
+        default:
+            return step;
+        }
+    }
+}
+
+/* Is a right gone that it had? */
+static bool is_broken(const struct pdk__taking *t) {
+    for (guint i = 0; i < t->m.count; i++)
+        if (state_of(t, i) == PDK__RIGHT_HELD && !pdk_hold_valid(t->rights[i].hold))
+            return true;
+    return false;
+}
+
+bool pdk__taking_has_news(const struct pdk__taking *t) {
+    return (!t->m.pauses && atomic_load(&current(t)->answered)) || atomic_load(&t->rung) || is_broken(t);
+}
+
+int64_t pdk__taking_sure_until(const struct pdk__taking *t) {
+    int64_t until = INT64_MAX;
+    for (guint i = 0; i < t->m.count; i++)
+        if (state_of(t, i) == PDK__RIGHT_HELD)
+            until = MIN(until, atomic_load(&t->rights[i].hold->until));
+    return until;
+}
+
+struct pdk_hold *pdk__taking_complete(struct pdk__taking *t) {
+    struct pdk__parts *parts = pdk__parts_new(t->m.count, t->m.need);
+    for (guint i = 0; i < t->m.count; i++) {
+        struct pdk__taken_right *r = &t->rights[i];
+        pdk__lock(session_of(r));
+        stop_listening(r);
+        pdk__unlock(session_of(r));
+        pdk__parts_set(parts, &r->right, g_steal_pointer(&r->hold));
+        forget(r);
+    }
+    atomic_store(&t->current, 0);
+    struct pdk_hold *whole = pdk__parts_join(parts, session_of(&t->rights[0]));
+    if (!whole)
+        pdk__taking_begin_anew(t);
+    return whole;
+}

@@ -1,0 +1,221 @@
+/* The parts of a majority in simulated time, with nobody else: they are completed, taken again and again, and what was replaced is freed,
+ * but for what its owner has seen. Ensembles that are silent are passed over in time, and those that are busy are not. */
+#include "ensembles_bench.h"
+#include "grant/parts.h"
+
+#include <string.h>
+
+static struct {
+    pdk_hold *hold;
+    pdk_status status;
+    unsigned answers, losses;
+    const pdk_hold *seen;
+    int64_t token;
+} it;
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+    it.losses++;
+}
+
+static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
+    (void)user;
+    it.status = status;
+    it.hold = hold;
+    it.answers++;
+    if (hold)
+        ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, NULL, NULL), PDK_OK);
+}
+
+static void ask_in(void *subject, void *what) {
+    const struct place *p = subject;
+    pdk_right rights[ENSEMBLES];
+    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
+    (void)what;
+    options.need = 3;
+    for (int i = 0; i < ENSEMBLES; i++)
+        rights[i] = pdk_right_lock(p->lock[i]);
+    ck_assert_int_eq(pdk_acquire_all_async(rights, ENSEMBLES, PDK_FOREVER, &options, on_answer, NULL, NULL), PDK_OK);
+}
+
+static int held(void) {
+    int count = 0;
+    for (guint i = 0; i < ENSEMBLES; i++)
+        count += pdk_hold_valid(atomic_load(&it.hold->parts->part[i].hold)); /* not shown */
+    return count;
+}
+
+static void expect_all_in(void *subject, void *what) {
+    (void)subject;
+    (void)what;
+    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert_int_eq(held(), ENSEMBLES);
+}
+
+static void see_in(void *subject, void *what) {
+    (void)subject;
+    (void)what;
+    it.seen = pdk_hold_part(it.hold, 2);
+    it.token = pdk_hold_token(it.seen);
+}
+
+static void expect_few_in(void *subject, void *what) {
+    (void)subject;
+    (void)what;
+    for (guint i = 0; i < ENSEMBLES; i++)
+        ck_assert_uint_le(g_slist_length(it.hold->parts->part[i].before), i == 2 ? 1 : 0);
+    ck_assert(!pdk_hold_valid(it.seen));
+    ck_assert_int_eq(pdk_hold_token(it.seen), it.token);
+    ck_assert_int_gt(pdk_hold_token(pdk_hold_part(it.hold, 2)), it.token);
+}
+
+static void release_in(void *subject, void *what) {
+    (void)subject;
+    ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&it.hold)), *(const pdk_status *)what);
+}
+
+static void begin(void) {
+    memset(&it, 0, sizeof it);
+    ensembles_begin(1);
+}
+
+START_TEST(taken_again_and_again) {
+    pdk_status ok = PDK_OK;
+    struct sim_process *process = &places[0].process;
+    begin();
+    sim_call_in(process, ask_in, &places[0], NULL);
+    ensembles_pass(SECOND / 10);
+    ck_assert_int_eq(it.status, PDK_OK);
+    ensembles_pass(SECOND / 10);
+    sim_call_in(process, expect_all_in, NULL, NULL); /* in the background */
+    sim_call_in(process, see_in, NULL, NULL);
+    for (int times = 0; times < 200; times++) {
+        ck_assert(ensembles_delete_one(times % ENSEMBLES));
+        ensembles_pass(SECOND / 10);
+        sim_call_in(process, expect_all_in, NULL, NULL);
+    }
+    sim_call_in(process, expect_few_in, NULL, NULL);
+    sim_call_in(process, release_in, NULL, &ok);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(ensembles_nodes(), 0);
+    ck_assert_uint_eq(it.losses, 0);
+    ensembles_end();
+}
+END_TEST
+
+/* ---- how it is taken */
+
+static void ask(void) { sim_call_in(&places[0].process, ask_in, &places[0], NULL); }
+
+static void expect_answers_within(int64_t ns) {
+    for (int64_t until = agenda.now + ns; it.answers == 0 && agenda.now < until;)
+        ensembles_pass(SECOND / 100);
+    ck_assert_uint_eq(it.answers, 1);
+    ck_assert_int_eq(it.status, PDK_OK);
+}
+
+static void block(int count, bool blocked) {
+    for (int i = 0; i < count; i++)
+        ensembles_block(&places[0], i, blocked);
+}
+
+static void finish(void) {
+    pdk_status ok = PDK_OK;
+    sim_call_in(&places[0].process, expect_all_in, NULL, NULL);
+    sim_call_in(&places[0].process, release_in, NULL, &ok);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(ensembles_nodes(), 0);
+    ensembles_end();
+}
+
+/* It knows nothing of the silence before it asks: two patiences, of 250 ms each, and a little. */
+START_TEST(the_silent_are_passed_over) {
+    begin();
+    block(2, true);
+    ask();
+    expect_answers_within(SECOND);
+    ensembles_pass(5 * SECOND);
+    block(2, false);
+    ensembles_pass(5 * SECOND);
+    finish();
+}
+END_TEST
+
+/* Their sessions have had no lease for long. */
+START_TEST(the_long_silent_cost_nothing) {
+    begin();
+    block(2, true);
+    ensembles_pass(10 * SECOND);
+    ask();
+    expect_answers_within(SECOND / 10);
+    block(2, false);
+    ensembles_pass(5 * SECOND);
+    finish();
+}
+END_TEST
+
+START_TEST(too_many_are_silent) {
+    begin();
+    block(3, true);
+    ask();
+    ensembles_pass(10 * SECOND);
+    ck_assert_uint_eq(it.answers, 0);
+    block(3, false);
+    expect_answers_within(6 * SECOND);
+    ensembles_pass(5 * SECOND);
+    finish();
+}
+END_TEST
+
+static pdk_hold *theirs;
+
+static void on_theirs(pdk_status status, pdk_hold *hold, void *user) {
+    (void)user;
+    ck_assert_int_eq(status, PDK_OK);
+    theirs = hold;
+}
+
+static void take_first_in(void *subject, void *what) {
+    const struct place *p = subject;
+    (void)what;
+    ck_assert_int_eq(pdk_lock_acquire_async(p->lock[0], PDK_FOREVER, on_theirs, NULL, NULL), PDK_OK);
+}
+
+static void release_theirs_in(void *subject, void *what) {
+    (void)subject;
+    (void)what;
+    ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&theirs)), PDK_OK);
+}
+
+/* Contention is no silence: it keeps its place in the queue. */
+START_TEST(the_busy_are_waited_for) {
+    begin();
+    sim_call_in(&places[1].process, take_first_in, &places[1], NULL);
+    ensembles_pass(SECOND);
+    ck_assert_ptr_nonnull(theirs);
+    ask();
+    ensembles_pass(60 * SECOND);
+    ck_assert_uint_eq(it.answers, 0);
+    ck_assert_uint_eq(ensembles_nodes(), 2);
+    sim_call_in(&places[1].process, release_theirs_in, NULL, NULL);
+    expect_answers_within(SECOND);
+    ensembles_pass(SECOND);
+    finish();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("driver_parts");
+    TCase *cases = tcase_create("driver_parts");
+    tcase_add_test(cases, taken_again_and_again);
+    tcase_add_test(cases, the_silent_are_passed_over);
+    tcase_add_test(cases, the_long_silent_cost_nothing);
+    tcase_add_test(cases, too_many_are_silent);
+    tcase_add_test(cases, the_busy_are_waited_for);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,297 @@
+/* Majorities: as many locks as are needed, of ensembles that are independent, as one hold. It goes on while enough are left, takes the
+ * lost ones again, and is lost in time. */
+#include <glib.h>
+#include <string.h>
+
+#include "majority_bench.h"
+#include "ts_check.h"
+#include "ts_clock.h"
+#include "ts_expire.h"
+#include "ts_observer.h"
+
+enum { SESSION_MS = 3000, PATIENCE_MS = 15000 };
+
+/* ---- all are up */
+
+START_TEST(granted_with_enough_and_completed) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m);
+    parts_wait(hold, ENSEMBLES); /* the rest comes in the background */
+    majority_nodes(path, 1);
+    ck_assert_int_eq(pdk_hold_parts(hold), ENSEMBLES);
+    ck_assert_int_eq(pdk_hold_token(hold), 0);
+    for (int i = 0; i < ENSEMBLES; i++) {
+        ck_assert_str_eq(pdk_hold_part_path(hold, i), m->path[i]);
+        ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, i)), 0);
+    }
+    ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
+    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 900);
+    ck_assert_int_eq(pdk_hold_ensure(hold, -1), PDK_INVALID);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 3600000), PDK_INVALID);
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+START_TEST(asynchronously) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    ts_answer *answer = member_async(m, PDK_FOREVER);
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
+    parts_wait(ts_answer_hold(answer), ENSEMBLES);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+/* ---- some are cut off */
+
+START_TEST(two_of_five_cut_off_goes_on) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m);
+    ts_lost *told = ts_lost_watch(hold);
+    parts_wait(hold, ENSEMBLES);
+    int64_t before = pdk_hold_token(pdk_hold_part(hold, _i));
+    member_links(m, _i, 2, TS_BLACKHOLE);
+    parts_wait(hold, ENSEMBLES - 2);
+    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 0);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
+    ck_assert(pdk_hold_valid(hold));
+    ts_sleep_ms(SESSION_MS + 500); /* by now the servers have ended the sessions of the lost parts */
+    ck_assert(pdk_hold_valid(hold));
+    const pdk_hold *old = pdk_hold_part(hold, _i);
+    ck_assert_int_ne(pdk_hold_reason(old), PDK_REASON_NONE);
+    member_links(m, _i, 2, TS_PASS);
+    parts_wait(hold, ENSEMBLES);
+    ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, _i)), before);
+    ck_assert(!pdk_hold_valid(old));
+    ck_assert_int_eq(pdk_hold_token(old), before); /* it lives as long as the whole */
+    ck_assert_int_eq(ts_lost_count(told), 0);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+/* In time: before anybody else is granted. What is left is released at once. */
+START_TEST(three_of_five_cut_off_is_lost) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m);
+    ts_lost *told = ts_lost_watch(hold);
+    parts_wait(hold, ENSEMBLES);
+    ts_answer *answer = _i ? member_thread(other, PDK_FOREVER) : member_async(other, PDK_FOREVER);
+    member_links(m, _i, 3, TS_BLACKHOLE);
+    ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
+    ck_assert(!pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
+    ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_LOST);
+    ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
+    ck_assert_int_lt(ts_lost_at_ns(told), ts_answer_at_ns(answer));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(ts_lost_count(told), 1);
+    member_links(m, _i, 3, TS_PASS);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+/* Not one of the sessions' own threads: the holder looks. */
+START_TEST(who_looks_finds_it_invalid_for_good) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m);
+    parts_wait(hold, ENSEMBLES);
+    member_links(m, 0, 3, TS_BLACKHOLE);
+    while (pdk_hold_valid(hold))
+        ;
+    member_links(m, 0, 3, TS_PASS);
+    for (int i = 0; i < 100; i++) {
+        ck_assert(!pdk_hold_valid(hold));
+        ts_sleep_ms(10);
+    }
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+/* ---- a part is lost by its node, or its session */
+
+static void wait_token_beyond(const pdk_hold *hold, int i, int64_t before) {
+    for (int64_t until = ts_now_ms() + ts_patience(PATIENCE_MS); pdk_hold_token(pdk_hold_part(hold, i)) == before;) {
+        ck_assert_int_lt(ts_now_ms(), until);
+        ts_sleep_ms(5);
+    }
+}
+
+START_TEST(a_part_is_taken_again) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m);
+    parts_wait(hold, ENSEMBLES);
+    for (int i = 0; i < 3; i++) { /* more than may be missing at a time */
+        int64_t before = pdk_hold_token(pdk_hold_part(hold, i));
+        if (_i)
+            ck_assert_int_eq(ts_expire(m->client[i]->proxy, majority_server(i)), 0);
+        else
+            ck_assert_int_eq(ts_delete(majority_server(i), pdk_hold_node(pdk_hold_part(hold, i))), 0);
+        wait_token_beyond(hold, i, before);
+        parts_wait(hold, ENSEMBLES);
+    }
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+static void act_slowly(pdk_hold *hold, void *user) {
+    (void)user;
+    ck_assert(!pdk_hold_valid(hold));
+    ts_sleep_ms(100);
+}
+
+/* Three nodes are deleted at about the same time: the word of it comes from three sessions. */
+START_TEST(lost_once) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    m->options.need = 4; /* so that one that is back soon does not save it */
+    pdk_hold *hold = member_take(m);
+    ts_lost *told = ts_lost_watch_with(hold, act_slowly, NULL);
+    parts_wait(hold, ENSEMBLES);
+    for (int i = 0; i < ENSEMBLES; i++)
+        member_links(m, i, 1, TS_BLACKHOLE);
+    ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
+    for (int i = 0; i < ENSEMBLES; i++)
+        member_links(m, i, 1, TS_PASS);
+    majority_nodes(path, 0); /* before the release */
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert(ts_lost_wait_freed(told, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_lost_count(told), 1);
+    ck_assert_int_eq(ts_lost_freed(told), 1);
+}
+END_TEST
+
+/* ---- some are down from the beginning */
+
+START_TEST(two_are_down) {
+    const char *path = ts_fresh_path();
+    majority_server_down(0);
+    majority_server_down(3);
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    m->options.patience_ms = 300;
+    int64_t begun = ts_now_ms();
+    pdk_hold *hold = member_take(m);
+    ck_assert_int_lt(ts_now_ms() - begun, ts_patience(5000));
+    ck_assert_ptr_null(pdk_hold_part(hold, 0));
+    ck_assert(!pdk_hold_valid(pdk_hold_part(hold, 0)));
+    ck_assert_int_eq(parts_held(hold), 3);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+START_TEST(three_are_down) {
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = NULL;
+    struct member *m = member_new(path, SESSION_MS, NULL);
+    member_links(m, 1, 3, TS_CUT);
+    ck_assert_int_eq(member_acquire(m, 1500, &hold), PDK_UNAVAILABLE);
+    ck_assert(strstr(pdk_error_text(), path));
+    ck_assert_int_eq(member_acquire(m, 0, &hold), PDK_UNAVAILABLE);
+    majority_nodes(path, 0);
+    ts_answer *answer = member_async(m, PDK_FOREVER), *blocked = member_thread(m, PDK_FOREVER);
+    ts_sleep_ms(1500);
+    ck_assert_int_eq(ts_answer_count(answer), 0);
+    member_links(m, 1, 3, TS_PASS);
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)) || ts_answer_wait(blocked, ts_patience(PATIENCE_MS)));
+    ts_answer *one = ts_answer_count(answer) > 0 ? answer : blocked, *two = one == answer ? blocked : answer;
+    ck_assert_int_eq(ts_answer_release(one), PDK_OK);
+    ck_assert(ts_answer_wait(two, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_answer_release(two), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+/* ---- others */
+
+START_TEST(a_try) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = NULL, *none = NULL;
+    ck_assert_int_eq(member_acquire(m, 0, &hold), PDK_OK);
+    parts_wait(hold, ENSEMBLES);
+    ck_assert_int_eq(member_acquire(other, 0, &none), PDK_BUSY);
+    ck_assert_ptr_null(none);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    majority_nodes(path, 0);
+    /* somebody has a minority, which is all the same to a try */
+    pdk_hold *first = ts_bench_acquire(other->lock[0], 5000), *last = ts_bench_acquire(other->lock[4], 5000);
+    ck_assert_int_eq(member_acquire(m, 0, &hold), PDK_OK);
+    ck_assert_int_eq(parts_held(hold), 3);
+    pdk_hold_release(first);
+    pdk_hold_release(last);
+    parts_wait(hold, ENSEMBLES);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+START_TEST(the_deadline) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m), *none = NULL;
+    ck_assert_int_eq(member_acquire(other, 500, &none), PDK_TIMEOUT);
+    ck_assert_ptr_null(none);
+    ts_answer *answer = member_async(other, PDK_FOREVER);
+    int32_t ahead = -1;
+    while (pdk_claim_position(ts_answer_claim(answer), &ahead) != PDK_OK)
+        ts_sleep_ms(5);
+    ck_assert_int_eq(ahead, 1);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(answer)), PDK_OK);
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_answer_status(answer), PDK_CANCELED);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+/* A thread that holds it is told so, also by a part that was taken again. */
+START_TEST(it_belongs_to_its_thread) {
+    struct member *m = member_new(ts_fresh_path(), SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m), *none = NULL;
+    parts_wait(hold, ENSEMBLES);
+    int64_t before = pdk_hold_token(pdk_hold_part(hold, 1));
+    ck_assert_int_eq(ts_delete(majority_server(1), pdk_hold_node(pdk_hold_part(hold, 1))), 0);
+    wait_token_beyond(hold, 1, before);
+    parts_wait(hold, ENSEMBLES);
+    ck_assert_int_eq(pdk_lock_acquire(m->lock[1], 1000, &none), PDK_DEADLOCK);
+    pdk_hold_detach_thread(hold);
+    ck_assert_int_eq(pdk_lock_acquire(m->lock[1], 200, &none), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("majority");
+    TCase *all = majority_case(suite, "majority");
+    tcase_add_test(all, granted_with_enough_and_completed);
+    tcase_add_test(all, asynchronously);
+    tcase_add_loop_test(all, two_of_five_cut_off_goes_on, 0, 2);
+    tcase_add_loop_test(all, three_of_five_cut_off_is_lost, 0, 2);
+    tcase_add_test(all, who_looks_finds_it_invalid_for_good);
+    tcase_add_loop_test(all, a_part_is_taken_again, 0, 2);
+    tcase_add_test(all, lost_once);
+    tcase_add_test(all, two_are_down);
+    tcase_add_test(all, three_are_down);
+    tcase_add_test(all, a_try);
+    tcase_add_test(all, the_deadline);
+    tcase_add_test(all, it_belongs_to_its_thread);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

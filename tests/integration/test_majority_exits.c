@@ -1,0 +1,276 @@
+/* However a majority, or the claim of one, ends: sessions that are closed, objects that are dropped, threads that are cancelled and
+ * interrupted, claims that are cancelled, in a queue and between two rounds. Nothing is left. */
+#include <glib.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "majority_bench.h"
+#include "ts_check.h"
+#include "ts_clock.h"
+#include "ts_observer.h"
+
+enum { SESSION_MS = 3000, PATIENCE_MS = 15000, CLOSE_MS = 5000 };
+
+static struct member *m;
+static const char *path;
+
+static void make_it(void) {
+    path = ts_fresh_path();
+    m = member_new(path, SESSION_MS, NULL);
+}
+
+/* From now on every round falls short. */
+static void no_majority(void) {
+    m->options.patience_ms = 50;
+    member_links(m, 2, 3, TS_CUT);
+}
+
+static void heal(void) { member_links(m, 2, 3, TS_PASS); }
+
+static void await(ts_answer *answer, pdk_status status) {
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(status));
+    ck_assert_int_eq(ts_answer_count(answer), 1);
+}
+
+/* Another one gets it, and nothing is left. */
+static void check_clean(void) {
+    struct member *other = member_new(path, SESSION_MS, NULL);
+    ck_assert_int_eq(pdk_hold_release(member_take(other)), PDK_OK);
+    majority_nodes(path, 0);
+}
+
+/* ---- sessions that are closed */
+
+START_TEST(the_session_that_tells_is_closed) {
+    make_it();
+    pdk_hold *hold = member_take(m);
+    ts_lost *told = ts_lost_watch(hold);
+    parts_wait(hold, ENSEMBLES);
+    if (_i) { /* its part is missing, or on its way */
+        member_links(m, 0, 1, TS_CUT);
+        parts_wait(hold, ENSEMBLES - 1);
+        member_links(m, 0, 1, TS_PASS);
+    }
+    ck_assert_int_eq(pdk_session_close(m->client[0]->session, CLOSE_MS), PDK_OK);
+    ck_assert(!pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
+    ck_assert_int_eq(ts_lost_count(told), 1);
+    for (int i = 1; i < ENSEMBLES; i++)
+        ck_assert(ts_wait_children(majority_server(i), m->path[i], 0, ts_patience(PATIENCE_MS))); /* at once */
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    check_clean();
+}
+END_TEST
+
+START_TEST(other_sessions_are_closed) {
+    make_it();
+    pdk_hold *hold = member_take(m);
+    ts_lost *told = ts_lost_watch(hold);
+    parts_wait(hold, ENSEMBLES);
+    for (int i = 3; i < 5; i++)
+        ck_assert_int_eq(pdk_session_close(m->client[i]->session, CLOSE_MS), PDK_OK);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_reason(pdk_hold_part(hold, 4)), PDK_REASON_CLOSED);
+    ts_sleep_ms(200);
+    ck_assert_int_eq(parts_held(hold), 3);
+    ck_assert_int_eq(ts_lost_count(told), 0);
+    ck_assert_int_eq(pdk_session_close(m->client[2]->session, CLOSE_MS), PDK_OK);
+    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(ts_lost_reason(told), PDK_REASON_CLOSED);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    check_clean();
+}
+END_TEST
+
+/* _i: a thread is blocked. Between two rounds nothing of it is in any queue. */
+START_TEST(closed_between_rounds) {
+    make_it();
+    no_majority();
+    ts_answer *answer = _i ? member_thread(m, PDK_FOREVER) : member_async(m, PDK_FOREVER);
+    ts_sleep_ms(2000); /* by now the pauses are long */
+    ck_assert_int_eq(pdk_session_close(m->client[0]->session, CLOSE_MS), PDK_OK);
+    await(answer, PDK_CLOSED);
+    heal();
+    check_clean();
+}
+END_TEST
+
+START_TEST(closed_before) {
+    make_it();
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(pdk_session_close(m->client[1]->session, CLOSE_MS), PDK_OK);
+    ck_assert_int_eq(member_acquire(m, 5000, &hold), PDK_CLOSED); /* it is an error to name it */
+    ck_assert_ptr_null(hold);
+    check_clean();
+}
+END_TEST
+
+START_TEST(closed_meanwhile) {
+    make_it();
+    struct member *other = member_new(path, SESSION_MS, NULL);
+    pdk_hold *first = ts_bench_acquire(other->lock[0], 5000), *hold = NULL;
+    ts_answer *answer = _i ? member_thread(m, PDK_FOREVER) : member_async(m, PDK_FOREVER);
+    ck_assert(ts_wait_children(majority_server(0), m->path[0], 2, ts_patience(PATIENCE_MS)));
+    for (int i = 1; i < 3; i++)
+        ck_assert_int_eq(pdk_session_close(m->client[i]->session, CLOSE_MS), PDK_OK);
+    pdk_hold_release(first);
+    await(answer, PDK_OK);
+    hold = ts_answer_hold(answer);
+    ck_assert_int_eq(parts_held(hold), 3);
+    ck_assert_ptr_null(pdk_hold_part(hold, 1));
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    check_clean();
+}
+END_TEST
+
+/* ---- objects that are dropped */
+
+START_TEST(a_lock_is_dropped_while_it_is_held) {
+    make_it();
+    pdk_hold *hold = member_take(m);
+    parts_wait(hold, ENSEMBLES);
+    member_drop_lock(m, 1);
+    ck_assert_int_eq(parts_held(hold), ENSEMBLES);
+    ck_assert_int_eq(ts_delete(majority_server(1), pdk_hold_node(pdk_hold_part(hold, 1))), 0);
+    parts_wait(hold, ENSEMBLES - 1);
+    ts_sleep_ms(300);
+    ck_assert_int_eq(parts_held(hold), ENSEMBLES - 1); /* it is not taken again */
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    check_clean();
+}
+END_TEST
+
+START_TEST(locks_are_dropped_while_it_waits) {
+    make_it();
+    struct member *other = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = member_take(other);
+    ts_answer *answer = member_async(m, PDK_FOREVER);
+    ck_assert(ts_wait_children(majority_server(0), m->path[0], 2, ts_patience(PATIENCE_MS)));
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(ts_answer_count(answer), 0);
+        member_drop_lock(m, i);
+        ts_sleep_ms(100); /* it goes on to the next */
+    }
+    await(answer, PDK_CANCELED);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    check_clean();
+}
+END_TEST
+
+/* ---- threads and claims */
+
+static void *acquire(void *unused) {
+    pdk_hold *hold = NULL;
+    (void)unused;
+    member_acquire(m, PDK_FOREVER, &hold);
+    return NULL;
+}
+
+/* _i: between two rounds; or behind another one. */
+START_TEST(a_cancelled_thread) {
+    pthread_t thread;
+    void *result = NULL;
+    make_it();
+    struct member *other = member_new(path, SESSION_MS, NULL);
+    pdk_hold *hold = _i ? NULL : member_take(other);
+    if (_i)
+        no_majority();
+    ck_assert_int_eq(pthread_create(&thread, NULL, acquire, NULL), 0);
+    ts_sleep_ms(1000);
+    ck_assert_int_eq(pthread_cancel(thread), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    pdk_hold_release(hold);
+    heal();
+    check_clean();
+}
+END_TEST
+
+static void *ensure(void *hold) {
+    pdk_hold_ensure(hold, 1600); /* it waits: the links are silent */
+    return NULL;
+}
+
+START_TEST(a_thread_is_cancelled_in_ensure) {
+    pthread_t thread;
+    void *result = NULL;
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.server_tick_ms = 200;
+    path = ts_fresh_path();
+    m = member_new(path, SESSION_MS, &options);
+    pdk_hold *hold = member_take(m);
+    member_links(m, 0, 5, TS_BLACKHOLE);
+    while (pdk_hold_remaining_ms(hold) > 1500)
+        ts_sleep_ms(5);
+    ck_assert_int_eq(pthread_create(&thread, NULL, ensure, hold), 0);
+    ts_sleep_ms(200);
+    ck_assert_int_eq(pthread_cancel(thread), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    member_links(m, 0, 5, TS_PASS);
+    pdk_hold_release(hold);
+    check_clean();
+}
+END_TEST
+
+static pdk_interrupt *interrupt;
+
+static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_hold **out) {
+    (void)unused;
+    pdk_interrupt_attach(interrupt);
+    pdk_status status = member_acquire(m, timeout_ms, out);
+    pdk_interrupt_detach();
+    return status;
+}
+
+START_TEST(an_interrupted_thread) {
+    make_it();
+    no_majority();
+    ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
+    ts_answer *answer = ts_answer_block(acquire_with_interrupt, NULL, PDK_FOREVER);
+    ts_sleep_ms(1000);
+    pdk_interrupt_raise(interrupt);
+    await(answer, PDK_CANCELED);
+    pdk_interrupt_unref(interrupt);
+    heal();
+    check_clean();
+}
+END_TEST
+
+START_TEST(a_cancelled_claim) {
+    int32_t ahead;
+    make_it();
+    no_majority();
+    ts_answer *answer = member_async(m, PDK_FOREVER);
+    ts_sleep_ms(1000);
+    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(answer), &ahead), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(answer)), PDK_OK);
+    await(answer, PDK_CANCELED);
+    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(answer)), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(answer), &ahead), PDK_NOT_HELD);
+    heal();
+    check_clean();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("majority_exits");
+    TCase *all = majority_case(suite, "majority_exits");
+    tcase_add_loop_test(all, the_session_that_tells_is_closed, 0, 2);
+    tcase_add_test(all, other_sessions_are_closed);
+    tcase_add_loop_test(all, closed_between_rounds, 0, 2);
+    tcase_add_test(all, closed_before);
+    tcase_add_loop_test(all, closed_meanwhile, 0, 2);
+    tcase_add_test(all, a_lock_is_dropped_while_it_is_held);
+    tcase_add_test(all, locks_are_dropped_while_it_waits);
+    tcase_add_loop_test(all, a_cancelled_thread, 0, 2);
+    tcase_add_test(all, a_thread_is_cancelled_in_ensure);
+    tcase_add_test(all, an_interrupted_thread);
+    tcase_add_test(all, a_cancelled_claim);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

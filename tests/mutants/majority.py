@@ -1,0 +1,89 @@
+"""Mutants of majorities: of what comes next, judged by the model and by unit tests; and of what carries it out, judged by five
+ensembles in simulated time (tests/fakes/test_driver_majority.c).
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+CORE = "src/core/majority.c"
+WORLD = "tests/model/majority_world.c"
+TAKING = "src/grant/taking.c"
+PARTS = "src/grant/parts.c"
+CALLS = "src/grant/parts_calls.c"
+ALL = "src/grant/all.c"
+MUTANTS = {
+    # In every order of events.
+    "majority: fewer than needed are enough": (CORE, "majority", [
+        ("how_many(m, PDK__RIGHT_HELD) >= m->need", "how_many(m, PDK__RIGHT_HELD) + 1 >= m->need")]),
+    "majority: the lease is that of one more": (CORE, "majority", [
+        ("return largest[need - 1];", "return largest[need > 1 ? need - 2 : 0];")]),
+    "majority: the last open right comes first": (CORE, "majority", [
+        ("    for (uint32_t i = 0; i < m->count; i++)\n        if (m->rights[i] == is) {",
+         "    for (uint32_t i = m->count; i-- > 0;)\n        if (m->rights[i] == is) {"),
+        (WORLD, "config->turned ? (ensemble + N - caller) % N : ensemble", "caller % 2 ? ensemble : N - 1 - ensemble"),
+        (WORLD, "config->turned ? ((int)place + caller) % N : (int)place", "caller % 2 ? (int)place : N - 1 - (int)place")]),
+    "majority: who is tired goes on waiting": (CORE, "majority", [
+        (" || m->tired)", ")")]),
+    "majority: a busy ensemble is passed over": (WORLD, "majority", [
+        ("    if (cut && taking &&", "    if (taking &&")]),
+    "majority: what was lost is still held": (CORE, "majority", [
+        ("    m->rights[which] = PDK__RIGHT_LOST;", "    ;"),
+        (WORLD, "            give_back(w, caller, i);\n        } else if (asked && c->claims[i] == MAJORITY_GRANTED)",
+         "            c->lapsed[i] = 0;\n        } else if (asked && c->claims[i] == MAJORITY_GRANTED)")]),
+    "majority: a round that falls short waits for more": (CORE, "majority", [
+        ("- how_many(m, PDK__RIGHT_LOST) < m->need", "- how_many(m, PDK__RIGHT_LOST) < 1")]),
+    "majority: nothing is given back between rounds": (WORLD, "majority", [
+        ("    give_all_back(w, caller);\n    pdk__majority_anew(m);",
+         "    for (int i = 0; i < N; i++)\n        if (c->claims[i] == MAJORITY_GRANTED)\n            c->claims[i] = MAJORITY_NONE;\n"
+         "    pdk__majority_anew(m);")]),
+    "majority: no look at a loss": (WORLD, "majority", [
+        ("    if (!looks_valid(&w->callers[caller])) {", "    if (false) {")]),
+    "majority: no look before a part is counted again": (WORLD, "majority", [
+        ("c->phase == MAJORITY_HOLDS && !looks_valid(c)", "false"),
+        ("    if (!looks_valid(&w->callers[caller])) {", "    if (!enough(&w->callers[caller])) {"),
+        ("c->phase == MAJORITY_HOLDS && !c->invalid && !enough(c))\n        kinds", "false)\n        kinds")]),
+    "majority: a deadline is only for a right that is waited for": (CORE, "majority_core", [
+        ("    m->late = m->late || !in_time;", "    (void)in_time;")]),
+    "majority: a refused right is asked for again": (CORE, "majority_core", [
+        ("        if (m->rights[i] != PDK__RIGHT_REFUSED)\n", "")]),
+    "majority: a try that is busy begins anew": (CORE, "majority_core", [
+        ("m->is_try && passed > 0 ?", "false ?")]),
+    "majority: pauses do not grow": (CORE, "majority_core", [
+        ("        up_to *= 2;", "        ;")]),
+    "majority: pauses are not random": (CORE, "majority_core", [
+        ("(int64_t)(random % (uint64_t)(up_to / 2))", "(int64_t)(random % 1)")]),
+    "majority: who holds something waits for ever": (CORE, "majority_core", [
+        ("how_many(m, PDK__RIGHT_HELD) > 0 ?", "false ?")]),
+    # In five ensembles, in simulated time.
+    "majority: a silent ensemble is waited for": (TAKING, "parts", [
+        ("pdk__majority_impatient(since, patience, now)", "false")]),
+    "majority: a right that is waited for is silent": (TAKING, "parts", [
+        ("pdk__queue_is_confirmed(r->right.queue) ? now", "false ? now")]),
+    "majority: a pause has no end": (TAKING, "parts", [
+        ("    if (rung && t->m.pauses) {", "    if (false) {")]),
+    "majority: a lost part is not taken again": (PARTS, "majorities", [
+        ("pdk_reason_name(reason));\n    take_again(part);", "pdk_reason_name(reason));")]),
+    "majority: the rest is not taken in the background": (PARTS, "parts", [
+        ("i < parts->count && stands; i++)\n        complete", "false && i < parts->count; i++)\n        complete")]),
+    "majority: a part that comes too late is counted": (PARTS, "majorities", [
+        ("    if (!pdk_hold_valid(part->whole)) {\n        part->before", "    if (false) {\n        part->before"),
+        (CALLS, "    } while (!valid && !gone);", "    } while (false);"),
+        ("src/grant/hold.c", "if (hold->parts ? pdk__parts_valid(hold)", "if (hold->parts && pdk__parts_valid(hold))\n            return true;\n        if (hold->parts)\n            return false;\n        if (hold->parts ? false")]),
+    "majority: a lost whole keeps what is left": (PARTS, "majorities", [
+        ("    if (pdk__parts_some_suffice(whole->parts))\n        pdk__parts_release(whole->parts);\n    pdk_hold_unref", "    pdk_hold_unref")]),
+    "majority: a released whole goes on taking": (PARTS, "majorities", [
+        ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
+    "majority: fewer parts keep it valid": (CALLS, "majorities", [
+        ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->need - 1)"),
+        ("gone > parts->count - parts->need", "gone > parts->count - parts->need + 1")]),
+    "majority: all parts are needed": (CALLS, "majorities", [
+        ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->count)"),
+        ("gone > parts->count - parts->need", "gone > 0")]),
+    "majority: what was replaced stays": (PARTS, "parts", [
+        ("        if (nobody_reads && !atomic_load(&hold->shown))", "        if (false)")]),
+    "majority: what was seen is freed": (PARTS, "parts", [
+        ("nobody_reads && !atomic_load(&hold->shown)", "nobody_reads")]),
+    "majority: two servers of one ensemble are two": ("recipes/all.c", "majority_input", [
+        ("            if (server)\n", "            if (false)\n")]),
+    "majority: a minority suffices": ("recipes/all.c", "majority_input", [
+        (" || (o->need > 0 && (size_t)o->need <= count / 2)", "")]),
+}
