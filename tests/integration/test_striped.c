@@ -34,7 +34,7 @@ START_TEST(a_key_is_its_stripe) {
     ck_assert_int_eq(stripes_queued(path, 1), 1);
     ck_assert_int_gt(pdk_hold_token(hold), 0);
     ck_assert_int_eq(pdk_striped_acquire(theirs, same[1], 0, &more), PDK_BUSY);
-    ck_assert_int_eq(pdk_striped_acquire(theirs, same[1], 50, &more), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_striped_acquire(theirs, same[1], ts_patience(500), &more), PDK_TIMEOUT);
     ck_assert_int_eq(pdk_striped_acquire(ours, same[1], 1000, &more), PDK_DEADLOCK);
     ck_assert_int_eq(pdk_striped_acquire(theirs, other, ts_patience(5000), &more), PDK_OK);
     ck_assert_int_eq(pdk_striped_stripe(theirs, more), 3);
@@ -150,7 +150,7 @@ START_TEST(any_takes_each_stripe_once) {
         stripes_await(path, i + 1, 0);
     }
     refused(pdk_striped_acquire_any(ours, 0, &more), PDK_BUSY, "somebody is ahead in every stripe");
-    ck_assert_int_eq(pdk_striped_acquire_any(theirs, 100, &more), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_striped_acquire_any(theirs, ts_patience(500), &more), PDK_TIMEOUT);
     stripes_await(path, N, 0);
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
@@ -181,10 +181,10 @@ START_TEST(any_and_then_a_key) {
     refused(pdk_lock_acquire(lock, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it");
     refused(pdk_lock_acquire(plain, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it by another");
     refused(pdk_striped_acquire(ours, other, 0, &more), PDK_BUSY, "");
-    refused(pdk_striped_acquire_any(ours, 100, &more), PDK_TIMEOUT, "");
+    refused(pdk_striped_acquire_any(ours, ts_patience(500), &more), PDK_TIMEOUT, "");
     for (int i = 0; i < N; i++)
         pdk_hold_detach_thread(holds[i]);
-    refused(pdk_striped_acquire(ours, other, 100, &more), PDK_TIMEOUT, "");
+    refused(pdk_striped_acquire(ours, other, ts_patience(500), &more), PDK_TIMEOUT, "");
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
     ck_assert_int_eq(pdk_striped_acquire(ours, other, ts_patience(5000), &more), PDK_OK);
