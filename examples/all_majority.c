@@ -2,7 +2,6 @@
  * Works under a majority of locks, one in each of several ensembles that know nothing of each other. It goes on while most of them answer.
  *
  *     all_majority HOSTS HOSTS HOSTS        one argument for each ensemble, such as zk-a:2181 zk-b:2181 zk-c:2181
- *
  * One ensemble with three or five servers is the better majority. This is for where several exist, and none of them may be a single
  * point of failure: docs/recipes/majority.md.
  */
@@ -50,7 +49,6 @@ static pdk_status work(const pdk_hold *hold) {
             return PDK_LOST;
         if (held(hold) != before)
             printf("working: %d of %d are held\n", before = held(hold), pdk_hold_parts(hold));
-        fflush(stdout);
         usleep(10000);
     }
     return PDK_OK;
@@ -60,12 +58,13 @@ int main(int argc, char **argv) {
     pdk_all_options options = PDK_ALL_OPTIONS_INIT;
     pdk_hold *hold = NULL;
     int count = argc - 1;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     pdk_status status = count >= 3 && count <= MOST ? PDK_OK : PDK_INVALID;
     for (int i = 0; i < count && status == PDK_OK; i++)
         status = open_one(i, argv[i + 1]);
     if (status != PDK_OK)
         return failed("open", status);
-    options.need = count / 2 + 1; /* any two majorities have a lock in common */
+    options.need = count / 2 + 1; /* any two majorities share a lock */
     status = pdk_acquire_all(set, (size_t)count, 30000, &options, &hold);
     if (status != PDK_OK)
         return failed("acquire", status);

@@ -1,7 +1,9 @@
 /* Making sure that a hold stays valid for so long: a renewal is asked for, and waited for.
  *
  *     one right:       renew ──the lease is longer, or the hold has ended──► answered
- *     several rights:  part ──answered──► next part … ──► as many as are needed have enough? ──► answered; else from the first again
+ *     several rights:  part ──answered──► next part … ──► all of them still have enough? ──► answered; else from the first again
+ *
+ *     some suffice:    each part has a turn of 20 ms, again and again, until as many as are needed have enough
  *
  * Each part is ensured in its own session. Its answer is carried to the next one as a callback, since no thread may have two
  * monitors; the last answer is told where the whole tells.
@@ -93,35 +95,37 @@ static struct ensuring *ensuring_new(pdk_hold *hold, int64_t ms, const char *nam
 
 /* ---- several rights */
 
-/* How long one part is looked after where some suffice, before the next: some may not answer. */
+/* How long one part is ensured, before the next is, where some suffice: some may not answer. */
 #define TURN (20 * PDK__MS)
 
-/* NULL: that part is not held. */
-static struct ensuring *part_new(const pdk_hold *whole, guint i, int64_t ms, const char *name, int64_t until) {
-    struct pdk_hold *hold = pdk__parts_take(whole->parts, i);
-    if (!hold)
-        return NULL;
-    if (pdk__parts_some_suffice(whole->parts))
-        until = MIN(until, pdk__now(hold->s) + TURN);
-    struct ensuring *e = ensuring_new(hold, ms, name, until);
+static int64_t turn_until(const pdk_hold *whole, int64_t until) {
+    return pdk__parts_some_suffice(whole->parts) ? MIN(until, pdk__now(whole->s) + TURN) : until;
+}
+
+/* What the answer of one part is to the whole. */
+static pdk_status heed(const pdk_hold *whole, pdk_status status) {
+    return pdk__parts_some_suffice(whole->parts) && status != PDK_INVALID ? PDK_OK : status;
+}
+
+/* Every part has been ensured, or has had its turn. TIMEOUT: once more. The renewal of the last part takes time from the first. */
+static pdk_status all_ensured(const pdk_hold *whole, int64_t ms, int64_t until, const char *name) {
+    bool valid = pdk_hold_valid(whole);
+    if (valid && pdk__parts_remaining_ms(whole) >= ms)
+        return PDK_OK;
+    if (!pdk__parts_some_suffice(whole->parts))
+        return PDK_TIMEOUT;
+    if (!valid)
+        return pdk__fail(PDK_LOST, "%s: %s: %s", name, whole->node, pdk_status_text(PDK_LOST));
+    if (pdk__now(whole->s) >= until)
+        return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", name, whole->node);
+    return PDK_TIMEOUT;
+}
+
+static struct ensuring *ensuring_part(const pdk_hold *whole, guint i, int64_t ms, const char *name, int64_t until) {
+    pdk_hold *hold = pdk__parts_take(whole->parts, i);
+    struct ensuring *e = hold ? ensuring_new(hold, ms, name, turn_until(whole, until)) : NULL;
     pdk_hold_unref(hold);
     return e;
-}
-
-/* What a part's answer is for the whole. Where some suffice, the others may make up for it. */
-static pdk_status of_whole(const pdk_hold *whole, pdk_status of_part) {
-    return pdk__parts_some_suffice(whole->parts) && of_part != PDK_INVALID ? PDK_OK : of_part;
-}
-
-/* Every part has had its turn. TIMEOUT: once more, since the renewal of the last part takes time from the first. */
-static pdk_status judge_round(const pdk_hold *whole, int64_t ms, const char *name, int64_t until) {
-    if (!pdk_hold_valid(whole))
-        return pdk__fail(PDK_LOST, "%s: %s: %s", name, whole->node, pdk_status_text(PDK_LOST));
-    if (pdk__parts_remaining_ms(whole) >= ms)
-        return PDK_OK;
-    if (pdk__now(whole->s) < until)
-        return PDK_TIMEOUT;
-    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", name, whole->node);
 }
 
 static pdk_status ensure_parts(const pdk_hold *whole, int64_t ms, int64_t until) {
@@ -129,11 +133,11 @@ static pdk_status ensure_parts(const pdk_hold *whole, int64_t ms, int64_t until)
     while (status == PDK_TIMEOUT) {
         status = PDK_OK;
         for (guint i = 0; i < whole->parts->count && status == PDK_OK; i++) {
-            struct ensuring *e = part_new(whole, i, ms, ensure_name, until);
-            status = e ? of_whole(whole, pdk__call_wait(&e->call)) : PDK_OK;
+            struct ensuring *e = ensuring_part(whole, i, ms, ensure_name, until);
+            status = e ? heed(whole, pdk__call_wait(&e->call)) : PDK_OK;
         }
         if (status == PDK_OK)
-            status = judge_round(whole, ms, ensure_name, until);
+            status = all_ensured(whole, ms, until, ensure_name);
     }
     return status;
 }
@@ -176,43 +180,35 @@ static void whole_over(struct whole *w, pdk_status status) {
 
 static void part_ensured(pdk_status status, void *user);
 
-static pdk_status start_part(struct whole *w, guint i) {
-    struct ensuring *e = part_new(w->hold, i, w->ms, ensure_async_name, w->until);
-    if (!e)
-        return PDK_NOT_HELD;
-    atomic_fetch_add(&w->refs, 1);
-    e->whole = w;
-    e->call.answered = part_ensured;
-    e->call.user = w;
-    return pdk__call_start(&e->call);
-}
-
-/* PDK__WAITS: for the answer of a part. */
-static pdk_status ensure_next(struct whole *w) {
-    pdk_status status = PDK_OK;
-    while (status == PDK_OK) {
-        while (w->next < w->hold->parts->count && status == PDK_OK) {
-            status = start_part(w, w->next++);
-            if (status == PDK_OK)
-                return PDK__WAITS;
-            status = of_whole(w->hold, status);
+/* true: a part is being ensured. false: *status is that of the whole. */
+static bool ensure_next(struct whole *w, pdk_status *status) {
+    for (;;) {
+        if (w->next == w->hold->parts->count) {
+            *status = all_ensured(w->hold, w->ms, w->until, ensure_async_name);
+            if (*status != PDK_TIMEOUT)
+                return false;
+            w->next = 0;
         }
-        if (status == PDK_OK)
-            status = judge_round(w->hold, w->ms, ensure_async_name, w->until);
-        if (status != PDK_TIMEOUT)
-            return status;
-        w->next = 0;
-        status = PDK_OK;
+        struct ensuring *e = ensuring_part(w->hold, w->next++, w->ms, ensure_async_name, w->until);
+        if (!e)
+            continue;
+        atomic_fetch_add(&w->refs, 1);
+        e->whole = w;
+        e->call.answered = part_ensured;
+        e->call.user = w;
+        *status = pdk__call_start(&e->call);
+        if (*status == PDK_OK)
+            return true;
+        *status = heed(w->hold, *status);
+        if (*status != PDK_OK)
+            return false;
     }
-    return status;
 }
 
 static void part_ensured(pdk_status status, void *user) {
     struct whole *w = user;
-    status = of_whole(w->hold, status);
-    if (status == PDK_OK)
-        status = ensure_next(w);
-    if (status == PDK__WAITS)
+    status = heed(w->hold, status);
+    if (status == PDK_OK && ensure_next(w, &status))
         return;
     atomic_fetch_add(&w->refs, 1);
     whole_over(w, status);
@@ -226,13 +222,14 @@ static pdk_status start_whole(pdk_hold *hold, int64_t ms, int64_t until, pdk_ans
     w->until = until;
     w->fn = fn;
     w->user = user;
-    pdk_status status = ensure_next(w);
-    if (status == PDK_OK) {
+    pdk_status status;
+    bool begun = ensure_next(w, &status);
+    if (!begun && status == PDK_OK) {
         atomic_fetch_add(&w->refs, 1);
         whole_over(w, status);
     }
     whole_unref(w);
-    return status == PDK__WAITS ? PDK_OK : status;
+    return begun ? PDK_OK : status;
 }
 
 /* ---- the public functions */

@@ -68,6 +68,8 @@ int64_t pdk__parts_remaining_ms(const struct pdk_hold *whole);
 void pdk__parts_ended(struct pdk_hold *whole);
 /* Lose the whole if too few parts are left, and the word of it has not come yet. */
 void pdk__parts_check(struct pdk_hold *whole);
+/* The newest hold of one part, with a reference; or NULL. */
+struct pdk_hold *pdk__parts_take(const struct pdk__parts *parts, guint i);
 void pdk__parts_detach_thread(const struct pdk_hold *whole);
 /* Again and again: what is released stays so. */
 void pdk__parts_release(struct pdk__parts *parts);

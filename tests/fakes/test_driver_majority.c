@@ -134,6 +134,7 @@ static void judge_in(void *subject, void *what) {
         went_on += is_valid && held < ENSEMBLES;
         if (!is_valid && w->invalid_since == 0)
             w->invalid_since = agenda.now;
+        ck_assert(is_valid || held == 0 || agenda.now < w->invalid_since + SECOND / 2); /* what is left is released */
         ck_assert(is_valid || w->losses == 1 || agenda.now < w->invalid_since + SECOND / 2); /* it is told */
     }
 }

@@ -206,6 +206,29 @@ START_TEST(the_busy_are_waited_for) {
 }
 END_TEST
 
+/* It is granted with the others, and goes on waiting for the first; the release ends that, too. */
+START_TEST(released_while_a_part_is_waited_for) {
+    pdk_status ok = PDK_OK;
+    begin();
+    block(1, true);
+    ask();
+    expect_answers_within(SECOND);
+    sim_call_in(&places[1].process, take_first_in, &places[1], NULL);
+    ensembles_pass(SECOND);
+    ck_assert_ptr_nonnull(theirs);
+    block(1, false);
+    ensembles_pass(5 * SECOND);
+    ck_assert_uint_eq(ensembles_nodes_in(0, NULL), 2);
+    sim_call_in(&places[0].process, release_in, NULL, &ok);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(ensembles_nodes(), 1);
+    sim_call_in(&places[1].process, release_theirs_in, NULL, NULL);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(ensembles_nodes(), 0);
+    ensembles_end();
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_parts");
     TCase *cases = tcase_create("driver_parts");
@@ -214,6 +237,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_long_silent_cost_nothing);
     tcase_add_test(cases, too_many_are_silent);
     tcase_add_test(cases, the_busy_are_waited_for);
+    tcase_add_test(cases, released_while_a_part_is_waited_for);
     suite_add_tcase(suite, cases);
     return suite;
 }

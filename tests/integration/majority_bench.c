@@ -5,7 +5,7 @@
 
 #include "ts_support.h"
 
-enum { IN_TIME_MS = 15000 };
+enum { IN_TIME_MS = 15000, TICK_MS = 200, PATIENCE_MS = 2000 };
 
 static ts_ensemble *ensembles[ENSEMBLES];
 static bool down[ENSEMBLES];
@@ -17,7 +17,7 @@ static void stop_servers(void) {
 }
 
 static void start_servers(void) {
-    const ts_ensemble_options options = {.nodes = 1, .tick_ms = 200};
+    const ts_ensemble_options options = {.nodes = 1, .tick_ms = TICK_MS};
     if (ensembles[0])
         return;
     for (int i = 0; i < ENSEMBLES; i++) {
@@ -63,9 +63,11 @@ struct member *member_new(const char *path, int session_ms, const pdk_session_op
     if (options)
         o = *options;
     o.session_timeout_ms = session_ms;
+    o.server_tick_ms = TICK_MS;
     o.open_in_background = 1; /* some may be down */
     m->options = (pdk_all_options)PDK_ALL_OPTIONS_INIT;
     m->options.need = NEED;
+    m->options.patience_ms = PATIENCE_MS; /* for a machine that is busy */
     for (int i = 0; i < ENSEMBLES; i++) {
         m->client[i] = ts_client_open_with(majority_server(i), NULL, &o);
         ck_assert_ptr_nonnull(m->client[i]);

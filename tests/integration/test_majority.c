@@ -9,7 +9,7 @@
 #include "ts_expire.h"
 #include "ts_observer.h"
 
-enum { SESSION_MS = 3000, PATIENCE_MS = 15000 };
+enum { SESSION_MS = 4000, PATIENCE_MS = 15000 };
 
 /* ---- all are up */
 
@@ -200,6 +200,7 @@ START_TEST(three_are_down) {
     const char *path = ts_fresh_path();
     pdk_hold *hold = NULL;
     struct member *m = member_new(path, SESSION_MS, NULL);
+    m->options.patience_ms = 300;
     member_links(m, 1, 3, TS_CUT);
     ck_assert_int_eq(member_acquire(m, 1500, &hold), PDK_UNAVAILABLE);
     ck_assert(strstr(pdk_error_text(), path));

@@ -9,7 +9,7 @@
 #include "ts_clock.h"
 #include "ts_observer.h"
 
-enum { SESSION_MS = 3000, PATIENCE_MS = 15000, CLOSE_MS = 5000 };
+enum { SESSION_MS = 4000, PATIENCE_MS = 15000, CLOSE_MS = 5000 };
 
 static struct member *m;
 static const char *path;
@@ -197,10 +197,7 @@ static void *ensure(void *hold) {
 START_TEST(a_thread_is_cancelled_in_ensure) {
     pthread_t thread;
     void *result = NULL;
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    options.server_tick_ms = 200;
-    path = ts_fresh_path();
-    m = member_new(path, SESSION_MS, &options);
+    make_it();
     pdk_hold *hold = member_take(m);
     member_links(m, 0, 5, TS_BLACKHOLE);
     while (pdk_hold_remaining_ms(hold) > 1500)

@@ -100,7 +100,7 @@ JUDGES = {
     "majority_core": Judge("tests/unit/test_majority.c", "tests/support/common/*.c", "src/core/majority.c",
                            packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "majorities": check_program("tests/fakes/test_driver_majority.c", "tests/fakes/ensembles_bench.c", *SUPPORT, needs="simulations"),
-    "parts": check_program("tests/fakes/test_driver_parts.c", "tests/fakes/ensembles_bench.c", *SUPPORT, needs="simulations"),
+    "parts": check_program("tests/fakes/test_driver_parts.c", "tests/fakes/ensembles_bench.c", *SUPPORT),
     "majority_input": server_program("tests/integration/test_majority_input.c", "tests/integration/refused.c"),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
     "striped_keys": server_program("tests/integration/test_striped.c", "tests/integration/stripes.c",

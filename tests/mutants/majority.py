@@ -64,13 +64,9 @@ MUTANTS = {
         ("pdk_reason_name(reason));\n    take_again(part);", "pdk_reason_name(reason));")]),
     "majority: the rest is not taken in the background": (PARTS, "parts", [
         ("i < parts->count && stands; i++)\n        complete", "false && i < parts->count; i++)\n        complete")]),
-    "majority: a part that comes too late is counted": (PARTS, "majorities", [
-        ("    if (!pdk_hold_valid(part->whole)) {\n        part->before", "    if (false) {\n        part->before"),
-        (CALLS, "    } while (!valid && !gone);", "    } while (false);"),
-        ("src/grant/hold.c", "if (hold->parts ? pdk__parts_valid(hold)", "if (hold->parts && pdk__parts_valid(hold))\n            return true;\n        if (hold->parts)\n            return false;\n        if (hold->parts ? false")]),
     "majority: a lost whole keeps what is left": (PARTS, "majorities", [
         ("    if (pdk__parts_some_suffice(whole->parts))\n        pdk__parts_release(whole->parts);\n    pdk_hold_unref", "    pdk_hold_unref")]),
-    "majority: a released whole goes on taking": (PARTS, "majorities", [
+    "majority: a released whole goes on taking": (PARTS, "parts", [
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
     "majority: fewer parts keep it valid": (CALLS, "majorities", [
         ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->need - 1)"),
@@ -85,5 +81,6 @@ MUTANTS = {
     "majority: two servers of one ensemble are two": ("recipes/all.c", "majority_input", [
         ("            if (server)\n", "            if (false)\n")]),
     "majority: a minority suffices": ("recipes/all.c", "majority_input", [
-        (" || (o->need > 0 && (size_t)o->need <= count / 2)", "")]),
+        (" || (o->need > 0 && (size_t)o->need <= count / 2)", ""),
+        (CORE, " && pdk__majority_meets(count, need)", "")]),
 }
