@@ -188,7 +188,7 @@ START_TEST(records_of_others) {
         pdk_hold *hold = NULL;
         ck_assert_int_eq(ts_set(ts_bench_server(), lease.record, records[i].data), 0);
         refused(pdk_lease_lock_acquire(lock, 0, &hold), records[i].status, records[i].word);
-        refused(pdk_lease_lock_acquire(lock, 300, &hold),
+        refused(pdk_lease_lock_acquire(lock, ts_patience(1000), &hold),
                 records[i].status == PDK_BUSY ? PDK_TIMEOUT : records[i].status, lease.path);
         ck_assert_ptr_null(hold);
     }
