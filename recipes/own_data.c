@@ -35,22 +35,17 @@ static void forget(struct pdk__own_write *w) {
         pdk__query_unref(g_steal_pointer(&w->query));
 }
 
-void pdk__own_write_begin(struct pdk__own_write *w) {
-    w->link.data = w;
-    g_queue_push_tail_link(&w->own->writes, &w->link);
-}
+void pdk__own_write_begin(struct pdk__own_write *w) { g_queue_push_tail_link(&w->own->writes, &w->link); }
 
 void pdk__own_write_leave(struct pdk__own_write *w) {
     forget(w);
-    if (w->link.data)
-        g_queue_unlink(&w->own->writes, &w->link);
-    w->link.data = NULL;
+    g_queue_unlink(&w->own->writes, &w->link);
     pdk__wake(&w->own->turns);
 }
 
 void pdk__own_write_free(struct pdk__own_write *w) {
-    g_clear_pointer(&w->data, g_bytes_unref);
-    g_clear_pointer(&w->digest, g_free);
+    g_bytes_unref(w->data);
+    g_free(w->digest);
 }
 
 pdk_status pdk__own_write_turn(struct pdk__own_write *w) {
@@ -136,11 +131,10 @@ static pdk_status judge_write(struct pdk__own_write *w) {
 
 /* A wish in front of our data is told to the hold, since the next write takes it away. */
 static void tell_wish(const struct pdk__own_write *w, const struct pdk__node_query *q) {
-    struct pdk__grant *grant = w->hold->grant;
+    struct pdk__grant *grant = w->hold->grant; /* the hold is valid */
     struct pdk__reply reply = q->stat;
     reply.data = g_bytes_get_data(q->data, &reply.data_size);
-    if (grant)
-        pdk__asked_read(grant, grant->entries[0], &reply);
+    pdk__asked_read(grant, grant->entries[0], &reply);
 }
 
 /* What stands there. OK: our data. UNAVAILABLE: write again. */
@@ -173,16 +167,13 @@ static pdk_status judge_look(struct pdk__own_write *w) {
 /* ---- the step */
 
 static pdk_status ended_how(struct pdk__own_write *w) {
-    forget(w);
-    if (w->call->s->ended != PDK_OK)
-        return pdk__session_usable(w->call->s, w->call->name);
     pdk_status status = w->hold->released ? PDK_NOT_HELD : PDK_LOST;
+    forget(w);
     return pdk__fail(status, "%s: %s: %s", w->call->name, w->hold->node, pdk_status_text(status));
 }
 
-static bool has_ended(const struct pdk__own_write *w) {
-    return w->call->s->ended != PDK_OK || w->hold->released || !pdk_hold_valid(w->hold);
-}
+/* The session's end was looked for with the turn. */
+static bool has_ended(const struct pdk__own_write *w) { return w->hold->released || !pdk_hold_valid(w->hold); }
 
 /* Until a request is in flight, or there is a status. UNAVAILABLE: a pause, or a connection. */
 static pdk_status go_on(struct pdk__own_write *w) {

@@ -30,7 +30,7 @@ struct pdk__own_write {
     GBytes *data; /* a reference; the whole node's */
     char *digest; /* of data */
     pdk_hold *hold;
-    GList link;               /* in own->writes, with data while it is there */
+    GList link;               /* in own->writes */
     struct pdk__query *query; /* under way; or NULL */
     bool looking;             /* the query is a GET */
     bool added;               /* the write under way added its digest to those that are unsure */

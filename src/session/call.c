@@ -103,8 +103,6 @@ static void step(struct pdk__call *c) {
     pdk_session *s = c->s;
     pdk__sleep_off(c->on, &c->sleeper);
     pdk_status status = c->kind->step(c);
-    if (status == PDK__WAITS && s->ended != PDK_OK)
-        status = pdk__session_usable(s, c->name);
     if (status != PDK__WAITS) {
         over(c, status);
         return;
@@ -159,6 +157,7 @@ bool pdk__calls_end(pdk_session *s) {
         struct pdk__call *c = of(s->monitor.all.sleepers.head->data);
         pdk__alarm_off(&c->alarm);
         step(c);
+        assert(s->monitor.all.sleepers.head != &c->link); /* no step waits any more */
     }
     return !s->monitor.all.sleepers.head;
 }

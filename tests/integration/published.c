@@ -76,7 +76,8 @@ void lead_with(const pdk_election_options *options) {
     led.election = election_with(led.client, led.path, options);
     led.seen = election_with(led.other, led.path, options);
     led.candidate = candidate_elected(led.election);
-    led.hold = record_hold(led.candidate);
+    led.hold = pdk_hold_ref(record_hold(led.candidate)); /* the record's own goes with the next term */
+    ts_paddock_keep(led.hold, (void (*)(void *))pdk_hold_unref);
 }
 
 void lead(void) {

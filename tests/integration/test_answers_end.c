@@ -11,12 +11,16 @@
 /* ---- the session ends */
 
 static void close_while_they_wait(pdk_dispatch dispatch) {
-    static struct answer answers[QUESTIONS];
+    enum { MORE = 50 }; /* a close does not take them all at once */
+    static struct answer answers[QUESTIONS], more[MORE];
     memset(answers, 0, sizeof answers);
+    memset(more, 0, sizeof more);
     answers_begin(dispatch);
     ts_proxy_set_mode(asked.client->proxy, TS_BLACKHOLE);
     for (int i = 0; i < QUESTIONS; i++)
         answers_ask(&questions[i], PDK_FOREVER, &answers[i]);
+    for (int i = 0; i < MORE; i++)
+        answers_ask(&questions[0], PDK_FOREVER, &more[i]);
     pdk_session_close(asked.client->session, dispatch == PDK_DISPATCH_THREAD ? 1000 : 3000);
     for (int i = 0; i < QUESTIONS; i++)
         if (!questions[i].own_time) {
@@ -24,6 +28,10 @@ static void close_while_they_wait(pdk_dispatch dispatch) {
             ck_assert_int_le(answers[i].at_ns, ts_event_at_ns(asked.client, PDK_SESSION_CLOSED)); /* the last event */
             answers_done(&answers[i]);
         }
+    for (int i = 0; i < MORE; i++) {
+        answers_expect(&questions[0], &more[i], PDK_CLOSED);
+        answers_done(&more[i]);
+    }
     g_free(answers[QUESTIONS - 2].words); /* of ensure, which may have been faster */
     ck_assert_int_eq(atomic_load(&answers[QUESTIONS - 2].count), 1);
     ts_proxy_heal(asked.client->proxy);

@@ -136,6 +136,8 @@ START_TEST(somebody_else_writes) {
     assert_seen("stranger");
     ck_assert_int_eq(publish("two"), PDK_OK);
     assert_seen("anna=two");
+    ck_assert_int_eq(ts_set(ts_bench_server(), pdk_hold_node(led.hold), "__REVOKE__"), 0); /* not for a znode of ours */
+    refused(publish("three"), PDK_REPLACED, led.path);
     ck_assert_int_eq(ts_delete(ts_bench_server(), pdk_hold_node(led.hold)), 0);
     refused(publish("three"), PDK_LOST, led.path);
 }

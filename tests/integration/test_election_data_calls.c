@@ -107,6 +107,9 @@ START_TEST(with_kazoos_naming_it_is_text) {
     ck_assert_int_eq(publish("gr\xc3\xbcn"), PDK_OK);
     assert_seen("anna=gr\xc3\xbcn");
     refused(publish("gr\xfcn"), PDK_INVALID, "UTF-8");
+    ck_assert_int_eq(publish(NULL), PDK_OK);
+    assert_seen("anna");
+    ck_assert_int_eq(publish("gr\xc3\xbcn"), PDK_OK);
     assert_seen("anna=gr\xc3\xbcn");
 }
 END_TEST
@@ -176,6 +179,14 @@ START_TEST(bad_input_is_refused) {
     ck_assert_int_eq(g_atomic_int_get(&a.count), 0);
     pdk_hold_release(other);
     assert_seen("anna");
+}
+END_TEST
+
+START_TEST(the_identity_may_be_that_of_the_session) {
+    lead_with(NULL);
+    ck_assert_int_eq(publish("one"), PDK_OK);
+    g_autofree char *seen = g_strdup_printf("%s=one", pdk_session_identity(led.client->session));
+    assert_seen(seen);
 }
 END_TEST
 
@@ -260,6 +271,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, tokens_have_their_generation);
     tcase_add_test(tcase, a_leader_that_may_not_be_read);
     tcase_add_test(tcase, bad_input_is_refused);
+    tcase_add_test(tcase, the_identity_may_be_that_of_the_session);
     tcase_add_test(tcase, a_forked_child_is_refused);
     tcase_add_test(tcase, a_member_sets_its_data_without_waiting);
     return suite;

@@ -10,8 +10,6 @@ OBSERVER = "recipes/election_observer.c"
 MUTANTS = {
     "a call: a close forgets those that wait": ("src/session/supervise.c", "answers_end", [
         ("    if (!pdk__calls_end(s))\n        return false;\n", "")]),
-    "a call: nothing wakes it": (CALL, "answered", [
-        ("        pdk__alarm_set(c->s, &c->alarm, now);", "        (void)now;")]),
     "a call: its deadline is forgotten": (CALL, "answered", [
         ("    c->until = MIN(until, c->deadline);", "    c->until = until;")]),
     "a call: it is told without words": (CALL, "answered", [
@@ -24,8 +22,6 @@ MUTANTS = {
         (".versioned = true, .version = w->own->version}", ".versioned = false, .version = w->own->version}")]),
     "published: a lost write is somebody else's": (OWN, "published", [
         ("    w->added = q->in_flight > 0 && ", "    w->added = false && ")]),
-    "published: calls take no turns": (OWN, "published_calls", [
-        ("w->own->writes.head == &w->link)", "w)")]),
     "published: an observer hears of the first data alone": (OBSERVER, "published", [
         ("return one && other ? g_bytes_equal(one, other) : one == other;", "return one || !other || other;")]),
     "published: a wish is another leader": (OBSERVER, "published", [
