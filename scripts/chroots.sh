@@ -144,11 +144,12 @@ export_to() {
 
 # need NAME FILE MAKE: a chroot that is kept until that file changes. MAKE makes it, in $chroots/NAME.part.
 need() {
-    local name=$1 file=$2 make=$3
-    if ! cmp -s "$file" "$chroots/$name/srv/made-for"; then
+    local name=$1 made_for make=$3
+    made_for=$(cat "$2")
+    if [[ ! -e $chroots/$name/srv/made-for || $made_for != "$(<"$chroots/$name/srv/made-for")" ]]; then
         say "making the chroot '$name' of Debian $suite"
         logged "$name" "$make"
-        cp "$file" "$chroots/$name.part/srv/made-for"
+        printf '%s\n' "$made_for" >"$chroots/$name.part/srv/made-for"
         rm -rf --one-file-system "${chroots:?}/$name"
         mv "$chroots/$name.part" "$chroots/$name"
     fi
