@@ -124,6 +124,7 @@ JUDGES = {
     "crowd": check_program("tests/fakes/test_driver_crowd.c", *DRIVER_BENCH, *SUPPORT),
     "permits": check_program("tests/fakes/test_driver_permits.c", *DRIVER_BENCH, *SUPPORT),
     "silence": check_program("tests/fakes/test_driver_silence.c", "tests/fakes/platform_bench.c", *SUPPORT),
+    "lent": check_program("tests/fakes/test_driver_borrow.c", *DRIVER_BENCH, *SUPPORT),
     "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
     "waits": Judge("tests/model/test_delay_model.c", "tests/model/visited.c", "tests/support/common/*.c", "src/core/delay.c",
                    "src/core/names.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),

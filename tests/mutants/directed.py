@@ -19,6 +19,7 @@ CHECKER = "checker"
 CHECKED = "checked"
 PERMITS = "permits"
 SILENCE = "silence"
+LENT = "lent"
 
 MUTANTS = {
     "a contender whom others block needs no list": ("src/session/commands.c", "striped", [
@@ -45,6 +46,10 @@ MUTANTS = {
         ("            drop_what_is_due(s);", "            (void)drop_what_is_due;")]),
     "what nobody can dispatch wakes nobody": ("src/session/dispatch.c", DROPPED, [
         ("        s->platform->work(s);", "        (void)s;")]),
+    "a handle is closed while it is borrowed": ("src/session/borrow.c", LENT, [
+        ("if (borrow->zk == zk && !borrow->returned)", "if (borrow->zk == zk && !zk)")]),
+    "a retired handle is taken for the next": ("src/session/supervise.c", LENT, [
+        ("s->link == PDK__LINK_OPENING && !g_queue_find(&s->retired, zk))", "s->link == PDK__LINK_OPENING)")]),
     "a leader that is told keeps no candidacy": ("recipes/election_candidate.c", FREED, [
         ("tell_leader, NULL, ref(c), unref)", "tell_leader, NULL, c, NULL)")]),
     "log lines go first": ("src/session/dispatch.c", OUTBOX, [

@@ -7,6 +7,7 @@ name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 CORE = "src/core/job.c"
 WORLD = "tests/model/job_world.c"
 RECORD = "recipes/record.c"
+JOB = "recipes/job.c"
 KEPT = "src/core/lease_lock.c"
 KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
@@ -75,4 +76,11 @@ MUTANTS = {
         ("return status == PDK_TIMEOUT ? too_late(b) : status;", "return status;")]),
     "job: no answer is a success": (RECORD, "jobs", [
         ("    step->done = result == PDK__OK &&", "    step->done = (result == PDK__OK || result == PDK__UNKNOWN) &&")]),
+    "job: at most for is forgotten": (JOB, "jobs", [
+        ("    if (o->at_most_ms > 0)", "    if (false)")]),
+    "job: a limit does not hold against the lease": ("src/grant/hold.c", "jobs", [
+        ("    end_ns = MIN(end_ns, hold->latest);\n", "")]),
+    "job: whoever was there has died": ("recipes/job_record.c", "jobs", [
+        ("look->stands = status == PDK_OK && node.exists", "look->stands = false && node.exists")]),
+    # That no thread hands the lock over is no mutant: asks are tries, so none ever waits for a hand-over.
 }
