@@ -62,7 +62,8 @@ void pdk__majority_answered(struct pdk__majority *m, uint32_t which, enum pdk__t
     };
     assert(m->rights[which] == PDK__RIGHT_ASKED);
     m->rights[which] = becomes[taken];
-    m->late = m->late || taken == PDK__TAKEN_LATE;
+    if (taken == PDK__TAKEN_LATE)
+        m->late = true;
 }
 
 void pdk__majority_pass(struct pdk__majority *m, uint32_t which) {
@@ -86,7 +87,8 @@ void pdk__majority_anew(struct pdk__majority *m) {
 
 void pdk__majority_resume(struct pdk__majority *m, bool in_time) {
     m->pauses = false;
-    m->late = m->late || !in_time;
+    if (!in_time)
+        m->late = true;
 }
 
 void pdk__majority_tire(struct pdk__majority *m) {

@@ -114,8 +114,12 @@ static pdk_status all_ensured(const pdk_hold *whole, int64_t ms, int64_t until, 
         return PDK_OK;
     if (!pdk__parts_some_suffice(whole->parts))
         return PDK_TIMEOUT;
-    if (!valid)
-        return pdk__fail(PDK_LOST, "%s: %s: %s", name, whole->node, pdk_status_text(PDK_LOST));
+    if (!valid) {
+        pdk__lock(whole->s);
+        pdk_status status = whole->released ? PDK_NOT_HELD : PDK_LOST;
+        pdk__unlock(whole->s);
+        return pdk__fail(status, "%s: %s: %s", name, whole->node, pdk_status_text(status));
+    }
     if (pdk__now(whole->s) >= until)
         return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", name, whole->node);
     return PDK_TIMEOUT;

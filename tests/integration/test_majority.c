@@ -1,6 +1,7 @@
 /* Majorities: as many locks as are needed, of ensembles that are independent, as one hold. It goes on while enough are left, takes the
  * lost ones again, and is lost in time. */
 #include <glib.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "majority_bench.h"
@@ -44,6 +45,66 @@ START_TEST(asynchronously) {
     parts_wait(ts_answer_hold(answer), ENSEMBLES);
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     majority_nodes(path, 0);
+}
+END_TEST
+
+/* ---- a longer lease */
+
+static void on_ensured(pdk_status status, void *user) { atomic_store((atomic_int *)user, (int)status); }
+
+static bool is_told(void *status) { return atomic_load((atomic_int *)status) >= 0; }
+
+static pdk_status ensure(pdk_hold *hold, int64_t ms, bool blocks) {
+    static atomic_int told;
+    atomic_store(&told, -1);
+    if (blocks)
+        return pdk_hold_ensure(hold, ms);
+    pdk_status status = pdk_hold_ensure_async(hold, ms, on_ensured, &told);
+    if (status != PDK_OK)
+        return status;
+    ck_assert(ts_wait_until(is_told, &told, ts_patience(PATIENCE_MS)));
+    return (pdk_status)atomic_load(&told);
+}
+
+/* Those that do not answer do not hold it up. _i: blocking. */
+START_TEST(ensured) {
+    struct member *m = member_new(ts_fresh_path(), SESSION_MS, NULL);
+    pdk_hold *hold = member_take(m);
+    ck_assert_int_eq(ensure(hold, 2000, _i), PDK_OK);
+    parts_wait(hold, ENSEMBLES);
+    ck_assert_int_eq(ensure(hold, 0, _i), PDK_OK);
+    ck_assert_int_eq(ensure(hold, -1, _i), PDK_INVALID);
+    ck_assert_int_eq(ensure(hold, 3600000, _i), PDK_INVALID);
+    member_links(m, 0, 2, TS_BLACKHOLE);
+    ts_sleep_ms(1500);
+    int64_t begun = ts_now_ms();
+    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_OK);
+    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 2000);
+    ck_assert_int_lt(ts_now_ms() - begun, ts_patience(1000));
+    ck_assert_int_eq(pdk_session_close(m->client[4]->session, 5000), PDK_OK);
+    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_LOST); /* two of them are too few */
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+}
+END_TEST
+
+/* With a request_timeout_ms that is shorter than the lease. */
+START_TEST(not_ensured) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.request_timeout_ms = 300;
+    struct member *m = member_new(ts_fresh_path(), SESSION_MS, &options);
+    pdk_hold *hold = member_take(m);
+    parts_wait(hold, ENSEMBLES);
+    member_links(m, 0, 3, TS_BLACKHOLE);
+    while (pdk_hold_remaining_ms(hold) > 2000)
+        ts_sleep_ms(5);
+    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_UNAVAILABLE);
+    ck_assert(strstr(pdk_error_text(), "request_timeout_ms") || !_i);
+    while (pdk_hold_valid(hold))
+        ts_sleep_ms(5);
+    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_LOST);
+    ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(hold)), PDK_LOST);
+    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_NOT_HELD);
+    pdk_hold_unref(hold);
 }
 END_TEST
 
@@ -282,6 +343,8 @@ static Suite *make_suite(void) {
     TCase *all = majority_case(suite, "majority");
     tcase_add_test(all, granted_with_enough_and_completed);
     tcase_add_test(all, asynchronously);
+    tcase_add_loop_test(all, ensured, 0, 2);
+    tcase_add_loop_test(all, not_ensured, 0, 2);
     tcase_add_loop_test(all, two_of_five_cut_off_goes_on, 0, 2);
     tcase_add_loop_test(all, three_of_five_cut_off_is_lost, 0, 2);
     tcase_add_test(all, who_looks_finds_it_invalid_for_good);

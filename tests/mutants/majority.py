@@ -42,7 +42,7 @@ MUTANTS = {
         ("    if (!looks_valid(&w->callers[caller])) {", "    if (!enough(&w->callers[caller])) {"),
         ("c->phase == MAJORITY_HOLDS && !c->invalid && !enough(c))\n        kinds", "false)\n        kinds")]),
     "majority: a deadline is only for a right that is waited for": (CORE, "majority_core", [
-        ("    m->late = m->late || !in_time;", "    (void)in_time;")]),
+        ("    if (!in_time)\n        m->late = true;", "    (void)in_time;")]),
     "majority: a refused right is asked for again": (CORE, "majority_core", [
         ("        if (m->rights[i] != PDK__RIGHT_REFUSED)\n", "")]),
     "majority: a try that is busy begins anew": (CORE, "majority_core", [
