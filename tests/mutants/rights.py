@@ -22,8 +22,8 @@ MUTANTS = {
     "all: a try waits": (TAKING, "all", [
         ("t->deadline, t->m.is_try,", "t->deadline, false,")]),
     "all: parts are in the order of taking": (PARTS, "all", [
-        ("&parts->part[right->place];", "&parts->part[parts->filled++];"),
-        ("src/grant/parts.h", "    guint count, need;", "    guint count, need, filled;")]),
+        ("    struct pdk__part *part = &parts->part[right->place];",
+         "    static guint filled;\n    struct pdk__part *part = &parts->part[filled++ % parts->count];")]),
     "all: nothing is looked at when it is received": (ALL, "all", [
         ("!(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))", "false"),
         (TAKING, "PDK__RIGHT_HELD && !pdk_hold_valid(r->hold)", "PDK__RIGHT_HELD && false"),
