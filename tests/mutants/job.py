@@ -81,6 +81,6 @@ MUTANTS = {
     "job: a limit does not hold against the lease": ("src/grant/hold.c", "jobs", [
         ("    end_ns = MIN(end_ns, hold->latest);\n", "")]),
     "job: whoever was there has died": ("recipes/job_record.c", "jobs", [
-        ("look->stands = status == PDK_OK && node.exists", "look->stands = false && node.exists")]),
+        ("    look->stands = q->result == PDK__OK && token == look->found->runs[0].token;", "    look->stands = false;\n    (void)token;")]),
     # That no thread hands the lock over is no mutant: asks are tries, so none ever waits for a hand-over.
 }
