@@ -15,7 +15,7 @@ static int client_index;
 static const GOptionEntry entries[] = {
     {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "a short run", NULL},
     {"only", 0, 0, G_OPTION_ARG_STRING, &only,
-     "one part: cycles, far, queue, threads, awaiting, valid, burst, crowd or guarded", "PART"},
+     "one part: cycles, far, queue, threads, awaiting, valid, burst, crowd, guarded or costs", "PART"},
     {"client", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &client, NULL, NULL},
     {"control", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &control, NULL, NULL},
     {"index", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &client_index, NULL, NULL},
@@ -35,6 +35,10 @@ void bench_at_most(struct bench *bench, const char *what, double value, double t
 
 void bench_at_least(struct bench *bench, const char *what, double value, double target, const char *unit) {
     row(bench, what, value, ">=", target, unit, value >= target);
+}
+
+void bench_exactly(struct bench *bench, const char *what, double value, double target, const char *unit) {
+    row(bench, what, value, "==", target, unit, value == target);
 }
 
 void bench_check(pdk_status status) {
@@ -64,7 +68,8 @@ static int run(void) {
         void (*run)(struct bench *bench);
     } parts[] = {{"cycles", bench_cycles},   {"far", bench_far},           {"queue", bench_queue},
                  {"threads", bench_threads}, {"awaiting", bench_awaiting}, {"valid", bench_valid},
-                 {"burst", bench_burst},     {"crowd", bench_crowd},       {"guarded", bench_guarded}};
+                 {"burst", bench_burst},     {"crowd", bench_crowd},       {"guarded", bench_guarded},
+                 {"costs", bench_costs}};
     ts_tempdir *folder = ts_tempdir_new();
     struct bench bench = {.quick = quick, .ensemble = ts_ensemble_start(NULL), .table = g_string_new(NULL)};
     int ran = 0;

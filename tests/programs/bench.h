@@ -16,9 +16,10 @@ struct bench {
     GString *table;
 };
 
-/* A row of the table: `value` must be at most (or at least) `target`, both in `unit`. */
+/* A row of the table: `value` must be at most (at least, exactly) `target`, both in `unit`. */
 void bench_at_most(struct bench *bench, const char *what, double value, double target, const char *unit);
 void bench_at_least(struct bench *bench, const char *what, double value, double target, const char *unit);
+void bench_exactly(struct bench *bench, const char *what, double value, double target, const char *unit);
 
 /* A session on `address`, the lock at `path` in it. Aborts when that fails. */
 pdk_session *bench_open(const char *address, int session_ms);
@@ -34,6 +35,7 @@ void bench_threads(struct bench *bench);  /* threads on one lock */
 void bench_awaiting(struct bench *bench); /* and beside threads that await an election */
 void bench_crowd(struct bench *bench);    /* thousands of claims in one session: the longest wait of a call */
 void bench_valid(struct bench *bench);    /* asking whether a hold is valid */
+void bench_costs(struct bench *bench);    /* what each recipe costs in round trips, as its page says */
 void bench_guarded(struct bench *bench);  /* a set of a guarded znode, compared with a bare one */
 void bench_burst(struct bench *bench);    /* a hold beside thousands of claims of its session */
 
