@@ -114,17 +114,27 @@ int64_t pdk__majority_limit(const struct pdk__majority *m, uint64_t random) {
     return how_many(m, PDK__RIGHT_HELD) > 0 ? doubled(LIMIT_FIRST, LIMIT_MOST, m->round, random) : INT64_MAX;
 }
 
-/* The largest so far, in falling order. */
+static int64_t least(const int64_t *moments, uint32_t count) {
+    int64_t found = moments[0];
+    for (uint32_t i = 1; i < count; i++)
+        if (moments[i] < found)
+            found = moments[i];
+    return found;
+}
+
+/* How many come before it, from the largest down. */
+static uint32_t place_of(const int64_t *moments, uint32_t count, uint32_t which) {
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < count; i++)
+        before += moments[i] > moments[which] || (i < which && moments[i] == moments[which]);
+    return before;
+}
+
 int64_t pdk__majority_until(const int64_t *moments, uint32_t count, uint32_t need) {
-    int64_t largest[PDK__MAJORITY_MOST];
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = found < need ? found++ : need;
-        for (; at > 0 && largest[at - 1] < moments[i]; at--)
-            if (at < need)
-                largest[at] = largest[at - 1];
-        if (at < need)
-            largest[at] = moments[i];
-    }
-    return largest[need - 1];
+    uint32_t which = 0;
+    if (need == count)
+        return least(moments, count); /* a set of which all are needed may be large */
+    while (place_of(moments, count, which) != need - 1)
+        which++;
+    return moments[which];
 }

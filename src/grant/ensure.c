@@ -228,11 +228,10 @@ static pdk_status start_whole(pdk_hold *hold, int64_t ms, int64_t until, pdk_ans
     w->user = user;
     pdk_status status;
     bool begun = ensure_next(w, &status);
-    if (!begun && status == PDK_OK) {
-        atomic_fetch_add(&w->refs, 1);
+    if (!begun && status == PDK_OK)
         whole_over(w, status);
-    }
-    whole_unref(w);
+    else
+        whole_unref(w);
     return begun ? PDK_OK : status;
 }
 

@@ -15,7 +15,7 @@ MUTANTS = {
     "majority: fewer than needed are enough": (CORE, "majority", [
         ("how_many(m, PDK__RIGHT_HELD) >= m->need", "how_many(m, PDK__RIGHT_HELD) + 1 >= m->need")]),
     "majority: the lease is that of one more": (CORE, "majority", [
-        ("return largest[need - 1];", "return largest[need > 1 ? need - 2 : 0];")]),
+        ("    while (place_of(moments, count, which) != need - 1)", "    while (place_of(moments, count, which) != (need > 1 ? need - 2 : 0))")]),
     "majority: the last open right comes first": (CORE, "majority", [
         ("    for (uint32_t i = 0; i < m->count; i++)\n        if (m->rights[i] == is) {",
          "    for (uint32_t i = m->count; i-- > 0;)\n        if (m->rights[i] == is) {"),
