@@ -140,7 +140,7 @@ static void ended(struct pdk__grant_listener *l, pdk_reason reason) {
         lose_whole(part->whole, s, reason);
         return;
     }
-    pdk__log(s, PDK_LOG_WARN, "%s: a part is lost (%s), and is taken again", part->right.path, pdk_reason_name(reason));
+    pdk__log(s, PDK_LOG_WARN, "%s: a part is lost (%s)", part->right.path, pdk_reason_name(reason));
     take_again(part);
 }
 
