@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Three paths and a password, and room for the end of the line. */
-#define TLS_MAX (16 * 1024)
+#define TLS_MAX 16384
 #define DIGEST_MAX 1024
 
 struct secret {
