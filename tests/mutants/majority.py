@@ -29,14 +29,10 @@ MUTANTS = {
         ("    m->rights[which] = PDK__RIGHT_LOST;", "    ;"),
         (WORLD, "            give_back(w, caller, i);\n        } else if (asked && c->claims[i] == MAJORITY_GRANTED)",
          "            c->lapsed[i] = 0;\n        } else if (asked && c->claims[i] == MAJORITY_GRANTED)")]),
-    "majority: a round that falls short waits for more": (CORE, "majority", [
-        ("- how_many(m, PDK__RIGHT_LOST) < m->need", "- how_many(m, PDK__RIGHT_LOST) < 1")]),
     "majority: nothing is given back between rounds": (WORLD, "majority", [
         ("    give_all_back(w, caller);\n    pdk__majority_anew(m);",
          "    for (int i = 0; i < N; i++)\n        if (c->claims[i] == MAJORITY_GRANTED)\n            c->claims[i] = MAJORITY_NONE;\n"
          "    pdk__majority_anew(m);")]),
-    "majority: no look at a loss": (WORLD, "majority", [
-        ("    if (!looks_valid(&w->callers[caller])) {", "    if (false) {")]),
     "majority: no look before a part is counted again": (WORLD, "majority", [
         ("c->phase == MAJORITY_HOLDS && !looks_valid(c)", "false"),
         ("    if (!looks_valid(&w->callers[caller])) {", "    if (!enough(&w->callers[caller])) {"),
