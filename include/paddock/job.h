@@ -198,7 +198,7 @@ typedef void (*pdk_job_runs_fn)(pdk_status status, pdk_job_runs *runs, void *use
 /* Read the record of a job without waiting, as pdk_job_record does: the answer goes to fn, once, as a callback (answer.h). Any
  * thread may call it, also in a callback.
  *
- *   PDK_OK       fn will be called, with the runs or with a status of pdk_job_record
+ *   PDK_OK       fn will be called. It gets the runs, or a status of pdk_job_record
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the session belongs to the parent process

@@ -41,7 +41,7 @@ PDK_API size_t pdk_election_data_max(void);
  *   PDK_NOT_HELD       the term was resigned, or the candidate has left
  *   PDK_REPLACED       somebody else has written the znode since. Their data stand, until the next call writes over them. To be
  *                      asked to let go (revoke.h) is no such write
- *   PDK_UNAVAILABLE    no server confirmed it within timeout_ms. It may be there, or come. Calling again is safe
+ *   PDK_UNAVAILABLE    no server confirmed it within timeout_ms. It may be there, or come. Calling again is safe.
  *   PDK_NO_PERMISSION  an access control list forbids to write the znode
  *   PDK_LIMIT          size is more than PDK_ELECTION_DATA_MAX
  *   PDK_WRONG_THREAD   called from a callback

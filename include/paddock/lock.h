@@ -153,7 +153,7 @@ PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_conte
  * them, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK       fn will be called, with a list or with a status above
+ *   PDK_OK       fn will be called. It gets a list, or a status above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the lock belongs to the parent process
