@@ -141,14 +141,18 @@ static void tell_wish(const struct pdk__own_write *w, const struct pdk__node_que
 static pdk_status judge_look(struct pdk__own_write *w) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)w->query;
     struct pdk__own_data *own = w->own;
-    struct pdk__revocation found;
+    struct pdk__revocation found = {0};
     size_t size = 0;
     if (pdk__node_answered(w->query) != PDK_OK || q->result != PDK__OK ||
         pdk__token_of(w->call->s, q->stat.token) != own->token || q->stat.version == own->version)
         return PDK_UNAVAILABLE;
     const char *data = g_bytes_get_data(q->data, &size);
-    bool asked = pdk__revocation_read(data, size, &found) && found.who_size > 0;
-    char *digest = digest_of(found.identity, found.identity_size);
+    char *digest = digest_of(data, size);
+    bool asked = !is_unsure(own, digest) && pdk__revocation_read(data, size, &found) && found.who_size > 0;
+    if (asked) { /* our own data may look like a wish */
+        g_free(digest);
+        digest = digest_of(found.identity, found.identity_size);
+    }
     bool ours = is_unsure(own, digest) && (asked || q->stat.version == own->version + 1);
     bool as_before = asked && own->known && g_str_equal(digest, own->known);
     bool done = ours && g_str_equal(digest, w->digest);

@@ -155,6 +155,21 @@ START_TEST(several_writes_may_be_unsure) {
 }
 END_TEST
 
+/* Any bytes may be data, those of a wish as well. */
+START_TEST(data_that_look_like_a_wish_are_our_own) {
+    static const char data[] = "__REVOKE__ 500 anna\ntwo";
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.code = GROUP_LOST;
+    group_fault.executed = true;
+    const struct setting *two_ = set(0, data, 5000);
+    platform_pass(SECOND);
+    assert_set(two_, PDK_OK);
+    assert_data(data);
+    finish_member();
+}
+END_TEST
+
 /* The hold reads its node, too, when it has changed. The loss strikes that read or the look, as the times fall. */
 START_TEST(a_look_that_is_not_answered_is_taken_again) {
     uint32_t most = 0;
@@ -241,6 +256,7 @@ static Suite *make_suite(void) {
     tcase_add_test(member, data_are_written_to_the_next_node_when_the_handle_goes);
     tcase_add_test(member, our_own_data_are_told_from_those_of_others);
     tcase_add_test(member, several_writes_may_be_unsure);
+    tcase_add_test(member, data_that_look_like_a_wish_are_our_own);
     tcase_add_test(member, a_look_that_is_not_answered_is_taken_again);
     tcase_add_test(member, another_node_of_the_same_name_is_not_ours);
     tcase_add_test(member, the_session_ends_while_data_are_written);
