@@ -66,6 +66,7 @@ static void expect_few_in(void *subject, void *what) {
     (void)what;
     for (guint i = 0; i < ENSEMBLES; i++)
         ck_assert_uint_le(g_slist_length(it.hold->parts->part[i].before), i == 2 ? 1 : 0);
+    ck_assert_ptr_nonnull(g_slist_find(it.hold->parts->part[2].before, it.seen)); /* before anybody reads it */
     ck_assert(!pdk_hold_valid(it.seen));
     ck_assert_int_eq(pdk_hold_token(it.seen), it.token);
     ck_assert_int_gt(pdk_hold_token(pdk_hold_part(it.hold, 2)), it.token);
