@@ -54,12 +54,21 @@ static void take_permit(const ts_client *other) {
     it.theirs = permits_take(permits_at(other, it.path, 1), 1);
 }
 
+static bool children_are(const char *path, guint count) {
+    g_auto(GStrv) children = ts_children(ts_bench_server(), path, NULL);
+    return children && g_strv_length(children) == count;
+}
+
+static bool one_child(void *path) { return children_are(path, 1); }
+static bool two_children(void *path) { return children_are(path, 2); }
+
 static void take_office(const ts_client *other) {
     it.acquire = lead;
     it.theirs = NULL;
     candidate_elected(election_on(other, it.path, NULL));
     pdk_election *election = election_on(it.client, it.path, NULL);
     candidate_join(election);
+    ck_assert(ts_wait_until(two_children, (void *)it.path, ts_patience(5000))); /* what comes later is not of the join */
     it.recipe = election;
 }
 
@@ -145,11 +154,6 @@ static pdk_status acquire_with_interrupt(void *recipe, int64_t timeout_ms, pdk_h
 static void assert_ends(ts_answer *answer, pdk_status wanted) {
     ck_assert(ts_answer_wait(answer, ts_patience(1000)));
     ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(wanted));
-}
-
-static bool one_child(void *path) {
-    g_auto(GStrv) children = ts_children(ts_bench_server(), path, NULL);
-    return children && g_strv_length(children) == 1;
 }
 
 START_TEST(from_another_thread) {
