@@ -187,7 +187,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_all");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_loop_test(cases, sets_in_any_order, 0, 4);
-    tcase_add_loop_test(cases, sets_while_everything_fails, 0, 40);
+    tcase_add_loop_test(cases, sets_while_everything_fails, 0, trouble_seeds(40));
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -337,7 +337,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_asked");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_loop_test(cases, asks_and_breaks, 0, 4);
-    tcase_add_loop_test(cases, asks_and_breaks_while_everything_fails, 0, 16);
+    tcase_add_loop_test(cases, asks_and_breaks_while_everything_fails, 0, trouble_seeds(16));
     suite_add_tcase(suite, cases);
     return suite;
 }

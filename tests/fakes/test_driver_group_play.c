@@ -388,7 +388,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_group_play");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_loop_test(cases, members_and_watchers, 0, 3);
-    tcase_add_loop_test(cases, members_and_watchers_while_everything_fails, 0, 24);
+    tcase_add_loop_test(cases, members_and_watchers_while_everything_fails, 0, trouble_seeds(24));
     suite_add_tcase(suite, cases);
     return suite;
 }

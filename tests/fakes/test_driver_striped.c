@@ -195,7 +195,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_striped");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_loop_test(cases, stripes, 0, 4);
-    tcase_add_loop_test(cases, stripes_while_everything_fails, 0, 8);
+    tcase_add_loop_test(cases, stripes_while_everything_fails, 0, trouble_seeds(8));
     suite_add_tcase(suite, cases);
     return suite;
 }

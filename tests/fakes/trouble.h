@@ -30,6 +30,15 @@ extern struct trouble_count {
     unsigned deleted, refused, lost, expired, cut, blocked, slowed, lagged;
 } trouble_count;
 
+/* How many of so many seeds a test plays. A sanitizer takes ten times as long for each, and what it looks for shows in fewer. */
+static inline int trouble_seeds(int count) {
+#ifdef __SANITIZE_ADDRESS__
+    return (count + 3) / 4;
+#else
+    return count;
+#endif
+}
+
 /* Anew, from a seed; platform_setup goes ahead. */
 void trouble_begin(guint seed);
 void trouble_end(void);
