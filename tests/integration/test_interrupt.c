@@ -68,7 +68,8 @@ static void take_office(const ts_client *other) {
     candidate_elected(election_on(other, it.path, NULL));
     pdk_election *election = election_on(it.client, it.path, NULL);
     candidate_join(election);
-    ck_assert(ts_wait_until(two_children, (void *)it.path, ts_patience(5000))); /* what comes later is not of the join */
+    ck_assert(
+        ts_wait_until(two_children, (void *)it.path, ts_patience(5000))); /* what comes later is not of the join */
     it.recipe = election;
 }
 
