@@ -226,6 +226,8 @@ SILENT = {
     "a cut that was over before the session timeout": both(LATE, healed_at(26003)),
     "one that is killed before it could be told": both(
         LATE, drop("l", "lost n="), drop("l", "ended"), drop("l", "valid"), add(26000, "driver", "killed who=l")),
+    "one that is killed just after its release": both(
+        add(34700, "r", "ended n=3 how=released"), lambda lines: [*lines, *grant("q", 9, 139, 34650, 34701, 34710, kind="write")]),
     "one that is stopped while it is cut off": both(
         LATE, add(23000, "driver", "stopped who=l"), add(23500, "driver", "resuming who=l"),
         add(23600, "driver", "resumed who=l")),

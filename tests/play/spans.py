@@ -29,9 +29,10 @@ class Span:
 
 
 def spans(logbook):
-    """All spans. The span of a player that was killed lasts until the player was certainly dead, or stopped."""
+    """All spans. The span of a player that was killed lasts until its release had returned, or the player was certainly dead, or stopped."""
     found, open_grants = [], {}
     end_of = last_instants(logbook)
+    released = {(event.who, event.get("n")): event.ns for event in logbook.named("ended") if event.get("how") == "released"}
     for event in logbook.named("granted", "valid"):
         key = event.who, event.get("n"), event["token"], event.get("handover")
         if event.what == "granted":
@@ -40,9 +41,11 @@ def spans(logbook):
         open_grants.pop(key, None)
         if event.number("first"):
             found.append(span(event, event.number("first"), event.number("last")))
-    for (who, *_), event in open_grants.items():
+    for (who, n, *_), event in open_grants.items():
         if who in end_of:
-            found.append(span(event, event.ns, max(event.ns, end_of[who]), cut_short=True))
+            whole = n and n.partition(".")[0]  # whose part it may be
+            last = min(end_of[who], released.get((who, whole), end_of[who]))
+            found.append(span(event, event.ns, max(event.ns, last), cut_short=True))
     return sorted(found, key=lambda one: one.first)
 
 
