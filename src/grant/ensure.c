@@ -107,10 +107,19 @@ static pdk_status heed(const pdk_hold *whole, pdk_status status) {
     return pdk__parts_some_suffice(whole->parts) && status != PDK_INVALID ? PDK_OK : status;
 }
 
+/* The parts, one after the other, until the whole has enough. */
+struct turns {
+    pdk_hold *whole;
+    int64_t ms, until;
+    const char *name; /* of the call */
+    guint next;       /* part */
+};
+
 /* Every part has been ensured, or has had its turn. TIMEOUT: once more. The renewal of the last part takes time from the first. */
-static pdk_status all_ensured(const pdk_hold *whole, int64_t ms, int64_t until, const char *name) {
+static pdk_status all_ensured(const struct turns *t) {
+    pdk_hold *whole = t->whole;
     bool valid = pdk_hold_valid(whole);
-    if (valid && pdk__parts_remaining_ms(whole) >= ms)
+    if (valid && pdk__parts_remaining_ms(whole) >= t->ms)
         return PDK_OK;
     if (!pdk__parts_some_suffice(whole->parts))
         return PDK_TIMEOUT;
@@ -118,40 +127,41 @@ static pdk_status all_ensured(const pdk_hold *whole, int64_t ms, int64_t until, 
         pdk__lock(whole->s);
         pdk_status status = whole->released ? PDK_NOT_HELD : PDK_LOST;
         pdk__unlock(whole->s);
-        return pdk__fail(status, "%s: %s: %s", name, whole->node, pdk_status_text(status));
+        return pdk__fail(status, "%s: %s: %s", t->name, whole->node, pdk_status_text(status));
     }
-    if (pdk__now(whole->s) >= until)
-        return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", name, whole->node);
+    if (pdk__now(whole->s) >= t->until)
+        return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", t->name, whole->node);
     return PDK_TIMEOUT;
 }
 
-static struct ensuring *ensuring_part(const pdk_hold *whole, guint i, int64_t ms, const char *name, int64_t until) {
-    pdk_hold *hold = pdk__parts_take(whole->parts, i);
-    struct ensuring *e = hold ? ensuring_new(hold, ms, name, turn_until(whole, until)) : NULL;
-    pdk_hold_unref(hold);
+/* The next part's turn. NULL: *status is that of the whole. */
+static struct ensuring *next_turn(struct turns *t, pdk_status *status) {
+    struct ensuring *e = NULL;
+    while (!e) {
+        if (t->next == t->whole->parts->count) {
+            *status = all_ensured(t);
+            if (*status != PDK_TIMEOUT)
+                return NULL;
+            t->next = 0;
+        }
+        pdk_hold *hold = pdk__parts_take(t->whole->parts, t->next++);
+        e = hold ? ensuring_new(hold, t->ms, t->name, turn_until(t->whole, t->until)) : NULL;
+        pdk_hold_unref(hold);
+    }
     return e;
 }
 
-static pdk_status ensure_parts(const pdk_hold *whole, int64_t ms, int64_t until) {
-    pdk_status status = PDK_TIMEOUT;
-    while (status == PDK_TIMEOUT) {
-        status = PDK_OK;
-        for (guint i = 0; i < whole->parts->count && status == PDK_OK; i++) {
-            struct ensuring *e = ensuring_part(whole, i, ms, ensure_name, until);
-            status = e ? heed(whole, pdk__call_wait(&e->call)) : PDK_OK;
-        }
-        if (status == PDK_OK)
-            status = all_ensured(whole, ms, until, ensure_name);
-    }
+static pdk_status ensure_parts(struct turns t) {
+    pdk_status status = PDK_OK;
+    for (struct ensuring *e; status == PDK_OK && (e = next_turn(&t, &status));)
+        status = heed(t.whole, pdk__call_wait(&e->call));
     return status;
 }
 
 /* The same with a callback. */
 struct whole {
     atomic_uint refs;
-    pdk_hold *hold; /* a reference */
-    int64_t ms, until;
-    guint next; /* part */
+    struct turns turns; /* with a reference to the hold */
     pdk_answered_fn fn;
     void *user;
     pdk_status status;
@@ -162,7 +172,7 @@ static void whole_unref(void *whole) {
     struct whole *w = whole;
     if (atomic_fetch_sub(&w->refs, 1) != 1)
         return;
-    pdk_hold_unref(w->hold);
+    pdk_hold_unref(w->turns.whole);
     g_free(w->text);
     g_free(w);
 }
@@ -178,7 +188,7 @@ static void whole_told(void *whole) {
 static void whole_over(struct whole *w, pdk_status status) {
     w->status = status;
     w->text = status == PDK_OK ? NULL : g_strdup(pdk_error_text());
-    if (!pdk__later(w->hold->s, whole_told, whole_unref, w))
+    if (!pdk__later(w->turns.whole->s, whole_told, whole_unref, w))
         whole_unref(w); /* its session has been closed */
 }
 
@@ -186,16 +196,7 @@ static void part_ensured(pdk_status status, void *user);
 
 /* true: a part is being ensured. false: *status is that of the whole. */
 static bool ensure_next(struct whole *w, pdk_status *status) {
-    for (;;) {
-        if (w->next == w->hold->parts->count) {
-            *status = all_ensured(w->hold, w->ms, w->until, ensure_async_name);
-            if (*status != PDK_TIMEOUT)
-                return false;
-            w->next = 0;
-        }
-        struct ensuring *e = ensuring_part(w->hold, w->next++, w->ms, ensure_async_name, w->until);
-        if (!e)
-            continue;
+    for (struct ensuring *e; (e = next_turn(&w->turns, status));) {
         atomic_fetch_add(&w->refs, 1);
         e->whole = w;
         e->call.answered = part_ensured;
@@ -203,27 +204,27 @@ static bool ensure_next(struct whole *w, pdk_status *status) {
         *status = pdk__call_start(&e->call);
         if (*status == PDK_OK)
             return true;
-        *status = heed(w->hold, *status);
+        *status = heed(w->turns.whole, *status);
         if (*status != PDK_OK)
             return false;
     }
+    return false;
 }
 
 static void part_ensured(pdk_status status, void *user) {
     struct whole *w = user;
-    status = heed(w->hold, status);
+    status = heed(w->turns.whole, status);
     if (status == PDK_OK && ensure_next(w, &status))
         return;
     atomic_fetch_add(&w->refs, 1);
     whole_over(w, status);
 }
 
-static pdk_status start_whole(pdk_hold *hold, int64_t ms, int64_t until, pdk_answered_fn fn, void *user) {
+static pdk_status start_whole(struct turns turns, pdk_answered_fn fn, void *user) {
     struct whole *w = g_new0(struct whole, 1);
     atomic_init(&w->refs, 1);
-    w->hold = pdk_hold_ref(hold);
-    w->ms = ms;
-    w->until = until;
+    w->turns = turns;
+    pdk_hold_ref(turns.whole);
     w->fn = fn;
     w->user = user;
     pdk_status status;
@@ -252,7 +253,7 @@ pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
     if (status != PDK_OK)
         return status;
     int64_t until = pdk__deadline(hold->s, hold->s->request_timeout_ms);
-    return hold->parts ? ensure_parts(hold, ms, until)
+    return hold->parts ? ensure_parts((struct turns){hold, ms, until, ensure_name, 0})
                        : pdk__call_wait(&ensuring_new(hold, ms, ensure_name, until)->call);
 }
 
@@ -264,7 +265,7 @@ pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answered_fn fn,
         return status;
     int64_t until = pdk__deadline(hold->s, hold->s->request_timeout_ms);
     if (hold->parts)
-        return start_whole(hold, ms, until, fn, user);
+        return start_whole((struct turns){hold, ms, until, ensure_async_name, 0}, fn, user);
     struct ensuring *e = ensuring_new(hold, ms, ensure_async_name, until);
     e->call.answered = fn;
     e->call.user = user;
