@@ -50,10 +50,16 @@ def judge_starts(record, found):
         yield from (f"{one.tell()} has another start than before" for one in those if one.moved)
 
 
+def length(hold):
+    """For how long it was certainly believed in, in ns."""
+    last = min(hold.last, hold.player.killing) if hold.cut_short() else hold.last
+    return max(0, last - hold.granted)
+
+
 def judge_length(record, hold):
     *_, most = record.settings.job_ms
-    if hold.last - hold.granted > most * MS:
-        yield f"{hold.tell()} ran for {(hold.last - hold.granted) / 1e6:.0f} ms, and may for {most} ms"
+    if length(hold) > most * MS:
+        yield f"{hold.tell()} ran for {length(hold) / 1e6:.0f} ms, and may for {most} ms"
 
 
 def judge_record(record, hold, run, outcomes, finished):
@@ -91,7 +97,7 @@ def figures(record):
     holds = [hold for of_path in record.of_recipe(RECIPE).values() for hold in of_path]
     if not those:
         return None
-    longest = max((hold.last - hold.granted for hold in holds), default=0)
+    longest = max((length(hold) for hold in holds), default=0)
     overdue = sum("OVERDUE" in hold.reasons for hold in holds)
     return (f"job: {len(those)} runs in the record, of which {sum(run.state == 'F' for run in those)} finished; {len(holds)} ran, the longest "
             f"for {longest / 1e6:.0f} ms of {record.settings.job_ms[-1] if record.settings.job_ms else 0}; {overdue} were cut off at that")

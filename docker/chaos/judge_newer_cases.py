@@ -173,6 +173,9 @@ SILENT = {
     "a job's record that was deleted": both(wiped(JOB, 11000, 11500), change("driver", "=1004100", "=1000900")),
     "a run that the record had before it was deleted": both(wiped(JOB, 9300, 9500), drop("driver", "state=F")),
     "a run that nobody was told of": add(16000, "driver", ran(0, 222, "R", 1008100)[2]),
+    "a run whose player is killed before its time is over, and is dead after that": lambda lines: [
+        *lines, *grant("jb", 9, 222, 17150, 17200, None, kind="run"), ran(17250, 222, "R", 1008100),
+        [18650, "driver", "killing who=jb"], [18750, "driver", "killed who=jb"]],
     "a lease lock's record that was deleted": both(wiped(LEASE, 10000, 10500), change("driver", f"written={6000 * MS}", f"written={8000 * MS}")),
     "one that may have given up": both(drop("driver", "state=N"), line("lb", "gave", "PDK_OK", "PDK_UNAVAILABLE")),
     "the pledges that were deleted": both(wiped(DELAY, 8300, 8500), change("driver", "delay_ms=1500", "delay_ms=1605")),
