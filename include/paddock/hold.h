@@ -85,11 +85,14 @@ PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
  * request_timeout_ms later. When the callback runs, some of the time has passed. Any thread may call
  * it, also in a callback.
  *
+ * Of several rights, the answer is told where the acquisition was (all.h): by the session of the right that is first in
+ * the order. With several sessions it goes on where their callbacks run: with manual dispatch, dispatch each.
+ *
  *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons above
- *   PDK_CLOSED   the session is closed, and the hold lost
- *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_CLOSED   the session that tells is closed, and the hold lost
+ *   PDK_AUTH     that session has ended, since the server refused the credentials
  *   PDK_FORKED   the hold belongs to the parent process
- *   PDK_INVALID  hold or fn is NULL, ms is negative, or more than the session timeout can ever give
+ *   PDK_INVALID  hold or fn is NULL, ms is negative, or more than a session timeout can ever give
  * On an error fn is never called. */
 PDK_API pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answered_fn fn,
                                          void *user);

@@ -5,12 +5,14 @@
  *
  *     some suffice:    each part has a turn of 20 ms, again and again, until as many as are needed have enough
  *
- * Each part is ensured in its own session. Its answer is carried to the next one as a callback, since no thread may have two
- * monitors; the last answer is told where the whole tells.
+ * Each part is ensured in its own session. Its answer is carried to the next one by that session's outbox, since no thread may have
+ * two monitors; the last answer is told where the whole tells. The whole also follows the end of its own session, which may come
+ * while a part is ensured in another one: nothing could be told afterwards.
  */
 #include "base/text.h"
 #include "grant/hold.h"
 #include "grant/parts.h"
+#include "grant/registry.h"
 #include "session/blocking.h"
 #include "session/call.h"
 #include "session/renew.h"
@@ -22,10 +24,8 @@ struct ensuring {
     pdk_hold *hold; /* a reference */
     int64_t ms;
     bool urgent;         /* it counts in s->urgent */
-    struct whole *whole; /* whose part it is; a reference; or NULL */
+    struct whole *whole; /* whose part it is, once it has begun; a reference; or NULL */
 };
-
-static void whole_unref(void *whole);
 
 static const char ensure_name[] = "pdk_hold_ensure", ensure_async_name[] = "pdk_hold_ensure_async";
 
@@ -39,14 +39,29 @@ static pdk_status has(pdk_hold *hold, int64_t ms) {
     return pdk_hold_remaining_ms(hold) >= ms ? PDK_OK : PDK_TIMEOUT;
 }
 
-static pdk_status begin(struct pdk__call *c) {
-    const struct ensuring *e = (const struct ensuring *)c;
-    const struct pdk__lease *lease = &c->s->lease;
+static pdk_status fail_as(pdk_status status, const pdk_hold *hold, const char *name) {
+    return pdk__fail(status, "%s: %s: %s", name, hold->node, pdk_status_text(status));
+}
+
+/* Why a hold that is not valid any more is not: NOT_HELD or LOST. */
+static pdk_status how_it_ended(pdk_hold *hold, const char *name) {
+    pdk__lock(hold->s);
+    pdk_status status = fail_as(has(hold, 0), hold, name);
+    pdk__unlock(hold->s);
+    return status;
+}
+
+/* INVALID: no renewal can ever give it as much. */
+static pdk_status check_ms(pdk_hold *hold, int64_t ms, const char *name) {
+    pdk__lock(hold->s);
+    const struct pdk__lease *lease = &hold->s->lease;
     int64_t longest = (pdk__lease_longest(lease) - 2 * pdk__lease_urgent_period(lease)) / PDK__MS;
-    int64_t most = MIN(longest, pdk__hold_most_ms(e->hold));
-    if (e->ms >= 0 && (e->ms <= most || has(e->hold, e->ms) != PDK_TIMEOUT))
+    int64_t most = MIN(longest, pdk__hold_most_ms(hold));
+    bool possible = ms >= 0 && (ms <= most || has(hold, ms) != PDK_TIMEOUT);
+    pdk__unlock(hold->s);
+    if (possible)
         return PDK_OK;
-    return pdk__fail(PDK_INVALID, "%s: ms is %lld; from 0 to %lld%s", c->name, (long long)e->ms, (long long)most,
+    return pdk__fail(PDK_INVALID, "%s: ms is %lld; from 0 to %lld%s", name, (long long)ms, (long long)most,
                      most < longest ? ", since this hold ends by itself" : " with this session timeout");
 }
 
@@ -56,7 +71,7 @@ static pdk_status step(struct pdk__call *c) {
     if (status == PDK_OK)
         return status;
     if (status != PDK_TIMEOUT)
-        return pdk__fail(status, "%s: %s: %s", c->name, e->hold->node, pdk_status_text(status));
+        return fail_as(status, e->hold, c->name);
     if (!e->urgent) {
         e->urgent = true;
         c->s->urgent++;
@@ -78,13 +93,11 @@ static void leave(struct pdk__call *c) {
 static void ensuring_free(struct pdk__call *c) {
     struct ensuring *e = (struct ensuring *)c;
     pdk_hold_unref(e->hold);
-    if (e->whole)
-        whole_unref(e->whole);
     g_free(e);
 }
 
 static struct ensuring *ensuring_new(pdk_hold *hold, int64_t ms, const char *name, int64_t until) {
-    static const struct pdk__call_kind kind = {begin, step, leave, NULL, ensuring_free};
+    static const struct pdk__call_kind kind = {NULL, step, leave, NULL, ensuring_free};
     struct ensuring *e = g_new0(struct ensuring, 1);
     int64_t left_ms = MAX((until - pdk__now(hold->s) + PDK__MS - 1) / PDK__MS, 0);
     e->call = pdk__call_make(&kind, hold->s, name, left_ms);
@@ -102,9 +115,16 @@ static int64_t turn_until(const pdk_hold *whole, int64_t until) {
     return pdk__parts_some_suffice(whole->parts) ? MIN(until, pdk__now(whole->s) + TURN) : until;
 }
 
-/* What the answer of one part is to the whole. */
-static pdk_status heed(const pdk_hold *whole, pdk_status status) {
-    return pdk__parts_some_suffice(whole->parts) && status != PDK_INVALID ? PDK_OK : status;
+/* All are asked before the first begins: a callback is for what comes later. */
+static pdk_status check_parts_ms(const struct pdk__parts *parts, int64_t ms, const char *name) {
+    pdk_status status = PDK_OK;
+    for (guint i = 0; i < parts->count && status == PDK_OK; i++) {
+        pdk_hold *hold = pdk__parts_take(parts, i);
+        if (hold)
+            status = check_ms(hold, ms, name);
+        pdk_hold_unref(hold);
+    }
+    return status;
 }
 
 /* The parts, one after the other, until the whole has enough. */
@@ -115,6 +135,13 @@ struct turns {
     guint next;       /* part */
 };
 
+/* What the answer of one part is to the whole. Another part may have been lost while this one got no renewal. */
+static pdk_status heed(const struct turns *t, pdk_status status) {
+    if (pdk__parts_some_suffice(t->whole->parts))
+        return PDK_OK;
+    return status == PDK_UNAVAILABLE && !pdk_hold_valid(t->whole) ? how_it_ended(t->whole, t->name) : status;
+}
+
 /* Every part has been ensured, or has had its turn. TIMEOUT: once more. The renewal of the last part takes time from the first. */
 static pdk_status all_ensured(const struct turns *t) {
     pdk_hold *whole = t->whole;
@@ -123,12 +150,8 @@ static pdk_status all_ensured(const struct turns *t) {
         return PDK_OK;
     if (!pdk__parts_some_suffice(whole->parts))
         return PDK_TIMEOUT;
-    if (!valid) {
-        pdk__lock(whole->s);
-        pdk_status status = whole->released ? PDK_NOT_HELD : PDK_LOST;
-        pdk__unlock(whole->s);
-        return pdk__fail(status, "%s: %s: %s", t->name, whole->node, pdk_status_text(status));
-    }
+    if (!valid)
+        return how_it_ended(whole, t->name);
     if (pdk__now(whole->s) >= t->until)
         return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", t->name, whole->node);
     return PDK_TIMEOUT;
@@ -154,19 +177,26 @@ static struct ensuring *next_turn(struct turns *t, pdk_status *status) {
 static pdk_status ensure_parts(struct turns t) {
     pdk_status status = PDK_OK;
     for (struct ensuring *e; status == PDK_OK && (e = next_turn(&t, &status));)
-        status = heed(t.whole, pdk__call_wait(&e->call));
+        status = heed(&t, pdk__call_wait(&e->call));
     return status;
 }
 
-/* The same with a callback. */
+/* The same with a callback. The answer has a reference, and so has each part that is being ensured. */
 struct whole {
+    struct pdk__follower end; /* of its session */
     atomic_uint refs;
     struct turns turns; /* with a reference to the hold */
     pdk_answered_fn fn;
     void *user;
+    bool over; /* decided, so it follows no more. Under the monitor of its session */
     pdk_status status;
     char *text;
 };
+
+static struct whole *whole_ref(struct whole *w) {
+    atomic_fetch_add(&w->refs, 1);
+    return w;
+}
 
 static void whole_unref(void *whole) {
     struct whole *w = whole;
@@ -184,56 +214,99 @@ static void whole_told(void *whole) {
     w->fn(w->status, w->user);
 }
 
-/* Takes over a reference. */
-static void whole_over(struct whole *w, pdk_status status) {
+/* Once. The outbox takes it: a session tells its followers of its end before it goes silent. Under the monitor. */
+static void decide(struct whole *w, pdk_status status) {
+    w->over = true;
     w->status = status;
     w->text = status == PDK_OK ? NULL : g_strdup(pdk_error_text());
-    if (!pdk__later(w->turns.whole->s, whole_told, whole_unref, w))
-        whole_unref(w); /* its session has been closed */
+    pdk__later(w->turns.whole->s, whole_told, whole_unref, w);
 }
 
-static void part_ensured(pdk_status status, void *user);
+/* The whole is lost by now, if it was not released. */
+static void home_ended(struct pdk__follower *follower) {
+    struct whole *w = (struct whole *)follower;
+    pdk_hold *hold = w->turns.whole;
+    decide(w, fail_as(has(hold, 0), hold, w->turns.name));
+}
+
+static void whole_over(struct whole *w, pdk_status status) {
+    pdk_session *s = w->turns.whole->s;
+    pdk__lock(s);
+    if (!w->over) {
+        pdk__unfollow_end(s, &w->end);
+        decide(w, status);
+    }
+    pdk__unlock(s);
+}
+
+static void go_on(struct whole *w, pdk_status status);
+
+static pdk_status part_begin(struct pdk__call *c) {
+    ((struct ensuring *)c)->whole = whole_ref(c->user);
+    return PDK_OK;
+}
+
+/* Its answer goes on from here, and not from where it would be told: a session that goes silent drops what is due, and the whole is
+ * told by another one. */
+static void part_free(struct pdk__call *c) {
+    struct whole *w = ((struct ensuring *)c)->whole;
+    pdk_status status = c->status;
+    if (status != PDK_OK)
+        pdk__fail(status, "%s", c->text);
+    ensuring_free(c);
+    if (w) {
+        go_on(w, heed(&w->turns, status));
+        whole_unref(w);
+    }
+}
+
+/* OK: it is being ensured. Otherwise its session has ended, and so has its hold. */
+static pdk_status start_part(struct whole *w, struct ensuring *e) {
+    static const struct pdk__call_kind kind = {part_begin, step, leave, NULL, part_free};
+    pdk_hold *hold = pdk_hold_ref(e->hold);
+    e->call.kind = &kind;
+    e->call.user = w;
+    pdk_status status = pdk__call_start(&e->call);
+    if (status != PDK_OK)
+        status = how_it_ended(hold, w->turns.name);
+    pdk_hold_unref(hold);
+    return status;
+}
 
 /* true: a part is being ensured. false: *status is that of the whole. */
 static bool ensure_next(struct whole *w, pdk_status *status) {
-    for (struct ensuring *e; (e = next_turn(&w->turns, status));) {
-        atomic_fetch_add(&w->refs, 1);
-        e->whole = w;
-        e->call.answered = part_ensured;
-        e->call.user = w;
-        *status = pdk__call_start(&e->call);
-        if (*status == PDK_OK)
-            return true;
-        *status = heed(w->turns.whole, *status);
-        if (*status != PDK_OK)
-            return false;
+    bool begun = false;
+    for (struct ensuring *e; !begun && *status == PDK_OK && (e = next_turn(&w->turns, status));) {
+        *status = start_part(w, e);
+        begun = *status == PDK_OK;
+        *status = heed(&w->turns, *status);
     }
-    return false;
+    return begun;
 }
 
-static void part_ensured(pdk_status status, void *user) {
-    struct whole *w = user;
-    status = heed(w->turns.whole, status);
-    if (status == PDK_OK && ensure_next(w, &status))
-        return;
-    atomic_fetch_add(&w->refs, 1);
-    whole_over(w, status);
+static void go_on(struct whole *w, pdk_status status) {
+    if (!ensure_next(w, &status))
+        whole_over(w, status);
 }
 
 static pdk_status start_whole(struct turns turns, pdk_answered_fn fn, void *user) {
+    pdk_session *s = turns.whole->s;
     struct whole *w = g_new0(struct whole, 1);
     atomic_init(&w->refs, 1);
+    w->end.ended = home_ended;
     w->turns = turns;
     pdk_hold_ref(turns.whole);
     w->fn = fn;
     w->user = user;
-    pdk_status status;
-    bool begun = ensure_next(w, &status);
-    if (!begun && status == PDK_OK)
-        whole_over(w, status);
-    else
-        whole_unref(w);
-    return begun ? PDK_OK : status;
+    pdk__lock(s);
+    pdk_status status = pdk__session_usable(s, turns.name);
+    if (status == PDK_OK)
+        pdk__follow_end(s, &whole_ref(w)->end);
+    pdk__unlock(s);
+    if (status == PDK_OK)
+        go_on(w, PDK_OK);
+    whole_unref(w);
+    return status;
 }
 
 /* ---- the public functions */
@@ -246,10 +319,16 @@ static pdk_status check(const pdk_hold *hold, const char *name) {
     return PDK_OK;
 }
 
+static pdk_status check_possible(pdk_hold *hold, int64_t ms, const char *name) {
+    return hold->parts ? check_parts_ms(hold->parts, ms, name) : check_ms(hold, ms, name);
+}
+
 pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
     pdk_status status = check(hold, ensure_name);
     if (status == PDK_OK)
         status = pdk__may_block(hold->s, ensure_name, 0);
+    if (status == PDK_OK)
+        status = check_possible(hold, ms, ensure_name);
     if (status != PDK_OK)
         return status;
     int64_t until = pdk__deadline(hold->s, hold->s->request_timeout_ms);
@@ -261,6 +340,8 @@ pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answered_fn fn,
     pdk_status status = check(hold, ensure_async_name);
     if (status == PDK_OK)
         status = pdk__call_check_fn(ensure_async_name, fn);
+    if (status == PDK_OK)
+        status = check_possible(hold, ms, ensure_async_name);
     if (status != PDK_OK)
         return status;
     int64_t until = pdk__deadline(hold->s, hold->s->request_timeout_ms);

@@ -85,8 +85,9 @@ static void told(void *user) {
 static void dropped(void *user) {
     struct pdk__call *c = user;
     pdk_session *s = c->s;
-    g_free(c->text);
+    char *text = c->text;
     c->kind->free(c);
+    g_free(text);
     pdk__session_unref(s);
 }
 

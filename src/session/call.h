@@ -31,7 +31,7 @@ struct pdk__call_kind {
     void (*leave)(struct pdk__call *c);
     /* Give the result to who asked. Not under the monitor. NULL: the status is all, and `answered` gets it. */
     void (*tell)(struct pdk__call *c, pdk_status status);
-    /* Free it, and a result that nobody was given. Not under the monitor. */
+    /* Free it, and a result that nobody was given. If it was over, status and text are still there. Not under the monitor. */
     void (*free)(struct pdk__call *c);
 };
 

@@ -26,6 +26,17 @@ static void wipe(char *secret) {
     g_free(secret);
 }
 
+/* Up to `size` bytes. One read need not give all that is there: file systems in user space give less. -1: errno tells. */
+static ssize_t read_all(int fd, char *buffer, size_t size) {
+    size_t length = 0;
+    ssize_t got;
+    do {
+        got = read(fd, buffer + length, size - length);
+        length += got > 0 ? (size_t)got : 0;
+    } while ((got > 0 && length < size) || (got < 0 && errno == EINTR));
+    return got < 0 ? -1 : (ssize_t)length;
+}
+
 /* A pipe or a device could keep the caller waiting, so none is read. -1: errno tells. */
 static ssize_t read_file(const char *path, char *buffer, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -34,7 +45,7 @@ static ssize_t read_file(const char *path, char *buffer, size_t size) {
     if (fd < 0)
         return -1;
     if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
-        length = read(fd, buffer, size);
+        length = read_all(fd, buffer, size);
     else
         errno = EINVAL;
     int why = errno;
@@ -43,9 +54,9 @@ static ssize_t read_file(const char *path, char *buffer, size_t size) {
     return length;
 }
 
-/* Its one line, without its end. */
+/* Its one line, without its end. There is room for a byte more than the longest one: so whatever follows that is seen. */
 static pdk_status take_file(const struct secret *secret, char **out) {
-    size_t size = secret->most + sizeof "\r\n";
+    size_t size = secret->most + sizeof "\r\n" + 1;
     char *line = g_malloc0(size);
     ssize_t end = read_file(secret->file, line, size - 1);
     pdk_status status = PDK_OK;

@@ -1,5 +1,6 @@
 /* Secrets out of files, and TLS where the client library has it: this program stands in for one that has. */
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -44,6 +45,37 @@ zhandle_t *zookeeper_init_ssl(const char *host, const char *certificates, watche
         same = certificates[i] == letter(i);
     atomic_fetch_add(&as_given, same);
     return zookeeper_init(host, fn, timeout_ms, id, context, flags);
+}
+
+/* What the thread's next reads do. 0: as ever. */
+static _Thread_local struct {
+    bool one_by_one;
+    int error;
+} reads;
+
+/* The executable's read replaces the C library's. */
+__attribute__((visibility("default"))) ssize_t read(int fd, void *buffer, size_t size);
+/* The name of the same in a program that is fortified. */
+__attribute__((visibility("default"))) ssize_t read_checked(int fd, void *buffer, size_t size,
+                                                            size_t room) __asm__("__read_chk");
+
+typedef ssize_t read_fn(int fd, void *buffer, size_t size);
+
+ssize_t read(int fd, void *buffer, size_t size) {
+    read_fn *next;
+    void *symbol = dlsym(RTLD_NEXT, "read");
+    memcpy(&next, &symbol, sizeof next);
+    if (reads.error) {
+        errno = reads.error;
+        reads.error = 0;
+        return -1;
+    }
+    return next(fd, buffer, reads.one_by_one ? MIN(size, 1) : size);
+}
+
+ssize_t read_checked(int fd, void *buffer, size_t size, size_t room) {
+    ck_assert_uint_le(size, room);
+    return read(fd, buffer, size);
 }
 
 static ts_tempdir *folder;
@@ -112,13 +144,15 @@ START_TEST(a_digest_comes_out_of_a_file) {
 END_TEST
 
 START_TEST(a_file_has_one_line) {
-    char most[1024 + 3] = USER;
+    char most[1024 + 3] = USER, more[1024 + 3];
     const struct {
         const char *text;
         size_t size;
-    } wrong[] = {{"", 0},       {"\n", 1},      {"a:b\nc:d", 7}, {"a:b\rc", 5},
-                 {"a:b\0c", 5}, {"a:b\n\n", 5}, {most, 1025},    {most, 1026}};
+    } wrong[] = {{"", 0},        {"\n", 1},    {"a:b\nc:d", 7}, {"a:b\rc", 5}, {"a:b\0c", 5},
+                 {"a:b\n\n", 5}, {most, 1025}, {most, 1026},    {more, 1027}};
     memset(most + strlen(most), 'x', sizeof most - strlen(most));
+    memcpy(more, most, 1024);
+    memcpy(more + 1024, "\r\nx", 3); /* behind the longest line */
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         options.digest_file = write_file("wrong", wrong[i].text, wrong[i].size);
@@ -128,6 +162,26 @@ START_TEST(a_file_has_one_line) {
     open_refused(&options, "digest is not");
     options.digest_file = write_file("longest", most, 1024);
     open_with(&options);
+    options.digest_file = write_file("longest of all", more, 1026);
+    open_with(&options);
+}
+END_TEST
+
+/* As of a file system in user space. */
+START_TEST(a_file_comes_in_pieces) {
+    pdk_session *s = NULL;
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.digest_file = write_file("pieces", USER "\r\n", strlen(USER) + 2);
+    reads.one_by_one = true;
+    reads.error = EINTR;
+    ck_assert_int_eq(pdk_session_open(ts_bench_server(), &options, &s), PDK_OK);
+    ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
+    pdk_session_unref(s);
+    options.digest_file = write_file("two lines", "a:b\nc:d", 7);
+    open_refused(&options, "not one line");
+    reads.one_by_one = false;
+    reads.error = EIO;
+    open_refused(&options, "two lines: Input/output error");
 }
 END_TEST
 
@@ -231,6 +285,7 @@ static Suite *make_suite(void) {
     tcase_add_unchecked_fixture(cases, begin, end);
     tcase_add_test(cases, a_digest_comes_out_of_a_file);
     tcase_add_test(cases, a_file_has_one_line);
+    tcase_add_test(cases, a_file_comes_in_pieces);
     tcase_add_test(cases, what_cannot_be_read_is_named);
     tcase_add_test(cases, the_client_librarys_tls_is_used_and_its_log_is_heard);
     tcase_add_test(cases, no_copy_of_the_tls_string_is_left);

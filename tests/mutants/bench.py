@@ -83,6 +83,8 @@ JUDGES = {
     "answered": server_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c"),
     "answers_end": server_program("tests/integration/test_answers_end.c", "tests/integration/answers.c",
                                  "tests/integration/refused.c"),
+    "all_ensured": server_program("tests/integration/test_all_ensure.c", "tests/integration/all_bench.c",
+                                 "tests/integration/refused.c"),
     "published": server_program("tests/integration/test_election_data.c", *PUBLISHED),
     "published_calls": server_program("tests/integration/test_election_data_calls.c", *PUBLISHED),
     "queries": server_program("tests/integration/test_queries.c", "tests/integration/elections.c",

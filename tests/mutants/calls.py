@@ -18,6 +18,10 @@ MUTANTS = {
         ("if (!reply || reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW) {", "if (!reply) {")]),
     "ensure: renewals stay urgent": ("src/grant/ensure.c", "answered", [
         ("        c->s->urgent--;", "        ;")]),
+    "ensure: a whole does not hear of the end of its session": ("src/grant/ensure.c", "all_ensured", [
+        ("        pdk__follow_end(s, &whole_ref(w)->end);", "        whole_ref(w);")]),
+    "ensure: a whole waits for a part whose answer was dropped": ("src/session/call.c", "all_ensured", [
+        ("    c->kind->free(c);\n    g_free(text);", "    if (pdk__in_callback())\n        c->kind->free(c);\n    g_free(text);")]),
     "published: a write names no version": (OWN, "published", [
         (".versioned = true, .version = w->own->version}", ".versioned = false, .version = w->own->version}")]),
     "published: a lost write is somebody else's": (OWN, "published", [

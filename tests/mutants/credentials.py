@@ -16,6 +16,10 @@ MUTANTS = {
         ("if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))", "if (fstat(fd, &stat) == 0)")]),
     "a second line is no harm": ("src/session/credentials.c", CREDENTIALS, [
         (' || strpbrk(line, "\\r\\n"))', ")")]),
+    "what follows the longest line is not seen": ("src/session/credentials.c", CREDENTIALS, [
+        ('secret->most + sizeof "\\r\\n" + 1;', 'secret->most + sizeof "\\r\\n";')]),
+    "a file is read once": ("src/session/credentials.c", CREDENTIALS, [
+        ("(got > 0 && length < size) || ", "")]),
     "a file counts for nothing": ("src/session/credentials.c", CREDENTIALS, [
         ("    if (secret->file)\n        return take_file(secret, out);\n", "")]),
     "nobody hears the log of a connection with TLS": ("src/zk/tls.c", CREDENTIALS, [
