@@ -61,7 +61,7 @@ MUTANTS = {
     "majority: the rest is not taken in the background": (PARTS, "parts", [
         ("i < parts->count && stands; i++)\n        complete", "false && i < parts->count; i++)\n        complete")]),
     "majority: a lost whole keeps what is left": (PARTS, "majorities", [
-        ("    if (pdk__parts_some_suffice(whole->parts))\n        pdk__parts_release(whole->parts);\n    pdk_hold_unref", "    pdk_hold_unref")]),
+        ("    if (pdk__parts_some_suffice(whole->parts))\n        pdk__parts_release(whole->parts);\n    put_down", "    put_down")]),
     "majority: a released whole goes on taking": (PARTS, "parts", [
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
     "majority: fewer parts keep it valid": (CALLS, "majorities", [
