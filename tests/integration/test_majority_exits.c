@@ -158,6 +158,48 @@ START_TEST(closed_meanwhile) {
 }
 END_TEST
 
+/* ---- a callback that comes too late */
+
+static void dispatch(int from) {
+    for (int i = from; i < ENSEMBLES; i++)
+        pdk_session_dispatch(m->client[i]->session, NULL);
+}
+
+/* The first tells of the result. It is needed until the second is left out. */
+static bool dispatch_until_decided(void *claim) {
+    int32_t ahead;
+    dispatch(ts_child_count(majority_server(2), m->path[2]) == 1 ? 1 : 0);
+    return pdk_claim_position(claim, &ahead) == PDK_NOT_HELD;
+}
+
+static bool dispatch_until_answered(void *answer) {
+    dispatch(0);
+    return ts_answer_count(answer) > 0;
+}
+
+/* Enough of them were granted in time, so what the second had to say is not the answer. _i: it was silent; or its session was closed. */
+START_TEST(a_late_callback) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    path = ts_fresh_path();
+    m = member_new(path, SESSION_MS, &options);
+    m->options.patience_ms = (int32_t)ts_patience(200);
+    if (_i)
+        member_links(m, 1, 1, TS_CUT);
+    else
+        close_one(1);
+    ts_answer *answer = member_async(m, ts_patience(3000));
+    const int64_t late = ts_now_ms() + ts_patience(3000);
+    ck_assert(ts_wait_until(dispatch_until_decided, ts_answer_claim(answer), ts_patience(PATIENCE_MS)));
+    ck_assert_int_lt(ts_now_ms(), late);
+    ck_assert_int_eq(ts_answer_count(answer), 0);
+    ts_sleep_ms(late - ts_now_ms() + 100);
+    ck_assert(ts_wait_until(dispatch_until_answered, answer, ts_patience(PATIENCE_MS)));
+    await(answer, PDK_TIMEOUT);
+    check_clean();
+}
+END_TEST
+
 /* ---- objects that are dropped */
 
 START_TEST(a_lock_is_dropped_while_it_is_held) {
@@ -295,6 +337,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, closed_before);
     tcase_add_test(all, the_first_is_closed_before);
     tcase_add_loop_test(all, closed_meanwhile, 0, 2);
+    tcase_add_loop_test(all, a_late_callback, 0, 2);
     tcase_add_test(all, a_lock_is_dropped_while_it_is_held);
     tcase_add_test(all, locks_are_dropped_while_it_waits);
     tcase_add_loop_test(all, a_cancelled_thread, 0, 2);
