@@ -204,13 +204,25 @@ pdk_status pdk__all_wait(struct pdk__all *all, const char *call, struct pdk_hold
 
 /* ---- the callback */
 
-static void dropped(void *user) {
-    struct pdk__all *all = user;
-    g_clear_pointer(&all->whole, pdk_hold_unref); /* nobody received it */
+/* One notice in the outbox of the home. After one that was too late another may be there before it is dropped. */
+struct delivery {
+    struct pdk__all *all; /* a reference */
+    bool ran;
+};
+
+static void drop(void *user) {
+    struct delivery *d = user;
+    struct pdk__all *all = d->all;
+    if (!d->ran) { /* nobody received it */
+        pthread_mutex_lock(&all->steps);
+        g_clear_pointer(&all->whole, pdk_hold_unref);
+        pthread_mutex_unlock(&all->steps);
+    }
     pdk__all_unref(all);
+    g_free(d);
 }
 
-static void deliver(void *all);
+static void deliver(void *delivery);
 
 /* Takes over the claim's own reference, if it is DECIDED. The caller has another. */
 static void go_on(struct pdk__all *all, struct pdk_claim **out) {
@@ -224,22 +236,28 @@ static void go_on(struct pdk__all *all, struct pdk_claim **out) {
     pthread_mutex_unlock(&all->steps);
     if (!decided)
         return;
+    struct delivery *d = g_new0(struct delivery, 1);
+    d->all = all;
     pdk__lock(s);
-    bool taken = pdk__later(s, deliver, dropped, all);
+    bool taken = pdk__later(s, deliver, drop, d);
     pdk__unlock(s);
     if (!taken)
-        dropped(all);
+        drop(d);
 }
 
 static void deliver(void *user) {
-    struct pdk__all *all = user;
+    struct delivery *d = user;
+    struct pdk__all *all = d->all;
+    d->ran = true;
     pthread_mutex_lock(&all->steps);
     bool received = receive(all);
     pdk_status status = all->status;
     struct pdk_hold *hold = g_steal_pointer(&all->whole);
+    if (!received)
+        all_ref(all); /* the claim has its own again before anybody else may decide it */
     pthread_mutex_unlock(&all->steps);
     if (!received) {
-        go_on(all_ref(all), NULL); /* the reference of this delivery is dropped */
+        go_on(all, NULL);
         return;
     }
     if (status != PDK_OK)
