@@ -93,15 +93,37 @@ static void follow(struct pdk__all *all) {
 
 /* ---- steps */
 
+/* One notice in the outbox of the home. After one that was too late another may be there before it is dropped. */
+struct delivery {
+    struct pdk__all *all; /* the claim's own reference */
+    bool ran;
+};
+
+static void deliver(void *delivery);
+static void drop(void *delivery);
+
+/* It is delivered in the same section of the home's monitor in which its end is not followed any more: a close that comes before
+ * that finds a step in the outbox, and waits for it, and one that comes later finds the delivery. */
 static void decide(struct pdk__all *all, pdk_status status, char *why) {
     pdk_session *s = home(all);
+    struct delivery *d = NULL;
     all->phase = DECIDED;
     all->status = status;
     all->why = why;
     pdk__taking_give_back(&all->taking);
+    if (all->fn) {
+        d = g_new0(struct delivery, 1);
+        d->all = all;
+    }
     pdk__lock(s);
     pdk__unfollow_end(s, &all->end);
+    bool taken = !d || pdk__later(s, deliver, drop, d);
     pdk__unlock(s);
+    if (!taken) { /* nobody receives it */
+        g_clear_pointer(&all->whole, pdk_hold_unref);
+        atomic_fetch_sub(&all->refs, 1); /* not the last: who takes a step has another one */
+        g_free(d);
+    }
 }
 
 static void decide_as_home_ended(struct pdk__all *all) {
@@ -136,14 +158,12 @@ static void take_steps(struct pdk__all *all) {
 
 /* Time has passed since the decision. false: it was lost meanwhile, and is TAKING again. */
 static bool receive(struct pdk__all *all) {
-    while (all->status == PDK_OK && !(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))) {
+    if (all->status == PDK_OK && !(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))) {
         pdk_hold_unref(g_steal_pointer(&all->whole));
         all->phase = TAKING;
         follow(all);
         pdk__taking_begin_anew(&all->taking);
-        take_steps(all);
-        if (all->phase == TAKING)
-            return false;
+        return false;
     }
     all->phase = ENDED;
     return true;
@@ -204,12 +224,6 @@ pdk_status pdk__all_wait(struct pdk__all *all, const char *call, struct pdk_hold
 
 /* ---- the callback */
 
-/* One notice in the outbox of the home. After one that was too late another may be there before it is dropped. */
-struct delivery {
-    struct pdk__all *all; /* a reference */
-    bool ran;
-};
-
 static void drop(void *user) {
     struct delivery *d = user;
     struct pdk__all *all = d->all;
@@ -222,27 +236,13 @@ static void drop(void *user) {
     g_free(d);
 }
 
-static void deliver(void *delivery);
-
-/* Takes over the claim's own reference, if it is DECIDED. The caller has another. */
+/* The caller has a reference. */
 static void go_on(struct pdk__all *all, struct pdk_claim **out) {
-    pdk_session *s = home(all);
     pthread_mutex_lock(&all->steps);
-    bool taking = all->phase == TAKING;
     if (out)
         *out = pdk__claim_of_all(all->taking.rights[0].right.queue, all_ref(all));
     take_steps(all);
-    bool decided = taking && all->phase == DECIDED;
     pthread_mutex_unlock(&all->steps);
-    if (!decided)
-        return;
-    struct delivery *d = g_new0(struct delivery, 1);
-    d->all = all;
-    pdk__lock(s);
-    bool taken = pdk__later(s, deliver, drop, d);
-    pdk__unlock(s);
-    if (!taken)
-        drop(d);
 }
 
 static void deliver(void *user) {
@@ -253,13 +253,13 @@ static void deliver(void *user) {
     bool received = receive(all);
     pdk_status status = all->status;
     struct pdk_hold *hold = g_steal_pointer(&all->whole);
-    if (!received)
-        all_ref(all); /* the claim has its own again before anybody else may decide it */
-    pthread_mutex_unlock(&all->steps);
     if (!received) {
-        go_on(all, NULL);
-        return;
+        all_ref(all); /* the claim's own, again: that of this delivery is dropped */
+        take_steps(all);
     }
+    pthread_mutex_unlock(&all->steps);
+    if (!received)
+        return;
     if (status != PDK_OK)
         pdk__fail(status, "pdk_acquire_all_async: %s", all->why);
     all->fn(status, hold, all->user);
