@@ -31,12 +31,19 @@ static int64_t lease_of(const struct pdk__parts *parts) {
     return pdk__majority_until(words, parts->count, parts->need);
 }
 
-/* A renewal may have come since its word was read. What is found invalid here is so for good. */
+/* A renewal may have come since its word was read. What is found invalid here is so for good, but another hold may have come in its place
+ * before the next one was lost: then they were never gone together. */
 static bool too_many_are_gone(const struct pdk__parts *parts) {
+    const struct pdk_hold *seen[PDK__MAJORITY_MOST];
     guint gone = 0;
+    for (guint i = 0; i < parts->count; i++) {
+        seen[i] = atomic_load(&parts->part[i].hold);
+        gone += !pdk_hold_valid(seen[i]);
+    }
+    bool same = true;
     for (guint i = 0; i < parts->count; i++)
-        gone += !pdk_hold_valid(atomic_load(&parts->part[i].hold));
-    return gone > parts->count - parts->need;
+        same = same && atomic_load(&parts->part[i].hold) == seen[i];
+    return same && gone > parts->count - parts->need;
 }
 
 bool pdk__parts_valid(const struct pdk_hold *whole) {

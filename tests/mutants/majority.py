@@ -70,6 +70,8 @@ MUTANTS = {
     "majority: all parts are needed": (CALLS, "majorities", [
         ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->count)"),
         ("gone > parts->count - parts->need", "gone > 0")]),
+    "majority: losses of different moments are added up": (CALLS, "parts", [
+        ("    return same && gone >", "    return gone >")]),
     "majority: what was replaced stays": (PARTS, "parts", [
         ("        if (nobody_reads && !atomic_load(&hold->shown))", "        if (false)")]),
     "majority: what was seen is freed": (PARTS, "parts", [
