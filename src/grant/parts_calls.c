@@ -1,5 +1,6 @@
 /* What the calls about a hold do for a whole. */
 #include "core/majority.h"
+#include "grant/owned.h"
 #include "grant/parts.h"
 
 #include <paddock/all.h>
@@ -81,12 +82,17 @@ void pdk__parts_check(struct pdk_hold *whole) {
     pdk__unlock(whole->s);
 }
 
+/* A part is taken again under its monitor: it sees that there is no thread, or it is the hold that is detached here. */
 void pdk__parts_detach_thread(const struct pdk_hold *whole) {
     atomic_store(&whole->parts->thread, 0);
     for (guint i = 0; i < whole->parts->count; i++) {
-        struct pdk_hold *hold = pdk__parts_take(whole->parts, i);
-        pdk_hold_detach_thread(hold);
-        pdk_hold_unref(hold);
+        struct pdk__part *part = &whole->parts->part[i];
+        pdk_session *s = part->right.queue->s;
+        pdk__lock(s);
+        struct pdk_hold *hold = atomic_load(&part->hold);
+        if (hold)
+            pdk__owned_remove(hold);
+        pdk__unlock(s);
     }
 }
 
