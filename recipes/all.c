@@ -89,7 +89,7 @@ static struct pdk__queue *queue_of(const pdk_right *right) {
     }
 }
 
-/* INVALID, FORKED, and how its session ended. */
+/* INVALID, and FORKED. */
 static pdk_status look_at(const pdk_right *right, size_t place, int64_t timeout_ms, const char *call,
                           struct named *named) {
     if (right->kind < PDK_RIGHT_LOCK || right->kind > PDK_RIGHT_PERMITS)
@@ -102,11 +102,6 @@ static pdk_status look_at(const pdk_right *right, size_t place, int64_t timeout_
         status = pdk__semaphore_check_count(right->of, right->count, call);
     else if (status == PDK_OK && right->count != 1)
         status = pdk__fail(PDK_INVALID, "%s: rights[%zu]: count is %d; 1, but for permits", call, place, right->count);
-    if (status != PDK_OK)
-        return status;
-    pdk__lock(queue->s);
-    status = pdk__session_usable(queue->s, call);
-    pdk__unlock(queue->s);
     if (status == PDK_OK)
         *named = (struct named){right, (guint)place, queue, servers_of(queue->s)};
     return status;
@@ -158,6 +153,23 @@ static pdk_status sort(struct named *all, size_t count, const char *call) {
             return pdk__fail(PDK_INVALID, "%s: rights[%u] and rights[%u] are both on %s: name each path once", call,
                              MIN(all[i - 1].place, all[i].place), MAX(all[i - 1].place, all[i].place),
                              all[i].queue->dir);
+    return PDK_OK;
+}
+
+/* How a session ended: that of the first in the order, or the one with which too few are left. The rights of others are left out. */
+static pdk_status check_sessions(const struct named *all, size_t count, size_t need, const char *call) {
+    size_t ended = 0;
+    for (size_t i = 0; i < count; i++) {
+        pdk_session *s = all[i].queue->s;
+        pdk__lock(s);
+        ended += s->ended != PDK_OK;
+        bool refused = s->ended != PDK_OK && (i == 0 || count - ended < need);
+        pdk_status status =
+            refused ? pdk__fail(s->ended, "%s: %s: %s", call, all[i].queue->dir, s->trouble_text) : PDK_OK;
+        pdk__unlock(s);
+        if (status != PDK_OK)
+            return status;
+    }
     return PDK_OK;
 }
 
@@ -216,9 +228,11 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
         status = check_majority(all, count, &o, call->name);
     if (status == PDK_OK)
         status = sort(all, count, call->name);
+    const struct pdk__all_terms terms = {timeout_ms, o.need > 0 ? (guint)o.need : (guint)count, o.patience_ms};
+    if (status == PDK_OK)
+        status = check_sessions(all, count, terms.need, call->name);
     if (status == PDK_OK && call->blocks)
         status = refuse_own(all, count, call);
-    const struct pdk__all_terms terms = {timeout_ms, o.need > 0 ? (guint)o.need : (guint)count, o.patience_ms};
     if (status == PDK_OK)
         *out = claim_of(all, count, &terms);
     for (size_t i = 0; i < looked; i++)

@@ -188,8 +188,8 @@ PDK_API pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
  *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the
  *                reasons above
- *   PDK_CLOSED   one of the sessions is closed
- *   PDK_AUTH     one of the sessions has ended, since the server refused the credentials
+ *   PDK_CLOSED   one of the sessions is closed; where fewer than all are needed: as above
+ *   PDK_AUTH     one of the sessions has ended, since the server refused the credentials; likewise
  *   PDK_FORKED   one of the objects belongs to the parent process
  *   PDK_INVALID  as above; fn in the place of out
  * On an error fn is never called. */

@@ -34,9 +34,13 @@ static bool find(const struct pdk__majority *m, enum pdk__right_state is, uint32
     return false;
 }
 
+bool pdk__majority_is_hopeless(const struct pdk__majority *m) {
+    return m->count - how_many(m, PDK__RIGHT_REFUSED) < m->need;
+}
+
 enum pdk__majority_step pdk__majority_next(struct pdk__majority *m, uint32_t *which) {
     uint32_t refused = how_many(m, PDK__RIGHT_REFUSED), passed = how_many(m, PDK__RIGHT_PASSED);
-    if (m->late || m->count - refused < m->need)
+    if (m->late || pdk__majority_is_hopeless(m))
         return PDK__MAJORITY_FAIL;
     if (m->pauses)
         return PDK__MAJORITY_WAIT;

@@ -67,6 +67,8 @@ struct pdk__majority {
 bool pdk__majority_meets(uint32_t count, uint32_t need);
 void pdk__majority_init(struct pdk__majority *m, uint32_t count, uint32_t need, bool is_try);
 enum pdk__majority_step pdk__majority_next(struct pdk__majority *m, uint32_t *which);
+/* So many are REFUSED that too few are left: no further round has another end. */
+bool pdk__majority_is_hopeless(const struct pdk__majority *m);
 /* What came of the right that is ASKED. */
 void pdk__majority_answered(struct pdk__majority *m, uint32_t which, enum pdk__taken taken);
 /* The right that is ASKED is passed over. */

@@ -93,15 +93,37 @@ static void follow(struct pdk__all *all) {
 
 /* ---- steps */
 
+/* One notice in the outbox of the home. After one that was too late another may be there before it is dropped. */
+struct delivery {
+    struct pdk__all *all; /* the claim's own reference */
+    bool ran;
+};
+
+static void deliver(void *delivery);
+static void drop(void *delivery);
+
+/* It is delivered in the same section of the home's monitor in which its end is not followed any more: a close that comes before
+ * that finds a step in the outbox, and waits for it, and one that comes later finds the delivery. */
 static void decide(struct pdk__all *all, pdk_status status, char *why) {
     pdk_session *s = home(all);
+    struct delivery *d = NULL;
     all->phase = DECIDED;
     all->status = status;
     all->why = why;
     pdk__taking_give_back(&all->taking);
+    if (all->fn) {
+        d = g_new0(struct delivery, 1);
+        d->all = all;
+    }
     pdk__lock(s);
     pdk__unfollow_end(s, &all->end);
+    bool taken = !d || pdk__later(s, deliver, drop, d);
     pdk__unlock(s);
+    if (!taken) { /* nobody receives it */
+        g_clear_pointer(&all->whole, pdk_hold_unref);
+        atomic_fetch_sub(&all->refs, 1); /* not the last: who takes a step has another one */
+        g_free(d);
+    }
 }
 
 static void decide_as_home_ended(struct pdk__all *all) {
@@ -136,14 +158,12 @@ static void take_steps(struct pdk__all *all) {
 
 /* Time has passed since the decision. false: it was lost meanwhile, and is TAKING again. */
 static bool receive(struct pdk__all *all) {
-    while (all->status == PDK_OK && !(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))) {
+    if (all->status == PDK_OK && !(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))) {
         pdk_hold_unref(g_steal_pointer(&all->whole));
         all->phase = TAKING;
         follow(all);
         pdk__taking_begin_anew(&all->taking);
-        take_steps(all);
-        if (all->phase == TAKING)
-            return false;
+        return false;
     }
     all->phase = ENDED;
     return true;
@@ -204,44 +224,42 @@ pdk_status pdk__all_wait(struct pdk__all *all, const char *call, struct pdk_hold
 
 /* ---- the callback */
 
-static void dropped(void *user) {
-    struct pdk__all *all = user;
-    g_clear_pointer(&all->whole, pdk_hold_unref); /* nobody received it */
+static void drop(void *user) {
+    struct delivery *d = user;
+    struct pdk__all *all = d->all;
+    if (!d->ran) { /* nobody received it */
+        pthread_mutex_lock(&all->steps);
+        g_clear_pointer(&all->whole, pdk_hold_unref);
+        pthread_mutex_unlock(&all->steps);
+    }
     pdk__all_unref(all);
+    g_free(d);
 }
 
-static void deliver(void *all);
-
-/* Takes over the claim's own reference, if it is DECIDED. The caller has another. */
+/* The caller has a reference. */
 static void go_on(struct pdk__all *all, struct pdk_claim **out) {
-    pdk_session *s = home(all);
     pthread_mutex_lock(&all->steps);
-    bool taking = all->phase == TAKING;
     if (out)
         *out = pdk__claim_of_all(all->taking.rights[0].right.queue, all_ref(all));
     take_steps(all);
-    bool decided = taking && all->phase == DECIDED;
     pthread_mutex_unlock(&all->steps);
-    if (!decided)
-        return;
-    pdk__lock(s);
-    bool taken = pdk__later(s, deliver, dropped, all);
-    pdk__unlock(s);
-    if (!taken)
-        dropped(all);
 }
 
 static void deliver(void *user) {
-    struct pdk__all *all = user;
+    struct delivery *d = user;
+    struct pdk__all *all = d->all;
+    d->ran = true;
     pthread_mutex_lock(&all->steps);
     bool received = receive(all);
     pdk_status status = all->status;
     struct pdk_hold *hold = g_steal_pointer(&all->whole);
-    pthread_mutex_unlock(&all->steps);
     if (!received) {
-        go_on(all_ref(all), NULL); /* the reference of this delivery is dropped */
-        return;
+        all_ref(all); /* the claim's own, again: that of this delivery is dropped */
+        take_steps(all);
     }
+    pthread_mutex_unlock(&all->steps);
+    if (!received)
+        return;
     if (status != PDK_OK)
         pdk__fail(status, "pdk_acquire_all_async: %s", all->why);
     all->fn(status, hold, all->user);

@@ -283,6 +283,15 @@ pdk_hold *pdk_hold_ref(pdk_hold *hold) {
     return hold;
 }
 
+void pdk__hold_free(struct pdk_hold *hold) {
+    g_free(hold->node);
+    g_free(hold->exchanged);
+    g_free(hold->proof);
+    g_free(hold->sequencer);
+    g_free(hold->old_sequencer);
+    g_free(hold);
+}
+
 /* The last reference is given back under the monitor, where a loss may be about to take one. */
 void pdk_hold_unref(pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
@@ -305,16 +314,12 @@ void pdk_hold_unref(pdk_hold *hold) {
     pdk__asked_free(hold->asked);
     if (hold->fd >= 0)
         close(hold->fd);
-    g_free(hold->node);
-    g_free(hold->exchanged);
-    g_free(hold->proof);
-    g_free(hold->sequencer);
-    g_free(hold->old_sequencer);
-    if (hold->parts)
-        pdk__parts_free(hold->parts);
-    else
+    if (hold->parts) {
+        pdk__parts_give_up(hold->parts);
+    } else {
         pdk__queue_unref(hold->queue);
-    g_free(hold);
+        pdk__hold_free(hold);
+    }
     pdk__cancel_back();
 }
 

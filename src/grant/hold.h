@@ -83,4 +83,7 @@ pdk_status pdk__hold_release(struct pdk_hold *hold, void (**user_free)(void *use
 /* It was granted and never received: end it without telling anybody. */
 void pdk__hold_discard(struct pdk_hold *hold);
 
+/* Its memory, once it has ended and nobody has a reference. Not under the monitor. */
+void pdk__hold_free(struct pdk_hold *hold);
+
 #endif

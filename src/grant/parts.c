@@ -10,6 +10,13 @@ static pdk_session *session_of(const struct pdk__part *part) { return part->righ
 /* Nothing that a user sees: the outbox only carries it out of the monitor. */
 static void carry(void *user) { (void)user; }
 
+static void free_all(struct pdk__parts *parts);
+
+static void put_down(struct pdk_hold *whole) {
+    if (atomic_fetch_sub(&whole->parts->users, 1) == 1)
+        free_all(whole->parts);
+}
+
 static void arrive(void *user) {
     struct pdk_hold *whole = user;
     pdk__lock(whole->s);
@@ -17,23 +24,16 @@ static void arrive(void *user) {
     pdk__unlock(whole->s);
     if (pdk__parts_some_suffice(whole->parts))
         pdk__parts_release(whole->parts);
-    pdk_hold_unref(whole);
+    put_down(whole);
 }
 
-/* The last reference may have been given back, in a monitor that this thread does not have: then the parts are being released. */
-static bool ref_unless_gone(struct pdk_hold *whole) {
-    unsigned refs = atomic_load(&whole->refs);
-    while (refs > 0)
-        if (atomic_compare_exchange_weak(&whole->refs, &refs, refs + 1))
-            return true;
-    return false;
-}
-
-/* Have fn(whole) called outside of all monitors, with a reference. s: the session whose monitor this thread has. */
+/* Have fn(whole) called outside of all monitors; it puts the whole down. s: the session whose monitor this thread has. So the part in
+ * it, or the whole, is not released yet, and the memory is there: nobody frees it before that. */
 static void carry_out(struct pdk_hold *whole, pdk_session *s, void (*fn)(void *whole)) {
     pdk__assert_locked(s);
-    if (ref_unless_gone(whole) && !pdk__later_first(s, carry, fn, whole))
-        atomic_fetch_sub(&whole->refs, 1);
+    atomic_fetch_add(&whole->parts->users, 1);
+    if (!pdk__later_first(s, carry, fn, whole))
+        atomic_fetch_sub(&whole->parts->users, 1);
 }
 
 static void lose_whole(struct pdk_hold *whole, pdk_session *s, pdk_reason reason) {
@@ -83,7 +83,7 @@ static void tidy(void *user) {
     struct pdk_hold *whole = user;
     for (guint i = 0; i < whole->parts->count; i++)
         tidy_part(&whole->parts->part[i]);
-    pdk_hold_unref(whole);
+    put_down(whole);
 }
 
 /* ---- a part that is lost is taken again. Under its monitor */
@@ -180,8 +180,7 @@ void pdk__parts_release(struct pdk__parts *parts) {
         release(&parts->part[i]);
 }
 
-void pdk__parts_free(struct pdk__parts *parts) {
-    pdk__parts_release(parts);
+static void free_all(struct pdk__parts *parts) {
     for (guint i = 0; i < parts->count; i++) {
         struct pdk__part *part = &parts->part[i];
         pdk_claim_unref(part->claim);
@@ -190,7 +189,13 @@ void pdk__parts_free(struct pdk__parts *parts) {
         pdk__queue_unref(part->right.queue);
         g_free(part->right.path);
     }
+    pdk__hold_free(parts->whole);
     g_free(parts);
+}
+
+void pdk__parts_give_up(struct pdk__parts *parts) {
+    pdk__parts_release(parts);
+    put_down(parts->whole);
 }
 
 static struct pdk_hold *make_whole(struct pdk__parts *parts, pdk_session *s) {
@@ -203,6 +208,7 @@ static struct pdk_hold *make_whole(struct pdk__parts *parts, pdk_session *s) {
                                   parts->part[0].right.path, parts->count - 1); /* for texts */
     whole->fd = -1;
     parts->whole = whole;
+    atomic_init(&parts->users, 1);
     parts->end.ended = home_ended;
     for (guint i = 0; i < parts->count; i++)
         parts->part[i].whole = whole;

@@ -15,6 +15,9 @@
  * that was taken again is counted only after a look that found enough without it, at a moment when it was held already. So there
  * is no moment between the grant and the loss of the whole at which fewer than needed were held.
  *
+ * What is carried to an outbox keeps the memory of the whole, and no reference. So the last reference of its owner releases the parts
+ * at once, although nobody may dispatch the session where a step is on its way.
+ *
  * Where all are needed, they stay held when the whole is lost, and are released with it: until its owner has let go, nobody
  * comes in where the owner may still be at work. Where some suffice, what is left is released at once: others may have as many as
  * they need by now, and would wait for those in vain.
@@ -43,6 +46,7 @@ struct pdk__parts {
     guint count, need;
     struct pdk__follower end; /* of the session of the whole */
     struct pdk_hold *whole;
+    atomic_uint users;         /* of the memory: all references to the whole are one, and each step on its way */
     _Atomic pdk_reason reason; /* for the whole, once it is lost */
     _Atomic uint64_t thread;   /* to which it belongs; 0: none */
     atomic_uint readers;       /* threads that look at holds of parts, which may be replaced meanwhile */
@@ -73,7 +77,7 @@ struct pdk_hold *pdk__parts_take(const struct pdk__parts *parts, guint i);
 void pdk__parts_detach_thread(const struct pdk_hold *whole);
 /* Again and again: what is released stays so. */
 void pdk__parts_release(struct pdk__parts *parts);
-/* Release them, and free them. */
-void pdk__parts_free(struct pdk__parts *parts);
+/* The last reference to the whole was given back: release them, and free them and the whole as soon as no step is on its way. */
+void pdk__parts_give_up(struct pdk__parts *parts);
 
 #endif

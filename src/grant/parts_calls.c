@@ -1,5 +1,6 @@
 /* What the calls about a hold do for a whole. */
 #include "core/majority.h"
+#include "grant/owned.h"
 #include "grant/parts.h"
 
 #include <paddock/all.h>
@@ -31,12 +32,19 @@ static int64_t lease_of(const struct pdk__parts *parts) {
     return pdk__majority_until(words, parts->count, parts->need);
 }
 
-/* A renewal may have come since its word was read. What is found invalid here is so for good. */
+/* A renewal may have come since its word was read. What is found invalid here is so for good, but another hold may have come in its place
+ * before the next one was lost: then they were never gone together. */
 static bool too_many_are_gone(const struct pdk__parts *parts) {
+    const struct pdk_hold *seen[PDK__MAJORITY_MOST];
     guint gone = 0;
+    for (guint i = 0; i < parts->count; i++) {
+        seen[i] = atomic_load(&parts->part[i].hold);
+        gone += !pdk_hold_valid(seen[i]);
+    }
+    bool same = true;
     for (guint i = 0; i < parts->count; i++)
-        gone += !pdk_hold_valid(atomic_load(&parts->part[i].hold));
-    return gone > parts->count - parts->need;
+        same = same && atomic_load(&parts->part[i].hold) == seen[i];
+    return same && gone > parts->count - parts->need;
 }
 
 bool pdk__parts_valid(const struct pdk_hold *whole) {
@@ -74,12 +82,17 @@ void pdk__parts_check(struct pdk_hold *whole) {
     pdk__unlock(whole->s);
 }
 
+/* A part is taken again under its monitor: it sees that there is no thread, or it is the hold that is detached here. */
 void pdk__parts_detach_thread(const struct pdk_hold *whole) {
     atomic_store(&whole->parts->thread, 0);
     for (guint i = 0; i < whole->parts->count; i++) {
-        struct pdk_hold *hold = pdk__parts_take(whole->parts, i);
-        pdk_hold_detach_thread(hold);
-        pdk_hold_unref(hold);
+        struct pdk__part *part = &whole->parts->part[i];
+        pdk_session *s = part->right.queue->s;
+        pdk__lock(s);
+        struct pdk_hold *hold = atomic_load(&part->hold);
+        if (hold)
+            pdk__owned_remove(hold);
+        pdk__unlock(s);
     }
 }
 

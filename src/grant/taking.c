@@ -192,10 +192,13 @@ static enum pdk__taken taken(const struct pdk__taken_right *r) {
 
 static void settle(struct pdk__taking *t, guint i) {
     struct pdk__taken_right *r = &t->rights[i];
-    pdk__majority_answered(&t->m, i, taken(r));
-    if (r->status == PDK_OK)
+    enum pdk__taken came = taken(r);
+    pdk__majority_answered(&t->m, i, came);
+    if (came == PDK__TAKEN_GRANTED)
         return;
-    set_status(t, r->status, g_strdup_printf("%s: %s", r->right.path, r->why));
+    /* A right that is left out says nothing of the call. */
+    if (came != PDK__TAKEN_REFUSED || pdk__majority_is_hopeless(&t->m))
+        set_status(t, r->status, g_strdup_printf("%s: %s", r->right.path, r->why));
     give_one_back(r);
 }
 
@@ -325,7 +328,9 @@ struct pdk_hold *pdk__taking_complete(struct pdk__taking *t) {
     }
     atomic_store(&t->current, 0);
     struct pdk_hold *whole = pdk__parts_join(parts, session_of(&t->rights[0]));
-    if (!whole)
+    if (whole)
+        set_status(t, PDK_OK, NULL); /* what was wrong before is not why it is lost, if it is lost from now on */
+    else
         pdk__taking_begin_anew(t);
     return whole;
 }

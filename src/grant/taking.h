@@ -40,7 +40,7 @@ struct pdk__taking {
     struct pdk__majority m;
     int64_t deadline;
     int64_t patience;    /* ns; 0: as long as each session has it */
-    pdk_status status;   /* of the newest right that was not granted, */
+    pdk_status status;   /* of the newest right that was not granted, but for those left out; OK: none, */
     char *why;           /* and why */
     atomic_uint current; /* the right that is asked for; during a pause the first */
     atomic_bool rung;    /* an alarm has rung since the last step */

@@ -106,6 +106,73 @@ START_TEST(taken_again_and_again) {
 }
 END_TEST
 
+/* ---- a look at it */
+
+static struct {
+    const struct pdk__platform *real;
+    struct pdk__platform stepped;
+    int64_t begun;
+    unsigned readings;
+    pdk_hold *first, *second;
+} clocks;
+
+/* The first two of five are gone when it begins, and the lease of the third ends at the first reading. Then the third is renewed; the first
+ * is taken again; and the third lapses at the second reading. */
+static int64_t stepped_clock(void) {
+    struct pdk__part *part = it.hold->parts->part;
+    if (++clocks.readings == 1) {
+        atomic_store(&atomic_load(&part[2].hold)->until, clocks.begun + SIM_MS);
+        return clocks.begun;
+    }
+    if (clocks.readings == 2)
+        atomic_store(&part[0].hold, clocks.first);
+    return clocks.begun + 2 * SIM_MS;
+}
+
+static void set_clocks(const struct place *p, const struct pdk__platform *platform) {
+    for (int i = 0; i < ENSEMBLES; i++)
+        p->session[i]->platform = platform;
+}
+
+static void look_in(void *subject, void *what) {
+    const struct place *p = subject;
+    struct pdk__part *part = it.hold->parts->part;
+    (void)what;
+    clocks.real = p->session[0]->platform;
+    clocks.stepped = *clocks.real;
+    clocks.stepped.now = stepped_clock;
+    clocks.begun = clocks.real->now();
+    clocks.readings = 0;
+    clocks.first = atomic_exchange(&part[0].hold, NULL);
+    clocks.second = atomic_exchange(&part[1].hold, NULL);
+    atomic_store(&atomic_load(&part[2].hold)->until, clocks.begun);
+    set_clocks(p, &clocks.stepped);
+    ck_assert(pdk_hold_valid(it.hold)); /* at each moment three of them were held */
+    ck_assert_uint_ge(clocks.readings, 3);
+    set_clocks(p, clocks.real);
+    atomic_store(&part[1].hold, clocks.second);
+    ck_assert_int_eq(held(), ENSEMBLES - 1);
+}
+
+/* What is lost at different moments is not added up. */
+START_TEST(lost_one_after_the_other) {
+    pdk_status ok = PDK_OK;
+    struct sim_process *process = &places[0].process;
+    begin();
+    sim_call_in(process, ask_in, &places[0], NULL);
+    ensembles_pass(SECOND / 5);
+    sim_call_in(process, expect_all_in, NULL, NULL);
+    sim_call_in(process, look_in, &places[0], NULL);
+    ensembles_pass(SECOND);
+    sim_call_in(process, expect_all_in, NULL, NULL); /* the third is taken again */
+    sim_call_in(process, release_in, NULL, &ok);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(ensembles_nodes(), 0);
+    ck_assert_uint_eq(it.losses, 0);
+    ensembles_end();
+}
+END_TEST
+
 /* ---- how it is taken */
 
 static void ask(void) { sim_call_in(&places[0].process, ask_in, &places[0], NULL); }
@@ -234,6 +301,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_parts");
     TCase *cases = tcase_create("driver_parts");
     tcase_add_test(cases, taken_again_and_again);
+    tcase_add_test(cases, lost_one_after_the_other);
     tcase_add_test(cases, the_silent_are_passed_over);
     tcase_add_test(cases, the_long_silent_cost_nothing);
     tcase_add_test(cases, too_many_are_silent);

@@ -19,12 +19,17 @@ static struct {
     struct set *set;
 } it;
 
-static void make_with(bool two_sessions, const pdk_session_options *second) {
+static ts_client *client_with(pdk_dispatch dispatch) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.session_timeout_ms = SESSION_MS;
+    options.dispatch = dispatch;
+    return ts_client_open_with(ts_bench_server(), NULL, &options);
+}
+
+static void make_with(bool two_sessions, pdk_dispatch first, pdk_dispatch second) {
     const char *path = ts_fresh_path();
-    it.client[0] = ts_bench_client(SESSION_MS);
-    it.client[1] = !two_sessions ? it.client[0]
-                   : second      ? ts_client_open_with(ts_bench_server(), NULL, second)
-                                 : ts_bench_client(SESSION_MS);
+    it.client[0] = client_with(first);
+    it.client[1] = two_sessions ? client_with(second) : it.client[0];
     it.other = ts_bench_client(SESSION_MS);
     for (int i = 0; i < 2; i++) {
         char *below = g_strdup_printf("%s/%c", path, 'a' + i);
@@ -36,7 +41,7 @@ static void make_with(bool two_sessions, const pdk_session_options *second) {
     it.set = set_of(pdk_right_lock(it.lock[1]), pdk_right_lock(it.lock[0]));
 }
 
-static void make_it(bool two_sessions) { make_with(two_sessions, NULL); }
+static void make_it(bool two_sessions) { make_with(two_sessions, PDK_DISPATCH_THREAD, PDK_DISPATCH_THREAD); }
 
 static void nothing_is_left(void) {
     set_children(it.path[0], 0);
@@ -104,10 +109,7 @@ END_TEST
 
 /* The word of the loss is on its way when the hold is released. */
 START_TEST(released_as_it_is_lost) {
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    options.dispatch = PDK_DISPATCH_MANUAL;
-    options.session_timeout_ms = SESSION_MS;
-    make_with(true, &options);
+    make_with(true, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL);
     pdk_hold *hold = set_take(it.set);
     ts_lost *told = ts_lost_watch(hold);
     delete_node_of(pdk_hold_part(hold, 0));
@@ -118,6 +120,18 @@ START_TEST(released_as_it_is_lost) {
     ck_assert(ts_lost_wait_freed(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_freed(told), 1);
     nothing_is_left();
+}
+END_TEST
+
+/* The same, and its owner gives back the last reference instead. */
+START_TEST(given_back_as_it_is_lost) {
+    make_with(true, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL);
+    pdk_hold *hold = set_take(it.set);
+    delete_node_of(pdk_hold_part(hold, 0));
+    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
+    pdk_hold_unref(hold);
+    nothing_is_left();
+    ck_assert_int_eq(pdk_session_dispatch(it.client[1]->session, NULL), PDK_OK);
 }
 END_TEST
 
@@ -146,6 +160,61 @@ START_TEST(ensure_renews_each) {
     ck_assert_int_eq(pdk_hold_ensure(hold, -1), PDK_INVALID);
     ck_assert_int_eq(pdk_hold_ensure(hold, 3600000), PDK_INVALID);
     pdk_hold_release(hold);
+}
+END_TEST
+
+/* ---- before it is received */
+
+static void dispatch(int which) { ck_assert_int_eq(pdk_session_dispatch(it.client[which]->session, NULL), PDK_OK); }
+
+static bool dispatch_first_until_it_asks_for_the_second(void *unused) {
+    (void)unused;
+    dispatch(0);
+    return ts_child_count(ts_bench_server(), it.path[1]) == 1;
+}
+
+/* The result is for the first session, which is not dispatched any more. */
+static bool dispatch_second_until_decided(void *claim) {
+    int32_t ahead = 0;
+    dispatch(1);
+    return pdk_claim_position(claim, &ahead) == PDK_NOT_HELD;
+}
+
+static bool dispatch_first_until_gone(void *node) {
+    dispatch(0);
+    return ts_exists(ts_bench_server(), node, NULL) != 0;
+}
+
+static bool dispatch_until_answered(void *answer) {
+    dispatch(0);
+    dispatch(1);
+    return ts_answer_count(answer) > 0;
+}
+
+static char *node_at(const char *path) {
+    g_auto(GStrv) names = ts_children(ts_bench_server(), path, NULL);
+    ck_assert_uint_eq(g_strv_length(names), 1);
+    return g_strconcat(path, "/", names[0], NULL);
+}
+
+/* What is left of it goes although nobody hears of the loss where it happened. _i: a try, which meets nothing of it. */
+START_TEST(lost_before_it_is_received) {
+    make_with(true, PDK_DISPATCH_MANUAL, PDK_DISPATCH_MANUAL);
+    const int64_t patience = ts_patience(PATIENCE_MS);
+    ts_answer *answer = set_async(it.set, _i ? 0 : PDK_FOREVER);
+    ck_assert(ts_wait_until(dispatch_first_until_it_asks_for_the_second, NULL, patience));
+    ck_assert(ts_wait_until(dispatch_second_until_decided, ts_answer_claim(answer), patience));
+    g_autofree char *kept = node_at(it.path[0]), *lost = node_at(it.path[1]);
+    dispatch(1);
+    ck_assert(!ts_fd_readable(pdk_session_fd(it.client[1]->session), 0));
+    ck_assert_int_eq(ts_delete(ts_bench_server(), lost), 0);
+    ck_assert(ts_fd_readable(pdk_session_fd(it.client[1]->session), patience));
+    ck_assert(ts_wait_until(dispatch_first_until_gone, kept, patience));
+    ck_assert(ts_wait_until(dispatch_until_answered, answer, patience));
+    set_await(answer, PDK_OK);
+    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    nothing_is_left();
 }
 END_TEST
 
@@ -216,10 +285,7 @@ END_TEST
 
 /* The session of what it holds is dispatched by nobody, so nothing wakes the thread that waits in the other one. */
 START_TEST(a_thread_looks_by_itself) {
-    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    options.dispatch = PDK_DISPATCH_MANUAL;
-    options.session_timeout_ms = SESSION_MS;
-    make_with(true, &options);
+    make_with(true, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL);
     /* the other way round: what comes first is in the session that nobody dispatches */
     pdk_lock *first = ts_lock(it.client[1], it.path[0]), *last = ts_lock(it.client[0], it.path[1]);
     pdk_hold *second = ts_bench_acquire(it.theirs[1], 5000);
@@ -242,6 +308,8 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(all, both_are_lost, 0, 2);
     tcase_add_test(all, the_reason_is_that_of_the_part);
     tcase_add_test(all, released_as_it_is_lost);
+    tcase_add_test(all, given_back_as_it_is_lost);
+    tcase_add_loop_test(all, lost_before_it_is_received, 0, 2);
     tcase_add_test(all, a_cut_ends_the_lease_of_all);
     tcase_add_test(all, ensure_renews_each);
     tcase_add_loop_test(all, lost_while_it_waits, 0, 4);

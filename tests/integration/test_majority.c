@@ -247,11 +247,13 @@ START_TEST(two_are_down) {
     struct member *m = member_new(path, SESSION_MS, NULL);
     m->options.patience_ms = 300;
     int64_t begun = ts_now_ms();
-    pdk_hold *hold = member_take(m);
+    pdk_hold *hold = member_take(m), *none = NULL;
     ck_assert_int_lt(ts_now_ms() - begun, ts_patience(5000));
     ck_assert_ptr_null(pdk_hold_part(hold, 0));
     ck_assert(!pdk_hold_valid(pdk_hold_part(hold, 0)));
     ck_assert_int_eq(parts_held(hold), 3);
+    pdk_hold_detach_thread(hold); /* the parts that there are */
+    ck_assert_int_eq(pdk_lock_acquire(m->lock[4], 200, &none), PDK_TIMEOUT);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     majority_nodes(path, 0);
 }

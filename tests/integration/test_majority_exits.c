@@ -97,12 +97,45 @@ START_TEST(closed_between_rounds) {
 }
 END_TEST
 
+static void close_one(int i) { ck_assert_int_eq(pdk_session_close(m->client[i]->session, CLOSE_MS), PDK_OK); }
+
+static void never(pdk_status status, pdk_hold *hold, void *user) {
+    (void)hold;
+    (void)user;
+    ck_abort_msg("answered: %s", pdk_status_name(status));
+}
+
+static void expect_closed(int which) {
+    pdk_hold *hold = NULL;
+    ck_assert_int_eq(member_acquire(m, 5000, &hold), PDK_CLOSED);
+    ck_assert_ptr_null(hold);
+    ck_assert(strstr(pdk_error_text(), m->path[which]));
+    ck_assert_int_eq(pdk_acquire_all_async(m->right, ENSEMBLES, 5000, &m->options, never, NULL, NULL), PDK_CLOSED);
+}
+
+/* Their rights are left out, as long as there are enough others. */
 START_TEST(closed_before) {
     make_it();
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_session_close(m->client[1]->session, CLOSE_MS), PDK_OK);
-    ck_assert_int_eq(member_acquire(m, 5000, &hold), PDK_CLOSED); /* it is an error to name it */
-    ck_assert_ptr_null(hold);
+    for (int i = 1; i < 3; i++) {
+        close_one(i);
+        pdk_hold *hold = member_take(m);
+        parts_wait(hold, ENSEMBLES - i);
+        ck_assert_ptr_null(pdk_hold_part(hold, i));
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        ts_answer *answer = member_async(m, PDK_FOREVER);
+        await(answer, PDK_OK);
+        ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    }
+    close_one(3);
+    expect_closed(3);
+    check_clean();
+}
+END_TEST
+
+START_TEST(the_first_is_closed_before) {
+    make_it();
+    close_one(0);
+    expect_closed(0);
     check_clean();
 }
 END_TEST
@@ -121,6 +154,48 @@ START_TEST(closed_meanwhile) {
     ck_assert_int_eq(parts_held(hold), 3);
     ck_assert_ptr_null(pdk_hold_part(hold, 1));
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    check_clean();
+}
+END_TEST
+
+/* ---- a callback that comes too late */
+
+static void dispatch(int from) {
+    for (int i = from; i < ENSEMBLES; i++)
+        pdk_session_dispatch(m->client[i]->session, NULL);
+}
+
+/* The first tells of the result. It is needed until the second is left out. */
+static bool dispatch_until_decided(void *claim) {
+    int32_t ahead;
+    dispatch(ts_child_count(majority_server(2), m->path[2]) == 1 ? 1 : 0);
+    return pdk_claim_position(claim, &ahead) == PDK_NOT_HELD;
+}
+
+static bool dispatch_until_answered(void *answer) {
+    dispatch(0);
+    return ts_answer_count(answer) > 0;
+}
+
+/* Enough of them were granted in time, so what the second had to say is not the answer. _i: it was silent; or its session was closed. */
+START_TEST(a_late_callback) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.dispatch = PDK_DISPATCH_MANUAL;
+    path = ts_fresh_path();
+    m = member_new(path, SESSION_MS, &options);
+    m->options.patience_ms = (int32_t)ts_patience(200);
+    if (_i)
+        member_links(m, 1, 1, TS_CUT);
+    else
+        close_one(1);
+    ts_answer *answer = member_async(m, ts_patience(3000));
+    const int64_t late = ts_now_ms() + ts_patience(3000);
+    ck_assert(ts_wait_until(dispatch_until_decided, ts_answer_claim(answer), ts_patience(PATIENCE_MS)));
+    ck_assert_int_lt(ts_now_ms(), late);
+    ck_assert_int_eq(ts_answer_count(answer), 0);
+    ts_sleep_ms(late - ts_now_ms() + 100);
+    ck_assert(ts_wait_until(dispatch_until_answered, answer, ts_patience(PATIENCE_MS)));
+    await(answer, PDK_TIMEOUT);
     check_clean();
 }
 END_TEST
@@ -260,7 +335,9 @@ static Suite *make_suite(void) {
     tcase_add_test(all, other_sessions_are_closed);
     tcase_add_loop_test(all, closed_between_rounds, 0, 2);
     tcase_add_test(all, closed_before);
+    tcase_add_test(all, the_first_is_closed_before);
     tcase_add_loop_test(all, closed_meanwhile, 0, 2);
+    tcase_add_loop_test(all, a_late_callback, 0, 2);
     tcase_add_test(all, a_lock_is_dropped_while_it_is_held);
     tcase_add_test(all, locks_are_dropped_while_it_waits);
     tcase_add_loop_test(all, a_cancelled_thread, 0, 2);

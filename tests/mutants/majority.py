@@ -61,7 +61,7 @@ MUTANTS = {
     "majority: the rest is not taken in the background": (PARTS, "parts", [
         ("i < parts->count && stands; i++)\n        complete", "false && i < parts->count; i++)\n        complete")]),
     "majority: a lost whole keeps what is left": (PARTS, "majorities", [
-        ("    if (pdk__parts_some_suffice(whole->parts))\n        pdk__parts_release(whole->parts);\n    pdk_hold_unref", "    pdk_hold_unref")]),
+        ("    if (pdk__parts_some_suffice(whole->parts))\n        pdk__parts_release(whole->parts);\n    put_down", "    put_down")]),
     "majority: a released whole goes on taking": (PARTS, "parts", [
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
     "majority: fewer parts keep it valid": (CALLS, "majorities", [
@@ -70,6 +70,8 @@ MUTANTS = {
     "majority: all parts are needed": (CALLS, "majorities", [
         ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->count)"),
         ("gone > parts->count - parts->need", "gone > 0")]),
+    "majority: losses of different moments are added up": (CALLS, "parts", [
+        ("    return same && gone >", "    return gone >")]),
     "majority: what was replaced stays": (PARTS, "parts", [
         ("        if (nobody_reads && !atomic_load(&hold->shown))", "        if (false)")]),
     "majority: what was seen is freed": (PARTS, "parts", [
