@@ -12,6 +12,8 @@ KEPT = "src/core/lease_lock.c"
 KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
 MUTANTS = {
+    "lease lock: who has waited in line believes an old moment": ("recipes/lease_lock.c", "lease_lock_steps", [
+        ("        status = in_line ? PDK_OK : await_end(t);", "        (void)in_line;\n        status = await_end(t);")]),
     "lease lock: a renewal that finds its own release loses": (TENURE, "lease_lock_steps", [
         ("    case 'N':\n        break;\n", "")]),
     "job: a write names no version": (WORLD, "job", [
