@@ -216,24 +216,33 @@ START_TEST(one_request_goes_wrong) {
 }
 END_TEST
 
-/* An empty node is written over. */
+/* An empty node gets a child, and is written over. */
 START_TEST(a_number_that_is_written_over) {
     static const struct {
+        enum pdk__op_kind kind;
+        const char *part;
         int32_t code;
         bool executed;
         pdk_status status;
-    } cases[] = {{0, false, PDK_OK},
-                 {GROUP_LOST, true, PDK_OK},
-                 {GROUP_LOST, false, PDK_OK},
-                 {BAD_VERSION, false, PDK_OK},
-                 {GROUP_NOT_NOW, false, PDK_OK},
-                 {GROUP_NOT_ALLOWED, false, PDK_NO_PERMISSION},
-                 {QUOTA, false, PDK_UNSUPPORTED}};
+    } cases[] = {{SET("/stripes"), 0, false, PDK_OK},
+                 {SET("/stripes"), GROUP_LOST, true, PDK_OK},
+                 {SET("/stripes"), GROUP_LOST, false, PDK_OK},
+                 {SET("/stripes"), BAD_VERSION, false, PDK_OK},
+                 {SET("/stripes"), GROUP_NOT_NOW, false, PDK_OK},
+                 {SET("/stripes"), GROUP_NOT_ALLOWED, false, PDK_NO_PERMISSION},
+                 {SET("/stripes"), QUOTA, false, PDK_UNSUPPORTED},
+                 {MAKE("/number"), 0, false, PDK_OK},
+                 {MAKE("/number"), GROUP_LOST, true, PDK_OK},
+                 {MAKE("/number"), GROUP_LOST, false, PDK_OK},
+                 {MAKE("/number"), GROUP_NO_NODE, false, PDK_OK},
+                 {MAKE("/number"), GROUP_NOT_NOW, false, PDK_OK},
+                 {MAKE("/number"), GROUP_NOT_ALLOWED, false, PDK_NO_PERMISSION},
+                 {MAKE("/number"), QUOTA, false, PDK_UNSUPPORTED}};
     const struct fault fault = {.recipe = &stripes};
     const struct sim_packet above = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = "/app", .data = ""},
                             packet = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = "/app/stripes", .data = ""};
     begin();
-    group_arm(PDK__OP_SET, "/stripes");
+    group_arm(cases[_i].kind, cases[_i].part);
     ck_assert(sim_admin(platform_ensemble, &above) && sim_admin(platform_ensemble, &packet));
     platform_pass(SECOND);
     group_fault.refuse = cases[_i].code == 0;
@@ -255,7 +264,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_records");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_loop_test(cases, one_request_goes_wrong, 0, G_N_ELEMENTS(faults));
-    tcase_add_loop_test(cases, a_number_that_is_written_over, 0, 7);
+    tcase_add_loop_test(cases, a_number_that_is_written_over, 0, 14);
     suite_add_tcase(suite, cases);
     return suite;
 }

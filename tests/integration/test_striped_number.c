@@ -131,6 +131,18 @@ START_TEST(other_data) {
 }
 END_TEST
 
+/* A lock below it has made it, as a container: with a child that stays the servers do not remove it, nor the number. */
+START_TEST(a_level_above_a_lock) {
+    begin();
+    g_autofree char *below = g_strconcat(path, "/jobs", NULL), *child = g_strconcat(path, "/number", NULL);
+    pdk_hold_release(ts_bench_acquire(ts_lock(b, below), ts_patience(IN_TIME_MS)));
+    ck_assert_int_eq(acquire(striped_with(a, N), _i, ts_patience(IN_TIME_MS)), PDK_OK);
+    assert_number("8");
+    ck_assert_int_eq(ts_exists(server(), child, NULL), 0);
+    refused(acquire(striped_with(b, 7), _i, ts_patience(IN_TIME_MS)), PDK_MISMATCH, "not 7");
+}
+END_TEST
+
 /* The one who watches hears of it: claims that come later are refused, and admitted once it agrees again. */
 START_TEST(it_changes_under_an_object) {
     begin();
@@ -344,6 +356,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, another_number_is_a_mismatch);
     tcase_add_test(cases, many_begin_at_once);
     tcase_add_test(cases, other_data);
+    tcase_add_loop_test(cases, a_level_above_a_lock, 0, 3);
     tcase_add_test(cases, it_changes_under_an_object);
     tcase_add_test(cases, another_session_reads_it_anew);
     tcase_add_loop_test(cases, permissions_that_are_missing, 0, 3);
