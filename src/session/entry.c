@@ -172,7 +172,10 @@ void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
 
 /* ---- for the owner and the session */
 
+/* That its node is gone is not the end of an entry that takes its pledge along: the answers to its deletes tell of both. */
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type) {
+    if (type == PDK__NODE_LOST && entry->c.leaving && entry->pledge)
+        return;
     pdk__entry_step(entry, &(struct pdk__event){.type = type});
     if (type == PDK__LINK_UP && !entry->own_watched)
         watch_own_after(entry, SETTLE_NS);

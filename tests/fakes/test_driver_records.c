@@ -216,6 +216,41 @@ START_TEST(one_request_goes_wrong) {
 }
 END_TEST
 
+/* A release deletes its pledge and its node. The one request fails and the other passes: neither is left, and the next one is granted
+ * at once, not after the delay of a minute. */
+START_TEST(a_pledge_is_deleted_with_its_node) {
+    static const struct {
+        const char *part;
+        int32_t code; /* 0: it is not sent */
+        bool executed;
+    } cases[] = {{"/pledge-", 0, false},
+                 {"/pledge-", GROUP_LOST, false},
+                 {"/pledge-", GROUP_LOST, true},
+                 {"/pledge-", GROUP_NOT_NOW, false},
+                 {"/_c_", 0, false},
+                 {"/_c_", GROUP_LOST, false},
+                 {"/_c_", GROUP_LOST, true},
+                 {"/_c_", GROUP_NOT_NOW, false}};
+    const struct fault fault = {.recipe = &delay};
+    for (int holds_ms = 0; holds_ms <= 1000; holds_ms += 1000) { /* a longer hold hears of the end of its node, too */
+        begin();
+        ask(&fault);
+        ck_assert_str_eq(pdk_status_name(it.status), "PDK_OK");
+        platform_pass(holds_ms * SIM_MS);
+        group_arm(PDK__OP_DELETE, cases[_i].part);
+        group_fault.refuse = cases[_i].code == 0;
+        group_fault.code = cases[_i].code;
+        group_fault.executed = cases[_i].executed;
+        finish(&fault);
+        ck_assert_uint_gt(group_fault.seen, 0);
+        ask(&fault);
+        ck_assert_str_eq(pdk_status_name(it.status), "PDK_OK");
+        finish(&fault);
+        group_call(group_one, drop_in, NULL);
+    }
+}
+END_TEST
+
 /* An empty node gets a child, and is written over. */
 START_TEST(a_number_that_is_written_over) {
     static const struct {
@@ -264,6 +299,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_records");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_loop_test(cases, one_request_goes_wrong, 0, G_N_ELEMENTS(faults));
+    tcase_add_loop_test(cases, a_pledge_is_deleted_with_its_node, 0, 8);
     tcase_add_loop_test(cases, a_number_that_is_written_over, 0, 14);
     suite_add_tcase(suite, cases);
     return suite;
