@@ -334,7 +334,8 @@ pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t 
                                     .hold = hold,
                                     .deadline = pdk__deadline(s, timeout_ms),
                                     .edit = give_up,
-                                    .user = &t};
+                                    .user = &t,
+                                    .ends = true};
     status = pdk__record_change(&call);
     if (status == PDK_OK)
         pdk_hold_release(hold);

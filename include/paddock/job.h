@@ -158,7 +158,8 @@ PDK_API pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **ho
  *
  *   PDK_OK             the record has it, and the hold is released with its reference
  * After any other answer the hold is still the caller's to release:
- *   PDK_LOST           the hold is lost, or another run came after it: the run is shown as died
+ *   PDK_LOST           the hold was lost, or another run came, before the outcome was confirmed: the run is shown as died,
+ *                      unless a write whose answer was lost has told its outcome
  *   PDK_NOT_HELD       the hold was released
  *   PDK_REPLACED       somebody without the lock has written or deleted the record
  *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe

@@ -107,7 +107,7 @@ PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_
  *
  *   PDK_OK             it is nobody's, and the hold is released with its reference
  * After any other answer the hold is still the caller's to release, and the lock may stand:
- *   PDK_LOST           the hold is lost
+ *   PDK_LOST           the hold is lost, before it was confirmed that the lock is nobody's
  *   PDK_NOT_HELD       the hold was released
  *   PDK_REPLACED       somebody without the lock has written or deleted the record
  *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe

@@ -76,6 +76,8 @@ MUTANTS = {
         (".versioned = true,", ".versioned = false,")]),
     "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", "asks", [
         ("return status == PDK_TIMEOUT ? too_late(b) : status;", "return status;")]),
+    "job: an outcome that is written is not told": (RECORD, "records", [
+        ("step.done && !c->ends && has_ended(c->hold)", "step.done && has_ended(c->hold)")]),
     "job: no answer is a success": (RECORD, "jobs", [
         ("    step->done = result == PDK__OK &&", "    step->done = (result == PDK__OK || result == PDK__UNKNOWN) &&")]),
     "job: at most for is forgotten": (JOB, "jobs", [
