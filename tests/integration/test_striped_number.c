@@ -315,11 +315,14 @@ START_TEST(a_session_that_is_closed) {
     pdk_lock *lock = UNTOUCHED;
     ts_answer *waits = any_async(striped_at(b, path), 30000);
     ck_assert(ts_answer_wait(waits, ts_patience(IN_TIME_MS)));
+    ts_answer_release(waits);
+    ck_assert_int_eq(acquire(striped, 0, ts_patience(IN_TIME_MS)), PDK_OK); /* the lock of that stripe is made */
     ck_assert_int_eq(pdk_session_close(a->session, 1000), PDK_OK);
     refused(acquire(striped, 0, 0), PDK_CLOSED, "closed");
     refused(acquire(striped, 1, 0), PDK_CLOSED, "closed");
     refused(acquire(striped, 2, 0), PDK_CLOSED, "closed");
     refused(pdk_striped_lock(striped, 0, &lock), PDK_CLOSED, "closed");
+    refused(pdk_striped_lock(striped, pdk_stripe_of("a", 1, N), &lock), PDK_CLOSED, "closed");
     refused(pdk_striped_new(a->session, path, N, NULL, &out), PDK_CLOSED, "closed");
 }
 END_TEST
