@@ -327,7 +327,8 @@ pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome, int64_t
                                     .hold = hold,
                                     .deadline = pdk__deadline(job->queue->s, timeout_ms),
                                     .edit = finish,
-                                    .user = &f};
+                                    .user = &f,
+                                    .ends = true};
     struct pdk__leave leave = {.after = g_free, .user = f.found};
     pdk__leave_push(&leave);
     status = pdk__record_change(&call);

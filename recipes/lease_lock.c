@@ -177,10 +177,9 @@ static pdk_status take(void *user, const struct pdk__record_seen *seen, GBytes *
     case PDK__LEASE_TAKE:
         *next = text_of(&t->mine);
         return PDK_OK;
-    case PDK__LEASE_STANDS:
+    case PDK__LEASE_STANDS: /* no longer than its duration from now on: it was written before it was read */
         t->written = seen->mtime_ms;
-        t->ends =
-            pdk__now(t->hold->s) + MIN(seen->mtime_ms + found.duration - seen->now_ms, PDK__JOB_LONGEST) * PDK__MS;
+        t->ends = pdk__now(t->hold->s) + MIN(seen->mtime_ms + found.duration - seen->now_ms, found.duration) * PDK__MS;
         return pdk__fail(PDK_BUSY, "%s: %s: it stands for %s until %lld", acquire_name, t->lock->record, found.who,
                          (long long)seen->mtime_ms + found.duration);
     case PDK__LEASE_OVERTAKEN:
@@ -266,15 +265,19 @@ static int64_t left_ms(const struct taking *t) {
     return MAX((t->deadline - pdk__now(t->lock->queue->s) + PDK__MS - 1) / PDK__MS, 1);
 }
 
+/* Who has waited in line knows a moment that is long over, and would wait too long. Its next claim has a new lock node. */
 static pdk_status acquire(struct taking *t) {
+    pdk_session *s = t->lock->queue->s;
     for (;;) {
+        int64_t began = pdk__now(s);
         pdk_status status = pdk__claim_wait(t->lock->queue, 1, left_ms(t), acquire_name, &t->hold);
         if (status != PDK_OK)
             return status;
+        bool in_line = pdk__now(s) - began >= LOOK_NS;
         status = take_record(t);
         if (status != PDK_BUSY || t->is_try)
             return status;
-        status = await_end(t);
+        status = in_line ? PDK_OK : await_end(t);
         if (status != PDK_OK)
             return status;
     }
@@ -331,7 +334,8 @@ pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t 
                                     .hold = hold,
                                     .deadline = pdk__deadline(s, timeout_ms),
                                     .edit = give_up,
-                                    .user = &t};
+                                    .user = &t,
+                                    .ends = true};
     status = pdk__record_change(&call);
     if (status == PDK_OK)
         pdk_hold_release(hold);

@@ -168,7 +168,7 @@ static pdk_status change(struct pdk__record_call *c) {
             return ended_how(c);
         if (s->link == PDK__LINK_CONNECTED) /* without one it might go out late */
             status = look(&step);
-        if (step.done && has_ended(c->hold))
+        if (step.done && !c->ends && has_ended(c->hold))
             return ended_how(c);
         if (status != PDK_UNAVAILABLE)
             return status;

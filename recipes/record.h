@@ -35,10 +35,11 @@ struct pdk__record_call {
     int64_t deadline;
     pdk__record_edit_fn edit;
     void *user;
+    bool ends;      /* what is written counts though the hold has ended meanwhile: nothing begins with it */
     int64_t handed; /* 0, then the moment at which the first write was handed over */
 };
 
-/* Change the record. Blocks. Not under the monitor. The hold was valid after the last answer.
+/* Change the record. Blocks. Not under the monitor. OK: the hold was valid after the last answer, unless `ends`.
  * LOST, NOT_HELD, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, the session's end; with words. */
 pdk_status pdk__record_change(struct pdk__record_call *c);
 

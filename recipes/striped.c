@@ -20,6 +20,7 @@
 #include "grant/hold.h"
 #include "grant/recipe.h"
 #include "queues.h"
+#include "session/blocking.h"
 #include "session/close.h"
 #include "session/options.h"
 
@@ -184,7 +185,11 @@ pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out
         return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
     if (stripe < 0 || stripe >= striped->stripes)
         return pdk__fail(PDK_INVALID, "%s: stripe is %d; from 0 to %d", call, stripe, striped->stripes - 1);
-    status = lock_of(striped, stripe, &lock);
+    pdk__lock(striped->s);
+    status = pdk__session_usable(striped->s, call); /* the lock may have been made before its end */
+    pdk__unlock(striped->s);
+    if (status == PDK_OK)
+        status = lock_of(striped, stripe, &lock);
     if (status == PDK_OK)
         *out = pdk_lock_ref(lock);
     return status;

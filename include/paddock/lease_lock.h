@@ -83,7 +83,8 @@ PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
  *               standing until its end
  *
  *   PDK_OK             *out is the hold
- *   PDK_BUSY           a try: somebody holds it, or it stands. The error text says who, and until when
+ *   PDK_BUSY           a try: somebody has its lock, or asks for it; or it stands. Where it stands the error text says for whom,
+ *                      and until when
  *   PDK_TIMEOUT        the deadline passed meanwhile
  *   PDK_LOST           the hold was lost before the record was written for certain. It may stand for this secret
  *   PDK_UNAVAILABLE    no server confirmed it in time. It may stand for this secret
@@ -91,7 +92,8 @@ PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
  *   PDK_DAMAGED        the znode of the record has something else
  *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a node
  *   PDK_NO_PERMISSION  an access control list forbids it
- *   PDK_LIMIT          a limit of the session is reached, as for a lock
+ *   PDK_LIMIT          a limit of the session is reached, as for a lock; or the versions of the record are used up
+ *   PDK_MISMATCH       <path>/lock has a lock-delay, by a node "delay" below it
  *   PDK_EXHAUSTED      the sequence numbers of the lock are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_CANCELED       this thread was interrupted (interrupt.h), or the last reference was given back
@@ -107,10 +109,11 @@ PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_
  *
  *   PDK_OK             it is nobody's, and the hold is released with its reference
  * After any other answer the hold is still the caller's to release, and the lock may stand:
- *   PDK_LOST           the hold is lost
+ *   PDK_LOST           the hold is lost, before it was confirmed that the lock is nobody's
  *   PDK_NOT_HELD       the hold was released
  *   PDK_REPLACED       somebody without the lock has written or deleted the record
  *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
+ *   PDK_LIMIT          the versions of the record are used up
  *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
  *                      as for pdk_lease_lock_acquire
  *   PDK_INVALID        lock or hold is NULL, hold is of something else, or timeout_ms is negative and not PDK_FOREVER */

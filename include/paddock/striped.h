@@ -14,8 +14,9 @@
  * left them all when the call returns, but for the one that it was granted.
  *
  * The number of stripes is recorded in the data of <path> by the first client that acquires, and
- * compared by every object once in each ZooKeeper session, and whenever the node changes. The node
- * is persistent: it stays when nobody uses it. To change the number, stop all clients, delete the
+ * compared by every object once in each connection, and whenever the node changes. The node
+ * is persistent: it stays when nobody uses it. Where somebody has made it before, without data, it gets
+ * a child <path>/number as well: it may be a container, which servers remove when it is empty. To change the number, stop all clients, delete the
  * path, and start them with the new number.
  *
  * A hold is that of the stripe's lock, with its token. Threads that share one pdk_striped hand a

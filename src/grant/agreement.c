@@ -13,6 +13,7 @@ static struct pdk__agreement *of(struct pdk__live_query *query) { return (struct
 static void admit(struct pdk__agreement *agreement) {
     agreement->agreed = true;
     agreement->generation = agreement->query.s->generation;
+    agreement->suspended_at = agreement->query.s->suspended_at;
     for (GList *link; (link = g_queue_pop_head_link(&agreement->waiting));)
         pdk__queue_advance(g_steal_pointer(&link->data));
 }
@@ -81,14 +82,34 @@ static bool make(struct pdk__agreement *agreement) {
                 on_recorded);
 }
 
-static bool write_over(struct pdk__agreement *agreement, int32_t version) {
+static bool write_over(struct pdk__agreement *agreement) {
     return send(agreement,
                 (struct pdk__request){.kind = PDK__OP_SET,
                                       .path = agreement->path,
                                       .data = agreement->number,
                                       .versioned = true,
-                                      .version = version},
+                                      .version = agreement->version},
                 on_recorded);
+}
+
+static void on_kept(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__agreement *agreement = user;
+    bool kept = reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS);
+    if (kept && write_over(agreement))
+        pdk__live_query_unref(&agreement->query); /* on_recorded has another */
+    else
+        on_recorded(s, user, reply);
+}
+
+/* Somebody else has made the node: it may be a container, as the levels above a lock are, and no answer of a server tells. An empty
+ * one is removed, with the number. So it gets a child that stays, and the number after that. */
+static bool keep(struct pdk__agreement *agreement, int32_t version) {
+    char *child = g_strconcat(agreement->path, "/number", NULL);
+    agreement->version = version;
+    agreement->refused = PDK__OK;
+    bool sent = send(agreement, (struct pdk__request){.kind = PDK__OP_MKDIR, .path = child}, on_kept);
+    g_free(child);
+    return sent;
 }
 
 static void compare(struct pdk__agreement *agreement, const struct pdk__reply *reply) {
@@ -111,7 +132,7 @@ static bool record_it(struct pdk__agreement *agreement, const struct pdk__reply 
         return false;
     if (reply->result == PDK__NO_NODE)
         return make(agreement);
-    return reply->result == PDK__OK && reply->data_size == 0 && write_over(agreement, reply->version);
+    return reply->result == PDK__OK && reply->data_size == 0 && keep(agreement, reply->version);
 }
 
 static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -184,10 +205,15 @@ void pdk__agreement_leave(struct pdk__agreement *agreement) {
         pdk__live_query_stop(&agreement->query);
 }
 
+/* While the connection was lost others may have come with another number, if the node was deleted. */
+static bool is_current(const struct pdk__agreement *agreement) {
+    const pdk_session *s = agreement->query.s;
+    return agreement->agreed && agreement->generation == s->generation && agreement->suspended_at == s->suspended_at;
+}
+
 bool pdk__agreement_admits(struct pdk__agreement *agreement, struct pdk__queue *queue) {
-    pdk_session *s = agreement->query.s;
-    pdk__assert_locked(s);
-    if (agreement->agreed && agreement->generation == s->generation)
+    pdk__assert_locked(agreement->query.s);
+    if (is_current(agreement))
         return true;
     if (!queue->undecided.data) {
         queue->undecided.data = queue;

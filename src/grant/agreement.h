@@ -1,14 +1,15 @@
 /* A number that all who use a path must agree about: the data of a node that stays. Queues begin only once it agrees.
  *
- *                    ┌── not there: made, with our number; empty: written, over that version alone ──┐
+ *                    ┌── not there: made, with our number; empty: a child is made, then it is written ┐
  *                    ▼                                                                               │
  *     a claim ──► ASKED: read, with a watch ─────────────────────────────────────────────────────────┘
  *                    │      ├── the same ──► AGREED: the queues that wait for it begin
  *                    │      └── another one, or refused ──► their claims are answered; the next claim asks again
- *                    └◄── another ZooKeeper session, or the node changed
+ *                    └◄── another connection, or the node changed
  *
  * All who make the node at once read it again after that, so they agree about the first. It is persistent: were it removed while
- * nobody holds, it would have to be read in every acquisition. Under the monitor, but for new.
+ * nobody holds, it would have to be read in every acquisition. A node that is there, and empty, may be a container, which
+ * servers remove when it has no child: it gets one, <path>/number, that stays. Under the monitor, but for new.
  */
 #ifndef PDK_GRANT_AGREEMENT_H
 #define PDK_GRANT_AGREEMENT_H
@@ -24,6 +25,8 @@ struct pdk__agreement {
     char *number, *unit; /* of what it is the number, for words: "stripes" */
     bool agreed;
     uint64_t generation;      /* of the handle that has read it */
+    int32_t version;          /* of the node that is written over */
+    int64_t suspended_at;     /* when the connection was last lost, then: none was since */
     GQueue waiting;           /* queues */
     enum pdk__result refused; /* the refusal to make a parent of the node; OK: none */
 };

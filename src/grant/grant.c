@@ -71,7 +71,7 @@ static void take_entries(struct pdk__grant *grant, struct pdk__entry *const *ent
     for (guint i = 0; i < count; i++) {
         struct pdk__entry *entry = grant->entries[i];
         assert(entry->c.phase == PDK__HELD);
-        entry->owner = &grant->owner;
+        pdk__entry_give(entry, &grant->owner);
         if (entry->c.token < grant->entries[0]->c.token) {
             grant->entries[i] = grant->entries[0];
             grant->entries[0] = entry;

@@ -173,9 +173,17 @@ static void on_statted(pdk_session *s, void *user, const struct pdk__reply *repl
     on_reply(user, reply, PDK__STATTED);
 }
 
+/* It is over when the pledge is gone as well: both are deleted again until then. */
 static void on_deleted(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__entry *entry = user;
+    struct pdk__reply unknown;
     (void)s;
-    on_reply(user, reply, PDK__DELETED);
+    if (reply && entry->pledge_stays) {
+        unknown = *reply;
+        unknown.result = PDK__UNKNOWN;
+        reply = &unknown;
+    }
+    on_reply(entry, reply, PDK__DELETED);
 }
 
 static void make_view(struct pdk__view *view, const struct pdk__entry *entry, const struct pdk__reply *reply,
@@ -300,13 +308,16 @@ bool pdk__send_to_own(struct pdk__entry *entry, enum pdk__op_kind kind, pdk__don
 }
 
 static void on_pledge_deleted(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    struct pdk__entry *entry = user;
     (void)s;
-    (void)reply; /* whoever is next takes a pledge that stays for a broken one, and is late */
-    pdk__entry_unref(user);
+    /* Whoever is next takes a pledge that stays for a broken one, and is late. */
+    entry->pledge_stays = reply && (reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW);
+    pdk__entry_unref(entry);
 }
 
 /* The pledge goes first. A list that shows our node no more shows no pledge either. */
 static bool send_delete(struct pdk__entry *entry) {
+    entry->pledge_stays = false;
     if (entry->pledge && !send_one(entry, PDK__OP_DELETE, entry->pledge, on_pledge_deleted))
         return false;
     return pdk__send_to_own(entry, PDK__OP_DELETE, on_deleted);

@@ -47,6 +47,13 @@ static void watch_own_after(struct pdk__entry *entry, int64_t ns) {
         pdk__alarm_set(entry->s, &entry->settle, pdk__now(entry->s) + ns);
 }
 
+/* A node that nobody has written to, since it was made, says nothing that its next owner would want to know. */
+static void show_own(struct pdk__entry *entry, const struct pdk__reply *reply) {
+    entry->unread = !entry->owner->read && reply->version > 0;
+    if (entry->owner->read)
+        entry->owner->read(entry->owner, entry, reply);
+}
+
 static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     if (reply && reply->result != PDK__OK && entry->own_path)
@@ -55,8 +62,8 @@ static void on_own_watched(pdk_session *s, void *user, const struct pdk__reply *
         pdk__entry_tell(entry, PDK__NODE_LOST);
     else if (reply && reply->result != PDK__OK && reply->result != PDK__NOT_ALLOWED) /* renewals check it too */
         watch_own_after(entry, pdk__lease_renewal_period(&s->lease));
-    else if (reply && reply->result == PDK__OK && entry->c.phase == PDK__HELD && entry->owner->read)
-        entry->owner->read(entry->owner, entry, reply);
+    else if (reply && reply->result == PDK__OK && entry->c.phase == PDK__HELD)
+        show_own(entry, reply);
     pdk__entry_unref(entry);
 }
 
@@ -165,10 +172,20 @@ void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
 
 /* ---- for the owner and the session */
 
+/* That its node is gone is not the end of an entry that takes its pledge along: the answers to its deletes tell of both. */
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type) {
+    if (type == PDK__NODE_LOST && entry->c.leaving && entry->pledge)
+        return;
     pdk__entry_step(entry, &(struct pdk__event){.type = type});
     if (type == PDK__LINK_UP && !entry->own_watched)
         watch_own_after(entry, SETTLE_NS);
+}
+
+void pdk__entry_give(struct pdk__entry *entry, struct pdk__entry_owner *owner) {
+    pdk__assert_locked(entry->s);
+    entry->owner = owner;
+    if (entry->unread)
+        watch_own_after(entry, SETTLE_NS); /* which reads it again */
 }
 
 void pdk__entry_leave(struct pdk__entry *entry) {

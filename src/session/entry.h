@@ -86,10 +86,12 @@ struct pdk__entry {
     bool unwatched;           /* the predecessor may not be read, so it cannot be watched either */
     struct pdk__alarm settle; /* an entry that stays held for a while watches its own node */
     bool own_watched;
-    bool ahead_gone; /* the predecessor that it watched is gone, and no list was read since */
-    char *pledge;    /* the path of its pledge (core/delay.h), deleted before its node is; NULL: none, or broken */
-    bool pledged;    /* a quorum has it */
-    bool asked;      /* its node has a wish that we let go: it is not handed on within the process */
+    bool unread;       /* its node was written to and read, by an owner that did not want to know */
+    bool ahead_gone;   /* the predecessor that it watched is gone, and no list was read since */
+    char *pledge;      /* the path of its pledge (core/delay.h), deleted before its node is; NULL: none, or broken */
+    bool pledged;      /* a quorum has it */
+    bool pledge_stays; /* the newest delete of it may not have been executed */
+    bool asked;        /* its node has a wish that we let go: it is not handed on within the process */
     int32_t asked_version; /* of its data, then */
 };
 
@@ -115,6 +117,8 @@ void pdk__entry_unref(struct pdk__entry *entry);
 void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event);
 /* The same, for an event that has a type alone. */
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type);
+/* A held entry has another owner from now on, who hears of what was written to its node before. */
+void pdk__entry_give(struct pdk__entry *entry, struct pdk__entry_owner *owner);
 /* The owner gives the entry up to the reaper, and keeps its reference. */
 void pdk__entry_leave(struct pdk__entry *entry);
 /* The same, and give the owner's reference back. NULL is allowed. */

@@ -171,6 +171,102 @@ START_TEST(the_lease_is_over_when_it_is_connected_again) {
 }
 END_TEST
 
+/* ---- an ask, of one that waits for the end of a delay */
+
+static struct {
+    int told, answers;
+    char who[32];
+} wish;
+
+static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *user) {
+    (void)hold;
+    (void)until_ms;
+    (void)user;
+    wish.told++;
+    g_strlcpy(wish.who, who, sizeof wish.who);
+}
+
+static void hear_in(void *subject, void *what) {
+    (void)what;
+    ck_assert_int_eq(pdk_hold_on_asked(((struct rival *)subject)->hold, on_asked, NULL, NULL), PDK_OK);
+}
+
+static void on_answered(pdk_status status, void *user) {
+    (void)user;
+    ck_assert_int_eq(status, PDK_OK);
+    wish.answers++;
+}
+
+static void ask_in(void *subject, void *what) {
+    (void)what;
+    ck_assert_int_eq(pdk_lock_ask_async(((struct rival *)subject)->session, "/locks/one", NULL, "third", 1000, 5000,
+                                        on_answered, NULL),
+                     PDK_OK);
+}
+
+/* As Curator does it, to one that is not first. */
+static void ask_second_in_line(void) {
+    size_t count = 0;
+    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), "/app/locks/one", &count), *last = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (g_str_has_prefix(names[i], "_c_") && (!last || strcmp(strrchr(names[i], '-'), strrchr(last, '-')) > 0))
+            last = names[i];
+    ck_assert_ptr_nonnull(last);
+    g_autofree char *path = g_strconcat("/app/locks/one/", last, NULL);
+    const struct sim_packet packet = {
+        .kind = SIM_REQUEST, .op = SIM_OP_SET, .path = sim_text(&platform_agenda, path), .data = "__REVOKE__"};
+    ck_assert(sim_admin(platform_ensemble, &packet));
+    platform_pass(10 * SIM_MS);
+}
+
+/* The second is granted, hears of the wish once, and its node is not handed over. */
+static void assert_told(const char *who) {
+    platform_pass(whole_delay() + TIMEOUT);
+    ck_assert_int_eq(second->status, PDK_OK);
+    ck_assert_uint_eq(second->answers, 1);
+    sim_call_in(&second->process, hear_in, second, NULL);
+    platform_pass(TIMEOUT);
+    ck_assert_int_eq(wish.told, 1);
+    ck_assert_str_eq(wish.who, who);
+    int64_t token = second->token;
+    rival_acquire(second, PDK_FOREVER);
+    rival_release(second);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(second->answers, 2);
+    ck_assert_int_ne(second->token, token);
+    ck_assert_uint_eq(stats_of(second)->handovers, 0);
+    ck_assert_int_eq(wish.told, 1);
+    rival_release(second);
+}
+
+START_TEST(an_ask_during_the_delay_is_told) {
+    begin(1);
+    memset(&wish, 0, sizeof wish);
+    first_dies();
+    platform_pass(SECOND);
+    sim_call_in(&rivals[2].process, ask_in, &rivals[2], NULL);
+    platform_pass(SECOND);
+    ck_assert_int_eq(wish.answers, 1);
+    ck_assert_uint_eq(second->answers, 0);
+    assert_told("third");
+}
+END_TEST
+
+START_TEST(an_ask_before_the_delay_is_told) {
+    begin(1);
+    memset(&wish, 0, sizeof wish);
+    rival_acquire(first, PDK_FOREVER);
+    platform_pass(SECOND);
+    rival_acquire(second, PDK_FOREVER);
+    platform_pass(SECOND);
+    ask_second_in_line();
+    sim_dispose(&first->process, rival_gives_back, first, NULL);
+    platform_pass(TIMEOUT);
+    ck_assert_uint_eq(second->answers, 0);
+    assert_told("");
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_delay_steps");
     TCase *cases = tcase_create("driver_delay_steps");
@@ -179,6 +275,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_place_that_is_handed_on_is_not_counted);
     tcase_add_loop_test(cases, the_lease_is_over_with_a_connection, 0, 8);
     tcase_add_test(cases, the_lease_is_over_when_it_is_connected_again);
+    tcase_add_test(cases, an_ask_during_the_delay_is_told);
+    tcase_add_test(cases, an_ask_before_the_delay_is_told);
     suite_add_tcase(suite, cases);
     return suite;
 }

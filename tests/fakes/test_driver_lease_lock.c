@@ -95,11 +95,106 @@ START_TEST(a_release_is_no_loss) {
 }
 END_TEST
 
+/* ---- one that waits behind a holder that lives long, and dies */
+
+static struct driver_user *const two = &driver_users[1];
+static int64_t waiters_duration_ms;
+
+static struct {
+    pdk_lease_lock *lock;
+    pdk_hold *hold;
+    pdk_status status;
+    bool over;
+} waiter;
+
+static pdk_lease_lock *lease_lock_of(struct rival *rival, const char *secret) {
+    pdk_lease_lock_options options = PDK_LEASE_LOCK_OPTIONS_INIT;
+    pdk_lease_lock *lock;
+    options.secret = secret;
+    options.duration_ms = waiters_duration_ms;
+    ck_assert_int_eq(pdk_lease_lock_new(rival->session, "/waited", &options, &lock), PDK_OK);
+    return lock;
+}
+
+static void make_holder_in(void *rival, void *user) {
+    (void)user;
+    it.lock = lease_lock_of(rival, "the secret of one");
+}
+
+static void wait_for_it(void *user) {
+    (void)user;
+    waiter.status = pdk_lease_lock_acquire(waiter.lock, PDK_FOREVER, &waiter.hold);
+    waiter.over = true;
+}
+
+static void start_waiter_in(void *rival, void *user) {
+    waiter.lock = lease_lock_of(rival, "the secret of two");
+    sim_thread_start(&((struct rival *)rival)->process, wait_for_it, user);
+}
+
+static void finish_waiter_in(void *rival, void *user) {
+    (void)rival;
+    (void)user;
+    pdk_hold_unref(g_steal_pointer(&waiter.hold));
+    pdk_lease_lock_unref(g_steal_pointer(&waiter.lock));
+}
+
+static void holder_gives_back(void *user, void *what) {
+    (void)what;
+    pdk_hold_unref(g_steal_pointer(&it.hold));
+    pdk_lease_lock_unref(g_steal_pointer(&it.lock));
+    struct driver_user *u = user;
+    pdk_lock_unref(g_steal_pointer(&u->lock));
+    pdk_rwlock_unref(g_steal_pointer(&u->rwlock));
+    pdk_semaphore_unref(g_steal_pointer(&u->semaphore));
+    pdk_election_unref(g_steal_pointer(&u->election));
+    rival_gives_back(u->rival, NULL);
+}
+
+/* The end of the record as it stands, in simulated time. */
+static int64_t record_end(void) {
+    const struct sim_node *record = sim_tree_find(sim_truth(platform_ensemble), "/app/waited/record");
+    ck_assert_ptr_nonnull(record);
+    return (record->stat.mtime_ms + waiters_duration_ms) * SIM_MS;
+}
+
+/* Its lock node is as old as its wait. What that says of the time must not keep it out, nor let it in. */
+static void waits_behind(int64_t duration_ms) {
+    driver_begin();
+    memset(&it, 0, sizeof it);
+    memset(&waiter, 0, sizeof waiter);
+    waiters_duration_ms = duration_ms;
+    sim_call_in(&one->rival->process, make_holder_in, one->rival, NULL);
+    start(acquire);
+    await_over();
+    ck_assert_int_eq(it.status, PDK_OK);
+    sim_call_in(&two->rival->process, start_waiter_in, two->rival, NULL);
+    platform_pass((20 * duration_ms + duration_ms / 6) * SIM_MS); /* the newest renewal was a while ago */
+    ck_assert(!waiter.over);
+    int64_t end = record_end(), dead = platform_agenda.now;
+    sim_dispose(&one->rival->process, holder_gives_back, one, NULL);
+    while (!waiter.over && platform_agenda.now < dead + TIMEOUT + 3 * duration_ms * SIM_MS)
+        platform_pass(SIM_MS);
+    ck_assert_msg(waiter.over, "not granted %ld ms after its end, with a duration of %ld ms",
+                  (platform_agenda.now - end) / SIM_MS, duration_ms);
+    ck_assert_int_eq(waiter.status, PDK_OK);
+    ck_assert_int_ge(platform_agenda.now, end);
+    ck_assert_int_le(platform_agenda.now, MAX(end, dead + TIMEOUT) + 2 * SECOND);
+    sim_call_in(&two->rival->process, finish_waiter_in, two->rival, NULL);
+}
+
+START_TEST(one_that_has_waited_in_line_waits_for_the_end_alone) {
+    static const int64_t durations_ms[] = {1000, 10000, 60000};
+    waits_behind(durations_ms[_i]);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_lease_lock");
     TCase *cases = tcase_create("driver_lease_lock");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_loop_test(cases, a_release_is_no_loss, 0, 10);
+    tcase_add_loop_test(cases, one_that_has_waited_in_line_waits_for_the_end_alone, 0, 3);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -216,24 +216,150 @@ START_TEST(one_request_goes_wrong) {
 }
 END_TEST
 
-/* An empty node is written over. */
+/* A release deletes its pledge and its node. The one request fails and the other passes: neither is left, and the next one is granted
+ * at once, not after the delay of a minute. */
+START_TEST(a_pledge_is_deleted_with_its_node) {
+    static const struct {
+        const char *part;
+        int32_t code; /* 0: it is not sent */
+        bool executed;
+    } cases[] = {{"/pledge-", 0, false},
+                 {"/pledge-", GROUP_LOST, false},
+                 {"/pledge-", GROUP_LOST, true},
+                 {"/pledge-", GROUP_NOT_NOW, false},
+                 {"/_c_", 0, false},
+                 {"/_c_", GROUP_LOST, false},
+                 {"/_c_", GROUP_LOST, true},
+                 {"/_c_", GROUP_NOT_NOW, false}};
+    const struct fault fault = {.recipe = &delay};
+    for (int holds_ms = 0; holds_ms <= 1000; holds_ms += 1000) { /* a longer hold hears of the end of its node, too */
+        begin();
+        ask(&fault);
+        ck_assert_str_eq(pdk_status_name(it.status), "PDK_OK");
+        platform_pass(holds_ms * SIM_MS);
+        group_arm(PDK__OP_DELETE, cases[_i].part);
+        group_fault.refuse = cases[_i].code == 0;
+        group_fault.code = cases[_i].code;
+        group_fault.executed = cases[_i].executed;
+        finish(&fault);
+        ck_assert_uint_gt(group_fault.seen, 0);
+        ask(&fault);
+        ck_assert_str_eq(pdk_status_name(it.status), "PDK_OK");
+        finish(&fault);
+        group_call(group_one, drop_in, NULL);
+    }
+}
+END_TEST
+
+/* ---- an outcome that is confirmed when its run is over already */
+
+enum { AT_MOST_MS = 300, HELD_BACK_MS = 500 };
+
+static pdk_job_runs *runs;
+
+static void block_answers(bool blocked) {
+    for (int32_t i = 0; i < PLATFORM_SERVERS; i++)
+        sim_net_block(&platform_net, i, group_one->rival->process.host, blocked);
+}
+
+static void hold_answers_back(void) { block_answers(true); }
+
+static void make_limited_in(void *rival, void *user) {
+    pdk_job_options options = PDK_JOB_OPTIONS_INIT;
+    (void)user;
+    options.at_most_ms = AT_MOST_MS;
+    pdk_job_unref(it.job);
+    ck_assert_int_eq(pdk_job_new(((struct rival *)rival)->session, "/job", &options, &it.job), PDK_OK);
+}
+
+static void is_overdue_in(void *rival, void *user) {
+    (void)rival;
+    (void)user;
+    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert_int_eq(pdk_hold_reason(it.hold), PDK_REASON_OVERDUE);
+}
+
+static void finish_job(void *user) {
+    (void)user;
+    it.status = pdk_job_finish(it.job, it.hold, 7, 20000);
+    it.over = true;
+}
+
+static void finish_job_in(void *rival, void *user) {
+    sim_thread_start(&((struct rival *)rival)->process, finish_job, user);
+}
+
+static void read_job(void *user) {
+    struct rival *rival = user;
+    it.status = pdk_job_record(rival->session, "/job", 20000, &runs);
+    it.over = true;
+}
+
+static void read_job_in(void *rival, void *user) {
+    (void)user;
+    sim_thread_start(&((struct rival *)rival)->process, read_job, rival);
+}
+
+static void await_over(void) {
+    for (int64_t until = platform_agenda.now + 30 * SECOND; !it.over; platform_pass(SIM_MS))
+        ck_assert_int_lt(platform_agenda.now, until);
+    it.over = false;
+}
+
+START_TEST(an_outcome_that_is_written_is_told) {
+    const struct fault fault = {.recipe = &job};
+    begin();
+    group_call(group_one, make_limited_in, NULL);
+    ask(&fault);
+    ck_assert_int_eq(it.status, PDK_OK);
+    group_arm(PDK__OP_SET, "/record");
+    group_fault.act = hold_answers_back;
+    it.over = false;
+    group_call(group_one, finish_job_in, NULL);
+    group_step_until_seen();
+    platform_pass(HELD_BACK_MS * SIM_MS);
+    ck_assert(!it.over);
+    group_call(group_one, is_overdue_in, NULL);
+    block_answers(false);
+    await_over();
+    ck_assert_str_eq(pdk_status_name(it.status), "PDK_OK");
+    group_call(group_one, read_job_in, NULL);
+    await_over();
+    ck_assert_int_eq(it.status, PDK_OK);
+    ck_assert_int_eq(pdk_job_runs_run(runs, 0)->state, PDK_JOB_FINISHED);
+    ck_assert_int_eq(pdk_job_runs_run(runs, 0)->outcome, 7);
+    pdk_job_runs_free(runs);
+    group_call(group_one, drop_in, NULL);
+}
+END_TEST
+
+/* An empty node gets a child, and is written over. */
 START_TEST(a_number_that_is_written_over) {
     static const struct {
+        enum pdk__op_kind kind;
+        const char *part;
         int32_t code;
         bool executed;
         pdk_status status;
-    } cases[] = {{0, false, PDK_OK},
-                 {GROUP_LOST, true, PDK_OK},
-                 {GROUP_LOST, false, PDK_OK},
-                 {BAD_VERSION, false, PDK_OK},
-                 {GROUP_NOT_NOW, false, PDK_OK},
-                 {GROUP_NOT_ALLOWED, false, PDK_NO_PERMISSION},
-                 {QUOTA, false, PDK_UNSUPPORTED}};
+    } cases[] = {{SET("/stripes"), 0, false, PDK_OK},
+                 {SET("/stripes"), GROUP_LOST, true, PDK_OK},
+                 {SET("/stripes"), GROUP_LOST, false, PDK_OK},
+                 {SET("/stripes"), BAD_VERSION, false, PDK_OK},
+                 {SET("/stripes"), GROUP_NOT_NOW, false, PDK_OK},
+                 {SET("/stripes"), GROUP_NOT_ALLOWED, false, PDK_NO_PERMISSION},
+                 {SET("/stripes"), QUOTA, false, PDK_UNSUPPORTED},
+                 {MAKE("/number"), 0, false, PDK_OK},
+                 {MAKE("/number"), GROUP_LOST, true, PDK_OK},
+                 {MAKE("/number"), GROUP_LOST, false, PDK_OK},
+                 {MAKE("/number"), GROUP_NO_NODE, false, PDK_OK},
+                 {MAKE("/number"), GROUP_NOT_NOW, false, PDK_OK},
+                 {MAKE("/number"), GROUP_NOT_ALLOWED, false, PDK_NO_PERMISSION},
+                 {MAKE("/number"), QUOTA, false, PDK_UNSUPPORTED}};
     const struct fault fault = {.recipe = &stripes};
     const struct sim_packet above = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = "/app", .data = ""},
                             packet = {.kind = SIM_REQUEST, .op = SIM_OP_CREATE, .path = "/app/stripes", .data = ""};
     begin();
-    group_arm(PDK__OP_SET, "/stripes");
+    group_arm(cases[_i].kind, cases[_i].part);
     ck_assert(sim_admin(platform_ensemble, &above) && sim_admin(platform_ensemble, &packet));
     platform_pass(SECOND);
     group_fault.refuse = cases[_i].code == 0;
@@ -255,7 +381,9 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("driver_records");
     tcase_add_checked_fixture(cases, platform_setup, driver_teardown);
     tcase_add_loop_test(cases, one_request_goes_wrong, 0, G_N_ELEMENTS(faults));
-    tcase_add_loop_test(cases, a_number_that_is_written_over, 0, 7);
+    tcase_add_loop_test(cases, a_pledge_is_deleted_with_its_node, 0, 8);
+    tcase_add_test(cases, an_outcome_that_is_written_is_told);
+    tcase_add_loop_test(cases, a_number_that_is_written_over, 0, 14);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -131,6 +131,18 @@ START_TEST(other_data) {
 }
 END_TEST
 
+/* A lock below it has made it, as a container: with a child that stays the servers do not remove it, nor the number. */
+START_TEST(a_level_above_a_lock) {
+    begin();
+    g_autofree char *below = g_strconcat(path, "/jobs", NULL), *child = g_strconcat(path, "/number", NULL);
+    pdk_hold_release(ts_bench_acquire(ts_lock(b, below), ts_patience(IN_TIME_MS)));
+    ck_assert_int_eq(acquire(striped_with(a, N), _i, ts_patience(IN_TIME_MS)), PDK_OK);
+    assert_number("8");
+    ck_assert_int_eq(ts_exists(server(), child, NULL), 0);
+    refused(acquire(striped_with(b, 7), _i, ts_patience(IN_TIME_MS)), PDK_MISMATCH, "not 7");
+}
+END_TEST
+
 /* The one who watches hears of it: claims that come later are refused, and admitted once it agrees again. */
 START_TEST(it_changes_under_an_object) {
     begin();
@@ -303,11 +315,14 @@ START_TEST(a_session_that_is_closed) {
     pdk_lock *lock = UNTOUCHED;
     ts_answer *waits = any_async(striped_at(b, path), 30000);
     ck_assert(ts_answer_wait(waits, ts_patience(IN_TIME_MS)));
+    ts_answer_release(waits);
+    ck_assert_int_eq(acquire(striped, 0, ts_patience(IN_TIME_MS)), PDK_OK); /* the lock of that stripe is made */
     ck_assert_int_eq(pdk_session_close(a->session, 1000), PDK_OK);
     refused(acquire(striped, 0, 0), PDK_CLOSED, "closed");
     refused(acquire(striped, 1, 0), PDK_CLOSED, "closed");
     refused(acquire(striped, 2, 0), PDK_CLOSED, "closed");
     refused(pdk_striped_lock(striped, 0, &lock), PDK_CLOSED, "closed");
+    refused(pdk_striped_lock(striped, pdk_stripe_of("a", 1, N), &lock), PDK_CLOSED, "closed");
     refused(pdk_striped_new(a->session, path, N, NULL, &out), PDK_CLOSED, "closed");
 }
 END_TEST
@@ -344,6 +359,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, another_number_is_a_mismatch);
     tcase_add_test(cases, many_begin_at_once);
     tcase_add_test(cases, other_data);
+    tcase_add_loop_test(cases, a_level_above_a_lock, 0, 3);
     tcase_add_test(cases, it_changes_under_an_object);
     tcase_add_test(cases, another_session_reads_it_anew);
     tcase_add_loop_test(cases, permissions_that_are_missing, 0, 3);

@@ -39,6 +39,12 @@ MUTANTS = {
         ("        if (granted) {", "        if (granted && !queue->gate) {")]),
     "delay: a place that is handed on is counted": ("src/grant/queue.c", "delay_steps", [
         ("        if (granted) {", "        if (granted || queue->gate) {")]),
+    "delay: what was asked before the grant is forgotten": ("src/session/entry.c", "delay_steps", [
+        ("    entry->unread = !entry->owner->read && reply->version > 0;", "    entry->unread = false;")]),
+    "delay: a pledge is left by a delete that was lost": ("src/session/commands.c", "records", [
+        ("if (reply && entry->pledge_stays) {", "if (false) {")]),
+    "delay: that its node is gone is enough": ("src/session/entry.c", "records", [
+        ("type == PDK__NODE_LOST && entry->c.leaving && entry->pledge", "false")]),
     "delay: granted on a lease that is over": (RECIPE, "delay_steps", [
         ("pdk__lease_fresh(&queue->s->lease, now)", "(void)now, true")]),
     "delay: broken pledges stay": (RECIPE, "delayed", [

@@ -12,6 +12,8 @@ KEPT = "src/core/lease_lock.c"
 KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
 MUTANTS = {
+    "lease lock: who has waited in line believes an old moment": ("recipes/lease_lock.c", "lease_lock_steps", [
+        ("        status = in_line ? PDK_OK : await_end(t);", "        (void)in_line;\n        status = await_end(t);")]),
     "lease lock: a renewal that finds its own release loses": (TENURE, "lease_lock_steps", [
         ("    case 'N':\n        break;\n", "")]),
     "job: a write names no version": (WORLD, "job", [
@@ -74,6 +76,8 @@ MUTANTS = {
         (".versioned = true,", ".versioned = false,")]),
     "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", "asks", [
         ("return status == PDK_TIMEOUT ? too_late(b) : status;", "return status;")]),
+    "job: an outcome that is written is not told": (RECORD, "records", [
+        ("step.done && !c->ends && has_ended(c->hold)", "step.done && has_ended(c->hold)")]),
     "job: no answer is a success": (RECORD, "jobs", [
         ("    step->done = result == PDK__OK &&", "    step->done = (result == PDK__OK || result == PDK__UNKNOWN) &&")]),
     "job: at most for is forgotten": (JOB, "jobs", [

@@ -16,7 +16,13 @@ MUTANTS = {
     "striped: another number is no mismatch": (AGREEMENT, "striped", [
         ("strcmp(text, agreement->number) == 0", "true"), ("reply->data_size == strlen(agreement->number)", "reply->data_size > 0")]),
     "striped: a number holds for every session": (AGREEMENT, "striped_number", [
-        ("agreement->agreed && agreement->generation == s->generation", "agreement->agreed")]),
+        ("agreement->agreed && agreement->generation == s->generation && agreement->suspended_at == s->suspended_at",
+         "(void)s, agreement->agreed")]),
+    "striped: a number holds though the connection was lost": (AGREEMENT, "striped_connection", [
+        (" && agreement->suspended_at == s->suspended_at", "")]),
+    "striped: a container goes with the number": (AGREEMENT, "striped_connection", [
+        (".kind = PDK__OP_MKDIR, .path = child}", ".kind = PDK__OP_MKDIR, .path = child, .container = true, .data = \"\"}"),
+        ("reply->data_size == 0 && keep(agreement, reply->version);", "reply->data_size == 0 && (agreement->version = reply->version, (void)keep, write_over(agreement));")]),
     "striped: a number that changes is not noticed": (AGREEMENT, "striped_number", [
         ("        agreement->agreed = false; /* until it is compared */", "        ;"),
         ("    agreement->agreed = false;\n    for", "    for")]),
