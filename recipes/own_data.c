@@ -124,8 +124,9 @@ static pdk_status judge_write(struct pdk__own_write *w) {
         return look(w);
     if (w->added) /* not executed; but an earlier write of the same data may have been */
         g_ptr_array_remove_index(w->own->unsure, find_unsure(w->own, w->digest));
-    if (result == PDK__NOT_ALLOWED)
-        return pdk__fail(PDK_NO_PERMISSION, "%s: %s: %s", w->call->name, w->hold->node, pdk__zk_code_name(q->code));
+    if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED)
+        return pdk__fail(result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED, "%s: %s: %s", w->call->name,
+                         w->hold->node, pdk__zk_code_name(q->code));
     return result == PDK__BAD_VERSION ? look(w) : PDK_UNAVAILABLE;
 }
 

@@ -45,7 +45,7 @@ pdk_status pdk__own_write_turn(struct pdk__own_write *w);
 /* Afterwards, with a hold. created: what we have made its node with, or NULL.
  *   OK                the data stand in it, and the hold is valid
  *   LOST, NOT_HELD    the hold is over
- *   REPLACED, NO_PERMISSION, UNAVAILABLE, the session's end; PDK__WAITS */
+ *   REPLACED, NO_PERMISSION, UNSUPPORTED, UNAVAILABLE, the session's end; PDK__WAITS */
 pdk_status pdk__own_write_step(struct pdk__own_write *w, GBytes *created);
 /* The call is over. Under the monitor; and then not under it. */
 void pdk__own_write_leave(struct pdk__own_write *w);

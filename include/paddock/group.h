@@ -138,6 +138,7 @@ PDK_API pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_
  *   PDK_UNAVAILABLE    no server confirmed it within timeout_ms. It may be there, or come with the next registration.
  *                      Calling again is safe
  *   PDK_NO_PERMISSION  an access control list forbids to write the znode
+ *   PDK_UNSUPPORTED    the server refuses the write: for example, a quota is used up
  *   PDK_LIMIT          size is more than PDK_GROUP_DATA_MAX
  *   PDK_NOT_HELD       it has left, or `failed` is due
  *   PDK_CANCELED       this thread was interrupted (interrupt.h) while it waited to be registered
@@ -152,8 +153,8 @@ PDK_API pdk_status pdk_member_set(pdk_member *member, const void *data, size_t s
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call it, also in a callback. Calls
  * take turns in the order in which they are made. It has a reference to the member until then: so the last unref leaves after it.
  *
- *   PDK_OK       fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, NOT_HELD, CLOSED or AUTH: for the reasons
- *                above
+ *   PDK_OK       fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, NOT_HELD, CLOSED or AUTH: for
+ *                the reasons above
  *   PDK_LIMIT    size is more than PDK_GROUP_DATA_MAX
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials

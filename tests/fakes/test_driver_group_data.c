@@ -1,26 +1,45 @@
-/* The data of a group's member in simulated time, when the write goes wrong. */
+/* The data of a group's member, or of a leader, in simulated time, when the write goes wrong. */
 #include "group_bench.h"
 #include "sim_thread.h"
 
+#include <paddock/leader.h>
 #include <string.h>
 
-enum { FOR_EVER = 1000000 };
+enum { FOR_EVER = 1000000, QUOTA = -125 };
 
 static struct setting {
     const char *text;
     int64_t timeout_ms;
     pdk_status status;
+    char why[128]; /* of a failure */
     bool over;
 } settings[2];
 
 static void set_by_thread(void *user) {
     struct setting *setting = user;
     setting->status = pdk_member_set(group.members[0], setting->text, strlen(setting->text), setting->timeout_ms);
+    g_strlcpy(setting->why, pdk_error_text(), sizeof setting->why);
+    setting->over = true;
+}
+
+static void publish_by_thread(void *user) {
+    struct setting *setting = user;
+    pdk_election *election = group_one->election;
+    pdk_hold *hold = NULL;
+    setting->status = pdk_election_await(election, PDK_FOREVER, &hold);
+    if (setting->status == PDK_OK)
+        setting->status = pdk_election_publish(election, hold, NULL, 0, setting->timeout_ms);
+    g_strlcpy(setting->why, pdk_error_text(), sizeof setting->why);
+    pdk_hold_unref(hold);
     setting->over = true;
 }
 
 static void set_in(void *subject, void *what) {
     sim_thread_start(&((struct rival *)subject)->process, set_by_thread, what);
+}
+
+static void publish_in(void *subject, void *what) {
+    sim_thread_start(&((struct rival *)subject)->process, publish_by_thread, what);
 }
 
 static struct setting *set(int number, const char *text, int64_t timeout_ms) {
@@ -215,6 +234,37 @@ START_TEST(another_node_of_the_same_name_is_not_ours) {
 }
 END_TEST
 
+/* A quota does not go away by itself: a call that may wait for ever would. */
+START_TEST(a_write_that_is_refused_is_not_repeated) {
+    begin_member();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.code = QUOTA;
+    const struct setting *two_ = set(0, "two", PDK_FOREVER);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(group_fault.seen, 1);
+    assert_set(two_, PDK_UNSUPPORTED);
+    ck_assert_msg(strstr(two_->why, "QUOTAEXCEEDED(-125)"), "%s", two_->why);
+    assert_data("one");
+    finish_member();
+}
+END_TEST
+
+START_TEST(what_is_published_may_be_refused) {
+    group_begin(0);
+    driver_join(group_one);
+    platform_pass(SECOND);
+    group_arm(PDK__OP_SET, "/office");
+    group_fault.code = QUOTA;
+    settings[0] = (struct setting){.timeout_ms = PDK_FOREVER};
+    group_call(group_one, publish_in, &settings[0]);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(group_fault.seen, 1);
+    assert_set(&settings[0], PDK_UNSUPPORTED);
+    ck_assert_msg(strstr(settings[0].why, "QUOTAEXCEEDED(-125)"), "%s", settings[0].why);
+    driver_leave(group_one);
+}
+END_TEST
+
 START_TEST(the_session_ends_while_data_are_written) {
     begin_member();
     group_arm(PDK__OP_SET, GROUP_DIR);
@@ -259,6 +309,8 @@ static Suite *make_suite(void) {
     tcase_add_test(member, data_that_look_like_a_wish_are_our_own);
     tcase_add_test(member, a_look_that_is_not_answered_is_taken_again);
     tcase_add_test(member, another_node_of_the_same_name_is_not_ours);
+    tcase_add_test(member, a_write_that_is_refused_is_not_repeated);
+    tcase_add_test(member, what_is_published_may_be_refused);
     tcase_add_test(member, the_session_ends_while_data_are_written);
     tcase_add_test(member, a_turn_that_is_taken_too_late);
     suite_add_tcase(suite, member);
