@@ -4,8 +4,8 @@
  *                   ▲          │ no answer, or another version
  *                   └── GET ◄──┘ ours after all? written; unchanged, or only a wish in front of it: SET again; else REPLACED
  *
- * The node is the one that a hold stands on: its name does not come back. So nothing is written once the hold is over, but into a
- * node that nobody sees any more.
+ * The node is the one that a hold stands on: its name does not come back. No write is begun once the hold is over. One that was
+ * under way may be carried out later, and seen until the node is gone. No later node has it.
  */
 #ifndef PDK_OWN_DATA_H
 #define PDK_OWN_DATA_H

@@ -37,7 +37,8 @@ PDK_API size_t pdk_election_data_max(void);
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 there is no time for an answer.
  *
  *   PDK_OK             a quorum has written it, and the hold was valid then
- *   PDK_LOST           the term is over. What was not confirmed nobody sees any more
+ *   PDK_LOST           the term is over. What was not confirmed may be seen, also from now on, until the znode of the term is
+ *                      gone; no later term has it
  *   PDK_NOT_HELD       the term was resigned, or the candidate has left
  *   PDK_REPLACED       somebody else has written the znode since. Their data stand, until the next call writes over them. To be
  *                      asked to let go (revoke.h) is no such write
