@@ -61,6 +61,8 @@ static void set_data(struct pdk__queue *queue, const void *data, size_t size) {
     g_free(queue->data);
     queue->data = size > 0 ? g_memdup2(data, size) : g_strdup("");
     queue->data_size = size;
+    if (queue->entry) /* it may wait for a connection */
+        pdk__entry_set_data(queue->entry, (struct pdk__node_data){queue->data, queue->data_size});
 }
 
 static pdk_member *member_new(pdk_session *session, const char *path) {

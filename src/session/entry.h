@@ -103,6 +103,8 @@ struct pdk__node_data {
  * entry. LIMIT: the session has too many nodes. */
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
                           const struct pdk__entry_kind *kind, struct pdk__node_data data, struct pdk__entry **out);
+/* Other data: of the creates that are sent from now on. */
+void pdk__entry_set_data(struct pdk__entry *entry, struct pdk__node_data data);
 /* Queue with a new node that has the sequence number of a held one, to take over its position. */
 pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner *owner,
                                const struct pdk__entry_kind *kind, struct pdk__entry **out);
