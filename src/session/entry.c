@@ -279,6 +279,7 @@ void pdk__entry_set_data(struct pdk__entry *entry, struct pdk__node_data data) {
     g_free(entry->data);
     entry->data = pdk__request_data(&node);
     entry->data_size = data.size;
+    entry->outdated = true; /* until it is sent */
 }
 
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,

@@ -113,6 +113,7 @@ JUDGES = {
     "striped_number": server_program("tests/integration/test_striped_number.c", "tests/integration/stripes.c",
                                     "tests/integration/refused.c"),
     "member_data": check_program("tests/fakes/test_driver_group_data.c", *MEMBER_BENCH, *SUPPORT),
+    "member_amend": check_program("tests/fakes/test_driver_group_amend.c", *MEMBER_BENCH, *SUPPORT),
     "data": server_program("tests/integration/test_data.c"),
     "checked": check_program("tests/fakes/test_driver_checker.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
                              *SUPPORT),
