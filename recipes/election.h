@@ -15,6 +15,8 @@ struct pdk_election {
     enum pdk__kind kind;      /* of their nodes */
     const char *call;         /* the one that joins, for words */
     struct pdk__own_data own; /* of the candidate's node */
+    /* Of a member: its node was made with data that were replaced meanwhile. Under the monitor. */
+    void (*amend)(pdk_election *election, pdk_hold *hold);
     /* under the monitor: at most one of them */
     struct pdk__candidacy *candidacy;
     pdk_service *service;

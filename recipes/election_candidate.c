@@ -212,6 +212,8 @@ static void decided(void *user, pdk_status status, pdk_hold *hold) {
         pdk__grant_listen(hold->grant, &c->listener);
         notify(c, elected_run, hold, PDK_REASON_NONE);
         pdk__observers_elected(c->queue);
+        if (hold->grant->entries[0]->outdated)
+            c->election->amend(c->election, hold);
     } else if (c->election) { /* else it has left, and cancelled the claim */
         c->refused = status;
         notify(c, failed_run, NULL, PDK_REASON_NONE);

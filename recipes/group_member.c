@@ -9,6 +9,7 @@
  * data that change.
  *
  *     set ──► the queue's data, for nodes to come ──► registered? ──► written to the node (own_data.h)
+ *                        └── one is on its way, with the data from before: written when it is there (group_amend.h)
  */
 #include "base/fork.h"
 #include "base/interrupt.h"
@@ -17,6 +18,7 @@
 #include "election_candidate.h"
 #include "grant/hold.h"
 #include "grant/recipe.h"
+#include "group_amend.h"
 #include "session/blocking.h"
 #include "session/options.h"
 
@@ -61,6 +63,8 @@ static void set_data(struct pdk__queue *queue, const void *data, size_t size) {
     g_free(queue->data);
     queue->data = size > 0 ? g_memdup2(data, size) : g_strdup("");
     queue->data_size = size;
+    if (queue->entry) /* it may wait for a connection */
+        pdk__entry_set_data(queue->entry, (struct pdk__node_data){queue->data, queue->data_size});
 }
 
 static pdk_member *member_new(pdk_session *session, const char *path) {
@@ -79,6 +83,7 @@ static pdk_member *member_new(pdk_session *session, const char *path) {
     atomic_init(&member->election->refs, 1);
     member->election->kind = PDK__MEMBER;
     member->election->call = "pdk_group_join";
+    member->election->amend = pdk__member_amend;
     member->election->queue = pdk__queue_new(session, path, &kind, handovers);
     return member;
 }
@@ -123,7 +128,8 @@ pdk_member *pdk_member_ref(pdk_member *member) {
 void pdk_member_unref(pdk_member *member) {
     if (!member || !is_ours(member) || atomic_fetch_sub(&member->refs, 1) != 1)
         return;
-    pdk_election_unref(member->election); /* leaves */
+    pdk__candidacy_leave(member->election); /* now, whoever else has a reference to the election */
+    pdk_election_unref(member->election);
     g_free(member);
 }
 

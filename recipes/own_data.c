@@ -30,7 +30,7 @@ void pdk__own_write_init(struct pdk__own_write *w, struct pdk__call *call, struc
     *w = (struct pdk__own_write){.call = call, .own = own, .data = data, .digest = digest_of_bytes(data)};
 }
 
-static void forget(struct pdk__own_write *w) {
+void pdk__own_write_forget(struct pdk__own_write *w) {
     if (w->query)
         pdk__query_unref(g_steal_pointer(&w->query));
 }
@@ -38,14 +38,22 @@ static void forget(struct pdk__own_write *w) {
 void pdk__own_write_begin(struct pdk__own_write *w) { g_queue_push_tail_link(&w->own->writes, &w->link); }
 
 void pdk__own_write_leave(struct pdk__own_write *w) {
-    forget(w);
+    pdk__own_write_forget(w);
     g_queue_unlink(&w->own->writes, &w->link);
+    w->own->over++;
     pdk__wake(&w->own->turns);
 }
 
 void pdk__own_write_free(struct pdk__own_write *w) {
     g_bytes_unref(w->data);
     g_free(w->digest);
+}
+
+void pdk__own_write_anew(struct pdk__own_write *w, GBytes *data) {
+    pdk__own_write_forget(w);
+    pdk__own_write_free(w);
+    w->data = data;
+    w->digest = digest_of_bytes(data);
 }
 
 pdk_status pdk__own_write_turn(struct pdk__own_write *w) {
@@ -84,6 +92,7 @@ static void begin_node(struct pdk__own_write *w, GBytes *created) {
         return;
     char *digest = created ? digest_of_bytes(created) : NULL;
     w->own->token = w->hold->token;
+    w->own->settled = false;
     is_written(w->own, 0, digest);
     g_free(digest);
 }
@@ -124,8 +133,9 @@ static pdk_status judge_write(struct pdk__own_write *w) {
         return look(w);
     if (w->added) /* not executed; but an earlier write of the same data may have been */
         g_ptr_array_remove_index(w->own->unsure, find_unsure(w->own, w->digest));
-    if (result == PDK__NOT_ALLOWED)
-        return pdk__fail(PDK_NO_PERMISSION, "%s: %s: %s", w->call->name, w->hold->node, pdk__zk_code_name(q->code));
+    if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED)
+        return pdk__fail(result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED, "%s: %s: %s", w->call->name,
+                         w->hold->node, pdk__zk_code_name(q->code));
     return result == PDK__BAD_VERSION ? look(w) : PDK_UNAVAILABLE;
 }
 
@@ -172,7 +182,7 @@ static pdk_status judge_look(struct pdk__own_write *w) {
 
 static pdk_status ended_how(struct pdk__own_write *w) {
     pdk_status status = w->hold->released ? PDK_NOT_HELD : PDK_LOST;
-    forget(w);
+    pdk__own_write_forget(w);
     return pdk__fail(status, "%s: %s: %s", w->call->name, w->hold->node, pdk_status_text(status));
 }
 
@@ -197,8 +207,9 @@ pdk_status pdk__own_write_step(struct pdk__own_write *w, GBytes *created) {
         return ended_how(w);
     begin_node(w, created);
     pdk_status status = go_on(w);
+    w->own->settled |= status == PDK_OK || status == PDK_REPLACED;
     if (status != PDK__WAITS)
-        forget(w);
+        pdk__own_write_forget(w);
     if (status == PDK_OK && has_ended(w))
         return ended_how(w);
     if (status != PDK__WAITS && status != PDK_UNAVAILABLE)

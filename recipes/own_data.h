@@ -4,8 +4,8 @@
  *                   ▲          │ no answer, or another version
  *                   └── GET ◄──┘ ours after all? written; unchanged, or only a wish in front of it: SET again; else REPLACED
  *
- * The node is the one that a hold stands on: its name does not come back. So nothing is written once the hold is over, but into a
- * node that nobody sees any more.
+ * The node is the one that a hold stands on: its name does not come back. No write is begun once the hold is over. One that was
+ * under way may be carried out later, and seen until the node is gone. No later node has it.
  */
 #ifndef PDK_OWN_DATA_H
 #define PDK_OWN_DATA_H
@@ -17,8 +17,10 @@
 struct pdk__own_data {
     GQueue writes;             /* in the order of the calls; it is the first one's turn */
     struct pdk__waiters turns; /* the others */
+    uint64_t over;             /* so many writes have had their turn, or given it up */
     int64_t token;             /* of the node that the rest is about */
     int32_t version;           /* that we have written last */
+    bool settled;              /* a write to it has ended, and it is known what stood there then */
     char *known;               /* a digest of what we have written last; or NULL */
     GPtrArray *unsure;         /* digests of what may have been written on top of that; or NULL */
 };
@@ -45,8 +47,12 @@ pdk_status pdk__own_write_turn(struct pdk__own_write *w);
 /* Afterwards, with a hold. created: what we have made its node with, or NULL.
  *   OK                the data stand in it, and the hold is valid
  *   LOST, NOT_HELD    the hold is over
- *   REPLACED, NO_PERMISSION, UNAVAILABLE, the session's end; PDK__WAITS */
+ *   REPLACED, NO_PERMISSION, UNSUPPORTED, UNAVAILABLE, the session's end; PDK__WAITS */
 pdk_status pdk__own_write_step(struct pdk__own_write *w, GBytes *created);
+/* What is under way is left alone: it may be carried out. Under the monitor. */
+void pdk__own_write_forget(struct pdk__own_write *w);
+/* The same, and other data are to be written. data: taken over. */
+void pdk__own_write_anew(struct pdk__own_write *w, GBytes *data);
 /* The call is over. Under the monitor; and then not under it. */
 void pdk__own_write_leave(struct pdk__own_write *w);
 void pdk__own_write_free(struct pdk__own_write *w);

@@ -128,16 +128,19 @@ PDK_API void pdk_member_unref(pdk_member *member);
 PDK_API pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_hold **out);
 
 /* Change the data of the member. Blocks, at most timeout_ms, also until it is registered. The write is a compare-and-set
- * on what this member has written last. From the call on, every new registration has the new data, also when the call
- * answers a failure that is not PDK_INVALID or PDK_LIMIT. Calls of several threads take turns.
+ * on what this member has written last. Calls of several threads take turns. From its turn on, every new registration has
+ * the new data, also when the call answers a failure; one that is under way by then is given them as soon as it is there. A
+ * call that got no turn changes nothing: one that answers PDK_INVALID, PDK_LIMIT, PDK_WRONG_THREAD or PDK_FORKED, or
+ * PDK_UNAVAILABLE since another call was under way all the time, which pdk_error_text says then.
  *   data, size  as in pdk_group_join
  *
  *   PDK_OK             a quorum has written it
  *   PDK_REPLACED       somebody else has written the znode since. Their data stands, until the next call or the next
  *                      registration writes over it
- *   PDK_UNAVAILABLE    no server confirmed it within timeout_ms. It may be there, or come with the next registration.
- *                      Calling again is safe
+ *   PDK_UNAVAILABLE    no server confirmed it within timeout_ms. It may be there, or come with the next registration. Or
+ *                      another call was under way for timeout_ms: then this one had no turn. Calling again is safe
  *   PDK_NO_PERMISSION  an access control list forbids to write the znode
+ *   PDK_UNSUPPORTED    the server refuses the write: for example, a quota is used up
  *   PDK_LIMIT          size is more than PDK_GROUP_DATA_MAX
  *   PDK_NOT_HELD       it has left, or `failed` is due
  *   PDK_CANCELED       this thread was interrupted (interrupt.h) while it waited to be registered
@@ -150,10 +153,11 @@ PDK_API pdk_status pdk_member_set(pdk_member *member, const void *data, size_t s
                                   int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call it, also in a callback. Calls
- * take turns in the order in which they are made. It has a reference to the member until then: so the last unref leaves after it.
+ * take turns in the order in which they are made, and what is said above of a new registration begins with the turn. It has a reference
+ * to the member until then: so the last unref leaves after it.
  *
- *   PDK_OK       fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, NOT_HELD, CLOSED or AUTH: for the reasons
- *                above
+ *   PDK_OK       fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, NOT_HELD, CLOSED or AUTH: for
+ *                the reasons above
  *   PDK_LIMIT    size is more than PDK_GROUP_DATA_MAX
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials

@@ -37,12 +37,14 @@ PDK_API size_t pdk_election_data_max(void);
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 there is no time for an answer.
  *
  *   PDK_OK             a quorum has written it, and the hold was valid then
- *   PDK_LOST           the term is over. What was not confirmed nobody sees any more
+ *   PDK_LOST           the term is over. What was not confirmed may be seen, also from now on, until the znode of the term is
+ *                      gone; no later term has it
  *   PDK_NOT_HELD       the term was resigned, or the candidate has left
  *   PDK_REPLACED       somebody else has written the znode since. Their data stand, until the next call writes over them. To be
  *                      asked to let go (revoke.h) is no such write
  *   PDK_UNAVAILABLE    no server confirmed it within timeout_ms. It may be there, or come. Calling again is safe.
  *   PDK_NO_PERMISSION  an access control list forbids to write the znode
+ *   PDK_UNSUPPORTED    the server refuses the write: for example, a quota is used up
  *   PDK_LIMIT          size is more than PDK_ELECTION_DATA_MAX
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
@@ -56,8 +58,8 @@ PDK_API pdk_status pdk_election_publish(pdk_election *election, pdk_hold *hold, 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback. It has a reference to the election until then.
  *
- *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD, REPLACED, UNAVAILABLE, NO_PERMISSION, CLOSED or AUTH: for the
- *                reasons above
+ *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, CLOSED or
+ *                AUTH: for the reasons above
  *   PDK_LIMIT    size is more than PDK_ELECTION_DATA_MAX
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials

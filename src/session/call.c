@@ -128,23 +128,28 @@ static void woken(struct pdk__sleeper *sleeper) {
         pdk__alarm_set(c->s, &c->alarm, now);
 }
 
+void pdk__call_go(struct pdk__call *c) {
+    pdk_session *s = c->s;
+    pdk__assert_locked(s);
+    pdk__session_ref(s);
+    c->deadline = pdk__deadline(s, c->timeout_ms);
+    c->sleeper.woken = woken;
+    c->alarm = (struct pdk__alarm){.ring = on_alarm, .user = c};
+    c->link.data = &c->sleeper;
+    g_queue_push_tail_link(&s->monitor.all.sleepers, &c->link);
+    pdk__alarm_set(s, &c->alarm, pdk__now(s));
+}
+
 pdk_status pdk__call_start(struct pdk__call *c) {
     pdk_session *s = c->s;
     pdk_status status = pdk__check_call(s, c->name, c->timeout_ms);
     if (status == PDK_OK) {
         pdk__lock(s);
-        c->deadline = pdk__deadline(s, c->timeout_ms);
         status = pdk__session_usable(s, c->name);
         if (status == PDK_OK)
             status = begin(c);
-        if (status == PDK_OK) {
-            pdk__session_ref(s);
-            c->sleeper.woken = woken;
-            c->alarm = (struct pdk__alarm){.ring = on_alarm, .user = c};
-            c->link.data = &c->sleeper;
-            g_queue_push_tail_link(&s->monitor.all.sleepers, &c->link);
-            pdk__alarm_set(s, &c->alarm, pdk__now(s));
-        }
+        if (status == PDK_OK)
+            pdk__call_go(c);
         pdk__unlock(s);
     }
     if (status != PDK_OK)

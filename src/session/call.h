@@ -62,6 +62,8 @@ pdk_status pdk__call_check_fn(const char *name, bool has_fn);
  * it is not. Both: INVALID, FORKED; CLOSED and the like. Not under the monitor. */
 pdk_status pdk__call_wait(struct pdk__call *c);
 pdk_status pdk__call_start(struct pdk__call *c);
+/* A call of the library's own, which nobody is told of and nothing refuses. Under the monitor, before the session ends. */
+void pdk__call_go(struct pdk__call *c);
 /* At the end of a step: on that list, until that moment or its deadline. */
 pdk_status pdk__call_waits(struct pdk__call *c, struct pdk__waiters *on, int64_t until);
 /* In a step. */

@@ -232,6 +232,7 @@ static bool send_create(struct pdk__entry *entry) {
                                    .data_size = entry->data_size,
                                    .named = entry->name != NULL};
     entry->list_unsent = true;
+    entry->outdated = false;
     pdk__entry_ref(entry);
     bool sent = pdk__send_in_turn(entry->s, request, &turn, on_created, entry);
     g_free(path);

@@ -290,15 +290,22 @@ static struct pdk__entry *make_marked(pdk_session *s, const char *dir, const str
     return entry;
 }
 
+void pdk__entry_set_data(struct pdk__entry *entry, struct pdk__node_data data) {
+    pdk__assert_locked(entry->s);
+    const struct pdk__request node = {.data = data.bytes ? data.bytes : entry->s->identity, .data_size = data.size};
+    g_free(entry->data);
+    entry->data = pdk__request_data(&node);
+    entry->data_size = data.size;
+    entry->outdated = true; /* until it is sent */
+}
+
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
                           const struct pdk__entry_kind *kind, struct pdk__node_data data, struct pdk__entry **out) {
     pdk__assert_locked(s);
     struct pdk__entry *entry = make_marked(s, dir, kind);
     if (!entry)
         return PDK_LIMIT;
-    const struct pdk__request node = {.data = data.bytes ? data.bytes : s->identity, .data_size = data.size};
-    entry->data = pdk__request_data(&node);
-    entry->data_size = data.size;
+    pdk__entry_set_data(entry, data);
     entry->c.looks = owner->looks && owner->never_waits(owner);
     begin(entry, owner, out);
     return PDK_OK;

@@ -62,6 +62,7 @@ struct pdk__entry {
     char *dir;                    /* absolute, chroot included */
     char *data;                   /* of its node; NULL: an entry that the reaper made */
     size_t data_size;             /* of data that is not text; 0: it is text */
+    bool outdated;                /* its newest create was handed over with other data */
     char *name;                   /* the whole name of its node, if that is given; or NULL */
     char *exchanged;              /* the name of our node from which this one takes over the position, or NULL */
     char *watch_path;             /* of the latest predecessor that was to be watched */
@@ -105,6 +106,8 @@ struct pdk__node_data {
  * entry. LIMIT: the session has too many nodes. */
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
                           const struct pdk__entry_kind *kind, struct pdk__node_data data, struct pdk__entry **out);
+/* Other data: of the creates that are handed over from now on. */
+void pdk__entry_set_data(struct pdk__entry *entry, struct pdk__node_data data);
 /* Queue with a new node that has the sequence number of a held one, to take over its position. */
 pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner *owner,
                                const struct pdk__entry_kind *kind, struct pdk__entry **out);

@@ -38,8 +38,8 @@ void group_arm(enum pdk__op_kind kind, const char *part) {
 void group_step(void) { ck_assert(sim_step(&platform_agenda, INT64_MAX - 1)); }
 
 void group_step_until_seen(void) {
-    while (group_fault.seen == 0)
-        group_step();
+    for (const int64_t until = platform_agenda.now + 60 * SECOND; group_fault.seen == 0; group_step())
+        ck_assert_msg(platform_agenda.now < until, "no such request: kind %d", (int)group_fault.kind);
 }
 
 /* ---- in a process */

@@ -1,91 +1,44 @@
-/* The data of a group's member in simulated time, when the write goes wrong. */
-#include "group_bench.h"
+/* The data of a group's member, or of a leader, in simulated time, when the write goes wrong. */
+#include "member_bench.h"
 #include "sim_thread.h"
 
+#include <paddock/leader.h>
 #include <string.h>
 
-enum { FOR_EVER = 1000000 };
-
-static struct setting {
-    const char *text;
-    int64_t timeout_ms;
-    pdk_status status;
-    bool over;
-} settings[2];
-
-static void set_by_thread(void *user) {
-    struct setting *setting = user;
-    setting->status = pdk_member_set(group.members[0], setting->text, strlen(setting->text), setting->timeout_ms);
-    setting->over = true;
-}
-
-static void set_in(void *subject, void *what) {
-    sim_thread_start(&((struct rival *)subject)->process, set_by_thread, what);
-}
-
-static struct setting *set(int number, const char *text, int64_t timeout_ms) {
-    settings[number] = (struct setting){.text = text, .timeout_ms = timeout_ms, .status = PDK_INVALID};
-    group_call(group_one, set_in, &settings[number]);
-    return &settings[number];
-}
-
-/* The first process has a member. */
-static void begin_member(void) {
-    group_begin(0);
-    group_call(group_one, group_join_in, &group.members[0]);
-    platform_pass(SECOND);
-}
-
-static void assert_data(const char *text) {
-    ck_assert_str_eq(sim_tree_find(sim_truth(platform_ensemble), group_node(0))->data, text);
-}
-
-static void assert_set(const struct setting *setting, pdk_status status) {
-    ck_assert(setting->over);
-    ck_assert_str_eq(pdk_status_name(setting->status), pdk_status_name(status));
-}
-
-static void finish_member(void) {
-    driver_refuses = NULL;
-    group_call(group_one, group_leave_in, NULL);
-    platform_pass(SECOND);
-    size_t count = 0;
-    sim_tree_children(sim_truth(platform_ensemble), GROUP_DIR, &count);
-    ck_assert_uint_eq(count, 0);
-}
+enum { FOR_EVER = 1000000, QUOTA = -125 };
 
 START_TEST(data_that_are_not_sent_are_sent_later) {
-    begin_member();
+    member_begin();
     group_arm(PDK__OP_SET, GROUP_DIR);
     group_fault.refuse = 2;
-    const struct setting *two_ = set(0, "two", PDK_FOREVER);
+    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
     platform_pass(SECOND);
-    assert_set(two_, PDK_OK);
-    assert_data("two");
-    finish_member();
+    member_assert_set(two_, PDK_OK);
+    member_assert_data("two");
+    member_finish();
 }
 END_TEST
 
 START_TEST(data_are_written_to_the_next_node_when_the_handle_goes) {
-    begin_member();
+    member_begin();
     group_arm(PDK__OP_SET, GROUP_DIR);
-    const struct setting *two_ = set(0, "two", 60000);
+    const struct member_setting *two_ = member_set(0, "two", 60000);
     group_step_until_seen();
     group_call(group_one, group_reopen_in, NULL);
     platform_pass(4 * TIMEOUT);
-    assert_set(two_, PDK_OK);
-    assert_data("two");
-    finish_member();
+    member_assert_set(two_, PDK_OK);
+    member_assert_data("two");
+    member_finish();
 }
 END_TEST
 
 /* A write without an answer, which is carried out or not. What it did cannot be seen in time. */
 static void leave_unsure(bool executed) {
-    begin_member();
+    member_begin();
     group_arm(PDK__OP_SET, GROUP_DIR);
     group_fault.code = GROUP_LOST;
     group_fault.executed = executed;
-    const struct setting *two_ = set(0, "two", 300);
+    const struct member_setting *two_ = member_set(0, "two", 300);
     group_step_until_seen();
     group_arm(PDK__OP_GET, GROUP_DIR);
     group_fault.code = GROUP_LOST;
@@ -95,7 +48,7 @@ static void leave_unsure(bool executed) {
         group_fault.refuse = FOR_EVER;
     }
     platform_pass(SECOND);
-    assert_set(two_, PDK_UNAVAILABLE);
+    member_assert_set(two_, PDK_UNAVAILABLE);
     group_arm(PDK__OP_GET, GROUP_DIR);
 }
 
@@ -107,15 +60,15 @@ START_TEST(our_own_data_are_told_from_those_of_others) {
         {true, false, PDK_OK}, {true, true, PDK_REPLACED}, {false, true, PDK_REPLACED}, {false, false, PDK_OK}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         leave_unsure(cases[i].executed);
-        assert_data(cases[i].executed ? "two" : "one");
+        member_assert_data(cases[i].executed ? "two" : "one");
         if (cases[i].theirs)
             group_admin(SIM_OP_SET, group_node(0));
         platform_pass(SECOND);
-        const struct setting *three = set(0, "three", 5000);
+        const struct member_setting *three = member_set(0, "three", 5000);
         platform_pass(SECOND);
-        assert_set(three, cases[i].status);
-        assert_data(cases[i].theirs ? "theirs" : "three");
-        finish_member();
+        member_assert_set(three, cases[i].status);
+        member_assert_data(cases[i].theirs ? "theirs" : "three");
+        member_finish();
     }
 }
 END_TEST
@@ -135,22 +88,22 @@ START_TEST(several_writes_may_be_unsure) {
             group_arm(PDK__OP_SET, GROUP_DIR);
             group_fault.code = GROUP_LOST;
             group_fault.executed = true;
-            const struct setting *unseen = set(0, "unseen", 300);
+            const struct member_setting *unseen = member_set(0, "unseen", 300);
             group_step_until_seen();
             group_arm(PDK__OP_GET, GROUP_DIR);
             group_fault.code = GROUP_LOST;
             group_fault.refuse = FOR_EVER;
             platform_pass(SECOND);
-            assert_set(unseen, PDK_UNAVAILABLE);
+            member_assert_set(unseen, PDK_UNAVAILABLE);
         }
         group_arm(PDK__OP_SET, GROUP_DIR);
         group_fault.code = GROUP_LOST;
         group_fault.executed = true;
-        const struct setting *three = set(0, "three", 5000);
+        const struct member_setting *three = member_set(0, "three", 5000);
         platform_pass(2 * SECOND);
-        assert_set(three, cases[i].status);
-        assert_data(cases[i].theirs ? "theirs" : "three");
-        finish_member();
+        member_assert_set(three, cases[i].status);
+        member_assert_data(cases[i].theirs ? "theirs" : "three");
+        member_finish();
     }
 }
 END_TEST
@@ -158,15 +111,15 @@ END_TEST
 /* Any bytes may be data, those of a wish as well. */
 START_TEST(data_that_look_like_a_wish_are_our_own) {
     static const char data[] = "__REVOKE__ 500 anna\ntwo";
-    begin_member();
+    member_begin();
     group_arm(PDK__OP_SET, GROUP_DIR);
     group_fault.code = GROUP_LOST;
     group_fault.executed = true;
-    const struct setting *two_ = set(0, data, 5000);
+    const struct member_setting *two_ = member_set(0, data, 5000);
     platform_pass(SECOND);
-    assert_set(two_, PDK_OK);
-    assert_data(data);
-    finish_member();
+    member_assert_set(two_, PDK_OK);
+    member_assert_data(data);
+    member_finish();
 }
 END_TEST
 
@@ -174,20 +127,20 @@ END_TEST
 START_TEST(a_look_that_is_not_answered_is_taken_again) {
     uint32_t most = 0;
     for (int ms = 0; ms < 40; ms += 2) {
-        begin_member();
+        member_begin();
         platform_pass(ms * SIM_MS);
         group_arm(PDK__OP_SET, GROUP_DIR);
         group_fault.code = GROUP_LOST;
         group_fault.executed = true;
-        const struct setting *two_ = set(0, "two", 5000);
+        const struct member_setting *two_ = member_set(0, "two", 5000);
         group_step_until_seen();
         group_arm(PDK__OP_GET, GROUP_DIR);
         group_fault.code = GROUP_LOST;
         platform_pass(SECOND);
         most = MAX(most, group_fault.seen);
-        assert_set(two_, PDK_OK);
-        assert_data("two");
-        finish_member();
+        member_assert_set(two_, PDK_OK);
+        member_assert_data("two");
+        member_finish();
     }
     ck_assert_uint_ge(most, 2);
 }
@@ -202,39 +155,90 @@ static void replace_node(void) {
 }
 
 START_TEST(another_node_of_the_same_name_is_not_ours) {
-    begin_member();
+    member_begin();
     group_arm(PDK__OP_SET, GROUP_DIR);
     group_fault.act = replace_node;
-    const struct setting *two_ = set(0, "two", 20000);
+    const struct member_setting *two_ = member_set(0, "two", 20000);
     platform_pass(8 * SECOND);
-    assert_set(two_, PDK_OK);
+    member_assert_set(two_, PDK_OK);
     driver_refuses = NULL;
     group_call(group_one, group_leave_in, NULL);
     platform_pass(SECOND);
-    assert_data("theirs");
+    member_assert_data("theirs");
 }
 END_TEST
 
+/* ---- refusals */
+
+static void publish_by_thread(void *user) {
+    struct member_setting *setting = user;
+    pdk_election *election = group_one->election;
+    pdk_hold *hold = NULL;
+    setting->status = pdk_election_await(election, PDK_FOREVER, &hold);
+    if (setting->status == PDK_OK)
+        setting->status = pdk_election_publish(election, hold, NULL, 0, setting->timeout_ms);
+    g_strlcpy(setting->why, pdk_error_text(), sizeof setting->why);
+    pdk_hold_unref(hold);
+    setting->over = true;
+}
+
+static void publish_in(void *subject, void *what) {
+    sim_thread_start(&((struct rival *)subject)->process, publish_by_thread, what);
+}
+
+/* A quota does not go away by itself: a call that may wait for ever would. */
+START_TEST(a_write_that_is_refused_is_not_repeated) {
+    member_begin();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.code = QUOTA;
+    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(group_fault.seen, 1);
+    member_assert_set(two_, PDK_UNSUPPORTED);
+    ck_assert_msg(strstr(two_->why, "QUOTAEXCEEDED(-125)"), "%s", two_->why);
+    member_assert_data("one");
+    member_finish();
+}
+END_TEST
+
+START_TEST(what_is_published_may_be_refused) {
+    group_begin(0);
+    driver_join(group_one);
+    platform_pass(SECOND);
+    group_arm(PDK__OP_SET, "/office");
+    group_fault.code = QUOTA;
+    member_settings[0] = (struct member_setting){.timeout_ms = PDK_FOREVER};
+    group_call(group_one, publish_in, &member_settings[0]);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(group_fault.seen, 1);
+    member_assert_set(&member_settings[0], PDK_UNSUPPORTED);
+    ck_assert_msg(strstr(member_settings[0].why, "QUOTAEXCEEDED(-125)"), "%s", member_settings[0].why);
+    driver_leave(group_one);
+}
+END_TEST
+
+/* ---- how calls end */
+
 START_TEST(the_session_ends_while_data_are_written) {
-    begin_member();
+    member_begin();
     group_arm(PDK__OP_SET, GROUP_DIR);
     group_fault.refuse = FOR_EVER;
-    const struct setting *two_ = set(0, "two", PDK_FOREVER);
+    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
     platform_pass(SECOND);
     ck_assert(!two_->over);
     group_call(group_one, group_close_in, NULL);
     platform_pass(SECOND);
-    assert_set(two_, PDK_CLOSED);
+    member_assert_set(two_, PDK_CLOSED);
     group_call(group_one, group_leave_in, NULL);
 }
 END_TEST
 
 /* The turn comes in time, but the process sleeps before it can be taken. */
 START_TEST(a_turn_that_is_taken_too_late) {
-    begin_member();
+    member_begin();
     group_arm(PDK__OP_SET, GROUP_DIR);
     group_fault.refuse = 4;
-    const struct setting *first_set = set(0, "two", 5000), *second_set = set(1, "three", 1000);
+    const struct member_setting *first_set = member_set(0, "two", 5000), *second_set = member_set(1, "three", 1000);
     while (!first_set->over)
         group_step();
     ck_assert(!second_set->over);
@@ -242,9 +246,9 @@ START_TEST(a_turn_that_is_taken_too_late) {
     platform_pass(SECOND + TIMEOUT / 4);
     sim_process_pause(&group_one->rival->process, false);
     platform_pass(2 * TIMEOUT);
-    assert_set(first_set, PDK_OK);
-    assert_set(second_set, PDK_UNAVAILABLE);
-    finish_member();
+    member_assert_set(first_set, PDK_OK);
+    member_assert_set(second_set, PDK_UNAVAILABLE);
+    member_finish();
 }
 END_TEST
 
@@ -259,6 +263,8 @@ static Suite *make_suite(void) {
     tcase_add_test(member, data_that_look_like_a_wish_are_our_own);
     tcase_add_test(member, a_look_that_is_not_answered_is_taken_again);
     tcase_add_test(member, another_node_of_the_same_name_is_not_ours);
+    tcase_add_test(member, a_write_that_is_refused_is_not_repeated);
+    tcase_add_test(member, what_is_published_may_be_refused);
     tcase_add_test(member, the_session_ends_while_data_are_written);
     tcase_add_test(member, a_turn_that_is_taken_too_late);
     suite_add_tcase(suite, member);

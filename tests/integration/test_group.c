@@ -183,6 +183,21 @@ START_TEST(two_sets_without_an_answer) {
 }
 END_TEST
 
+/* What is set before there is a connection comes with the registration. */
+START_TEST(data_that_are_set_without_a_connection) {
+    make_it();
+    watch *w = watch_begin(it.b, it.path);
+    assert_watch(w, "");
+    ts_proxy_set_mode(it.a->proxy, TS_CUT);
+    ts_sleep_ms(SILENT_MS); /* it is known that there is none */
+    pdk_member *member = member_join(it.a, it.path, "old");
+    ck_assert_int_eq(pdk_member_set(member, "new", 3, SILENT_MS), PDK_UNAVAILABLE);
+    ts_proxy_heal(it.a->proxy);
+    assert_watch(w, "new");
+    assert_nodes(1);
+}
+END_TEST
+
 /* ---- failures */
 
 START_TEST(an_expired_member_registers_anew) {
@@ -307,6 +322,7 @@ static Suite *make_suite(void) {
     tcase_add_test(data, somebody_else_writes);
     tcase_add_loop_test(data, a_lost_set, 0, 2);
     tcase_add_test(data, two_sets_without_an_answer);
+    tcase_add_test(data, data_that_are_set_without_a_connection);
 
     TCase *failures = ts_bench_case(suite, "failures");
     tcase_add_test(failures, an_expired_member_registers_anew);

@@ -224,13 +224,19 @@ START_TEST(deadlines_and_ends) {
     pdk_hold *hold = NULL;
     make_it();
     pdk_member *member = member_joined(it.a, it.path, "one");
+    const pdk_hold *first = member_hold(member);
+    watch *w = watch_begin(it.b, it.path);
+    assert_watch(w, "one");
     ts_proxy_set_mode(it.a->proxy, TS_BLACKHOLE);
     ck_assert_int_eq(pdk_member_set(member, "two", 3, 200), PDK_UNAVAILABLE);
     ts_answer *slow = ts_answer_block(set_member, member, 1500);
     ts_sleep_ms(300);
-    ck_assert_int_eq(pdk_member_set(member, "three", 5, 200), PDK_UNAVAILABLE); /* not its turn */
+    refused(pdk_member_set(member, "three", 5, 200), PDK_UNAVAILABLE, "another call"); /* not its turn */
     assert_ends(slow, PDK_UNAVAILABLE);
+    for (int i = 0; i < 500 && pdk_hold_valid(first); i++)
+        ts_sleep_ms(20);
     ts_proxy_heal_discard(it.a->proxy);
+    assert_watch(w, "new"); /* of the next registration: the one that had its turn */
     ck_assert_int_eq(pdk_member_set(member, "four", 4, ts_patience(8000)), PDK_OK);
     ts_proxy_set_mode(it.a->proxy, TS_CUT);
     pdk_member *later = member_join(it.a, it.path, "later");

@@ -13,6 +13,7 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused", 
          *(["-mcx16"] if platform.machine() == "x86_64" else [])]
 SUPPORT = ["tests/support/common/*.c", "tests/support/simulated/*.c"]
 DRIVER_BENCH = ["tests/fakes/driver_bench.c", "tests/fakes/platform_bench.c"]
+MEMBER_BENCH = ["tests/fakes/group_bench.c", "tests/fakes/member_bench.c", *DRIVER_BENCH]
 CONTEST = ["tests/fakes/contest.c", "tests/fakes/trouble.c", "tests/fakes/platform_bench.c"]
 SERVERS = ["tests/support/common/*.c", "tests/support/servers/*.c", "tests/support/clients/*.c", "testing/*.c"]
 PUBLISHED = [f"tests/integration/{name}.c" for name in ("published", "elections", "refused")]
@@ -114,7 +115,8 @@ JUDGES = {
                                   "tests/integration/refused.c"),
     "striped_number": server_program("tests/integration/test_striped_number.c", "tests/integration/stripes.c",
                                     "tests/integration/refused.c"),
-    "member_data": check_program("tests/fakes/test_driver_group_data.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
+    "member_data": check_program("tests/fakes/test_driver_group_data.c", *MEMBER_BENCH, *SUPPORT),
+    "member_amend": check_program("tests/fakes/test_driver_group_amend.c", *MEMBER_BENCH, *SUPPORT),
     "data": server_program("tests/integration/test_data.c"),
     "checked": check_program("tests/fakes/test_driver_checker.c", "tests/fakes/platform_bench.c", "tests/fakes/driver_bench.c",
                              *SUPPORT),

@@ -19,6 +19,10 @@ MUTANTS = {
         ("    if (w->added)\n        g_ptr_array_add", "    g_ptr_array_set_size(w->own->unsure, 0);\n    if (w->added)\n        g_ptr_array_add")]),
     "group: a set without an answer was a success": (OWN, "group", [
         ("    if (result == PDK__OK) {\n        is_written(w->own,", "    if (result == PDK__OK || result == PDK__UNKNOWN) {\n        is_written(w->own,")]),
+    "group: a write that was refused is made again": (OWN, "member_data", [
+        ("    if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED)", "    if (result == PDK__NOT_ALLOWED)")]),
+    "group: a node that was being made keeps its data": (MEMBER, "member_amend", [
+        ("recipes/election_candidate.c", "if (hold->grant->entries[0]->outdated)", "if (false)")]),
     "group: data are for this node alone": (MEMBER, "group", [
         ("    set_data(queue_of(c), bytes, size);", "    (void)bytes;")]),
     "group: a new node counts its versions on": (OWN, "group", [

@@ -1,0 +1,69 @@
+/* A member's node that was made with older data than the member has.
+ *
+ *     create under way ──set: UNAVAILABLE──► the answer comes: a node with the data from before ──► written here
+ *
+ * The set has answered by then, and promised that every new registration has the new data. So it is made up for, in the background.
+ * A set that comes meanwhile goes first, since it has newer data; nobody waits for this one. What it had under way is left alone then:
+ * both name the version that the node was made with, so one of them is carried out, and the other one looks (own_data.h).
+ */
+#include "group_amend.h"
+
+#include "grant/hold.h"
+#include "session/blocking.h"
+
+struct amending {
+    struct pdk__call call;
+    struct pdk__own_write write;
+    pdk_election *election; /* a reference */
+    uint64_t over;          /* own->over, when its data were the newest */
+};
+
+static GBytes *newest(const pdk_election *election) {
+    return g_bytes_new(election->queue->data, election->queue->data_size);
+}
+
+static pdk_status amend_step(struct pdk__call *call) {
+    struct amending *a = (struct amending *)call;
+    struct pdk__own_write *w = &a->write;
+    struct pdk__own_data *own = w->own;
+    pdk_status status = pdk__session_usable(call->s, call->name);
+    if (status != PDK_OK)
+        return status;
+    if (own->writes.head) {
+        pdk__own_write_forget(w);
+        return pdk__call_waits(call, &own->turns, INT64_MAX);
+    }
+    if (a->over != own->over)
+        pdk__own_write_anew(w, newest(a->election));
+    a->over = own->over;
+    if (own->token == w->hold->token && own->settled) /* by a set */
+        return PDK_OK;
+    return pdk__own_write_step(w, NULL);
+}
+
+static void amend_leave(struct pdk__call *call) {
+    const struct pdk__own_write *w = &((struct amending *)call)->write;
+    pdk__own_write_forget(&((struct amending *)call)->write);
+    pdk__log(call->s, PDK_LOG_DEBUG, "%s: its data were set before it was there: %s", w->hold->node,
+             pdk_status_name(call->status));
+}
+
+static void amend_free(struct pdk__call *call) {
+    struct amending *a = (struct amending *)call;
+    pdk_hold_unref(a->write.hold);
+    pdk__own_write_free(&a->write);
+    pdk_election_unref(a->election);
+    g_free(a);
+}
+
+void pdk__member_amend(pdk_election *election, pdk_hold *hold) {
+    static const struct pdk__call_kind kind = {NULL, amend_step, amend_leave, NULL, amend_free};
+    pdk__assert_locked(election->queue->s);
+    struct amending *a = g_new0(struct amending, 1);
+    a->call = pdk__call_make(&kind, election->queue->s, "pdk_member_set", PDK_FOREVER);
+    a->election = pdk_election_ref(election);
+    a->over = election->own.over;
+    pdk__own_write_init(&a->write, &a->call, &election->own, newest(election));
+    a->write.hold = pdk_hold_ref(hold);
+    pdk__call_go(&a->call);
+}

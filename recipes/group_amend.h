@@ -1,0 +1,11 @@
+/* The data of a member whose node was made with older ones. */
+#ifndef PDK_GROUP_AMEND_H
+#define PDK_GROUP_AMEND_H
+
+#include "election.h"
+
+/* It has been registered, with data that were replaced while its create was under way: write the newest, unless the hold ends before.
+ * Under the monitor. */
+void pdk__member_amend(pdk_election *election, pdk_hold *hold);
+
+#endif
