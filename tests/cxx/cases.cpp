@@ -209,6 +209,23 @@ static void claims(paddock::lock &mine, paddock::lock &other) {
     EXPECT(granted.get_future().get().valid());
 }
 
+// The interrupt of the thread works in a call without a token, which attaches none.
+static void an_interrupt_ends_a_wait(paddock::session &one, paddock::lock &mine) {
+    auto election = value(paddock::election::open(one, "/cxx/interrupt"));
+    GOOD(election.join());
+    pdk_interrupt *own = nullptr;
+    EXPECT(pdk_interrupt_new(&own) == PDK_OK && pdk_interrupt_attach(own) == PDK_OK);
+    EXPECT(value(election.await(10s)).valid());
+    EXPECT(value(mine.acquire(10s)).valid());
+    EXPECT(status_of([&] { return election.await(10s, paddock::stop_token()); }) == PDK_INVALID);
+    pdk_interrupt_raise(own);
+    EXPECT(status_of([&] { return election.await(10s); }) == PDK_CANCELED);
+    EXPECT(status_of([&] { return mine.acquire(10s); }) == PDK_CANCELED);
+    pdk_interrupt_detach();
+    pdk_interrupt_unref(own);
+    GOOD(election.leave());
+}
+
 static void recipes(paddock::session &one, paddock::session &two) {
     auto shared = value(paddock::rwlock::open(one, "/cxx/rwlock")),
          same = value(paddock::rwlock::open(two, "/cxx/rwlock"));
@@ -310,6 +327,7 @@ int main(int argc, char **argv) {
 #ifdef __cpp_lib_jthread
         a_stop_ends_a_wait<std::stop_source>(mine, other);
 #endif
+        an_interrupt_ends_a_wait(one, mine);
         claims(mine, other);
         recipes(one, two);
         GOOD(one.flush(10s));
