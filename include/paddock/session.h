@@ -325,8 +325,9 @@ PDK_API pdk_status pdk_session_flush_async(pdk_session *session, int64_t timeout
                                            pdk_answered_fn fn, void *user);
 
 /* Manual dispatch: a descriptor that is readable while callbacks are due. Poll it; never read or
- * close it. The session owns it until its last unref. -1 for NULL, and for a session with a thread
- * of its own. */
+ * close it. After a close it stays readable, so that a loop hears of it: pdk_session_dispatch answers
+ * PDK_CLOSED then, and it is time to stop polling. The session owns it until its last unref. -1 for
+ * NULL, and for a session with a thread of its own. */
 PDK_API int pdk_session_fd(const pdk_session *session);
 
 /* Manual dispatch: run the callbacks that are due, one after the other, on this thread. Does not

@@ -190,7 +190,7 @@ static struct notice *begin(pdk_session *s) {
     if (n) {
         o->busy = true;
         note_delay(s, n);
-    } else if (o->fd >= 0 && !o->busy) {
+    } else if (o->fd >= 0 && !o->busy && !o->silent) {
         eventfd_t ignored;
         eventfd_read(o->fd, &ignored);
     }
@@ -231,12 +231,23 @@ bool pdk__outbox_run_one(pdk_session *s) {
     return ran;
 }
 
+/* A loop hears of the end by the descriptor alone. Nobody empties it any more, so a loop that looks late hears of it,
+ * too. Not by the platform's wake: nothing is due. */
+static void stay_readable(const struct pdk__outbox *o) {
+    if (o->fd < 0)
+        return;
+    pdk__cancel_off();
+    eventfd_write(o->fd, 1);
+    pdk__cancel_back();
+}
+
 void pdk__outbox_silence(pdk_session *s) {
     struct pdk__outbox *o = &s->outbox;
     pthread_mutex_lock(&o->lock);
     o->silent = true;
     pthread_cond_broadcast(&o->changed);
     pthread_mutex_unlock(&o->lock);
+    stay_readable(o);
     drop_due(o);
 }
 

@@ -22,7 +22,7 @@ struct pdk__outbox {
     bool manual;
     bool busy;   /* a callback is running */
     bool silent; /* no callback starts any more */
-    int fd;      /* manual: readable while something is due */
+    int fd;      /* manual: readable while something is due, and for good once it is silent */
     unsigned log_lines, log_dropped;
     uint64_t log_dropped_ever;
     int64_t delay; /* the longest, in ns, that a callback was due before it began */
@@ -54,7 +54,8 @@ bool pdk__in_callback_of(pdk_session *s);
 bool pdk__nobody_dispatches(const pdk_session *s);
 /* Drop what is due. Not under the monitor. */
 void pdk__outbox_drop(pdk_session *s);
-/* No callback starts once this has returned. Those that are due are dropped. Not under the monitor. */
+/* No callback starts once this has returned. Those that are due are dropped, and the descriptor stays
+ * readable. Not under the monitor. */
 void pdk__outbox_silence(pdk_session *s);
 bool pdk__outbox_is_silent(pdk_session *s);
 /* Wait until nothing is due or running, or until the moment. true: nothing is. Not under the monitor. */

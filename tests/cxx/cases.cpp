@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <pthread.h>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -151,6 +152,42 @@ struct counted {
 };
 std::atomic<int> counted::alive{0};
 
+// A thread that is cancelled while it opens: its session goes in the background, and what that has captured goes once. So this is the
+// first case: the others give a second time the time to come.
+static void a_cancelled_open() {
+    std::atomic<bool> begun{false};
+    std::thread opener([&] {
+        paddock::session_options options;
+        options.connect_timeout = 1min;
+        options.on_event = [c = counted()](pdk_session_event, std::chrono::milliseconds) { static_cast<void>(c); };
+        begun = true;
+        static_cast<void>(status_of([&] { return paddock::session::open("127.0.0.1:1", std::move(options)); }));
+        std::abort();
+    });
+    while (!begun)
+        std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(50ms);
+    EXPECT(counted::alive == 1);
+    EXPECT(pthread_cancel(opener.native_handle()) == 0);
+    opener.join();
+    for (int i = 0; i < 1000 && counted::alive > 0; i++)
+        std::this_thread::sleep_for(10ms);
+    EXPECT(counted::alive == 0);
+}
+
+// One that nothing is opened for, at once and later.
+static void failed_opens() {
+    paddock::session_options options;
+    options.on_event = [c = counted()](pdk_session_event, std::chrono::milliseconds) { static_cast<void>(c); };
+    EXPECT(status_of([&] { return paddock::session::open("no-port:x", options); }) == PDK_INVALID);
+    EXPECT(counted::alive == 1); // the one in the options
+    options.connect_timeout = 50ms;
+    EXPECT(status_of([&] { return paddock::session::open("127.0.0.1:1", options); }) == PDK_UNAVAILABLE);
+    for (int i = 0; i < 1000 && counted::alive > 1; i++)
+        std::this_thread::sleep_for(10ms);
+    EXPECT(counted::alive == 1);
+}
+
 static void claims(paddock::lock &mine, paddock::lock &other) {
     paddock::hold held = value(mine.acquire(10s));
     std::promise<pdk_status> cancelled;
@@ -170,6 +207,23 @@ static void claims(paddock::lock &mine, paddock::lock &other) {
     }));
     EXPECT(held.release() == PDK_OK);
     EXPECT(granted.get_future().get().valid());
+}
+
+// The interrupt of the thread works in a call without a token, which attaches none.
+static void an_interrupt_ends_a_wait(paddock::session &one, paddock::lock &mine) {
+    auto election = value(paddock::election::open(one, "/cxx/interrupt"));
+    GOOD(election.join());
+    pdk_interrupt *own = nullptr;
+    EXPECT(pdk_interrupt_new(&own) == PDK_OK && pdk_interrupt_attach(own) == PDK_OK);
+    EXPECT(value(election.await(10s)).valid());
+    EXPECT(value(mine.acquire(10s)).valid());
+    EXPECT(status_of([&] { return election.await(10s, paddock::stop_token()); }) == PDK_INVALID);
+    pdk_interrupt_raise(own);
+    EXPECT(status_of([&] { return election.await(10s); }) == PDK_CANCELED);
+    EXPECT(status_of([&] { return mine.acquire(10s); }) == PDK_CANCELED);
+    pdk_interrupt_detach();
+    pdk_interrupt_unref(own);
+    GOOD(election.leave());
 }
 
 static void recipes(paddock::session &one, paddock::session &two) {
@@ -261,6 +315,8 @@ static void closing(const char *hosts) {
 
 int main(int argc, char **argv) {
     const char *hosts = argv[argc - 1];
+    a_cancelled_open();
+    failed_opens();
     {
         paddock::session one = value(paddock::session::open(hosts)), two = value(paddock::session::open(hosts));
         paddock::lock mine = value(paddock::lock::open(one, "/cxx/lock")),
@@ -271,6 +327,7 @@ int main(int argc, char **argv) {
 #ifdef __cpp_lib_jthread
         a_stop_ends_a_wait<std::stop_source>(mine, other);
 #endif
+        an_interrupt_ends_a_wait(one, mine);
         claims(mine, other);
         recipes(one, two);
         GOOD(one.flush(10s));

@@ -3,6 +3,7 @@
 #include "session/session.h"
 #include "sim_platform.h"
 #include "ts_check.h"
+#include "ts_clock.h"
 
 #include <string.h>
 
@@ -34,8 +35,9 @@ static void on_log(pdk_log_level level, const char *text, void *user) {
     lines++;
 }
 
-static void setup(void) {
+static void begin(pdk_dispatch dispatch) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.dispatch = (int32_t)dispatch;
     options.on_log = on_log;
     options.log_level = PDK_LOG_INFO;
     platform = sim_platform;
@@ -44,9 +46,12 @@ static void setup(void) {
     clock_ns = 1000;
     session = g_new0(pdk_session, 1);
     session->platform = &platform;
+    atomic_init(&session->handles, 1);
     ck_assert_int_eq(pdk__outbox_init(session, &options), PDK_OK);
     lines = drops = 0;
 }
+
+static void setup(void) { begin(PDK_DISPATCH_THREAD); }
 
 static void teardown(void) {
     pdk__outbox_clear(session);
@@ -110,6 +115,18 @@ START_TEST(a_silent_outbox_drops_what_waits) {
     run_all();
     ck_assert_int_eq(lines, 0);
     ck_assert_uint_eq(session->outbox.log_lines, 0);
+}
+END_TEST
+
+/* A loop sleeps on the descriptor: it hears of the end, however late it looks. */
+START_TEST(a_silent_outbox_stays_readable) {
+    teardown();
+    begin(PDK_DISPATCH_MANUAL);
+    ck_assert(!ts_fd_readable(session->outbox.fd, 0));
+    pdk__outbox_silence(session);
+    ck_assert(ts_fd_readable(session->outbox.fd, 0));
+    run_all();
+    ck_assert(ts_fd_readable(session->outbox.fd, 0));
 }
 END_TEST
 
@@ -184,6 +201,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, lines_without_room_are_counted);
     tcase_add_test(cases, lines_below_the_level_are_not_told);
     tcase_add_test(cases, a_silent_outbox_drops_what_waits);
+    tcase_add_test(cases, a_silent_outbox_stays_readable);
     tcase_add_test(cases, losses_go_first_and_lines_last);
     tcase_add_test(cases, a_loss_waits_for_one_line_at_most);
     tcase_add_test(cases, the_longest_delay_is_told_until_it_is_forgotten);

@@ -3,6 +3,7 @@
 #include "ts_check.h"
 #include "ts_clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -139,24 +140,70 @@ static void assert_at_rest(void) {
     ck_assert_int_ge(ts_now_ms() - begun, 90);
 }
 
+static bool is_over(void *user) {
+    (void)user;
+    loop->turn(5);
+    return loop->is_over(seen.attached);
+}
+
+/* The session is closed: the adapter hears of it by the loop alone. */
+static void assert_stops(void) {
+    ck_assert(ts_wait_until(is_over, NULL, PATIENCE_MS));
+    if (loop->run)
+        loop->run();
+    assert_at_rest();
+}
+
 START_TEST(closed_by_a_callback) {
     int wanted = 1;
     begin();
     seen.closes = true;
     make_due(1);
     ck_assert(ts_wait_until(was_called, &wanted, PATIENCE_MS));
-    assert_at_rest();
+    assert_stops();
     finish();
 }
 END_TEST
 
-/* The close has no time: what is due is dropped, and the descriptor stays readable. */
+/* The close runs what is due itself, so nothing is left for the loop. */
+START_TEST(closed_in_time) {
+    begin();
+    make_due(1);
+    ck_assert_int_eq(pdk_session_close(seen.session, PATIENCE_MS), PDK_OK);
+    ck_assert_int_eq(seen.calls, 1);
+    assert_stops();
+    ck_assert_int_eq(seen.calls, 1);
+    finish();
+}
+END_TEST
+
+static void *close_in_time(void *status) {
+    *(pdk_status *)status = pdk_session_close(seen.session, PATIENCE_MS);
+    return NULL;
+}
+
+/* The loop may sleep while another thread closes the session. */
+START_TEST(closed_by_another_thread) {
+    pthread_t closer;
+    pdk_status status = PDK_SYSTEM;
+    begin();
+    for (int i = 0; i < 5; i++)
+        loop->turn(5);
+    ck_assert_int_eq(pthread_create(&closer, NULL, close_in_time, &status), 0);
+    assert_stops();
+    pthread_join(closer, NULL);
+    ck_assert_int_eq(status, PDK_OK);
+    finish();
+}
+END_TEST
+
+/* The close has no time: what is due is dropped. */
 START_TEST(closed_while_callbacks_are_due) {
     begin();
     make_due(1);
     pdk_session_close(seen.session, 0);
     ck_assert(ts_fd_readable(pdk_session_fd(seen.session), 0));
-    assert_at_rest();
+    assert_stops();
     ck_assert_int_eq(seen.calls, 0);
     finish();
 }
@@ -208,6 +255,8 @@ int loops_play(const struct loop *adapter) {
     tcase_add_test(cases, callbacks_run_on_the_loop);
     tcase_add_test(cases, taken_away_by_a_callback);
     tcase_add_test(cases, closed_by_a_callback);
+    tcase_add_test(cases, closed_in_time);
+    tcase_add_test(cases, closed_by_another_thread);
     tcase_add_test(cases, closed_while_callbacks_are_due);
     tcase_add_test(cases, keeps_the_session);
     tcase_add_test(cases, last_reference_in_a_callback);

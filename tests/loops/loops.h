@@ -13,6 +13,10 @@ struct loop {
     void (*detach)(void *attached);
     /* Waits for events for at most ms, and handles those that are there. */
     void (*turn)(int ms);
+    /* Has the loop nothing more to wait for, of what attach returned? */
+    bool (*is_over)(void *attached);
+    /* Runs the loop until it returns by itself. NULL: it is one that does not. */
+    void (*run)(void);
     /* Frees the loop. Nothing is attached to it. */
     void (*end)(void);
 };

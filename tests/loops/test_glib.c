@@ -27,6 +27,8 @@ static void turn(int ms) {
         g_source_remove(timer);
 }
 
+static bool is_over(void *source) { return g_source_is_destroyed(source); }
+
 static void end(void) {}
 
-int main(void) { return loops_play(&(struct loop){"glib", attach, detach, turn, end}); }
+int main(void) { return loops_play(&(struct loop){"glib", attach, detach, turn, is_over, NULL, end}); }

@@ -28,9 +28,13 @@ static void turn(int ms) {
     event_free(timer);
 }
 
+static bool is_over(void *libevent) { return !event_pending(((pdk_libevent *)libevent)->event, EV_READ, NULL); }
+
+static void run(void) { event_base_dispatch(base); }
+
 static void end(void) {
     event_base_free(base);
     base = NULL;
 }
 
-int main(void) { return loops_play(&(struct loop){"libevent", attach, detach, turn, end}); }
+int main(void) { return loops_play(&(struct loop){"libevent", attach, detach, turn, is_over, run, end}); }

@@ -24,10 +24,17 @@ static void turn(int ms) {
     uv_run(uv_default_loop(), UV_RUN_NOWAIT); /* closes it */
 }
 
+static bool is_over(void *uv) {
+    (void)uv;
+    return !uv_loop_alive(uv_default_loop());
+}
+
+static void run(void) { uv_run(uv_default_loop(), UV_RUN_DEFAULT); }
+
 static void end(void) {
     turn(0);
     if (uv_loop_close(uv_default_loop()) != 0)
         abort(); /* a handle is left */
 }
 
-int main(void) { return loops_play(&(struct loop){"libuv", attach, detach, turn, end}); }
+int main(void) { return loops_play(&(struct loop){"libuv", attach, detach, turn, is_over, run, end}); }

@@ -56,6 +56,10 @@ MUTANTS = {
         ("n = g_queue_pop_head(&o->due[kind]);", "n = g_queue_pop_head(&o->due[PDK__DUE_KINDS - 1 - kind]);")]),
     "a loss waits its turn": ("src/session/dispatch.c", OUTBOX, [
         ("push(s, PDK__DUE_LOSS, ", "push(s, PDK__DUE_CALLBACK, ")]),
+    "an outbox falls silent without a sign": ("src/session/dispatch.c", OUTBOX, [
+        ("    stay_readable(o);", "    (void)stay_readable;")]),
+    "the sign of a silent outbox is taken away": ("src/session/dispatch.c", OUTBOX, [
+        ("!o->busy && !o->silent) {", "!o->busy) {")]),
     "a cancelled close leaves callbacks to come": ("src/session/close.c", CANCEL, [
         ("    pdk__outbox_silence(s);\n}", "}")]),
     "a list for each claim": ("src/session/lists.c", BURST, [

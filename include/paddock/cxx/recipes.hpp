@@ -194,14 +194,14 @@ class election : public recipe<pdk_election, pdk_election_unref> {
         return detail::outcome(status);
     }
     /* Waits until we lead: pdk_election_await. The hold is the election's: resign() and leave() end it. */
-    result<hold_view> await(timeout time = forever) { return await(time, stop_token()); }
+    result<hold_view> await(timeout time = forever) {
+        return await_by([&](pdk_hold **out) { return pdk_election_await(raw_, time.ms(), out); });
+    }
     template <class Token> result<hold_view> await(timeout time, const Token &token) {
-        pdk_hold *raw = nullptr;
-        pdk_status status =
-            detail::stoppable(token, [&] { return pdk_election_await(raw_, time.ms(), &raw); });
-        hold_view leading(raw);
-        pdk_hold_unref(raw);
-        return detail::outcome(status, std::move(leading));
+        return await_by([&](pdk_hold **out) {
+            return detail::stoppable(token,
+                                     [&] { return pdk_election_await(raw_, time.ms(), out); });
+        });
     }
     /* Gives data to our term, whose hold that is: pdk_election_publish. Blocks. Any bytes. */
     result<void> publish(const hold_view &term, const std::string &data, timeout time = forever) {
@@ -214,6 +214,15 @@ class election : public recipe<pdk_election, pdk_election_unref> {
     }
     result<void> leave() { return detail::outcome(pdk_election_leave(raw_)); }
     result<void> resign() { return detail::outcome(pdk_election_resign(raw_)); }
+
+  private:
+    template <class Await> static result<hold_view> await_by(Await call) {
+        pdk_hold *raw = nullptr;
+        pdk_status status = call(&raw);
+        hold_view leading(raw);
+        pdk_hold_unref(raw);
+        return detail::outcome(status, std::move(leading));
+    }
 };
 
 PADDOCK_END

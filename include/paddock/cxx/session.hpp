@@ -68,11 +68,10 @@ class session : public detail::handle<pdk_session, pdk_session_unref> {
         c.on_log_user = state.get();
         c.on_log_user_free = nullptr;
         session opened;
-        detail::session_state *owned = state.get();
+        opened.state_ = state.release(); /* the call may end with its thread, and frees it then */
         pdk_status status = pdk_session_open(hosts.c_str(), &c, &opened.raw_);
-        if (status != PDK_INVALID && status != PDK_WRONG_THREAD) /* else nothing will free it */
-            static_cast<void>(state.release());
-        opened.state_ = owned;
+        if (status == PDK_INVALID || status == PDK_WRONG_THREAD) /* nothing else will free it */
+            delete opened.state_;
         return detail::outcome(status, std::move(opened));
     }
     /* Ends it: pdk_session_close. Blocks, at most that long. PDK_TIMEOUT: the rest happens in the
