@@ -70,7 +70,8 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
  * request_timeout_ms.
  *   ms  0 or more. The maximum is what a renewal gives with this session timeout; of a lease lock also
- *       what its duration gives, and of a job's run what is left of it. The error text of PDK_INVALID names it.
+ *       what its duration gives, and of a job's run what is left of it. Of several rights it is the smallest
+ *       of as many as are needed. The error text of PDK_INVALID names it.
  *
  *   PDK_OK            at least ms remain
  *   PDK_LOST          the hold is lost, also when the session was closed meanwhile

@@ -115,16 +115,15 @@ static int64_t turn_until(const pdk_hold *whole, int64_t until) {
     return pdk__parts_some_suffice(whole->parts) ? MIN(until, pdk__now(whole->s) + TURN) : until;
 }
 
-/* All are asked before the first begins: a callback is for what comes later. */
+/* All are asked before the first begins: a callback is for what comes later. As many as are needed must be able to have so much. */
 static pdk_status check_parts_ms(const struct pdk__parts *parts, int64_t ms, const char *name) {
-    pdk_status status = PDK_OK;
-    for (guint i = 0; i < parts->count && status == PDK_OK; i++) {
+    guint impossible = 0;
+    for (guint i = 0; i < parts->count; i++) {
         pdk_hold *hold = pdk__parts_take(parts, i);
-        if (hold)
-            status = check_ms(hold, ms, name);
+        impossible += hold && check_ms(hold, ms, name) != PDK_OK;
         pdk_hold_unref(hold);
     }
-    return status;
+    return impossible > parts->count - parts->need ? PDK_INVALID : PDK_OK;
 }
 
 /* The parts, one after the other, until the whole has enough. */

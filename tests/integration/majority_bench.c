@@ -57,18 +57,23 @@ void majority_server_down(int i) {
 }
 
 struct member *member_new(const char *path, int session_ms, const pdk_session_options *options) {
+    const int each[ENSEMBLES] = {session_ms, session_ms, session_ms, session_ms, session_ms};
+    return member_of(path, each, options);
+}
+
+struct member *member_of(const char *path, const int session_ms[ENSEMBLES], const pdk_session_options *options) {
     struct member *m = g_new0(struct member, 1);
     ts_paddock_keep(m, g_free);
     pdk_session_options o = PDK_SESSION_OPTIONS_INIT;
     if (options)
         o = *options;
-    o.session_timeout_ms = session_ms;
     o.server_tick_ms = TICK_MS;
     o.open_in_background = 1; /* some may be down */
     m->options = (pdk_all_options)PDK_ALL_OPTIONS_INIT;
     m->options.need = NEED;
     m->options.patience_ms = PATIENCE_MS; /* for a machine that is busy */
     for (int i = 0; i < ENSEMBLES; i++) {
+        o.session_timeout_ms = session_ms[i];
         m->client[i] = ts_client_open_with(majority_server(i), NULL, &o);
         ck_assert_ptr_nonnull(m->client[i]);
         m->path[i] = g_strdup_printf("%s-%d", path, i);

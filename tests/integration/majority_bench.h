@@ -26,6 +26,8 @@ void majority_server_down(int i);
 
 /* A member with locks on paths that begin with that one. Options: NULL, or for each session. */
 struct member *member_new(const char *path, int session_ms, const pdk_session_options *options);
+/* The same, with a session timeout for each. */
+struct member *member_of(const char *path, const int session_ms[ENSEMBLES], const pdk_session_options *options);
 /* Cuts, silences (TS_BLACKHOLE) or heals the links of a member to the ensembles from..from+count-1. */
 void member_links(const struct member *m, int from, int count, ts_proxy_mode mode);
 

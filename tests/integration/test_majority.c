@@ -87,6 +87,21 @@ START_TEST(ensured) {
 }
 END_TEST
 
+/* Short sessions cannot give so much. As many as are needed must be able to. _i: blocking. */
+START_TEST(ensured_beside_short_sessions) {
+    static const int two[ENSEMBLES] = {2000, SESSION_MS, 2000, SESSION_MS, SESSION_MS};
+    static const int three[ENSEMBLES] = {2000, SESSION_MS, 2000, 2000, SESSION_MS};
+    pdk_hold *hold = member_take(member_of(ts_fresh_path(), two, NULL));
+    parts_wait(hold, ENSEMBLES);
+    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_OK);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    hold = member_take(member_of(ts_fresh_path(), three, NULL));
+    parts_wait(hold, ENSEMBLES);
+    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_INVALID);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
 /* With a request_timeout_ms that is shorter than the lease. */
 START_TEST(not_ensured) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
@@ -346,6 +361,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, granted_with_enough_and_completed);
     tcase_add_test(all, asynchronously);
     tcase_add_loop_test(all, ensured, 0, 2);
+    tcase_add_loop_test(all, ensured_beside_short_sessions, 0, 2);
     tcase_add_loop_test(all, not_ensured, 0, 2);
     tcase_add_loop_test(all, two_of_five_cut_off_goes_on, 0, 2);
     tcase_add_loop_test(all, three_of_five_cut_off_is_lost, 0, 2);
