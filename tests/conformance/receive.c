@@ -51,7 +51,7 @@ static void on_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_
         g_hash_table_replace(p->owners, g_memdup2(&session_id, sizeof session_id), s->name);
     p->disturbed = p->disturbed || (!s->connected && !s->may_disconnect && !s->cut) || (s->dead && !s->ended_by_step);
     s->may_disconnect = s->may_disconnect && !s->connected; /* once in a step */
-    if (!s->recorded || s->last != state) /* "connected" may come twice */
+    if (!s->recorded || s->last != state)                   /* "connected" may come twice */
         trace_state(p->trace, p->step, s->name, state);
     s->recorded = true;
     s->last = state;

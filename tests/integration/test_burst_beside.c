@@ -43,7 +43,7 @@ static int64_t least_left(const pdk_hold *hold, int claims) {
 
 START_TEST(a_hold_keeps_its_lease_beside_a_burst) {
     static const int timeouts_ms[] = {2000, 4000};
-    const int session_ms = (int)ts_patience(timeouts_ms[_i]); /* longer, where a renewal takes longer */
+    const int session_ms = (int)ts_patience(timeouts_ms[_i]);                /* longer, where a renewal takes longer */
     const int claims = (int)(CLAIMS / (ts_patience(SECOND_MS) / SECOND_MS)); /* fewer, where each takes longer */
     ts_client *client = ts_bench_client(session_ms);
     pdk_hold *hold = ts_bench_acquire(ts_lock(client, "/burst/beside"), PATIENCE_MS);
