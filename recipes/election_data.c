@@ -27,10 +27,7 @@ struct publishing {
 
 size_t pdk_election_data_max(void) { return PDK_ELECTION_DATA_MAX; }
 
-static pdk_status begin(struct pdk__call *call) {
-    pdk__own_write_begin(&((struct publishing *)call)->write);
-    return PDK_OK;
-}
+static void begin(struct pdk__call *call) { pdk__own_write_begin(&((struct publishing *)call)->write); }
 
 static pdk_status step(struct pdk__call *call) {
     struct publishing *p = (struct publishing *)call;

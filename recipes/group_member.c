@@ -199,10 +199,7 @@ static pdk_status find_hold(struct setting *c) {
     return pdk__fail(status, "%s: %s: %s", c->call.name, queue_of(c)->dir, why_not(status));
 }
 
-static pdk_status set_begin(struct pdk__call *call) {
-    pdk__own_write_begin(&((struct setting *)call)->write);
-    return PDK_OK;
-}
+static void set_begin(struct pdk__call *call) { pdk__own_write_begin(&((struct setting *)call)->write); }
 
 static pdk_status set_step(struct pdk__call *call) {
     struct setting *c = (struct setting *)call;

@@ -240,10 +240,7 @@ static void whole_over(struct whole *w, pdk_status status) {
 
 static void go_on(struct whole *w, pdk_status status);
 
-static pdk_status part_begin(struct pdk__call *c) {
-    ((struct ensuring *)c)->whole = whole_ref(c->user);
-    return PDK_OK;
-}
+static void part_begin(struct pdk__call *c) { ((struct ensuring *)c)->whole = whole_ref(c->user); }
 
 /* Its answer goes on from here, and not from where it would be told: a session that goes silent drops what is due, and the whole is
  * told by another one. */

@@ -36,15 +36,16 @@ static int64_t lease_of(const struct pdk__parts *parts) {
  * before the next one was lost: then they were never gone together. */
 static bool too_many_are_gone(const struct pdk__parts *parts) {
     const struct pdk_hold *seen[PDK__MAJORITY_MOST];
+    const guint count = parts->count;
     guint gone = 0;
-    for (guint i = 0; i < parts->count; i++) {
+    for (guint i = 0; i < count; i++) {
         seen[i] = atomic_load(&parts->part[i].hold);
         gone += !pdk_hold_valid(seen[i]);
     }
     bool same = true;
-    for (guint i = 0; i < parts->count; i++)
+    for (guint i = 0; i < count; i++)
         same = same && atomic_load(&parts->part[i].hold) == seen[i];
-    return same && gone > parts->count - parts->need;
+    return same && gone > count - parts->need;
 }
 
 bool pdk__parts_valid(const struct pdk_hold *whole) {

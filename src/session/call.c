@@ -31,7 +31,10 @@ static void tell(struct pdk__call *c, pdk_status status) {
         c->answered(status, c->user);
 }
 
-static pdk_status begin(struct pdk__call *c) { return c->kind->begin ? c->kind->begin(c) : PDK_OK; }
+static void begin(struct pdk__call *c) {
+    if (c->kind->begin)
+        c->kind->begin(c);
+}
 
 static void leave(struct pdk__call *c) {
     if (c->kind->leave)
@@ -53,10 +56,9 @@ static pdk_status wait_over(struct pdk__call *c) {
     c->deadline = pdk__deadline(c->s, c->timeout_ms);
     pdk__leave_push(&when_left);
     pdk__lock(c->s);
-    status = begin(c);
-    if (status == PDK_OK)
-        while ((status = c->kind->step(c)) == PDK__WAITS)
-            pdk__wait(c->s, c->on, c->until);
+    begin(c);
+    while ((status = c->kind->step(c)) == PDK__WAITS)
+        pdk__wait(c->s, c->on, c->until);
     leave(c);
     pdk__unlock(c->s);
     pdk__leave_pop();
@@ -146,10 +148,10 @@ pdk_status pdk__call_start(struct pdk__call *c) {
     if (status == PDK_OK) {
         pdk__lock(s);
         status = pdk__session_usable(s, c->name);
-        if (status == PDK_OK)
-            status = begin(c);
-        if (status == PDK_OK)
+        if (status == PDK_OK) {
+            begin(c);
             pdk__call_go(c);
+        }
         pdk__unlock(s);
     }
     if (status != PDK_OK)

@@ -23,8 +23,8 @@
 struct pdk__call;
 
 struct pdk__call_kind {
-    /* It begins. Another status than OK refuses it: it is not told. Under the monitor. May be NULL. */
-    pdk_status (*begin)(struct pdk__call *c);
+    /* It begins. Under the monitor. May be NULL. */
+    void (*begin)(struct pdk__call *c);
     /* Go on. A status other than OK comes with words (pdk__fail). Under the monitor. */
     pdk_status (*step)(struct pdk__call *c);
     /* It is over, or its thread was cancelled: give back what is under the monitor. Under the monitor. May be NULL. */

@@ -215,10 +215,7 @@ struct flushing {
     uint64_t serial; /* of the newest entry that leaves */
 };
 
-static pdk_status flush_begin(struct pdk__call *c) {
-    ((struct flushing *)c)->serial = c->s->leaving_serial;
-    return PDK_OK;
-}
+static void flush_begin(struct pdk__call *c) { ((struct flushing *)c)->serial = c->s->leaving_serial; }
 
 static pdk_status flush_step(struct pdk__call *c) {
     const struct flushing *f = (const struct flushing *)c;

@@ -313,6 +313,8 @@ START_TEST(a_session_that_is_closed) {
     begin();
     pdk_striped *striped = striped_with(a, N), *out = UNTOUCHED;
     pdk_lock *lock = UNTOUCHED;
+    pdk_hold *hold = UNTOUCHED;
+    ck_assert_int_ne(pdk_stripe_of("of another stripe", 17, N), pdk_stripe_of("a", 1, N));
     ts_answer *waits = any_async(striped_at(b, path), 30000);
     ck_assert(ts_answer_wait(waits, ts_patience(IN_TIME_MS)));
     ts_answer_release(waits);
@@ -321,6 +323,7 @@ START_TEST(a_session_that_is_closed) {
     refused(acquire(striped, 0, 0), PDK_CLOSED, "closed");
     refused(acquire(striped, 1, 0), PDK_CLOSED, "closed");
     refused(acquire(striped, 2, 0), PDK_CLOSED, "closed");
+    refused(pdk_striped_acquire(striped, "of another stripe", 0, &hold), PDK_CLOSED, "closed");
     refused(pdk_striped_lock(striped, 0, &lock), PDK_CLOSED, "closed");
     refused(pdk_striped_lock(striped, pdk_stripe_of("a", 1, N), &lock), PDK_CLOSED, "closed");
     refused(pdk_striped_new(a->session, path, N, NULL, &out), PDK_CLOSED, "closed");

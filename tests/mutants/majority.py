@@ -66,10 +66,10 @@ MUTANTS = {
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
     "majority: fewer parts keep it valid": (CALLS, "majorities", [
         ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->need - 1)"),
-        ("gone > parts->count - parts->need", "gone > parts->count - parts->need + 1")]),
+        ("gone > count - parts->need", "gone > count - parts->need + 1")]),
     "majority: all parts are needed": (CALLS, "majorities", [
         ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->count)"),
-        ("gone > parts->count - parts->need", "gone > 0")]),
+        ("gone > count - parts->need", "gone > 0")]),
     "majority: losses of different moments are added up": (CALLS, "parts", [
         ("    return same && gone >", "    return gone >")]),
     "majority: what was replaced stays": (PARTS, "parts", [

@@ -31,10 +31,10 @@ MUTANTS = {
         (PARTS, "!whole->ended && pdk_hold_valid(whole);", "true;")]),
     "all: the whole is valid while its first part is": (CALLS, "all", [
         ("    return pdk__majority_until(words, parts->count, parts->need);", "    return words[0];"),
-        ("gone > parts->count - parts->need", "!pdk_hold_valid(parts->part[0].hold)")]),
+        ("gone > count - parts->need", "!pdk_hold_valid(parts->part[0].hold)")]),
     "all: the whole is valid while any part is": (CALLS, "all", [
         ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, 1)"),
-        ("gone > parts->count - parts->need", "gone == parts->count")]),
+        ("gone > count - parts->need", "gone == count")]),
     "all: a loss in another session is not told": (PARTS, "all", [
         ("    if (s != whole->s || pdk__parts_some_suffice(whole->parts))\n        carry_out", "    if (false)\n        carry_out")]),
     "all: a loss in its own session is not told": (PARTS, "all", [
