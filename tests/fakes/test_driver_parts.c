@@ -82,8 +82,17 @@ static void begin(void) {
     ensembles_begin(1);
 }
 
-START_TEST(taken_again_and_again) {
+/* Nothing was lost, and nothing is left. */
+static void release_unlost(void) {
     pdk_status ok = PDK_OK;
+    sim_call_in(&places[0].process, release_in, NULL, &ok);
+    ensembles_pass(SECOND);
+    ck_assert_uint_eq(ensembles_nodes(), 0);
+    ck_assert_uint_eq(it.losses, 0);
+    ensembles_end();
+}
+
+START_TEST(taken_again_and_again) {
     struct sim_process *process = &places[0].process;
     begin();
     sim_call_in(process, ask_in, &places[0], NULL);
@@ -98,11 +107,7 @@ START_TEST(taken_again_and_again) {
         sim_call_in(process, expect_all_in, NULL, NULL);
     }
     sim_call_in(process, expect_few_in, NULL, NULL);
-    sim_call_in(process, release_in, NULL, &ok);
-    ensembles_pass(SECOND);
-    ck_assert_uint_eq(ensembles_nodes(), 0);
-    ck_assert_uint_eq(it.losses, 0);
-    ensembles_end();
+    release_unlost();
 }
 END_TEST
 
@@ -156,7 +161,6 @@ static void look_in(void *subject, void *what) {
 
 /* What is lost at different moments is not added up. */
 START_TEST(lost_one_after_the_other) {
-    pdk_status ok = PDK_OK;
     struct sim_process *process = &places[0].process;
     begin();
     sim_call_in(process, ask_in, &places[0], NULL);
@@ -165,11 +169,7 @@ START_TEST(lost_one_after_the_other) {
     sim_call_in(process, look_in, &places[0], NULL);
     ensembles_pass(SECOND);
     sim_call_in(process, expect_all_in, NULL, NULL); /* the third is taken again */
-    sim_call_in(process, release_in, NULL, &ok);
-    ensembles_pass(SECOND);
-    ck_assert_uint_eq(ensembles_nodes(), 0);
-    ck_assert_uint_eq(it.losses, 0);
-    ensembles_end();
+    release_unlost();
 }
 END_TEST
 
