@@ -148,16 +148,18 @@ class Gone(Terminal):
         self.finish(holder, 143)
 
     def test_without_a_command(self):
-        for arguments, status in ((["hold", self.path], 0), (["watch", self.path], 0), (["elect", "--observe", self.path], 0),
+        ready, written = os.pipe()
+        os.set_inheritable(written, True)
+        for arguments, status in ((["hold", "--ready-fd", written, self.path], 0), (["watch", self.path], 0),
+                                  (["elect", "--observe", self.path], 0),
                                   (["elect", self.path, "--", "sh", "-c", "echo ready; exec sleep 60"], 128 + signal.SIGHUP)):
             pid, terminal = self.begin(*arguments)
-            if arguments[0] == "hold":
-                wait_for("its node", self.nodes)
-            else:
-                self.assertTrue(os.read(terminal, 100))
+            self.assertTrue(os.read(ready if arguments[0] == "hold" else terminal, 100))  # in line alone, HUP is a failure
             os.close(terminal)
             self.assertEqual(self.status(pid), status, arguments)
             self.assert_no_node()
+        os.close(ready)
+        os.close(written)
 
 
 if __name__ == "__main__":
