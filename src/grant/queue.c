@@ -3,6 +3,7 @@
 #include "base/probe.h"
 #include "grant/agreement.h"
 #include "grant/claim.h"
+#include "grant/former.h"
 #include "grant/hold.h"
 #include "grant/registry.h"
 #include "session/chores.h"
@@ -26,7 +27,7 @@ static void assert_in_step(const struct pdk__queue *queue) {
     assert(!queue->admitting || (queue->gate && queue->entry));
     assert(!queue->grant || (queue->grant->queue == queue && !queue->entry));
     assert(!queue->entry || queue->entry->owner == &queue->owner);
-    if (queue->s->ended == PDK_OK && !queue->grant && !queue->undecided.data)
+    if (queue->s->ended == PDK_OK && !queue->grant && !queue->former && !queue->undecided.data)
         assert((queue->entry != NULL) == !g_queue_is_empty((GQueue *)&queue->claims));
 }
 
@@ -77,7 +78,7 @@ struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue) {
 static void drop_entry(struct pdk__queue *queue) {
     if (queue->gate && queue->gate->dropped)
         queue->gate->dropped(queue);
-    pdk__entry_drop(g_steal_pointer(&queue->entry));
+    pdk__former_let_go(queue, g_steal_pointer(&queue->entry));
 }
 
 void pdk__queue_unref(struct pdk__queue *queue) {
@@ -94,6 +95,7 @@ void pdk__queue_unref(struct pdk__queue *queue) {
         pdk__agreement_forget(queue->agreement, queue);
     pdk__agreement_leave(queue->agreement);
     drop_entry(queue);
+    pdk__former_forget(queue);
     pdk__unlock(s);
     g_free(queue->dir);
     g_free(queue->data);
@@ -230,10 +232,9 @@ static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kep
         return;
     case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
         pdk__queue_advance(queue);
-        pdk__entry_drop(entry);
-        return;
+        G_GNUC_FALLTHROUGH;
     case PDK__HANDOVER_LEAVE:
-        pdk__entry_drop(entry);
+        pdk__former_let_go(queue, entry);
         return;
     }
 }
@@ -251,7 +252,7 @@ void pdk__queue_advance(struct pdk__queue *queue) {
         hand_on(queue, g_steal_pointer(&queue->entry), true, false);
     else if (g_queue_is_empty(&queue->claims))
         drop_entry(queue);
-    else if (!queue->entry && (!queue->agreement || pdk__agreement_admits(queue->agreement, queue)) &&
+    else if (!queue->entry && !queue->former && (!queue->agreement || pdk__agreement_admits(queue->agreement, queue)) &&
              pdk__entry_new(queue->s, &queue->owner, queue->dir, &queue->kind.entry,
                             (struct pdk__node_data){queue->data, queue->data_size}, &queue->entry) != PDK_OK)
         fail_claims(queue, PDK_LIMIT, PDK__NODES_LIMIT);

@@ -2,7 +2,7 @@
  *
  *     claims:  c1 c2 c3 …        entry: one znode, or none        grant: what the queue's entry was given for, or none
  *
- * A queue that has claims and no grant has an entry. A queue that has neither has no entry. Readers of a read/write
+ * A queue that has claims and no grant has an entry, or waits for one to go that it had before. A queue that has neither has no entry. Readers of a read/write
  * lock do not wait behind each other: each reader has a side queue of its own, which belongs to the writers' queue.
  * Under the monitor, but for new, ref and unref.
  */
@@ -30,6 +30,7 @@ struct pdk__queue_kind {
     const char *mode;   /* for sequencers */
     bool shared;
     enum pdk__reacquire reacquire;
+    bool alone; /* it has one node at a time: the next one is made when the one before is gone */
     bool
         elsewhere; /* its grants stand in the directories of other queues, where their holders would wait for themselves */
 };
@@ -61,17 +62,18 @@ struct pdk__queue {
     size_t data_size;              /* of data that is not text; 0: it is text */
     struct pdk__queue_kind kind;
     struct pdk__handovers handovers;
-    struct pdk__queue *main;  /* itself; for a side queue, the queue that it belongs to: a reference */
-    GQueue sides;             /* its side queues */
-    GList side;               /* in main->sides */
-    GQueue grants;            /* all that have not ended, those of side queues included */
-    GQueue claims;            /* in the order of their numbers */
-    GQueue curious;           /* those of them that wait to hear that they have a position */
-    uint64_t claims_taken;    /* the newest number */
-    guint tries;              /* how many of the claims are tries */
-    struct pdk__entry *entry; /* a reference, or NULL */
-    struct pdk__grant *grant; /* the one that has the queue's entry; it tells when it ends */
-    GList link;               /* in the registry's queues */
+    struct pdk__queue *main;   /* itself; for a side queue, the queue that it belongs to: a reference */
+    GQueue sides;              /* its side queues */
+    GList side;                /* in main->sides */
+    GQueue grants;             /* all that have not ended, those of side queues included */
+    GQueue claims;             /* in the order of their numbers */
+    GQueue curious;            /* those of them that wait to hear that they have a position */
+    uint64_t claims_taken;     /* the newest number */
+    guint tries;               /* how many of the claims are tries */
+    struct pdk__entry *entry;  /* a reference, or NULL */
+    struct pdk__entry *former; /* a reference, or NULL: of a kind that is alone, the one before, which has yet to go */
+    struct pdk__grant *grant;  /* the one that has the queue's entry; it tells when it ends */
+    GList link;                /* in the registry's queues */
     /* set by the recipe before the first claim */
     const struct pdk__gate *gate;
     void *user;

@@ -131,6 +131,8 @@ static void after(struct pdk__entry *entry, enum pdk__phase before) {
         entry->owner->moved(entry->owner, entry);
     if (entry->c.phase == PDK__GONE && entry->queued) {
         remove_entry(entry);
+        if (entry->on_gone)
+            entry->on_gone(entry->on_gone_user);
         pdk__entry_unref(entry);
     }
 }

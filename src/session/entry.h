@@ -51,6 +51,8 @@ struct pdk__entry {
     unsigned refs;
     pdk_session *s;
     struct pdk__entry_owner *owner; /* NULL: the reaper's */
+    void (*on_gone)(void *user);    /* NULL, or: waits for its end, and is told of it once it is removed */
+    void *on_gone_user;
     struct pdk__contender c;
     struct pdk__rule rule;
     bool containers;

@@ -96,6 +96,13 @@ static void tell_gone(const struct event *e) {
     }
 }
 
+/* Data are "member.write". */
+static void judge_created(const struct event *e) {
+    const char *write = strrchr(e->data, '.');
+    g_autofree char *member = write ? g_strndup(e->data, (gsize)(write + 1 - e->data)) : NULL;
+    must(!member || truth_members(member) == 1, "its member has two nodes", e->node);
+}
+
 static void on_committed(void *user, const struct sim_txn *txn) {
     const char *node = member_of(txn->path);
     bool is_member = txn->kind == SIM_TXN_CREATE ? txn->session != 0 : node && g_hash_table_contains(now_state, node);
@@ -111,6 +118,8 @@ static void on_committed(void *user, const struct sim_txn *txn) {
     if (txn->kind != SIM_TXN_DELETE || txn->session != 0)
         tell_gone(e);
     apply(now_state, e);
+    if (e->kind == SIM_TXN_CREATE)
+        judge_created(e);
 }
 
 void truth_begin(const char *dir, void (*gone)(const char *path)) {

@@ -30,6 +30,7 @@ MUTANTS = {
     "group: a member that is lost does not come back": ("recipes/election_candidate.c", "group", [
         ("pdk_status status = stand_again(c);",
          "pdk_status status = notice->reason == PDK_REASON_LEASE ? PDK_OK : stand_again(c);")]),
+    "group: the next node does not wait for the one before": (MEMBER, "group", [("        .alone = true,\n", "")]),
     # The reaper would make up for it.
     "group: a lost create is made once more": ("src/core/contender.c", "group", [
         ("    default: /* UNKNOWN */\n        c->phase = PDK__UNSURE;", "    default: /* UNKNOWN */\n        be_out(c);"),
