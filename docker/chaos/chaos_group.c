@@ -1,7 +1,7 @@
 /* The group. Each thread is a member, and the process is a watcher. A registration is a claim of kind=member. Beside that:
  *
  *     set n=K data=D status=S           its data, NAME/COUNTER, were to be changed. Each join has a name of its own
- *     view w=W number=N exact=E all=TOKEN:CHANGED:D,… joined=TOKEN,… left=TOKEN,… altered=TOKEN,…
+ *     view w=W number=N exact=E all=TOKEN:CHANGED:SESSION:D,… joined=TOKEN,… left=TOKEN,… altered=TOKEN,…
  *                                       what the W-th watcher of the process was told; - for none
  */
 #include "chaos_player.h"
@@ -51,8 +51,8 @@ static void on_view(pdk_group_view *view, void *user) {
     for (size_t i = 0; i < pdk_group_view_count(view); i++) {
         const pdk_group_member *one = pdk_group_view_member(view, i);
         g_autofree char *data = g_strndup(one->data, one->size);
-        append(all, "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT ":%s", (gint64)one->token, (gint64)one->changed,
-               one->status == PDK_OK ? data : pdk_status_name(one->status));
+        append(all, "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT ":%s", (gint64)one->token,
+               (gint64)one->changed, (gint64)one->session, one->status == PDK_OK ? data : pdk_status_name(one->status));
     }
     const pdk_group_member *before, *after;
     for (size_t i = 0; pdk_group_view_change(view, i, &before, &after); i++)

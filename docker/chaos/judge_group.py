@@ -3,6 +3,9 @@
 A view is numbered, and differs from the one before by what it says. A member's data never get older, and a registration that has left
 does not come back. In a calm each watcher comes to see the members that there are, and nobody else. When a watcher is told that a
 registration has left, its member does not believe in it any more.
+
+A member has one node in a session. One of a session before may stand beside it: a leader that was deposed, and does not know yet, says
+that a session has ended which the others keep until its timeout.
 """
 from dataclasses import dataclass
 
@@ -18,7 +21,7 @@ LATE_NS = 3 * S  # before the end of a calm: by then each watcher sees who is th
 
 @dataclass
 class View:
-    """What a watcher was told. members: by token, (the zxid of the newest change, the data)."""
+    """What a watcher was told. members: by token, (the zxid of the newest change, the session, the data)."""
     ns: int
     who: str
     watcher: str
@@ -40,8 +43,8 @@ def tokens(text):
 def view_of(event):
     members = {}
     for one in listed(event["all"]):
-        token, changed, data = one.split(":", 2)
-        members[int(token)] = int(changed), data
+        token, changed, session, data = one.split(":", 3)
+        members[int(token)] = int(changed), session, data
     return View(event.ns, event.who, event["w"], event.number("number"), event["exact"] == "1", members, tokens(event["joined"]),
                 tokens(event["left"]), tokens(event["altered"]))
 
@@ -74,23 +77,42 @@ def judge_step(before, view):
             yield f"{view.tell()} has older data of {token}"
 
 
-def judge_watcher(those):
-    """The views of one watcher."""
+def tell_registration(token, known, ns):
+    """One of a view of that moment, and when its member knew of its end."""
+    hold = known.get(token)
+    if hold is None:
+        return f"{token}, of which no log tells"
+    if hold.over() == NEVER:
+        return f"{hold.tell()}, never over"
+    return f"{hold.tell()}, {', '.join(sorted(hold.reasons)) or 'released'} at {(hold.over() - ns) / 1e6:+.0f} ms"
+
+
+def tell_twice(view, name, its, those, known):
+    """Enough to say where the second one came from."""
+    until = next((later.ns for later in those if later.ns > view.ns and not set(its) <= later.members.keys()), None)
+    lasted = f"for {(until - view.ns) / 1e6:.0f} ms" if until else "to its end"
+    return f"{view.tell()} has {name} twice, {lasted}: {'; '.join(tell_registration(token, known, view.ns) for token in its)}"
+
+
+def judge_watcher(those, known):
+    """The views of one watcher. known: the registrations that the logs have, by token."""
     before, gone, newest = View(0, "", "", 0, True, {}, set(), set(), set()), set(), {}
     for view in those:
         yield from judge_step(before, view)
         yield from (f"{view.tell()} has {token} again, which had left" for token in view.members if token in gone)
         names = {}
-        for token, (_, data) in view.members.items():
+        for token, (_, session, data) in sorted(view.members.items()):
             name, counter = author(data)
             if counter is None:
                 yield f"{view.tell()} has data that no member wrote: {data}"
                 continue
-            if counter < newest.get(name, 0):
-                yield f"{view.tell()} has data {counter} of {name} after {newest[name]}"
-            newest[name] = max(counter, newest.get(name, 0))
-            names.setdefault(name, []).append(token)
-        yield from (f"{view.tell()} has {name} twice" for name, its in names.items() if view.exact and len(its) > 1)
+            last, most = newest.get(name, (0, 0))
+            if token >= last:
+                if counter < most:
+                    yield f"{view.tell()} has data {counter} of {name} after {most}"
+                newest[name] = token, max(counter, most)
+            names.setdefault((name, session), []).append(token)
+        yield from (tell_twice(view, name, its, those, known) for (name, _), its in names.items() if view.exact and len(its) > 1)
         gone |= view.left
         before = view
 
@@ -165,7 +187,8 @@ def judge(record):
         return []
     found = views(record)
     holds = [hold for those in record.of_recipe(RECIPE).values() for hold in those]
-    faults = few([fault for those in found.values() for fault in judge_watcher(those)])
+    known = {hold.token: hold for hold in holds}
+    faults = few([fault for those in found.values() for fault in judge_watcher(those, known)])
     faults += few([f"{event.who} was answered {event['status']}, to set" for event, _ in record.notes.get("set", [])
                    if event["status"] not in ("PDK_OK", "PDK_UNAVAILABLE")])
     faults += few(list(judge_belief(holds, found)))

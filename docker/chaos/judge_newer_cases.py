@@ -49,7 +49,7 @@ def view(ms, who, number, members, joined="-", left="-", altered="-"):
     return [ms, who, f"view w=1 number={number} exact=1 all={members} joined={joined} left={left} altered={altered}"]
 
 
-GA, GB1, GB2, GB3 = "250:250:ga/0/1", "251:251:gb/0/1", "251:260:gb/0/2", "252:270:gb/0/3"
+GA, GB1, GB2, GB3 = "250:250:7:ga/0/1", "251:251:8:gb/0/1", "251:260:8:gb/0/2", "252:270:8:gb/0/3"
 MORE = [
     *[started(who, path) for who, path in PLAYERS.items()],
     *[[40200, "driver", f"left path={path} nodes=-"] for path in {*PLAYERS.values()}],
@@ -160,14 +160,14 @@ GROUPS = {
     "ga's watcher 1, view 3 has data 1 of gb/0 after 2": both(line("ga", "view w=1 number=2", "gb/0/1", "gb/0/2"),
                                                               line("ga", "view w=1 number=3", "gb/0/2", "gb/0/1")),
     "ga's watcher 1, view 5 has 251 again, which had left": line("ga", "view w=1 number=5", GB3, GB2),
-    "ga's watcher 1, view 2 has ga/0 twice": line("ga", "view w=1 number=2", "gb/0/1", "ga/0/1"),
+    "ga's watcher 1, view 2 has ga/0 twice": line("ga", "view w=1 number=2", "8:gb/0/1", "7:ga/0/1"),
     "ga's watcher 1, view 1 has data that no member wrote: nonsense": line("ga", "view w=1 number=1", "ga/0/1", "nonsense"),
     "gb was answered PDK_REPLACED, to set": change("gb", "PDK_OK", "PDK_REPLACED"),
     "gb (n=1, token 251.0) was seen to have left, and believed in its registration for 50.000 ms more": both(
         until("gb", 1, 12450), later("gb", "lost", 451), later("gb", "ended n=1", 451), later("gb", "claim n=2", 460)),
     "ga did not come to see who is in /chaos/paddock/group-keep, in the calm that began after 9.0 s": drop("ga", "number=5"),
     "gb did not come to see who is in": add(
-        13000, "gb", f"view w=1 number=5 exact=1 all=249:249:gb/1/1,{GA},{GB3} joined=249 left=- altered=-"),
+        13000, "gb", f"view w=1 number=5 exact=1 all=249:249:8:gb/1/1,{GA},{GB3} joined=249 left=- altered=-"),
 }
 SILENT = {
     "a job's record that was deleted": both(wiped(JOB, 11000, 11500), change("driver", "=1004100", "=1000900")),
@@ -180,7 +180,10 @@ SILENT = {
     "one that may have given up": both(drop("driver", "state=N"), line("lb", "gave", "PDK_OK", "PDK_UNAVAILABLE")),
     "the pledges that were deleted": both(wiped(DELAY, 8300, 8500), change("driver", "delay_ms=1500", "delay_ms=1605")),
     "one that is killed in its release": both(later("db", "granted token=243", -4600), add(29989, "da", "releasing n=2")),
-    "a view that is not exact": both(line("ga", "view w=1 number=2", "gb/0/1", "ga/0/1"), line("ga", "view w=1 number=2", "exact=1", "exact=0")),
+    "a view that is not exact": both(line("ga", "view w=1 number=2", "8:gb/0/1", "7:ga/0/1"), line("ga", "view w=1 number=2", "exact=1", "exact=0")),
+    "a node of the session before, beside the new one": both(
+        line("ga", "view w=1 number=5", GB3, f"{GB3},249:249:9:gb/0/2"), line("ga", "view w=1 number=5", "joined=252", "joined=249,252"),
+        add(12600, "ga", f"view w=1 number=6 exact=1 all={GA},{GB3} joined=- left=249 altered=-")),
     "a member whose node an administrator deleted": both(
         deleted(GROUP, 12390, 251), until("gb", 1, 12450), later("gb", "lost", 451), later("gb", "ended n=1", 451), later("gb", "claim n=2", 460),
         change("gb", "reason=LEASE", "reason=NODE_GONE")),

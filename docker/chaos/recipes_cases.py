@@ -44,7 +44,7 @@ def present_of(*events):
 
 def agreeing():
     joined = [(1, "a", "granted token=7 handover=0 n=1 kind=member"), (2, "b", "granted token=8 handover=0 n=1 kind=member")]
-    seen = [(3, name, "view w=1 number=1 exact=1 all=7:7:a/0/1,8:8:b/0/1 joined=7,8 left=- altered=-") for name in ("a", "b")]
+    seen = [(3, name, "view w=1 number=1 exact=1 all=7:7:1:a/0/1,8:8:2:b/0/1 joined=7,8 left=- altered=-") for name in ("a", "b")]
     yield "a group: both see both", present_of(*joined, *seen).agreed(GROUP)
     yield "a group: one sees nobody", not present_of(*joined, seen[0]).agreed(GROUP)
     yield "a group: one has left, and is still seen", not present_of(*joined, *seen, (4, "b", "lost n=1 token=8 reason=LEASE")).agreed(GROUP)
