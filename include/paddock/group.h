@@ -8,8 +8,8 @@
  *        └────── leave, from any state; failed(status) when it cannot be a member
  *
  * A member has one znode, whatever requests and answers are lost. A session that ends takes it away, and the member
- * registers anew. One limit: a leader that was deposed, and does not know it yet, may say that a session has ended which
- * the other servers keep until its timeout. Until then the old znode stands beside the new one; its hold is lost by then.
+ * registers anew. One limit: a deposed leader may say that a session has ended before it knows that it is deposed. The
+ * other servers keep that session until its timeout. Until then the old znode stands beside the new one; its hold is lost by then.
  * "I am a member" is a pdk_hold: a member that is cut off knows that its hold is not valid before others
  * may see it gone.
  *

@@ -2,7 +2,8 @@
  *
  *     claims:  c1 c2 c3 …        entry: one znode, or none        grant: what the queue's entry was given for, or none
  *
- * A queue that has claims and no grant has an entry, or waits for one to go that it had before. A queue that has neither has no entry. Readers of a read/write
+ * A queue that has claims and no grant has an entry, or waits until the one before is gone. A queue that has neither has no
+ * entry. Readers of a read/write
  * lock do not wait behind each other: each reader has a side queue of its own, which belongs to the writers' queue.
  * Under the monitor, but for new, ref and unref.
  */

@@ -6,8 +6,8 @@
  *       ▲               │ ▲   lost(reason): registers anew │
  *       └──── leave ────┘ └────────────────────────────────┘
  *
- * What watchers are told is judged by group_truth.c, and that no member ever has two nodes. A hold is not valid any more when its node goes. When all is quiet each member has
- * exactly one node, with the data that were set last, and each watcher has been told all of it. */
+ * What watchers are told is judged by group_truth.c, and that no member ever has two nodes. A hold is not valid any more when its node
+ * goes. When all is quiet each member has exactly one node, with the data that were set last, and each watcher has been told all of it. */
 #include "group_truth.h"
 #include "sim_thread.h"
 #include "trouble.h"
