@@ -1,6 +1,10 @@
 /*
- * Directories for server data. The process that owns one keeps it locked, so that a later run can recognise and remove the
- * leavings of a killed run.
+ * Folders for server data. Each has a marker, a file that its owner keeps locked. A later run removes what a killed run has left.
+ *
+ *     mkdtemp ──► the marker, empty ──► locked ──► with its text ──the owner is gone──► locked by a sweep ──► removed, the marker last
+ *
+ * A name proves nothing: a user may call a folder of their own so. The proof is the marker's text, read under the marker's lock:
+ * who gives a folder its text has the lock until then, and for as long as the folder is in use.
  */
 #include "tempdir.h"
 
@@ -14,12 +18,17 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fail.h"
 
 #define PREFIX "paddock-test-"
+#define MARKER ".paddock-test-servers"
+
+static const char marker_text[] =
+    "paddock test servers 1\n"
+    "This folder belongs to servers for tests. When no process locks this file, the next\n"
+    "start of such servers removes the folder with all that is in it.\n";
 
 struct pdk__test_tempdir {
     char *path;
@@ -30,34 +39,74 @@ struct pdk__test_tempdir {
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where) {
     (void)info;
     (void)type;
-    (void)where;
-    remove(path);
+    if (where->level > 1 || (where->level == 1 && strcmp(path + where->base, MARKER) != 0)) {
+        remove(path);
+    }
     return 0;
 }
 
-static void remove_tree(const char *path) { nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS); }
+/* The marker goes last, so that a later run finds it if this one is killed. No symbolic link is followed. */
+static void remove_tree(const char *path) {
+    g_autofree char *marker = g_build_filename(path, MARKER, NULL);
 
-/* Removes directories of ours that no process locks any more. A young one may be between its creation and its
- * locking. */
+    nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS);
+    unlink(marker);
+    rmdir(path);
+}
+
+/* The marker of a new folder, locked, with its text; or -1. A sweep may have the lock for a moment, and then leaves again. */
+static int make_marker(const char *path) {
+    g_autofree char *marker = g_build_filename(path, MARKER, NULL);
+    const ssize_t size = sizeof marker_text - 1;
+    const int lock = open(marker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (lock >= 0 && (flock(lock, LOCK_EX) != 0 || write(lock, marker_text, (size_t)size) != size)) {
+        close(lock);
+        return -1;
+    }
+    return lock;
+}
+
+/* Whether it is a marker of ours, by its text. It has the lock, and another sweep may have been before it. */
+static bool is_marker(int lock) {
+    char text[sizeof marker_text];
+    struct stat info;
+
+    return fstat(lock, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == geteuid() &&
+           pread(lock, text, sizeof text, 0) == (ssize_t)sizeof marker_text - 1 &&
+           memcmp(text, marker_text, sizeof marker_text - 1) == 0;
+}
+
+/* Removes a folder whose marker says that it is one of ours, and whose owner is gone. */
+static void sweep_one(const char *path) {
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info;
+    int lock;
+
+    if (folder < 0) {
+        return;
+    }
+    lock = fstat(folder, &info) == 0 && info.st_uid == geteuid()
+               ? openat(folder, MARKER, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+               : -1;
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 && is_marker(lock)) {
+        remove_tree(path);
+    }
+    if (lock >= 0) {
+        close(lock);
+    }
+    close(folder);
+}
+
 static void sweep(const char *base) {
     GDir *entries = g_dir_open(base, 0, NULL);
     const char *name;
 
     while (entries != NULL && (name = g_dir_read_name(entries)) != NULL) {
-        g_autofree char *path = g_build_filename(base, name, NULL);
-        struct stat info;
-        int lock;
+        if (g_str_has_prefix(name, PREFIX)) {
+            g_autofree char *path = g_build_filename(base, name, NULL);
 
-        if (!g_str_has_prefix(name, PREFIX) || lstat(path, &info) != 0 || !S_ISDIR(info.st_mode) ||
-            info.st_uid != geteuid() || time(NULL) - info.st_mtime < 60) {
-            continue;
-        }
-        lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
-            remove_tree(path);
-        }
-        if (lock >= 0) {
-            close(lock);
+            sweep_one(path);
         }
     }
     if (entries != NULL) {
@@ -65,8 +114,10 @@ static void sweep(const char *base) {
     }
 }
 
-static char *make_below(const char *base) {
-    char *path;
+pdk__test_tempdir *pdk__test_tempdir_below(const char *base) {
+    g_autofree char *path = NULL;
+    pdk__test_tempdir *dir;
+    int lock;
 
     if (base == NULL || access(base, W_OK) != 0) {
         return NULL;
@@ -74,29 +125,29 @@ static char *make_below(const char *base) {
     sweep(base);
     path = g_build_filename(base, PREFIX "XXXXXX", NULL);
     if (g_mkdtemp_full(path, 0700) == NULL) {
-        g_clear_pointer(&path, g_free);
+        return NULL;
     }
-    return path;
+    lock = make_marker(path);
+    if (lock < 0) { /* no space is left there */
+        remove_tree(path);
+        return NULL;
+    }
+    dir = g_new0(pdk__test_tempdir, 1);
+    dir->path = g_steal_pointer(&path);
+    dir->lock = lock;
+    return dir;
 }
 
 pdk__test_tempdir *pdk__test_tempdir_new(void) {
     const char *bases[] = {"/dev/shm", g_getenv("TMPDIR"), "/tmp"};
-    char *path = NULL;
-    pdk__test_tempdir *dir;
+    pdk__test_tempdir *dir = NULL;
 
-    for (size_t i = 0; i < G_N_ELEMENTS(bases) && path == NULL; i++) {
-        path = make_below(bases[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(bases) && dir == NULL; i++) {
+        dir = pdk__test_tempdir_below(bases[i]);
     }
-    if (path == NULL) {
+    if (dir == NULL) {
         pdk__test_fail("no folder for the servers' data: /dev/shm, $TMPDIR and /tmp cannot be written; let TMPDIR name "
                        "one that can");
-        return NULL;
-    }
-    dir = g_new0(pdk__test_tempdir, 1);
-    dir->path = path;
-    dir->lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir->lock >= 0) {
-        flock(dir->lock, LOCK_EX | LOCK_NB);
     }
     return dir;
 }

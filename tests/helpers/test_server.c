@@ -2,14 +2,19 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ts_check.h"
+#include "ts_fork.h"
 #include "ts_support.h"
+#include "ts_tempdir.h"
 #include "ts_wire.h"
 
 static ts_ensemble *server;
@@ -115,6 +120,126 @@ START_TEST(waiting_ends_in_time) {
     ck_assert_int_gt(calls, 1);
     ck_assert_int_ge(ts_now_ns() - before, 50000000);
     ck_assert_int_lt(ts_now_ns() - before, 2000000000);
+}
+END_TEST
+
+/* ---- folders for data ---- */
+
+static char *base;
+
+static void make_base(void) { base = g_dir_make_tmp("paddock-folders-XXXXXX", NULL); }
+
+static void remove_base(void) {
+    const char *const argv[] = {"rm", "-rf", base, NULL};
+
+    ck_assert_int_eq(ts_wait(ts_spawn(argv, NULL), 5000), 0);
+    g_clear_pointer(&base, g_free);
+}
+
+/* Of a folder below the base, as old as the world. */
+static void make_old_folder(const char *name, const char *file, const char *text) {
+    g_autofree char *folder = g_build_filename(base, name, NULL);
+    g_autofree char *path = g_build_filename(folder, file, NULL);
+    const struct timespec old[] = {{.tv_sec = 1}, {.tv_sec = 1}};
+
+    ck_assert_int_eq(g_mkdir_with_parents(folder, 0700), 0);
+    ck_assert(g_file_set_contents(path, text, -1, NULL));
+    ck_assert_int_eq(utimensat(AT_FDCWD, folder, old, 0), 0);
+}
+
+static bool is_there(const char *name, const char *file) {
+    g_autofree char *path = g_build_filename(base, name, file, NULL);
+
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* What a killed program has left, with a file in it: its name. */
+static char *leave_a_folder(void) {
+    int ends[2];
+    char path[1024] = {0};
+    pid_t program;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    program = ts_fork();
+    if (program == 0) {
+        const char *mine = ts_tempdir_path(ts_tempdir_below(base));
+        g_autofree char *file = g_build_filename(mine, "data", NULL);
+
+        if (g_file_set_contents(file, "x", 1, NULL) && write(ends[1], mine, strlen(mine)) > 0) {
+            pause();
+        }
+        _exit(1);
+    }
+    ck_assert(ts_fd_readable(ends[0], 20000));
+    ck_assert_int_gt(read(ends[0], path, sizeof path - 1), 0);
+    ts_kill(program);
+    close(ends[0]);
+    close(ends[1]);
+    return g_path_get_basename(path);
+}
+
+/* By its name, its age and its owner it could be one of ours. */
+START_TEST(a_folder_of_the_users_own_stays) {
+    ts_tempdir *dir;
+
+    make_old_folder("paddock-test-thesis", "thesis.tex", "a year's work");
+    make_old_folder("paddock-test-notes", ".paddock-test-servers", "what this file means\n");
+    make_old_folder("paddock-test-empty", ".paddock-test-servers", "");
+    dir = ts_tempdir_below(base);
+    ck_assert_ptr_nonnull(dir);
+    ck_assert(is_there("paddock-test-thesis", "thesis.tex"));
+    ck_assert(is_there("paddock-test-notes", ".paddock-test-servers"));
+    ck_assert(is_there("paddock-test-empty", ".paddock-test-servers"));
+    ts_tempdir_free(dir);
+}
+END_TEST
+
+START_TEST(what_a_killed_program_has_left_is_removed) {
+    g_autofree char *name = leave_a_folder();
+    ts_tempdir *dir;
+
+    ck_assert(is_there(name, "data"));
+    dir = ts_tempdir_below(base);
+    ck_assert_ptr_nonnull(dir);
+    ck_assert(!is_there(name, NULL));
+    ts_tempdir_free(dir);
+}
+END_TEST
+
+START_TEST(a_folder_in_use_stays) {
+    ts_tempdir *first = ts_tempdir_below(base), *second = ts_tempdir_below(base);
+
+    ck_assert(g_file_test(ts_tempdir_path(first), G_FILE_TEST_IS_DIR));
+    ck_assert(g_file_test(ts_tempdir_path(second), G_FILE_TEST_IS_DIR));
+    ts_tempdir_free(first);
+    ck_assert(g_file_test(ts_tempdir_path(second), G_FILE_TEST_IS_DIR));
+    ts_tempdir_free(second);
+}
+END_TEST
+
+/* A link to a folder that could be removed, a link in one that is, and a link instead of a marker. */
+START_TEST(no_link_is_followed) {
+    g_autofree char *left = leave_a_folder(), *name = g_strconcat("kept-", left, NULL), *swept = NULL, *inside = NULL;
+    g_autofree char *from = g_build_filename(base, left, NULL), *kept = g_build_filename(base, name, NULL);
+    g_autofree char *link_to_it = g_build_filename(base, "paddock-test-link", NULL);
+    g_autofree char *marker = g_build_filename(kept, ".paddock-test-servers", NULL);
+    g_autofree char *linked = g_build_filename(base, "paddock-test-marked", ".paddock-test-servers", NULL);
+    ts_tempdir *dir;
+
+    ck_assert_int_eq(rename(from, kept), 0); /* a name that no sweep looks at */
+    ck_assert_int_eq(symlink(kept, link_to_it), 0);
+    make_old_folder("paddock-test-marked", "own", "x");
+    ck_assert_int_eq(symlink(marker, linked), 0);
+    swept = leave_a_folder();
+    inside = g_build_filename(base, swept, "out", NULL);
+    ck_assert_int_eq(symlink(kept, inside), 0);
+    dir = ts_tempdir_below(base);
+    ck_assert_ptr_nonnull(dir);
+    ck_assert(!is_there(swept, NULL));
+    ck_assert(is_there(name, "data"));
+    ck_assert(is_there("paddock-test-link", "data"));
+    ck_assert(is_there("paddock-test-marked", "own"));
+    ts_tempdir_free(dir);
 }
 END_TEST
 
@@ -254,6 +379,7 @@ END_TEST
 static Suite *make_suite(void) {
     Suite *suite = suite_create("test support");
     TCase *processes = tcase_create("processes");
+    TCase *folders = tcase_create("folders");
     TCase *alone = tcase_create("server");
     TCase *served = tcase_create("observer");
 
@@ -263,6 +389,12 @@ static Suite *make_suite(void) {
     tcase_add_test(processes, a_child_inherits_no_descriptors);
     tcase_add_test(processes, waiting_ends_in_time);
     suite_add_tcase(suite, processes);
+    tcase_add_checked_fixture(folders, make_base, remove_base);
+    tcase_add_test(folders, a_folder_of_the_users_own_stays);
+    tcase_add_test(folders, what_a_killed_program_has_left_is_removed);
+    tcase_add_test(folders, a_folder_in_use_stays);
+    tcase_add_test(folders, no_link_is_followed);
+    suite_add_tcase(suite, folders);
     tcase_add_test(alone, a_server_leaves_nothing);
     tcase_add_test(alone, a_server_that_cannot_start_is_reported);
     suite_add_tcase(suite, alone);
