@@ -1,6 +1,7 @@
 #include "wire.h"
 
 #include "clock.h"
+#include "say.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -22,6 +23,24 @@ void cmd_servers_clear(cmd_servers *servers) {
     g_strfreev(servers->addresses);
     g_free(servers->chroot);
     *servers = (cmd_servers){0};
+}
+
+bool cmd_is_port(const char *text, guint least) {
+    return g_ascii_string_to_unsigned(text, 10, least, 65535, NULL, NULL);
+}
+
+bool cmd_servers_check(const char *text) {
+    cmd_servers servers;
+    bool good = true;
+    cmd_servers_parse(&servers, text);
+    for (char **address = servers.addresses; good && *address; address++) {
+        const char *colon = strrchr(*address, ':');
+        good = !colon || !colon[1] || cmd_is_port(colon + 1, 1);
+        if (!good)
+            cmd_error("servers: %s: a server is host:port, with a port from 1 to 65535", *address);
+    }
+    cmd_servers_clear(&servers);
+    return good;
 }
 
 bool cmd_split_address(const char *address, char **host, char **port) {

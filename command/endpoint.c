@@ -6,15 +6,124 @@
 #include "wire.h"
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #ifdef CMD_WITH_HTTP
 #include <microhttpd.h>
 
-enum { LATE_MS = 5000, CONNECTIONS = 100, IDLE_S = 10, BACKLOG = 100 };
+enum { LATE_MS = 5000, BACKLOG = 100 };
 enum { METRICS_SIZE = 16001 }; /* the longest text: <paddock/stats.h> */
+
+/* ---- who asks
+ *
+ *     accepted ──► asks ──answered──► closed
+ *                   └──ASK_MS later, or one too many came after it──► is hung up
+ *
+ * A connection has one request, which is a few bytes, and its answer takes a moment. So the oldest one that still asks makes place
+ * for the next: nobody is turned away, however many drip. An address has half of the places: a proxy asks for many from one address, and needs a few at a
+ * time. An IPv6 host has 2^64 addresses, which count as one. */
+
+enum { ASK_MS = 5000, MOST = 100, MOST_OF_ADDRESS = 50 };
+
+typedef struct {
+    GList link; /* in endpoint->asking, unless it was hung up */
+    int socket;
+    bool hung_up;
+    int64_t since;
+    struct in6_addr from;
+} asker;
+
+static struct in6_addr address_of(const struct sockaddr *address) {
+    struct in6_addr from = {0};
+    if (address->sa_family == AF_INET) {
+        from.s6_addr[10] = from.s6_addr[11] = 0xff;
+        memcpy(&from.s6_addr[12], &((const struct sockaddr_in *)address)->sin_addr, 4);
+    } else if (address->sa_family == AF_INET6) {
+        from = ((const struct sockaddr_in6 *)address)->sin6_addr;
+        if (!IN6_IS_ADDR_V4MAPPED(&from))
+            memset(&from.s6_addr[8], 0, 8);
+    }
+    return from;
+}
+
+/* The server reads the end of it, and closes it. */
+static void hang_up(cmd_endpoint *endpoint, asker *a) {
+    g_queue_unlink(&endpoint->asking, &a->link);
+    a->hung_up = true;
+    (void)shutdown(a->socket, SHUT_RDWR);
+}
+
+/* The oldest of those from there, if they are too many; or of all. */
+static void make_place(cmd_endpoint *endpoint, const struct in6_addr *from) {
+    asker *oldest = NULL;
+    int count = 0;
+    for (GList *link = endpoint->asking.head; link; link = link->next) {
+        asker *a = link->data;
+        if (!IN6_ARE_ADDR_EQUAL(&a->from, from))
+            continue;
+        oldest = oldest ? oldest : a;
+        count++;
+    }
+    if (count >= MOST_OF_ADDRESS)
+        hang_up(endpoint, oldest);
+    else if (endpoint->asking.length >= MOST)
+        hang_up(endpoint, endpoint->asking.head->data);
+}
+
+static void on_connection(void *user, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what) {
+    cmd_endpoint *endpoint = user;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        asker *a = g_new0(asker, 1);
+        a->link.data = a;
+        a->socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        a->from = address_of(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+        a->since = cmd_now_ms();
+        make_place(endpoint, &a->from);
+        g_queue_push_tail_link(&endpoint->asking, &a->link);
+        *context = a;
+        return;
+    }
+    asker *a = *context;
+    if (!a->hung_up)
+        g_queue_unlink(&endpoint->asking, &a->link);
+    g_free(a);
+}
+
+/* Hangs up whoever has asked for too long. How long the next one has, in ms; -1: nobody asks. */
+static int hang_up_the_late(cmd_endpoint *endpoint) {
+    while (endpoint->asking.head) {
+        asker *oldest = endpoint->asking.head->data;
+        int64_t left = oldest->since + ASK_MS - cmd_now_ms();
+        if (left > 0)
+            return (int)left;
+        hang_up(endpoint, oldest);
+    }
+    return -1;
+}
+
+static void *serve(void *user) {
+    cmd_endpoint *endpoint = user;
+    struct pollfd wait[] = {
+        {.fd = MHD_get_daemon_info(endpoint->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, .events = POLLIN},
+        {.fd = endpoint->end, .events = POLLIN}};
+    while (!wait[1].revents) {
+        MHD_UNSIGNED_LONG_LONG due;
+        int left = hang_up_the_late(endpoint);
+        if (MHD_get_timeout(endpoint->daemon, &due) == MHD_YES && (left < 0 || due < (MHD_UNSIGNED_LONG_LONG)left))
+            left = (int)due;
+        (void)poll(wait, G_N_ELEMENTS(wait), left);
+        (void)MHD_run(endpoint->daemon);
+    }
+    return NULL;
+}
+
+/* ---- what is answered */
 
 static const char plain[] = "text/plain; charset=utf-8";
 static const char openmetrics[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -26,6 +135,8 @@ static enum MHD_Result reply_as(struct MHD_Connection *connection, unsigned code
         return MHD_NO;
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, OPTIONS");
     enum MHD_Result queued = MHD_queue_response(connection, code, response);
     MHD_destroy_response(response);
     return queued;
@@ -43,6 +154,18 @@ static enum MHD_Result reply_metrics(struct MHD_Connection *connection, pdk_sess
     return reply_as(connection, MHD_HTTP_OK, openmetrics, text);
 }
 
+/* With a slash at its end, or without. */
+static bool is_page(const char *url, const char *page) {
+    size_t length = strlen(page);
+    return strncmp(url, page, length) == 0 && (url[length] == '\0' || strcmp(url + length, "/") == 0);
+}
+
+/* A proxy that asks with OPTIONS looks at the status, as with GET. So it has to be the same. */
+static bool is_answered(const char *method) {
+    return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 ||
+           strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0;
+}
+
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **request) {
     cmd_endpoint *endpoint = user;
@@ -50,24 +173,26 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     (void)upload;
     (void)upload_size;
     (void)request;
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone\n");
+    if (!is_answered(method))
+        return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET, HEAD and OPTIONS alone\n");
     pthread_mutex_lock(&endpoint->mutex);
     /* While the program hangs, the lease may go on; the guardian ends the work all the same. */
     bool leads = pdk_hold_valid(endpoint->hold) && cmd_now_ms() < atomic_load(&endpoint->moments->term_at);
     bool turns = cmd_now_ms() - endpoint->beat < LATE_MS;
     pdk_session *session = endpoint->session;
     pthread_mutex_unlock(&endpoint->mutex);
-    if (strcmp(url, "/leader") == 0)
+    if (is_page(url, "/leader"))
         return leads ? reply(connection, MHD_HTTP_OK, "leader\n")
                      : reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "not the leader\n");
-    if (strcmp(url, "/healthz") == 0)
+    if (is_page(url, "/healthz"))
         return turns ? reply(connection, MHD_HTTP_OK, "ok\n")
                      : reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "paddock hangs\n");
-    if (strcmp(url, "/metrics") == 0)
+    if (is_page(url, "/metrics"))
         return reply_metrics(connection, session);
     return reply(connection, MHD_HTTP_NOT_FOUND, "/leader, /healthz and /metrics are here\n");
 }
+
+/* ---- the socket */
 
 /* The socket, or the negative errno. */
 static int listen_on(const struct addrinfo *info) {
@@ -92,9 +217,50 @@ static void tell_address(int descriptor) {
         cmd_tell("listening on %s port %s", host, port);
 }
 
+/* The socket, or -1, and it says why: *status is the exit status. The state of the world may be another one at the next start. */
+static int open_socket(const char *where, const char *host, const char *port, int *status) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | AI_PASSIVE}, *found = NULL;
+    int code = cmd_is_port(port, 0) ? getaddrinfo(host, port, &hints, &found) : EAI_SERVICE,
+        descriptor = -EADDRNOTAVAIL;
+    if (code) {
+        const char *why =
+            code == EAI_SERVICE ? "a port is a number from 1 to 65535, or 0 for one that is free" : gai_strerror(code);
+        cmd_error("--listen %s: %s; it is ADDRESS:PORT, or PORT on loopback", where, why);
+        *status = code == EAI_SERVICE || code == EAI_NONAME ? CMD_USAGE : CMD_UNAVAILABLE;
+        return -1;
+    }
+    for (const struct addrinfo *info = found; info && descriptor < 0; info = info->ai_next)
+        descriptor = listen_on(info);
+    freeaddrinfo(found);
+    if (descriptor >= 0)
+        return descriptor;
+    cmd_error("--listen %s: %s; %s", where, g_strerror(-descriptor),
+              descriptor == -EACCES ? "a port below 1024 needs CAP_NET_BIND_SERVICE, or choose another one"
+                                    : "free it, or choose another address");
+    *status = CMD_UNAVAILABLE;
+    return -1;
+}
+
+static bool start_serving(cmd_endpoint *endpoint, int descriptor) {
+    endpoint->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, endpoint, MHD_OPTION_LISTEN_SOCKET,
+                                        descriptor, MHD_OPTION_CONNECTION_LIMIT, 2 * (unsigned)MOST,
+                                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, endpoint, MHD_OPTION_END);
+    if (!endpoint->daemon) {
+        close(descriptor);
+        return false;
+    }
+    endpoint->end = eventfd(0, EFD_CLOEXEC);
+    if (endpoint->end >= 0 && pthread_create(&endpoint->thread, NULL, serve, endpoint) == 0)
+        return true;
+    if (endpoint->end >= 0)
+        close(endpoint->end);
+    MHD_stop_daemon(g_steal_pointer(&endpoint->daemon));
+    return false;
+}
+
 int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where) {
     g_autofree char *host = NULL, *port = NULL;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | AI_PASSIVE}, *found = NULL;
+    int status = CMD_OK;
     pthread_mutex_init(&endpoint->mutex, NULL);
     cmd_endpoint_beat(endpoint);
     if (!where)
@@ -103,33 +269,23 @@ int cmd_endpoint_open(cmd_endpoint *endpoint, const char *where) {
         host = g_strdup("127.0.0.1");
         port = g_strdup(where[0] == ':' ? where + 1 : where);
     }
-    int code = *port ? getaddrinfo(host, port, &hints, &found) : EAI_SERVICE;
-    if (code) {
-        cmd_error("--listen %s: %s; it is ADDRESS:PORT, or PORT on loopback", where, gai_strerror(code));
-        return CMD_USAGE;
-    }
-    int descriptor = listen_on(found);
-    freeaddrinfo(found);
-    if (descriptor < 0) {
-        cmd_error("--listen %s: %s; choose another address", where, g_strerror(-descriptor));
-        return CMD_USAGE;
-    }
+    int descriptor = open_socket(where, host, port, &status);
+    if (descriptor < 0)
+        return status;
     tell_address(descriptor);
-    endpoint->daemon =
-        MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, answer, endpoint, MHD_OPTION_LISTEN_SOCKET,
-                         descriptor, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                         (unsigned)IDLE_S, MHD_OPTION_END);
-    if (endpoint->daemon)
+    if (start_serving(endpoint, descriptor))
         return CMD_OK;
-    cmd_error("--listen %s: the system has no thread left", where);
-    close(descriptor);
+    cmd_error("--listen %s: the system has no thread or descriptor left", where);
     return CMD_SOFTWARE;
 }
 
 void cmd_endpoint_close(cmd_endpoint *endpoint) {
-    if (endpoint->daemon)
-        MHD_stop_daemon(endpoint->daemon);
-    endpoint->daemon = NULL;
+    if (!endpoint->daemon)
+        return;
+    (void)eventfd_write(endpoint->end, 1);
+    pthread_join(endpoint->thread, NULL);
+    MHD_stop_daemon(g_steal_pointer(&endpoint->daemon));
+    close(endpoint->end);
 }
 
 #else

@@ -5,7 +5,8 @@
  *     /healthz  200 while the program's own loop turns, else 503
  *     /metrics  the figures of the session as OpenMetrics; 503 before there is one. A reading resets nothing: there may be several readers
  *
- * The answers come from a thread of the server's own, so that they come, too, while the program hangs.
+ * GET, HEAD and OPTIONS get the same status. The answers come from a thread of its own, so that they come, too, while the program
+ * hangs. Who asks for longer than 5 s is hung up, and so is the oldest of too many.
  */
 #ifndef CMD_ENDPOINT_H
 #define CMD_ENDPOINT_H
@@ -16,7 +17,10 @@
 #include <pthread.h>
 
 typedef struct {
-    void *daemon; /* NULL: nobody listens */
+    void *daemon;  /* NULL: nobody listens. The thread's alone, as is what follows */
+    GQueue asking; /* the connections, those that have asked for longest first */
+    pthread_t thread;
+    int end; /* readable: the thread ends */
     pthread_mutex_t mutex;
     pdk_hold *hold;             /* of the work, or NULL */
     const cmd_moments *moments; /* of the guardian of the work */

@@ -22,6 +22,10 @@ typedef struct {
 void cmd_servers_parse(cmd_servers *servers, const char *text);
 void cmd_servers_clear(cmd_servers *servers);
 
+/* A decimal number from `least` to 65535, and nothing else: getaddrinfo takes any number, modulo 65536. */
+bool cmd_is_port(const char *text, guint least);
+/* Whether each server of the list has a port that is one. It says which has not; all else is judged by who opens them. */
+bool cmd_servers_check(const char *text);
 /* false when it is no host:port. IPv6 has brackets, which the host is without. g_free both. */
 bool cmd_split_address(const char *address, char **host, char **port);
 

@@ -6,7 +6,9 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -305,6 +307,103 @@ class Listen(Elect):
         self.assertEqual(get(at_second, "/leader")[0], 200)
         self.finish_by(second, signal.SIGTERM, 143)
 
+    def test_methods(self):
+        """A proxy that asks with OPTIONS, as HAProxy does, with HEAD or with a slash at the end is told the same."""
+        process, address = self.listen("--on-elected", f"while [ ! -e {self.file('open')} ]; do sleep 0.02; done")
+        wait_for("figures", lambda: get(address, "/metrics")[0] == 200)
+        for leader in (503, 200):
+            for page, status in (("/leader", leader), ("/healthz", 200), ("/metrics", 200), ("/", 404), ("/leaders", 404), ("/leader//", 404)):
+                for path in (page, page + "?from=proxy", *([page + "/"] if page != "/" and status != 404 else [])):
+                    self.assertEqual(get(address, path)[0], status, path)
+                    self.assertEqual(get(address, path, "-I")[0], status, path)
+                    self.assertEqual(get(address, path, "-X", "OPTIONS")[0], status, path)
+                    self.assertEqual(get(address, path, "-0", "-X", "OPTIONS")[0], status, path)
+            for method in ("POST", "PUT", "DELETE", "TRACE", "PATCH", "NONSENSE"):
+                code, head = get(address, "/leader", "-i", "-X", method)
+                self.assertEqual(code, 405, method)
+                self.assertIn("Allow: GET, HEAD, OPTIONS\r\n" if "\r\n" in head else "Allow: GET, HEAD, OPTIONS\n", head)
+            self.assertIn("Allow: GET, HEAD, OPTIONS", get(address, "/leader", "-i", "-X", "OPTIONS")[1])
+            self.assertEqual(get(address, "/leader", "--data", "x" * 100000)[0], 405)
+            self.file("open").touch()
+            self.await_lines(1)
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def test_a_busy_address(self):
+        """It is a state of the world: 69, with which units are started again. The second gets it when the first has gone."""
+        process, address = self.listen()
+        port = address.rpartition(":")[2]
+        for where in (address, port, "192.0.2.1:8080"):
+            _, err = self.paddock(69, "elect", self.path, "--listen", where, "--", "true")
+            self.assertIn(f"--listen {where}: ", err)
+        if os.geteuid() != 0:
+            self.assertIn("CAP_NET_BIND_SERVICE", self.paddock(69, "elect", self.path, "--listen", "1", "--", "true")[1])
+        self.finish_by(process, signal.SIGTERM, 143)
+        process, _ = self.listen(where=port)
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def drip(self, address, count, source="127.0.0.1", request=b"GET /leader HTTP/1.1\r\nHost: x\r\n"):
+        """Connections that never end their request, each with one byte more every now and then. The number of those that stand."""
+        host, _, port = address.rpartition(":")
+        drips, ended = [], threading.Event()
+        for _ in range(count):
+            drips.append(socket.create_connection((host, int(port)), timeout=20, source_address=(source, 0)))
+            drips[-1].sendall(request)
+            drips[-1].setblocking(False)
+
+        def drip_on():
+            while not ended.wait(0.1):
+                for each in list(drips):
+                    try:
+                        each.send(b"X")
+                        if each.recv(1000) == b"":
+                            raise ConnectionError
+                    except BlockingIOError:
+                        pass
+                    except OSError:
+                        drips.remove(each)
+                        each.close()
+
+        thread = threading.Thread(target=drip_on)
+        thread.start()
+
+        def stop():
+            ended.set()
+            thread.join()
+            for each in drips:
+                each.close()
+        self.addCleanup(stop)
+        return lambda: len(drips)
+
+    def test_connections_that_drip(self):
+        """They keep no answer from anybody, whatever address they come from; and none of them stands for long."""
+        process, address = self.listen(where="0.0.0.0:0")
+        address = f"127.0.0.1:{address.rpartition(':')[2]}"
+        self.await_lines(1)
+        standing = self.drip(address, 150)
+        for source in ("127.0.0.2", "127.0.0.1"):
+            for page in ("/leader", "/healthz", "/metrics"):
+                self.assertEqual(get(address, page, "--interface", source, "--max-time", "3")[0], 200, (source, page))
+        more = [self.drip(address, 100, source) for source in ("127.0.0.3", "127.0.0.4")]
+        for source in ("127.0.0.2", "127.0.0.1", "127.0.0.3"):
+            self.assertEqual(get(address, "/healthz", "--interface", source, "--max-time", "3")[0], 200, source)
+        for each in (standing, *more):
+            wait_for("their end", lambda stand=each: stand() == 0)
+        self.assertEqual(get(address, "/leader")[0], 200)
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def test_a_slow_request(self):
+        """It is answered within its time, and the connection is closed then: it has one request."""
+        process, address = self.listen()
+        self.await_lines(1)
+        host, _, port = address.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            for part in (b"GET /leader HTTP/1.1\r\n", b"Host: x\r\n", b"\r\n"):
+                connection.sendall(part)
+                time.sleep(0.3)
+            text = b"".join(iter(lambda: connection.recv(1000), b""))
+        self.assertRegex(text, rb"^HTTP/1.1 200 OK\r\n(?s:.*)\r\nConnection: close\r\n(?s:.*)\r\n\r\nleader\n$")
+        self.finish_by(process, signal.SIGTERM, 143)
+
     def test_lease(self):
         """503 as soon as the lease is over: before the next one leads."""
         self.environment["PADDOCK_SERVERS"] = self.server.link
@@ -372,11 +471,9 @@ class Listen(Elect):
         process.kill()
 
     def test_usage(self):
-        process, address = self.listen()
-        for where in (address, "1.2.3.4:5", "127.0.0.1:x", "x:y:z", "[::1]", ""):
+        for where in ("127.0.0.1:x", "x:y:z", "[::1]", "", "no.such.host.invalid:0"):
             _, err = self.paddock(64, "elect", self.path, "--listen", where, "--", "true")
             self.assertIn("--listen", err)
-        self.finish_by(process, signal.SIGTERM, 143)
 
 
 class Usage(Elect):
