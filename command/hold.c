@@ -14,7 +14,7 @@
 typedef struct {
     cmd_keeper keeper;
     cmd_notify notify;
-    int ready_fd;
+    int ready_fd; /* G_MININT: none was given */
     gboolean wants_notify, until_eof;
 } holder;
 
@@ -66,7 +66,7 @@ static int keep(holder *h) {
 }
 
 static int hold(holder *h) {
-    if (h->ready_fd >= 0 && fcntl(h->ready_fd, F_GETFD) < 0) {
+    if (h->ready_fd != G_MININT && fcntl(h->ready_fd, F_GETFD) < 0) {
         cmd_error("--ready-fd %d: %s; open it for paddock, as in 3>file", h->ready_fd, g_strerror(errno));
         return CMD_USAGE;
     }
@@ -89,7 +89,7 @@ static int hold(holder *h) {
 
 int cmd_hold(int argc, char **argv) {
     cmd_settings settings;
-    holder h = {.keeper = {.signals = -1}, .notify = {.socket = -1, .watchdog_ms = INT64_MAX}, .ready_fd = -1};
+    holder h = {.keeper = {.signals = -1}, .notify = {.socket = -1, .watchdog_ms = INT64_MAX}, .ready_fd = G_MININT};
     const GOptionEntry entries[] = {
         {"ready-fd", 0, 0, G_OPTION_ARG_INT, &h.ready_fd,
          "write the sequencer to it once held; end when its reader goes", "N"},

@@ -9,7 +9,7 @@
 #include "work.h"
 #include <stdio.h>
 
-enum { BEGIN_MS = 5000, FINISH_MS = 10000 };
+enum { BEGIN_MS = 5000, FINISH_MS = 10000, KEEP_MOST = 100 };
 
 typedef struct {
     char *every, *at_least, *at_most;
@@ -156,6 +156,10 @@ static int run_command(cmd_keeper *k, const pdk_job_options *options, char **com
 
 static bool read_options(wanted *j) {
     j->options = (pdk_job_options)PDK_JOB_OPTIONS_INIT;
+    if (j->keep < 1 || j->keep > KEEP_MOST) {
+        cmd_error("--keep %d: a number from 1 to %d is needed", j->keep, KEEP_MOST);
+        return false;
+    }
     j->options.history = j->keep;
     j->options.retry = j->retry ? PDK_JOB_RETRY_AT_ONCE : PDK_JOB_RETRY_NEXT_PERIOD;
     return cmd_job_time("--every", j->every, &j->options.every_ms) &&

@@ -2,7 +2,9 @@
 
 #include "say.h"
 #include "status.h"
+#include "wire.h"
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +12,17 @@
 #include <unistd.h>
 
 enum { DIGEST_BYTES = 1024 };
-#define NOT_GIVEN (-HUGE_VAL) /* of a number of seconds */
+#define NOT_GIVEN (-DBL_MAX) /* of a number of seconds: "-inf" is one that somebody gives */
 
 void cmd_settings_init(cmd_settings *settings) {
-    *settings = (cmd_settings){.digest_fd = -1,
+    *settings = (cmd_settings){.digest_fd = G_MININT,
                                .session_timeout = NOT_GIVEN,
                                .connect_timeout = NOT_GIVEN,
                                .wait = NOT_GIVEN,
                                .max_hold = NOT_GIVEN,
                                .lock_delay = NOT_GIVEN,
                                .busy = CMD_BUSY,
-                               .token_base = -1,
+                               .token_base = G_MININT64,
                                .count = 1,
                                .wait_ms = PDK_FOREVER,
                                .max_hold_ms = PDK_FOREVER,
@@ -116,10 +118,16 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
             if (!s->digest_file && s->digest_fd < 0)
                 s->digest_file = g_steal_pointer(&value);
         } else if (strcmp(*name, "session-timeout") == 0) {
+            char *end = NULL;
+            double seconds = g_ascii_strtod(value ? value : "", &end);
+            if (!end || end == value || *end) {
+                cmd_error("%s: session-timeout: a number of seconds is needed", file);
+                return false;
+            }
             if (s->session_timeout == NOT_GIVEN)
-                s->session_timeout = g_ascii_strtod(value ? value : "", NULL);
+                s->session_timeout = seconds;
         } else if (strcmp(*name, "token-base") == 0) {
-            if (s->token_base < 0 &&
+            if (s->token_base == G_MININT64 &&
                 !g_ascii_string_to_signed(value ? value : "", 10, 0, G_MAXINT64, &s->token_base, NULL)) {
                 cmd_error("%s: token-base: a number is needed, in decimal", file);
                 return false;
@@ -216,7 +224,16 @@ static bool check_settings(cmd_settings *s) {
         cmd_error("--lock-delay: readers and permits have none; give it without --shared and --slots");
         return false;
     }
-    s->token_base = MAX(s->token_base, 0); /* the session judges the number */
+    if (s->token_base == G_MININT64)
+        s->token_base = 0;
+    if (s->token_base < 0) { /* beyond that the session judges the number */
+        cmd_error("--token-base: a number from 0 is needed");
+        return false;
+    }
+    if (s->digest_fd < 0 && s->digest_fd != G_MININT) {
+        cmd_error("--digest-fd %d: a descriptor has a number from 0", s->digest_fd);
+        return false;
+    }
     if (s->attempt)
         s->wait_ms = 0;
     if (s->busy < 0 || s->busy > 255) {
@@ -240,7 +257,7 @@ static bool check_settings(cmd_settings *s) {
                   "[paddock] into ~/.config/paddock.conf or /etc/paddock.conf");
         return false;
     }
-    return true;
+    return cmd_servers_check(s->servers);
 }
 
 char **cmd_split_command(int *argc, char **argv) {

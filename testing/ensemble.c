@@ -32,6 +32,14 @@ static int or_default(int value, int otherwise) { return value > 0 ? value : oth
 /* All fields, with zero for those that a caller of an older version did not know. False, and the reason is said. */
 static bool read_options(const pdk_test_options *given, pdk_test_options *full) {
     const size_t size = given == NULL ? sizeof *full : given->size;
+    const struct {
+        const char *name;
+        const int32_t *value;
+    } counts[] = {{"tick_ms", &full->tick_ms},
+                  {"init_limit", &full->init_limit},
+                  {"sync_limit", &full->sync_limit},
+                  {"min_session_ms", &full->min_session_ms},
+                  {"max_session_ms", &full->max_session_ms}};
 
     memset(full, 0, sizeof *full);
     if (size < sizeof full->size || size > sizeof *full) {
@@ -46,6 +54,12 @@ static bool read_options(const pdk_test_options *given, pdk_test_options *full) 
     if (full->servers != 0 && full->servers != 1 && full->servers != PDK__TEST_NODES) {
         pdk__test_fail("%d servers: it has to be 1 or %d", full->servers, PDK__TEST_NODES);
         return false;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
+        if (*counts[i].value < 0) {
+            pdk__test_fail("%s %d: it has to be 1 or more, or 0 for the default", counts[i].name, *counts[i].value);
+            return false;
+        }
     }
     if (full->port < 0 || full->port > 65535) {
         pdk__test_fail("port %d: it has to be 1 to 65535, or 0 for one that is free", full->port);

@@ -3,9 +3,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <glib.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -84,14 +84,12 @@ int pdk__test_port_connect(const char *address) {
 
 bool pdk__test_address_split(const char *address, char *ip, int *port) {
     const char *colon = strrchr(address, ':');
-    char *end = NULL;
-    long number;
+    guint64 number;
 
     if (colon == NULL || colon - address >= 64) {
         return false;
     }
-    number = strtol(colon + 1, &end, 10);
-    if (end == colon + 1 || *end != '\0' || number < 1 || number > 65535) {
+    if (!g_ascii_string_to_unsigned(colon + 1, 10, 1, 65535, &number, NULL)) {
         return false;
     }
     memcpy(ip, address, (size_t)(colon - address));

@@ -43,7 +43,8 @@ PDK_API const char *pdk_test_error_text(void);
 
 typedef struct pdk_test_ensemble pdk_test_ensemble;
 
-/* How to start servers. Set size, and zero for all others: a number that is 0 and a pointer that is NULL mean the default.
+/* How to start servers. Set size, and zero for all others: a number that is 0 and a pointer that is NULL mean the default. A
+ * negative number is refused.
  *
  *     pdk_test_options options = {.size = sizeof options, .servers = 3}; */
 typedef struct pdk_test_options {

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Bad input is said in words with the fix, has its status, and leaves no lock; and no credentials are seen anywhere."""
+import concurrent.futures
 import os
 import pathlib
 import signal
+import subprocess
 import unittest
 
-from bench import Case, children, wait_for
+from bench import BUILD, PATIENCE, Case, children, wait_for
 
 SECRET = "open sesame"
 
@@ -58,6 +60,108 @@ class Bad(Case):
         for number in sorted(set(signal.Signals) - harmless):
             self.paddock(128 + number, "run", self.path, "--", "sh", "-c", f"ulimit -c 0; kill -{int(number)} $$")
         self.assert_no_node()
+
+
+class Numbers(Case):
+    """Every number that an option takes, by its first and last value, and what is beyond: never another number than was given."""
+    WORDS = ("", "x", "5x", "nan", "1e400", "99999999999999999999", "-99999999999999999999")
+    SECONDS = (*WORDS, "inf", "-inf", "-1")
+
+    def refused(self, option, value, *arguments):
+        _, err = self.paddock(64, *arguments[:1], f"{option}={value}", *arguments[1:])
+        self.assertRegex(err, rf"^paddock: .*{option.strip('-')}.*\n$", (arguments, option, value))
+
+    def test_options(self):
+        claim = ("run", self.path, "--", "true")
+        work = ("elect", self.path, "--", "true")
+        job = ("job", self.path, "--", "true")
+        for option, arguments, beyond in (
+                ("--session-timeout", claim, (*self.SECONDS, "0.3", "601")),
+                ("--connect-timeout", claim, (*self.SECONDS, "0", "86401")),
+                ("--wait", claim, (*self.SECONDS, "1e10")),
+                ("--max-hold", claim, (*self.SECONDS, "0", "1e10")),
+                ("--lock-delay", claim, (*self.SECONDS, "86401")),
+                ("--token-base", claim, (*self.WORDS, "-1", "1.5")),
+                ("--digest-fd", claim, (*self.WORDS, "-1", "-5", "1.5", "4294967296")),
+                ("--slots", claim, (*self.WORDS, "0", "-1", "10001", "3/0", "3/4", "3/", "/", "101/101", "4294967297")),
+                ("--check-every", work, (*self.SECONDS, "0", "86401")),
+                ("--pause", work, (*self.SECONDS, "86401")),
+                ("--listen", work, ("", ":", "x", "-1", "65536", "99999", "4294967297", "127.0.0.1:65536", "127.0.0.1:-1", "[::1]:99999",
+                                    " 8080", "80 80", "+80", "0x50")),
+                ("--every", job, (*self.SECONDS, "3653d", "1w")),
+                ("--at-least", job, (*self.SECONDS, "3653d")),
+                ("--at-most", job, (*self.SECONDS, "3653d")),
+                ("--keep", job, (*self.WORDS, "0", "-1", "101", "4294967297")),
+                ("--every", ("watch", self.path), (*self.SECONDS, "0.01", "3601")),
+                ("--within", ("ask", self.path), (*self.SECONDS, "1e10")),
+                ("--idle", ("doctor",), (*self.SECONDS, "1e10")),
+                ("--limit", ("top",), (*self.WORDS, "-1", "4294967296")),
+                ("--ready-fd", ("hold", self.path), (*self.WORDS, "-1", "4294967296")),
+                ("--ensemble", ("server",), (*self.WORDS, "0", "2", "-1", "4294967297")),
+                ("--tick", ("server",), (*self.WORDS, "0", "-1", "60001", "4294967297")),
+                ("--port", ("server",), (*self.WORDS, "-1", "65536", "99999", "4294967296"))):
+            for value in beyond:
+                with self.subTest(option=option, value=value):
+                    self.refused(option, value, *arguments)
+        self.assert_no_node()
+
+    def test_tokens(self):
+        for mark in ("", "x", "0", "-1", "5x", "9223372036854775808", "5:", "5:-1", "5:4294967296", "5:x"):
+            self.paddock(64, "fence", "--create", self.file("fence"), mark, "--", "true")
+
+    def test_ports_of_servers(self):
+        """Each verb that dials by itself."""
+        for port in ("0", "65536", "99999", "-1", "x", "+1", " 1"):
+            for verb in ("ls", "top", "doctor", "show", "wait"):
+                with self.subTest(verb=verb, port=port):
+                    path = [] if verb in ("ls", "top", "doctor") else [self.path]
+                    _, err = self.paddock(64, verb, "-s", f"127.0.0.1:{port}", "--connect-timeout", "0.3", *path)
+                    self.assertIn("65535", err)
+
+    def test_configurations(self):
+        config = self.file("config")
+        for key, values in (("session-timeout", (*self.WORDS, "inf", "0", "601")), ("token-base", (*self.WORDS, "-1", "1.5"))):
+            for value in values:
+                with self.subTest(key=key, value=value):
+                    config.write_text(f"[paddock]\n{key}={value}\n")
+                    _, err = self.paddock(64, "run", "--config", config, self.path, "--", "true")
+                    self.assertIn(key, err)
+
+
+class Programs(unittest.TestCase):
+    """The programs of the tests, too: a run of 0 rounds would pass without having looked at anything."""
+
+    def test_numbers(self):
+        source, programs, runs = pathlib.Path(os.environ["PDK_SOURCE"]), BUILD / "tests/programs", []
+        for option, command in (
+                ("--seconds", [source / "scripts/dashboard"]), ("--seconds", [source / "scripts/fuzz", BUILD]),
+                ("--minutes", [source / "docker/chaos/chaos"]), ("--times", [source / "docker/chaos/chaos", "--fault", "cut"]),
+                ("--session", [source / "docker/chaos/chaos"]), ("--turns", [source / "tests/interop/run"]),
+                ("--count", [source / "tests/mutants/draw"]), ("--times", [source / "tests/command/series"]),
+                ("--at-once", [source / "tests/command/series"]), ("--commands", [source / "tests/command/series"]),
+                ("--queue", [source / "tests/command/series"]), ("--seconds", [source / "tests/trials/trial", "rwlock"]),
+                ("--changes", [source / "tests/trials/trial", "election"]), ("--tick", [source / "tests/trials/trial", "rwlock"]),
+                ("--times", [source / "tests/fencing/play", "hosts"]), ("--at-once", [source / "tests/fencing/play", "hosts"]),
+                ("--periods", [programs / "jobs"]), ("--processes", [programs / "jobs"]), ("--cuts", [programs / "cut"]),
+                ("--cycles", [programs / "soak"]), ("--handovers", [programs / "soak"]), ("--rounds", [programs / "guarded"]),
+                ("--rounds", [programs / "majority"]), ("--processes", [programs / "majority"]), ("--sets", [programs / "all_sets"]),
+                ("--processes", [programs / "all_sets"]), ("--members", [programs / "group_storm"]),
+                ("--sessions", [programs / "group_storm"]), ("--watchers", [programs / "group_storm"]),
+                ("--writers", [programs / "fence_crash"]), ("--kills", [programs / "fence_crash"]), ("--nodes", [programs / "zk"]),
+                ("--tick", [programs / "zk"]), ("--minutes", [BUILD / "tests/sim/sim"]), ("--schedules", [BUILD / "tests/sim/sim"]),
+                ("--jobs", [BUILD / "tests/sim/sim"])):
+            if command[0].name != "zk":  # there 0 is the default
+                runs.append([*command, option, "0"])
+            if BUILD in command[0].parents:  # a script takes a second to start
+                runs.append([*command, option, "99999999999999999999"])
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for command, done in zip(runs, pool.map(self.run_one, runs)):
+                self.assertIn(done.returncode, (1, 2), (command, done.stdout + done.stderr))
+                self.assertNotIn("Traceback", done.stderr, command)
+
+    @staticmethod
+    def run_one(command):
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 class Credentials(Case):

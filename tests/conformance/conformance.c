@@ -253,17 +253,21 @@ static void run(struct conformance *test, bool all) {
 static void trace_free_any(void *trace) { trace_free(trace); }
 static void script_free_any(void *script) { script_free(script); }
 
-static guint32 number(const char *text, guint32 otherwise) {
-    return text ? (guint32)g_ascii_strtoull(text, NULL, 10) : otherwise;
+/* NULL: *number stays. */
+static bool take_number(const char *text, guint64 least, guint64 *number) {
+    return !text || g_ascii_string_to_unsigned(text, 10, least, 1000000000, number, NULL);
 }
 
 /* The arguments are names of scripts, or an option. */
 static bool load(struct conformance *test, char **arguments, bool *all) {
     bool ok = true;
     if (arguments[0] && g_str_equal(arguments[0], "--seed") && arguments[1]) {
-        guint32 first = number(arguments[1], 0), count = number(arguments[2], 1);
-        for (guint32 seed = first; ok && seed < first + count; seed++)
-            ok = draw(seed, false, test->scripts) && draw(seed, true, test->scripts);
+        guint64 first = 0, count = 1;
+        ok = take_number(arguments[1], 0, &first) && take_number(arguments[2], 1, &count);
+        if (!ok)
+            fprintf(stderr, "conformance: --seed FIRST [COUNT]: numbers up to 1000000000, COUNT from 1\n");
+        for (guint64 seed = first; ok && seed < first + count; seed++)
+            ok = draw((guint32)seed, false, test->scripts) && draw((guint32)seed, true, test->scripts);
         test->prints = count == 1;
         return ok;
     }

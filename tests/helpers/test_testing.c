@@ -32,6 +32,8 @@ static void assert_refused(const pdk_test_options *options, const char *words) {
 }
 
 START_TEST(options_are_checked) {
+    static const char *const ports[] = {"",  "0",  "-1",    "+1",    " 1",         "1 ",
+                                        "x", "1x", "65536", "99999", "4294967297", NULL};
     pdk_test_options options = {.size = sizeof options, .servers = 2};
 
     assert_refused(&options, "it has to be 1 or 3");
@@ -45,6 +47,17 @@ START_TEST(options_are_checked) {
     assert_refused(&options, "/no/such.jar");
     options = (pdk_test_options){.size = sizeof options, .data = "/proc/none"};
     assert_refused(&options, "/proc/none");
+    for (size_t i = 0; i < 5; i++) {
+        options = (pdk_test_options){.size = sizeof options};
+        (&options.tick_ms)[i] = -1; /* tick_ms to max_session_ms */
+        assert_refused(&options, "1 or more");
+    }
+    for (const char *const *port = ports; *port != NULL; port++) {
+        g_autofree char *address = g_strconcat("127.0.0.1:", *port, NULL);
+
+        ck_assert_msg(pdk_test_proxy_start(address) == NULL, "%s", address);
+        ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "ip:port"));
+    }
     ck_assert_ptr_null(pdk_test_proxy_start("nonsense"));
     ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "ip:port"));
     ck_assert_ptr_null(pdk_test_proxy_start("192.0.2.1:80"));

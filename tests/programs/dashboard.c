@@ -171,9 +171,10 @@ static void run(ts_ensemble *e) {
 }
 
 int main(int argc, char **argv) {
+    char *end = NULL;
     if (argc > 1)
-        whole = g_ascii_strtod(argv[1], NULL);
-    if (argc > 2 || !(whole >= 1 && whole <= 3600)) {
+        whole = g_ascii_strtod(argv[1], &end);
+    if (argc > 2 || (end && *end) || !(whole >= 1 && whole <= 3600)) {
         fprintf(stderr, "usage: dashboard [SECONDS]\n");
         return 2;
     }

@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
     };
     g_autoptr(GOptionContext) context = g_option_context_new("- kills writers under a fence in a file");
     g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse(context, &argc, &argv, NULL) || writers < 1 || writers > MOST || kills < 0)
+    if (!g_option_context_parse(context, &argc, &argv, NULL) || writers < 1 || writers > MOST || kills < 1)
         return 2;
     g_autofree char *folder = g_dir_make_tmp("paddock-test-XXXXXX", NULL);
     mark_path = g_build_filename(folder, "mark", NULL);

@@ -167,15 +167,15 @@ static bool take_value(struct arguments *a, const char *option, const char *text
     if (strcmp(option, "--minutes") == 0) {
         a->x.seconds = 60 * strtod(text, &end);
         a->many = true;
-        return end != text && *end == '\0' && a->x.seconds > 0;
+        return end != text && *end == '\0' && a->x.seconds > 0 && a->x.seconds <= 1e9;
     }
-    uint64_t number = strtoull(text, &end, 10);
-    if (end == text || *end != '\0')
+    guint64 number;
+    if (!g_ascii_string_to_unsigned(text, 10, 0, UINT64_MAX, &number, NULL))
         return false;
     if (strcmp(option, "--seed") == 0) {
         a->x.first = number;
         a->seeded = true;
-    } else if (strcmp(option, "--schedules") == 0) {
+    } else if (strcmp(option, "--schedules") == 0 && number > 0) {
         a->x.schedules = number;
         a->many = true;
     } else if (strcmp(option, "--jobs") == 0 && number > 0 && number <= 64) {
