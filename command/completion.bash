@@ -41,7 +41,7 @@ _paddock() {
         mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --lock-delay --id --on-elected --on-deposed --on-leader \
             --check --check-every --pause --listen --observe --json" -- "$word")
         ;;
-    job) mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --json --every --at-least --at-most --retry --keep --history" -- "$word") ;;
+    job) mapfile -t COMPREPLY < <(compgen -W "$common --timing --max-hold --on-suspend --on-ask --json --every --at --tz --at-least --at-most --retry --keep --history" -- "$word") ;;
     wait) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots -w --wait -E --conflict-exit-code --json" -- "$word") ;;
     show) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json" -- "$word") ;;
     watch) mapfile -t COMPREPLY < <(compgen -W "$common --shared --slots --json --every" -- "$word") ;;

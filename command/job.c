@@ -9,10 +9,10 @@
 #include "work.h"
 #include <stdio.h>
 
-enum { BEGIN_MS = 5000, FINISH_MS = 10000, KEEP_MOST = 100 };
+enum { BEGIN_MS = 5000, FINISH_MS = 10000, KEEP_MOST = 100, DAY_MS = 86400000 };
 
 typedef struct {
-    char *every, *at_least, *at_most;
+    char *every, *at_least, *at_most, *at, *zone;
     gboolean retry, history;
     int keep;
     pdk_job_options options;
@@ -162,7 +162,10 @@ static bool read_options(wanted *j) {
     }
     j->options.history = j->keep;
     j->options.retry = j->retry ? PDK_JOB_RETRY_AT_ONCE : PDK_JOB_RETRY_NEXT_PERIOD;
-    return cmd_job_time("--every", j->every, &j->options.every_ms) &&
+    j->options.zone = j->zone;
+    if (j->at || j->zone)
+        j->options.every_ms = DAY_MS;
+    return cmd_job_time("--every", j->every, &j->options.every_ms) && cmd_job_clock("--at", j->at, &j->options.at_ms) &&
            cmd_job_time("--at-least", j->at_least, &j->options.at_least_ms) &&
            cmd_job_time("--at-most", j->at_most, &j->options.at_most_ms);
 }
@@ -190,6 +193,8 @@ int cmd_job(int argc, char **argv) {
     wanted j = {.keep = 16};
     const GOptionEntry entries[] = {
         {"every", 0, 0, G_OPTION_ARG_STRING, &j.every, "the period: 90s, 15m, 1h, 7d", "TIME"},
+        {"at", 0, 0, G_OPTION_ARG_STRING, &j.at, "when a period ends and the next begins; 00:00", "HH:MM[:SS]"},
+        {"tz", 0, 0, G_OPTION_ARG_STRING, &j.zone, "days of this time zone: Europe/Berlin; UTC", "ZONE"},
         {"at-least", 0, 0, G_OPTION_ARG_STRING, &j.at_least, "no other run so soon after the start of one", "TIME"},
         {"at-most", 0, 0, G_OPTION_ARG_STRING, &j.at_most, "end the command then", "TIME"},
         {"retry", 0, 0, G_OPTION_ARG_NONE, &j.retry, "run in a period again whose run died", NULL},
@@ -203,6 +208,8 @@ int cmd_job(int argc, char **argv) {
                            entries))
         status = act(&settings, &j, argc, argv, command);
     g_free(j.every);
+    g_free(j.at);
+    g_free(j.zone);
     g_free(j.at_least);
     g_free(j.at_most);
     cmd_settings_clear(&settings);

@@ -1,4 +1,4 @@
-/* The times of `job`: numbers with a unit. */
+/* The times of `job`: numbers with a unit, and times of day. */
 #ifndef CMD_JOB_TIMES_H
 #define CMD_JOB_TIMES_H
 
@@ -7,5 +7,8 @@
 
 /* "90s", "1.5h"; a number alone is seconds. NULL: *ms stays. false: it says what is wrong. */
 bool cmd_job_time(const char *option, const char *text, int64_t *ms);
+
+/* "01:30", "23:59:59": so long after midnight. NULL: *ms stays. false: it says what is wrong. */
+bool cmd_job_clock(const char *option, const char *text, int64_t *ms);
 
 #endif

@@ -18,6 +18,7 @@
 #include "grant/claim.h"
 #include "grant/recipe.h"
 #include "session/blocking.h"
+#include "session/dispatch.h"
 #include "session/options.h"
 
 #include <string.h>
@@ -33,7 +34,8 @@ struct pdk_job {
     atomic_uint refs;
     struct pdk__queue *queue; /* of the lock */
     char *path, *record;      /* chroot included */
-    pdk_job_options options;  /* but for the identity */
+    pdk_job_options options;  /* but for the identity and the zone */
+    GTimeZone *zone;          /* NULL: UTC */
     char who[PDK__JOB_WHO];
 };
 
@@ -64,10 +66,29 @@ static pdk_status read_options(const pdk_job_options *given, pdk_job_options *o)
                            o->retry);
     if (status == PDK_OK && (o->history < 1 || o->history > PDK__JOB_RUNS))
         status = pdk__fail(PDK_INVALID, "options: history is %d; from 1 to %d", o->history, PDK__JOB_RUNS);
+    if (status == PDK_OK && (o->at_ms < 0 || o->at_ms >= MAX(o->every_ms, 1)))
+        status = pdk__fail(PDK_INVALID, "options: at_ms is %lld; from 0, and less than every_ms", (long long)o->at_ms);
+    if (status == PDK_OK && o->zone && (o->every_ms == 0 || o->every_ms % PDK__JOB_DAY != 0))
+        status = pdk__fail(PDK_INVALID, "options: every_ms is %lld; in a zone it is a number of days, of %lld ms",
+                           (long long)o->every_ms, (long long)PDK__JOB_DAY);
     return status == PDK_OK ? pdk__recipe_check_identity(o->identity) : status;
 }
 
-static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_options *o) {
+/* *zone stays NULL without a name. */
+static pdk_status read_zone(const char *name, GTimeZone **zone) {
+    if (!name)
+        return PDK_OK;
+    *zone = pdk__job_zone(name);
+    if (*zone)
+        return PDK_OK;
+    return pdk__fail(
+        PDK_INVALID,
+        "options: zone is \"%s\", which the time zone database does not have; write one as Europe/Berlin, or "
+        "install tzdata",
+        name);
+}
+
+static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_options *o, GTimeZone *zone) {
     static const struct pdk__queue_kind kind = {
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "job",
@@ -85,6 +106,8 @@ static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_op
     job->record = g_strconcat(job->path, "/record", NULL);
     job->options = *o;
     job->options.identity = NULL;
+    job->options.zone = NULL;
+    job->zone = zone;
     pdk__job_name(o->identity ? o->identity : session->identity, job->who);
     g_free(lock);
     return job;
@@ -92,6 +115,7 @@ static pdk_job *job_new(pdk_session *session, const char *path, const pdk_job_op
 
 pdk_status pdk_job_new(pdk_session *session, const char *path, const pdk_job_options *options, pdk_job **out) {
     pdk_job_options o = PDK_JOB_OPTIONS_INIT;
+    GTimeZone *zone = NULL;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_job_new");
     if (status == PDK_OK && strlen(session->hosts->chroot) + strlen(path) > ROOM)
         status =
@@ -99,7 +123,9 @@ pdk_status pdk_job_new(pdk_session *session, const char *path, const pdk_job_opt
     if (status == PDK_OK)
         status = read_options(options, &o);
     if (status == PDK_OK)
-        *out = job_new(session, path, &o);
+        status = read_zone(o.zone, &zone);
+    if (status == PDK_OK)
+        *out = job_new(session, path, &o, zone);
     return status;
 }
 
@@ -115,6 +141,7 @@ void pdk_job_unref(pdk_job *job) {
     pdk__queue_close(job->queue, "the job was dropped");
     g_free(job->path);
     g_free(job->record);
+    g_clear_pointer(&job->zone, g_time_zone_unref);
     g_free(job);
 }
 
@@ -152,14 +179,38 @@ static pdk_status skipped(const struct begin *b, const struct pdk__job_record *r
                      (long long)next);
 }
 
+/* As this process has them, for a run that starts then. */
+static void set_periods(const pdk_job *job, struct pdk__job_run *run) {
+    run->every = job->options.every_ms;
+    run->edge = job->options.at_ms;
+    if (!job->zone)
+        return;
+    struct pdk__job_period period = pdk__job_period_at(job->zone, run->edge, run->every, run->start);
+    run->every = period.next;
+    run->edge = MIN(period.end, PDK__JOB_LATEST);
+}
+
+/* Each run decides about the next one. So of two that differ, each has now its own periods and now the other's. */
+static void tell_other_periods(const struct begin *b, const struct pdk__job_run *newest) {
+    struct pdk__job_run theirs = *newest, ours = *newest;
+    set_periods(b->job, &ours);
+    theirs.least = ours.least = 0;
+    int64_t end = pdk__job_next(&theirs, false), mine = pdk__job_next(&ours, false);
+    if (end != mine)
+        pdk__log(b->job->queue->s, PDK_LOG_WARN,
+                 "%s: %s has other periods: that of its run at %lld ends at %lld, and by our options at %lld; give all "
+                 "the same every_ms, at_ms and zone",
+                 b->job->path, newest->who, (long long)newest->start, (long long)end, (long long)mine);
+}
+
 static struct pdk__job_run run_of(const struct begin *b, int64_t now) {
     const pdk_job_options *o = &b->job->options;
     struct pdk__job_run made = {.token = b->hold->token,
                                 .start = CLAMP(now, 1, PDK__JOB_LATEST),
                                 .least = o->at_least_ms,
-                                .every = o->every_ms,
                                 .most = o->at_most_ms,
                                 .state = 'R'};
+    set_periods(b->job, &made);
     g_strlcpy(made.node, strrchr(b->hold->node, '/') + 1, sizeof made.node);
     memcpy(made.who, b->job->who, sizeof made.who);
     return made;
@@ -172,6 +223,8 @@ static pdk_status start(void *user, const struct pdk__record_seen *seen, GBytes 
     if (status != PDK_OK)
         return status;
     struct pdk__job_run begun = run_of(b, seen->now_ms);
+    if (b->found->count > 0 && b->found->runs[0].token != begun.token)
+        tell_other_periods(b, &b->found->runs[0]);
     switch (pdk__job_judge(b->found, begun.token, begun.start, o->retry == PDK_JOB_RETRY_AT_ONCE)) {
     case PDK__JOB_START:
         pdk__job_start(b->found, &begun, o->history);

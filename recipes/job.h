@@ -1,4 +1,4 @@
-/* A job, from inside: what was read of its record. */
+/* A job, from inside: its periods in a time zone, and what was read of its record. */
 #ifndef PDK_JOB_INSIDE_H
 #define PDK_JOB_INSIDE_H
 
@@ -7,6 +7,19 @@
 #include "record.h"
 
 #include <paddock/job.h>
+
+#define PDK__JOB_DAY INT64_C(86400000)
+
+/* A zone by its name. NULL: nobody knows it. */
+GTimeZone *pdk__job_zone(const char *name);
+
+/* The period of a moment: its end, and how long the next one is. */
+struct pdk__job_period {
+    int64_t end, next;
+};
+/* Periods of whole days in a zone. `at`, from 0 to `every`, is when they end there: from midnight of each so manieth day since
+ * 1970. */
+struct pdk__job_period pdk__job_period_at(GTimeZone *zone, int64_t at, int64_t every, int64_t now);
 
 /* The runs of a record. The newest one that has not ended died, unless it stands. */
 pdk_job_runs *pdk__job_runs_new(const struct pdk__job_record *record, bool stands);

@@ -9,7 +9,9 @@
  * stands in a persistent znode, <path>/record, which only the holder of the lock <path>/lock changes, by compare-and-set.
  *
  * Periods count from 1970-01-01 00:00 UTC by the servers' clocks: with an hour they begin on the hour, with a day at midnight.
- * A run belongs to the period in which it started.
+ * at_ms moves them, and zone makes days of them as the clocks of a place show them. A run belongs to the period in which it
+ * started. A period should not end when the fleet asks: of two who ask just before and just after its end, both run. So let at_ms
+ * be an hour at which nobody asks, or set at_least_ms.
  *
  * The runner has a hold, as of a lock. Nobody else runs while it is valid. A run stands for at most at_most_ms: then its hold
  * is lost as PDK_REASON_OVERDUE, and another run may begin. A runner that loses its hold, that dies, or that releases its hold
@@ -42,7 +44,8 @@ typedef enum pdk_job_retry {
 
 /* The options of a job. Fill with PDK_JOB_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
  * accepted. A newer, larger one is accepted when everything unknown to this library is zero. The durations are 0 to
- * 315,576,000,000 ms (ten years). Those of the run that is in the record decide when the next one may start. */
+ * 315,576,000,000 ms (ten years). Those of the run that is in the record decide when the next one may start, and so do its
+ * at_ms and its zone: give all processes of a job the same. Where they differ the log says so, as a warning. */
 typedef struct pdk_job_options {
     /* sizeof(pdk_job_options), in bytes. */
     size_t size;
@@ -59,9 +62,18 @@ typedef struct pdk_job_options {
     /* The identity that others see of the runs: UTF-8, 1 to 1024 bytes, of which the record has up to 128. Copied.
      * Default NULL: the session's identity. */
     const char *identity;
+    /* When a period ends and the next one begins, in ms after the multiple of every_ms since 1970: 0 to every_ms - 1. Default 0.
+     * With a zone it counts from midnight there, as clocks show it: 5,400,000 is half past one. Clocks that are put forward may
+     * never show it; then it is the first moment after the gap. If they show it twice, it is the first of the two. */
+    int64_t at_ms;
+    /* The time zone, whose days the periods are: a name of the system's database, as "Europe/Berlin", or an offset, as "+01:00".
+     * Then every_ms is a whole number of days, of 86,400,000 ms each, though a day there may have an hour more or less. Copied.
+     * Default NULL: UTC, and every_ms is any number. */
+    const char *zone;
 } pdk_job_options;
 
-#define PDK_JOB_OPTIONS_INIT {sizeof(pdk_job_options), 0, 0, 0, PDK_JOB_RETRY_NEXT_PERIOD, 16, NULL}
+#define PDK_JOB_OPTIONS_INIT                                                                       \
+    {sizeof(pdk_job_options), 0, 0, 0, PDK_JOB_RETRY_NEXT_PERIOD, 16, NULL, 0, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

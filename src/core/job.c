@@ -12,10 +12,13 @@ enum { LINE_SIZE = 512 };
 /* ---- the text */
 
 static size_t write_line(const struct pdk__job_run *run, char line[LINE_SIZE]) {
+    char edge[24] = "";
+    if (run->edge)
+        snprintf(edge, sizeof edge, "@%" PRId64, run->edge);
     return (size_t)snprintf(
         line, LINE_SIZE,
-        "%c %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId32 " %s %s\n", run->state,
-        run->token, run->start, run->end, run->least, run->every, run->most, run->outcome, run->node, run->who);
+        "%c %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "%s %" PRId64 " %" PRId32 " %s %s\n", run->state,
+        run->token, run->start, run->end, run->least, run->every, edge, run->most, run->outcome, run->node, run->who);
 }
 
 size_t pdk__job_write(const struct pdk__job_record *record, char text[PDK__JOB_SIZE]) {
@@ -42,6 +45,23 @@ static bool take_number(const char **at, const char *end, int64_t most, int64_t 
     if (!take(at, end, &field, &length) || !pdk__number_parse(field, length, 0, (uint64_t)most, &number))
         return false;
     *value = (int64_t)number;
+    return true;
+}
+
+/* EVERY, or EVERY@EDGE. */
+static bool take_periods(const char **at, const char *end, struct pdk__job_run *run) {
+    const char *field, *mark;
+    size_t length;
+    uint64_t every, edge = 0;
+    if (!take(at, end, &field, &length))
+        return false;
+    mark = memchr(field, '@', length);
+    size_t first = mark ? (size_t)(mark - field) : length;
+    if (!pdk__number_parse(field, first, 0, PDK__JOB_LONGEST, &every) ||
+        (mark && (every == 0 || !pdk__number_parse(mark + 1, length - first - 1, 1, PDK__JOB_LATEST, &edge))))
+        return false;
+    run->every = (int64_t)every;
+    run->edge = (int64_t)edge;
     return true;
 }
 
@@ -74,7 +94,7 @@ static bool parse_line(const char *at, const char *end, struct pdk__job_run *run
     if (length + 1 >= sizeof again || !take(&at, end, &state, &state_length) || state_length != 1 ||
         !take_number(&at, end, INT64_MAX, &run->token) || !take_number(&at, end, PDK__JOB_LATEST, &run->start) ||
         !take_number(&at, end, PDK__JOB_LATEST, &run->end) || !take_number(&at, end, PDK__JOB_LONGEST, &run->least) ||
-        !take_number(&at, end, PDK__JOB_LONGEST, &run->every) || !take_number(&at, end, PDK__JOB_LONGEST, &run->most) ||
+        !take_periods(&at, end, run) || !take_number(&at, end, PDK__JOB_LONGEST, &run->most) ||
         !take_number(&at, end, INT32_MAX, &outcome) || !take(&at, end, &node, &node_length) ||
         !take_text(node, node_length, sizeof run->node, run->node) ||
         !take_text(at, (size_t)(end - at), sizeof run->who, run->who))
@@ -149,7 +169,9 @@ int64_t pdk__job_next(const struct pdk__job_run *run, bool at_once) {
     int64_t spaced = run->start + run->least;
     if (run->every == 0 || (at_once && run->state != 'F'))
         return spaced;
-    int64_t period = (run->start / run->every + 1) * run->every;
+    int64_t period = run->edge;
+    if (run->start >= period)
+        period += ((run->start - period) / run->every + 1) * run->every;
     return period > spaced ? period : spaced;
 }
 

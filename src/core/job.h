@@ -4,6 +4,11 @@
  *     R <token> <start> 0 <least> <every> <most> 0 <node> <who>                 the newest run; R: it has not ended
  *     F <token> <start> <end> <least> <every> <most> <outcome> <node> <who>     F: it has ended
  *     D <token> <start> 0 …                                                     D: it died before the next one began
+ *     R <token> <start> 0 <least> <every>@<edge> …                              periods that do not count from 1970
+ *
+ * Periods end at their edges: one at `edge`, and one each `every` after it. In a time zone days are not of one length. There the
+ * edge is the end of the period of the ask, and `every` is how long the next one is: a start is never further from its ask.
+ * Whoever reads the record needs no time zone.
  *
  *     asks ──► the record, version v ──and the moment of a write of the asker──► judge
  *                                                         START │ SKIP │ OURS │ OVERTAKEN
@@ -33,6 +38,7 @@ struct pdk__job_run {
     int64_t token;
     int64_t start, end;         /* end: 0 unless it is F */
     int64_t least, every, most; /* as the runner had them; 0: none */
+    int64_t edge;               /* an end of a period; 0: 1970 */
     int32_t outcome;
     char state;                /* R, F or D */
     char node[PDK__NAME_SIZE]; /* the name of the lock node that it held */

@@ -1,10 +1,15 @@
 #!/usr/bin/python3
 """`paddock job` on a real server."""
+import datetime
 import json
+import os
+import re
 import time
 import unittest
+import unittest.mock
+import zoneinfo
 
-from bench import Case, wait_for
+from bench import BUILD, PATIENCE, Case, Server, wait_for
 
 EVERY = ("--every", "3650d")  # nobody sees the end of it
 
@@ -58,6 +63,11 @@ class Job(Case):
         for words in (("job",), ("job", self.path), ("job", self.path, "--"), ("job", "--history"), ("job", "relative", "--", "true"),
                       ("job", "--history", self.path, "--", "true"), ("job", "--every", "x", self.path, "--", "true"),
                       ("job", "--at-least", "-1s", self.path, "--", "true"), ("job", "--at-most", "3653d", self.path, "--", "true"),
+                      *(("job", "--at", at, self.path, "--", "true") for at in ("", "24:00", "1:30", "01:60", "01:30:60", "01", "01:30:00:00",
+                                                                                "-1:30", "01:3x", "noon", " 1:30", "1e0:0")),
+                      *(("job", "--tz", zone, self.path, "--", "true") for zone in ("", "Europe/Nowhere", "/etc/localtime", "CEST", "../UTC")),
+                      ("job", "--tz", "Europe/Berlin", "--every", "1h", self.path, "--", "true"),
+                      ("job", "--at", "01:30", "--every", "1h", self.path, "--", "true"),
                       ("job", "--keep", "101", self.path, "--", "true"), ("job", self.path, self.path, "--", "true")):
             self.assertNotEqual(self.paddock(64, *words)[1], "", words)
         self.paddock(127, "job", self.path, "--", "/no/such/command")
@@ -71,6 +81,99 @@ class Job(Case):
         self.server.client.set(f"{self.path}/record", b"\x1b[2J")
         self.assertIn("no record", self.paddock(69, "job", self.path, "--", "true")[1])
         self.assertIn("no record", self.paddock(69, "job", "--history", self.path)[1])
+
+
+# The clock is set by a library that is preloaded, as no sanitizer allows.
+@unittest.skipIf(re.search(r"^PDK_SANITIZE\S*=.", (BUILD / "CMakeCache.txt").read_text(), re.M), "a build with sanitizers")
+class Zones(Case):
+    """The servers' clock is set, and a job is asked for when cron would ask for it, by the clocks of Berlin."""
+    def setUp(self):
+        super().setUp()
+        self.clock = self.file("clock")
+        self.clock.write_bytes((0).to_bytes(8, "little"))
+        environment = {"LD_PRELOAD": str(BUILD / "docker/chaos/wallclock.so"), "PADDOCK_WALLCLOCK": str(self.clock)}
+        with unittest.mock.patch.dict(os.environ, environment):
+            self.server = Server()
+        self.addCleanup(self.server.stop)
+        self.environment["PADDOCK_SERVERS"] = self.server.hosts
+
+    def set_clock(self, when):
+        """Of the servers, in place: they have mapped the file."""
+        ahead = int(when.timestamp() - time.time())
+        with self.clock.open("r+b") as file:
+            file.write(ahead.to_bytes(8, "little", signed=True))
+
+    def nights(self, *options, first, days=3, hour=(1, 36), zone="Europe/Berlin"):
+        """How often it ran, each night at that time by the clocks of the zone. Two machines ask, 20 s apart."""
+        ran = []
+        for day in range(days):
+            local = datetime.datetime(*first, *hour, tzinfo=zoneinfo.ZoneInfo(zone)) + datetime.timedelta(days=day)
+            ran.append(0)
+            for late in (0, 20):
+                self.set_clock(local.astimezone(datetime.timezone.utc) + datetime.timedelta(seconds=late))
+                process = self.start("job", *options, self.path, "--", "true")
+                process.communicate(timeout=PATIENCE)
+                self.assertIn(process.returncode, (0, 77))
+                ran[-1] += process.returncode == 0
+        return ran
+
+    def test_summer_time_begins(self):
+        """With days of UTC the night after is skipped: its 01:36 is the day before, there."""
+        self.assertEqual(self.nights("--every", "1d", first=(2027, 3, 27)), [1, 1, 0])
+        self.path += "/zone"
+        self.assertEqual(self.nights("--at", "12:00", "--tz", "Europe/Berlin", first=(2027, 3, 27)), [1, 1, 1])
+
+    def test_the_hour_that_is_not(self):
+        self.assertEqual(self.nights("--at", "02:30", "--tz", "Europe/Berlin", first=(2027, 3, 27), hour=(3, 5)), [1, 1, 1])
+
+    def test_summer_time_ends(self):
+        self.assertEqual(self.nights("--at", "01:30", "--tz", "Europe/Berlin", first=(2027, 10, 30)), [1, 1, 1])
+        self.assertEqual(self.nights("--at", "02:15", "--tz", "Europe/Berlin", first=(2028, 10, 28), hour=(2, 36)), [1, 1, 1])
+        when = datetime.datetime(2028, 10, 29, 1, 36, tzinfo=datetime.timezone.utc)  # 02:36 for the second time
+        self.path += "/again"
+        self.set_clock(when - datetime.timedelta(hours=1))
+        self.paddock(0, "job", "--at", "02:15", "--tz", "Europe/Berlin", self.path, "--", "true")
+        self.set_clock(when)
+        self.paddock(77, "job", "--at", "02:15", "--tz", "Europe/Berlin", self.path, "--", "true")
+
+    def test_around_the_end_of_a_period(self):
+        """Two machines ask around midnight: twice in a night, unless the period ends at another hour, or with --at-least."""
+        around = datetime.datetime(2027, 6, 1, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
+        for options, ran in ((("--tz", "Europe/Berlin"), 2), (("--tz", "Europe/Berlin", "--at", "12:00"), 1),
+                             (("--tz", "Europe/Berlin", "--at-least", "1h"), 1)):
+            self.path += "/next"
+            runs = 0
+            for late in (-10, 10):
+                self.set_clock(around + datetime.timedelta(seconds=late))
+                process = self.start("job", *options, self.path, "--", "true")
+                process.communicate(timeout=PATIENCE)
+                runs += process.returncode == 0
+            self.assertEqual(runs, ran, options)
+
+    def test_two_zones(self):
+        """Machines with other zones: once in a period of each, and each is told."""
+        berlin, york = ("--tz", "Europe/Berlin", "--at", "01:00"), ("--tz", "America/New_York", "--at", "01:00")
+        begun = datetime.datetime(2027, 3, 26, 2, 0, tzinfo=datetime.timezone.utc)
+        runs = []
+        for hour in range(0, 96, 3):
+            self.set_clock(begun + datetime.timedelta(hours=hour))
+            _, err = self.start_one("job", "-v", *(york if hour % 2 else berlin), self.path, "--", "true")
+            runs.append("skipped" not in err)
+            if hour:
+                self.assertEqual("has other periods" in err, self.other(runs, hour), (hour, err))
+        self.assertIn(sum(runs), (4, 5))
+
+    def start_one(self, *arguments):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertIn(process.returncode, (0, 77), err)
+        return out, err
+
+    @staticmethod
+    def other(runs, hour):
+        """Whether the newest run before this one was of the other zone."""
+        before = max(3 * i for i, ran in enumerate(runs[:-1]) if ran)
+        return before % 2 != hour % 2
 
 
 if __name__ == "__main__":

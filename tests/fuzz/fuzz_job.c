@@ -12,11 +12,13 @@ static char text[PDK__JOB_SIZE];
 static bool has_shape(const char *data, size_t size) {
     static GRegex *shape;
     if (!shape)
-        shape = g_regex_new(
-            "\\A(?:paddock-job 1\\n(?:[RF](?: (?:0|[1-9][0-9]{0,18})){7} [^ /\\x00-\\x1f\\x7f]{1,127} "
-            "[^\\x00-\\x1f\\x7f]{1,128}\\n(?:[FD](?: (?:0|[1-9][0-9]{0,18})){7} [^ /\\x00-\\x1f\\x7f]{1,127} "
-            "[^\\x00-\\x1f\\x7f]{1,128}\\n)*)?)?\\z",
-            G_REGEX_RAW, 0, NULL);
+        shape =
+            g_regex_new("\\A(?:paddock-job 1\\n(?:[RF](?: (?:0|[1-9][0-9]{0,18})){5}(?:@[1-9][0-9]{0,14})?(?: "
+                        "(?:0|[1-9][0-9]{0,18})){2} [^ /\\x00-\\x1f\\x7f]{1,127} "
+                        "[^\\x00-\\x1f\\x7f]{1,128}\\n(?:[FD](?: (?:0|[1-9][0-9]{0,18})){5}(?:@[1-9][0-9]{0,14})?(?: "
+                        "(?:0|[1-9][0-9]{0,18})){2} [^ /\\x00-\\x1f\\x7f]{1,127} "
+                        "[^\\x00-\\x1f\\x7f]{1,128}\\n)*)?)?\\z",
+                        G_REGEX_RAW, 0, NULL);
     return g_regex_match_full(shape, data, (gssize)size, 0, 0, NULL, NULL);
 }
 
@@ -35,12 +37,17 @@ static void check_again(const char *data, size_t size) {
     FUZZ_REQUIRE(again.count == 0 || record.runs[0].start >= again.runs[0].start, "a moment makes it no earlier");
 }
 
+/* All that is before the edge is one period here: how long it is nobody knows. */
+static int64_t period_of(const struct pdk__job_run *run, int64_t moment) {
+    return moment < run->edge ? -1 : (moment - run->edge) / run->every;
+}
+
 static void check_rule(int64_t now) {
     const struct pdk__job_run *newest = &record.runs[0];
     int64_t next = pdk__job_next(newest, false), soon = pdk__job_next(newest, true);
     struct pdk__job_run run = *newest;
     FUZZ_REQUIRE(next >= newest->start + newest->least && soon <= next, "next");
-    FUZZ_REQUIRE(newest->every == 0 || next / newest->every > newest->start / newest->every, "the next period");
+    FUZZ_REQUIRE(newest->every == 0 || period_of(newest, next) > period_of(newest, newest->start), "the next period");
     FUZZ_REQUIRE(pdk__job_judge(&record, newest->token, now, false) == PDK__JOB_OURS, "ours");
     run.state = 'R';
     run.end = run.outcome = 0;

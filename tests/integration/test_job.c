@@ -65,6 +65,45 @@ START_TEST(once_in_a_period) {
 }
 END_TEST
 
+/* Half a day away from now, so that the test is in one period. */
+START_TEST(a_day_of_a_time_zone) {
+    g_autoptr(GTimeZone) berlin = g_time_zone_new_identifier("Europe/Berlin");
+    g_autoptr(GDateTime) now = g_date_time_new_now(berlin);
+    int hour = (g_date_time_get_hour(now) + 12) % 24;
+    make_it();
+    it.options.every_ms = DAY_MS;
+    it.options.at_ms = (int64_t)hour * HOUR_MS;
+    it.options.zone = "Europe/Berlin";
+    pdk_job *a = job_of(it.a, it.path, &it.options);
+    it.options.zone = NULL;
+    pdk_job *b = job_of(it.b, it.path, &it.options);
+    job_finished(a, job_begun(a), 0);
+    job_skipped(a);
+    int64_t next = newest(job_skipped(b))->next_ms;
+    g_autoptr(GDateTime) end = g_date_time_new_from_unix_utc(next / 1000);
+    g_autoptr(GDateTime) shown = g_date_time_to_timezone(end, berlin);
+    ck_assert_int_eq(next % HOUR_MS, 0);
+    ck_assert_int_gt(next, g_get_real_time() / 1000);
+    if (hour != 2) /* a night may not have it */
+        ck_assert_int_eq(g_date_time_get_hour(shown), hour);
+    g_autofree char *text = job_text(it.path), *edge = g_strdup_printf("@%" G_GINT64_FORMAT " ", next);
+    ck_assert_msg(strstr(text, edge) != NULL, "%s", text);
+}
+END_TEST
+
+/* In UTC any period can be moved. */
+START_TEST(a_period_that_does_not_begin_with_1970) {
+    make_it();
+    it.options.every_ms = INT64_C(315576000000);
+    it.options.at_ms = 12345;
+    pdk_job *job = job_of(it.a, it.path, &it.options);
+    job_finished(job, job_begun(job), 0);
+    ck_assert_int_eq(newest(job_skipped(job))->next_ms % it.options.every_ms, 12345);
+    g_autofree char *text = job_text(it.path);
+    ck_assert_msg(strstr(text, " 315576000000@12345 ") != NULL, "%s", text);
+}
+END_TEST
+
 START_TEST(at_least_for) {
     make_it();
     it.options.at_least_ms = 300;
@@ -337,6 +376,8 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("job");
     TCase *all = ts_bench_case(suite, "job");
     tcase_add_test(all, once_in_a_period);
+    tcase_add_test(all, a_day_of_a_time_zone);
+    tcase_add_test(all, a_period_that_does_not_begin_with_1970);
     tcase_add_test(all, at_least_for);
     tcase_add_test(all, at_most_for);
     tcase_add_test(all, a_hold_that_is_looked_at_late);

@@ -31,6 +31,28 @@ static void refuses_options(pdk_job_options options, const char *word) {
     ck_assert_ptr_null(job);
 }
 
+START_TEST(periods_are_checked) {
+    make_it();
+    const pdk_job_options defaults = PDK_JOB_OPTIONS_INIT;
+    pdk_job_options o = defaults;
+    o.at_ms = 1;
+    refuses_options(o, "at_ms");
+    o.every_ms = 1000;
+    o.at_ms = 1000;
+    refuses_options(o, "at_ms");
+    o.at_ms = -1;
+    refuses_options(o, "at_ms");
+    o = defaults;
+    o.zone = "Europe/Berlin";
+    refuses_options(o, "every_ms");
+    o.every_ms = 3600000;
+    refuses_options(o, "every_ms");
+    o.every_ms = 86400000;
+    o.zone = "Europe/Nowhere";
+    refuses_options(o, "Europe/Nowhere");
+}
+END_TEST
+
 START_TEST(arguments_are_checked) {
     make_it();
     pdk_session *s = it.a->session;
@@ -288,6 +310,7 @@ END_TEST
 static Suite *make_suite(void) {
     Suite *suite = suite_create("job_input");
     TCase *all = ts_bench_case(suite, "job input");
+    tcase_add_test(all, periods_are_checked);
     tcase_add_test(all, arguments_are_checked);
     tcase_add_test(all, records_of_others);
     tcase_add_test(all, the_record_goes_while_it_runs);

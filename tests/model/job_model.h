@@ -17,6 +17,7 @@ enum { JOB_ASKS = 3, JOB_LATE = 2, JOB_STATES = 8 };
 struct job_config {
     int8_t asks;
     int8_t every, least;
+    int8_t zoned;   /* the periods are those of next_edge, and not all as long as `every` */
     int8_t at_once; /* a run that died may be retried */
     int8_t ticks;   /* of the servers' clock */
     int8_t backs;   /* new leaders whose clock is behind by 2 */
@@ -27,7 +28,7 @@ struct job_config {
 enum job_phase { JOB_OUT, JOB_ASKED, JOB_STARTING, JOB_RUNS, JOB_ENDING, JOB_FINISHING, JOB_OVER };
 
 struct job_line {
-    int8_t token, start, end, state;
+    int8_t token, start, end, state, edge, every;
 };
 
 /* A record, as one version of the znode has it. */

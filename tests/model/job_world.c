@@ -23,6 +23,20 @@ static void begin(const void *with, void *world) {
     w->stales = config->stales;
 }
 
+/* ---- periods of several lengths, as days are in a time zone */
+
+static int8_t next_edge(int64_t moment) {
+    static const int8_t edges[] = {2, 5, 9, 11, 12, 16, 18, 21, 22, 26};
+    int i = 0;
+    while (edges[i] <= moment)
+        i++;
+    return edges[i];
+}
+
+static int64_t period_of(const struct job_config *config, int64_t moment) {
+    return config->zoned ? next_edge(moment) : moment / config->every;
+}
+
 /* ---- records, through the text */
 
 static struct pdk__job_record record;
@@ -37,7 +51,8 @@ static void load(const struct job_config *config, const struct job_content *cont
                                                .end = line->end,
                                                .state = (char)line->state,
                                                .least = config->least,
-                                               .every = config->every,
+                                               .every = line->every,
+                                               .edge = line->edge,
                                                .node = NODE,
                                                .who = "w"};
     }
@@ -48,8 +63,9 @@ static void load(const struct job_config *config, const struct job_content *cont
 static struct job_content unload(void) {
     struct job_content content = {.count = (int8_t)record.count};
     for (int i = 0; i < record.count; i++)
-        content.lines[i] = (struct job_line){(int8_t)record.runs[i].token, (int8_t)record.runs[i].start,
-                                             (int8_t)record.runs[i].end, (int8_t)record.runs[i].state};
+        content.lines[i] =
+            (struct job_line){(int8_t)record.runs[i].token, (int8_t)record.runs[i].start, (int8_t)record.runs[i].end,
+                              (int8_t)record.runs[i].state, (int8_t)record.runs[i].edge,  (int8_t)record.runs[i].every};
     return content;
 }
 
@@ -144,7 +160,7 @@ static const char *check_state(const struct job_config *config, const struct job
         return "what is known of a run stays";
     bool died = old->state == 'R';
     if (config->every > 0 && !(died && config->at_once) &&
-        record.runs[0].start / config->every <= start / config->every)
+        period_of(config, record.runs[0].start) <= period_of(config, start))
         return "a period has one start";
     int gap = config->backs > 0 ? (int)(record.runs[0].start - start) : after->mtime - before->mtime;
     if (config->backs == 0 && old->state == 'F')
@@ -211,6 +227,10 @@ static const char *look(const struct job_config *config, struct job_world *w, in
     }
     struct pdk__job_run run = {
         .token = token_of(i), .start = a->asked, .state = 'R', .every = config->every, .least = config->least};
+    if (config->zoned) {
+        run.edge = next_edge(a->asked);
+        run.every = next_edge(run.edge) - run.edge;
+    }
     strcpy(run.node, NODE);
     strcpy(run.who, "w");
     enum pdk__job_verdict verdict = pdk__job_judge(&record, run.token, run.start, config->at_once);

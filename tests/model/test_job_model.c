@@ -33,6 +33,16 @@ START_TEST(writes_that_come_late) {
 }
 END_TEST
 
+START_TEST(periods_of_a_time_zone) {
+    keeps_promises((struct job_config){.asks = 3, .every = 1, .zoned = 1, .ticks = 3}, 1000);
+}
+END_TEST
+
+START_TEST(periods_of_a_time_zone_and_faults) {
+    keeps_promises((struct job_config){.asks = 2, .every = 1, .zoned = 1, .ticks = 4, .losses = 1, .stales = 1}, 1000);
+}
+END_TEST
+
 START_TEST(at_least_for) { keeps_promises((struct job_config){.asks = 2, .least = 2, .ticks = 3, .losses = 1}, 1000); }
 END_TEST
 
@@ -52,6 +62,8 @@ static Suite *make_suite(void) {
     tcase_add_test(all, periods);
     tcase_add_test(all, periods_and_lost_answers);
     tcase_add_test(all, writes_that_come_late);
+    tcase_add_test(all, periods_of_a_time_zone);
+    tcase_add_test(all, periods_of_a_time_zone_and_faults);
     tcase_add_test(all, at_least_for);
     tcase_add_test(all, a_run_that_died_is_retried);
     tcase_add_test(all, a_clock_that_goes_back);

@@ -35,7 +35,11 @@ MUTANTS = {
     "job: at least for is forgotten": (CORE, "job", [
         ("int64_t spaced = run->start + run->least;", "int64_t spaced = run->start;")]),
     "job: a period begins with a run": (CORE, "job", [
-        ("(run->start / run->every + 1) * run->every", "run->start / run->every * run->every")]),
+        ("((run->start - period) / run->every + 1) * run->every", "(run->start - period) / run->every * run->every")]),
+    "job: a start belongs to the period of its ask": (CORE, "job", [
+        ("    if (run->start >= period)\n", "    if (run->edge == 0)\n")]),
+    "job: the next period is as long as this one": (WORLD, "job", [
+        ("        run.every = next_edge(run.edge) - run.edge;", "        run.every = 2;")]),
     "job: a run that finished may be retried": (CORE, "job", [
         ("(at_once && run->state != 'F')", "at_once")]),
     "job: a run that died may be retried, asked or not": (CORE, "job", [

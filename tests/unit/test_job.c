@@ -27,9 +27,12 @@ static struct pdk__job_run run_of(int64_t token, int64_t start) {
 START_TEST(what_is_written_is_read) {
     static const char text[] = HEAD "R 9 5000 0 1 2 3 0 " NODE " a b\n"
                                     "F 8 4000 4100 0 0 0 42 " NODE " c\n"
-                                    "D 7 3000 0 0 0 0 0 " NODE " d\n";
+                                    "D 7 3000 0 0 60@3001 0 0 " NODE " d\n";
     ck_assert_int_eq(parse(text, 0), PDK__RECORD_FINE);
     ck_assert_int_eq(record.count, 3);
+    ck_assert_int_eq(record.runs[0].edge, 0);
+    ck_assert_int_eq(record.runs[2].every, 60);
+    ck_assert_int_eq(record.runs[2].edge, 3001);
     ck_assert_int_eq(record.runs[0].least, 1);
     ck_assert_int_eq(record.runs[0].every, 2);
     ck_assert_int_eq(record.runs[0].most, 3);
@@ -83,6 +86,14 @@ START_TEST(what_is_no_record_is_refused) {
         HEAD "R 9 5000 0 315576000001 0 0 0 " NODE " a\n",
         HEAD "R 9 5000 0 0 315576000001 0 0 " NODE " a\n",
         HEAD "R 9 5000 0 0 0 315576000001 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 60@0 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 60@ 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 60@x 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 60@08 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 60@253402300800000 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 0@7 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 @7 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0 315576000001@7 0 0 " NODE " a\n",
         HEAD "R 9 5000 0 0 0 0 1 " NODE " a\n",
         HEAD "F 9 5000 5000 0 0 0 2147483648 " NODE " a\n",
         HEAD "F 9 5000 4999 0 0 0 0 " NODE " a\n",
@@ -153,6 +164,26 @@ START_TEST(when_the_next_one_may_start) {
 }
 END_TEST
 
+/* The end of the period of the ask, and how long the next one is. */
+START_TEST(periods_that_end_at_an_edge) {
+    struct pdk__job_run run = run_of(1, 7250);
+    run.every = 900;
+    run.edge = 8000;
+    ck_assert_int_eq(pdk__job_next(&run, false), 8000);
+    run.start = 7999;
+    ck_assert_int_eq(pdk__job_next(&run, false), 8000);
+    run.start = 8000; /* it was asked for before, and written then */
+    ck_assert_int_eq(pdk__job_next(&run, false), 8900);
+    run.start = 8899;
+    ck_assert_int_eq(pdk__job_next(&run, false), 8900);
+    run.start = 20000;
+    ck_assert_int_gt(pdk__job_next(&run, false), 20000);
+    run.least = 5000;
+    ck_assert_int_eq(pdk__job_next(&run, false), 25000);
+    ck_assert_int_eq(pdk__job_next(&run, true), 25000);
+}
+END_TEST
+
 START_TEST(the_rule) {
     struct pdk__job_run run = run_of(5, 100);
     record.count = 0;
@@ -208,6 +239,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, what_is_no_record_is_refused);
     tcase_add_test(all, it_keeps_as_many_as_it_is_told);
     tcase_add_test(all, when_the_next_one_may_start);
+    tcase_add_test(all, periods_that_end_at_an_edge);
     tcase_add_test(all, the_rule);
     tcase_add_test(all, identities_become_one_line);
     suite_add_tcase(suite, all);
