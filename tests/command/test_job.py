@@ -3,13 +3,15 @@
 import datetime
 import json
 import os
+import pathlib
 import re
+import tempfile
 import time
 import unittest
 import unittest.mock
 import zoneinfo
 
-from bench import BUILD, PATIENCE, Case, Server, wait_for
+from bench import BUILD, PATIENCE, Case, wait_for
 
 EVERY = ("--every", "3650d")  # nobody sees the end of it
 
@@ -87,15 +89,14 @@ class Job(Case):
 @unittest.skipIf(re.search(r"^PDK_SANITIZE\S*=.", (BUILD / "CMakeCache.txt").read_text(), re.M), "a build with sanitizers")
 class Zones(Case):
     """The servers' clock is set, and a job is asked for when cron would ask for it, by the clocks of Berlin."""
-    def setUp(self):
-        super().setUp()
-        self.clock = self.file("clock")
-        self.clock.write_bytes((0).to_bytes(8, "little"))
-        environment = {"LD_PRELOAD": str(BUILD / "docker/chaos/wallclock.so"), "PADDOCK_WALLCLOCK": str(self.clock)}
-        with unittest.mock.patch.dict(os.environ, environment):
-            self.server = Server()
-        self.addCleanup(self.server.stop)
-        self.environment["PADDOCK_SERVERS"] = self.server.hosts
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.clock = pathlib.Path(folder.name) / "clock"
+        cls.clock.write_bytes(bytes(8))
+        with unittest.mock.patch.dict(os.environ, LD_PRELOAD=str(BUILD / "docker/chaos/wallclock.so"), PADDOCK_WALLCLOCK=str(cls.clock)):
+            super().setUpClass()
 
     def set_clock(self, when):
         """Of the servers, in place: they have mapped the file."""
