@@ -57,7 +57,7 @@ int cmd_elect_observe(cmd_election *e) {
         made = pdk_election_observe(e->election, print_leader, e, NULL, &observer);
     if (made)
         cmd_error("%s", pdk_error_text());
-    status = made ? cmd_status(made, CMD_BUSY) : observe_on(k);
+    status = made ? cmd_status(made) : observe_on(k);
     pdk_observer_stop(observer);
     pdk_election_unref(e->election);
     return status;

@@ -87,7 +87,7 @@ static int stand_or_leave(cmd_election *e) {
     if (status)
         cmd_error("%s", pdk_error_text());
     e->stands = status == PDK_OK;
-    return cmd_status(status, CMD_BUSY);
+    return cmd_status(status);
 }
 
 /* ---- a term */
@@ -170,7 +170,7 @@ static int stand(cmd_election *e, char **command) {
             return CMD_SOFTWARE;
         if (e->failed) {
             cmd_error("%s: no candidate any more: %s", k->path, pdk_status_text(e->failed));
-            return cmd_status(e->failed, CMD_BUSY);
+            return cmd_status(e->failed);
         }
         if (cmd_keeper_gives_up(k, since))
             return CMD_UNAVAILABLE;
@@ -208,7 +208,7 @@ static int run_election(cmd_election *e, char **command) {
     pdk_status made = pdk_election_new(k->session, k->path, &options, &e->election);
     if (made) {
         cmd_error("%s", pdk_error_text());
-        return cmd_status(made, CMD_BUSY);
+        return cmd_status(made);
     }
     status = stand(e, command);
     leave(e);

@@ -107,6 +107,5 @@ int cmd_hold(int argc, char **argv) {
         cmd_keeper_close(&h.keeper);
     }
     cmd_notify_close(&h.notify);
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

@@ -192,7 +192,7 @@ int cmd_keeper_open(cmd_keeper *k) {
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
     if (status)
         cmd_error("%s", pdk_error_text());
-    return cmd_status(status, k->settings->busy);
+    return cmd_status(status);
 }
 
 int cmd_keeper_acquire(cmd_keeper *k) {
@@ -202,19 +202,19 @@ int cmd_keeper_acquire(cmd_keeper *k) {
     pdk_status status = claim(k);
     if (status) {
         cmd_error("%s", pdk_error_text());
-        return cmd_status(status, k->settings->busy);
+        return cmd_status(status);
     }
     (void)pdk_claim_on_queued(k->claim, on_queued, k);
     early = await_claim(k);
     if (early)
         return early;
     if (k->status) {
-        int exit_status = cmd_status(k->status, k->settings->busy);
-        if (exit_status == k->settings->busy && pdk_status_is_retriable(k->status) && k->status != PDK_UNAVAILABLE)
+        int result = cmd_status(k->status);
+        if (result == CMD_TAKEN)
             cmd_tell("%s: %s", k->path, pdk_status_text(k->status));
         else
             cmd_error("%s: %s", k->path, *pdk_error_text() ? pdk_error_text() : pdk_status_text(k->status));
-        return exit_status;
+        return result;
     }
     for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
         const pdk_hold *part = cmd_keeper_part(k, i);

@@ -39,7 +39,7 @@ typedef struct {
 /* Before anything that has threads: blocks all signals, and reads them from k->signals. false when the system refuses. */
 bool cmd_keeper_signals(cmd_keeper *k);
 
-/* Opens the session, in the background. CMD_OK, or it has said why not, and it is the exit status. */
+/* Opens the session, in the background. CMD_OK, or it has said why not, and it is the result. */
 int cmd_keeper_open(cmd_keeper *k);
 /* Before a server has answered for the first time, too long after `since`: it says so. */
 bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
@@ -53,8 +53,8 @@ size_t cmd_keeper_parts(const cmd_keeper *k);
 const pdk_hold *cmd_keeper_part(const cmd_keeper *k, size_t index);
 const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index);
 
-/* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the exit status: 128 + N when signal
- * N ended the wait. */
+/* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the result: CMD_TAKEN, or
+ * 128 + N when signal N ended the wait. */
 int cmd_keeper_acquire(cmd_keeper *k);
 
 /* By --on-ask=term: k->asked is set, and says so, once somebody asks k->hold to let go. cmd_keeper_acquire does it. */

@@ -1,7 +1,6 @@
 #include "settings.h"
 
 #include "say.h"
-#include "status.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ void cmd_settings_init(cmd_settings *settings) {
                                .wait = NOT_GIVEN,
                                .max_hold = NOT_GIVEN,
                                .lock_delay = NOT_GIVEN,
-                               .busy = CMD_BUSY,
+                               .busy = {CMD_BUSY},
                                .token_base = -1,
                                .count = 1,
                                .wait_ms = PDK_FOREVER,
@@ -28,7 +27,7 @@ void cmd_settings_init(cmd_settings *settings) {
                                .session_timeout_ms = 15000};
 }
 
-void cmd_settings_clear(cmd_settings *settings) {
+int cmd_settings_end(cmd_settings *settings, int result) {
     if (settings->digest)
         explicit_bzero(settings->digest, strlen(settings->digest));
     g_free(settings->digest);
@@ -39,6 +38,7 @@ void cmd_settings_clear(cmd_settings *settings) {
     g_free(settings->slots);
     g_free(settings->on_suspend);
     g_free(settings->on_ask);
+    return result == CMD_TAKEN ? settings->busy.code : result;
 }
 
 static void add_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
@@ -59,7 +59,7 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry wait[] = {
         {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &s->wait, "wait no longer than this", "SECONDS"},
-        {"conflict-exit-code", 'E', 0, G_OPTION_ARG_INT, &s->busy, "exit status when it is taken; 75", "CODE"},
+        {"conflict-exit-code", 'E', 0, G_OPTION_ARG_INT, &s->busy.code, "exit status when it is taken; 75", "CODE"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry claim[] = {
         {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait", NULL},
@@ -219,7 +219,7 @@ static bool check_settings(cmd_settings *s) {
     s->token_base = MAX(s->token_base, 0); /* the session judges the number */
     if (s->attempt)
         s->wait_ms = 0;
-    if (s->busy < 0 || s->busy > 255) {
+    if (s->busy.code < 0 || s->busy.code > 255) {
         cmd_error("-E: an exit status is from 0 to 255");
         return false;
     }

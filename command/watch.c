@@ -122,6 +122,5 @@ int cmd_watch(int argc, char **argv) {
         else
             cmd_error("watch: one path is needed: paddock watch [option…] /path");
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }
