@@ -3,9 +3,9 @@
 #include "clock.h"
 #include "print.h"
 #include "say.h"
+#include "signals.h"
 #include "status.h"
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -18,7 +18,8 @@ bool cmd_keeper_signals(cmd_keeper *k) {
     sigset_t set, read;
     sigemptyset(&set);
     for (size_t i = 0; i < G_N_ELEMENTS(ours); i++)
-        sigaddset(&set, ours[i]);
+        if (!cmd_signal_is_ignored(ours[i])) /* a descriptor would bring them all the same */
+            sigaddset(&set, ours[i]);
     read = set;
     sigdelset(&read, SIGTTIN);
     sigdelset(&read, SIGTTOU);

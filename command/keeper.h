@@ -36,7 +36,8 @@ typedef struct {
     void *tick_user;
 } cmd_keeper;
 
-/* Before anything that has threads: blocks all signals, and reads them from k->signals. false when the system refuses. */
+/* Before anything that has threads: blocks all signals but those that the caller has us ignore, and reads them from k->signals. false
+ * when the system refuses. */
 bool cmd_keeper_signals(cmd_keeper *k);
 
 /* Opens the session, in the background. CMD_OK, or it has said why not, and it is the result. */
