@@ -96,15 +96,30 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         g_option_context_add_main_entries(context, json, NULL);
 }
 
-/* false when the file has something that is wrong. A file that does not exist is empty, unless it was asked for. */
+/* A file below a home that is none, or that is not ours to read. */
+static bool is_out_of_reach(const GError *error) {
+    static const int codes[] = {G_FILE_ERROR_ACCES, G_FILE_ERROR_PERM, G_FILE_ERROR_NOTDIR, G_FILE_ERROR_LOOP};
+    bool found = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
+        found = found || g_error_matches(error, G_FILE_ERROR, codes[i]);
+    return found;
+}
+
+/* false when the file has something that is wrong. A file that does not exist is empty, unless it was asked for. So is one that cannot
+ * be read, where the servers are known without it: without them another file must not decide whom we ask. */
 static bool read_config(cmd_settings *s, const char *file, bool asked) {
     g_autoptr(GKeyFile) keys = g_key_file_new();
     g_autoptr(GError) error = NULL;
     if (!g_key_file_load_from_file(keys, file, G_KEY_FILE_NONE, &error)) {
         if (!asked && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
             return true;
-        cmd_error("%s: %s; mend the file, or name another one with --config", file, error->message);
-        return false;
+        bool skipped = !asked && s->servers && is_out_of_reach(error);
+        if (skipped)
+            cmd_error("warning: %s: %s; its settings are not used", file, error->message);
+        else
+            cmd_error("%s: %s; mend the file, name another one with --config, or the servers with -s", file,
+                      error->message);
+        return skipped;
     }
     g_auto(GStrv) names = g_key_file_get_keys(keys, "paddock", NULL, NULL);
     for (char **name = names; name && *name; name++) {
