@@ -35,8 +35,9 @@ static int observe_on(cmd_keeper *k) {
             return CMD_OK;
         if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
             (void)cmd_keeper_obey(number);
-        if (cmd_keeper_gives_up(k, since))
-            return CMD_UNAVAILABLE;
+        int gave_up = cmd_keeper_gives_up(k, since);
+        if (gave_up)
+            return gave_up;
         if (!cmd_print_end())
             return CMD_SOFTWARE;
     }

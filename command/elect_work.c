@@ -172,8 +172,9 @@ static int stand(cmd_election *e, char **command) {
             cmd_error("%s: no candidate any more: %s", k->path, pdk_status_text(e->failed));
             return cmd_status(e->failed);
         }
-        if (cmd_keeper_gives_up(k, since))
-            return CMD_UNAVAILABLE;
+        status = cmd_keeper_gives_up(k, since);
+        if (status)
+            break;
         if (e->granted && e->health.healthy && lead(e, command, &status))
             break;
     }

@@ -87,8 +87,8 @@ static int await_server(cmd_keeper *k) {
         int number = 0;
         if (cmd_keeper_wait(k, NULL, 0, 100, &number) & CMD_SAW_SIGNAL)
             status = cmd_keeper_obey(number);
-        if (status == CMD_OK && cmd_keeper_gives_up(k, since))
-            status = CMD_UNAVAILABLE;
+        if (status == CMD_OK)
+            status = cmd_keeper_gives_up(k, since);
     }
     return status;
 }

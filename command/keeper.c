@@ -6,6 +6,8 @@
 #include "signals.h"
 #include "status.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -161,11 +163,33 @@ int cmd_keeper_obey(int number) {
     return CMD_SIGNAL + number;
 }
 
-bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
+static void *do_nothing(void *nothing) { return nothing; }
+
+/* What this process does not get any more: the client library opens sockets in vain then, and does not say so. NULL: nothing is short. */
+static const char *shortage(void) {
+    pthread_t thread;
+    int ends[2] = {-1, -1}; /* a connection takes as many */
+    bool none = pipe2(ends, O_CLOEXEC) != 0;
+    int failed = pthread_create(&thread, NULL, do_nothing, NULL);
+    for (int i = 0; i < 2 && !none; i++)
+        close(ends[i]);
+    if (!failed)
+        pthread_join(thread, NULL);
+    return none     ? "no descriptor is left; raise the limit (ulimit -n)"
+           : failed ? "no thread is to be had; raise the limit (ulimit -u, TasksMax=)"
+                    : NULL;
+}
+
+int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
     if (k->connected || cmd_now_ms() < since + k->settings->connect_timeout_ms)
-        return false;
+        return CMD_OK;
+    const char *lacks = shortage();
+    if (lacks) {
+        cmd_error("%s cannot be asked: %s", k->settings->servers, lacks);
+        return CMD_SOFTWARE;
+    }
     cmd_error("no server of %s answers; look at -s, and whether they run", k->settings->servers);
-    return true;
+    return CMD_UNAVAILABLE;
 }
 
 /* Until the claim is decided. 0, or the status with which the program ends before. */
@@ -178,8 +202,9 @@ static int await_claim(cmd_keeper *k) {
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
         if (status)
             return status;
-        if (!k->decided && cmd_keeper_gives_up(k, since))
-            return CMD_UNAVAILABLE;
+        int gave_up = k->decided ? CMD_OK : cmd_keeper_gives_up(k, since);
+        if (gave_up)
+            return gave_up;
     }
     return CMD_OK;
 }

@@ -42,8 +42,9 @@ bool cmd_keeper_signals(cmd_keeper *k);
 
 /* Opens the session, in the background. CMD_OK, or it has said why not, and it is the result. */
 int cmd_keeper_open(cmd_keeper *k);
-/* Before a server has answered for the first time, too long after `since`: it says so. */
-bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
+/* Before a server has answered for the first time, too long after `since`: it says so, or what the system is short of, and it is the
+ * result. Else CMD_OK. */
+int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
 /* What a signal does while no command runs: the exit status 128 + N for one that ends the wait, or 0. A stop happens in the call. */
 int cmd_keeper_obey(int number);
 

@@ -2,6 +2,7 @@
 """Bad input is said in words with the fix, has its status, and leaves no lock; and no credentials are seen anywhere."""
 import os
 import pathlib
+import resource
 import signal
 import unittest
 
@@ -64,6 +65,15 @@ class Bad(Case):
             self.assertRegex(err, r"^paddock: warning: .+\n$")
             _, err = self.paddock(64, "run", self.path, "--", "true", env=environment, **as_nobody)
             self.assertRegex(err, rf"^paddock: {home}/.config/paddock.conf: .+ the servers with -s\n$")
+
+    def test_shortage(self):
+        """Too few descriptors for a session are no servers that do not answer."""
+        for most in range(4, 10):
+            for arguments in (["run", self.path, "--", "true"], ["hold", "--stdin", self.path], ["job", "--every", "1d", "--at-most", "1h", self.path, "--", "true"]):
+                process = self.start(arguments[0], "--connect-timeout", "0.5", *arguments[1:], preexec_fn=lambda n=most: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+                _, err = process.communicate(timeout=20)
+                self.assertIn(process.returncode, (0, 70), f"{arguments} with {most}: {err}")
+                self.assertTrue(not process.returncode or "escriptor" in err or "open files" in err, err)
 
     def test_relative_paths(self):
         for path in ("locks/a", "", ".", "./a", "~/a", "/", "/a/", "/a//b", "/a/../b", "/a/./b", "/" + "x" * 600):
