@@ -159,6 +159,7 @@ static int stand(cmd_election *e, char **command) {
     cmd_keeper *k = &e->keeper;
     int64_t since = cmd_now_ms();
     int status;
+    cmd_keeper_look_outside(k);
     while ((status = stand_or_leave(e)) == CMD_OK) {
         int number = 0;
         int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
@@ -172,7 +173,7 @@ static int stand(cmd_election *e, char **command) {
             cmd_error("%s: no candidate any more: %s", k->path, pdk_status_text(e->failed));
             return cmd_status(e->failed);
         }
-        status = cmd_keeper_gives_up(k, since);
+        status = k->inside ? cmd_keeper_waits_for_itself(k) : cmd_keeper_gives_up(k, since);
         if (status)
             break;
         if (e->granted && e->health.healthy && lead(e, command, &status))

@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { CLOSE_MS = 5000, LOST_MS = 1000 };
+enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000 };
 
 bool cmd_keeper_signals(cmd_keeper *k) {
     static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
@@ -51,9 +51,47 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     k->hold = hold;
 }
 
+/* ---- a hold around this program */
+
+static void on_outside(pdk_status status, void *user) {
+    cmd_keeper *k = user;
+    k->inside = k->inside || status == PDK_OK;
+}
+
+/* Does the node stand in the queue of one of our paths? It is named with the chroot. */
+static bool is_of_our_paths(const cmd_keeper *k, const char *node) {
+    const char *chroot = strchr(k->settings->servers, '/'), *name = strrchr(node, '/');
+    bool found = false;
+    for (size_t i = 0; name && i < cmd_keeper_parts(k) && !found; i++) {
+        g_autofree char *path = g_strconcat(chroot && chroot[1] ? chroot : "", cmd_keeper_part_path(k, i), NULL);
+        found = strlen(path) == (size_t)(name - node) && strncmp(path, node, strlen(path)) == 0;
+    }
+    return found;
+}
+
+/* The sequencer proves that the hold stands, and in which servers. Those of permits prove nothing: others may come free. */
+void cmd_keeper_look_outside(cmd_keeper *k) {
+    for (int i = 0; i <= PDK_ALL_RIGHTS_MAX && !k->settings->permits; i++) {
+        g_autofree char *number = i ? g_strdup_printf("_%d", i) : g_strdup("");
+        g_autofree char *node_name = g_strconcat("PADDOCK_ZNODE", number, NULL);
+        g_autofree char *sequencer_name = g_strconcat("PADDOCK_SEQUENCER", number, NULL);
+        const char *node = g_getenv(node_name), *sequencer = g_getenv(sequencer_name);
+        if (node && sequencer && is_of_our_paths(k, node))
+            (void)pdk_sequencer_check_async(k->session, sequencer, OUTSIDE_MS, on_outside, k);
+    }
+}
+
+int cmd_keeper_waits_for_itself(const cmd_keeper *k) {
+    cmd_error("%s: the paddock that runs this command holds it, and waits for the command: take it in one of the two",
+              k->path);
+    return CMD_USAGE;
+}
+
 static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
-    const cmd_keeper *k = user;
+    cmd_keeper *k = user;
     (void)claim;
+    if (ahead > 0)
+        cmd_keeper_look_outside(k);
     cmd_tell("queued at %s, %d ahead", k->path, ahead);
 }
 
@@ -202,6 +240,8 @@ static int await_claim(cmd_keeper *k) {
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
         if (status)
             return status;
+        if (k->inside && !k->decided)
+            return cmd_keeper_waits_for_itself(k);
         int gave_up = k->decided ? CMD_OK : cmd_keeper_gives_up(k, since);
         if (gave_up)
             return gave_up;
@@ -230,7 +270,9 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         cmd_error("%s", pdk_error_text());
         return cmd_status(status);
     }
-    (void)pdk_claim_on_queued(k->claim, on_queued, k);
+    bool tells = pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
+    if (!tells && !k->settings->shared) /* of several rights nobody tells that one has to wait */
+        cmd_keeper_look_outside(k);
     early = await_claim(k);
     if (early)
         return early;

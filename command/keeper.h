@@ -22,6 +22,7 @@ typedef struct {
     int signals; /* a signalfd; every signal is blocked */
     bool connected, decided;
     pdk_status status; /* of the claim, once it is decided */
+    bool inside;       /* this program runs under a hold that it would wait for */
     bool asked;        /* somebody asks for the hold; set after cmd_keeper_listen alone */
     /* The connection is lost, or is back. May be NULL. */
     void (*on_suspended)(int64_t left_ms, void *user);
@@ -58,6 +59,12 @@ const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index);
 /* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the result: CMD_TAKEN, or
  * 128 + N when signal N ended the wait. */
 int cmd_keeper_acquire(cmd_keeper *k);
+
+/* Asks the servers, without waiting, whether this program runs under a hold of one of k->paths, as a command of `paddock`. k->inside is set
+ * if it does. cmd_keeper_acquire does it once it has to wait. */
+void cmd_keeper_look_outside(cmd_keeper *k);
+/* k->inside: says so. The result. */
+int cmd_keeper_waits_for_itself(const cmd_keeper *k);
 
 /* By --on-ask=term: k->asked is set, and says so, once somebody asks k->hold to let go. cmd_keeper_acquire does it. */
 void cmd_keeper_listen(cmd_keeper *k);
