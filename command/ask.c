@@ -14,10 +14,10 @@ typedef struct {
     double within; /* s */
 } wish;
 
-static int explain(const cmd_settings *settings, pdk_status status) {
+static int explain(pdk_status status) {
     if (status)
         cmd_error("%s", pdk_error_text());
-    return status == PDK_GONE ? CMD_NOT : cmd_status(status, settings->busy);
+    return status == PDK_GONE ? CMD_NOT : cmd_status(status);
 }
 
 /* ---- ask */
@@ -41,7 +41,7 @@ static int ask(const cmd_settings *settings, const wish *w, const char *path) {
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
         pdk_status answer = pdk_lock_ask(looker.session, path, w->node, w->who, (int64_t)within_ms, CMD_LOOK_MS);
-        status = explain(settings, answer);
+        status = explain(answer);
         if (answer == PDK_OK)
             cmd_tell("%s: asked", path);
         if (settings->json && (answer == PDK_OK || answer == PDK_GONE))
@@ -76,8 +76,7 @@ int cmd_ask(int argc, char **argv) {
             cmd_error("ask: one path is needed: paddock ask [option…] /path");
     }
     wish_clear(&w);
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }
 
 /* ---- break */
@@ -110,7 +109,7 @@ static int break_node(const cmd_settings *settings, const wish *w, const char *n
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
         pdk_contenders *who = NULL;
-        status = explain(settings, pdk_break(looker.session, node, token, CMD_LOOK_MS, &who));
+        status = explain(pdk_break(looker.session, node, token, CMD_LOOK_MS, &who));
         if (status == CMD_OK) {
             print_broken(who, node, settings->json);
             status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
@@ -136,6 +135,5 @@ int cmd_break(int argc, char **argv) {
             cmd_error("break: one node is needed: paddock break --token TOKEN /path/NODE");
     }
     wish_clear(&w);
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

@@ -23,7 +23,7 @@ static int check(const cmd_settings *settings, const char *text) {
             cmd_tell("%s", pdk_error_text());
         else if (answer)
             cmd_error("%s", pdk_error_text());
-        status = answer == PDK_LOST ? CMD_NOT : cmd_status(answer, settings->busy);
+        status = answer == PDK_LOST ? CMD_NOT : cmd_status(answer);
         if (settings->json && (answer == PDK_OK || answer == PDK_LOST))
             print_result(text, answer == PDK_OK);
     }
@@ -41,6 +41,5 @@ int cmd_check(int argc, char **argv) {
         else
             cmd_error("check: one sequencer is needed, in quotes: paddock check \"$PADDOCK_SEQUENCER\"");
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

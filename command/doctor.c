@@ -163,6 +163,5 @@ int cmd_doctor_main(int argc, char **argv) {
             status = visit(&d);
         }
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

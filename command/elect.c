@@ -69,6 +69,5 @@ int cmd_elect(int argc, char **argv) {
         cmd_keeper_close(&e.keeper);
     }
     clear(&e);
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

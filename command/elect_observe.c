@@ -35,8 +35,9 @@ static int observe_on(cmd_keeper *k) {
             return CMD_OK;
         if (saw & CMD_SAW_SIGNAL && number == SIGTSTP)
             (void)cmd_keeper_obey(number);
-        if (cmd_keeper_gives_up(k, since))
-            return CMD_UNAVAILABLE;
+        int gave_up = cmd_keeper_gives_up(k, since);
+        if (gave_up)
+            return gave_up;
         if (!cmd_print_end())
             return CMD_SOFTWARE;
     }
@@ -57,7 +58,7 @@ int cmd_elect_observe(cmd_election *e) {
         made = pdk_election_observe(e->election, print_leader, e, NULL, &observer);
     if (made)
         cmd_error("%s", pdk_error_text());
-    status = made ? cmd_status(made, CMD_BUSY) : observe_on(k);
+    status = made ? cmd_status(made) : observe_on(k);
     pdk_observer_stop(observer);
     pdk_election_unref(e->election);
     return status;

@@ -87,7 +87,7 @@ static int stand_or_leave(cmd_election *e) {
     if (status)
         cmd_error("%s", pdk_error_text());
     e->stands = status == PDK_OK;
-    return cmd_status(status, CMD_BUSY);
+    return cmd_status(status);
 }
 
 /* ---- a term */
@@ -159,6 +159,7 @@ static int stand(cmd_election *e, char **command) {
     cmd_keeper *k = &e->keeper;
     int64_t since = cmd_now_ms();
     int status;
+    cmd_keeper_look_outside(k);
     while ((status = stand_or_leave(e)) == CMD_OK) {
         int number = 0;
         int64_t left = k->connected ? 60000 : since + k->settings->connect_timeout_ms - cmd_now_ms();
@@ -170,10 +171,11 @@ static int stand(cmd_election *e, char **command) {
             return CMD_SOFTWARE;
         if (e->failed) {
             cmd_error("%s: no candidate any more: %s", k->path, pdk_status_text(e->failed));
-            return cmd_status(e->failed, CMD_BUSY);
+            return cmd_status(e->failed);
         }
-        if (cmd_keeper_gives_up(k, since))
-            return CMD_UNAVAILABLE;
+        status = k->inside ? cmd_keeper_waits_for_itself(k) : cmd_keeper_gives_up(k, since);
+        if (status)
+            break;
         if (e->granted && e->health.healthy && lead(e, command, &status))
             break;
     }
@@ -208,7 +210,7 @@ static int run_election(cmd_election *e, char **command) {
     pdk_status made = pdk_election_new(k->session, k->path, &options, &e->election);
     if (made) {
         cmd_error("%s", pdk_error_text());
-        return cmd_status(made, CMD_BUSY);
+        return cmd_status(made);
     }
     status = stand(e, command);
     leave(e);

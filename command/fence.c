@@ -5,11 +5,11 @@
  */
 #include "print.h"
 #include "say.h"
+#include "signals.h"
 #include "status.h"
 #include "verbs.h"
 #include <errno.h>
 #include <paddock/fence.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,7 +87,7 @@ static int fence_command(const fence *f, const char *path, char **command) {
     if (status != CMD_OK)
         return status;
     cmd_tell("%s admits %" G_GINT64_FORMAT ":%u", path, (gint64)f->token, f->handover);
-    signal(SIGXFSZ, SIG_DFL);
+    cmd_signals_hand_on();
     execvp(command[0], command);
     cmd_error("%s: %s", command[0], g_strerror(errno));
     return errno == ENOENT ? CMD_NOT_FOUND : CMD_CANNOT_EXECUTE;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glib.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,31 @@
 /* The keeper's ends. A guardian that had one of another would keep it from hearing that the keeper is dead. */
 enum { GUARDS = 3 };
 static int channels[GUARDS], others;
+
+/* "PADDOCK_TOKEN" or "PADDOCK_TOKEN_2": what a hold around this program has set for us. */
+static bool tells_of_a_hold(const char *name) {
+    static const char *const names[] = {"PADDOCK_PATH",         "PADDOCK_ZNODE",    "PADDOCK_TOKEN",
+                                        "PADDOCK_TOKEN_PADDED", "PADDOCK_HANDOVER", "PADDOCK_SEQUENCER",
+                                        "PADDOCK_SESSION",      "PADDOCK_COUNT",    "PADDOCK_LEADER",
+                                        "PADDOCK_LEADER_TOKEN", "PADDOCK_REASON"};
+    size_t length = strlen(name), digits = 0;
+    while (digits < length && g_ascii_isdigit(name[length - digits - 1]))
+        digits++;
+    if (digits > 0 && digits < length && name[length - digits - 1] == '_')
+        length -= digits + 1;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* The commands are told of their own hold alone. */
+static void forget_the_hold_outside(void) {
+    g_auto(GStrv) names = g_listenv();
+    for (char **name = names; *name; name++)
+        if (tells_of_a_hold(*name))
+            unsetenv(*name);
+}
 
 int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background) {
     int ends[2];
@@ -29,6 +55,7 @@ int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background) {
         close(ends[0]);
         for (int i = 0; i < others; i++)
             close(channels[i]);
+        forget_the_hold_outside();
         cmd_guardian(ends[1], moments, commands, background);
     }
     close(ends[1]);

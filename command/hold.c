@@ -7,6 +7,7 @@
 #include "verbs.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -16,21 +17,28 @@ typedef struct {
     cmd_notify notify;
     int ready_fd; /* G_MININT: none was given */
     gboolean wants_notify, until_eof;
+    GString *ready; /* what its reader has still to get */
 } holder;
 
-/* Of several paths a line for each. false when the reader went before. */
-static bool tell_ready(const holder *h) {
+/* Of several paths a line for each. The reader gets them in `keep`, which waits for a pipe that is full. */
+static void tell_ready(holder *h) {
     const pdk_hold *held = cmd_keeper_part(&h->keeper, 0);
-    g_autoptr(GString) text = g_string_new(NULL);
     g_autofree char *path = cmd_escape(h->keeper.path);
     g_autofree char *lines =
         g_strdup_printf("READY=1\nSTATUS=holding %s, token %" G_GINT64_FORMAT, path, (gint64)pdk_hold_token(held));
     for (size_t i = 0; i < cmd_keeper_parts(&h->keeper); i++)
-        g_string_append_printf(text, "%s\n", pdk_hold_sequencer(cmd_keeper_part(&h->keeper, i)));
+        g_string_append_printf(h->ready, "%s\n", pdk_hold_sequencer(cmd_keeper_part(&h->keeper, i)));
     cmd_notify_send(&h->notify, lines);
     if (h->ready_fd < 0)
-        return true;
-    return write(h->ready_fd, text->str, text->len) == (ssize_t)text->len;
+        g_string_truncate(h->ready, 0);
+}
+
+/* Some of what the reader has still to get, as far as it does not make us wait. false: the reader has gone. */
+static bool go_on_telling(holder *h, short saw) {
+    size_t size = MIN(h->ready->len, PIPE_BUF);
+    if (saw & POLLOUT && size > 0 && cmd_write_now(h->ready_fd, h->ready->str, size))
+        g_string_erase(h->ready, 0, (gssize)size);
+    return !(saw & (POLLERR | POLLHUP | POLLNVAL));
 }
 
 /* Standard input has ended. What comes before its end is ignored. */
@@ -41,12 +49,12 @@ static bool input_ended(const struct pollfd *input) {
 
 /* The exit status. */
 static int keep(holder *h) {
-    struct pollfd others[] = {{.fd = h->ready_fd, .events = 0},
-                              {.fd = h->until_eof ? STDIN_FILENO : -1, .events = POLLIN}};
+    struct pollfd others[] = {{.fd = h->ready_fd}, {.fd = h->until_eof ? STDIN_FILENO : -1, .events = POLLIN}};
     int64_t beat = 0;
     for (;;) {
         int number = 0;
         int64_t now = cmd_now_ms();
+        others[0].events = h->ready->len ? POLLOUT : 0;
         if (h->notify.watchdog_ms != INT64_MAX && now >= beat && pdk_hold_valid(h->keeper.hold)) {
             cmd_notify_send(&h->notify, "WATCHDOG=1");
             beat = now + h->notify.watchdog_ms;
@@ -60,7 +68,7 @@ static int keep(holder *h) {
             return CMD_OK;
         if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
             return CMD_OK;
-        if (saw & CMD_SAW_OTHER && (others[0].revents || input_ended(&others[1])))
+        if (saw & CMD_SAW_OTHER && (!go_on_telling(h, others[0].revents) || input_ended(&others[1])))
             return CMD_OK;
     }
 }
@@ -78,8 +86,10 @@ static int hold(holder *h) {
     }
     cmd_notify_send(&h->notify, "STATUS=waiting for the lock");
     int status = cmd_keeper_acquire(&h->keeper);
-    if (status == CMD_OK && tell_ready(h))
+    if (status == CMD_OK) {
+        tell_ready(h);
         status = keep(h);
+    }
     /* At a loss the reader knows before the session is closed, which takes a while without servers. */
     if (h->ready_fd >= 0)
         close(h->ready_fd);
@@ -89,7 +99,10 @@ static int hold(holder *h) {
 
 int cmd_hold(int argc, char **argv) {
     cmd_settings settings;
-    holder h = {.keeper = {.signals = -1}, .notify = {.socket = -1, .watchdog_ms = INT64_MAX}, .ready_fd = G_MININT};
+    holder h = {.keeper = {.signals = -1},
+                .notify = {.socket = -1, .watchdog_ms = INT64_MAX},
+                .ready_fd = G_MININT,
+                .ready = g_string_new(NULL)};
     const GOptionEntry entries[] = {
         {"ready-fd", 0, 0, G_OPTION_ARG_INT, &h.ready_fd,
          "write the sequencer to it once held; end when its reader goes", "N"},
@@ -107,6 +120,6 @@ int cmd_hold(int argc, char **argv) {
         cmd_keeper_close(&h.keeper);
     }
     cmd_notify_close(&h.notify);
-    cmd_settings_clear(&settings);
-    return status;
+    g_string_free(h.ready, TRUE);
+    return cmd_settings_end(&settings, status);
 }

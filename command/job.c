@@ -70,7 +70,7 @@ static int show_history(const cmd_settings *settings, const char *path) {
             print_json(path, runs);
         for (size_t i = 0; !settings->json && i < pdk_job_runs_count(runs); i++)
             print_run(pdk_job_runs_run(runs, i));
-        status = answer ? cmd_status(answer, settings->busy) : cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
+        status = answer ? cmd_status(answer) : cmd_print_end() ? CMD_OK : CMD_SOFTWARE;
     }
     pdk_job_runs_free(runs);
     cmd_looker_close(&looker);
@@ -87,8 +87,8 @@ static int await_server(cmd_keeper *k) {
         int number = 0;
         if (cmd_keeper_wait(k, NULL, 0, 100, &number) & CMD_SAW_SIGNAL)
             status = cmd_keeper_obey(number);
-        if (status == CMD_OK && cmd_keeper_gives_up(k, since))
-            status = CMD_UNAVAILABLE;
+        if (status == CMD_OK)
+            status = cmd_keeper_gives_up(k, since);
     }
     return status;
 }
@@ -104,7 +104,7 @@ static int refused(const cmd_keeper *k, pdk_status answer, const pdk_job_runs *r
         g_autofree char *text = cmd_escape(pdk_error_text());
         cmd_error("%s", text);
     }
-    return answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED : cmd_status(answer, k->settings->busy);
+    return answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED : cmd_status(answer);
 }
 
 /* The command has ended, and the hold is valid: CMD_OK once that is in the record. */
@@ -115,7 +115,7 @@ static int finish(cmd_keeper *k, pdk_job *job, int outcome) {
         return CMD_OK;
     }
     cmd_error("the outcome is not recorded: %s", pdk_error_text());
-    return cmd_status(answer, k->settings->busy);
+    return cmd_status(answer);
 }
 
 static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name) {
@@ -145,7 +145,7 @@ static int run_command(cmd_keeper *k, const pdk_job_options *options, char **com
         pdk_status answer = pdk_job_new(k->session, k->path, options, &job);
         if (answer)
             cmd_error("%s", pdk_error_text());
-        status = answer ? cmd_status(answer, k->settings->busy) : run_it(k, &work, job, command[0]);
+        status = answer ? cmd_status(answer) : run_it(k, &work, job, command[0]);
     }
     pdk_job_unref(job);
     cmd_work_close(&work);
@@ -212,6 +212,5 @@ int cmd_job(int argc, char **argv) {
     g_free(j.zone);
     g_free(j.at_least);
     g_free(j.at_most);
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

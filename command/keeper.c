@@ -3,14 +3,16 @@
 #include "clock.h"
 #include "print.h"
 #include "say.h"
+#include "signals.h"
 #include "status.h"
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { CLOSE_MS = 5000, LOST_MS = 1000 };
+enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000 };
 
 bool cmd_keeper_signals(cmd_keeper *k) {
     static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
@@ -18,7 +20,8 @@ bool cmd_keeper_signals(cmd_keeper *k) {
     sigset_t set, read;
     sigemptyset(&set);
     for (size_t i = 0; i < G_N_ELEMENTS(ours); i++)
-        sigaddset(&set, ours[i]);
+        if (!cmd_signal_is_ignored(ours[i])) /* a descriptor would bring them all the same */
+            sigaddset(&set, ours[i]);
     read = set;
     sigdelset(&read, SIGTTIN);
     sigdelset(&read, SIGTTOU);
@@ -48,9 +51,47 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     k->hold = hold;
 }
 
+/* ---- a hold around this program */
+
+static void on_outside(pdk_status status, void *user) {
+    cmd_keeper *k = user;
+    k->inside = k->inside || status == PDK_OK;
+}
+
+/* Does the node stand in the queue of one of our paths? It is named with the chroot. */
+static bool is_of_our_paths(const cmd_keeper *k, const char *node) {
+    const char *chroot = strchr(k->settings->servers, '/'), *name = strrchr(node, '/');
+    bool found = false;
+    for (size_t i = 0; name && i < cmd_keeper_parts(k) && !found; i++) {
+        g_autofree char *path = g_strconcat(chroot && chroot[1] ? chroot : "", cmd_keeper_part_path(k, i), NULL);
+        found = strlen(path) == (size_t)(name - node) && strncmp(path, node, strlen(path)) == 0;
+    }
+    return found;
+}
+
+/* The sequencer proves that the hold stands, and in which servers. Those of permits prove nothing: others may come free. */
+void cmd_keeper_look_outside(cmd_keeper *k) {
+    for (int i = 0; i <= PDK_ALL_RIGHTS_MAX && !k->settings->permits; i++) {
+        g_autofree char *number = i ? g_strdup_printf("_%d", i) : g_strdup("");
+        g_autofree char *node_name = g_strconcat("PADDOCK_ZNODE", number, NULL);
+        g_autofree char *sequencer_name = g_strconcat("PADDOCK_SEQUENCER", number, NULL);
+        const char *node = g_getenv(node_name), *sequencer = g_getenv(sequencer_name);
+        if (node && sequencer && is_of_our_paths(k, node))
+            (void)pdk_sequencer_check_async(k->session, sequencer, OUTSIDE_MS, on_outside, k);
+    }
+}
+
+int cmd_keeper_waits_for_itself(const cmd_keeper *k) {
+    cmd_error("%s: the paddock that runs this command holds it, and waits for the command: take it in one of the two",
+              k->path);
+    return CMD_USAGE;
+}
+
 static void on_queued(pdk_claim *claim, int32_t ahead, void *user) {
-    const cmd_keeper *k = user;
+    cmd_keeper *k = user;
     (void)claim;
+    if (ahead > 0)
+        cmd_keeper_look_outside(k);
     cmd_tell("queued at %s, %d ahead", k->path, ahead);
 }
 
@@ -160,11 +201,33 @@ int cmd_keeper_obey(int number) {
     return CMD_SIGNAL + number;
 }
 
-bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
+static void *do_nothing(void *nothing) { return nothing; }
+
+/* What this process does not get any more: the client library opens sockets in vain then, and does not say so. NULL: nothing is short. */
+static const char *shortage(void) {
+    pthread_t thread;
+    int ends[2] = {-1, -1}; /* a connection takes as many */
+    bool none = pipe2(ends, O_CLOEXEC) != 0;
+    int failed = pthread_create(&thread, NULL, do_nothing, NULL);
+    for (int i = 0; i < 2 && !none; i++)
+        close(ends[i]);
+    if (!failed)
+        pthread_join(thread, NULL);
+    return none     ? "no descriptor is left; raise the limit (ulimit -n)"
+           : failed ? "no thread is to be had; raise the limit (ulimit -u, TasksMax=)"
+                    : NULL;
+}
+
+int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
     if (k->connected || cmd_now_ms() < since + k->settings->connect_timeout_ms)
-        return false;
+        return CMD_OK;
+    const char *lacks = shortage();
+    if (lacks) {
+        cmd_error("%s cannot be asked: %s", k->settings->servers, lacks);
+        return CMD_SOFTWARE;
+    }
     cmd_error("no server of %s answers; look at -s, and whether they run", k->settings->servers);
-    return true;
+    return CMD_UNAVAILABLE;
 }
 
 /* Until the claim is decided. 0, or the status with which the program ends before. */
@@ -177,8 +240,11 @@ static int await_claim(cmd_keeper *k) {
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
         if (status)
             return status;
-        if (!k->decided && cmd_keeper_gives_up(k, since))
-            return CMD_UNAVAILABLE;
+        if (k->inside && !k->decided)
+            return cmd_keeper_waits_for_itself(k);
+        int gave_up = k->decided ? CMD_OK : cmd_keeper_gives_up(k, since);
+        if (gave_up)
+            return gave_up;
     }
     return CMD_OK;
 }
@@ -192,7 +258,7 @@ int cmd_keeper_open(cmd_keeper *k) {
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
     if (status)
         cmd_error("%s", pdk_error_text());
-    return cmd_status(status, k->settings->busy);
+    return cmd_status(status);
 }
 
 int cmd_keeper_acquire(cmd_keeper *k) {
@@ -202,19 +268,21 @@ int cmd_keeper_acquire(cmd_keeper *k) {
     pdk_status status = claim(k);
     if (status) {
         cmd_error("%s", pdk_error_text());
-        return cmd_status(status, k->settings->busy);
+        return cmd_status(status);
     }
-    (void)pdk_claim_on_queued(k->claim, on_queued, k);
+    bool tells = pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
+    if (!tells && !k->settings->shared) /* of several rights nobody tells that one has to wait */
+        cmd_keeper_look_outside(k);
     early = await_claim(k);
     if (early)
         return early;
     if (k->status) {
-        int exit_status = cmd_status(k->status, k->settings->busy);
-        if (exit_status == k->settings->busy && pdk_status_is_retriable(k->status) && k->status != PDK_UNAVAILABLE)
+        int result = cmd_status(k->status);
+        if (result == CMD_TAKEN)
             cmd_tell("%s: %s", k->path, pdk_status_text(k->status));
         else
             cmd_error("%s: %s", k->path, *pdk_error_text() ? pdk_error_text() : pdk_status_text(k->status));
-        return exit_status;
+        return result;
     }
     for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
         const pdk_hold *part = cmd_keeper_part(k, i);

@@ -22,6 +22,7 @@ typedef struct {
     int signals; /* a signalfd; every signal is blocked */
     bool connected, decided;
     pdk_status status; /* of the claim, once it is decided */
+    bool inside;       /* this program runs under a hold that it would wait for */
     bool asked;        /* somebody asks for the hold; set after cmd_keeper_listen alone */
     /* The connection is lost, or is back. May be NULL. */
     void (*on_suspended)(int64_t left_ms, void *user);
@@ -36,13 +37,15 @@ typedef struct {
     void *tick_user;
 } cmd_keeper;
 
-/* Before anything that has threads: blocks all signals, and reads them from k->signals. false when the system refuses. */
+/* Before anything that has threads: blocks all signals but those that the caller has us ignore, and reads them from k->signals. false
+ * when the system refuses. */
 bool cmd_keeper_signals(cmd_keeper *k);
 
-/* Opens the session, in the background. CMD_OK, or it has said why not, and it is the exit status. */
+/* Opens the session, in the background. CMD_OK, or it has said why not, and it is the result. */
 int cmd_keeper_open(cmd_keeper *k);
-/* Before a server has answered for the first time, too long after `since`: it says so. */
-bool cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
+/* Before a server has answered for the first time, too long after `since`: it says so, or what the system is short of, and it is the
+ * result. Else CMD_OK. */
+int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since);
 /* What a signal does while no command runs: the exit status 128 + N for one that ends the wait, or 0. A stop happens in the call. */
 int cmd_keeper_obey(int number);
 
@@ -53,9 +56,15 @@ size_t cmd_keeper_parts(const cmd_keeper *k);
 const pdk_hold *cmd_keeper_part(const cmd_keeper *k, size_t index);
 const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index);
 
-/* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the exit status: 128 + N when signal
- * N ended the wait. */
+/* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the result: CMD_TAKEN, or
+ * 128 + N when signal N ended the wait. */
 int cmd_keeper_acquire(cmd_keeper *k);
+
+/* Asks the servers, without waiting, whether this program runs under a hold of one of k->paths, as a command of `paddock`. k->inside is set
+ * if it does. cmd_keeper_acquire does it once it has to wait. */
+void cmd_keeper_look_outside(cmd_keeper *k);
+/* k->inside: says so. The result. */
+int cmd_keeper_waits_for_itself(const cmd_keeper *k);
 
 /* By --on-ask=term: k->asked is set, and says so, once somebody asks k->hold to let go. cmd_keeper_acquire does it. */
 void cmd_keeper_listen(cmd_keeper *k);

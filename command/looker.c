@@ -15,7 +15,7 @@ static int32_t read_permits(cmd_walk *walk, const char *path) {
     return (int32_t)permits;
 }
 
-/* What works there. Sets looker->permits. CMD_OK, or an exit status. */
+/* What works there. Sets looker->permits. CMD_OK, or a result. */
 static int find_kind(cmd_looker *looker, const char *path, cmd_kind *kind) {
     cmd_walk walk;
     int code = cmd_walk_start(&walk, looker->settings, path, 0), status = CMD_OK;
@@ -55,7 +55,7 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
         status = open_kind(looker, path, kind);
     if (status) {
         cmd_error("%s", pdk_error_text());
-        return cmd_status(status, settings->busy);
+        return cmd_status(status);
     }
     if (!path || kind != CMD_KIND_NONE)
         return CMD_OK;
@@ -68,7 +68,7 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
     status = open_kind(looker, path, kind);
     if (status)
         cmd_error("%s", pdk_error_text());
-    return cmd_status(status, settings->busy);
+    return cmd_status(status);
 }
 
 static size_t count_holders(const cmd_looker *looker, const pdk_contenders *list) {

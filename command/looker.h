@@ -22,7 +22,7 @@ typedef struct {
 } cmd_queue;
 
 /* Without --shared and --slots the kind is that of the nodes that are there; a lock when there are none. path may be NULL. CMD_OK, or it
- * says why not, and it is the exit status. */
+ * says why not, and it is the result. */
 int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char *path);
 /* cmd_queue_clear in any case. */
 pdk_status cmd_looker_look(const cmd_looker *looker, cmd_queue *queue);

@@ -77,6 +77,5 @@ int cmd_ls(int argc, char **argv) {
         else if ((status = cmd_walk_check_path("ls", path)) == CMD_OK)
             status = ls(&settings, path);
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

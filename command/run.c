@@ -37,6 +37,5 @@ int cmd_run(int argc, char **argv) {
             status = run_command(&keeper, command);
         cmd_keeper_close(&keeper);
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

@@ -1,8 +1,11 @@
 #include "say.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool cmd_quiet, cmd_verbose;
@@ -35,13 +38,39 @@ char *cmd_escape(const char *text) {
     return g_string_free(out, FALSE);
 }
 
-/* One write a line, so that the lines of several processes do not mix. Nothing can be done about a failure. */
+/* ---- words that hold up nothing
+ *
+ * A pipe that nobody reads, and a terminal that is stopped, keep a writer waiting. A deadline may pass meanwhile, so a line that does not
+ * fit is left out. Non-blocking is a property of an open file, which others share; so pipes and terminals are opened once more. */
+
+static int open_words(void) {
+    struct stat where;
+    if (fstat(STDERR_FILENO, &where) || !(S_ISFIFO(where.st_mode) || S_ISCHR(where.st_mode)))
+        return STDERR_FILENO;
+    int low = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int words = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (low >= 0)
+        close(low);
+    return words < 0 ? STDERR_FILENO : words; /* without /proc, or on a terminal of another user: poll alone */
+}
+
+bool cmd_write_now(int descriptor, const char *text, size_t size) {
+    struct pollfd room = {.fd = descriptor, .events = POLLOUT};
+    return poll(&room, 1, 0) == 1 && room.revents & POLLOUT && write(descriptor, text, size) == (ssize_t)size;
+}
+
+/* One write a line, so that the lines of several processes do not mix. */
 static void say(const char *format, va_list arguments) {
+    static int words = -1;
+    static unsigned missing; /* lines that were left out since the last one that was written */
+    if (words < 0)
+        words = open_words();
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     g_autofree char *safe = cmd_escape(text);
-    g_autofree char *line = g_strdup_printf("paddock: %s\n", safe);
-    ssize_t written = write(STDERR_FILENO, line, strlen(line));
-    (void)written;
+    g_autofree char *before =
+        missing ? g_strdup_printf("paddock: %u lines before this one found no reader\n", missing) : NULL;
+    g_autofree char *line = g_strdup_printf("%spaddock: %s\n", before ? before : "", safe);
+    missing = cmd_write_now(words, line, strlen(line)) ? 0 : missing + 1;
 }
 
 void cmd_error(const char *format, ...) {

@@ -7,11 +7,11 @@
  */
 #include "print.h"
 #include "say.h"
+#include "signals.h"
 #include "status.h"
 #include "verbs.h"
 #include <errno.h>
 #include <paddock/testing.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -36,6 +36,7 @@ static void in_the_child(gpointer unused) {
     prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0); /* without us there are no servers */
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
+    cmd_signals_hand_on();
 }
 
 /* CMD_OK, or the exit status. */
@@ -116,12 +117,11 @@ static int announce(const server *s, bool has_command) {
 /* Those that a caller has us ignore stay ignored, as under nohup(1). */
 static sigset_t waited_for(void) {
     static const int mine[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
-    struct sigaction now;
     sigset_t signals;
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(&signals);
     for (size_t i = 0; i < G_N_ELEMENTS(mine); i++)
-        if (sigaction(mine[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        if (mine[i] == SIGCHLD || !cmd_signal_is_ignored(mine[i]))
             sigaddset(&signals, mine[i]);
     return signals;
 }

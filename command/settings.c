@@ -1,7 +1,6 @@
 #include "settings.h"
 
 #include "say.h"
-#include "status.h"
 #include "wire.h"
 #include <errno.h>
 #include <float.h>
@@ -21,7 +20,7 @@ void cmd_settings_init(cmd_settings *settings) {
                                .wait = NOT_GIVEN,
                                .max_hold = NOT_GIVEN,
                                .lock_delay = NOT_GIVEN,
-                               .busy = CMD_BUSY,
+                               .busy = {CMD_BUSY},
                                .token_base = G_MININT64,
                                .count = 1,
                                .wait_ms = PDK_FOREVER,
@@ -30,7 +29,7 @@ void cmd_settings_init(cmd_settings *settings) {
                                .session_timeout_ms = 15000};
 }
 
-void cmd_settings_clear(cmd_settings *settings) {
+int cmd_settings_end(cmd_settings *settings, int result) {
     if (settings->digest)
         explicit_bzero(settings->digest, strlen(settings->digest));
     g_free(settings->digest);
@@ -41,6 +40,7 @@ void cmd_settings_clear(cmd_settings *settings) {
     g_free(settings->slots);
     g_free(settings->on_suspend);
     g_free(settings->on_ask);
+    return result == CMD_TAKEN ? settings->busy.code : result;
 }
 
 static void add_entries(GOptionContext *context, cmd_settings *s, unsigned options) {
@@ -61,7 +61,7 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry wait[] = {
         {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &s->wait, "wait no longer than this", "SECONDS"},
-        {"conflict-exit-code", 'E', 0, G_OPTION_ARG_INT, &s->busy, "exit status when it is taken; 75", "CODE"},
+        {"conflict-exit-code", 'E', 0, G_OPTION_ARG_INT, &s->busy.code, "exit status when it is taken; 75", "CODE"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
     const GOptionEntry claim[] = {
         {"try", 'n', 0, G_OPTION_ARG_NONE, &s->attempt, "do not wait", NULL},
@@ -98,15 +98,30 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         g_option_context_add_main_entries(context, json, NULL);
 }
 
-/* false when the file has something that is wrong. A file that does not exist is empty, unless it was asked for. */
+/* A file below a home that is none, or that is not ours to read. */
+static bool is_out_of_reach(const GError *error) {
+    static const int codes[] = {G_FILE_ERROR_ACCES, G_FILE_ERROR_PERM, G_FILE_ERROR_NOTDIR, G_FILE_ERROR_LOOP};
+    bool found = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
+        found = found || g_error_matches(error, G_FILE_ERROR, codes[i]);
+    return found;
+}
+
+/* false when the file has something that is wrong. A file that does not exist is empty, unless it was asked for. So is one that cannot
+ * be read, where the servers are known without it: without them another file must not decide whom we ask. */
 static bool read_config(cmd_settings *s, const char *file, bool asked) {
     g_autoptr(GKeyFile) keys = g_key_file_new();
     g_autoptr(GError) error = NULL;
     if (!g_key_file_load_from_file(keys, file, G_KEY_FILE_NONE, &error)) {
         if (!asked && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
             return true;
-        cmd_error("%s: %s; mend the file, or name another one with --config", file, error->message);
-        return false;
+        bool skipped = !asked && s->servers && is_out_of_reach(error);
+        if (skipped)
+            cmd_error("warning: %s: %s; its settings are not used", file, error->message);
+        else
+            cmd_error("%s: %s; mend the file, name another one with --config, or the servers with -s", file,
+                      error->message);
+        return skipped;
     }
     g_auto(GStrv) names = g_key_file_get_keys(keys, "paddock", NULL, NULL);
     for (char **name = names; name && *name; name++) {
@@ -236,7 +251,7 @@ static bool check_settings(cmd_settings *s) {
     }
     if (s->attempt)
         s->wait_ms = 0;
-    if (s->busy < 0 || s->busy > 255) {
+    if (s->busy.code < 0 || s->busy.code > 255) {
         cmd_error("-E: an exit status is from 0 to 255");
         return false;
     }

@@ -3,6 +3,8 @@
 #ifndef CMD_SETTINGS_H
 #define CMD_SETTINGS_H
 
+#include "status.h"
+
 #include <glib.h>
 #include <paddock/paddock.h>
 #include <stdbool.h>
@@ -14,7 +16,7 @@ typedef struct {
     double session_timeout, connect_timeout, wait, max_hold, lock_delay; /* s */
     gboolean attempt, shared, verbose, quiet, timing, json;
     char *slots, *on_suspend, *on_ask;
-    int busy;
+    cmd_chosen busy;   /* the exit status of CMD_TAKEN */
     gint64 token_base; /* negative: not given */
     /* What follows from it. */
     char *digest; /* never printed */
@@ -24,7 +26,8 @@ typedef struct {
 } cmd_settings;
 
 void cmd_settings_init(cmd_settings *settings);
-void cmd_settings_clear(cmd_settings *settings);
+/* Frees what it has. The exit status of the program, by its result. */
+int cmd_settings_end(cmd_settings *settings, int result);
 
 enum {
     CMD_OPTIONS_CLAIM = 1, /* -n -w -E --label --slots --shared --on-ask */

@@ -25,7 +25,7 @@ static int show(const cmd_settings *settings, const char *path) {
     if (status == CMD_OK) {
         cmd_queue queue;
         pdk_status answer = cmd_looker_look(&looker, &queue);
-        status = cmd_status(answer, settings->busy);
+        status = cmd_status(answer);
         if (answer) {
             cmd_error("%s", pdk_error_text());
         } else {
@@ -48,6 +48,5 @@ int cmd_show(int argc, char **argv) {
         else
             cmd_error("show: one path is needed: paddock show [option…] /path");
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

@@ -1,8 +1,8 @@
 #include "guard_internal.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ static _Noreturn void become(char **command, pid_t keepers_group, int report) {
     cmd_pass_terminal(keepers_group, getpgrp());
     /* The last resort, for the command alone: the guardian was killed, too. */
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    signal(SIGPIPE, SIG_DFL);
+    cmd_signals_hand_on();
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
     execvp(command[0], command);

@@ -1,12 +1,12 @@
 #include "status.h"
 
-int cmd_status(pdk_status status, int busy) {
+int cmd_status(pdk_status status) {
     switch (status) {
     case PDK_OK:
         return CMD_OK;
     case PDK_BUSY:
     case PDK_TIMEOUT:
-        return busy;
+        return CMD_TAKEN;
     case PDK_LOST:
         return CMD_LOST;
     case PDK_INVALID:

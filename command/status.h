@@ -1,4 +1,13 @@
-/* The exit statuses of the program, the same for every verb. They are an interface: docs/command.md lists them. */
+/*
+ * The results by which the code decides, and the exit statuses that are made of them.
+ *
+ *     pdk_status ──cmd_status──► result (a constant of this file) ──cmd_settings_end──► exit status
+ *                                                                        ▲
+ *                                               -E: cmd_chosen, any number, 0 too
+ *
+ * A result below 256 is the exit status, the same for every verb. They are an interface: docs/command.md lists them. CMD_TAKEN is
+ * none: the user chooses its exit status. That number has a type of its own, so that no code can take it for a result.
+ */
 #ifndef CMD_STATUS_H
 #define CMD_STATUS_H
 
@@ -10,7 +19,7 @@ enum {
     CMD_USAGE = 64, /* EX_USAGE: the command line, or a file that it names */
     CMD_UNAVAILABLE = 69, /* EX_UNAVAILABLE: ZooKeeper cannot be reached, or refuses us */
     CMD_SOFTWARE = 70,    /* EX_SOFTWARE: the guardian was killed, or the system refuses a resource */
-    CMD_BUSY = 75,        /* EX_TEMPFAIL: somebody else has it; -E changes it */
+    CMD_BUSY = 75,        /* EX_TEMPFAIL: the exit status of CMD_TAKEN, unless -E chooses another */
     CMD_LOST = 76,        /* the hold was lost */
     CMD_SKIPPED = 77,     /* `job`: it has run in this period, or runs */
     CMD_STALE = 79,       /* `fence`: a later hold was admitted already */
@@ -18,9 +27,15 @@ enum {
     CMD_CANNOT_EXECUTE = 126,
     CMD_NOT_FOUND = 127,
     CMD_SIGNAL = 128, /* plus the number of the signal */
+    CMD_TAKEN = 256,  /* somebody else has it, or -w is over */
 };
 
-/* The exit status for a call that failed. `busy` is that for BUSY and TIMEOUT. */
-int cmd_status(pdk_status status, int busy);
+/* An exit status that the user chooses. */
+typedef struct {
+    int code;
+} cmd_chosen;
+
+/* The result of a call. */
+int cmd_status(pdk_status status);
 
 #endif

@@ -133,6 +133,5 @@ int cmd_top(int argc, char **argv) {
         else if ((status = cmd_walk_check_path("top", path)) == CMD_OK)
             status = top(&settings, path, limit);
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

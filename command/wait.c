@@ -17,7 +17,7 @@ static int look(const cmd_looker *looker, bool *free_now) {
         cmd_error("%s", pdk_error_text());
     *free_now = looker->recipe.semaphore ? count < (size_t)looker->permits : count == 0;
     cmd_queue_clear(&queue);
-    return cmd_status(status, looker->settings->busy);
+    return cmd_status(status);
 }
 
 static void print_result(const char *path, bool free_now) {
@@ -48,7 +48,7 @@ static int wait_until_free(const cmd_settings *settings, const char *path) {
         print_result(path, free_now);
     if (!cmd_print_end())
         return CMD_SOFTWARE;
-    return free_now ? CMD_OK : settings->busy;
+    return free_now ? CMD_OK : CMD_TAKEN;
 }
 
 int cmd_wait(int argc, char **argv) {
@@ -62,6 +62,5 @@ int cmd_wait(int argc, char **argv) {
         else
             cmd_error("wait: one path is needed: paddock wait [option…] /path");
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

@@ -8,9 +8,9 @@
 #include "print.h"
 #include "queue.h"
 #include "say.h"
+#include "signals.h"
 #include "status.h"
 #include "verbs.h"
-#include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -29,10 +29,11 @@ static void end(int number) {
 }
 
 static void end_on_signals(void) {
+    static const int ours[] = {SIGTERM, SIGINT, SIGHUP};
     struct sigaction act = {.sa_handler = end};
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGHUP, &act, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(ours); i++)
+        if (!cmd_signal_is_ignored(ours[i]))
+            sigaction(ours[i], &act, NULL);
 }
 
 /* As many contenders as fit. */
@@ -122,6 +123,5 @@ int cmd_watch(int argc, char **argv) {
         else
             cmd_error("watch: one path is needed: paddock watch [option…] /path");
     }
-    cmd_settings_clear(&settings);
-    return status;
+    return cmd_settings_end(&settings, status);
 }

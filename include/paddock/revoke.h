@@ -72,7 +72,8 @@ PDK_API pdk_status pdk_lock_ask_async(pdk_session *session, const char *path, co
  *   hold      the hold whose znode was asked. Valid memory during the call; take a reference to keep
  *             it longer.
  *   who       who asks. Valid during the call. "" when no name was given, as by Curator. Others
- *             wrote it: escape it before it reaches a terminal.
+ *             wrote it. It is UTF-8 without control and format characters: those, and bytes that
+ *             are no UTF-8, are written \u{HHHH} and \xHH.
  *   until_ms  until when, in ms since 1970 by the server's clock; 0 when no time was named
  *   user      as given to pdk_hold_on_asked
  *

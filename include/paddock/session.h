@@ -97,7 +97,9 @@ typedef enum pdk_log_level {
 } pdk_log_level;
 
 /* Takes one line of the log. For the thread, and for what is allowed inside, see "Callbacks" above.
- *   text  valid during the call. It never contains credentials.
+ *   text  valid during the call. It never contains credentials. It is one line of UTF-8 that acts on
+ *         no terminal: a control or format character in what others wrote is \u{HHHH}, and a byte that
+ *         is no UTF-8 is \xHH.
  *   user  on_log_user
  *
  * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At

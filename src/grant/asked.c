@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/revocation.h"
 #include "grant/hold.h"
+#include "session/harmless.h"
 
 /* A call of on_asked that is due. */
 struct call {
@@ -51,7 +52,7 @@ void pdk__asked_read(struct pdk__grant *grant, struct pdk__entry *entry, const s
     entry->asked = true;
     entry->asked_version = reply->version;
     g_free(grant->wish.who);
-    grant->wish.who = g_strndup(r.who, r.who_size);
+    grant->wish.who = pdk__harmless(r.who, r.who_size);
     grant->wish.until_ms = pdk__revocation_until(&r, reply->mtime_ms);
     grant->wish.number++;
     pdk__log(s, PDK_LOG_INFO, "%s: asked to let go, by %s", entry->own_path,

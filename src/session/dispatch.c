@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "core/histogram.h"
+#include "session/harmless.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -314,7 +315,7 @@ void pdk__log_text(pdk_session *s, int level, const char *text) {
     pthread_mutex_unlock(&o->lock);
     if (!room)
         return;
-    struct notice n = of_line(s, level, g_strdup(text));
+    struct notice n = of_line(s, level, pdk__harmless(text, strlen(text)));
     if (!push(s, PDK__DUE_LINE, n))
         n.drop(n.user);
 }

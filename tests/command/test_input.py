@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import unittest
@@ -47,6 +48,34 @@ class Bad(Case):
         folder.mkdir()
         (folder / "paddock.conf").mkdir()  # where it looks by itself, too
         self.refused(64, "run", self.path, "--", "true", says="paddock.conf")
+
+    def test_a_configuration_out_of_reach(self):
+        """The home is none, is another user's, or a loop: with servers it is as good as absent, with one warning."""
+        as_nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        closed, loop = self.file("closed"), self.file("loop")
+        (closed / ".config").mkdir(parents=True)
+        (closed / ".config").chmod(0)
+        loop.symlink_to(loop)
+        self.addCleanup((closed / ".config").chmod, 0o700)
+        self.folder.chmod(0o755)
+        for home in ("/dev/null", closed, loop):
+            environment = dict(self.environment, HOME=str(home))
+            _, err = self.paddock(0, "run", self.path, "--", "true", env=environment, **as_nobody)
+            self.assertRegex(err, rf"^paddock: warning: {home}/.config/paddock.conf: .+ not used\n$")
+            del environment["PADDOCK_SERVERS"]
+            _, err = self.paddock(0, "run", "-s", self.server.hosts, self.path, "--", "true", env=environment, **as_nobody)
+            self.assertRegex(err, r"^paddock: warning: .+\n$")
+            _, err = self.paddock(64, "run", self.path, "--", "true", env=environment, **as_nobody)
+            self.assertRegex(err, rf"^paddock: {home}/.config/paddock.conf: .+ the servers with -s\n$")
+
+    def test_shortage(self):
+        """Too few descriptors for a session are no servers that do not answer."""
+        for most in range(4, 10):
+            for arguments in (["run", self.path, "--", "true"], ["hold", "--stdin", self.path], ["job", "--every", "1d", "--at-most", "1h", self.path, "--", "true"]):
+                process = self.start(arguments[0], "--connect-timeout", "0.5", *arguments[1:], preexec_fn=lambda n=most: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+                _, err = process.communicate(timeout=20)
+                self.assertIn(process.returncode, (0, 70), f"{arguments} with {most}: {err}")
+                self.assertTrue(not process.returncode or "escriptor" in err or "open files" in err, err)
 
     def test_relative_paths(self):
         for path in ("locks/a", "", ".", "./a", "~/a", "/", "/a/", "/a//b", "/a/../b", "/a/./b", "/" + "x" * 600):

@@ -34,6 +34,30 @@ class Statuses(Case):
         self.finish(holder, 128 + signal.SIGTERM)
         self.assert_no_node()
 
+    def test_inside_itself(self):
+        """A command that asks for what its own paddock holds would wait for itself; only for that."""
+        for outer, inner in (("run", "run"), ("run", "hold"), ("elect", "elect")):
+            rest = ["--", "true"] if inner != "hold" else []
+            script = f'timeout 15 "$0" {inner} "$1" {" ".join(rest)}; test $? = 64 && kill -9 $$'
+            process = self.start(outer, self.path, "--", "sh", "-c", script, PADDOCK, self.path)
+            _, err = process.communicate(timeout=30) if outer == "run" else (None, wait_for("the words", process.stderr.readline))
+            self.assertIn("holds it, and waits for the command", err)
+            process.terminate()
+        self.paddock(64, "run", self.path + "-b", self.path, "--", PADDOCK, "run", self.path, self.path + "-c", "--", "true")
+        self.paddock(0, "run", self.path, "--", PADDOCK, "run", self.path + "-other", "--", "true")
+        self.paddock(0, "run", "--shared", self.path, "--", PADDOCK, "run", "--shared", self.path, "--", "true")
+        self.paddock(0, "run", "--slots", "2", self.path + "-s", "--", PADDOCK, "run", "--slots", "2", self.path + "-s", "--", "true")
+
+    def test_the_hold_outside(self):
+        """A command is told of its own hold alone: nothing of the variables of a hold around it."""
+        script = "env | grep ^PADDOCK_ | grep -v ^PADDOCK_SERVERS | cut -d= -f1 | sort"
+        plain, _ = self.paddock(0, "run", self.path, "--", "sh", "-c", script)
+        inside, _ = self.paddock(0, "run", self.path + "-b", self.path + "-c", "--", PADDOCK, "run", self.path, "--", "sh", "-c", script)
+        self.assertEqual(inside, plain)
+        self.environment["PADDOCK_MINE_2"] = "kept"
+        inside, _ = self.paddock(0, "run", self.path, "--", "sh", "-c", script)
+        self.assertIn("PADDOCK_MINE_2\n", inside)
+
     def test_unreachable(self):
         _, err = self.paddock(69, "run", "-s", "127.0.0.1:1", "--connect-timeout", "0.3", self.path, "--", "true")
         self.assertIn("127.0.0.1:1", err)

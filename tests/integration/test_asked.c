@@ -92,6 +92,18 @@ START_TEST(curators_message_is_heard) {
 }
 END_TEST
 
+/* A wish is whatever a stranger writes: its name acts on no terminal. */
+START_TEST(a_hostile_name_is_harmless) {
+    static const char wish[] = "__REVOKE__ 0 \xc2\x9b"
+                               "2J\xe2\x80\xae\xff!\n";
+    hold_it();
+    asked *a = asked_watch(it.hold);
+    g_autofree char *node = ts_hold_node(it.hold);
+    ck_assert_int_eq(ts_set(server(), node, wish), 0);
+    assert_asked(a, 1, "\\u{009b}2J\\u{202e}\\xff!");
+}
+END_TEST
+
 /* Curator compares the whole data. */
 START_TEST(a_stranger_gets_curators_message) {
     g_autofree char *data = NULL, *node = NULL;
@@ -374,6 +386,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, the_holder_hears_who_and_until_when);
     tcase_add_test(all, an_ask_waits_for_its_callback);
     tcase_add_test(all, curators_message_is_heard);
+    tcase_add_test(all, a_hostile_name_is_harmless);
     tcase_add_test(all, a_stranger_gets_curators_message);
     tcase_add_test(all, all_readers_are_asked_and_no_writer_behind_them);
     tcase_add_test(all, a_leader_is_asked);
