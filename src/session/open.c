@@ -11,6 +11,7 @@
 #include "session/ops.h"
 #include "session/options.h"
 #include "session/path_stats.h"
+#include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
 #include "session/threads.h"
@@ -54,6 +55,7 @@ static pdk_status check_numbers(const pdk_session_options *o) {
         {"stats_paths", o->stats_paths, 0, 1000},
         {"token_base", o->token_base, 0, PDK__TOKEN_BASE_MAX},
         {"access", o->access, PDK_ACCESS_DEFAULT, PDK_ACCESS_LIST},
+        {"accept_unprotected", o->accept_unprotected, 0, 1},
     };
     pdk_status status = PDK_OK;
     for (size_t i = 0; i < G_N_ELEMENTS(ranges) && status == PDK_OK; i++)
@@ -127,6 +129,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__credentials c
     pdk__watches_init(s);
     pdk__window_init(&s->window);
     pdk__lists_init(s);
+    pdk__protect_init(s);
     pdk__renew_init(s);
     pdk__silence_init(s);
     pdk__stats_init(&s->stats);

@@ -228,7 +228,7 @@ START_TEST(a_node_that_cannot_be_deleted_does_not_block_the_path) {
     ck_assert_int_eq(pdk_hold_release(bystander), PDK_LOST);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/stuck/lock", 0, 5000));
 
-    ck_assert_int_eq(ts_observer_set_acl(admin, "/stuck/lock", TS_PERM_ALL, "world", "anyone"), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, "/stuck/lock", TS_PERM_ALL, "auth", ""), 0);
     ck_assert_int_eq(try_lock(next, "/stuck/lock", &theirs), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
     ck_assert_int_eq(try_lock(s, "/stuck/lock", &hold), PDK_OK);
