@@ -168,7 +168,7 @@ static pdk_status await_connection(pdk_session *s) {
 pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given,
                               const struct pdk__platform *platform, pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    struct pdk__credentials credentials = {NULL, NULL};
+    struct pdk__credentials credentials = {NULL, NULL, NULL};
     struct pdk__hosts *hosts;
     pdk_status status = pdk__options_read("options", given, &options, sizeof options, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
@@ -194,6 +194,8 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
     status = pdk__outbox_init(s, &options);
     if (status == PDK_OK)
         status = s->platform->start(s);
+    if (status == PDK_OK && s->credentials.warning)
+        pdk__log(s, PDK_LOG_WARN, "%s", s->credentials.warning);
     if (status == PDK_OK)
         *out = s;
     else
