@@ -28,8 +28,9 @@
 
 PDK_BEGIN_DECLS
 
-/* The choices. The creator is whoever has the same credentials: those of `digest`, or the certificate of
- * `tls`. */
+/* The choices. The creator is whoever has the same credentials: those of `digest`, and the certificate of
+ * `tls`. With `digest` alone it is that user alone, named by SHA-1: a certificate that the server sees, of
+ * a tunnel, gives no right. (Servers with another digestAlg need a list that says "auth".) */
 typedef enum pdk_access {
     /* PDK_ACCESS_CREATOR_READERS with `digest`, otherwise PDK_ACCESS_OPEN and a warning in the log. */
     PDK_ACCESS_DEFAULT = 0,

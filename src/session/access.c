@@ -38,11 +38,29 @@ pdk_status pdk__access_check(const pdk_session_options *o) {
     return PDK_OK;
 }
 
+static bool is_creators(pdk_access choice) {
+    return choice == PDK_ACCESS_CREATOR || choice == PDK_ACCESS_CREATOR_READERS;
+}
+
+/* The user alone. To a server the creator ("auth") is the certificate as well: that of a tunnel, which every user of the machine may
+ * reach. */
+static void name_creator(struct pdk__access *access, const char *digest) {
+    struct pdk__acl own = pdk__access_own(digest);
+    const pdk_access_entry list[] = {own.entries[0], {PDK_PERMISSION_READ, 0, "world", "anyone"}};
+    access->count = access->choice == PDK_ACCESS_CREATOR ? 1 : 2;
+    access->choice = PDK_ACCESS_LIST;
+    g_free(access->list);
+    access->list = pdk__acl_copy(list, (size_t)access->count).entries;
+    pdk__acl_clear(&own);
+}
+
 struct pdk__access pdk__access_copy(const pdk_session_options *o) {
     struct pdk__access access = {(pdk_access)o->access, NULL, o->access_count, o->accept_unprotected != 0};
     if (access.choice == PDK_ACCESS_DEFAULT)
         access.choice = o->digest ? PDK_ACCESS_CREATOR_READERS : PDK_ACCESS_OPEN;
     access.list = pdk__acl_copy(o->access_list, (size_t)o->access_count).entries;
+    if (o->digest && !o->tls && is_creators(access.choice))
+        name_creator(&access, o->digest);
     return access;
 }
 
@@ -92,7 +110,7 @@ struct pdk__acl pdk__access_own(const char *digest) {
 }
 
 bool pdk__access_names_creator(const struct pdk__access *access) {
-    bool names = access->choice == PDK_ACCESS_CREATOR || access->choice == PDK_ACCESS_CREATOR_READERS;
+    bool names = is_creators(access->choice);
     for (int32_t i = 0; i < access->count; i++)
         names |= strcmp(access->list[i].scheme, "auth") == 0;
     return names;

@@ -191,6 +191,22 @@ START_TEST(lists_that_protect_and_others) {
 }
 END_TEST
 
+/* What the server calls the creator is read from a node of ours, once, before anything is refused. */
+START_TEST(the_creator_is_asked_for) {
+    static const pdk_access_entry creator = {PDK_PERMISSION_ALL, 0, "auth", ""};
+    ts_client *c = client_with(PDK_ACCESS_LIST, &creator, 1, false);
+    once(c, path, 5000);
+    unsigned before = lists_asked(c);
+    const char *open = ts_fresh_path();
+    make_open(open);
+    refuses(c, open, 5000, "world:anyone");
+    ck_assert_uint_eq(lists_asked(c), before + 2); /* the directory's, and our node's */
+    refuses(c, open, 5000, "world:anyone");
+    ck_assert_uint_eq(lists_asked(c), before + 2);
+    once(c, path, 5000);
+}
+END_TEST
+
 /* Whom the session's own list names is no stranger; but for no more than it says. */
 START_TEST(the_sessions_own_list) {
     const pdk_access_entry list[] = {{PDK_PERMISSION_ALL, 0, "digest", OUR_ID},
@@ -369,6 +385,7 @@ int main(void) {
     tcase_add_test(cases, its_list_is_changed_while_it_stands);
     tcase_add_loop_test(cases, lists_that_protect_and_others, 0, G_N_ELEMENTS(lists));
     tcase_add_test(cases, the_sessions_own_list);
+    tcase_add_test(cases, the_creator_is_asked_for);
     tcase_add_test(cases, it_is_meant);
     tcase_add_loop_test(cases, each_recipe_looks, 0, G_N_ELEMENTS(recipes));
     tcase_add_test(cases, an_observer_is_told_no_fakes);
