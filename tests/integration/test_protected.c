@@ -329,6 +329,47 @@ START_TEST(each_recipe_looks) {
 }
 END_TEST
 
+/* A parent whose list may not be read is not trusted, whatever its children have. */
+START_TEST(a_list_that_may_not_be_read) {
+    const ts_acl_entry list = {TS_PERM_CREATE | TS_PERM_DELETE, "digest", OUR_ID};
+    make_with(path, &list, 1);
+    refused(by_guarded(ours()), PDK_UNPROTECTED, "cannot be read (ZNOAUTH(-102))");
+}
+END_TEST
+
+/* Of a candidate the words come with its callback. */
+static char *candidates_words;
+static GMutex words_mutex;
+
+static void on_failed(pdk_status status, void *user) {
+    (void)user;
+    g_mutex_lock(&words_mutex);
+    candidates_words = g_strdup_printf("%s: %s", pdk_status_name(status), pdk_error_text());
+    g_mutex_unlock(&words_mutex);
+}
+
+START_TEST(a_candidate_is_told_why) {
+    pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
+    pdk_election *election = NULL;
+    bool told = false;
+    callbacks.failed = on_failed;
+    make_open(path);
+    ck_assert_int_eq(pdk_election_new(ours()->session, path, NULL, &election), PDK_OK);
+    ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
+    for (int64_t left = ts_patience(5000); left > 0 && !told; left -= 20) {
+        ts_sleep_ms(20);
+        g_mutex_lock(&words_mutex);
+        told = candidates_words;
+        g_mutex_unlock(&words_mutex);
+    }
+    ck_assert(told);
+    ck_assert_msg(strstr(candidates_words, "PDK_UNPROTECTED") && strstr(candidates_words, "world:anyone"), "%s",
+                  candidates_words);
+    g_clear_pointer(&candidates_words, g_free);
+    pdk_election_unref(election);
+}
+END_TEST
+
 /* ---- who only looks */
 
 static GMutex told_mutex;
@@ -388,6 +429,8 @@ int main(void) {
     tcase_add_test(cases, the_creator_is_asked_for);
     tcase_add_test(cases, it_is_meant);
     tcase_add_loop_test(cases, each_recipe_looks, 0, G_N_ELEMENTS(recipes));
+    tcase_add_test(cases, a_list_that_may_not_be_read);
+    tcase_add_test(cases, a_candidate_is_told_why);
     tcase_add_test(cases, an_observer_is_told_no_fakes);
     return ts_run_suite(suite);
 }
