@@ -1,7 +1,7 @@
 # bash completion for paddock(1)
 _paddock() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} i
-    local common='-s --servers --config --digest-file --digest-fd --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --help'
+    local common='-s --servers --config --digest-file --digest-fd --accept-unprotected --session-timeout --connect-timeout --token-base -v --verbose -q --quiet --help'
     local claim='-n --try -w --wait --shared --slots -E --conflict-exit-code --label --lock-delay --on-ask'
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then

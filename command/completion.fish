@@ -38,6 +38,7 @@ complete -c paddock -n __paddock_first -a server -d 'start a throw-away ZooKeepe
 set -l servers '__paddock_verb run hold elect job wait show watch ls top check doctor ask break'
 complete -c paddock -n $servers -s s -l servers -x -d 'host:port,…/chroot'
 complete -c paddock -n $servers -l config -r -F -d 'read this file, and no other configuration'
+complete -c paddock -n $servers -l accept-unprotected -d 'others may change the directory: it is meant'
 complete -c paddock -n $servers -l digest-file -r -F -d 'user:password is in this file'
 complete -c paddock -n $servers -l digest-fd -x -d 'user:password can be read from this descriptor'
 complete -c paddock -n $servers -l session-timeout -x -d 'seconds, of the session'

@@ -23,6 +23,7 @@ _paddock() {
     always=(
         '(-s --servers)'{-s,--servers}'[host\:port,…/chroot]:servers:'
         '--config[read this file, and no other configuration]:file:_files'
+        '--accept-unprotected[others may change the directory\: it is meant]'
         '--digest-file[user\:password is in FILE]:file:_files'
         '--digest-fd[user\:password can be read from descriptor N]:descriptor:'
         '--session-timeout[of the session]:seconds:'

@@ -26,6 +26,9 @@ typedef struct {
 typedef struct {
     const char *address;
     bool answers, serves;
+    bool serves_nobody; /* it says so itself */
+    bool hung_up;       /* on a question of four letters, too: without a word */
+    guint refusals;     /* sessions that it hung up on, before it gave one */
     char *version, *mode;
     int32_t tick_ms, min_ms, max_ms, granted_ms;
     int64_t write_ms; /* the median of a few; -1: not known */

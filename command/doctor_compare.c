@@ -26,7 +26,27 @@ static void compare_pair(cmd_doctor *d, const cmd_server *a, const cmd_server *b
 
 static bool is_mode(const cmd_server *s, const char *mode) { return s->mode && strcmp(s->mode, mode) == 0; }
 
+/* A leader that serves no clients says what a server without a quorum says. The others tell: they follow, and none of them leads. */
+static void judge_idle(cmd_doctor *d, bool followed, bool led) {
+    guint idle = 0;
+    for (guint i = 0; i < d->count; i++)
+        idle += d->servers[i].serves_nobody;
+    for (guint i = 0; i < d->count; i++) {
+        const cmd_server *s = &d->servers[i];
+        if (s->serves_nobody && followed && !led && idle == 1)
+            cmd_doctor_find(
+                d, "leader", s->address,
+                g_strdup("it serves no clients; the others follow, and none of them leads: so it does"),
+                "nothing, where leaderServes=no is meant: clients go on to the next server; otherwise look at "
+                "its log");
+        else if (s->serves_nobody)
+            cmd_doctor_find(d, "silent", s->address, g_strdup("it says that it serves nobody: it has no quorum"),
+                            "look at its log, and at the links between the servers");
+    }
+}
+
 void cmd_doctor_compare(cmd_doctor *d) {
+    bool followed = false;
     const cmd_server *first = NULL, *leader = NULL;
     for (guint i = 0; i < d->count; i++) {
         const cmd_server *s = &d->servers[i];
@@ -42,7 +62,9 @@ void cmd_doctor_compare(cmd_doctor *d) {
             cmd_doctor_find(d, "separate", s->address, g_strdup_printf("it leads, and so does %s", leader->address),
                             "list the servers of one ensemble alone; ask again if a leader was deposed just now");
         leader = is_mode(s, "leader") ? s : leader;
+        followed |= is_mode(s, "follower");
     }
+    judge_idle(d, followed, leader != NULL);
 }
 
 /* A node of ours: when the leader made it by its clock, and between which moments of ours. */
@@ -131,6 +153,7 @@ void cmd_doctor_clocks(cmd_doctor *d) {
     pdk_session *session = NULL;
     pdk_hold *hold = NULL;
     moment first = {0}, second = {0};
+    options.accept_unprotected = 1; /* nothing is guarded by it */
     if (pdk_session_open(d->settings->servers, &options, &session) == PDK_OK)
         hold = make_node(d, session, &first);
     if (hold) {

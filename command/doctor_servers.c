@@ -2,11 +2,12 @@
 #include "clock.h"
 #include "doctor.h"
 #include "fourletter.h"
+#include <errno.h>
 #include <paddock/sequencer.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRITES = 5, WRITE_MS = 10000, SLOW_PART = 30, OLDEST_MAJOR = 3, OLDEST_MINOR = 5 };
+enum { WRITES = 5, WRITE_MS = 10000, SLOW_PART = 30, AGAIN_MS = 200, OLDEST_MAJOR = 3, OLDEST_MINOR = 5 };
 
 /* No client's node, so the answer is LOST. It comes behind a quorum write that changes nothing. */
 static const char nobody[] =
@@ -27,16 +28,28 @@ static void judge_version(cmd_doctor *d, const cmd_server *s) {
                         "install ZooKeeper 3.5 or newer: directories of locks go then when they are empty");
 }
 
+static void too_many(cmd_doctor *d, const cmd_server *s) {
+    cmd_doctor_find(d, "connections", s->address,
+                    g_strdup("it takes connections from here, and ends them without a word"),
+                    "look at its log: this machine has maxClientCnxns connections to it already, or all have maxCnxns");
+}
+
 /* What it says without a session. Only srvr is allowed by default. */
 static void ask_words(cmd_doctor *d, cmd_server *s) {
     g_autofree char *error = NULL, *other = NULL;
     g_autofree char *answer = cmd_four_letters(s->address, "srvr", d->settings->connect_timeout_ms, &error);
     s->answers = answer != NULL;
+    if (!answer && (g_str_has_suffix(error, g_strerror(ECONNRESET)) || g_str_has_suffix(error, g_strerror(EPIPE)))) {
+        too_many(d, s);
+        return;
+    }
     if (!answer) {
         cmd_doctor_find(d, "unreachable", s->address, g_strdup(error),
                         "start it, open the way to it, or take it from the list of servers");
         return;
     }
+    s->serves_nobody = strstr(answer, "not currently serving requests");
+    s->hung_up = !*answer;
     g_autofree char *version = cmd_line_of(answer, "Zookeeper version:");
     s->mode = cmd_line_of(answer, "Mode:");
     if (version)
@@ -48,12 +61,32 @@ static void ask_words(cmd_doctor *d, cmd_server *s) {
     s->tick_ms = tick ? (int32_t)CLAMP(g_ascii_strtoll(tick, NULL, 10), 0, INT32_MAX) : 0;
 }
 
-/* The session timeout that it gives to somebody who asks for this one; 0: none. The wire stays open. */
+/* The session timeout that it gives to somebody who asks for this one; 0: none. The wire stays open. A server that serves and hangs
+ * up has too much to do, or so it was told: it is asked again for a while. */
 static int32_t ask_timeout(const cmd_doctor *d, cmd_server *s, int32_t wanted_ms, int *code) {
-    cmd_wire_close(&s->wire);
-    *code = cmd_wire_open(&s->wire, s->address, d->names.chroot, d->settings->digest, wanted_ms,
-                          d->settings->connect_timeout_ms);
-    return *code ? 0 : s->wire.timeout_ms;
+    int64_t deadline = cmd_now_ms() + d->settings->connect_timeout_ms;
+    for (;;) {
+        cmd_wire_close(&s->wire);
+        *code = cmd_wire_open(&s->wire, s->address, d->names.chroot, d->settings->digest, wanted_ms,
+                              MAX(deadline - cmd_now_ms(), 1));
+        if (!*code || !s->mode || !s->wire.hung_up || cmd_now_ms() + AGAIN_MS >= deadline)
+            return *code ? 0 : s->wire.timeout_ms;
+        s->refusals++;
+        g_usleep(AGAIN_MS * 1000);
+    }
+}
+
+/* Why it gives no session, as far as it can be told from outside. */
+static void judge_silence(cmd_doctor *d, const cmd_server *s) {
+    if (s->refusals)
+        cmd_doctor_find(
+            d, "throttled", s->address, g_strdup("it serves, and hangs up on each new session"),
+            "look at its log: it throttles connections (zookeeper.connection_throttle_tokens), or has too many");
+    else if (s->hung_up && s->wire.hung_up)
+        too_many(d, s);
+    else if (!s->serves_nobody)
+        cmd_doctor_find(d, "silent", s->address, g_strdup(s->wire.error),
+                        "look at its log: it may be no ZooKeeper, hang, or have no quorum");
 }
 
 static void judge_timeouts(cmd_doctor *d, const cmd_server *s) {
@@ -83,10 +116,13 @@ static void ask_sessions(cmd_doctor *d, cmd_server *s) {
         cmd_doctor_find(d, "credentials", s->address, g_strdup("it refuses the credentials"),
                         "look at --digest-file, and at the server's authentication provider");
     else if (code)
-        cmd_doctor_find(d, "silent", s->address, g_strdup(s->wire.error),
-                        "look at its log: it may be no ZooKeeper, hang, or have no quorum");
+        judge_silence(d, s);
     else
         judge_timeouts(d, s);
+    if (!code && s->refusals)
+        cmd_doctor_find(d, "throttled", s->address,
+                        g_strdup_printf("it hung up %u times before it gave three sessions", s->refusals),
+                        "raise zookeeper.connection_throttle_tokens, or let fewer clients come at once");
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -118,6 +154,14 @@ static void time_writes(cmd_doctor *d, cmd_server *s, pdk_session *session) {
                         "timeout");
 }
 
+/* Nothing more can be asked. */
+static void demands_authentication(cmd_doctor *d, cmd_server *s) {
+    cmd_doctor_find(d, "credentials", s->address,
+                    g_strdup("it gives a session, and ends it: it demands other credentials (enforce.auth.enabled)"),
+                    "give --digest-file where enforce.auth.schemes has digest; sasl is not possible here");
+    s->serves = false;
+}
+
 static void ask_writes(cmd_doctor *d, cmd_server *s) {
     pdk_session_options options = cmd_settings_session(d->settings);
     pdk_session *session = NULL;
@@ -125,6 +169,8 @@ static void ask_writes(cmd_doctor *d, cmd_server *s) {
     pdk_status status = pdk_session_open(hosts, &options, &session);
     if (status == PDK_UNSUPPORTED)
         cmd_doctor_find(d, "short", s->address, g_strdup(pdk_error_text()), "ask for a longer session timeout");
+    else if (status == PDK_AUTH)
+        demands_authentication(d, s);
     else if (status)
         cmd_doctor_find(d, "write", s->address, g_strdup(pdk_error_text()),
                         "look at the leader's log and disk, and at the links between the servers");

@@ -61,23 +61,50 @@ static void ask_firsts(cmd_doctor *d, cmd_walk *walk, GArray *events) {
     }
 }
 
-static void note_world(int32_t permissions, const char *scheme, const char *id, void *user) {
-    if (strcmp(scheme, "world") == 0 && strcmp(id, "anyone") == 0)
-        *(int32_t *)user |= permissions;
+/* Whom a list lets change a directory, beside the user who asks. */
+typedef struct {
+    char *own; /* as the server writes the user */
+    char *first;
+    int32_t others;
+} strangers;
+
+static void note_stranger(int32_t permissions, const char *scheme, const char *id, void *user) {
+    strangers *found = user;
+    bool own = strcmp(scheme, "digest") == 0 && strcmp(id, found->own) == 0;
+    if (own || !(permissions & MAY_WRITE))
+        return;
+    found->others |= permissions;
+    if (!found->first)
+        found->first = strcmp(scheme, "world") == 0 ? g_strdup("everybody") : g_strdup_printf("%s:%s", scheme, id);
+}
+
+/* The user, and base64 of SHA-1 of "user:password". */
+static char *own_id(const char *digest) {
+    guint8 hash[20];
+    gsize size = sizeof hash;
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
+    g_checksum_update(sum, (const guchar *)digest, -1);
+    g_checksum_get_digest(sum, hash, &size);
+    g_autofree char *base64 = g_base64_encode(hash, size);
+    return g_strdup_printf("%.*s:%s", (int)strcspn(digest, ":"), digest, base64);
 }
 
 /* Directories in which contenders stand. */
 static void ask_acls(cmd_doctor *d, cmd_walk *walk) {
+    g_autofree char *own = own_id(d->settings->digest);
     for (guint i = 0; i < walk->places->len; i++) {
         const cmd_place *place = g_ptr_array_index(walk->places, i);
-        int32_t world = 0;
+        strangers found = {.own = own};
         cmd_stat stat;
         if (place->last_sequence < 0)
             continue;
         cmd_wire_ask_acl(&walk->wire, place->path);
-        if (cmd_wire_acl(&walk->wire, note_world, &world, &stat) == CMD_WIRE_OK && (world & MAY_WRITE))
-            cmd_doctor_find(d, "open", place->path, g_strdup("everybody may delete or make nodes in it"),
-                            "set its access control list to this user's, and read for others; new ones are made so");
+        if (cmd_wire_acl(&walk->wire, note_stranger, &found, &stat) == CMD_WIRE_OK && found.others)
+            cmd_doctor_find(
+                d, "open", place->path, g_strdup_printf("%s may delete or make nodes in it", found.first),
+                "set its access control list to this user's, and read for others; new ones are made so, and "
+                "calls refuse this one (PDK_UNPROTECTED)");
+        g_free(found.first);
     }
 }
 

@@ -170,7 +170,8 @@ static int stand(cmd_election *e, char **command) {
         if (e->broken)
             return CMD_SOFTWARE;
         if (e->failed) {
-            cmd_error("%s: no candidate any more: %s", k->path, pdk_status_text(e->failed));
+            cmd_error("%s: no candidate any more: %s", k->path,
+                      *pdk_error_text() ? pdk_error_text() : pdk_status_text(e->failed));
             return cmd_status(e->failed);
         }
         status = k->inside ? cmd_keeper_waits_for_itself(k) : cmd_keeper_gives_up(k, since);

@@ -3,11 +3,13 @@
 #include "say.h"
 #include "wire.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DIGEST_BYTES = 1024 };
@@ -48,6 +50,8 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         {"servers", 's', 0, G_OPTION_ARG_FILENAME, &s->servers, "host:port,…[/chroot]", "SERVERS"},
         {"config", 0, 0, G_OPTION_ARG_FILENAME, &s->config, "read this file, and no other configuration", "FILE"},
         {"digest-file", 0, 0, G_OPTION_ARG_FILENAME, &s->digest_file, "user:password is in FILE", "FILE"},
+        {"accept-unprotected", 0, 0, G_OPTION_ARG_NONE, &s->accept_unprotected,
+         "others may change the directory: it is meant", NULL},
         {"digest-fd", 0, 0, G_OPTION_ARG_INT, &s->digest_fd, "user:password can be read from descriptor N", "N"},
         {"session-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->session_timeout, "of the session; 15", "SECONDS"},
         {"connect-timeout", 0, 0, G_OPTION_ARG_DOUBLE, &s->connect_timeout, "for the first answer; 10", "SECONDS"},
@@ -98,6 +102,22 @@ static void add_entries(GOptionContext *context, cmd_settings *s, unsigned optio
         g_option_context_add_main_entries(context, json, NULL);
 }
 
+/* Opening a pipe waits for its writer. */
+static bool is_pipe(const char *file) {
+    struct stat stat_of;
+    return stat(file, &stat_of) == 0 && S_ISFIFO(stat_of.st_mode);
+}
+
+/* A password is for the servers that it was written for: who asks others must not get it. */
+static void take_digest_file(cmd_settings *s, const char *file, bool own_servers, const char *digest_file) {
+    if (s->digest_file || s->digest_fd >= 0)
+        return;
+    if (own_servers)
+        s->digest_file = g_strdup(digest_file);
+    else
+        cmd_error("%s: its digest-file is for its servers, and is not used for others; give --digest-file", file);
+}
+
 /* A file below a home that is none, or that is not ours to read. */
 static bool is_out_of_reach(const GError *error) {
     static const int codes[] = {G_FILE_ERROR_ACCES, G_FILE_ERROR_PERM, G_FILE_ERROR_NOTDIR, G_FILE_ERROR_LOOP};
@@ -112,6 +132,10 @@ static bool is_out_of_reach(const GError *error) {
 static bool read_config(cmd_settings *s, const char *file, bool asked) {
     g_autoptr(GKeyFile) keys = g_key_file_new();
     g_autoptr(GError) error = NULL;
+    if (is_pipe(file)) {
+        cmd_error("%s: it is a pipe; a configuration is a regular file", file);
+        return false;
+    }
     if (!g_key_file_load_from_file(keys, file, G_KEY_FILE_NONE, &error)) {
         if (!asked && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
             return true;
@@ -123,15 +147,24 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
                       error->message);
         return skipped;
     }
+    g_autofree char *servers = g_key_file_get_string(keys, "paddock", "servers", NULL);
+    bool own_servers = servers && (!s->servers || strcmp(s->servers, servers) == 0);
+    if (!s->servers)
+        s->servers = g_strdup(servers);
     g_auto(GStrv) names = g_key_file_get_keys(keys, "paddock", NULL, NULL);
     for (char **name = names; name && *name; name++) {
         g_autofree char *value = g_key_file_get_string(keys, "paddock", *name, NULL);
         if (strcmp(*name, "servers") == 0) {
-            if (!s->servers)
-                s->servers = g_steal_pointer(&value);
+            continue; /* known already */
         } else if (strcmp(*name, "digest-file") == 0) {
-            if (!s->digest_file && s->digest_fd < 0)
-                s->digest_file = g_steal_pointer(&value);
+            take_digest_file(s, file, own_servers, value);
+        } else if (strcmp(*name, "accept-unprotected") == 0) {
+            g_autoptr(GError) wrong = NULL;
+            s->accept_unprotected |= g_key_file_get_boolean(keys, "paddock", *name, &wrong);
+            if (wrong) {
+                cmd_error("%s: accept-unprotected: true or false is needed", file);
+                return false;
+            }
         } else if (strcmp(*name, "session-timeout") == 0) {
             char *end = NULL;
             double seconds = g_ascii_strtod(value ? value : "", &end);
@@ -148,7 +181,9 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
                 return false;
             }
         } else {
-            cmd_error("%s: unknown key %s; known are servers, digest-file, session-timeout, token-base", file, *name);
+            cmd_error("%s: unknown key %s; known are servers, digest-file, accept-unprotected, "
+                      "session-timeout, token-base",
+                      file, *name);
             return false;
         }
     }
@@ -166,12 +201,28 @@ static bool read_settings(cmd_settings *s) {
     return read_config(s, own, false) && read_config(s, "/etc/paddock.conf", false);
 }
 
+/* A regular file: a pipe would keep us waiting, and has --digest-fd. NULL: errno says why. */
+static FILE *open_secret(const char *path) {
+    struct stat stat_of;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool regular = fd >= 0 && fstat(fd, &stat_of) == 0 && S_ISREG(stat_of.st_mode);
+    if (fd >= 0 && !regular) {
+        close(fd);
+        errno = EINVAL;
+        return NULL;
+    }
+    if (regular && (stat_of.st_mode & (S_IROTH | S_IWOTH)))
+        cmd_error("warning: %s: others may %s it; chmod o-rw it, and change the password", path,
+                  stat_of.st_mode & S_IWOTH ? "write" : "read");
+    return fd >= 0 ? fdopen(fd, "r") : NULL;
+}
+
 static bool read_digest(cmd_settings *s) {
     char text[DIGEST_BYTES + 2];
     size_t length = 0;
     FILE *file = NULL;
     if (s->digest_file)
-        file = fopen(s->digest_file, "re");
+        file = open_secret(s->digest_file);
     else if (s->digest_fd >= 0)
         file = fdopen(s->digest_fd, "r");
     else
@@ -186,7 +237,10 @@ static bool read_digest(cmd_settings *s) {
     if (good)
         s->digest = g_strdup(text);
     else if (s->digest_file)
-        cmd_error("%s: no credentials can be read; it holds one line, user:password", s->digest_file);
+        cmd_error(
+            "%s: no credentials can be read; it is a regular file of one line, user:password (--digest-fd reads a "
+            "pipe)",
+            s->digest_file);
     else
         cmd_error("--digest-fd %d: no credentials can be read; it gives one line, user:password", s->digest_fd);
     explicit_bzero(text, sizeof text);
@@ -315,6 +369,7 @@ pdk_session_options cmd_settings_session(const cmd_settings *settings) {
     options.digest = settings->digest;
     options.label = settings->label;
     options.token_base = settings->token_base;
+    options.accept_unprotected = settings->accept_unprotected;
     options.log_level = settings->verbose ? PDK_LOG_INFO : PDK_LOG_ERROR;
     options.on_log = on_log;
     return options;

@@ -84,6 +84,11 @@ static int fail(cmd_wire *w, const char *what) {
     return CMD_WIRE_BROKEN;
 }
 
+static int hung_up(cmd_wire *w, const char *what) {
+    w->hung_up = true;
+    return fail(w, what);
+}
+
 /* Until the socket is ready, or the moment is over. */
 static bool await(const cmd_wire *w, short events, int64_t deadline) {
     struct pollfd wait = {.fd = w->socket, .events = events};
@@ -96,6 +101,8 @@ static int flush(cmd_wire *w, int64_t deadline) {
         ssize_t sent = send(w->socket, w->out->data, w->out->len, MSG_NOSIGNAL);
         if (sent >= 0)
             g_byte_array_remove_range(w->out, 0, (guint)sent);
+        else if (errno == EPIPE || errno == ECONNRESET)
+            return hung_up(w, g_strerror(errno));
         else if (errno != EAGAIN && errno != EINTR)
             return fail(w, g_strerror(errno));
         else if (!await(w, POLLOUT, deadline))
@@ -108,10 +115,12 @@ static int receive(cmd_wire *w, guint8 *bytes, gsize size, int64_t deadline) {
     while (size) {
         ssize_t got = recv(w->socket, bytes, size, 0);
         if (got == 0)
-            return fail(w, "the server has hung up; it may not serve yet, or have no quorum");
+            return hung_up(w, "the server has hung up; it may not serve yet, or have no quorum");
         if (got > 0) {
             bytes += got;
             size -= (gsize)got;
+        } else if (errno == ECONNRESET) {
+            return hung_up(w, g_strerror(errno));
         } else if (errno != EAGAIN && errno != EINTR) {
             return fail(w, g_strerror(errno));
         } else if (!await(w, POLLIN, deadline)) {
@@ -163,7 +172,9 @@ static int answer(cmd_wire *w, int32_t xid) {
         w->error = g_strdup_printf("ZooKeeper answers %d%s", code,
                                    code == CMD_WIRE_NONODE   ? ", there is no such node"
                                    : code == CMD_WIRE_NOAUTH ? ", an access control list forbids it"
-                                                             : "");
+                                   : code == CMD_WIRE_DEMANDS_AUTH
+                                       ? ", the servers demand authentication (enforce.auth.schemes)"
+                                       : "");
     }
     return code == CMD_WIRE_BROKEN ? fail(w, "ZooKeeper answers a system error") : code;
 }

@@ -44,11 +44,18 @@ typedef struct {
     int32_t xid, answered;
     const char *chroot;
     GByteArray *in, *out;
-    gsize at; /* in `in`: what is read next */
+    gsize at;     /* in `in`: what is read next */
+    bool hung_up; /* the server ended the connection */
     char *error;
 } cmd_wire;
 
-enum { CMD_WIRE_OK = 0, CMD_WIRE_BROKEN = -1, CMD_WIRE_NONODE = -101, CMD_WIRE_NOAUTH = -102 };
+enum {
+    CMD_WIRE_OK = 0,
+    CMD_WIRE_BROKEN = -1,
+    CMD_WIRE_NONODE = -101,
+    CMD_WIRE_NOAUTH = -102,
+    CMD_WIRE_DEMANDS_AUTH = -124
+};
 
 enum { CMD_WIRE_MS = 10000 }; /* for one answer */
 

@@ -136,6 +136,8 @@ static void fail(struct pdk__candidacy *c, pdk_status status) {
     pdk__unlock(c->queue->s);
     if (!ours)
         return;
+    if (leftovers.claim && leftovers.claim->why)
+        pdk__fail(status, "%s: %s", c->queue->dir, leftovers.claim->why);
     if (c->calls.failed)
         c->calls.failed(status, c->calls.user);
     clean_up(c, &leftovers);

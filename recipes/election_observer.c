@@ -19,6 +19,7 @@
 #include "session/close.h"
 #include "session/live_query.h"
 #include "session/ops.h"
+#include "session/protect.h"
 #include "session/tokens.h"
 #include "session/watches.h"
 
@@ -44,6 +45,7 @@ struct observation {
     bool told, telling;   /* at least once; the callback runs */
     bool listing_watched; /* the list under way leaves a watch */
     bool reading_watched; /* and so does the reading */
+    bool warned;          /* the log says that strangers may forge what it reads */
     bool polling;         /* nothing is watched: only the alarm makes it look */
 };
 
@@ -245,8 +247,7 @@ static void found_nothing(struct observation *observation) {
 
 static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct observation *observation = user;
-    (void)s;
-    enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
+    enum pdk__result result = pdk__protect_listed(s, observation->dir, reply, &observation->warned);
     const char *first = result == PDK__OK ? first_of(observation, reply) : NULL;
     if (result != PDK__OK && observation->listing_watched)
         watch_children(observation, false);
@@ -265,7 +266,11 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
 
 static bool list(struct observation *observation, bool watch) {
     observation->listing_watched = watch;
-    return send(observation, (struct pdk__request){.kind = PDK__OP_LIST, .path = observation->dir, .watch = watch},
+    return send(observation,
+                (struct pdk__request){.kind = PDK__OP_LIST,
+                                      .path = observation->dir,
+                                      .watch = watch,
+                                      .stat = pdk__protect_looks(observation->query.s)},
                 on_listed);
 }
 

@@ -14,6 +14,7 @@
  */
 #include "core/view.h"
 #include "group_watch.h"
+#include "session/protect.h"
 #include "session/watches.h"
 
 #include <assert.h>
@@ -124,7 +125,7 @@ static void pump(struct pdk__watching *w) {
 
 static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__watching *w = user;
-    enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
+    enum pdk__result result = pdk__protect_listed(s, w->dir, reply, &w->warned);
     w->listing = false;
     if (result != PDK__OK) {
         pdk__live_query_unset(&w->query, w->key);
@@ -156,7 +157,8 @@ static bool list(struct pdk__watching *w) {
     w->relist = false;
     w->listed_at = pdk__now(w->query.s);
     w->list_watched = pdk__live_query_watch(&w->query, w->key);
-    struct pdk__request request = {.kind = PDK__OP_LIST, .path = w->dir, .watch = w->list_watched};
+    struct pdk__request request = {
+        .kind = PDK__OP_LIST, .path = w->dir, .watch = w->list_watched, .stat = pdk__protect_looks(w->query.s)};
     bool sent = send(w, request, on_listed, w);
     if (!sent) {
         pdk__live_query_unset(&w->query, w->key);

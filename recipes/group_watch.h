@@ -32,7 +32,7 @@ struct pdk__watching {
     bool relist;         /* the directory may have changed */
     bool listing;        /* a list is under way: nodes come and go with its answer, so none is read */
     bool proven;         /* what this handle shows is not older than what was told */
-    bool list_watched, unlisted, refused, failed;
+    bool list_watched, unlisted, refused, failed, warned;
     GPtrArray *ready; /* the records of the view that is due; NULL: none is */
     bool ready_exact, due, telling;
     pdk_group_fn fn;

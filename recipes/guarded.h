@@ -28,6 +28,7 @@ struct pdk__guarded_call {
     int64_t deadline;
     enum pdk__result result; /* of the last request that was answered, and ZooKeeper's code */
     int code;
+    bool unprotected; /* strangers may change the node: the thread's error text says how */
 };
 
 /* One request, and its answer. */
@@ -36,6 +37,7 @@ struct pdk__guarded_question {
     enum pdk__result result;
     int code;
     struct pdk__guarded_node node; /* of a GET */
+    struct pdk__reply stat;        /* the same: without what it points to */
     GBytes *data;
 };
 

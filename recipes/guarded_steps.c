@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/paths.h"
 #include "session/blocking.h"
+#include "session/protect.h"
 #include "zk/errors.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply
     }
     q->result = reply->result;
     q->code = reply->code;
+    q->stat = (struct pdk__reply){.result = reply->result, .token = reply->token, .acl_version = reply->acl_version};
     if (reply->result == PDK__OK && reply->token > 0) {
         q->node = (struct pdk__guarded_node){.exists = true, .version = reply->version, .czxid = reply->token};
         q->node.guarded = reply->data && pdk__stamp_read(reply->data, reply->data_size, &q->node.stamp);
@@ -105,14 +107,42 @@ static enum pdk__result create(struct pdk__guarded_call *c) {
     return result == PDK__NO_NODE ? make_parents(c) : result;
 }
 
+/* What strangers may write is not believed. OK; NOT_NOW: the lists are asked for, so read again; UNKNOWN; NOT_ALLOWED. */
+static enum pdk__result check_protection(struct pdk__guarded_call *c, const struct pdk__guarded_question *q) {
+    char *words = NULL;
+    switch (pdk__protect_judge_record(c->g->s, c->g->path, &q->stat, c->g->hold->node, &words)) {
+    case PDK__PROTECTED:
+        return PDK__OK;
+    case PDK__PROTECTION_ASKED:
+        return PDK__NOT_NOW;
+    case PDK__PROTECTION_UNKNOWN:
+        return PDK__UNKNOWN;
+    case PDK__UNPROTECTED:
+        break;
+    }
+    pdk__fail(PDK_UNPROTECTED, "%s: %s: %s", c->name, c->g->path, words);
+    g_free(words);
+    c->unprotected = true;
+    return PDK__NOT_ALLOWED;
+}
+
 static enum pdk__result read_node(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
+    pdk__protect_look_at_record(g->s, g->path);
     struct pdk__guarded_question *q = pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_GET, .path = g->path});
     bool executed = q && (q->result == PDK__OK || q->result == PDK__NO_NODE);
     if (!executed) {
         enum pdk__result result = result_of(q);
         pdk__guarded_answered(&g->machine, result);
         return result;
+    }
+    enum pdk__result protection = check_protection(c, q);
+    if (protection != PDK__OK) {
+        pdk__query_unref(&q->base);
+        if (protection == PDK__NOT_NOW)
+            return PDK__OK; /* the machine still wants to read */
+        pdk__guarded_answered(&g->machine, protection);
+        return protection;
     }
     g_clear_pointer(&g->seen, g_bytes_unref);
     g->seen = q->data ? g_bytes_ref(q->data) : NULL;
@@ -160,6 +190,8 @@ pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
         return pdk__fail(g->hold->released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", c->name, g->path,
                          g->hold->released ? "the hold was released"
                                            : "the hold is lost or was downgraded, or another came after it");
+    if (end == PDK__GUARDED_DENIED && c->unprotected)
+        return PDK_UNPROTECTED;
     if (end == PDK__GUARDED_DENIED)
         return pdk__fail(c->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
                          "%s: %s: the server refuses it: %s", c->name, g->path, pdk__zk_code_name(c->code));

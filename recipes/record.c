@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "session/blocking.h"
+#include "session/protect.h"
 #include "session/query.h"
 #include "session/tokens.h"
 #include "zk/errors.h"
@@ -17,6 +18,7 @@ struct question {
     enum pdk__result result;      /* of the record's request */
     struct pdk__record_node node; /* of a GET */
     struct pdk__record_node own;  /* the lock node */
+    struct pdk__reply stat;       /* of the record: without what it points to */
     GBytes *next;                 /* what is written after it */
 };
 
@@ -46,6 +48,8 @@ static void on_record(pdk_session *s, void *user, const struct pdk__reply *reply
     struct question *q = user;
     if (reply) {
         q->result = reply->result;
+        q->stat =
+            (struct pdk__reply){.result = reply->result, .token = reply->token, .acl_version = reply->acl_version};
         q->node.code = reply->code;
         take_stat(s, &q->node, reply);
         q->node.data = g_bytes_new(reply->data, reply->data ? reply->data_size : 0);
@@ -132,10 +136,26 @@ static pdk_status edit(struct step *step, struct question *q) {
 
 static void drop_question(void *q) { pdk__query_unref(q); }
 
+/* What strangers may write is not believed. UNAVAILABLE: the lists are asked for, and it is looked again. */
+static pdk_status check_protection(struct step *step, const struct question *q) {
+    struct pdk__record_call *c = step->c;
+    char *words = NULL;
+    enum pdk__protection protection = pdk__protect_judge_record(c->hold->s, c->path, &q->stat, c->hold->node, &words);
+    pdk_status status = PDK_OK;
+    if (protection == PDK__UNPROTECTED)
+        status = pdk__fail(PDK_UNPROTECTED, "%s: %s: %s", c->name, c->path, words);
+    else if (protection != PDK__PROTECTED)
+        status = PDK_UNAVAILABLE;
+    step->soon = protection == PDK__PROTECTION_ASKED;
+    g_free(words);
+    return status;
+}
+
 static pdk_status look(struct step *step) {
     struct pdk__record_call *c = step->c;
     pdk_session *s = c->hold->s;
     struct question *q = question_new(s);
+    pdk__protect_look_at_record(s, c->path);
     pdk__query_send(&q->base, PDK__OP_GET, c->path, on_record, q);
     pdk__query_send(&q->base, PDK__OP_STAT, c->hold->node, on_own, q);
     pdk_status status = pdk__query_wait(&q->base, c->deadline);
@@ -147,7 +167,9 @@ static pdk_status look(struct step *step) {
         status = pdk__fail(PDK_LOST, "%s: %s: the lock node is gone", c->name, c->path);
     else if (status == PDK_OK && has_ended(c->hold))
         status = ended_how(c);
-    else if (status == PDK_OK && !q->node.exists)
+    if (status == PDK_OK)
+        status = check_protection(step, q);
+    if (status == PDK_OK && !q->node.exists)
         status = write_once(step, (struct pdk__request){.kind = PDK__OP_MKDIR});
     else if (status == PDK_OK && q->node.version < 0)
         status =

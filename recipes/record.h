@@ -40,7 +40,7 @@ struct pdk__record_call {
 };
 
 /* Change the record. Blocks. Not under the monitor. OK: the hold was valid after the last answer, unless `ends`.
- * LOST, NOT_HELD, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, the session's end; with words. */
+ * LOST, NOT_HELD, UNAVAILABLE, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, the session's end; with words. */
 pdk_status pdk__record_change(struct pdk__record_call *c);
 
 /* One node, read within a pdk__query_run: its stat and a copy of its data. Under the monitor. */

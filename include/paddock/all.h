@@ -150,6 +150,7 @@ PDK_API pdk_status pdk_all_options_init(pdk_all_options *options, size_t size);
  *   PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
  *                      another lock_delay_ms
  *   PDK_NO_PERMISSION  an access control list forbids what one of the rights needs
+ *   PDK_UNPROTECTED    strangers may change one of the directories: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
  *                      is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
@@ -186,7 +187,7 @@ PDK_API pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_
  *               pdk_claim_on_queued answers PDK_UNSUPPORTED for it.
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
- *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the
+ *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the
  *                reasons above
  *   PDK_CLOSED   one of the sessions is closed; where fewer than all are needed: as above
  *   PDK_AUTH     one of the sessions has ended, since the server refused the credentials; likewise

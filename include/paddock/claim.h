@@ -29,6 +29,7 @@ typedef struct pdk_claim pdk_claim;
  *           PDK_CANCELED       pdk_claim_cancel, or the last unref of the recipe object
  *           PDK_NO_PERMISSION  an access control list forbids to create or list the directory,
  *                              or to create a node in it
+ *           PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
  *           PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral,
  *                              or a quota is used up
  *           PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of

@@ -98,10 +98,11 @@ typedef struct pdk_election_callbacks {
      *             the node may not be read.
      *   token     of the leader; 0 when nobody leads */
     void (*leader)(const char *identity, int64_t token, void *user);
-    /* It cannot be a candidate any more: it has left. The program removes the cause and joins
-     * again.
+    /* It cannot be a candidate any more: it has left. pdk_error_text says why. The program removes the
+     * cause and joins again.
      *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to
      *                      create a node in it
+     *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
      *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
      *                      quota is used up
      *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of

@@ -65,6 +65,7 @@ typedef struct pdk_member_callbacks {
     /* It cannot be a member any more: it has left. The program removes the cause and joins again.
      *   PDK_NO_PERMISSION  an access control list forbids to create the directory, to create a node in it, or to list it where
      *                      that is needed: after an answer was lost
+     *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
      *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a quota is used up
      *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths in the session; 100,000 children in the
      *                      directory, where it has to be listed: after an answer was lost

@@ -25,6 +25,7 @@
  *   PDK_UNAVAILABLE    not confirmed in time. A write may have been executed. The next call finds
  *                      out first
  *   PDK_NO_PERMISSION  an access control list forbids it
+ *   PDK_UNPROTECTED    pdk_guarded_open: strangers may change it, or what it is in: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses it, such as a quota; the error text has its code
  *   PDK_LIMIT          the payload is too large, or the znode was written 2,147,483,647 times
  *   PDK_WRONG_THREAD   called from a callback

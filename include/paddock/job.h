@@ -152,6 +152,7 @@ PDK_API void pdk_job_unref(pdk_job *job);
  *   PDK_DAMAGED        the znode of the record has something else; the error text says where
  *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a node
  *   PDK_NO_PERMISSION  an access control list forbids it
+ *   PDK_UNPROTECTED    strangers may change the lock's directory, the record or what it is in: access.h, "What exists"
  *   PDK_LIMIT          a limit of the session is reached, as for a lock; or the versions of the record are used up
  *   PDK_MISMATCH       <path>/lock has a lock-delay, by a node "delay" below it
  *   PDK_EXHAUSTED      the sequence numbers of the lock are used up
@@ -177,7 +178,7 @@ PDK_API pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **ho
  *   PDK_REPLACED       somebody without the lock has written or deleted the record
  *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
  *   PDK_LIMIT          the versions of the record are used up
- *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
+ *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_UNPROTECTED, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
  *                      as for pdk_job_begin
  *   PDK_INVALID        job or hold is NULL, hold is of something else, outcome is negative, or timeout_ms is negative and not
  *                      PDK_FOREVER */

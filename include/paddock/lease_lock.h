@@ -92,6 +92,7 @@ PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
  *   PDK_DAMAGED        the znode of the record has something else
  *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a node
  *   PDK_NO_PERMISSION  an access control list forbids it
+ *   PDK_UNPROTECTED    strangers may change the lock's directory, the record or what it is in: access.h, "What exists"
  *   PDK_LIMIT          a limit of the session is reached, as for a lock; or the versions of the record are used up
  *   PDK_MISMATCH       <path>/lock has a lock-delay, by a node "delay" below it
  *   PDK_EXHAUSTED      the sequence numbers of the lock are used up
@@ -114,7 +115,7 @@ PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_
  *   PDK_REPLACED       somebody without the lock has written or deleted the record
  *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
  *   PDK_LIMIT          the versions of the record are used up
- *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
+ *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_UNPROTECTED, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
  *                      as for pdk_lease_lock_acquire
  *   PDK_INVALID        lock or hold is NULL, hold is of something else, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t timeout_ms);

@@ -98,6 +98,7 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *                      interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
  *                      a node in it
+ *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
  *                      quota is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
@@ -127,7 +128,7 @@ PDK_API pdk_status pdk_rwlock_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_ho
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
- *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
  *                listed above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials

@@ -107,6 +107,7 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *                      was interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list one of the directories, to
  *                      create a node in it, or to read the number of permits
+ *   PDK_UNPROTECTED    strangers may change one of them: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
  *                      is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
@@ -135,7 +136,7 @@ PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
- *                NO_PERMISSION, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
  *                above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials

@@ -185,8 +185,12 @@ typedef struct pdk_session_options {
     /* A file that has what digest would have, in one line: a regular file. It is read once, by
      * pdk_session_open. Default NULL. Not together with digest. */
     const char *digest_file;
-    /* The same for tls, of at most 16 KiB. Default NULL. Not together with tls. */
+    /* The same for tls, of at most 16 KiB. Default NULL. Not together with tls. Of a file that others
+     * may read or write, this one or digest_file, the log has a warning. */
     const char *tls_file;
+    /* 1: directories and records that exist are relied upon whatever their access control lists say.
+     * Default 0; 0 or 1. See access.h, "What exists". */
+    int32_t accept_unprotected;
 } pdk_session_options;
 
 #define PDK_SESSION_OPTIONS_INIT                                                                   \
@@ -216,7 +220,8 @@ typedef struct pdk_session_options {
      0,                                                                                            \
      NULL,                                                                                         \
      NULL,                                                                                         \
-     NULL}
+     NULL,                                                                                         \
+     0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller

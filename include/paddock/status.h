@@ -45,7 +45,8 @@ PDK_BEGIN_DECLS
     X(EXISTS, 25, "the guarded znode has a payload already")                                       \
     X(REPLACED, 26, "the guarded znode was changed by somebody without the hold")                  \
     X(GONE, 27, "no such znode stands there, or not any more")                                     \
-    X(SKIPPED, 28, "the job has run, or runs, or may not run yet")
+    X(SKIPPED, 28, "the job has run, or runs, or may not run yet")                                 \
+    X(UNPROTECTED, 29, "others than the session allows may change what it would rely on")
 
 typedef enum pdk_status {
 #define PDK_STATUS_ENUM(name, value, text) PDK_##name = value,

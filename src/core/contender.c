@@ -88,6 +88,8 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
 /* The list shows our node: it is granted, waits for the lease, or is behind another contender. */
 static void decide(struct pdk__contender *c, const struct pdk__event *e) {
     const struct pdk__view *view = e->view;
+    if (e->unprotected)
+        fail(c, PDK_UNPROTECTED);
     if (view->delays && !c->delays)
         fail(c, PDK_MISMATCH);
     c->listed = true;
@@ -146,6 +148,8 @@ static void listed(struct pdk__contender *c, const struct pdk__event *e) {
 static void looked(struct pdk__contender *c, const struct pdk__event *e) {
     if (e->result == PDK__OK && e->view->beyond_limits) {
         fail(c, PDK_LIMIT);
+    } else if (e->result == PDK__OK && e->unprotected) {
+        fail(c, PDK_UNPROTECTED);
     } else if (e->result == PDK__OK && e->view->delays && !c->delays) {
         fail(c, PDK_MISMATCH);
     } else if (e->result == PDK__OK && e->view->blocker[0] != '\0' && e->never_waits) {

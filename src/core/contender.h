@@ -119,6 +119,7 @@ struct pdk__event {
     int64_t least_token;          /* CREATED, STATTED: a smaller one means that the servers went back */
     bool ours;                    /* STATTED: ephemeralOwner is our session */
     bool fresh;                   /* LISTED: the lease, as it stands now, allows a grant */
+    bool unprotected;             /* LISTED with OK: strangers may change the directory */
     bool never_waits;             /* LISTED: no claim wants to wait behind another contender */
     const struct pdk__view *view; /* LISTED with OK */
 };

@@ -10,6 +10,7 @@
 #include "session/entries.h"
 #include "session/lists.h"
 #include "session/path_stats.h"
+#include "session/protect.h"
 #include "session/supervise.h"
 #include "session/watches.h"
 
@@ -51,6 +52,7 @@ void pdk__session_free(pdk_session *s) {
     g_free(s->identity);
     pdk__credentials_free(&s->credentials);
     pdk__access_free(&s->access);
+    pdk__protect_free(s);
     g_free(s->servers);
     g_free(s->trouble_text);
     pdk__monitor_clear(&s->monitor);

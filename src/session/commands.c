@@ -5,6 +5,7 @@
 #include "session/entries.h"
 #include "session/lists.h"
 #include "session/ops.h"
+#include "session/protect.h"
 #include "session/renew.h"
 #include "session/tokens.h"
 #include "session/watches.h"
@@ -48,9 +49,17 @@ static bool send_one(struct pdk__entry *entry, enum pdk__op_kind kind, const cha
 static bool is_wanted(void *user) { return !((const struct pdk__entry *)user)->c.leaving; }
 
 /* Whom nobody blocks needs no list to be admitted: the answer to its create says that its node is there. Only a create that is
- * repeated may have an older one's node beside it, which a list shows. */
+ * repeated may have an older one's node beside it, which a list shows. And only a list shows in which directory it stands. */
 static bool needs_no_list(const struct pdk__entry *entry) {
-    return entry->rule.blocks == pdk__blocks_never && entry->create == 0;
+    return entry->rule.blocks == pdk__blocks_never && entry->create == 0 && !pdk__protect_looks(entry->s);
+}
+
+/* The first of a command. What the directory's own list lets others do is asked ahead of it, unless that is known. */
+static void want_first_list(struct pdk__entry *entry) {
+    entry->list_unsent = false;
+    if (pdk__protect_looks(entry->s))
+        pdk__protect_look_ahead(entry->s, entry->dir);
+    pdk__lists_want(entry, false);
 }
 
 /* The list goes out behind the create. */
@@ -58,17 +67,13 @@ static void on_create_sent(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
     entry->alone = needs_no_list(entry);
     entry->create = s->requests;
-    if (entry->alone)
-        return;
-    entry->list_unsent = false;
-    pdk__lists_want(entry, false);
+    if (!entry->alone)
+        want_first_list(entry);
 }
 
 static void on_sync_sent(pdk_session *s, void *user) {
-    struct pdk__entry *entry = user;
     (void)s;
-    entry->list_unsent = false;
-    pdk__lists_want(entry, false);
+    want_first_list(user);
 }
 
 static void poll_after(struct pdk__entry *entry, int64_t ns) {
@@ -195,10 +200,34 @@ static void make_view(struct pdk__view *view, const struct pdk__entry *entry, co
         pdk__view_of(view, children, reply->children_count, &viewer);
 }
 
+/* true: it is listed again, behind the directory's access control list, and hears of that list alone. */
+static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *reply, struct pdk__event *event) {
+    pdk_session *s = entry->s;
+    bool in = entry->c.phase == PDK__IN, looks = entry->c.doing == PDK__DO_LOOK;
+    if (reply->result != PDK__OK || entry->c.leaving || !(in || looks) || !pdk__protect_looks(s))
+        return false;
+    switch (pdk__protect_judge(s, entry->dir, reply->token, reply->acl_version, in ? entry->own_path : NULL)) {
+    case PDK__PROTECTION_ASKED:
+        pdk__lists_want(entry, false);
+        return true;
+    case PDK__PROTECTION_UNKNOWN:
+        event->result = PDK__NOT_NOW;
+        break;
+    case PDK__UNPROTECTED:
+        event->unprotected = true;
+        break;
+    case PDK__PROTECTED:
+        break;
+    }
+    return false;
+}
+
 void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply, const struct pdk__child *children) {
     pdk_session *s = entry->s;
     struct pdk__view view;
     struct pdk__event event = {.type = PDK__LISTED, .result = reply->result, .view = &view};
+    if (looks_at_access(entry, reply, &event))
+        return;
     event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));
     if (entry->c.doing == PDK__DO_PROVE) /* answers come in order: the barrier's has come by now, if it has one */
         pdk__entry_step(entry, &(struct pdk__event){.type = PDK__PROVED,

@@ -38,9 +38,9 @@ static ssize_t read_all(int fd, char *buffer, size_t size) {
 }
 
 /* A pipe or a device could keep the caller waiting, so none is read. -1: errno tells. */
-static ssize_t read_file(const char *path, char *buffer, size_t size) {
+static ssize_t read_file(const char *path, char *buffer, size_t size, mode_t *mode) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat stat;
+    struct stat stat = {0};
     ssize_t length = -1;
     if (fd < 0)
         return -1;
@@ -48,6 +48,7 @@ static ssize_t read_file(const char *path, char *buffer, size_t size) {
         length = read_all(fd, buffer, size);
     else
         errno = EINVAL;
+    *mode = stat.st_mode;
     int why = errno;
     close(fd);
     errno = why;
@@ -55,10 +56,11 @@ static ssize_t read_file(const char *path, char *buffer, size_t size) {
 }
 
 /* Its one line, without its end. There is room for a byte more than the longest one: so whatever follows that is seen. */
-static pdk_status take_file(const struct secret *secret, char **out) {
+static pdk_status take_file(const struct secret *secret, char **out, char **warning) {
     size_t size = secret->most + sizeof "\r\n" + 1;
     char *line = g_malloc0(size);
-    ssize_t end = read_file(secret->file, line, size - 1);
+    mode_t mode = 0;
+    ssize_t end = read_file(secret->file, line, size - 1, &mode);
     pdk_status status = PDK_OK;
     if (end > 0 && line[end - 1] == '\n')
         line[--end] = 0;
@@ -72,16 +74,19 @@ static pdk_status take_file(const struct secret *secret, char **out) {
                            secret->file, secret->most);
     else
         *out = g_strdup(line);
+    if (status == PDK_OK && (mode & (S_IROTH | S_IWOTH)) && !*warning)
+        *warning = g_strdup_printf("options: %s_file: %s: others may %s it; chmod o-rw it, and change the secret",
+                                   secret->name, secret->file, mode & S_IWOTH ? "write" : "read");
     explicit_bzero(line, size);
     g_free(line);
     return status;
 }
 
-static pdk_status take(const struct secret *secret, char **out) {
+static pdk_status take(const struct secret *secret, char **out, char **warning) {
     if (secret->text && secret->file)
         return pdk__fail(PDK_INVALID, "options: %s and %s_file: set one of them", secret->name, secret->name);
     if (secret->file)
-        return take_file(secret, out);
+        return take_file(secret, out, warning);
     *out = g_strdup(secret->text);
     return PDK_OK;
 }
@@ -99,10 +104,10 @@ static pdk_status check(const struct pdk__credentials *c) {
 pdk_status pdk__credentials_take(pdk_session_options *options, struct pdk__credentials *out) {
     struct secret digest = {"digest", options->digest, options->digest_file, DIGEST_MAX};
     struct secret tls = {"tls", options->tls, options->tls_file, TLS_MAX};
-    *out = (struct pdk__credentials){NULL, NULL};
-    pdk_status status = take(&digest, &out->digest);
+    *out = (struct pdk__credentials){NULL, NULL, NULL};
+    pdk_status status = take(&digest, &out->digest, &out->warning);
     if (status == PDK_OK)
-        status = take(&tls, &out->tls);
+        status = take(&tls, &out->tls, &out->warning);
     if (status == PDK_OK)
         status = check(out);
     options->digest = out->digest;
@@ -113,5 +118,6 @@ pdk_status pdk__credentials_take(pdk_session_options *options, struct pdk__crede
 void pdk__credentials_free(struct pdk__credentials *credentials) {
     wipe(credentials->digest);
     wipe(credentials->tls);
-    *credentials = (struct pdk__credentials){NULL, NULL};
+    g_free(credentials->warning);
+    *credentials = (struct pdk__credentials){NULL, NULL, NULL};
 }

@@ -6,6 +6,7 @@
 
 struct pdk__credentials {
     char *digest, *tls; /* or NULL */
+    char *warning;      /* of a file of secrets that others may read or write; or NULL */
 };
 
 /* Copies them, out of the files that the options name. `options` point to the copies then. pdk__credentials_free, also

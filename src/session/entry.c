@@ -4,6 +4,7 @@
 #include "session/asks.h"
 #include "session/commands.h"
 #include "session/entries.h"
+#include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
 #include "session/tokens.h"
@@ -216,6 +217,8 @@ char *pdk__entry_failure(const struct pdk__entry *entry) {
     const char *why = pdk_status_text(entry->c.failure);
     if (entry->c.failure == PDK_LIMIT)
         return g_strdup(entry->limit ? entry->limit : PDK__CHILDREN_LIMIT);
+    if (entry->c.failure == PDK_UNPROTECTED)
+        return pdk__protect_words(entry->s, entry->dir);
     if (entry->c.failure == PDK_MISMATCH)
         return g_strdup(PDK__DELAY_MISMATCH);
     if (entry->c.failure == PDK_REWOUND)

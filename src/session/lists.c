@@ -4,6 +4,7 @@
 #include "session/chores.h"
 #include "session/commands.h"
 #include "session/ops.h"
+#include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
 
@@ -133,7 +134,7 @@ static bool send_list(pdk_session *s, struct directory *d) {
     if (d->renew && !pdk__lease_fresh(&s->lease, pdk__now(s)))
         pdk__renew_ahead(s);
     *list = (struct list){d->path, d->waiting};
-    struct pdk__request request = {.kind = PDK__OP_LIST, .path = d->path};
+    struct pdk__request request = {.kind = PDK__OP_LIST, .path = d->path, .stat = pdk__protect_looks(s)};
     if (!pdk__send_now(s, PDK__LANE_OTHERS, request, on_listed, list)) {
         g_free(list);
         return false;

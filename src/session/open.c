@@ -11,6 +11,7 @@
 #include "session/ops.h"
 #include "session/options.h"
 #include "session/path_stats.h"
+#include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
 #include "session/threads.h"
@@ -54,6 +55,7 @@ static pdk_status check_numbers(const pdk_session_options *o) {
         {"stats_paths", o->stats_paths, 0, 1000},
         {"token_base", o->token_base, 0, PDK__TOKEN_BASE_MAX},
         {"access", o->access, PDK_ACCESS_DEFAULT, PDK_ACCESS_LIST},
+        {"accept_unprotected", o->accept_unprotected, 0, 1},
     };
     pdk_status status = PDK_OK;
     for (size_t i = 0; i < G_N_ELEMENTS(ranges) && status == PDK_OK; i++)
@@ -127,6 +129,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__credentials c
     pdk__watches_init(s);
     pdk__window_init(&s->window);
     pdk__lists_init(s);
+    pdk__protect_init(s);
     pdk__renew_init(s);
     pdk__silence_init(s);
     pdk__stats_init(&s->stats);
@@ -165,7 +168,7 @@ static pdk_status await_connection(pdk_session *s) {
 pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given,
                               const struct pdk__platform *platform, pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
-    struct pdk__credentials credentials = {NULL, NULL};
+    struct pdk__credentials credentials = {NULL, NULL, NULL};
     struct pdk__hosts *hosts;
     pdk_status status = pdk__options_read("options", given, &options, sizeof options, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK)
@@ -191,6 +194,8 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
     status = pdk__outbox_init(s, &options);
     if (status == PDK_OK)
         status = s->platform->start(s);
+    if (status == PDK_OK && s->credentials.warning)
+        pdk__log(s, PDK_LOG_WARN, "%s", s->credentials.warning);
     if (status == PDK_OK)
         *out = s;
     else

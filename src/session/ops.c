@@ -3,6 +3,7 @@
 #include "base/probe.h"
 #include "session/chores.h"
 #include "session/lists.h"
+#include "session/protect.h"
 #include "session/renew.h"
 #include "session/tokens.h"
 #include "zk/request.h"
@@ -136,6 +137,7 @@ void pdk__ops_reset(pdk_session *s) {
         }
     }
     pdk__lists_reset(s);
+    pdk__protect_reset(s);
 }
 
 /* Does the answer prove that a quorum committed something of our session? Failed creates, deletes and sets prove

@@ -123,6 +123,11 @@ struct pdk_session {
         char *path;       /* whom it was about */
         GHashTable *gone; /* paths of nodes that the leader has said to be gone */
     } asks;               /* asks.c */
+    struct {
+        GHashTable *looks;         /* by path: the lists that were looked at */
+        struct pdk__acl own;       /* the session's identities, as the server writes them */
+        bool own_asked, own_known; /* asked: its answer is awaited */
+    } protection;                  /* protect.c */
 
     GQueue chores; /* chores.c */
     struct pdk__alarm chores_alarm;

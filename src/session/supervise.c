@@ -223,7 +223,10 @@ static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int6
         } else if (state == PDK__ZK_EXPIRED) {
             begin_anew(s);
         } else {
-            pdk__session_end(s, PDK_AUTH, "the server refused the credentials; check the digest option");
+            pdk__session_end(s, PDK_AUTH,
+                             "the server refused the credentials, or demands others; check the digest option, and "
+                             "enforce.auth.schemes of "
+                             "the servers");
             retire(s);
         }
     }

@@ -28,7 +28,8 @@ enum pdk__op_kind {
     PDK__OP_STAT,  /* reply: stat */
     PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */
     PDK__OP_DELETE,
-    PDK__OP_SET,  /* the node's data, whatever its version unless `versioned` */
+    PDK__OP_SET, /* the node's data, whatever its version unless `versioned` */
+    PDK__OP_ACL, /* who may do what with a node; reply: token, acl_version, acl. It takes reading, or administering, the node */
     PDK__OP_SYNC, /* what the session reads after it is as of now or later; but a deposed leader's own view may be old */
 };
 
@@ -40,6 +41,7 @@ struct pdk__request {
     bool container;   /* MKDIR: the server removes it when it is empty again; persistent where it cannot */
     bool named;       /* CREATE: path is the whole name; NODE_EXISTS when it is taken */
     bool watch;       /* LIST */
+    bool stat;        /* LIST: the reply has the directory's token and acl_version */
     bool versioned;   /* SET: BAD_VERSION unless `version` is the node's */
     int32_t version;
     size_t data_size; /* of data that is not text; 0: it is text */
@@ -48,18 +50,21 @@ struct pdk__request {
 struct pdk__reply {
     uint64_t tag;
     enum pdk__result result;
-    int code;         /* ZooKeeper's, for words */
-    const char *name; /* CREATE: the node's name without its directory */
-    int64_t token;    /* CREATE, GET, STAT: czxid */
-    int64_t zxid;     /* the newest transaction that the answer's stat tells, or 0 */
-    int64_t owner;    /* GET, STAT: ephemeralOwner */
-    int32_t version;  /* GET, WATCH, STAT: of the data */
-    int64_t ctime_ms; /* GET, WATCH, STAT */
-    int64_t mtime_ms; /* the same: when its data were written */
-    const char *data; /* GET, WATCH: bytes, not text */
+    int code;            /* ZooKeeper's, for words */
+    const char *name;    /* CREATE: the node's name without its directory */
+    int64_t token;       /* CREATE, GET, STAT, ACL: czxid; LIST with `stat`: the directory's */
+    int64_t zxid;        /* the newest transaction that the answer's stat tells, or 0 */
+    int64_t owner;       /* GET, STAT: ephemeralOwner */
+    int32_t version;     /* GET, WATCH, STAT: of the data */
+    int32_t acl_version; /* GET, WATCH, STAT, ACL; LIST with `stat`: how often its access control list was changed */
+    int64_t ctime_ms;    /* GET, WATCH, STAT */
+    int64_t mtime_ms;    /* the same: when its data were written */
+    const char *data;    /* GET, WATCH: bytes, not text */
     size_t data_size;
     const char *const *children; /* LIST */
     size_t children_count;
+    const pdk_access_entry *acl; /* ACL */
+    size_t acl_count;
 };
 
 enum pdk__zk_state {

@@ -25,6 +25,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <paddock/session.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -71,6 +72,15 @@ static void take(struct call *call) {
     pthread_mutex_unlock(&call->zk->lock);
 }
 
+/* A server with enforce.auth.enabled. It closes each session so, and the client library would open another one for ever. */
+static void requires_auth(pdk__zk *zk) {
+    const struct pdk__zk_sink *sink = zk->config.sink;
+    sink->log(zk->config.driver, PDK_LOG_ERROR,
+              "the servers demand authentication by a scheme that this session has no credentials for "
+              "(enforce.auth.schemes): SESSIONCLOSEDREQUIRESASLAUTH(-124)");
+    sink->state(zk->config.driver, zk, PDK__ZK_AUTH_FAILED, 0, 0);
+}
+
 static void answer(struct call *call, int code, struct pdk__reply *reply) {
     pdk__zk *zk = call->zk;
     take(call);
@@ -78,6 +88,8 @@ static void answer(struct call *call, int code, struct pdk__reply *reply) {
     reply->result = pdk__zk_result(code);
     reply->code = code;
     zk->config.sink->reply(zk->config.driver, zk, reply);
+    if (code == PDK__CODE_REQUIRES_AUTH)
+        requires_auth(zk);
     call_free(call);
 }
 
@@ -90,6 +102,7 @@ static void set_stat(struct pdk__reply *reply, const struct Stat *stat) {
     reply->ctime_ms = stat->ctime;
     reply->mtime_ms = stat->mtime;
     reply->version = stat->version;
+    reply->acl_version = stat->aversion;
 }
 
 static bool send_call(struct call *call);
@@ -133,6 +146,37 @@ static void on_list(int code, const struct String_vector *children, const void *
         reply.children_count = (size_t)children->count;
     }
     answer(call, code, &reply);
+}
+
+static void on_list_and_stat(int code, const struct String_vector *children, const struct Stat *stat,
+                             const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    if (code == ZOK && children && stat) {
+        reply.children = (const char *const *)children->data;
+        reply.children_count = (size_t)children->count;
+        reply.token = stat->czxid;
+        reply.acl_version = stat->aversion;
+    }
+    answer(call, code, &reply);
+}
+
+static void on_acl(int code, struct ACL_vector *acl, struct Stat *stat, const void *data) {
+    struct call *call = (struct call *)data;
+    struct pdk__reply reply = {0};
+    pdk_access_entry *entries = NULL;
+    if (code == ZOK && acl && stat && acl->count > 0) {
+        entries = g_new0(pdk_access_entry, (gsize)acl->count);
+        for (int32_t i = 0; i < acl->count; i++) {
+            const struct ACL *entry = &acl->data[i];
+            entries[i] = (pdk_access_entry){entry->perms, 0, entry->id.scheme, entry->id.id};
+        }
+        reply.acl = entries;
+        reply.acl_count = (size_t)acl->count;
+    }
+    set_stat(&reply, code == ZOK ? stat : NULL);
+    answer(call, code, &reply);
+    g_free(entries);
 }
 
 static void on_stat(int code, const struct Stat *stat, const void *data) {
@@ -207,6 +251,8 @@ static int dispatch(struct call *call, zhandle_t *handle) {
         return zoo_acreate(handle, r->path, r->data, length, acl, r->container ? ZOO_CONTAINER : ZOO_PERSISTENT,
                            on_made_dir, call);
     case PDK__OP_LIST:
+        if (r->stat)
+            return zoo_awget_children2(handle, r->path, r->watch ? on_watch : NULL, call->zk, on_list_and_stat, call);
         return r->watch ? zoo_awget_children(handle, r->path, on_watch, call->zk, on_list, call)
                         : zoo_aget_children(handle, r->path, 0, on_list, call);
     case PDK__OP_WATCH:
@@ -221,6 +267,8 @@ static int dispatch(struct call *call, zhandle_t *handle) {
         return zoo_adelete(handle, r->path, -1, on_void, call);
     case PDK__OP_SET:
         return zoo_aset(handle, r->path, r->data, length, r->versioned ? r->version : -1, on_set, call);
+    case PDK__OP_ACL:
+        return zoo_aget_acl(handle, r->path, on_acl, call);
     case PDK__OP_SYNC:
         return zoo_async(handle, r->path, on_made_dir, call);
     }

@@ -3,7 +3,13 @@
 #include <stddef.h>
 #include <zookeeper/zookeeper.h>
 
-enum { CODE_QUOTA_EXCEEDED = -125 }; /* the server knows it, the C client's header does not */
+/* Servers know them, but not every header of the C client does. */
+enum {
+    CODE_UNKNOWN_SESSION = -12,
+    CODE_REQUEST_TIMEOUT = -122,
+    CODE_REQUIRES_AUTH = PDK__CODE_REQUIRES_AUTH,
+    CODE_QUOTA_EXCEEDED = -125,
+};
 
 /* A code is ambiguous when it can be reported for a request that was sent, or may yet be: a lost connection, a time-out of
  * the connection, an answer out of order, a close in progress, a session that ended. A code that is not listed counts as
@@ -21,6 +27,12 @@ static const struct {
     {ZMARSHALLINGERROR, PDK__UNKNOWN, "ZMARSHALLINGERROR(-5)"},
     {ZCLOSING, PDK__UNKNOWN, "ZCLOSING(-116)"},
     {ZSESSIONEXPIRED, PDK__UNKNOWN, "ZSESSIONEXPIRED(-112)"},
+    {ZDATAINCONSISTENCY, PDK__UNKNOWN, "ZDATAINCONSISTENCY(-3)"},
+    {CODE_UNKNOWN_SESSION, PDK__UNKNOWN, "UNKNOWNSESSION(-12)"},
+    {ZSSLCONNECTIONERROR, PDK__UNKNOWN, "ZSSLCONNECTIONERROR(-15)"},
+    {ZINVALIDCALLBACK, PDK__UNKNOWN, "ZINVALIDCALLBACK(-113)"},
+    {ZNOTHING, PDK__UNKNOWN, "ZNOTHING(-117)"},
+    {CODE_REQUEST_TIMEOUT, PDK__UNKNOWN, "REQUESTTIMEOUT(-122)"}, /* the server gave up waiting, not the request */
     {ZSESSIONMOVED, PDK__UNKNOWN, "ZSESSIONMOVED(-118)"},
     {ZINVALIDSTATE, PDK__UNKNOWN, "ZINVALIDSTATE(-9)"},
     {ZAUTHFAILED, PDK__UNKNOWN, "ZAUTHFAILED(-115)"},
@@ -38,6 +50,11 @@ static const struct {
     {ZNOTEMPTY, PDK__REFUSED, "ZNOTEMPTY(-111)"},
     {ZEPHEMERALONLOCALSESSION, PDK__REFUSED, "ZEPHEMERALONLOCALSESSION(-120)"},
     {CODE_QUOTA_EXCEEDED, PDK__REFUSED, "QUOTAEXCEEDED(-125)"},
+    {CODE_REQUIRES_AUTH, PDK__REFUSED, "SESSIONCLOSEDREQUIRESASLAUTH(-124)"}, /* and it is the end of the session */
+    {ZNOWATCHER, PDK__REFUSED, "ZNOWATCHER(-121)"},
+    {ZRECONFIGDISABLED, PDK__REFUSED, "ZRECONFIGDISABLED(-123)"},
+    {ZNEWCONFIGNOQUORUM, PDK__NOT_NOW, "ZNEWCONFIGNOQUORUM(-13)"},
+    {ZRECONFIGINPROGRESS, PDK__NOT_NOW, "ZRECONFIGINPROGRESS(-14)"},
 };
 
 enum pdk__result pdk__zk_result(int code) {

@@ -4,6 +4,9 @@
 
 #include "core/result.h"
 
+/* The server demands authentication that the session has not, and closes the session. */
+#define PDK__CODE_REQUIRES_AUTH (-124)
+
 enum pdk__result pdk__zk_result(int code);
 
 /* "ZNONODE(-101)"; static where the code is known, "error" otherwise. */

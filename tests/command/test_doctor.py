@@ -2,10 +2,12 @@
 """`paddock doctor`: nothing is found on a good ensemble of three, and each planted fault is, with its fix."""
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
 import struct
+import subprocess
 import threading
 import time
 import unittest
@@ -32,6 +34,15 @@ def refuses(address):
     except ConnectionRefusedError:
         return True
     return False
+
+
+def says(address, words):
+    try:
+        with socket.create_connection(address.rsplit(":", 1)) as server:
+            server.sendall(b"srvr")
+            return words in server.makefile().read()
+    except OSError:
+        return False
 
 
 class Proxy:
@@ -232,6 +243,55 @@ class Servers(Doctor):
         self.assertIn("credentials", self.ask(1, "--digest-file", self.file("secret"), hosts=server.hosts))
 
 
+    def test_authentication_is_demanded(self):
+        """By SASL alone. It is told at once, and nobody's disk is blamed; and run ends in time."""
+        server = self.another(*(word for each in ("enforce.auth.enabled=true", "enforce.auth.schemes=sasl",
+                                                   "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider")
+                                for word in ("--property", "zookeeper." + each)))
+        self.file("secret").write_text("alice:sesame\n")
+        for options in ([], ["--digest-file", self.file("secret")]):
+            begun = time.monotonic()
+            found = self.ask(1, *options, hosts=server.hosts)
+            self.assertEqual(list(found), ["credentials"])
+            self.assertIn("enforce.auth", found["credentials"][0]["what"])
+            for more in ([], ["-w", "3"]):
+                _, err = self.paddock(69, "run", *options, *more, "-s", server.hosts, self.path, "--", "true")
+                self.assertIn("enforce.auth.schemes", err)
+            self.assertLess(time.monotonic() - begun, 20 * SLACK)
+
+    def test_a_leader_that_serves_nobody(self):
+        server = self.another("--nodes", "3", "--tick", "500")
+        for pid in children(server.process.pid):  # whoever starts an ensemble waits for a leader that serves: so each is started anew
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").split("\0")[:-1]
+            folder = os.readlink(f"/proc/{pid}/cwd")
+            os.kill(pid, signal.SIGKILL)
+            one = subprocess.Popen([words[0], "-Dzookeeper.leaderServes=no", *words[1:]], cwd=folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+            self.addCleanup(one.wait)
+            self.addCleanup(one.kill)
+        wait_for("two that follow", lambda: sum(says(one, "Mode: follower") for one in server.hosts.split(",")) == 2)
+        found = self.ask(1, hosts=server.hosts)
+        self.assertEqual({code: len(findings) for code, findings in found.items()}, {"leader": 1})
+        self.assertIn("leaderServes", found["leader"][0]["fix"])
+
+    def test_too_many_connections(self):
+        """Nobody but us has the address of a link."""
+        server = self.another("--line", "maxClientCnxns=3")
+        held = [socket.create_connection(server.hosts.rsplit(":", 1)) for _ in range(5)]
+        found = self.ask(1, "--connect-timeout", "3", hosts=server.hosts)
+        self.assertEqual(list(found), ["connections"], found)
+        self.assertIn("maxClientCnxns", found["connections"][0]["fix"])
+        for one in held:
+            one.close()
+
+    def test_throttled(self):
+        """A session a second."""
+        properties = ("tokens=1", "fill_time=1000", "fill_count=1")
+        server = self.another(*(word for each in properties for word in ("--property", f"zookeeper.connection_throttle_{each}")))
+        self.assertIn("throttled", self.ask(1, hosts=server.hosts))
+        self.assertEqual([one["serves"] for one in self.answer["servers"]], [True])
+
+
 class Trees(Doctor):
     def look(self, *options, status=1):
         return {code: [(finding["subject"], finding["what"]) for finding in findings]
@@ -266,10 +326,13 @@ class Trees(Doctor):
         self.make("closed", f"_c_{UUID}-lock-0000000001")
         self.server.client.add_auth("digest", "alice:sesame")
         self.server.client.set_acls(f"{self.path}/closed", [make_digest_acl("alice", "sesame", all=True)])
+        self.assertEqual(self.look(status=0), {})
         found = self.look("--digest-file", self.file("secret"))
         self.assertEqual([subject for subject, _ in found.pop("open")], [f"{self.path}/open"])
         self.assertEqual(found, {})
-        self.assertEqual(self.look(status=0), {})
+        theirs = make_digest_acl("bob", "other", create=True)  # anybody else is a stranger, too
+        self.server.client.set_acls(f"{self.path}/open", [make_digest_acl("alice", "sesame", all=True), theirs])
+        self.assertIn(f"digest:{theirs.id.id}", self.look("--digest-file", self.file("secret"))["open"][0][1])
 
     def test_orphan(self):
         self.server.client.ensure_path(f"{self.path}/stuck")

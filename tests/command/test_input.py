@@ -1,16 +1,51 @@
 #!/usr/bin/python3
 """Bad input is said in words with the fix, has its status, and leaves no lock; and no credentials are seen anywhere."""
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import resource
 import signal
 import subprocess
+import socket
+import threading
 import unittest
 
 from bench import BUILD, PATIENCE, Case, children, wait_for
 
 SECRET = "open sesame"
+
+
+class Listener:
+    """A way to a server, which keeps all that clients say."""
+
+    def __init__(self, server):
+        self.server, self.seen = server, b""
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            host, port = self.server.rsplit(":", 1)
+            server = socket.create_connection((host, int(port)))
+            threading.Thread(target=self.carry, args=(client, server, True), daemon=True).start()
+            threading.Thread(target=self.carry, args=(server, client, False), daemon=True).start()
+
+    def carry(self, one, other, keep):
+        with contextlib.suppress(OSError):
+            while data := one.recv(65536):
+                self.seen += data if keep else b""
+                other.sendall(data)
+        with contextlib.suppress(OSError):
+            other.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.socket.close()
 
 
 class Bad(Case):
@@ -248,6 +283,60 @@ class Credentials(Case):
         out, err = self.paddock(64, "run", "--digest-fd", reading, self.path, "--", "true", pass_fds=[reading])
         os.close(reading)
         self.assertNotIn(SECRET, out + err)
+
+    def test_a_pipe_is_no_file(self):
+        """Neither as a file of credentials nor as a configuration: it would be waited for."""
+        os.mkfifo(self.file("pipe"))
+        for option in ("--digest-file", "--config"):
+            out, err = self.paddock(64, "run", option, self.file("pipe"), self.path, "--", "true")
+            self.assertIn("pipe", err)
+            self.assertEqual(out, "")
+
+    def test_a_file_that_others_may_read(self):
+        for mode, told in ((0o600, None), (0o640, None), (0o604, "others may read it"), (0o602, "others may write it")):
+            self.file("secret").chmod(mode)
+            _, err = self.paddock(0, "run", *self.options, self.path, "--", "true")
+            self.assertEqual(err.count("warning"), 1 if told else 0, err)
+            self.assertIn(told or "", err)
+
+    def test_for_whom_it_is(self):
+        """The password of a configuration goes to its own servers, and to nobody else, however those are named."""
+        self.file("secret").chmod(0o600)
+        proxy = Listener(self.server.hosts)
+        self.addCleanup(proxy.close)
+        config = self.file("config")
+        run = ["run", "--config", config, self.path, "--", "true"]
+        config.write_text(f"[paddock]\nservers={proxy.address}\ndigest-file={self.file('secret')}\n")
+        self.environment.pop("PADDOCK_SERVERS", None)
+        self.paddock(0, *run)
+        self.assertIn(SECRET.encode(), proxy.seen)
+        self.paddock(0, "run", "-s", proxy.address, "--config", config, self.path, "--", "true")  # the same servers
+        config.write_text(f"[paddock]\nservers=127.0.0.1:1\ndigest-file={self.file('secret')}\n")
+        for others in (["-s", proxy.address], []):
+            self.environment["PADDOCK_SERVERS"] = proxy.address
+            proxy.seen = b""
+            self.path += "-open"
+            _, err = self.paddock(0, "run", *others, "--config", config, self.path, "--", "true")
+            self.assertNotIn(SECRET.encode(), proxy.seen)
+            self.assertIn("digest-file", err)
+            _, err = self.paddock(0, "run", *others, "--config", config, *self.options, self.path + "-given", "--", "true")
+            self.assertIn(SECRET.encode(), proxy.seen)
+            self.assertEqual(err, "")
+
+    def test_a_directory_that_strangers_may_change(self):
+        self.file("secret").chmod(0o600)
+        self.server.client.create(self.path, makepath=True)
+        for more in ([], ["-n"]):
+            out, err = self.paddock(69, "run", *self.options, *more, self.path, "--", "echo", "entered")
+            self.assertEqual(out, "")
+            for words in (self.path, "world:anyone", "accept_unprotected"):
+                self.assertIn(words, err)
+        self.paddock(0, "run", *self.options, "--accept-unprotected", self.path, "--", "true")
+        config = self.file("config")
+        config.write_text(f"[paddock]\nservers={self.server.hosts}\naccept-unprotected=true\n")
+        self.paddock(0, "run", *self.options, "--config", config, self.path, "--", "true")
+        config.write_text("[paddock]\naccept-unprotected=maybe\n")
+        self.paddock(64, "run", *self.options, "--config", config, self.path, "--", "true")
 
     def test_another_user(self):
         """Refused in words, without either secret."""

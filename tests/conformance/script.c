@@ -4,7 +4,7 @@
  *     needs CAPABILITY…                    see capability_names
  *     directory /d                         the directory that the script is about; this is the default
  *     open A B                             close, expire, cut, restore are written in the same way
- *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete set sync; create,
+ *     A create /d/x- =text & list /d       requests, pipelined: create mkdir list watch get stat barrier delete set acl sync; create,
  *                                          mkdir and set may have data
  *     A create /d/x-#3 named               not numbered: this is the node's name
  *     A list /d watch                      sets a watch on the children
@@ -24,8 +24,8 @@
 const char *const capability_names[CAPABILITIES] = {"tree",    "acl",    "containers", "counter",
                                                     "offline", "linger", "versions"};
 
-static const char *const op_names[] = {"create",  "mkdir",  "list", "watch", "get", "stat",
-                                       "barrier", "delete", "set",  "sync",  NULL};
+static const char *const op_names[] = {"create",  "mkdir",  "list", "watch", "get",  "stat",
+                                       "barrier", "delete", "set",  "acl",   "sync", NULL};
 static const char *const slot_words[] = {"open", "close", "expire", "cut", "restore", NULL};
 static const char *const loss_words[] = {"request", "reply", "all", NULL};
 static const char *const admin_words[] = {"mkdir", "create", "set", "delete", "acl", "counter", "await-gone", NULL};

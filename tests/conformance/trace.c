@@ -85,10 +85,18 @@ static char *sorted(const char *const *words, size_t count) {
     return g_strjoinv(" ", (char **)copy);
 }
 
+/* Each entry of a list, in the order of the list. */
+static char *entries(const pdk_access_entry *acl, size_t count) {
+    GString *text = g_string_new(NULL);
+    for (size_t i = 0; i < count; i++)
+        g_string_append_printf(text, "%s%s:%s:%d", i > 0 ? " " : "", acl[i].scheme, acl[i].id, (int)acl[i].permissions);
+    return g_string_free(text, FALSE);
+}
+
 void trace_reply(struct trace *t, size_t step, const char *session, const struct ask *ask,
                  const struct pdk__reply *reply, const char *owner) {
     struct entry *e = add(t, REPLY, step, session);
-    bool stat = ask->kind == PDK__OP_GET || ask->kind == PDK__OP_STAT;
+    bool stat = ask->kind == PDK__OP_GET || ask->kind == PDK__OP_STAT || ask->kind == PDK__OP_ACL;
     e->ask = ask;
     e->result = reply->result;
     e->code = reply->code;
@@ -103,6 +111,8 @@ void trace_reply(struct trace *t, size_t step, const char *session, const struct
         e->name = g_strdup(reply->name ? reply->name : "(none)");
     if (ask->kind == PDK__OP_LIST)
         e->children = sorted(reply->children, reply->children_count);
+    if (ask->kind == PDK__OP_ACL)
+        e->children = entries(reply->acl, reply->acl_count);
     if (ask->kind == PDK__OP_GET) {
         g_autofree char *text = g_strndup(reply->data, reply->data_size);
         e->data = g_strescape(reply->data ? text : "", NULL);

@@ -30,19 +30,25 @@ static char *digest_id(const char *credentials) {
     return id;
 }
 
-static pdk_session *open_as(const char *digest, pdk_access access, const pdk_access_entry *list, int32_t count) {
+static pdk_session *open_in(bool accept, const char *digest, pdk_access access, const pdk_access_entry *list,
+                            int32_t count) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.digest = digest;
     options.session_timeout_ms = SESSION_MS;
     options.access = access;
     options.access_list = list;
     options.access_count = count;
+    options.accept_unprotected = accept;
     const ts_client *client = ts_client_open_with(ts_bench_server(), NULL, &options);
     ck_assert_ptr_nonnull(client);
     return client->session;
 }
 
-/* A directory that all may queue in. */
+static pdk_session *open_as(const char *digest, pdk_access access, const pdk_access_entry *list, int32_t count) {
+    return open_in(false, digest, access, list, count);
+}
+
+/* A directory that all may queue in, and who knows it. */
 static const char *open_directory(void) {
     const char *path = ts_fresh_path();
     ts_observer *o = ts_observer_open(ts_bench_server());
@@ -91,7 +97,8 @@ static void check_node(const char *digest, const pdk_hold *hold, int read, int w
 
 START_TEST(open_to_everybody_with_credentials_too) {
     const char *path = ts_fresh_path();
-    pdk_session *s = open_as(OURS, PDK_ACCESS_OPEN, NULL, 0), *other = open_as(THEIRS, PDK_ACCESS_DEFAULT, NULL, 0);
+    pdk_session *s = open_as(OURS, PDK_ACCESS_OPEN, NULL, 0),
+                *other = open_in(true, THEIRS, PDK_ACCESS_DEFAULT, NULL, 0);
     pdk_hold *hold = ts_bench_acquire(lock_at(s, path), 5000);
     check_node(NULL, hold, 0, 0);
     others_may_read(NULL, path, hold, PDK_OK);
@@ -102,8 +109,9 @@ END_TEST
 
 START_TEST(the_creator_alone) {
     const char *path = open_directory();
-    pdk_session *s = open_as(OURS, PDK_ACCESS_CREATOR, NULL, 0), *same = open_as(OURS, PDK_ACCESS_CREATOR, NULL, 0);
-    pdk_session *other = open_as(THEIRS, PDK_ACCESS_CREATOR, NULL, 0);
+    pdk_session *s = open_in(true, OURS, PDK_ACCESS_CREATOR, NULL, 0);
+    pdk_session *same = open_in(true, OURS, PDK_ACCESS_CREATOR, NULL, 0);
+    pdk_session *other = open_in(true, THEIRS, PDK_ACCESS_CREATOR, NULL, 0);
     pdk_hold *hold = ts_bench_acquire(lock_at(s, path), 5000);
     check_node(NULL, hold, NO_AUTH, NO_AUTH);
     check_node(THEIRS, hold, NO_AUTH, NO_AUTH);

@@ -228,7 +228,7 @@ START_TEST(a_node_that_cannot_be_deleted_does_not_block_the_path) {
     ck_assert_int_eq(pdk_hold_release(bystander), PDK_LOST);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/stuck/lock", 0, 5000));
 
-    ck_assert_int_eq(ts_observer_set_acl(admin, "/stuck/lock", TS_PERM_ALL, "world", "anyone"), 0);
+    ck_assert_int_eq(ts_observer_set_acl(admin, "/stuck/lock", TS_PERM_ALL, "auth", ""), 0);
     ck_assert_int_eq(try_lock(next, "/stuck/lock", &theirs), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
     ck_assert_int_eq(try_lock(s, "/stuck/lock", &hold), PDK_OK);
@@ -262,6 +262,37 @@ START_TEST(refused_credentials_end_the_session) {
 }
 END_TEST
 
+/* A server that demands SASL closes each session. It is told at once, in words, whatever credentials there are; and a session that
+ * was opened in the background ends. */
+START_TEST(demanded_authentication_ends_the_session) {
+    static const char *const properties[] = {
+        "zookeeper.enforce.auth.enabled=true", "zookeeper.enforce.auth.schemes=sasl",
+        "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider", NULL};
+    static const ts_ensemble_options options = {.java_properties = properties};
+    ts_ensemble *strict = ts_ensemble_start(&options);
+    ck_assert_ptr_nonnull(strict);
+    for (int i = 0; i < 4; i++) {
+        pdk_session_options o = PDK_SESSION_OPTIONS_INIT;
+        pdk_session *s = NULL;
+        event_log_attach(&event_log, &o);
+        o.digest = i % 2 ? OURS : NULL;
+        o.open_in_background = i >= 2;
+        o.connect_timeout_ms = 60000;
+        pdk_status status = pdk_session_open(ts_ensemble_hosts(strict), &o, &s);
+        if (i < 2) {
+            refused(status, PDK_AUTH, "enforce.auth.schemes");
+            continue;
+        }
+        pdk_hold *hold = NULL;
+        ck_assert_int_eq(status, PDK_OK);
+        event_log_keep(&event_log, s);
+        refused(try_lock(s, "/demanded/lock", &hold), PDK_AUTH, "enforce.auth.schemes");
+    }
+    ck_assert_int_ge(event_log_lines_with(&event_log, "SESSIONCLOSEDREQUIRESASLAUTH(-124)"), 1);
+    ts_ensemble_stop(strict);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("auth");
     TCase *cases = tcase_create("auth");
@@ -274,6 +305,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, credentials_are_there_after_a_reconnect_and_a_reopen);
     tcase_add_test(cases, a_node_that_cannot_be_deleted_does_not_block_the_path);
     tcase_add_test(cases, refused_credentials_end_the_session);
+    tcase_add_test(cases, demanded_authentication_ends_the_session);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -91,6 +91,35 @@ static const char *write_file(const char *name, const char *text, size_t size) {
     return path;
 }
 
+static int warnings;
+
+static void note_warning(pdk_log_level level, const char *text, void *user) {
+    (void)user;
+    warnings += level == PDK_LOG_WARN && strstr(text, "others may");
+}
+
+/* A file of secrets that others may read is used, and the log says so: once, and without the secret. */
+START_TEST(a_file_that_others_may_read) {
+    static const struct {
+        mode_t mode;
+        int told;
+    } modes[] = {{0600, 0}, {0640, 0}, {0604, 1}, {0602, 1}, {0666, 1}};
+    const char *file = write_file("seen", USER "\n", sizeof USER);
+    for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
+        pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+        pdk_session *s = NULL;
+        options.digest_file = file;
+        options.on_log = note_warning;
+        warnings = 0;
+        ck_assert_int_eq(chmod(file, modes[i].mode), 0);
+        ck_assert_int_eq(pdk_session_open(ts_bench_server(), &options, &s), PDK_OK);
+        ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
+        pdk_session_unref(s);
+        ck_assert_int_eq(warnings, modes[i].told);
+    }
+}
+END_TEST
+
 static const char *secret_file(void) {
     char secret[SECRET_BYTES + 1];
     for (size_t i = 0; i < SECRET_BYTES; i++)
@@ -289,6 +318,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, what_cannot_be_read_is_named);
     tcase_add_test(cases, the_client_librarys_tls_is_used_and_its_log_is_heard);
     tcase_add_test(cases, no_copy_of_the_tls_string_is_left);
+    tcase_add_test(cases, a_file_that_others_may_read);
     suite_add_tcase(suite, cases);
     return suite;
 }

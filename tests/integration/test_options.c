@@ -84,6 +84,7 @@ START_TEST(session_numbers_out_of_range_are_refused_by_name) {
         {offsetof(pdk_session_options, open_in_background), "open_in_background", {-1, 2, 3, INT32_MAX}},
         {offsetof(pdk_session_options, stats_paths), "stats_paths", {-1, 1001, 1002, INT32_MAX}},
         {offsetof(pdk_session_options, access), "access", {-1, 5, 6, INT32_MAX}},
+        {offsetof(pdk_session_options, accept_unprotected), "accept_unprotected", {-1, 2, 3, INT32_MAX}},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
         for (size_t j = 0; j < G_N_ELEMENTS(fields[i].wrong); j++) {

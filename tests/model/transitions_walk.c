@@ -97,14 +97,15 @@ static bool is_first_of_two(const struct alone *a) {
 
 /* Every list that makes a difference. */
 static void tell_lists(struct walk *w, const struct alone *a) {
-    for (uint32_t bits = 0; bits < 256; bits++) {
+    for (uint32_t bits = 0; bits < 512; bits++) {
         struct pdk__view view = {
             .listed = bits & 1, .exchanged_gone = bits & 2 && a->c.named, .beyond_limits = bits & 4};
         struct pdk__event event = {.type = PDK__LISTED, .result = PDK__OK, .view = &view};
         event.fresh = bits & 8;
+        event.unprotected = bits & 256;
         event.never_waits = bits & 16 && bits & 32;
         strcpy(view.blocker, blockers[bits >> 5 & 1]);
-        strcpy(view.marked, owns[(bits >> 6) % 3]);
+        strcpy(view.marked, owns[(bits >> 6 & 3) % 3]);
         view.ahead = bits >> 5 & 1;
         tell(w, a, &event, false);
     }

@@ -148,6 +148,7 @@ JUDGES = {
                              "tests/integration/self.c"),
     "testing": server_program("tests/helpers/test_testing.c"),
     "credentials": server_program("tests/integration/test_credentials.c", "tests/integration/refused.c"),
+    "protected": server_program("tests/integration/test_protected.c", "tests/integration/refused.c"),
     "freed": server_program("tests/integration/test_user_free.c", "tests/integration/elections.c",
                            "tests/integration/self.c"),
 }

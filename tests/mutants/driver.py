@@ -128,7 +128,7 @@ MUTANTS = {
     "an observer does not watch the leader": ("recipes/election_observer.c", SIM, [
         ("observation->reading_watched ? PDK__OP_WATCH : PDK__OP_GET", "PDK__OP_GET"), NO_POLL]),
     "an observer does not watch an empty line": ("recipes/election_observer.c", SIM, [
-        (".path = observation->dir, .watch = watch}", ".path = observation->dir}"), NO_POLL]),
+        (".watch = watch,\n", ".watch = false,\n"), NO_POLL]),
     "an observer is content with a node that is gone": ("recipes/election_observer.c", SIM, [
         ("if (result == PDK__NO_NODE) /* gone", "if (false) /* gone"), NO_POLL]),
     "an observer is told of the last in line": ("recipes/election_observer.c", SIM, [

@@ -51,7 +51,7 @@ MUTANTS = {
     "group: a new handle keeps its watches": (NODES, "group", [
         ("        seen->watched = seen->watched && !all;", "        ;"), NO_POLL]),
     "group: no watch on the list": (ASK, "group", [
-        (".path = w->dir, .watch = w->list_watched}", ".path = w->dir}"), NO_POLL]),
+        (".watch = w->list_watched,", ".watch = false,"), NO_POLL]),
     "group: any node that bears the name is a member": (NODES, "group", [
         ("        if (reply->owner == 0)", "        if (false)")]),
     "group: each read is a change": (NODES, "group", [

@@ -1,6 +1,6 @@
 /*
  * A throw-away ZooKeeper for scripts: zk [--nodes 1 or 3] [--tick MS] [--min-session MS] [--max-session MS]
- * [--property NAME=VALUE…] [--link NAME…]. Prints "hosts ip:port,…" once it serves. It stops when its
+ * [--property NAME=VALUE…] [--line LINE…] [--link NAME…]. Prints "hosts ip:port,…" once it serves. It stops when its
  * standard input ends, which also happens when its parent dies.
  *
  * A link is a client's own way to every server, printed as "link NAME ip:port,…". Lines of standard input act on it,
@@ -88,13 +88,14 @@ static void serve(const GPtrArray *links) {
 
 int main(int argc, char **argv) {
     int nodes = 1, tick_ms = 0, min_session_ms = 0, max_session_ms = 0;
-    g_auto(GStrv) properties = NULL, names = NULL;
+    g_auto(GStrv) properties = NULL, lines = NULL, names = NULL;
     const GOptionEntry entries[] = {
         {"nodes", 0, 0, G_OPTION_ARG_INT, &nodes, "servers, 1 or 3", "N"},
         {"tick", 0, 0, G_OPTION_ARG_INT, &tick_ms, "tickTime", "MS"},
         {"min-session", 0, 0, G_OPTION_ARG_INT, &min_session_ms, "minSessionTimeout", "MS"},
         {"max-session", 0, 0, G_OPTION_ARG_INT, &max_session_ms, "maxSessionTimeout", "MS"},
         {"property", 0, 0, G_OPTION_ARG_STRING_ARRAY, &properties, "a system property of the servers", "NAME=VALUE"},
+        {"line", 0, 0, G_OPTION_ARG_STRING_ARRAY, &lines, "a further line of zoo.cfg", "LINE"},
         {"link", 0, 0, G_OPTION_ARG_STRING_ARRAY, &names, "a client's own way to the servers", "NAME"},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
@@ -109,7 +110,8 @@ int main(int argc, char **argv) {
                                    .tick_ms = tick_ms,
                                    .min_session_ms = min_session_ms,
                                    .max_session_ms = max_session_ms,
-                                   .java_properties = (const char *const *)properties};
+                                   .java_properties = (const char *const *)properties,
+                                   .config_lines = (const char *const *)lines};
     ts_ensemble *ensemble = ts_ensemble_start(&options);
     if (!ensemble)
         return EXIT_FAILURE;

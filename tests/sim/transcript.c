@@ -137,7 +137,7 @@ static const char *owner(const struct deployment *d, int64_t session) {
 static const char *const op_names[] = {
     [PDK__OP_CREATE] = "create", [PDK__OP_MKDIR] = "mkdir", [PDK__OP_LIST] = "list",     [PDK__OP_WATCH] = "watch",
     [PDK__OP_GET] = "get",       [PDK__OP_STAT] = "stat",   [PDK__OP_BARRIER] = "check", [PDK__OP_DELETE] = "delete",
-    [PDK__OP_SET] = "set",       [PDK__OP_SYNC] = "sync",
+    [PDK__OP_SET] = "set",       [PDK__OP_SYNC] = "sync",   [PDK__OP_ACL] = "acl",
 };
 
 /* A handle's tap is found by the handle: a short list is enough. */

@@ -287,6 +287,29 @@ START_TEST(a_look_that_is_refused) {
 }
 END_TEST
 
+/* Strangers may change the directory: nothing is granted there, and nothing of ours stays. */
+static enum pdk__command list_unprotected(const char *first) {
+    const char *names[] = {first};
+    struct pdk__view view;
+    pdk__view_make(&view, names, 1, &(struct pdk__viewer){MARK, c.own, "", {pdk__blocks_always, 0}});
+    return pdk__contender_step(
+        &c, &(struct pdk__event){.type = PDK__LISTED, .view = &view, .fresh = true, .unprotected = true});
+}
+
+START_TEST(an_unprotected_directory_grants_nothing) {
+    get_in();
+    ck_assert_int_eq(list_unprotected(OWN), PDK__DO_DELETE);
+    ck_assert_int_eq(c.failure, PDK_UNPROTECTED);
+    ck_assert_int_eq(answer(PDK__DELETED, PDK__OK), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+    setup();
+    begin_look();
+    ck_assert_int_eq(list_unprotected("a-lock-0000000001"), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.failure, PDK_UNPROTECTED);
+    ck_assert_int_eq(c.phase, PDK__GONE);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("contender_answers");
     TCase *cases = tcase_create("contender_answers");
@@ -307,6 +330,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, no_directory_to_look_at);
     tcase_add_test(cases, a_look_that_was_not_answered_is_repeated);
     tcase_add_test(cases, a_look_that_is_refused);
+    tcase_add_test(cases, an_unprotected_directory_grants_nothing);
     suite_add_tcase(suite, cases);
     return suite;
 }

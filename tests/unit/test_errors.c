@@ -37,12 +37,36 @@ static const struct {
     {ZNOCHILDRENFOREPHEMERALS, PDK__REFUSED},
     {ZNOTEMPTY, PDK__REFUSED},
     {ZEPHEMERALONLOCALSESSION, PDK__REFUSED},
-    {-125, PDK__REFUSED}, /* quota exceeded */
+    {ZNOWATCHER, PDK__REFUSED},
+    {ZRECONFIGDISABLED, PDK__REFUSED},
+    /* not now: reconfigurations, which nobody here asks for */
+    {ZNEWCONFIGNOQUORUM, PDK__NOT_NOW},
+    {ZRECONFIGINPROGRESS, PDK__NOT_NOW},
+    /* what the client library alone says */
+    {ZDATAINCONSISTENCY, PDK__UNKNOWN},
+    {ZSSLCONNECTIONERROR, PDK__UNKNOWN},
+    {ZINVALIDCALLBACK, PDK__UNKNOWN},
+    {ZNOTHING, PDK__UNKNOWN},
+    /* what servers know by number, up to ZooKeeper 3.9; not every header does */
+    {-12, PDK__UNKNOWN},  /* UNKNOWNSESSION, between servers */
+    {-122, PDK__UNKNOWN}, /* REQUESTTIMEOUT */
+    {-124, PDK__REFUSED}, /* SESSIONCLOSEDREQUIRESASLAUTH */
+    {-125, PDK__REFUSED}, /* QUOTAEXCEEDED */
 };
 
 START_TEST(every_known_code_has_its_meaning) {
     for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
         ck_assert_msg(pdk__zk_result(known[i].code) == known[i].expected, "%d", known[i].code);
+}
+END_TEST
+
+/* Every code of ZooKeeper 3.9's KeeperException, by number. */
+START_TEST(no_code_of_zookeeper_is_missing) {
+    static const int codes[] = {0,    -1,   -2,   -3,   -4,   -5,   -6,   -7,   -8,   -12,  -13,
+                                -14,  -100, -101, -102, -103, -108, -110, -111, -112, -113, -114,
+                                -115, -118, -119, -120, -121, -122, -123, -124, -125, -127};
+    for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
+        ck_assert_msg(strcmp(pdk__zk_code_name(codes[i]), "error") != 0, "%d has no name", codes[i]);
 }
 END_TEST
 
@@ -77,6 +101,7 @@ static Suite *make_suite(void) {
     TCase *cases = tcase_create("errors");
     tcase_add_test(cases, every_known_code_has_its_meaning);
     tcase_add_test(cases, every_other_code_is_ambiguous);
+    tcase_add_test(cases, no_code_of_zookeeper_is_missing);
     tcase_add_test(cases, names_carry_the_number);
     suite_add_tcase(suite, cases);
     return suite;

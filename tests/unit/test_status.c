@@ -43,7 +43,8 @@ START_TEST(the_values_never_change) {
     ck_assert_int_eq(PDK_REPLACED, 26);
     ck_assert_int_eq(PDK_GONE, 27);
     ck_assert_int_eq(PDK_SKIPPED, 28);
-    ck_assert_uint_eq(G_N_ELEMENTS(all), 29);
+    ck_assert_int_eq(PDK_UNPROTECTED, 29);
+    ck_assert_uint_eq(G_N_ELEMENTS(all), 30);
 }
 END_TEST
 

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* The list of every node. */
+static const pdk_access_entry everybody = {PDK_PERMISSION_ALL, 0, "world", "anyone"};
+
 static void deliver_event(const struct ts_fake_names *names, const struct ts_fake_reply *event,
                           const struct pdk__zk_sink *sink, void *driver, pdk__zk *zk) {
     static const enum pdk__zk_event events[] = {
@@ -29,7 +32,7 @@ static void deliver_reply(const struct ts_fake_names *names, const struct ts_fak
         children[i] = texts[i];
     }
     struct pdk__reply reply = {.tag = r->tag, .result = r->result, .token = r->token};
-    if (r->kind == PDK__OP_STAT || r->kind == PDK__OP_GET)
+    if (r->kind == PDK__OP_STAT || r->kind == PDK__OP_GET || r->kind == PDK__OP_ACL)
         reply.owner = r->owner + 1; /* session ids count from 1; 0: not ephemeral */
     if (r->kind == PDK__OP_CREATE && r->result == PDK__OK) {
         ts_fake_name_text(names, r->name, name);
@@ -38,6 +41,10 @@ static void deliver_reply(const struct ts_fake_names *names, const struct ts_fak
     if (r->kind == PDK__OP_LIST && r->result == PDK__OK) {
         reply.children = children;
         reply.children_count = (size_t)r->count;
+    }
+    if (r->kind == PDK__OP_ACL && r->result == PDK__OK) {
+        reply.acl = &everybody;
+        reply.acl_count = 1;
     }
     sink->reply(driver, zk, &reply);
 }

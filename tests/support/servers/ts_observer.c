@@ -199,9 +199,19 @@ int ts_observer_exists(ts_observer *o, const char *path, ts_stat *stat) {
 }
 
 int ts_observer_set_acl(ts_observer *o, const char *path, int permissions, const char *scheme, const char *id) {
+    const ts_acl_entry entry = {permissions, scheme, id};
+    return ts_observer_set_list(o, path, &entry, 1);
+}
+
+int ts_observer_set_list(ts_observer *o, const char *path, const ts_acl_entry *list, int count) {
     GByteArray *body = body_with(path);
 
-    ts_put_acl(body, permissions, scheme, id);
+    ts_put_int(body, count);
+    for (int i = 0; i < count; i++) {
+        ts_put_int(body, list[i].permissions);
+        ts_put_string(body, list[i].scheme);
+        ts_put_string(body, list[i].id);
+    }
     ts_put_int(body, -1);
     return call(o, TS_OP_SET_ACL, body, NULL);
 }

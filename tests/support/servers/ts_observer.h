@@ -91,5 +91,11 @@ int ts_observer_set(ts_observer *o, const char *path, const char *data);
 int ts_observer_exists(ts_observer *o, const char *path, ts_stat *stat);
 /* Gives the node one ACL entry: TS_PERM_… bits for (scheme, id), such as ("world", "anyone") or ("auth", ""). */
 int ts_observer_set_acl(ts_observer *o, const char *path, int permissions, const char *scheme, const char *id);
+/* The same with several. */
+typedef struct {
+    int permissions;
+    const char *scheme, *id;
+} ts_acl_entry;
+int ts_observer_set_list(ts_observer *o, const char *path, const ts_acl_entry *list, int count);
 
 #endif

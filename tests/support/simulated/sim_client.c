@@ -43,8 +43,9 @@ static void set_stat(struct pdk__reply *reply, const struct sim_stat *stat) {
     reply->version = stat->version;
 }
 
-static void set_result(struct pdk__reply *reply, enum pdk__op_kind kind, const struct sim_packet *packet) {
-    switch (kind) {
+static void set_result(struct pdk__reply *reply, const struct sim_call *call, const struct sim_packet *packet,
+                       pdk_access_entry *everybody) {
+    switch (call->kind) {
     case PDK__OP_CREATE:
         set_stat(reply, &packet->stat);
         reply->name = name_of(packet->path);
@@ -52,6 +53,7 @@ static void set_result(struct pdk__reply *reply, enum pdk__op_kind kind, const s
     case PDK__OP_LIST:
         reply->children = packet->paths;
         reply->children_count = packet->count;
+        reply->token = call->stat ? packet->stat.czxid : 0;
         break;
     case PDK__OP_WATCH:
     case PDK__OP_GET:
@@ -59,6 +61,12 @@ static void set_result(struct pdk__reply *reply, enum pdk__op_kind kind, const s
             reply->data = packet->data;
             reply->data_size = strlen(packet->data);
         }
+        set_stat(reply, &packet->stat);
+        break;
+    case PDK__OP_ACL:
+        *everybody = (pdk_access_entry){packet->mode, 0, "world", "anyone"};
+        reply->acl = everybody;
+        reply->acl_count = 1;
         set_stat(reply, &packet->stat);
         break;
     case PDK__OP_STAT:
@@ -84,8 +92,9 @@ static void enqueue(struct sim_handle *h, struct sim_call *call) {
 
 static void answer(struct sim_handle *h, struct sim_call *call, int32_t code, const struct sim_packet *packet) {
     struct pdk__reply reply = {.tag = call->driver_tag, .result = pdk__zk_result(code), .code = code};
+    pdk_access_entry everybody;
     if (code == ZOK && packet)
-        set_result(&reply, call->kind, packet);
+        set_result(&reply, call, packet, &everybody);
     h->outstanding--;
     h->sink->reply(h->driver, h->zk, &reply);
 }
@@ -210,6 +219,7 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     call->container = request->container;
     call->named = request->named;
     call->watch = request->watch;
+    call->stat = request->stat;
     h->outstanding++;
     enqueue(h, call);
     return true;

@@ -23,7 +23,7 @@ struct sim_call {
     struct sim_call *next;
     enum sim_word word;
     enum pdk__op_kind kind;
-    bool container, named, watch, versioned;
+    bool container, named, watch, stat, versioned;
     int32_t version;
     enum pdk__zk_state state;
     enum pdk__zk_event event;

@@ -202,7 +202,7 @@ static void send_call(struct sim_handle *h, const struct sim_call *call) {
         [PDK__OP_CREATE] = SIM_OP_CREATE,       [PDK__OP_MKDIR] = SIM_OP_CREATE,  [PDK__OP_LIST] = SIM_OP_LIST,
         [PDK__OP_WATCH] = SIM_OP_GET,           [PDK__OP_GET] = SIM_OP_GET,       [PDK__OP_STAT] = SIM_OP_EXISTS,
         [PDK__OP_BARRIER] = SIM_OP_MULTI_CHECK, [PDK__OP_DELETE] = SIM_OP_DELETE, [PDK__OP_SET] = SIM_OP_SET,
-        [PDK__OP_SYNC] = SIM_OP_SYNC,
+        [PDK__OP_SYNC] = SIM_OP_SYNC,           [PDK__OP_ACL] = SIM_OP_ACL,
     };
     struct sim_packet *packet = packet_new(h, SIM_REQUEST);
     packet->op = ops[call->kind];

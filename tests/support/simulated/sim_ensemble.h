@@ -100,6 +100,7 @@ enum sim_op {
     SIM_OP_MULTI_CHECK, /* a transaction of one check */
     SIM_OP_SET,         /* of data */
     SIM_OP_SYNC,
+    SIM_OP_ACL, /* the reply's mode: what everybody may do */
 };
 
 enum sim_event {

@@ -129,6 +129,7 @@ void sim_prepare(const struct sim_tree *ahead, const struct sim_packet *packet, 
     case SIM_OP_GET:
     case SIM_OP_LIST:
     case SIM_OP_SYNC:
+    case SIM_OP_ACL:
         break;
     }
     txn->code = code;

@@ -6,6 +6,7 @@
 #include "sim_server.h"
 
 #include <glib.h>
+#include <paddock/access.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
@@ -35,11 +36,15 @@ static void read_node(struct sim_request *r, struct sim_packet *reply) {
     if (asked->op == SIM_OP_SYNC)
         return;
     reply->code = node ? ZOK : ZNONODE;
-    if (node && asked->op != SIM_OP_EXISTS && node->acl & SIM_NO_READ)
+    /* Who may administer a node may ask for its list, whether it may be read or not. */
+    bool reads = asked->op != SIM_OP_EXISTS && asked->op != SIM_OP_ACL;
+    if (node && reads && node->acl & SIM_NO_READ)
         reply->code = ZNOAUTH;
     if (reply->code != ZOK)
         return;
     reply->stat = node->stat;
+    if (asked->op == SIM_OP_ACL)
+        reply->mode = ~node->acl & PDK_PERMISSION_ALL;
     if (asked->op == SIM_OP_GET) {
         reply->data = node->data;
         if (asked->watch)
