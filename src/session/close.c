@@ -11,6 +11,7 @@
 #include "session/lists.h"
 #include "session/path_stats.h"
 #include "session/supervise.h"
+#include "session/unowned.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -41,6 +42,7 @@ void pdk__session_free(pdk_session *s) {
         s->listener->calls->free(s->listener);
     pdk__chores_clear(s);
     pdk__asks_clear(s);
+    pdk__unowned_clear(s);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);

@@ -123,6 +123,7 @@ struct pdk_session {
         char *path;       /* whom it was about */
         GHashTable *gone; /* paths of nodes that the leader has said to be gone */
     } asks;               /* asks.c */
+    struct pdk__unowned *unowned;
 
     GQueue chores; /* chores.c */
     struct pdk__alarm chores_alarm;
