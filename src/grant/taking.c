@@ -4,9 +4,12 @@
 #include "grant/parts.h"
 
 #include <paddock/all.h>
+#include <string.h>
 
 /* How often it looks whether an ensemble answers, within its patience. */
 #define LOOKS 4
+/* How often it looks whether it waits for itself, where all are needed. */
+#define SELF_NS (250 * PDK__MS)
 /* Of the session timeout, and at least. */
 #define PATIENCE_PART 8
 #define PATIENCE_LEAST (100 * PDK__MS)
@@ -111,8 +114,8 @@ static void ask(struct pdk__taken_right *r, bool is_try) {
     r->glance = moment_after(r->asked_at, glance);
     if (s->ended == PDK_OK) {
         pdk__claim_begin_until(r->right.queue, r->right.count, t->deadline, is_try, on_decided, r, &r->claim);
-        if (some_suffice(t) && !atomic_load(&r->answered))
-            pdk__alarm_set(s, &r->alarm, r->asked_at + patience_with(r) / LOOKS);
+        if (!atomic_load(&r->answered))
+            pdk__alarm_set(s, &r->alarm, r->asked_at + (some_suffice(t) ? patience_with(r) / LOOKS : SELF_NS));
     } else {
         r->status = s->ended;
         r->why = g_strdup(s->trouble_text);
@@ -221,8 +224,49 @@ static void pass_over(struct pdk__taking *t, guint i) {
                                    t->m.need, t->m.count, r->right.path));
 }
 
+/* The node that it waits for, if the name tells it from all others of the world; else "". */
+static void predecessor_of(struct pdk__taken_right *r, char name[PDK__NAME_SIZE]) {
+    pdk_session *s = session_of(r);
+    pdk__lock(s);
+    const struct pdk__entry *entry = r->right.queue->entry;
+    g_strlcpy(name, entry ? entry->c.watched : "", PDK__NAME_SIZE);
+    if (!pdk__name_is_unique(name))
+        name[0] = '\0';
+    if (!some_suffice(r->taking))
+        pdk__alarm_set(s, &r->alarm, atomic_load(&r->answered) ? INT64_MAX : pdk__now(s) + SELF_NS);
+    pdk__unlock(s);
+}
+
+/* Two names of one server are two ensembles to us. Then the node of one right may be ahead of the other right's. */
+static bool waits_for_itself(struct pdk__taking *t, guint i) {
+    char name[PDK__NAME_SIZE];
+    predecessor_of(&t->rights[i], name);
+    for (guint k = 0; name[0] != '\0' && k < t->m.count; k++)
+        if (pdk__majority_holds(&t->m, k) && strcmp(strrchr(t->rights[k].hold->node, '/') + 1, name) == 0)
+            return true;
+    return false;
+}
+
+static void refuse_itself(struct pdk__taking *t, guint i) {
+    struct pdk__taken_right *r = &t->rights[i];
+    char *why =
+        g_strdup_printf("%s: rights[%u] waits for another right of this set: their sessions reach the same servers by "
+                        "different names; name it once",
+                        r->right.path, r->right.place);
+    pdk__log(session_of(r), PDK_LOG_WARN, "%s", why);
+    pdk__majority_answered(&t->m, i, PDK__TAKEN_REFUSED);
+    give_one_back(r);
+    set_status(t, PDK_DEADLOCK, why);
+}
+
 static void look_after(struct pdk__taking *t, guint i) {
     struct pdk__taken_right *r = &t->rights[i];
+    if (state_of(t, i) == PDK__RIGHT_ASKED && !t->m.is_try && waits_for_itself(t, i)) {
+        refuse_itself(t, i);
+        return;
+    }
+    if (!some_suffice(t))
+        return;
     switch (look_at_waiting(r)) {
     case IS_SILENT:
         pass_over(t, i);
@@ -255,7 +299,7 @@ static void look(struct pdk__taking *t) {
             give_one_back(r);
         } else if (pdk__majority_claims(&t->m, i) && atomic_load(&r->answered)) {
             settle(t, i);
-        } else if (pdk__majority_claims(&t->m, i) && some_suffice(t)) {
+        } else if (pdk__majority_claims(&t->m, i)) {
             look_after(t, i);
         }
     }

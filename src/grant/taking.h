@@ -1,8 +1,9 @@
 /* The rights of one claim of several, and what was taken of them. core/majority says what comes next; this carries it out.
  *
  *     ASK       a claim with delivery inside, in the queue of that right
- *     WAIT      for its answer; a part that is held may be lost meanwhile. Where not all are needed, an alarm looks whether
- *               anybody confirms the place in the queue, and the session: a right whose ensemble is silent is passed over
+ *     WAIT      for its answer; a part that is held may be lost meanwhile. An alarm looks whether it waits for itself. Where not all
+ *               are needed, it looks whether anybody confirms the place in the queue, and the session: a right whose ensemble is
+ *               silent is passed over
  *     TRY       a claim that waits for nobody, beside the one that is waited for, whose place in the queue stays
  *     BACK      what was got that way is given back
  *     ANEW      all is given back, and after a pause taken anew
