@@ -210,10 +210,8 @@ static void on_doubt(pdk_session *s, void *user, const struct pdk__reply *reply,
     struct doubt *d = user;
     struct pdk__entry *entry = d->entry;
     bool stands = reply && (reply->result == PDK__OK || reply->result == PDK__NOT_ALLOWED) && !unowned;
-    struct pdk__event event = {.type = PDK__LISTED,
-                               .result = PDK__OK,
-                               .view = &d->view,
-                               .fresh = pdk__lease_fresh(&s->lease, pdk__now(s))};
+    struct pdk__event event = {
+        .type = PDK__LISTED, .result = PDK__OK, .view = &d->view, .fresh = pdk__lease_fresh(&s->lease, pdk__now(s))};
     if (reply && !stands) /* look again */
         event.result = reply->result == PDK__UNKNOWN ? PDK__UNKNOWN : PDK__NOT_NOW;
     event.never_waits = entry->blocked && entry->owner && entry->owner->never_waits(entry->owner);
