@@ -98,10 +98,12 @@ static pdk_status look_at(const pdk_right *right, size_t place, int64_t timeout_
         return pdk__fail(PDK_INVALID, "%s: rights[%zu]: the object is NULL", call, place);
     struct pdk__queue *queue = queue_of(right);
     pdk_status status = pdk__check_call(queue->s, call, timeout_ms);
-    if (status == PDK_OK && right->kind == PDK_RIGHT_PERMITS)
-        status = pdk__semaphore_check_count(right->of, right->count, call);
-    else if (status == PDK_OK && right->count != 1)
+    if (status == PDK_OK && right->kind == PDK_RIGHT_PERMITS) {
+        g_autofree char *where = g_strdup_printf("%s: rights[%zu]", call, place);
+        status = pdk__semaphore_check_count(right->of, right->count, where);
+    } else if (status == PDK_OK && right->count != 1) {
         status = pdk__fail(PDK_INVALID, "%s: rights[%zu]: count is %d; 1, but for permits", call, place, right->count);
+    }
     if (status == PDK_OK)
         *named = (struct named){right, (guint)place, queue, servers_of(queue->s)};
     return status;

@@ -21,6 +21,7 @@
 #include "session/ops.h"
 #include "session/protect.h"
 #include "session/tokens.h"
+#include "session/unowned.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -178,11 +179,13 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
         pdk__live_query_unref(&observation->query);
         return;
     }
-    if (result == PDK__OK)
+    bool nobody = result == PDK__OK && observation->reading_watched && pdk__is_unowned(reply) &&
+                  pdk__unowned_note(s, observation->first);
+    if (result == PDK__OK && !nobody)
         tell_leader(observation, reply);
     else if (result == PDK__NOT_ALLOWED)
         tell_hidden(observation);
-    if (result == PDK__NO_NODE) /* gone by now: list again */
+    if (result == PDK__NO_NODE || nobody) /* gone by now, or no candidate: list again */
         pdk__live_query_again(&observation->query);
     pdk__live_query_done(&observation->query, result != PDK__UNKNOWN && result != PDK__NOT_NOW);
     if (result == PDK__NOT_ALLOWED || !observation->reading_watched)
@@ -196,7 +199,8 @@ static const char *first_of(const struct observation *observation, const struct 
     int32_t sequence = 0;
     for (size_t i = 0; i < reply->children_count; i++) {
         struct pdk__name name;
-        if (!pdk__name_parse(reply->children[i], &name) || !pdk__kind_same_queue(name.kind, observation->kind))
+        if (!pdk__name_parse(reply->children[i], &name) || !pdk__kind_same_queue(name.kind, observation->kind) ||
+            pdk__unowned_is(observation->query.s, observation->dir, reply->children[i]))
             continue;
         int32_t order = first ? pdk__sequence_compare(name.sequence, sequence) : -1;
         if (order < 0 || (order == 0 && strcmp(reply->children[i], first) < 0)) {

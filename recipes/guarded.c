@@ -71,6 +71,13 @@ static pdk_status only_open(struct pdk__guarded_call *c, void *user) {
 
 static void close_it(void *g) { pdk_guarded_close(g); }
 
+/* Is it the directory of the hold's queue, or above it? What stands there is no guarded znode, and must not be deleted. */
+static bool is_of_the_lock(const pdk_hold *hold, const char *path) {
+    size_t chroot = strlen(hold->s->hosts->chroot), length = strlen(path);
+    const char *dir = hold->queue->dir + chroot;
+    return strncmp(dir, path, length) == 0 && (dir[length] == '\0' || dir[length] == '/');
+}
+
 pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms, pdk_guarded **out) {
     static const char name[] = "pdk_guarded_open";
     if (!hold)
@@ -80,6 +87,11 @@ pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms
         return status;
     if (hold->parts)
         return pdk__fail(PDK_INVALID, "%s: hold: it is of several rights; one lock or one term guards a znode", name);
+    if (is_of_the_lock(hold, path))
+        return pdk__fail(
+            PDK_INVALID,
+            "%s: path: %s is where the lock's own nodes stand: guard a znode of another path, such as %s-data", name,
+            path, path);
     const char *mode = hold->queue->kind.mode;
     if (strcmp(mode, "exclusive") != 0 && strcmp(mode, "leader") != 0)
         return pdk__fail(PDK_INVALID, "%s: hold: it is %s; only a hold that excludes everybody guards a znode", name,

@@ -197,10 +197,12 @@ pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
                          "%s: %s: the server refuses it: %s", c->name, g->path, pdk__zk_code_name(c->code));
     if (end == PDK__GUARDED_WORN_OUT)
         return pdk__fail(PDK_LIMIT, "%s: %s: its versions are used up; copy it to another path", c->name, g->path);
-    return pdk__fail(PDK_REPLACED,
-                     "%s: %s: somebody wrote or deleted it without the hold, or it never was a guarded znode; look at "
-                     "it, delete it while nobody has it open, and open it again",
-                     c->name, g->path);
+    return pdk__fail(
+        PDK_REPLACED,
+        "%s: %s: somebody wrote or deleted it without the hold, or it never was a guarded znode: look at it. "
+        "If it belongs to something else, guard another path. Else delete it while nobody has it open, which "
+        "loses its payload, and open it again",
+        c->name, g->path);
 }
 
 pdk_status pdk__guarded_drive(struct pdk__guarded_call *c) {

@@ -56,11 +56,14 @@ pdk_status pdk__job_read(const char *name, const char *path, const char *data, s
                          struct pdk__job_record *record) {
     enum pdk__record_kind kind = pdk__job_parse(data, size, mtime_ms, record);
     if (kind == PDK__RECORD_NEWER)
-        return pdk__fail(PDK_UNSUPPORTED, "%s: %s: the record is of a later version of Paddock", name, path);
+        return pdk__fail(PDK_UNSUPPORTED, "%s: %s: the record is of a later version of Paddock; use that one here, too",
+                         name, path);
     if (kind == PDK__RECORD_FOREIGN)
-        return pdk__fail(PDK_DAMAGED,
-                         "%s: %s: this is no record of a job; look at it, and delete it while no run stands", name,
-                         path);
+        return pdk__fail(
+            PDK_DAMAGED,
+            "%s: %s: this is no record of a job, or was damaged: look at its data. Deleting it forgets all runs: "
+            "the job is due at once; do it while no run stands",
+            name, path);
     return PDK_OK;
 }
 

@@ -140,11 +140,14 @@ static pdk_status read_record(const char *name, const char *path, const char *da
                               struct pdk__lease_record *record) {
     enum pdk__record_kind kind = pdk__lease_record_parse(data, size, record);
     if (kind == PDK__RECORD_NEWER)
-        return pdk__fail(PDK_UNSUPPORTED, "%s: %s: the record is of a later version of Paddock", name, path);
-    if (kind == PDK__RECORD_FOREIGN)
-        return pdk__fail(PDK_DAMAGED,
-                         "%s: %s: this is no record of a lease lock; look at it, and delete it while nobody holds",
+        return pdk__fail(PDK_UNSUPPORTED, "%s: %s: the record is of a later version of Paddock; use that one here, too",
                          name, path);
+    if (kind == PDK__RECORD_FOREIGN)
+        return pdk__fail(
+            PDK_DAMAGED,
+            "%s: %s: this is no record of a lease lock, or was damaged: look at its data. Deleting it forgets "
+            "for whom the lock stands: somebody else may take it; do it while nobody holds",
+            name, path);
     return PDK_OK;
 }
 

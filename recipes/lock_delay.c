@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "core/delay.h"
+#include "core/sequencer.h"
 #include "grant/claim.h"
 #include "session/live_query.h"
 #include "session/ops.h"
@@ -150,9 +151,15 @@ static void on_recorded(pdk_session *s, void *user, const struct pdk__reply *rep
 }
 
 static void refuse_other(const struct question *question) {
-    char *why = g_strdup_printf("%s says that the lock-delay is \"%s\" ms, not %s", question->keeper->record,
-                                question->number, question->keeper->number);
-    refuse(question, PDK_MISMATCH, why);
+    bool number = pdk__is_number(question->number, strlen(question->number));
+    char *why =
+        number ? g_strdup_printf("%s says that the lock-delay is \"%s\" ms, not %s: use the same one everywhere",
+                                 question->keeper->record, question->number, question->keeper->number)
+               : g_strdup_printf(
+                     "%s says that the lock-delay is \"%s\" ms, which is no number: look who wrote it. Deleting it "
+                     "lets the next caller write its own; do it while nobody uses the path",
+                     question->keeper->record, question->number);
+    refuse(question, number ? PDK_MISMATCH : PDK_DAMAGED, why);
     g_free(why);
 }
 

@@ -128,7 +128,11 @@ pdk_status pdk__semaphore_check_count(const pdk_semaphore *semaphore, int32_t co
     int32_t permits = permits_of(semaphore)->permits;
     if (count >= 1 && count <= permits && count <= PDK_SEMAPHORE_COUNT_MAX)
         return PDK_OK;
-    return pdk__fail(PDK_INVALID, "%s: count is %d; from 1 to %d", call, count, MIN(permits, PDK_SEMAPHORE_COUNT_MAX));
+    char *path = pdk__semaphore_path(semaphore);
+    pdk_status status = pdk__fail(PDK_INVALID, "%s: %s: count is %d; from 1 to %d", call, path, count,
+                                  MIN(permits, PDK_SEMAPHORE_COUNT_MAX));
+    g_free(path);
+    return status;
 }
 
 pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count, int64_t timeout_ms, pdk_hold **out) {

@@ -6,11 +6,13 @@
  */
 #include "semaphore_admission.h"
 
+#include "core/sequencer.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
 #include "session/live_query.h"
 #include "session/ops.h"
 #include "session/reap.h"
+#include "session/unowned.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -26,6 +28,7 @@ struct admission {
     struct pdk__entry **leases; /* claim->count references, while TAKE; else NULLs */
     bool taking;
     bool watching;          /* the list under way leaves a watch */
+    GHashTable *owned;      /* names of leases whose owner was asked after: there is one */
     enum pdk__result known; /* of the number of permits */
     char *number;
 };
@@ -149,27 +152,85 @@ static bool agrees(struct admission *admission) {
     g_free(ours);
     if (same)
         return true;
-    char *why = g_strdup_printf("%s says that there are \"%s\" permits, not %d", admission->all->leases,
-                                admission->number, admission->all->permits);
-    refuse(admission, PDK_MISMATCH, why);
+    bool number = pdk__is_number(admission->number, strlen(admission->number));
+    char *why =
+        number ? g_strdup_printf("%s says that there are \"%s\" permits, not %d: use the same number everywhere, or "
+                                 "write the new one there while nobody holds",
+                                 admission->all->leases, admission->number, admission->all->permits)
+               : g_strdup_printf("%s has \"%s\", which is no number of permits: look who wrote it, and write %d "
+                                 "there while nobody holds",
+                                 admission->all->leases, admission->number, admission->all->permits);
+    refuse(admission, number ? PDK_MISMATCH : PDK_DAMAGED, why);
     g_free(why);
     return false;
 }
 
-static void count(struct admission *admission, const struct pdk__reply *reply) {
+/* Who asks after the owner of a lease. */
+struct doubt {
+    struct admission *admission; /* a reference to its query */
+    char *name;
+};
+
+static bool is_lease(const struct admission *admission, const char *text) {
+    struct pdk__name name;
+    return pdk__name_parse(text, &name) && name.kind == PDK__LEASE &&
+           !pdk__unowned_is(admission->query.s, admission->all->leases, text);
+}
+
+/* Count again: without it, or knowing that somebody owns it. */
+static void on_doubt(pdk_session *s, void *user, const struct pdk__reply *reply, bool unowned) {
+    struct doubt *d = user;
+    struct admission *admission = d->admission;
+    (void)s;
+    if (reply && !unowned && (reply->result == PDK__OK || reply->result == PDK__NOT_ALLOWED))
+        g_hash_table_add(admission->owned, g_strdup(d->name));
+    pdk__live_query_again(&admission->query);
+    answered(admission, reply && reply->result != PDK__UNKNOWN && reply->result != PDK__NOT_NOW);
+    g_free(d->name);
+    g_free(d);
+}
+
+/* A lease whose name may be a path that somebody chose. NULL: there is none. */
+static const char *doubtful(const struct admission *admission, const struct pdk__reply *reply) {
+    for (size_t i = 0; i < reply->children_count; i++)
+        if (is_lease(admission, reply->children[i]) && pdk__unowned_may_be(reply->children[i]) &&
+            !g_hash_table_contains(admission->owned, reply->children[i]))
+            return reply->children[i];
+    return NULL;
+}
+
+/* true: whether there is too little is known later. It is the answer of a question that is under way. */
+static bool doubts(struct admission *admission, const struct pdk__reply *reply) {
+    const char *name = doubtful(admission, reply);
+    if (!name)
+        return false;
+    struct doubt *d = g_new(struct doubt, 1);
+    *d = (struct doubt){admission, g_strdup(name)};
+    if (pdk__unowned_ask(admission->query.s, admission->all->leases, name, on_doubt, d)) {
+        pdk__live_query_ref(&admission->query);
+        return true;
+    }
+    g_free(d->name);
+    g_free(d);
+    return false;
+}
+
+/* true: a further answer ends the question. */
+static bool count(struct admission *admission, const struct pdk__reply *reply) {
     int32_t taken = 0;
     if (admission->taking || !agrees(admission))
-        return;
-    for (size_t i = 0; i < reply->children_count; i++) {
-        struct pdk__name name;
-        taken += pdk__name_parse(reply->children[i], &name) && name.kind == PDK__LEASE;
-    }
+        return false;
+    for (size_t i = 0; i < reply->children_count; i++)
+        taken += is_lease(admission, reply->children[i]);
     if (admission->all->permits - taken >= admission->claim->count)
         take(admission);
+    else if (doubts(admission, reply))
+        return true;
     else if (admission->claim->is_try)
         refuse(admission, PDK_BUSY, "too few permits are free");
     else if (!admission->watching)
         refuse(admission, PDK_LIMIT, PDK__WATCHES_LIMIT);
+    return false;
 }
 
 /* The answer to the list ends the question, unless the directory must be made first. */
@@ -183,7 +244,10 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
         fine = true;
     } else if (fine) {
         pdk__reap_orphans(s, admission->all->leases, "", reply->children, reply->children_count);
-        count(admission, reply);
+        if (count(admission, reply)) { /* on_doubt ends the question */
+            pdk__live_query_unref(&admission->query);
+            return;
+        }
     } else if (result == PDK__NOT_ALLOWED || admission->known == PDK__NOT_ALLOWED) {
         refuse(admission, PDK_NO_PERMISSION, "the leases may not be read");
     } else if (result == PDK__NO_NODE) {
@@ -218,6 +282,7 @@ static bool ask(struct pdk__live_query *query) {
 static void admission_free(struct pdk__live_query *query) {
     struct admission *admission = (struct admission *)query;
     g_free(admission->leases);
+    g_hash_table_unref(admission->owned);
     g_free(admission->key);
     g_free(admission->number);
     g_free(admission);
@@ -235,6 +300,7 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     admission->all = permits_of(queue);
     admission->key = pdk__watches_children_key(admission->all->leases);
     admission->claim = claim;
+    admission->owned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     admission->leases = g_new0(struct pdk__entry *, (gsize)claim->count);
     admission->all->admission = admission;
     pdk__live_query_look(&admission->query);

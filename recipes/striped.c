@@ -244,12 +244,12 @@ pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_m
 struct wanted {
     size_t count;
     pdk_right rights[PDK_ALL_RIGHTS_MAX];
-    size_t keys[PDK_ALL_RIGHTS_MAX]; /* the first key of each */
+    size_t keys[PDK_ALL_RIGHTS_MAX];   /* the first key of each */
+    int32_t parts[PDK_ALL_RIGHTS_MAX]; /* of each key */
 };
 
-/* parts: of each key, or NULL. */
 static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_t count, const char *call,
-                            int32_t *parts, struct wanted *wanted) {
+                            struct wanted *wanted) {
     int32_t stripes[PDK_ALL_RIGHTS_MAX] = {0};
     wanted->count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -269,8 +269,7 @@ static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_
             wanted->keys[part] = i;
             wanted->count++;
         }
-        if (parts)
-            parts[i] = (int32_t)part;
+        wanted->parts[i] = (int32_t)part;
     }
     return PDK_OK;
 }
@@ -285,7 +284,10 @@ pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *key
     if (status == PDK_OK && (count < 1 || count > PDK_ALL_RIGHTS_MAX))
         status = pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_ALL_RIGHTS_MAX);
     if (status == PDK_OK)
-        status = rights_of(striped, keys, count, call, parts, &wanted);
-    return status == PDK_OK ? pdk__acquire_for_keys(wanted.rights, wanted.keys, wanted.count, timeout_ms, call, out)
-                            : status;
+        status = rights_of(striped, keys, count, call, &wanted);
+    if (status == PDK_OK)
+        status = pdk__acquire_for_keys(wanted.rights, wanted.keys, wanted.count, timeout_ms, call, out);
+    if (status == PDK_OK && parts)
+        memcpy(parts, wanted.parts, count * sizeof parts[0]);
+    return status;
 }

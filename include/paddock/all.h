@@ -144,11 +144,13 @@ PDK_API pdk_status pdk_all_options_init(pdk_all_options *options, size_t size);
  *                      a try: no answer came within request_timeout_ms; of a majority: fewer than
  *                      `need` ensembles answered
  *   PDK_DEADLOCK       this thread holds one of the paths: by any object of a session of the set,
- *                      a reentrant lock, a reader's side or permits included
+ *                      a reentrant lock, a reader's side or permits included; or two rights are one
+ *                      lock, since their sessions reach the same servers by different names
  *   PDK_CANCELED       the last reference to an object whose right was not granted yet was given
  *                      back meanwhile; or this thread was interrupted (interrupt.h)
  *   PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
  *                      another lock_delay_ms
+ *   PDK_DAMAGED        where such a number stands, there is something else; the error text says where
  *   PDK_NO_PERMISSION  an access control list forbids what one of the rights needs
  *   PDK_UNPROTECTED    strangers may change one of the directories: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
@@ -186,7 +188,7 @@ PDK_API pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_
  *               pdk_claim_position tells the position in the queue of the present right.
  *               pdk_claim_on_queued answers PDK_UNSUPPORTED for it.
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
  *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the
  *                reasons above
  *   PDK_CLOSED   one of the sessions is closed; where fewer than all are needed: as above

@@ -39,6 +39,7 @@ typedef struct pdk_claim pdk_claim;
  *           PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *           PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
  *                              another lock_delay_ms
+ *           PDK_DAMAGED        where such a number stands, there is something else
  *           PDK_CLOSED         the session was closed
  *           PDK_AUTH           the session ended, since the server refused the credentials
  *   hold    not NULL exactly when status is PDK_OK. The callback owns one reference to it and gives

@@ -111,6 +111,7 @@ typedef struct pdk_election_callbacks {
      *   PDK_EXHAUSTED      the directory's sequence numbers are used up
      *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
      *   PDK_MISMATCH       the others on the path have another lock_delay_ms
+     *   PDK_DAMAGED        <path>/delay has something else than a number in it
      *   PDK_CLOSED         the session was closed
      *   PDK_AUTH           the session ended, since the server refused the credentials */
     void (*failed)(pdk_status status, void *user);

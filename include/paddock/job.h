@@ -14,7 +14,9 @@
  * be an hour at which nobody asks, or set at_least_ms.
  *
  * The runner has a hold, as of a lock. Nobody else runs while it is valid. A run stands for at most at_most_ms: then its hold
- * is lost as PDK_REASON_OVERDUE, and another run may begin. A runner that loses its hold, that dies, or that releases its hold
+ * is lost as PDK_REASON_OVERDUE, and another run may begin: at once where the runner is told, and has let go. Of a runner that is
+ * stopped or cut off the servers keep the node until its session ends. So it keeps the others out for at_most_ms and the session
+ * timeout, at the longest. A runner that loses its hold, that dies, or that releases its hold
  * without pdk_job_finish, leaves a run that is shown as PDK_JOB_DIED.
  *
  * Assumptions, beyond those of every hold: nobody else writes to the record or deletes it. at_least_ms is as exact as the
@@ -53,7 +55,8 @@ typedef struct pdk_job_options {
     int64_t every_ms;
     /* No other run starts for so long after the start of one, in ms, whatever became of it. Default 0. */
     int64_t at_least_ms;
-    /* A run stands for at most so long, in ms. Default 0: as long as its hold is valid. */
+    /* A run stands for at most so long, in ms; one that is stopped or cut off keeps the others out for up to the session timeout longer.
+     * Default 0: as long as its hold is valid. */
     int64_t at_most_ms;
     /* A pdk_job_retry: what may follow a run that died. Default PDK_JOB_RETRY_NEXT_PERIOD. */
     int32_t retry;

@@ -14,7 +14,8 @@
  * not ended. The record stands in a persistent znode, <path>/record, beside the lock, <path>/lock. The session renews it by itself,
  * by compare-and-set, whenever a third of duration_ms has passed. Where it cannot be renewed in time the hold is lost as
  * PDK_REASON_OVERDUE, before the record ends. So two valid holds never overlap, of whichever secrets, and no hold of another secret is
- * granted before the record ends.
+ * granted before the record ends. The node of a holder that is stopped or cut off stands until its session ends. So it keeps the
+ * others out for duration_ms and the session timeout, at the longest.
  *
  * Assumptions, beyond those of every hold: nobody else writes to the record or deletes it; and the servers' clocks agree, as a new
  * leader that is ahead lets the record end as much earlier. They matter while no hold is valid. Whoever may write there can

@@ -105,6 +105,7 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *   PDK_EXHAUSTED      the directory's sequence numbers are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_MISMATCH       the others on the path have another lock_delay_ms
+ *   PDK_DAMAGED        with a lock_delay_ms: <path>/delay has something else than a number in it
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials
@@ -124,7 +125,7 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
  *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
- *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, MISMATCH, CLOSED or AUTH: for the reasons
+ *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, MISMATCH, DAMAGED, CLOSED or AUTH: for the reasons
  *                listed above
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials

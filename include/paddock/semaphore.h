@@ -103,6 +103,7 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *                      answer came within request_timeout_ms
  *   PDK_MISMATCH       the path is used with another number of permits. Only clients of this
  *                      library record their number. It is forgotten when the directory is removed.
+ *   PDK_DAMAGED        <path>/leases has something else than a number in it
  *   PDK_CANCELED       the last reference to the semaphore was given back meanwhile; or this thread
  *                      was interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list one of the directories, to
@@ -135,7 +136,7 @@ PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
  *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
  *                above
  *   PDK_CLOSED   the session is closed

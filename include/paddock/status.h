@@ -37,7 +37,7 @@ PDK_BEGIN_DECLS
     X(FORKED, 17, "the handle belongs to the parent process")                                      \
     X(SYSTEM, 18, "the operating system refused a resource")                                       \
     X(UPGRADE, 19, "a reader cannot become a writer in place")                                     \
-    X(MISMATCH, 20, "other clients use this path with another number of permits")                  \
+    X(MISMATCH, 20, "the others on this path use it with another number or option")                \
     X(STALE, 21, "a later hold was admitted already")                                              \
     X(DAMAGED, 22, "it is damaged, or something else")                                             \
     X(REWOUND, 23, "the servers went back, and their tokens with them")                            \

@@ -129,7 +129,8 @@ PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *h
  *                      as well, and this thread ran too late to take it
  *   PDK_UNAVAILABLE    no server confirmed the number of stripes, and a position in the queue, by the
  *                      deadline; a try: no answer came within request_timeout_ms
- *   PDK_MISMATCH       the path is used with another number of stripes, or its node has other data
+ *   PDK_MISMATCH       the path is used with another number of stripes
+ *   PDK_DAMAGED        its node has something else than a number in it
  *   PDK_DEADLOCK       this thread holds that stripe by this or another key, and reentrant is 0; or,
  *                      not for a try, it holds it by pdk_striped_acquire_any, or by another object of
  *                      the session on the stripe's path
@@ -163,7 +164,7 @@ PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, in
  *
  *   PDK_OK       *out is the hold of all, with one reference that pdk_hold_release gives back
  *   PDK_INVALID  striped, keys, a key or out is NULL, or count or timeout_ms is not valid
- *   PDK_BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DEADLOCK, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND,
+ *   PDK_BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, DEADLOCK, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND,
  *   WRONG_THREAD, CLOSED, AUTH, FORKED
  *                for the reasons of pdk_striped_acquire, of one of the stripes; PDK_DEADLOCK also where
  *                reentrant is 1 */
@@ -185,7 +186,7 @@ PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *co
  *                      to a try as well, and this thread ran too late to take it
  *   PDK_UNAVAILABLE    no server confirmed the number of stripes, and a position in the queue, by the
  *                      deadline; a try: no answer came within request_timeout_ms
- *   PDK_MISMATCH, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, EXHAUSTED, REWOUND, WRONG_THREAD, CLOSED, AUTH, FORKED
+ *   PDK_MISMATCH, DAMAGED, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, EXHAUSTED, REWOUND, WRONG_THREAD, CLOSED, AUTH, FORKED
  *                      for the reasons of pdk_striped_acquire
  *   PDK_LIMIT          as there. A claim that finds all taken has a node in each stripe.
  *   PDK_INVALID        striped or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
@@ -202,7 +203,7 @@ PDK_API pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, CANCELED,
+ *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
  *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the reasons
  *                above
  *   PDK_CLOSED   the session is closed

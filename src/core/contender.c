@@ -173,8 +173,9 @@ static void made_dir(struct pdk__contender *c, enum pdk__result result) {
         c->pause = true; /* a parent vanished meanwhile: try again, but not at once */
 }
 
-static void watched(struct pdk__contender *c, enum pdk__result result) {
-    if (result == PDK__OK)
+/* A node that nobody owns blocks nobody: decide anew, without it. */
+static void watched(struct pdk__contender *c, enum pdk__result result, bool unowned) {
+    if (result == PDK__OK && !unowned)
         c->watching = true;
     else if (is_refusal(result))
         refuse(c, result);
@@ -225,7 +226,7 @@ static void answered(struct pdk__contender *c, const struct pdk__event *e) {
         made_dir(c, e->result);
         break;
     case PDK__WATCHED:
-        watched(c, e->result);
+        watched(c, e->result, e->unowned);
         break;
     case PDK__STATTED:
         statted(c, e);

@@ -17,6 +17,7 @@
  *  - a connection loss means "unknown": read again, behind a quorum barrier, before deciding;
  *  - a watch event is a reason to read again, never a fact;
  *  - a contender is granted only while its own node is listed, nothing blocking is ahead, and the lease is fresh;
+ *  - a blocker that no session owns is no contender: who reads so when it sets its watch reads the list again, without it;
  *  - a contender for tries alone looks first, and writes only when nobody is there whom it would have to wait for;
  *  - once it is leaving it ends GONE, with no node of its own on the server, whatever happens on the way.
  * A ZooKeeper session that ends takes its contenders with it (EXPIRED). A claim that still waits makes a new contender on the
@@ -117,6 +118,7 @@ struct pdk__event {
     const char *name;             /* CREATED: of the new node, without its directory */
     int64_t token;                /* CREATED, STATTED: of our node */
     int64_t least_token;          /* CREATED, STATTED: a smaller one means that the servers went back */
+    bool unowned;                 /* WATCHED: no session owns the node: no later list has it as a contender */
     bool ours;                    /* STATTED: ephemeralOwner is our session */
     bool fresh;                   /* LISTED: the lease, as it stands now, allows a grant */
     bool unprotected;             /* LISTED with OK: strangers may change the directory */

@@ -112,12 +112,14 @@ static bool fits(const struct pdk__job_record *record) {
     return run->state != 'R' && run->token < run[-1].token;
 }
 
-static enum pdk__record_kind kind_of(const char *data, size_t size) {
-    if (size >= sizeof head - 1 && memcmp(data, head, sizeof head - 1) == 0)
-        return PDK__RECORD_FINE;
-    size_t length = sizeof family - 1;
-    bool newer = size > length && memcmp(data, family, length) == 0 && data[length] >= '1' && data[length] <= '9';
-    return newer ? PDK__RECORD_NEWER : PDK__RECORD_FOREIGN;
+enum pdk__record_kind pdk__record_kind_of(const char *data, size_t size, const char *head_of) {
+    size_t length = strlen(head_of);
+    const char *number = data + length, *line_end = size > length ? memchr(number, '\n', size - length) : NULL;
+    uint64_t version;
+    if (!line_end || memcmp(data, head_of, length) != 0 || *number == '0' ||
+        !pdk__number_parse(number, (size_t)(line_end - number), 1, INT32_MAX, &version))
+        return PDK__RECORD_FOREIGN;
+    return version == 1 ? PDK__RECORD_FINE : PDK__RECORD_NEWER;
 }
 
 /* The znode's moment is the last time of its newest line. */
@@ -131,7 +133,7 @@ enum pdk__record_kind pdk__job_parse(const char *data, size_t size, int64_t mtim
     record->count = 0;
     if (size == 0)
         return PDK__RECORD_FINE;
-    enum pdk__record_kind kind = size <= PDK__JOB_SIZE ? kind_of(data, size) : PDK__RECORD_FOREIGN;
+    enum pdk__record_kind kind = size <= PDK__JOB_SIZE ? pdk__record_kind_of(data, size, family) : PDK__RECORD_FOREIGN;
     if (kind != PDK__RECORD_FINE)
         return kind;
     const char *at = data + sizeof head - 1, *end = data + size;

@@ -52,6 +52,9 @@ struct pdk__job_record {
 
 enum pdk__record_kind { PDK__RECORD_FINE, PDK__RECORD_FOREIGN, PDK__RECORD_NEWER };
 
+/* By its first line: the family, and the number of its version, as a record has it to the byte. NEWER: a later version than 1. All else
+ * is FOREIGN: a record that was damaged, or no record. */
+enum pdk__record_kind pdk__record_kind_of(const char *data, size_t size, const char *family);
 /* Takes any bytes; none is an empty record. mtime: of the znode. FOREIGN: no such record. NEWER: of a later version. */
 enum pdk__record_kind pdk__job_parse(const char *data, size_t size, int64_t mtime, struct pdk__job_record *record);
 /* The length of the text, which has no NUL after it. */

@@ -53,14 +53,13 @@ static bool parse_line(const char *at, struct pdk__lease_record *record) {
 
 enum pdk__record_kind pdk__lease_record_parse(const char *data, size_t size, struct pdk__lease_record *record) {
     char text[PDK__LEASE_LOCK_SIZE] = "", again[PDK__LEASE_LOCK_SIZE];
-    size_t prefix = sizeof family - 1;
     memset(record, 0, sizeof *record);
     if (size == 0)
         return PDK__RECORD_FINE;
-    if (size > prefix + 1 && memcmp(data, family, prefix) == 0 && data[prefix] >= '1' && data[prefix] <= '9' &&
-        (data[prefix] != '1' || data[prefix + 1] != '\n'))
-        return PDK__RECORD_NEWER;
-    if (size < sizeof head || size >= sizeof text || memcmp(data, head, sizeof head - 1) != 0)
+    enum pdk__record_kind kind = pdk__record_kind_of(data, size, family);
+    if (kind != PDK__RECORD_FINE)
+        return kind;
+    if (size >= sizeof text)
         return PDK__RECORD_FOREIGN;
     memcpy(text, data, size); /* what follows in it is zero */
     /* It must be as this library writes it: no number has more digits than it needs, and nothing follows. */

@@ -7,6 +7,8 @@
 #define PAUSE_MOST INT64_C(2000000000)  /* 2 s */
 #define LIMIT_FIRST INT64_C(1000000000) /* 1 s */
 #define LIMIT_MOST INT64_C(64000000000) /* 64 s */
+#define GLANCE_FIRST INT64_C(500000000) /* half a second */
+#define GLANCE_MOST INT64_C(1000000000) /* 1 s */
 
 bool pdk__majority_meets(uint32_t count, uint32_t need) { return need <= count && need > count / 2; }
 
@@ -38,16 +40,48 @@ bool pdk__majority_is_hopeless(const struct pdk__majority *m) {
     return m->count - how_many(m, PDK__RIGHT_REFUSED) < m->need;
 }
 
+bool pdk__majority_holds(const struct pdk__majority *m, uint32_t which) {
+    return m->rights[which] == PDK__RIGHT_HELD || m->rights[which] == PDK__RIGHT_FOUND;
+}
+
+bool pdk__majority_claims(const struct pdk__majority *m, uint32_t which) {
+    return m->rights[which] == PDK__RIGHT_ASKED || m->rights[which] == PDK__RIGHT_TRIED;
+}
+
+static uint32_t how_many_held(const struct pdk__majority *m) {
+    return how_many(m, PDK__RIGHT_HELD) + how_many(m, PDK__RIGHT_FOUND);
+}
+
+/* Is the right that it waited for still ASKED, and can it become complete without it? */
+static bool goes_on_looking(const struct pdk__majority *m) {
+    return m->rights[m->waits_for] == PDK__RIGHT_ASKED &&
+           how_many_held(m) + how_many(m, PDK__RIGHT_TRIED) + how_many(m, PDK__RIGHT_OPEN) >= m->need;
+}
+
+static enum pdk__majority_step look_on(struct pdk__majority *m, uint32_t *which) {
+    if (!goes_on_looking(m))
+        return PDK__MAJORITY_BACK;
+    if (find(m, PDK__RIGHT_TRIED, which))
+        return PDK__MAJORITY_WAIT;
+    bool open = find(m, PDK__RIGHT_OPEN, which);
+    assert(open); /* else `need` are held */
+    (void)open;
+    m->rights[*which] = PDK__RIGHT_TRIED;
+    return PDK__MAJORITY_TRY;
+}
+
 enum pdk__majority_step pdk__majority_next(struct pdk__majority *m, uint32_t *which) {
     uint32_t refused = how_many(m, PDK__RIGHT_REFUSED), passed = how_many(m, PDK__RIGHT_PASSED);
     if (m->late || pdk__majority_is_hopeless(m))
         return PDK__MAJORITY_FAIL;
     if (m->pauses)
         return PDK__MAJORITY_WAIT;
-    if (how_many(m, PDK__RIGHT_HELD) >= m->need)
+    if (how_many_held(m) >= m->need)
         return PDK__MAJORITY_COMPLETE;
     if (m->count - refused - passed - how_many(m, PDK__RIGHT_LOST) < m->need || m->tired)
         return m->is_try && passed > 0 ? PDK__MAJORITY_FAIL : PDK__MAJORITY_ANEW;
+    if (m->looks_around)
+        return look_on(m, which);
     if (find(m, PDK__RIGHT_ASKED, which))
         return PDK__MAJORITY_WAIT;
     bool open = find(m, PDK__RIGHT_OPEN, which);
@@ -64,19 +98,43 @@ void pdk__majority_answered(struct pdk__majority *m, uint32_t which, enum pdk__t
         [PDK__TAKEN_LATE] = PDK__RIGHT_PASSED,
         [PDK__TAKEN_REFUSED] = PDK__RIGHT_REFUSED,
     };
-    assert(m->rights[which] == PDK__RIGHT_ASKED);
-    m->rights[which] = becomes[taken];
+    bool tried = m->rights[which] == PDK__RIGHT_TRIED;
+    assert(pdk__majority_claims(m, which));
+    m->rights[which] = tried && taken == PDK__TAKEN_GRANTED ? PDK__RIGHT_FOUND
+                       : tried && taken == PDK__TAKEN_BUSY  ? PDK__RIGHT_BUSY
+                                                            : becomes[taken];
     if (taken == PDK__TAKEN_LATE)
         m->late = true;
 }
 
 void pdk__majority_pass(struct pdk__majority *m, uint32_t which) {
-    assert(m->rights[which] == PDK__RIGHT_ASKED && m->need < m->count);
+    assert(pdk__majority_claims(m, which) && m->need < m->count);
     m->rights[which] = PDK__RIGHT_PASSED;
 }
 
+/* Who was silent before may answer by now. */
+void pdk__majority_look_around(struct pdk__majority *m) {
+    assert(m->need < m->count && !m->is_try);
+    if (m->looks_around || !find(m, PDK__RIGHT_ASKED, &m->waits_for))
+        return;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->rights[i] == PDK__RIGHT_PASSED || m->rights[i] == PDK__RIGHT_LOST)
+            m->rights[i] = PDK__RIGHT_OPEN;
+    m->looks_around = true;
+    m->looks++;
+}
+
+/* Those before the right that it waited for stay passed over in this round: it holds what comes later. */
+void pdk__majority_looked(struct pdk__majority *m) {
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->rights[i] == PDK__RIGHT_FOUND || m->rights[i] == PDK__RIGHT_TRIED || m->rights[i] == PDK__RIGHT_BUSY ||
+            m->rights[i] == PDK__RIGHT_OPEN)
+            m->rights[i] = i < m->waits_for ? PDK__RIGHT_PASSED : PDK__RIGHT_OPEN;
+    m->looks_around = false;
+}
+
 void pdk__majority_lost(struct pdk__majority *m, uint32_t which) {
-    assert(m->rights[which] == PDK__RIGHT_HELD);
+    assert(pdk__majority_holds(m, which));
     m->rights[which] = PDK__RIGHT_LOST;
 }
 
@@ -85,7 +143,7 @@ void pdk__majority_anew(struct pdk__majority *m) {
         if (m->rights[i] != PDK__RIGHT_REFUSED)
             m->rights[i] = PDK__RIGHT_OPEN;
     m->round++;
-    m->tired = false;
+    m->tired = m->looks_around = false;
     m->pauses = m->need < m->count;
 }
 
@@ -116,6 +174,10 @@ int64_t pdk__majority_pause(const struct pdk__majority *m, uint64_t random) {
 
 int64_t pdk__majority_limit(const struct pdk__majority *m, uint64_t random) {
     return how_many(m, PDK__RIGHT_HELD) > 0 ? doubled(LIMIT_FIRST, LIMIT_MOST, m->round, random) : INT64_MAX;
+}
+
+int64_t pdk__majority_glance(const struct pdk__majority *m, uint64_t random) {
+    return doubled(GLANCE_FIRST, GLANCE_MOST, m->looks, random);
 }
 
 static int64_t least(const int64_t *moments, uint32_t count) {

@@ -24,6 +24,13 @@ static size_t printable(const unsigned char *text) {
     return n;
 }
 
+/* A server takes no name with these, valid as they are: private use, U+FFF0 and beyond, and what is above U+FFFF, since it reads UTF-16
+ * and refuses surrogates (PathUtils.validatePath). c: of so many bytes. */
+static bool is_taken(const unsigned char *c, size_t n) {
+    unsigned code = n == 3 ? (c[0] & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu) : 0;
+    return n < 4 && !(code >= 0xe000 && code <= 0xf8ff) && code < 0xfff0;
+}
+
 static bool is_segment(const char *begin, size_t length, const char *word) {
     return strlen(word) == length && memcmp(begin, word, length) == 0;
 }
@@ -39,6 +46,8 @@ const char *pdk__path_error(const char *path, size_t prefix) {
         size_t n = printable((const unsigned char *)c);
         if (n == 0)
             return "contains a control character or is not UTF-8";
+        if (!is_taken((const unsigned char *)c, n))
+            return "contains a character that no server takes: above U+FFFF, of private use, or from U+FFF0 on";
         c += n;
     }
     for (const char *segment = path + 1;; segment++) {

@@ -1,5 +1,6 @@
 #include "grant/agreement.h"
 
+#include "core/sequencer.h"
 #include "grant/queue.h"
 #include "session/entry.h"
 #include "session/ops.h"
@@ -116,9 +117,16 @@ static void compare(struct pdk__agreement *agreement, const struct pdk__reply *r
     char *raw = g_strndup(reply->data, MIN(reply->data_size, 32)), *text = g_strescape(raw, NULL);
     if (reply->data_size == strlen(agreement->number) && strcmp(text, agreement->number) == 0) {
         admit(agreement);
+    } else if (!pdk__is_number(reply->data, reply->data_size)) {
+        char *why =
+            g_strdup_printf("%s has \"%s\", which is no number of %s: look who wrote it. Deleting it lets the next "
+                            "caller write another number; do it while nobody uses the path",
+                            agreement->path, text, agreement->unit);
+        refuse(agreement, PDK_DAMAGED, why);
+        g_free(why);
     } else {
-        char *why = g_strdup_printf("%s says that there are \"%s\" %s, not %s", agreement->path, text, agreement->unit,
-                                    agreement->number);
+        char *why = g_strdup_printf("%s says that there are \"%s\" %s, not %s: use the same number everywhere",
+                                    agreement->path, text, agreement->unit, agreement->number);
         refuse(agreement, PDK_MISMATCH, why);
         g_free(why);
     }

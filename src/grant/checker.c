@@ -113,16 +113,15 @@ static pdk_status recall(pdk_checker *checker, const struct pdk__checked_key *ke
 
 /* Room for one more. false: threads wait for every node that it remembers. */
 static bool make_room(pdk_checker *checker) {
-    if (checker->used.length < checker->capacity)
-        return true;
     pthread_mutex_lock(&checker->mutex);
-    GList *link = checker->used.tail;
+    bool has_room = checker->used.length < checker->capacity;
+    GList *link = has_room ? NULL : checker->used.tail;
     while (link && ((struct pdk__checked *)link->data)->waiting > 0)
         link = link->prev;
     pthread_mutex_unlock(&checker->mutex);
     if (link)
         forget(checker, link->data);
-    return link != NULL;
+    return has_room || link != NULL;
 }
 
 /* NULL: there is no room. */

@@ -4,6 +4,7 @@
 #include "core/published.h"
 #include "session/query.h"
 #include "session/tokens.h"
+#include "session/unowned.h"
 
 #include <string.h>
 
@@ -67,10 +68,18 @@ static void found(pdk_session *s, struct contender *c, const char *data, size_t 
     c->since_ms = stat->ctime_ms;
 }
 
+static void read_all(struct query *q);
+
+/* Whose node no session owns is no contender. Of the holder alone: then it is the next one. */
 static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct read *read = user;
-    if (reply && reply->result == PDK__OK)
+    struct query *q = read->query;
+    if (reply && pdk__is_unowned(reply) && q->holder_only) {
+        g_ptr_array_remove_index(q->all, 0);
+        read_all(q);
+    } else if (reply && reply->result == PDK__OK && !pdk__is_unowned(reply)) {
         found(s, read->contender, reply->data, reply->data_size, reply);
+    }
     pdk__query_answered(&read->query->base, reply);
     g_free(read);
 }

@@ -13,8 +13,12 @@ pdk_status pdk__recipe_check(pdk_session *session, const char *path, const void 
     if (session->forks != pdk__forks())
         return pdk__fail(PDK_FORKED, "%s: the session belongs to the parent process; open one after the fork", call);
     const char *wrong = pdk__path_error(path, strlen(session->hosts->chroot));
-    if (wrong)
-        return pdk__fail(PDK_INVALID, "path: %s", wrong);
+    if (wrong) {
+        char *shown = g_strescape(path, NULL); /* it may have anything in it */
+        pdk_status status = pdk__fail(PDK_INVALID, "%s: path: %s: \"%.100s\"", call, wrong, shown);
+        g_free(shown);
+        return status;
+    }
     pdk__lock(session);
     pdk_status status = pdk__session_usable(session, call);
     pdk__unlock(session);

@@ -15,6 +15,7 @@
 #include "grant/node_query.h"
 #include "grant/recipe.h"
 #include "session/tokens.h"
+#include "session/unowned.h"
 
 #include <paddock/revoke.h>
 #include <string.h>
@@ -30,8 +31,9 @@ struct asking {
     char *dir, *node; /* node: or NULL, for the holders */
     char *who;
     int64_t within_ms;
-    GPtrArray *targets; /* names */
-    guint next, asked;  /* the target under way; how many were asked */
+    GPtrArray *targets;  /* names */
+    GHashTable *unowned; /* names of nodes that no session owns; NULL: none was met */
+    guint next, asked;   /* the target under way; how many were asked */
     bool listing, writing;
     char path[PDK__PATH_MAX + 1 + PDK__NAME_SIZE]; /* of the target */
 };
@@ -112,6 +114,21 @@ static struct pdk__query *write_target(struct asking *a) {
     return query;
 }
 
+/* Is it one that was read, and that no session owns? */
+static bool is_no_contender(const struct asking *a, const char *name) {
+    return a->unowned && g_hash_table_contains(a->unowned, name);
+}
+
+/* It must not be written to: it is somebody's own node. The list is read again, and it is left out. */
+static pdk_status leave_out(struct asking *a) {
+    if (!a->unowned)
+        a->unowned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_hash_table_add(a->unowned, g_strdup(g_ptr_array_index(a->targets, a->next)));
+    return a->node
+               ? pdk__fail(PDK_GONE, "%s: %s: no session owns this znode: it is no contender", a->call.name, a->path)
+               : PDK_UNAVAILABLE;
+}
+
 static struct pdk__query *begin_asking(struct pdk__inquiry *i) {
     struct asking *a = asking_of(i);
     g_clear_pointer(&a->targets, g_ptr_array_unref);
@@ -132,6 +149,9 @@ static pdk_status judge_list(struct pdk__inquiry *i) {
         return status;
     if (q->result != PDK__OK && q->result != PDK__NO_NODE)
         return pdk__node_refused(q, i->call->name, a->dir);
+    for (guint k = q->names->len; k-- > 0;)
+        if (is_no_contender(a, g_ptr_array_index(q->names, k)))
+            g_ptr_array_remove_index(q->names, k);
     if (!keep_queue(a->targets, q->names, PDK__WRITER) && !keep_queue(a->targets, q->names, PDK__LATCH))
         return pdk__fail(PDK_GONE, "%s: %s: nobody holds it", i->call->name, a->dir);
     keep_holders(a->targets);
@@ -145,6 +165,9 @@ static pdk_status judge_asking(struct pdk__inquiry *i) {
     if (a->listing)
         return judge_list(i);
     pdk_status status = about(i, a->path);
+    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
+    if (status == PDK_OK && !a->writing && pdk__is_unowned(&q->stat))
+        return leave_out(a);
     if (status == PDK_OK && !a->writing)
         return pdk__inquiry_next(i, write_target(a));
     if (status != PDK_OK && status != PDK_GONE)
@@ -166,6 +189,7 @@ static void asking_free(struct pdk__call *c) {
     g_free(a->node);
     g_free(a->who);
     g_clear_pointer(&a->targets, g_ptr_array_unref);
+    g_clear_pointer(&a->unowned, g_hash_table_unref);
     g_free(a);
 }
 

@@ -4,9 +4,12 @@
 #include "grant/parts.h"
 
 #include <paddock/all.h>
+#include <string.h>
 
 /* How often it looks whether an ensemble answers, within its patience. */
 #define LOOKS 4
+/* How often it looks whether it waits for itself, where all are needed. */
+#define SELF_NS (250 * PDK__MS)
 /* Of the session timeout, and at least. */
 #define PATIENCE_PART 8
 #define PATIENCE_LEAST (100 * PDK__MS)
@@ -97,17 +100,22 @@ static uint64_t random_of(const pdk_session *s) {
     return random;
 }
 
-static void ask(struct pdk__taken_right *r) {
+static int64_t moment_after(int64_t now, int64_t time) { return time == INT64_MAX ? time : now + time; }
+
+static void ask(struct pdk__taken_right *r, bool is_try) {
     const struct pdk__taking *t = r->taking;
     pdk_session *s = session_of(r);
-    int64_t limit = some_suffice(t) ? pdk__majority_limit(&t->m, random_of(s)) : INT64_MAX;
+    bool waits = some_suffice(t) && !is_try;
+    int64_t limit = waits ? pdk__majority_limit(&t->m, random_of(s)) : INT64_MAX;
+    int64_t glance = waits ? pdk__majority_glance(&t->m, random_of(s)) : INT64_MAX;
     pdk__lock(s);
     r->asked_at = pdk__now(s);
-    r->limit = limit == INT64_MAX ? limit : r->asked_at + limit;
+    r->limit = moment_after(r->asked_at, limit);
+    r->glance = moment_after(r->asked_at, glance);
     if (s->ended == PDK_OK) {
-        pdk__claim_begin_until(r->right.queue, r->right.count, t->deadline, t->m.is_try, on_decided, r, &r->claim);
-        if (some_suffice(t) && !atomic_load(&r->answered))
-            pdk__alarm_set(s, &r->alarm, r->asked_at + patience_with(r) / LOOKS);
+        pdk__claim_begin_until(r->right.queue, r->right.count, t->deadline, is_try, on_decided, r, &r->claim);
+        if (!atomic_load(&r->answered))
+            pdk__alarm_set(s, &r->alarm, r->asked_at + (some_suffice(t) ? patience_with(r) / LOOKS : SELF_NS));
     } else {
         r->status = s->ended;
         r->why = g_strdup(s->trouble_text);
@@ -149,7 +157,7 @@ void pdk__taking_give_back(struct pdk__taking *t) {
 }
 
 /* What there is to do about a right that is waited for, where not all are needed. */
-enum waiting { GOES_ON, IS_SILENT, IS_TIRED };
+enum waiting { GOES_ON, IS_SILENT, IS_TIRED, LOOKS_AROUND };
 
 /* Has its ensemble been silent for longer than the caller is patient? An ensemble speaks by the lease of the session, which only a
  * quorum prolongs, and by the place in its queue. A right that is waited for in a queue is not silent. */
@@ -167,9 +175,12 @@ static enum waiting look_at_waiting(struct pdk__taken_right *r) {
     enum waiting found = atomic_load(&r->answered)                       ? GOES_ON
                          : pdk__majority_impatient(since, patience, now) ? IS_SILENT
                          : now >= r->limit                               ? IS_TIRED
+                         : now >= r->glance                              ? LOOKS_AROUND
                                                                          : GOES_ON;
-    pdk__alarm_set(s, &r->alarm,
-                   atomic_load(&r->answered) || found != GOES_ON ? INT64_MAX : MIN(now + patience / LOOKS, r->limit));
+    if (found == LOOKS_AROUND)
+        r->glance = INT64_MAX;
+    bool over = atomic_load(&r->answered) || found == IS_SILENT || found == IS_TIRED;
+    pdk__alarm_set(s, &r->alarm, over ? INT64_MAX : MIN(now + patience / LOOKS, MIN(r->limit, r->glance)));
     pdk__unlock(s);
     return found;
 }
@@ -196,8 +207,8 @@ static void settle(struct pdk__taking *t, guint i) {
     pdk__majority_answered(&t->m, i, came);
     if (came == PDK__TAKEN_GRANTED)
         return;
-    /* A right that is left out says nothing of the call. */
-    if (came != PDK__TAKEN_REFUSED || pdk__majority_is_hopeless(&t->m))
+    /* A right that is left out says nothing of the call, and neither does one that was busy in a look around. */
+    if (came == PDK__TAKEN_REFUSED ? pdk__majority_is_hopeless(&t->m) : state_of(t, i) != PDK__RIGHT_BUSY)
         set_status(t, r->status, g_strdup_printf("%s: %s", r->right.path, r->why));
     give_one_back(r);
 }
@@ -213,8 +224,49 @@ static void pass_over(struct pdk__taking *t, guint i) {
                                    t->m.need, t->m.count, r->right.path));
 }
 
+/* The node that it waits for, if the name tells it from all others of the world; else "". */
+static void predecessor_of(struct pdk__taken_right *r, char name[PDK__NAME_SIZE]) {
+    pdk_session *s = session_of(r);
+    pdk__lock(s);
+    const struct pdk__entry *entry = r->right.queue->entry;
+    g_strlcpy(name, entry ? entry->c.watched : "", PDK__NAME_SIZE);
+    if (!pdk__name_is_unique(name))
+        name[0] = '\0';
+    if (!some_suffice(r->taking))
+        pdk__alarm_set(s, &r->alarm, atomic_load(&r->answered) ? INT64_MAX : pdk__now(s) + SELF_NS);
+    pdk__unlock(s);
+}
+
+/* Two names of one server are two ensembles to us. Then the node of one right may be ahead of the other right's. */
+static bool waits_for_itself(struct pdk__taking *t, guint i) {
+    char name[PDK__NAME_SIZE];
+    predecessor_of(&t->rights[i], name);
+    for (guint k = 0; name[0] != '\0' && k < t->m.count; k++)
+        if (pdk__majority_holds(&t->m, k) && strcmp(strrchr(t->rights[k].hold->node, '/') + 1, name) == 0)
+            return true;
+    return false;
+}
+
+static void refuse_itself(struct pdk__taking *t, guint i) {
+    struct pdk__taken_right *r = &t->rights[i];
+    char *why =
+        g_strdup_printf("%s: rights[%u] waits for another right of this set: their sessions reach the same servers by "
+                        "different names; name it once",
+                        r->right.path, r->right.place);
+    pdk__log(session_of(r), PDK_LOG_WARN, "%s", why);
+    pdk__majority_answered(&t->m, i, PDK__TAKEN_REFUSED);
+    give_one_back(r);
+    set_status(t, PDK_DEADLOCK, why);
+}
+
 static void look_after(struct pdk__taking *t, guint i) {
     struct pdk__taken_right *r = &t->rights[i];
+    if (state_of(t, i) == PDK__RIGHT_ASKED && !t->m.is_try && waits_for_itself(t, i)) {
+        refuse_itself(t, i);
+        return;
+    }
+    if (!some_suffice(t))
+        return;
     switch (look_at_waiting(r)) {
     case IS_SILENT:
         pass_over(t, i);
@@ -222,6 +274,9 @@ static void look_after(struct pdk__taking *t, guint i) {
     case IS_TIRED:
         pdk__majority_tire(&t->m);
         set_status(t, PDK_TIMEOUT, g_strdup_printf("%s: the deadline passed while in line", r->right.path));
+        break;
+    case LOOKS_AROUND:
+        pdk__majority_look_around(&t->m);
         break;
     case GOES_ON:
         break;
@@ -239,12 +294,12 @@ static void look(struct pdk__taking *t) {
     bool rung = atomic_exchange(&t->rung, false);
     for (guint i = 0; i < t->m.count; i++) {
         struct pdk__taken_right *r = &t->rights[i];
-        if (state_of(t, i) == PDK__RIGHT_HELD && !pdk_hold_valid(r->hold)) {
+        if (pdk__majority_holds(&t->m, i) && !pdk_hold_valid(r->hold)) {
             pdk__majority_lost(&t->m, i);
             give_one_back(r);
-        } else if (state_of(t, i) == PDK__RIGHT_ASKED && atomic_load(&r->answered)) {
+        } else if (pdk__majority_claims(&t->m, i) && atomic_load(&r->answered)) {
             settle(t, i);
-        } else if (state_of(t, i) == PDK__RIGHT_ASKED && some_suffice(t)) {
+        } else if (pdk__majority_claims(&t->m, i)) {
             look_after(t, i);
         }
     }
@@ -273,6 +328,20 @@ void pdk__taking_begin_anew(struct pdk__taking *t) {
     too_late(t);
 }
 
+/* What looking around has brought is too little, or not needed any more. It is waited on, or gone on in the order. */
+static void end_look_around(struct pdk__taking *t) {
+    struct pdk__taken_right *r = &t->rights[t->m.waits_for];
+    pdk_session *s = session_of(r);
+    for (guint i = t->m.count; i-- > 0;)
+        if (state_of(t, i) == PDK__RIGHT_FOUND || state_of(t, i) == PDK__RIGHT_TRIED)
+            give_one_back(&t->rights[i]);
+    pdk__majority_looked(&t->m);
+    int64_t glance = pdk__majority_glance(&t->m, random_of(s));
+    pdk__lock(s);
+    r->glance = pdk__now(s) + glance;
+    pdk__unlock(s);
+}
+
 enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t) {
     for (;;) {
         uint32_t which = 0;
@@ -281,7 +350,15 @@ enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t) {
         switch (step) {
         case PDK__MAJORITY_ASK:
             atomic_store(&t->current, which);
-            ask(&t->rights[which]);
+            ask(&t->rights[which], t->m.is_try);
+            break;
+        case PDK__MAJORITY_TRY:
+            pdk__log(session_of(&t->rights[which]), PDK_LOG_DEBUG, "%s: tried, while another one is waited for",
+                     t->rights[which].right.path);
+            ask(&t->rights[which], true);
+            break;
+        case PDK__MAJORITY_BACK:
+            end_look_around(t);
             break;
         case PDK__MAJORITY_ANEW:
             pdk__taking_begin_anew(t);
@@ -299,19 +376,26 @@ enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t) {
 /* Is a right gone that it had? */
 static bool is_broken(const struct pdk__taking *t) {
     for (guint i = 0; i < t->m.count; i++)
-        if (state_of(t, i) == PDK__RIGHT_HELD && !pdk_hold_valid(t->rights[i].hold))
+        if (pdk__majority_holds(&t->m, i) && !pdk_hold_valid(t->rights[i].hold))
+            return true;
+    return false;
+}
+
+static bool is_answered(const struct pdk__taking *t) {
+    for (guint i = 0; i < t->m.count; i++)
+        if (pdk__majority_claims(&t->m, i) && atomic_load(&t->rights[i].answered))
             return true;
     return false;
 }
 
 bool pdk__taking_has_news(const struct pdk__taking *t) {
-    return (!t->m.pauses && atomic_load(&current(t)->answered)) || atomic_load(&t->rung) || is_broken(t);
+    return is_answered(t) || atomic_load(&t->rung) || is_broken(t);
 }
 
 int64_t pdk__taking_sure_until(const struct pdk__taking *t) {
     int64_t until = INT64_MAX;
     for (guint i = 0; i < t->m.count; i++)
-        if (state_of(t, i) == PDK__RIGHT_HELD)
+        if (pdk__majority_holds(&t->m, i))
             until = MIN(until, atomic_load(&t->rights[i].hold->until));
     return until;
 }
@@ -320,6 +404,8 @@ struct pdk_hold *pdk__taking_complete(struct pdk__taking *t) {
     struct pdk__parts *parts = pdk__parts_new(t->m.count, t->m.need);
     for (guint i = 0; i < t->m.count; i++) {
         struct pdk__taken_right *r = &t->rights[i];
+        if (pdk__majority_claims(&t->m, i)) /* it is not needed; its part is taken in the background */
+            give_one_back(r);
         pdk__lock(session_of(r));
         stop_listening(r);
         pdk__unlock(session_of(r));

@@ -1,8 +1,11 @@
 /* The rights of one claim of several, and what was taken of them. core/majority says what comes next; this carries it out.
  *
  *     ASK       a claim with delivery inside, in the queue of that right
- *     WAIT      for its answer; a part that is held may be lost meanwhile. Where not all are needed, an alarm looks whether
- *               anybody confirms the place in the queue, and the session: a right whose ensemble is silent is passed over
+ *     WAIT      for its answer; a part that is held may be lost meanwhile. An alarm looks whether it waits for itself. Where not all
+ *               are needed, it looks whether anybody confirms the place in the queue, and the session: a right whose ensemble is
+ *               silent is passed over
+ *     TRY       a claim that waits for nobody, beside the one that is waited for, whose place in the queue stays
+ *     BACK      what was got that way is given back
  *     ANEW      all is given back, and after a pause taken anew
  *     COMPLETE  the whole of what is held (parts.h)
  *
@@ -32,6 +35,7 @@ struct pdk__taken_right {
     struct pdk__waiters waiters; /* the blocked thread, while this is asked for, or the first during a pause */
     struct pdk__alarm alarm;     /* to look whether its ensemble answers; of the first right: or the end of a pause */
     int64_t asked_at, limit;     /* it is not waited for any longer, where not all are needed; INT64_MAX: for ever */
+    int64_t glance;              /* then it is time to look around; INT64_MAX: never, or that is being done */
     int64_t silent_since;        /* its session has no lease since then; 0: it has one */
 };
 

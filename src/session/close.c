@@ -12,6 +12,7 @@
 #include "session/path_stats.h"
 #include "session/protect.h"
 #include "session/supervise.h"
+#include "session/unowned.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -42,6 +43,7 @@ void pdk__session_free(pdk_session *s) {
         s->listener->calls->free(s->listener);
     pdk__chores_clear(s);
     pdk__asks_clear(s);
+    pdk__unowned_clear(s);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);
     g_hash_table_destroy(s->marked);

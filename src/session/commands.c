@@ -8,6 +8,7 @@
 #include "session/protect.h"
 #include "session/renew.h"
 #include "session/tokens.h"
+#include "session/unowned.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -29,6 +30,8 @@ static void on_reply(struct pdk__entry *entry, const struct pdk__reply *reply, e
         event.token = pdk__token_of(entry->s, reply->token);
         event.least_token = entry->s->token_least;
         event.ours = reply->result == PDK__OK && reply->owner == entry->s->id;
+        event.unowned =
+            type == PDK__WATCHED && pdk__is_unowned(reply) && pdk__unowned_note(entry->s, entry->watch_path);
         if (reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED)
             entry->failure_code = reply->code;
         pdk__entry_step(entry, &event);
@@ -154,6 +157,7 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
     if (entry->unwatched) {
         polled = *reply;
         polled.result = PDK__OK;
+        polled.owner = -1; /* whose it is was not told */
         reply = &polled;
         poll_after(entry, MIN(pdk__lease_renewal_period(&s->lease), POLL_NS_MAX));
     } else if (entry->queued) {
@@ -222,6 +226,42 @@ static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *r
     return false;
 }
 
+/* ---- a look that found somebody, whose name may be a path that was chosen */
+
+struct doubt {
+    struct pdk__entry *entry; /* a reference */
+    struct pdk__view view;
+};
+
+static void on_doubt(pdk_session *s, void *user, const struct pdk__reply *reply, bool unowned) {
+    struct doubt *d = user;
+    struct pdk__entry *entry = d->entry;
+    bool stands = reply && (reply->result == PDK__OK || reply->result == PDK__NOT_ALLOWED) && !unowned;
+    struct pdk__event event = {
+        .type = PDK__LISTED, .result = PDK__OK, .view = &d->view, .fresh = pdk__lease_fresh(&s->lease, pdk__now(s))};
+    if (reply && !stands) /* look again */
+        event.result = reply->result == PDK__UNKNOWN ? PDK__UNKNOWN : PDK__NOT_NOW;
+    event.never_waits = entry->blocked && entry->owner && entry->owner->never_waits(entry->owner);
+    if (reply)
+        pdk__entry_step(entry, &event);
+    pdk__entry_unref(entry);
+    g_free(d);
+}
+
+/* true: the answer of the look is on its way. */
+static bool doubts(struct pdk__entry *entry, const struct pdk__event *event) {
+    if (entry->c.doing != PDK__DO_LOOK || event->result != PDK__OK || event->unprotected || !event->never_waits ||
+        !pdk__unowned_may_be(event->view->blocker))
+        return false;
+    struct doubt *d = g_new(struct doubt, 1);
+    *d = (struct doubt){pdk__entry_ref(entry), *event->view};
+    if (pdk__unowned_ask(entry->s, entry->dir, d->view.blocker, on_doubt, d))
+        return true;
+    pdk__entry_unref(entry);
+    g_free(d);
+    return false;
+}
+
 void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply, const struct pdk__child *children) {
     pdk_session *s = entry->s;
     struct pdk__view view;
@@ -247,7 +287,8 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
     if (reply->result == PDK__OK && entry->owner && entry->owner->listed)
         entry->owner->listed(entry->owner, children, reply->children_count);
     event.never_waits = entry->blocked && entry->owner && entry->owner->never_waits(entry->owner);
-    pdk__entry_step(entry, &event);
+    if (!doubts(entry, &event))
+        pdk__entry_step(entry, &event);
 }
 
 /* ---- commands */

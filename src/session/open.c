@@ -16,6 +16,7 @@
 #include "session/renew.h"
 #include "session/threads.h"
 #include "session/tokens.h"
+#include "session/unowned.h"
 #include "session/watches.h"
 
 #include <string.h>
@@ -126,6 +127,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__credentials c
     s->armed = INT64_MAX;
     pdk__chores_init(s);
     pdk__asks_init(s);
+    pdk__unowned_init(s);
     pdk__watches_init(s);
     pdk__window_init(&s->window);
     pdk__lists_init(s);

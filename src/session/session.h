@@ -128,6 +128,7 @@ struct pdk_session {
         struct pdk__acl own;       /* the session's identities, as the server writes them */
         bool own_asked, own_known; /* asked: its answer is awaited */
     } protection;                  /* protect.c */
+    struct pdk__unowned *unowned;
 
     GQueue chores; /* chores.c */
     struct pdk__alarm chores_alarm;

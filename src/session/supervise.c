@@ -19,6 +19,7 @@
 #include "session/reap.h"
 #include "session/renew.h"
 #include "session/tokens.h"
+#include "session/unowned.h"
 #include "session/watches.h"
 
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
@@ -75,6 +76,7 @@ static void retire(pdk_session *s) {
     pdk__alarm_off(&s->lease_over);
     pdk__silence_over(s);
     pdk__entries_tell(s, PDK__EXPIRED);
+    pdk__unowned_forget_all(s);
     pdk__watches_reset(s);
     pdk__wake(&s->on_link);
     pdk__wake(&s->on_entries);
@@ -205,6 +207,7 @@ static void on_connecting(pdk_session *s) {
     s->refresh_at = s->suspended_at + MAX(s->lease.timeout, 5000 * PDK__MS); /* every hold is lost by then */
     s->platform->work(s);
     pdk__silence_disconnected(s);
+    pdk__unowned_forget_all(s);
     pdk__entries_tell(s, PDK__LINK_DOWN);
     if (s->restored) /* else it was told, and nothing was proved since */
         pdk__session_tell(s, PDK_SESSION_SUSPENDED);

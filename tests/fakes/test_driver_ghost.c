@@ -1,5 +1,6 @@
 /* A follower that shows nodes which are gone: its clients do not wait for them for ever, since the leader is asked. */
 #include "driver_bench.h"
+#include "session/ops.h"
 #include "session/session.h"
 
 static struct driver_user *const one = &driver_users[0], *const two = &driver_users[1];
@@ -67,24 +68,66 @@ static void admin(int32_t op, const char *path) {
     platform_pass(SECOND / 10);
 }
 
-/* Its name may be used again. So the leader is asked each time. */
+/* ---- names that may be used again */
+
+static const char plain[] = "/app/locks/lock/plain-lock-0000000000";
+
+static void done(pdk_session *s, void *user, const struct pdk__reply *reply) {
+    (void)s;
+    (void)user;
+    (void)reply;
+}
+
+static void make_plain_in(void *subject, void *what) {
+    pdk_session *s = ((struct driver_user *)subject)->rival->session;
+    (void)what;
+    pdk__lock(s);
+    ck_assert(pdk__send(s, (struct pdk__request){.kind = PDK__OP_CREATE, .path = plain, .data = "", .named = true},
+                        done, NULL));
+    pdk__unlock(s);
+}
+
+/* So the leader is asked each time. */
 START_TEST(a_plain_name_that_is_gone_may_come_back) {
-    static const char path[] = "/app/locks/lock/plain-lock-0000000000";
     driver_begin();
     driver_want_lock(two);
     platform_pass(SECOND / 2);
-    admin(SIM_OP_CREATE, path);
+    sim_call_in(&two->rival->process, make_plain_in, two, NULL);
+    platform_pass(SECOND / 10);
     driver_release_all(two);
     driver_want_lock(one);
     platform_pass(SECOND / 2);
     ck_assert_uint_eq(one->answered, 0);
     sim_server_keep(platform_ensemble, server_of_the_waiter(), 1);
-    admin(SIM_OP_DELETE, path);
+    admin(SIM_OP_DELETE, plain);
     platform_pass(2 * TIMEOUT);
     ck_assert_uint_eq(g_hash_table_size(one->rival->session->asks.gone), 0);
     driver_drop_lock(one);
     platform_pass(SECOND);
     ck_assert_uint_eq(one->failed, 1);
+}
+END_TEST
+
+/* No session owns it: it is nobody's place in the queue. When it is gone, somebody may have one under its name. */
+START_TEST(nobodys_node_is_passed_over) {
+    driver_begin();
+    driver_want_lock(two);
+    platform_pass(SECOND / 2);
+    admin(SIM_OP_CREATE, plain);
+    driver_release_all(two);
+    driver_want_lock(one);
+    platform_pass(SECOND / 2);
+    ck_assert_uint_eq(one->granted, 1);
+    driver_release_all(one);
+    admin(SIM_OP_DELETE, plain);
+    sim_call_in(&two->rival->process, make_plain_in, two, NULL);
+    platform_pass(SECOND / 10);
+    driver_want_lock(one);
+    platform_pass(5 * TIMEOUT);
+    ck_assert_uint_eq(one->granted, 1);
+    admin(SIM_OP_DELETE, plain);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->granted, 2);
 }
 END_TEST
 
@@ -109,6 +152,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, what_is_gone_stays_gone);
     tcase_add_test(cases, what_is_gone_is_found_among_strangers);
     tcase_add_test(cases, a_plain_name_that_is_gone_may_come_back);
+    tcase_add_test(cases, nobodys_node_is_passed_over);
     tcase_add_test(cases, a_predecessor_that_is_there_is_waited_for);
     suite_add_tcase(suite, cases);
     return suite;

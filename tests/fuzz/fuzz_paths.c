@@ -24,6 +24,10 @@ static const char *judge_slowly(const char *path, size_t prefix) {
         return "512";
     if (!is_printable(path))
         return "UTF-8";
+    g_autofree gunichar2 *utf16 = g_utf8_to_utf16(path, -1, NULL, NULL, NULL); /* as a server has it */
+    for (const gunichar2 *c = utf16; *c; c++)
+        if ((*c >= 0xd800 && *c <= 0xf8ff) || *c >= 0xfff0)
+            return "no server takes";
     g_auto(GStrv) segments = g_strsplit(path + 1, "/", -1);
     for (char **segment = segments; *segment; segment++) {
         if (**segment == '\0')

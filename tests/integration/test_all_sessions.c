@@ -1,9 +1,11 @@
 /* All of several, over sessions of one ensemble and over two ensembles: what counts as one path, and in which order. */
 #include <glib.h>
+#include <stdatomic.h>
 
 #include "all_bench.h"
 #include "refused.h"
 #include "ts_check.h"
+#include "ts_clock.h"
 #include "ts_observer.h"
 
 enum { SESSION_MS = 4000, CLOSE_MS = 1000, IN_TIME_MS = 10000 };
@@ -56,6 +58,32 @@ START_TEST(two_sessions_of_one_ensemble) {
 }
 END_TEST
 
+static void keep_status(pdk_status status, pdk_hold *hold, void *user) {
+    (void)hold;
+    atomic_store((atomic_int *)user, (int)status);
+}
+
+static bool is_kept(void *status) { return atomic_load((atomic_int *)status) >= 0; }
+
+/* A proxy is another name of the server behind it. The set would wait for itself for ever. */
+START_TEST(two_names_of_one_server) {
+    atomic_int told = -1;
+    pdk_hold *none = NULL, *hold = NULL;
+    const ts_client *one = ts_bench_client(SESSION_MS), *two = ts_bench_client(SESSION_MS);
+    const pdk_right both[] = {pdk_right_lock(ts_lock(one, path)), pdk_right_lock(ts_lock(two, path))};
+    refused(pdk_acquire_all(both, 2, ts_patience(IN_TIME_MS), NULL, &none), PDK_DEADLOCK,
+            "the same servers by different names");
+    ck_assert_int_eq(pdk_acquire_all_async(both, 2, ts_patience(IN_TIME_MS), NULL, keep_status, &told, NULL), PDK_OK);
+    ck_assert(ts_wait_until(is_kept, &told, ts_patience(IN_TIME_MS)));
+    ck_assert_int_eq(atomic_load(&told), PDK_DEADLOCK);
+    set_children(path, 0);
+    /* Whoever waits for another one waits on. */
+    ck_assert_int_eq(pdk_acquire_all(both, 1, ts_patience(IN_TIME_MS), NULL, &hold), PDK_OK);
+    refused(pdk_acquire_all(&both[1], 1, 1000, NULL, &none), PDK_TIMEOUT, path);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
 /* The same path in two ensembles is two rights, also for a thread that holds one of them. */
 START_TEST(two_ensembles) {
     const ts_ensemble_options options = {.nodes = 1, .tick_ms = 200};
@@ -93,6 +121,7 @@ static Suite *make_suite(void) {
     TCase *all = ts_bench_case(suite, "all_sessions");
     tcase_add_checked_fixture(all, begin, end);
     tcase_add_test(all, two_sessions_of_one_ensemble);
+    tcase_add_test(all, two_names_of_one_server);
     tcase_add_test(all, two_ensembles);
     return suite;
 }

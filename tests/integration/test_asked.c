@@ -110,7 +110,7 @@ START_TEST(a_stranger_gets_curators_message) {
     const char *path = it.path = ts_fresh_path();
     it.asker = ts_bench_client(SESSION_MS);
     g_autofree char *theirs = g_strconcat(path, "/_c_01234567-89ab-4def-8123-456789abcdef-lock-", NULL);
-    ck_assert_int_eq(ts_create(server(), theirs, "10.0.0.1", TS_SEQUENTIAL, &node), 0);
+    ck_assert_int_eq(ts_bench_stranger(theirs, "10.0.0.1", TS_SEQUENTIAL, &node), 0);
     g_autofree char *foreign = g_strconcat(path, "/zzz", NULL), *latch = g_strconcat(path, "/x-latch-0000000000", NULL);
     ck_assert_int_eq(ts_create(server(), foreign, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_create(server(), latch, "", TS_PERSISTENT, NULL), 0);

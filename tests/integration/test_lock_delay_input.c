@@ -77,7 +77,8 @@ START_TEST(a_record_of_others) {
     make("delay");
     for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
         ck_assert_int_eq(ts_set(server(), record, records[i].data), 0);
-        refused(pdk_lock_acquire(delayed(it.one, DELAY_MS), PATIENCE_MS, &hold), PDK_MISMATCH, records[i].word);
+        refused(pdk_lock_acquire(delayed(it.one, DELAY_MS), PATIENCE_MS, &hold), i == 1 ? PDK_MISMATCH : PDK_DAMAGED,
+                records[i].word);
         assert_children(1);
     }
     ck_assert_int_eq(ts_set(server(), record, "400"), 0);

@@ -2,6 +2,7 @@
  * lost ones again, and is lost in time. */
 #include <glib.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "majority_bench.h"
@@ -320,6 +321,50 @@ START_TEST(a_try) {
 }
 END_TEST
 
+/* Somebody holds one of the locks alone, and stays. _i: which one, and by a thread or by a callback. */
+START_TEST(one_lock_never_comes_free) {
+    const char *path = ts_fresh_path();
+    struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
+    int busy = _i % NEED;
+    pdk_hold *alone = ts_bench_acquire(other->lock[busy], 5000);
+    int64_t begun = ts_now_ms();
+    ts_answer *answer = _i < NEED ? member_thread(m, ts_patience(10000)) : member_async(m, ts_patience(10000));
+    ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
+    ck_assert_msg(ts_answer_status(answer) == PDK_OK, "lock %d is busy, the others are free: %s", busy,
+                  pdk_status_name(ts_answer_status(answer)));
+    printf("lock %d is busy: granted after %d ms\n", busy, (int)(ts_now_ms() - begun));
+    ck_assert_int_ge(parts_held(ts_answer_hold(answer)), NEED);
+    pdk_hold_release(alone);
+    parts_wait(ts_answer_hold(answer), ENSEMBLES);
+    ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
+    majority_nodes(path, 0);
+}
+END_TEST
+
+/* Each of them is granted in turn, although one lock never comes free. */
+START_TEST(several_beside_a_lock_that_never_comes_free) {
+    enum { MEMBERS = 4 };
+    const char *path = ts_fresh_path();
+    ts_answer *answers[MEMBERS];
+    struct member *other = member_new(path, SESSION_MS, NULL);
+    pdk_hold *alone = ts_bench_acquire(other->lock[0], 5000);
+    for (int i = 0; i < MEMBERS; i++)
+        answers[i] = member_async(member_new(path, SESSION_MS, NULL), PDK_FOREVER);
+    for (int left = MEMBERS; left > 0; left--) {
+        int one = 0;
+        for (int64_t until = ts_now_ms() + ts_patience(30000); ts_answer_count(answers[one]) == 0;) {
+            ck_assert_msg(ts_now_ms() < until, "%d wait, and none is granted", left);
+            one = (one + 1) % left;
+            ts_sleep_ms(5);
+        }
+        ck_assert_int_eq(ts_answer_release(answers[one]), PDK_OK);
+        answers[one] = answers[left - 1];
+    }
+    pdk_hold_release(alone);
+    majority_nodes(path, 0);
+}
+END_TEST
+
 START_TEST(the_deadline) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
@@ -371,6 +416,8 @@ static Suite *make_suite(void) {
     tcase_add_test(all, two_are_down);
     tcase_add_test(all, three_are_down);
     tcase_add_test(all, a_try);
+    tcase_add_loop_test(all, one_lock_never_comes_free, 0, 2 * NEED);
+    tcase_add_test(all, several_beside_a_lock_that_never_comes_free);
     tcase_add_test(all, the_deadline);
     tcase_add_test(all, it_belongs_to_its_thread);
     return suite;

@@ -5,6 +5,7 @@
 #include "directory_remover.h"
 #include "ts_bench.h"
 #include "ts_check.h"
+#include "ts_observer.h"
 #include "ts_support.h"
 
 enum { SESSION_MS = 6000 };
@@ -19,6 +20,35 @@ static void two_sessions(void) {
 static const char *server(void) { return ts_bench_server(); }
 
 static const char *base_name(const char *path) { return strrchr(path, '/') + 1; }
+
+/* ---- what a server takes ---- */
+
+/* The first and the last of each class, and their neighbours: whatever a server takes is taken, and nothing else. */
+START_TEST(names_that_a_server_takes) {
+    static const gunichar characters[] = {0x01,   0x1f,   0x20,    0x21,    0x7e,    0x7f,    0x80,     0x9f,
+                                          0xa0,   0xff,   0x100,   0x7ff,   0x800,   0xd7ff,  0xe000,   0xe001,
+                                          0xf8fe, 0xf8ff, 0xf900,  0xf901,  0xfdd0,  0xfeff,  0xffef,   0xfff0,
+                                          0xfffd, 0xffff, 0x10000, 0x1f40e, 0xe0100, 0xf0000, 0x10fffd, 0x10ffff};
+    const char *path = ts_fresh_path();
+    ck_assert_int_eq(ts_create(server(), path, "", 0, NULL), 0);
+    ts_observer *o = ts_observer_open(server());
+    int taken = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(characters); i++) {
+        char text[7] = "";
+        g_unichar_to_utf8(characters[i], text);
+        g_autofree char *name = g_strdup_printf("%s/%s", path, text);
+        pdk_lock *lock = NULL;
+        int rc = ts_observer_create(o, name, "", 0, NULL);
+        pdk_status status = pdk_lock_new(ts_bench_client(SESSION_MS)->session, name, NULL, &lock);
+        ck_assert_msg(status == (rc == 0 ? PDK_OK : PDK_INVALID), "U+%04X: the server says %d, and Paddock %s",
+                      characters[i], rc, pdk_status_name(status));
+        pdk_lock_unref(lock);
+        taken += rc == 0;
+    }
+    ck_assert_int_eq(taken, 14);
+    ts_observer_close(o);
+}
+END_TEST
 
 /* ---- the directory ---- */
 
@@ -264,7 +294,7 @@ START_TEST(foreign_children_neither_block_nor_vanish) {
 }
 END_TEST
 
-/* Contenders of other libraries count, also those that no session owns. */
+/* Contenders of other libraries count. */
 START_TEST(contenders_of_others_are_waited_for) {
     static const char *const names[] = {"_c_0d9f-lock-0000000000", "deadbeef__lock__0000000000",
                                         "_c_1-__WRIT__0000000000", "_c_1-__READ__0000000000", "abc__rlock__0000000000"};
@@ -274,7 +304,7 @@ START_TEST(contenders_of_others_are_waited_for) {
         g_autofree char *child = g_strdup_printf("%s/%s", path, names[i]);
         pdk_hold *hold = NULL;
 
-        ck_assert_int_eq(ts_create(server(), child, "", TS_PERSISTENT, NULL), 0);
+        ck_assert_int_eq(ts_bench_stranger(child, "", 0, NULL), 0);
         ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, path), 0, &hold), PDK_BUSY);
         ts_answer *waiter = ts_acquire_async(ts_lock(b, path), 10000);
         ck_assert(!ts_answer_wait(waiter, 100));
@@ -292,7 +322,7 @@ START_TEST(later_contenders_do_not_matter) {
     g_autofree char *created = NULL;
     g_autofree char *child = g_strdup_printf("%s/00-lock-", path);
 
-    ck_assert_int_eq(ts_create(server(), child, "", TS_PERSISTENT | TS_SEQUENTIAL, &created), 0);
+    ck_assert_int_eq(ts_bench_stranger(child, "", TS_SEQUENTIAL, &created), 0);
     ts_sleep_ms(50);
     ck_assert(pdk_hold_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -309,6 +339,7 @@ static Suite *make_suite(void) {
     TCase *tcase = ts_bench_case(suite, "path");
 
     tcase_add_checked_fixture(tcase, two_sessions, NULL);
+    tcase_add_test(tcase, names_that_a_server_takes);
     tcase_add_test(tcase, a_missing_directory_is_made_with_its_parents);
     tcase_add_test(tcase, the_kazoo_profile_makes_a_persistent_directory);
     tcase_add_test(tcase, a_deleted_directory_is_made_again);

@@ -16,7 +16,7 @@ static const char *server(void) { return ts_bench_server(); }
 
 static void put(const char *path, const char *name, const char *data) {
     g_autofree char *node = g_strdup_printf("%s/%s", path, name);
-    ck_assert_int_eq(ts_create(server(), node, data, TS_PERSISTENT, NULL), 0);
+    ck_assert_int_eq(ts_bench_stranger(node, data, 0, NULL), 0);
 }
 
 static void assert_node(const pdk_contenders *list, size_t index, const char *name) {
@@ -65,11 +65,12 @@ START_TEST(a_queue_may_be_too_long_to_list) {
     g_autofree char *prefix = g_strdup_printf("%s/_c_a-lock-0001", path);
     pdk_contenders *list = NULL;
     ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
+    put(path, "_c_a-lock-0000999999", "");
     ck_assert_int_eq(many_nodes(server(), prefix, 0, 5001), 0);
     pdk_lock *lock = ts_lock(client, path);
     refused(pdk_lock_contenders(lock, ts_patience(PATIENCE_MS), &list), PDK_LIMIT, path);
     ck_assert_int_eq(pdk_lock_holder(lock, ts_patience(PATIENCE_MS), &list), PDK_OK);
-    assert_node(list, 0, "_c_a-lock-0001000000");
+    assert_node(list, 0, "_c_a-lock-0000999999");
     pdk_contenders_free(list);
 }
 END_TEST

@@ -116,17 +116,22 @@ START_TEST(the_name_alone_does_not_make_it_ours) {
     two_locks(PDK_NAMING_CURATOR);
     g_autofree char *node = once_held();
     g_autofree char *below = g_strconcat(node, "/below", NULL);
-    imitate(node);
-    imitate(below);
+    ck_assert_int_eq(ts_bench_stranger(node, "", 0, NULL), 0);
     ts_answer *waiter = ts_acquire_async(of_a, 20000);
     ck_assert(ts_wait_children(ts_bench_server(), path, 2, ts_patience(5000)));
     ts_sleep_ms(A_WHILE_MS);
     ck_assert_int_eq(ts_answer_count(waiter), 0);
     ck_assert_int_eq(ts_child_count(ts_bench_server(), path), 2);
 
-    ck_assert_int_eq(ts_delete(ts_bench_server(), below), 0);
     ck_assert_int_eq(ts_delete(ts_bench_server(), node), 0);
     assert_granted(waiter);
+
+    imitate(node); /* no session owns it: it is passed over, and stays */
+    imitate(below);
+    pdk_hold *held = ts_bench_acquire(of_a, 5000);
+    ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
+    ck_assert_int_eq(ts_delete(ts_bench_server(), below), 0);
+    ck_assert_int_eq(ts_delete(ts_bench_server(), node), 0);
     ck_assert_int_eq(ts_events(a, PDK_SESSION_EXPIRED), 0);
 }
 END_TEST

@@ -245,7 +245,7 @@ END_TEST
 
 /* ---- not a number ---- */
 
-START_TEST(data_that_is_no_number_is_a_mismatch) {
+START_TEST(data_that_is_no_number_is_damaged) {
     static const char *const garbage[] = {"02", "2 ", " 2", "+2", "2\n", "two", "-1", "2147483648", "\x1b[2J\xff"};
     const char *path = ts_fresh_path();
     g_autofree char *longest = g_strnfill(2000, '2');
@@ -254,8 +254,8 @@ START_TEST(data_that_is_no_number_is_a_mismatch) {
         const char *data = i < G_N_ELEMENTS(garbage) ? garbage[i] : longest;
 
         write_number(path, data);
-        refused(acquire(permits_at(a, path, 2), 1, 5000), PDK_MISMATCH, path);
-        ck_assert_int_eq(acquire(permits_at(a, path, 2), 1, 0), PDK_MISMATCH);
+        refused(acquire(permits_at(a, path, 2), 1, 5000), PDK_DAMAGED, path);
+        ck_assert_int_eq(acquire(permits_at(a, path, 2), 1, 0), PDK_DAMAGED);
         for (const char *c = pdk_error_text(); *c; c++) { /* the data may come from any client */
             ck_assert(g_ascii_isprint(*c));
         }
@@ -373,7 +373,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_mismatch_is_told_to_every_thread);
     tcase_add_test(tcase, a_removed_directory_forgets);
     tcase_add_test(tcase, the_number_changes);
-    tcase_add_test(tcase, data_that_is_no_number_is_a_mismatch);
+    tcase_add_test(tcase, data_that_is_no_number_is_damaged);
     tcase_add_loop_test(tcase, permissions_that_are_missing, 0, 3);
     tcase_add_test(tcase, a_number_that_may_not_be_written);
     tcase_add_test(tcase, an_event_that_is_held_back);

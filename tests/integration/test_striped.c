@@ -122,7 +122,11 @@ START_TEST(a_refusal_names_the_key) {
     pdk_hold *hold = NULL, *more = NULL;
     g_autofree char *text = g_strdup_printf("pdk_striped_acquire_keys: keys[1]: %s/0001: this thread holds it", path);
     ck_assert_int_eq(pdk_striped_acquire(ours, same[0], ts_patience(5000), &hold), PDK_OK);
-    refused(pdk_striped_acquire_keys(ours, keys, 4, 1000, NULL, &more), PDK_DEADLOCK, text);
+    int32_t untouched[4] = {77, 77, 77, 77};
+    refused(pdk_striped_acquire_keys(ours, keys, 4, 1000, untouched, &more), PDK_DEADLOCK, text);
+    refused(pdk_striped_acquire_keys(theirs, keys, 4, 0, untouched, &more), PDK_BUSY, "pdk_striped_acquire_keys: ");
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(untouched[i], 77);
     refused(pdk_striped_acquire_keys(ours, keys, 4, -2, NULL, &more), PDK_INVALID,
             "pdk_striped_acquire_keys: timeout_ms is -2");
     refused(pdk_striped_acquire_keys(theirs, keys, 4, 0, NULL, &more), PDK_BUSY, "pdk_striped_acquire_keys: ");

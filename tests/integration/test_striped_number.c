@@ -122,7 +122,7 @@ START_TEST(other_data) {
     assert_number("8");
     for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++) {
         ck_assert_int_eq(ts_set(server(), path, garbage[i]), 0);
-        refused(acquire(striped_with(b, N), 2, PDK_FOREVER), PDK_MISMATCH, path);
+        refused(acquire(striped_with(b, N), 2, PDK_FOREVER), PDK_DAMAGED, path);
         for (const char *c = pdk_error_text(); *c; c++)
             ck_assert(g_ascii_isprint(*c));
         assert_number(garbage[i]);

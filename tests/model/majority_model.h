@@ -4,6 +4,9 @@
  *     majority_queues.c  the ensembles: each has a queue, and a link to each caller that may be cut
  *     record_explore.c   depth first over all states, each seen once; the way to a state that breaks a promise
  *
+ * Somebody who is no caller may have a lock alone, for ever. Then, too, everybody must be able to be granted, from every state on: a
+ * fixed way that is fair to all must lead to it. A pause and a look around are random, so some caller comes upon such a way.
+ *
  * Behind a cut nothing arrives: no node is made or deleted, and no grant is heard of. There a lease runs out, at any time. The
  * ensemble ends the session only after that, at any time: this is what the model of the lease proves. A caller hears of a grant, and
  * of a lease that is over, at any time later.
@@ -23,6 +26,8 @@ struct majority_config {
     int8_t tries;       /* the callers are tries */
     int8_t deadlines;   /* how many deadlines pass */
     int8_t turned; /* each caller has another order: it begins with another ensemble, or goes round the other way */
+    int8_t looks;  /* who waits may look around */
+    uint8_t never_free;   /* a bit for each ensemble: a stranger has its lock */
     uint8_t cut_at_first; /* a bit for each ensemble: the first caller is cut off from it from the beginning */
 };
 
@@ -33,6 +38,7 @@ struct majority_caller {
     uint8_t phase;
     uint8_t rights[MAJORITY_ENSEMBLES]; /* as in struct pdk__majority */
     uint8_t late, pauses, tired, round;
+    uint8_t looks_around, waits_for;
     uint8_t claims[MAJORITY_ENSEMBLES];
     uint8_t lapsed[MAJORITY_ENSEMBLES]; /* of what was GRANTED: the lease is over */
     uint8_t invalid;                    /* somebody has looked, and found too few */
@@ -57,6 +63,7 @@ enum {
     MAJORITY_LOSSES,  /* of wholes */
     MAJORITY_PASSED,  /* a right was passed over */
     MAJORITY_TIRED,   /* of waiting with something in its hands */
+    MAJORITY_LOOKED,  /* around, while waiting */
     MAJORITY_SHORT,   /* a round fell short */
     MAJORITY_REFUSED, /* a try was busy, or a deadline passed */
     MAJORITY_COUNTS
@@ -65,6 +72,9 @@ enum {
 struct record_model majority_model(const struct majority_config *config);
 
 /* ---- the queues */
+
+/* A stranger's node, which stays. */
+void majority_block(struct majority_world *w, int ensemble);
 
 /* It makes its node, at the end, if it is connected. */
 void majority_enqueue(struct majority_world *w, int caller, int ensemble);

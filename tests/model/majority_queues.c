@@ -1,7 +1,7 @@
 /* The ensembles: the nodes of their queues. */
 #include "majority_model.h"
 
-enum { LEFT = 128 };
+enum { STRANGER = 64, LEFT = 128 };
 
 static void delete_at(struct majority_world *w, int ensemble, int at) {
     uint8_t *nodes = w->nodes[ensemble];
@@ -29,6 +29,8 @@ static bool delete_all(struct majority_world *w, int ensemble, uint8_t node) {
 
 /* A caller's number from 1 on, so that no node is 0. */
 static uint8_t node_of(int caller) { return (uint8_t)(caller + 1); }
+
+void majority_block(struct majority_world *w, int ensemble) { w->nodes[ensemble][w->count[ensemble]++] = STRANGER; }
 
 bool majority_has_node(const struct majority_world *w, int caller, int ensemble) {
     return find(w, ensemble, node_of(caller)) >= 0;

@@ -1,7 +1,7 @@
 /* The callers, and what must hold.
  *
  *     b  begins     s  takes its steps     g  hears of a grant     y  a try hears that it is busy     p  is out of patience
- *     w  is tired of waiting     e  its pause is over     d  its deadline passes     r  releases
+ *     w  is tired of waiting     a  looks around     e  its pause is over     d  its deadline passes     r  releases
  *     l  a lease of it is over     n  it hears of that     v  it looks at its whole
  *     c  a link is cut     h  it is healed     x  the ensemble ends the session
  */
@@ -18,8 +18,11 @@ static void begin(const void *with, void *world) {
     w->cuts = config->cuts;
     w->heals = config->heals;
     w->deadlines = config->deadlines;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         w->cut[0][i] = config->cut_at_first >> i & 1;
+        if (config->never_free >> i & 1)
+            majority_block(w, i);
+    }
 }
 
 /* ---- what holds */
@@ -63,6 +66,8 @@ static struct pdk__majority unpack(const struct majority_config *config, const s
     m.pauses = c->pauses;
     m.tired = c->tired;
     m.round = c->round;
+    m.looks_around = c->looks_around;
+    m.waits_for = c->waits_for;
     memcpy(m.rights, c->rights, sizeof c->rights);
     return m;
 }
@@ -72,6 +77,8 @@ static void pack(struct majority_caller *c, const struct pdk__majority *m) {
     c->pauses = m->pauses;
     c->tired = m->tired;
     c->round = (uint8_t)m->round;
+    c->looks_around = m->looks_around;
+    c->waits_for = m->looks_around ? (uint8_t)m->waits_for : 0;
     memcpy(c->rights, m->rights, sizeof c->rights);
 }
 
@@ -95,8 +102,8 @@ static void look(const struct majority_config *config, struct majority_world *w,
     struct majority_caller *c = &w->callers[caller];
     for (uint32_t place = 0; place < N; place++) {
         int i = ensemble_at(config, caller, place);
-        bool asked = m->rights[place] == PDK__RIGHT_ASKED;
-        if (m->rights[place] == PDK__RIGHT_HELD && c->lapsed[i]) {
+        bool asked = pdk__majority_claims(m, place);
+        if (pdk__majority_holds(m, place) && c->lapsed[i]) {
             pdk__majority_lost(m, place);
             give_back(w, caller, i);
         } else if (asked && c->claims[i] == MAJORITY_GRANTED) {
@@ -127,8 +134,18 @@ static void hold(struct majority_world *w, int caller, uint64_t *counts) {
     w->callers[caller].phase = MAJORITY_HOLDS;
     counts[MAJORITY_TOOK]++;
     for (int i = 0; i < N; i++)
-        if (w->callers[caller].claims[i] == MAJORITY_NONE)
+        if (w->callers[caller].claims[i] != MAJORITY_GRANTED) {
+            give_back(w, caller, i);
             ask(w, caller, i);
+        }
+}
+
+static void end_look_around(const struct majority_config *config, struct majority_world *w, int caller,
+                            struct pdk__majority *m) {
+    for (uint32_t place = 0; place < N; place++)
+        if (m->rights[place] == PDK__RIGHT_FOUND || m->rights[place] == PDK__RIGHT_TRIED)
+            give_back(w, caller, ensemble_at(config, caller, place));
+    pdk__majority_looked(m);
 }
 
 static const char *anew(struct majority_world *w, int caller, struct pdk__majority *m, uint64_t *counts) {
@@ -151,7 +168,11 @@ static const char *take_steps(const struct majority_config *config, struct major
         look(config, w, caller, &m);
         switch (pdk__majority_next(&m, &which)) {
         case PDK__MAJORITY_ASK:
+        case PDK__MAJORITY_TRY:
             ask(w, caller, ensemble_at(config, caller, which));
+            break;
+        case PDK__MAJORITY_BACK:
+            end_look_around(config, w, caller, &m);
             break;
         case PDK__MAJORITY_WAIT:
             waits = true;
@@ -210,10 +231,13 @@ static void granted(struct majority_world *w, int caller, int i, uint64_t *count
 
 /* ---- what may happen */
 
+static bool is_claimed(int right) { return right == PDK__RIGHT_ASKED || right == PDK__RIGHT_TRIED; }
+
 static bool has_news(const struct majority_config *config, const struct majority_caller *c, int k) {
     for (int i = 0; i < N; i++) {
         int right = c->rights[place_of(config, k, i)];
-        if (right == PDK__RIGHT_HELD ? c->lapsed[i] : right == PDK__RIGHT_ASKED && c->claims[i] > MAJORITY_ASKED)
+        if (right == PDK__RIGHT_HELD || right == PDK__RIGHT_FOUND ? c->lapsed[i]
+                                                                  : is_claimed(right) && c->claims[i] > MAJORITY_ASKED)
             return true;
     }
     return false;
@@ -221,20 +245,25 @@ static bool has_news(const struct majority_config *config, const struct majority
 
 /* With something in its hands. */
 static bool may_tire(const struct majority_config *config, const struct majority_caller *c) {
-    return config->turned && c->round < config->rounds && memchr(c->rights, PDK__RIGHT_HELD, N) &&
-           memchr(c->rights, PDK__RIGHT_ASKED, N);
+    return (config->turned || config->never_free) && c->round < config->rounds &&
+           memchr(c->rights, PDK__RIGHT_HELD, N) && memchr(c->rights, PDK__RIGHT_ASKED, N);
+}
+
+static bool may_look_around(const struct majority_config *config, const struct majority_caller *c) {
+    return config->looks && !c->looks_around && memchr(c->rights, PDK__RIGHT_ASKED, N);
 }
 
 static int possible_in(const struct majority_config *config, const struct majority_world *w, int k, int i,
                        char kinds[6]) {
     const struct majority_caller *c = &w->callers[k];
     bool cut = w->cut[k][i], taking = c->phase == MAJORITY_TAKING;
-    int count = 0;
+    int right = c->rights[place_of(config, k, i)], count = 0;
     if (!cut && c->claims[i] == MAJORITY_ASKED && majority_is_first(w, k, i))
         kinds[count++] = 'g';
-    else if (!cut && c->claims[i] == MAJORITY_ASKED && taking && config->tries && majority_has_node(w, k, i))
+    else if (!cut && c->claims[i] == MAJORITY_ASKED && taking && (config->tries || right == PDK__RIGHT_TRIED) &&
+             majority_has_node(w, k, i))
         kinds[count++] = 'y';
-    if (cut && taking && c->rights[place_of(config, k, i)] == PDK__RIGHT_ASKED && c->claims[i] == MAJORITY_ASKED)
+    if (cut && taking && is_claimed(right) && c->claims[i] == MAJORITY_ASKED)
         kinds[count++] = 'p';
     if (cut && is_held(c, i))
         kinds[count++] = 'l';
@@ -263,6 +292,8 @@ static int possible_of(const struct majority_config *config, const struct majori
         kinds[count++] = 's';
     if (may_tire(config, c))
         kinds[count++] = 'w';
+    if (may_look_around(config, c))
+        kinds[count++] = 'a';
     if (c->pauses && c->round < config->rounds)
         kinds[count++] = 'e';
     if (w->deadlines > 0)
@@ -289,8 +320,9 @@ static int possible(const void *with, const void *world, struct record_action ac
 
 static const char *check_stuck(const struct majority_config *config, const struct majority_world *w) {
     struct record_action actions[RECORD_ACTIONS];
+    const char *no_progress = config->never_free ? "chd" : "chda"; /* among callers alone nobody has to look around */
     for (int left = possible(config, w, actions); left-- > 0;)
-        if (!strchr("chd", actions[left].kind))
+        if (!strchr(no_progress, actions[left].kind))
             return NULL;
     for (int k = 0; k < config->callers; k++)
         if (w->callers[k].phase == MAJORITY_TAKING && has_majority_of_links(w, k) &&
@@ -336,6 +368,10 @@ static const char *step(const struct majority_config *config, struct majority_wo
         give_back(w, k, i);
         counts[MAJORITY_PASSED]++;
         pack(c, &m);
+    } else if (action.kind == 'a') {
+        pdk__majority_look_around(&m);
+        counts[MAJORITY_LOOKED]++;
+        pack(c, &m);
     } else if (action.kind == 'w') {
         pdk__majority_tire(&m);
         counts[MAJORITY_TIRED]++;
@@ -349,12 +385,12 @@ static const char *step(const struct majority_config *config, struct majority_wo
     return take_steps(config, w, k, counts);
 }
 
-static const char *apply(const void *with, void *world, struct record_action action, uint64_t *counts) {
+static const char *change(const void *with, void *world, struct record_action action, uint64_t *counts) {
     struct majority_world *w = world;
     int k = action.who, i = action.which;
     struct majority_caller *c = &w->callers[k];
     const char *broken = NULL;
-    if (strchr("bspewd", action.kind)) {
+    if (strchr("bspewad", action.kind)) {
         broken = step(with, w, action, counts);
     } else if (action.kind == 'g') {
         granted(w, k, i, counts);
@@ -379,6 +415,77 @@ static const char *apply(const void *with, void *world, struct record_action act
         majority_expire(w, k, i);
     }
     return broken ? broken : check(with, w);
+}
+
+/* ---- from here on everybody can be granted */
+
+/* Carry out the first of these actions that the caller has. */
+static bool act(const struct majority_config *config, struct majority_world *w, int k, const char *kinds) {
+    struct record_action actions[RECORD_ACTIONS];
+    uint64_t counts[MAJORITY_COUNTS] = {0};
+    int count = possible(config, w, actions);
+    for (; *kinds; kinds++)
+        for (int i = 0; i < count; i++)
+            if (actions[i].who == k && actions[i].kind == *kinds) {
+                change(config, w, actions[i], counts);
+                return true;
+            }
+    return false;
+}
+
+/* Each in turn, as far as it comes. */
+static bool all_act(const struct majority_config *config, struct majority_world *w, const char *kinds) {
+    bool any = false;
+    for (int k = 0; k < config->callers; k++)
+        while (act(config, w, k, kinds))
+            any = true;
+    return any;
+}
+
+/* One of them, once. */
+static bool one_acts(const struct majority_config *config, struct majority_world *w, const char *kinds) {
+    for (int k = 0; k < config->callers; k++)
+        if (act(config, w, k, kinds))
+            return true;
+    return false;
+}
+
+static bool is_waited_in(const struct majority_config *config, const struct majority_world *w) {
+    for (int k = 0; k < config->callers; k++)
+        if (w->callers[k].phase == MAJORITY_TAKING)
+            return true;
+    return false;
+}
+
+/* All links are healed. Those who hold go, and who waits looks around when nothing else goes on, one after the other. If that helps nobody,
+ * one who holds something is tired. Pauses end when nothing else goes on. */
+static const char *check_way(const struct majority_config *config, const struct majority_world *now) {
+    struct majority_config free = *config;
+    struct majority_world w = *now;
+    if (!config->looks)
+        return NULL;
+    free.rounds = 100;
+    w.cuts = w.deadlines = 0;
+    for (int k = 0; k < config->callers; k++)
+        for (int i = 0; i < N; i++)
+            if (w.cut[k][i])
+                heal(&w, k, i);
+    w.heals = 0;
+    for (int times = 0; times < 20 && is_waited_in(config, &w); times++) {
+        if (all_act(&free, &w, "sgynvr"))
+            continue;
+        for (int k = 0; k < config->callers; k++)
+            if (act(&free, &w, k, "a"))
+                all_act(&free, &w, "sgynvr");
+        if (!one_acts(&free, &w, "e"))
+            one_acts(&free, &w, "w");
+    }
+    return is_waited_in(config, &w) ? "somebody can never be granted" : NULL;
+}
+
+static const char *apply(const void *with, void *world, struct record_action action, uint64_t *counts) {
+    const char *broken = change(with, world, action, counts);
+    return broken ? broken : check_way(with, world);
 }
 
 static void tell(const void *world, struct record_action action, FILE *out) {

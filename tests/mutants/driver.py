@@ -130,7 +130,7 @@ MUTANTS = {
     "an observer does not watch an empty line": ("recipes/election_observer.c", SIM, [
         (".watch = watch,\n", ".watch = false,\n"), NO_POLL]),
     "an observer is content with a node that is gone": ("recipes/election_observer.c", SIM, [
-        ("if (result == PDK__NO_NODE) /* gone", "if (false) /* gone"), NO_POLL]),
+        ("if (result == PDK__NO_NODE || nobody) /* gone", "if (nobody) /* gone"), NO_POLL]),
     "an observer is told of the last in line": ("recipes/election_observer.c", SIM, [
         ("if (order < 0 ||", "if (!first || order > 0 ||")]),
     "elected after it has left": ("recipes/election_candidate.c", RARE, [

@@ -13,7 +13,7 @@ ALL = "src/grant/all.c"
 MUTANTS = {
     # In every order of events.
     "majority: fewer than needed are enough": (CORE, "majority", [
-        ("how_many(m, PDK__RIGHT_HELD) >= m->need", "how_many(m, PDK__RIGHT_HELD) + 1 >= m->need")]),
+        ("    if (how_many_held(m) >= m->need)", "    if (how_many_held(m) + 1 >= m->need)")]),
     "majority: the lease is that of one more": (CORE, "majority", [
         ("    while (place_of(moments, count, which) != need - 1)", "    while (place_of(moments, count, which) != (need > 1 ? need - 2 : 0))")]),
     "majority: the last open right comes first": (CORE, "majority", [
@@ -23,6 +23,18 @@ MUTANTS = {
         (WORLD, "config->turned ? ((int)place + caller) % N : (int)place", "caller % 2 ? (int)place : N - 1 - (int)place")]),
     "majority: who is tired goes on waiting": (CORE, "majority", [
         (" || m->tired)", ")")]),
+    "majority: nobody looks around": (CORE, "majority", [
+        ("    m->looks_around = true;\n    m->looks++;", "    m->looks++;")]),
+    "majority: who was silent is not tried again": (CORE, "majority", [
+        ("        if (m->rights[i] == PDK__RIGHT_PASSED || m->rights[i] == PDK__RIGHT_LOST)\n            m->rights[i] = PDK__RIGHT_OPEN;",
+         "        ;")]),
+    "majority: what was found stays": (WORLD, "majority", [
+        ("            give_back(w, caller, ensemble_at(config, caller, place));\n    pdk__majority_looked(m);",
+         "            ;\n    pdk__majority_looked(m);")]),
+    "majority: who looks around waits there": (CORE, "majority_core", [
+        ("tried && taken == PDK__TAKEN_BUSY  ? PDK__RIGHT_BUSY", "tried && taken == PDK__TAKEN_BUSY  ? PDK__RIGHT_PASSED")]),
+    "majority: a look around outlives the wait": (CORE, "majority_core", [
+        ("    return m->rights[m->waits_for] == PDK__RIGHT_ASKED &&\n           how", "    return how")]),
     "majority: a busy ensemble is passed over": (WORLD, "majority", [
         ("    if (cut && taking &&", "    if (taking &&")]),
     "majority: what was lost is still held": (CORE, "majority", [
@@ -52,6 +64,10 @@ MUTANTS = {
     # In five ensembles, in simulated time.
     "majority: a silent ensemble is waited for": (TAKING, "parts", [
         ("pdk__majority_impatient(since, patience, now)", "false")]),
+    "majority: a busy ensemble is waited for for ever": (TAKING, "parts", [
+        ("now >= r->glance ", "false ")]),
+    "majority: what was found is kept beside the wait": (TAKING, "parts", [
+        ("            give_one_back(&t->rights[i]);\n    pdk__majority_looked", "            ;\n    pdk__majority_looked")]),
     "majority: a right that is waited for is silent": (TAKING, "parts", [
         ("pdk__queue_is_confirmed(r->right.queue) ? now", "false ? now")]),
     "majority: a pause has no end": (TAKING, "parts", [

@@ -20,14 +20,14 @@ MUTANTS = {
     "all: the deadline is for the first right alone": (TAKING, "all", [
         ("r->right.count, t->deadline,", "r->right.count, r == t->rights ? t->deadline : INT64_MAX,")]),
     "all: a try waits": (TAKING, "all", [
-        ("t->deadline, t->m.is_try,", "t->deadline, false,")]),
+        ("t->deadline, is_try,", "t->deadline, false,")]),
     "all: parts are in the order of taking": (PARTS, "all", [
         ("    struct pdk__part *part = &parts->part[right->place];",
          "    static guint filled;\n    struct pdk__part *part = &parts->part[filled++ % parts->count];")]),
     "all: nothing is looked at when it is received": (ALL, "all", [
         ("!(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))", "false"),
-        (TAKING, "PDK__RIGHT_HELD && !pdk_hold_valid(r->hold)", "PDK__RIGHT_HELD && false"),
-        (TAKING, "PDK__RIGHT_HELD && !pdk_hold_valid(t->rights[i].hold)", "PDK__RIGHT_HELD && false"),
+        (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_valid(r->hold)", "false"),
+        (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_valid(t->rights[i].hold)", "false"),
         (PARTS, "!whole->ended && pdk_hold_valid(whole);", "true;")]),
     "all: the whole is valid while its first part is": (CALLS, "all", [
         ("    return pdk__majority_until(words, parts->count, parts->need);", "    return words[0];"),

@@ -132,6 +132,16 @@ void checker_candidate_event(struct checker *c, const struct history_event *e) {
     }
 }
 
+/* Is this node of the ZooKeeper session in which it leads? A create that was handed over in an earlier one may be executed late: nobody
+ * can take it back, and the node goes with its session. */
+static bool is_of_its_session(const struct checker *c, const struct checker_candidacy *candidate, int64_t session) {
+    const struct checker_hold *hold = &c->holds[candidate->hold];
+    for (int32_t i = c->nodes_count; i-- > 0;)
+        if (checker_stands_on(hold, c->nodes[i].czxid))
+            return c->nodes[i].session == session;
+    return true;
+}
+
 void checker_candidate_created(struct checker *c, const struct history_event *e) {
     if (c->paths[e->path].recipe != PLAN_RECIPE_ELECTION)
         return;
@@ -139,7 +149,7 @@ void checker_candidate_created(struct checker *c, const struct history_event *e)
     while (i >= 0 && !(c->candidacies[i].known && c->candidacies[i].identity == e->number))
         i--;
     c->evaluated[CHECK_REQUEUED]++;
-    if (i >= 0 && c->candidacies[i].told)
+    if (i >= 0 && c->candidacies[i].told && is_of_its_session(c, &c->candidacies[i], e->extra))
         checker_break(c, CHECK_REQUEUED, e, "candidate %d of p%d", i, c->candidacies[i].process);
 }
 

@@ -2,6 +2,19 @@
  * (tests/model). */
 #include "contender_bench.h"
 
+/* A blocker that no session owns: the list is read again, which does not show it as a contender any more. */
+START_TEST(a_blocker_that_nobody_owns) {
+    setup();
+    get_in();
+    ck_assert_int_eq(list("a-lock-0000000001", OWN, true), PDK__DO_WATCH);
+    ck_assert_int_eq(pdk__contender_step(&c, &(struct pdk__event){.type = PDK__WATCHED, .unowned = true}),
+                     PDK__DO_LIST);
+    ck_assert(!c.watching);
+    ck_assert_int_eq(list(OWN, NULL, true), PDK__DO_NOTHING);
+    ck_assert_int_eq(c.phase, PDK__HELD);
+}
+END_TEST
+
 START_TEST(nothing_is_done_unasked_or_unconnected) {
     ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_NOTHING);
     ck_assert_int_eq(tell(PDK__LINK_DOWN), PDK__DO_NOTHING);
@@ -150,6 +163,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("contender");
     TCase *cases = tcase_create("contender");
     tcase_add_checked_fixture(cases, setup, NULL);
+    tcase_add_test(cases, a_blocker_that_nobody_owns);
     tcase_add_test(cases, nothing_is_done_unasked_or_unconnected);
     tcase_add_test(cases, granted_at_once);
     tcase_add_test(cases, granted_after_waiting_and_looking_again);

@@ -113,6 +113,13 @@ START_TEST(what_is_no_record_is_refused) {
         ck_assert_int_eq(record.count, 0);
     }
     ck_assert_int_eq(parse("paddock-job 2\nwhatever", 1), PDK__RECORD_NEWER);
+    ck_assert_int_eq(parse("paddock-job 2147483647\n", 1), PDK__RECORD_NEWER);
+    /* Other bytes than ours are no later version. */
+    static const char *const damaged[] = {"paddock-job 1x\n",         "paddock-job 2",    "paddock-job 2 \n",
+                                          "paddock-job 2x\n",         "paddock-job 02\n", "paddock-job 1\r\n",
+                                          "paddock-job 9999999999\n", "paddock-job 0\n",  "paddock-job \n"};
+    for (size_t i = 0; i < G_N_ELEMENTS(damaged); i++)
+        ck_assert_msg(parse(damaged[i], 1) == PDK__RECORD_FOREIGN, "%s", damaged[i]);
     ck_assert_int_eq(parse("paddock-job 10\n", 1), PDK__RECORD_NEWER);
     g_autofree char *large = g_strnfill(PDK__JOB_SIZE + 1, 'x');
     ck_assert_int_eq(parse(large, 1), PDK__RECORD_FOREIGN);

@@ -75,6 +75,10 @@ START_TEST(what_is_no_record_is_refused) {
     }
     ck_assert_int_eq(pdk__lease_record_parse(HEAD "N 9\0\n", sizeof HEAD + 4, &record), PDK__RECORD_FOREIGN);
     ck_assert_int_eq(parse("paddock-lease 2\nx"), PDK__RECORD_NEWER);
+    static const char *const damaged[] = {"paddock-lease 1x\n", "paddock-lease 2", "paddock-lease 2x\n",
+                                          "paddock-lease 02\n", "paddock-lease 1\r\n"};
+    for (size_t i = 0; i < G_N_ELEMENTS(damaged); i++)
+        ck_assert_msg(parse(damaged[i]) == PDK__RECORD_FOREIGN, "%s", damaged[i]);
     ck_assert_int_eq(parse("paddock-lease 12\n"), PDK__RECORD_NEWER);
     g_autofree char *who = g_strnfill(129, 'w'), *text = g_strconcat(HEAD "H 9 60000 " DIGEST " ", who, "\n", NULL);
     ck_assert_int_eq(parse(text), PDK__RECORD_FOREIGN);

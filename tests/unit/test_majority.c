@@ -128,6 +128,120 @@ START_TEST(tries) {
 }
 END_TEST
 
+static void try_and(uint32_t which, enum pdk__taken taken) {
+    uint32_t found = 99;
+    ck_assert_int_eq(pdk__majority_next(&it, &found), PDK__MAJORITY_TRY);
+    ck_assert_uint_eq(found, which);
+    expect(PDK__MAJORITY_WAIT, 0);
+    pdk__majority_answered(&it, which, taken);
+}
+
+static void expect_back(uint32_t waits_for) {
+    expect(PDK__MAJORITY_BACK, 0);
+    ck_assert_uint_eq(it.waits_for, waits_for);
+    pdk__majority_looked(&it);
+}
+
+/* The first never comes free. */
+START_TEST(looking_around) {
+    begin(5, 3);
+    pdk__majority_look_around(&it); /* from nowhere */
+    expect(PDK__MAJORITY_ASK, 0);
+    pdk__majority_look_around(&it);
+    pdk__majority_look_around(&it); /* it does so already */
+    try_and(1, PDK__TAKEN_GRANTED);
+    try_and(2, PDK__TAKEN_BUSY);
+    try_and(3, PDK__TAKEN_GRANTED);
+    try_and(4, PDK__TAKEN_GRANTED);
+    expect(PDK__MAJORITY_COMPLETE, 0);
+    ck_assert_uint_eq(it.looks, 1);
+}
+END_TEST
+
+START_TEST(looking_around_for_nothing) {
+    begin(5, 3);
+    ask_and(0, PDK__TAKEN_GRANTED);
+    expect(PDK__MAJORITY_ASK, 1);
+    pdk__majority_look_around(&it);
+    try_and(2, PDK__TAKEN_GRANTED);
+    try_and(3, PDK__TAKEN_BUSY);
+    try_and(4, PDK__TAKEN_BUSY);
+    expect_back(1);
+    expect(PDK__MAJORITY_WAIT, 0); /* it waits on */
+    pdk__majority_look_around(&it);
+    try_and(2, PDK__TAKEN_BUSY);
+    try_and(3, PDK__TAKEN_BUSY); /* too few are left */
+    expect_back(1);
+    pdk__majority_answered(&it, 1, PDK__TAKEN_GRANTED);
+    ask_and(2, PDK__TAKEN_GRANTED);
+    expect(PDK__MAJORITY_COMPLETE, 0);
+}
+END_TEST
+
+/* What it waited for is granted, or silent: what it got behind is given back, and it goes on in the order. */
+START_TEST(looking_around_is_over) {
+    uint32_t which;
+    begin(5, 3);
+    expect(PDK__MAJORITY_ASK, 0);
+    pdk__majority_look_around(&it);
+    try_and(1, PDK__TAKEN_BUSY);
+    try_and(2, PDK__TAKEN_GRANTED);
+    ck_assert_int_eq(pdk__majority_next(&it, &which), PDK__MAJORITY_TRY);
+    pdk__majority_answered(&it, 0, PDK__TAKEN_GRANTED);
+    expect_back(0);
+    expect(PDK__MAJORITY_ASK, 1);
+    pdk__majority_look_around(&it);
+    try_and(2, PDK__TAKEN_GRANTED);
+    pdk__majority_pass(&it, 1);
+    expect(PDK__MAJORITY_BACK, 0); /* it is not held in the order */
+}
+END_TEST
+
+/* They are tried again with each look, and not waited for. */
+START_TEST(looking_around_while_some_are_silent) {
+    begin(5, 3);
+    expect(PDK__MAJORITY_ASK, 0);
+    pdk__majority_pass(&it, 0);
+    expect(PDK__MAJORITY_ASK, 1);
+    pdk__majority_look_around(&it);
+    try_and(0, PDK__TAKEN_GRANTED);
+    ck_assert(pdk__majority_holds(&it, 0) && !pdk__majority_holds(&it, 1) && pdk__majority_claims(&it, 1));
+    pdk__majority_lost(&it, 0);
+    try_and(2, PDK__TAKEN_GRANTED);
+    try_and(3, PDK__TAKEN_REFUSED);
+    expect_back(1);
+    expect(PDK__MAJORITY_WAIT, 0);
+    pdk__majority_look_around(&it);
+    try_and(0, PDK__TAKEN_BUSY);
+    expect_back(1);
+    pdk__majority_answered(&it, 1, PDK__TAKEN_GRANTED);
+    expect(PDK__MAJORITY_ASK, 2); /* the first is behind it in the order of this round */
+    pdk__majority_tire(&it);
+    expect(PDK__MAJORITY_ANEW, 0);
+    pdk__majority_anew(&it);
+    pdk__majority_resume(&it, true);
+    ask_and(0, PDK__TAKEN_GRANTED);
+    ask_and(1, PDK__TAKEN_GRANTED);
+    ask_and(2, PDK__TAKEN_GRANTED);
+    expect(PDK__MAJORITY_COMPLETE, 0);
+}
+END_TEST
+
+START_TEST(glances) {
+    begin(3, 2);
+    ck_assert_int_eq(pdk__majority_glance(&it, 0), 250 * MS);
+    ck_assert_int_eq(pdk__majority_glance(&it, (uint64_t)(250 * MS) - 1), 500 * MS - 1);
+    for (int times = 0; times < 40; times++) {
+        expect(times ? PDK__MAJORITY_WAIT : PDK__MAJORITY_ASK, 0);
+        pdk__majority_look_around(&it);
+        try_and(1, PDK__TAKEN_BUSY);
+        expect_back(0);
+        ck_assert_int_eq(pdk__majority_glance(&it, 0), 500 * MS);
+        ck_assert_int_eq(pdk__majority_glance(&it, (uint64_t)(500 * MS) - 1), 1000 * MS - 1);
+    }
+}
+END_TEST
+
 START_TEST(pauses) {
     int64_t most = 20 * MS;
     begin(3, 2);
@@ -200,6 +314,11 @@ static Suite *make_suite(void) {
     tcase_add_test(all, all_are_needed);
     tcase_add_test(all, the_deadline);
     tcase_add_test(all, tries);
+    tcase_add_test(all, looking_around);
+    tcase_add_test(all, looking_around_for_nothing);
+    tcase_add_test(all, looking_around_is_over);
+    tcase_add_test(all, looking_around_while_some_are_silent);
+    tcase_add_test(all, glances);
     tcase_add_test(all, pauses);
     tcase_add_test(all, limits);
     tcase_add_test(all, patience);

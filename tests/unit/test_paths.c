@@ -21,26 +21,21 @@ static void check_accepted(const char *path) {
 
 START_TEST(ordinary_paths_are_accepted) {
     static const char *const paths[] = {
-        "/a",
-        "/locks/orders",
-        "/a b/c",
-        "/...",
-        "/.hidden",
-        "/..x",
-        "/a.",
-        "/a~%s%n",
-        "/zookeepers",
-        "/app/zookeeper",
-        "/\xc3\xa4",
-        "/\xe2\x82\xac",
-        "/\xf0\x9f\x90\x8e",
-        "/\xc2\xa0",
-        "/\xed\x9f\xbf",
-        "/\xee\x80\x80",
-        "/\xf4\x8f\xbf\xbf",
+        "/a",        "/locks/orders", "/a b/c",        "/...",           "/.hidden",  "/..x",
+        "/a.",       "/a~%s%n",       "/zookeepers",   "/app/zookeeper", "/\xc3\xa4", "/\xe2\x82\xac",
+        "/\xc2\xa0", "/\xed\x9f\xbf", "/\xef\xa4\x80", "/\xef\xbf\xaf",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(paths); i++)
         check_accepted(paths[i]);
+}
+END_TEST
+
+/* integration/test_path asks a server. */
+START_TEST(what_no_server_takes_is_refused) {
+    static const char *const paths[] = {"/\xee\x80\x80",     "/a\xef\xa3\xbf/b",  "/\xef\xbf\xb0",    "/\xef\xbf\xbf",
+                                        "/\xf0\x9f\x90\x8e", "/\xf0\x90\x80\x80", "/\xf4\x8f\xbf\xbf"};
+    for (size_t i = 0; i < G_N_ELEMENTS(paths); i++)
+        check_refused(paths[i], "no server takes");
 }
 END_TEST
 
@@ -120,6 +115,9 @@ START_TEST(what_is_not_utf8_is_refused) {
 }
 END_TEST
 
+/* By a server. */
+static bool is_taken(gunichar c) { return c < 0xd800 || (c > 0xf8ff && c < 0xfff0); }
+
 /* GLib has an opinion of its own on UTF-8: a seventh of all three-byte strings is put to both. */
 START_TEST(utf8_is_judged_as_glib_does) {
     for (unsigned n = 0; n < 0x1000000; n += 7) { /* 7 is coprime to 256: every pair of bytes comes up */
@@ -128,7 +126,7 @@ START_TEST(utf8_is_judged_as_glib_does) {
             continue;
         bool good = g_utf8_validate(path, -1, NULL);
         for (const char *c = path; good && *c; c = g_utf8_next_char(c))
-            good = !g_unichar_iscntrl(g_utf8_get_char(c));
+            good = !g_unichar_iscntrl(g_utf8_get_char(c)) && is_taken(g_utf8_get_char(c));
         if ((pdk__path_error(path, 0) == NULL) != good)
             ck_abort_msg("%02x %02x %02x: GLib says %d", n >> 16, n >> 8 & 0xff, n & 0xff, good);
     }
@@ -159,6 +157,7 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("paths");
     TCase *cases = tcase_create("paths");
     tcase_add_test(cases, ordinary_paths_are_accepted);
+    tcase_add_test(cases, what_no_server_takes_is_refused);
     tcase_add_test(cases, relative_paths_are_refused);
     tcase_add_test(cases, the_root_and_empty_segments_are_refused);
     tcase_add_test(cases, relative_segments_are_refused);

@@ -4,7 +4,10 @@
 #include <glib.h>
 #include <stdlib.h>
 
+#include "ts_observer.h"
+
 static ts_ensemble *server;
+static ts_observer *stranger;
 
 static void stop(void) {
     ts_ensemble_stop(server);
@@ -21,11 +24,29 @@ static void start(void) {
     ck_assert_ptr_nonnull(server);
 }
 
+static void clear(void) {
+    if (stranger != NULL) {
+        ts_observer_close(stranger);
+        stranger = NULL;
+    }
+    ts_paddock_clear();
+}
+
+int ts_bench_stranger(const char *path, const char *data, int flags, char **created) {
+    g_autofree char *parent = g_path_get_dirname(path);
+
+    if (ts_exists(ts_bench_server(), parent, NULL) != 0)
+        ts_create(ts_bench_server(), parent, "", TS_PERSISTENT, NULL);
+    if (stranger == NULL)
+        stranger = ts_observer_open(ts_bench_server());
+    return ts_observer_create(stranger, path, data, flags | TS_EPHEMERAL, created);
+}
+
 TCase *ts_bench_case(Suite *suite, const char *name) {
     TCase *tcase = tcase_create(name);
 
     tcase_add_unchecked_fixture(tcase, start, NULL);
-    tcase_add_checked_fixture(tcase, NULL, ts_paddock_clear);
+    tcase_add_checked_fixture(tcase, NULL, clear);
     suite_add_tcase(suite, tcase);
     return tcase;
 }

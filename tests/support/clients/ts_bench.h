@@ -21,6 +21,9 @@ ts_client *ts_bench_client(int session_timeout_ms);
 /* Acquires, and fails the test when that fails. */
 pdk_hold *ts_bench_acquire(pdk_lock *lock, int64_t timeout_ms);
 
+/* A stranger's node, as ts_create makes one, but ephemeral: its session lasts until the end of the test case. */
+int ts_bench_stranger(const char *path, const char *data, int flags, char **created);
+
 /* The full path of the znode in a hold's sequencer (g_free). */
 char *ts_hold_node(const pdk_hold *hold);
 

@@ -1,0 +1,178 @@
+/* Nodes that have a contender's name, and that no session owns: the directory of a lock below a lock, or what somebody has made. Nobody
+ * waits for them, and nobody is shown them. */
+#include <glib.h>
+#include <paddock/revoke.h>
+#include <paddock/rwlock.h>
+#include <string.h>
+
+#include "elections.h"
+#include "permits.h"
+#include "ts_bench.h"
+#include "ts_check.h"
+#include "ts_observer.h"
+
+enum { SESSION_MS = 4000, WAIT_MS = 10000, EPHEMERAL = 1 };
+
+static char *below(const char *path, const char *name) {
+    char *child = g_strdup_printf("%s/%s", path, name);
+    ts_paddock_keep(child, g_free);
+    return child;
+}
+
+static void make(const char *path) { ck_assert_int_eq(ts_create(ts_bench_server(), path, "", 0, NULL), 0); }
+
+static pdk_lock *lock_at(const ts_client *client, const char *path) {
+    pdk_lock *lock = NULL;
+    ck_assert_int_eq(pdk_lock_new(client->session, path, NULL, &lock), PDK_OK);
+    ts_paddock_keep(lock, (void (*)(void *))pdk_lock_unref);
+    return lock;
+}
+
+static void take_and_release(pdk_lock *lock, int64_t timeout_ms) {
+    pdk_hold *hold = NULL;
+    pdk_status status = pdk_lock_acquire(lock, timeout_ms, &hold);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    pdk_contenders *list = NULL, *holder = NULL;
+    ck_assert_int_eq(pdk_lock_contenders(lock, WAIT_MS, &list), PDK_OK);
+    ck_assert_uint_eq(pdk_contenders_count(list), 1);
+    ck_assert_int_eq(pdk_lock_holder(lock, WAIT_MS, &holder), PDK_OK);
+    ck_assert_uint_eq(pdk_contenders_count(holder), 1);
+    ck_assert_int_eq(pdk_contenders_token(holder, 0), pdk_hold_token(hold));
+    pdk_contenders_free(list);
+    pdk_contenders_free(holder);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+
+/* The lock below is a container, which stands while something is in it. _i: it is waited for, or tried. */
+START_TEST(a_lock_below_a_lock) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_bench_client(SESSION_MS), *other = ts_bench_client(SESSION_MS);
+    pdk_hold *hold = ts_bench_acquire(lock_at(other, below(path, "lock-0000000000")), WAIT_MS);
+    take_and_release(lock_at(client, path), _i ? 0 : WAIT_MS);
+    ck_assert(pdk_hold_valid(hold));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+/* Persistent nodes of any names. */
+START_TEST(nobodys_nodes) {
+    static const char *const names[] = {"lock-0000000000", "lock-0000000001", "a-lock-0000000002",
+                                        "_c_00000000-0000-4000-8000-000000000000-lock-0000000003"};
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_bench_client(SESSION_MS);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        make(below(path, names[i]));
+    pdk_lock *lock = lock_at(client, path);
+    take_and_release(lock, WAIT_MS);
+    take_and_release(lock, 0);
+    take_and_release(lock, WAIT_MS);
+}
+END_TEST
+
+/* Somebody who is there counts, behind nobody's node and in its place. */
+START_TEST(somebodys_nodes) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_bench_client(SESSION_MS);
+    ts_observer *o = ts_observer_open(ts_bench_server());
+    ck_assert_ptr_nonnull(o);
+    pdk_lock *lock = lock_at(client, path);
+    pdk_hold *hold = NULL;
+    char *name = below(path, "lock-0000000000");
+    make(name);
+    make(below(path, "other")); /* so that the directory stands */
+    take_and_release(lock, WAIT_MS);
+    ck_assert_int_eq(ts_delete(ts_bench_server(), name), 0);
+    ck_assert_int_eq(ts_observer_create(o, name, "", EPHEMERAL, NULL), 0);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(pdk_lock_acquire(lock, 500, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(ts_observer_delete(o, name), 0);
+    make(name);
+    take_and_release(lock, WAIT_MS);
+    ts_observer_close(o);
+}
+END_TEST
+
+START_TEST(a_read_write_lock) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = NULL;
+    pdk_hold *hold = NULL;
+    make(below(path, "a-__WRIT__0000000000"));
+    make(below(path, "a-__READ__0000000001"));
+    ck_assert_int_eq(pdk_rwlock_new(ts_bench_client(SESSION_MS)->session, path, NULL, &lock), PDK_OK);
+    ts_paddock_keep(lock, (void (*)(void *))pdk_rwlock_unref);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(pdk_rwlock_read(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_write(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
+        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    }
+}
+END_TEST
+
+/* All permits are nobody's, and somebody's is one. _i: it is waited for, or tried. */
+START_TEST(a_semaphore) {
+    const char *path = ts_fresh_path();
+    pdk_hold *hold = NULL, *none = NULL;
+    pdk_semaphore *semaphore = permits_at(ts_bench_client(SESSION_MS), path, 2);
+    hold = permits_take(semaphore, 2); /* which makes the directory */
+    make(below(path, "leases/lease-0000000000"));
+    make(below(path, "leases/lease-0000000001"));
+    make(below(path, "leases/lease-0000000002"));
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 2, _i ? 0 : WAIT_MS, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, _i ? 0 : 300, &none), _i ? PDK_BUSY : PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
+START_TEST(an_election) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_bench_client(SESSION_MS);
+    pdk_election *election = election_on(client, path, "anna");
+    pdk_election_callbacks callbacks;
+    pdk_observer *observer = NULL;
+    record *r = record_new(), *seen = record_new();
+    make(below(path, "latch-0000000000"));
+    make(below(path, "latch-0000000001"));
+    ck_assert_int_eq(pdk_election_observe(election, record_leader, seen, NULL, &observer), PDK_OK);
+    ck_assert(record_wait_leader(seen, "-", WAIT_MS));
+    record_callbacks(r, &callbacks);
+    ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
+    ck_assert(record_wait(r, ELECTED, 1, WAIT_MS));
+    ck_assert(record_wait_leader(seen, "anna", WAIT_MS));
+    pdk_observer_stop(observer);
+}
+END_TEST
+
+/* A wish is not written over the data of somebody's own node. */
+START_TEST(nobody_is_asked) {
+    const char *path = ts_fresh_path();
+    const ts_client *client = ts_bench_client(SESSION_MS);
+    const char *node = below(path, "lock-0000000000");
+    char *data = NULL;
+    ck_assert_int_eq(ts_create(ts_bench_server(), node, "precious", 0, NULL), 0);
+    ck_assert_int_eq(pdk_lock_ask(client->session, path, NULL, "me", 100, WAIT_MS), PDK_GONE);
+    pdk_hold *hold = ts_bench_acquire(lock_at(client, path), WAIT_MS);
+    ck_assert_int_eq(pdk_lock_ask(client->session, path, NULL, "me", 100, WAIT_MS), PDK_OK);
+    ck_assert_int_eq(pdk_lock_ask(client->session, path, "lock-0000000000", "me", 100, WAIT_MS), PDK_GONE);
+    ck_assert_int_eq(ts_get(ts_bench_server(), node, &data, NULL, NULL), 0);
+    ck_assert_str_eq(data, "precious");
+    g_free(data);
+    pdk_hold_release(hold);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("unowned");
+    TCase *all = ts_bench_case(suite, "unowned");
+    tcase_add_loop_test(all, a_lock_below_a_lock, 0, 2);
+    tcase_add_test(all, nobodys_nodes);
+    tcase_add_test(all, somebodys_nodes);
+    tcase_add_test(all, a_read_write_lock);
+    tcase_add_loop_test(all, a_semaphore, 0, 2);
+    tcase_add_test(all, an_election);
+    tcase_add_test(all, nobody_is_asked);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }

@@ -1,0 +1,26 @@
+"""Mutants of what is done about nodes with a contender's name that no session owns.
+
+name: (file, judge and its options, [(text, its replacement)…]); see mutants.
+"""
+
+UNOWNED = "src/session/unowned.c"
+MUTANTS = {
+    "unowned: nobody's node is a contender": (UNOWNED, "ghost", [
+        ("(reply->owner == 0 || reply->owner == INT64_MIN)", "false")]),
+    "unowned: a blocker that nobody owns is waited for": ("src/core/contender.c", "contender", [
+        ("result == PDK__OK && !unowned", "result == PDK__OK")]),
+    "unowned: what was left out is left out for ever": (UNOWNED, "ghost", [
+        ("    g_hash_table_remove(u->paths, path);\n}", "}")]),
+    "unowned: a container is a contender": (UNOWNED, "unowned", [
+        (" || reply->owner == INT64_MIN", "")]),
+    "unowned: a try believes every name": (UNOWNED, "unowned", [
+        ("return !pdk__name_is_unique(name);", "(void)name;\n    return false;")]),
+    "unowned: a wish is written over what is somebody's": ("src/grant/revoke.c", "unowned", [
+        ("!a->writing && pdk__is_unowned(&q->stat)", "false")]),
+    "unowned: nobody's lease is a permit": ("recipes/semaphore_admission.c", "unowned", [
+        ("           !pdk__unowned_is(admission->query.s, admission->all->leases, text);", "           true;")]),
+    "all: a set waits for itself": ("src/grant/taking.c", "all_sessions", [
+        ("        if (pdk__majority_holds(&t->m, k) && strcmp", "        if (false && strcmp")]),
+    "striped: parts are written before it is known": ("recipes/striped.c", "striped_keys", [
+        ("    if (status == PDK_OK && parts)\n        memcpy", "    if (parts)\n        memcpy")]),
+}
