@@ -19,6 +19,11 @@
  * reference of its own. An open session ends with pdk_session_close, or when the last reference is
  * given back. Any thread may make every call below, except where its comment says otherwise.
  *
+ * Descriptors: where 0, 1 or 2 is closed, pdk_session_open opens /dev/null there. It stays open, also
+ * across an exec. Otherwise a socket of the session would get that number, and with it the words that
+ * a program writes to its standard error. A program that closes one of the three later puts
+ * something else there in the same step, by dup2. All other descriptors of the library are above 2.
+ *
  * Callbacks: a session runs all its callbacks one at a time. That goes for the two below and for
  * those of claims, holds, elections and observers.
  *   Order   LOST and a candidate's callbacks first (not `leader`), log lines last, the others in

@@ -2,6 +2,7 @@
 #include "session/open.h"
 
 #include "base/fork.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "session/asks.h"
 #include "session/blocking.h"
@@ -204,6 +205,7 @@ static pdk_status open_session(const char *hosts, const pdk_session_options *opt
         return pdk__fail(PDK_INVALID, "out: NULL; pass the address of a pdk_session pointer");
     if (pdk__in_callback())
         return pdk__fail(PDK_WRONG_THREAD, "pdk_session_open: blocks, so it must not be called from a callback");
+    pdk__fill_standard(); /* the client library opens sockets as it reconnects: it takes any number that is free */
     pdk_status status = pdk__session_begin(hosts, options, &pdk__platform_real, &s);
     if (status != PDK_OK)
         return status;

@@ -11,6 +11,7 @@
 #include "session/threads.h"
 
 #include "base/signals.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "session/close.h"
 #include "session/connect.h"
@@ -156,7 +157,7 @@ static pdk_status real_start(pdk_session *s) {
     struct threads *t = g_new0(struct threads, 1);
     s->platform_data = t;
     pdk__signals_of_thread(&t->openers);
-    t->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+    t->timer = pdk__above_standard(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC));
     if (t->timer < 0)
         return pdk__fail(PDK_SYSTEM, "timerfd_create: %s", g_strerror(errno));
     pdk__lock(s); /* none ends before all have begun */
