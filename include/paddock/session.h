@@ -244,7 +244,8 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  *                     set; or the negotiated session timeout is too short to keep a lease: the text
  *                     says what to set. Once a session was open, that is logged. A new ZooKeeper
  *                     session is tried again every second; one that goes on with less keeps its holds.
- *   PDK_SYSTEM        the system has no thread or descriptor left
+ *   PDK_SYSTEM        the system has no thread or descriptor left; or this is the child of a fork, and
+ *                     has no allocator (paddock.h)
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_INVALID       out is NULL, or hosts or an option is not valid; or digest_file or tls_file
  *                     cannot be read

@@ -2,6 +2,7 @@
 #include "session/open.h"
 
 #include "base/fork.h"
+#include "base/slices.h"
 #include "base/standard.h"
 #include "base/text.h"
 #include "session/asks.h"
@@ -173,13 +174,17 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
         status = check_numbers(&options);
     if (status == PDK_OK)
         status = check_strings(&options);
+    if (status == PDK_OK && !pdk__slices_work())
+        status = pdk__fail(PDK_SYSTEM,
+                           "pdk_session_open: this process was forked while another thread was in GLib's allocator, "
+                           "whose lock is held for good: fork again, or set G_SLICE=always-malloc");
     if (status == PDK_OK)
         status = pdk__credentials_take(&options, &credentials);
     if (status == PDK_OK)
         status = pdk__access_check(&options);
     if (status == PDK_OK)
         status = pdk__hosts_parse(hosts_text, &hosts);
-    if (status == PDK_UNSUPPORTED) { /* nothing is begun; the header excepts INVALID alone */
+    if (status == PDK_UNSUPPORTED || status == PDK_SYSTEM) { /* nothing is begun; the header excepts INVALID alone */
         pdk__user_free(event_free_of(&options));
         pdk__user_free(log_free_of(&options));
     }
