@@ -205,8 +205,10 @@ static bool real_ended(const pdk_session *s) {
 
 /* From the kernel: GLib's generator gives parent and child the same numbers. So few bytes come in one piece. */
 static void real_random(void *bytes, size_t size) {
+    pdk__cancel_off(); /* also for a thread of the program, which has something half done */
     while (getrandom(bytes, size, 0) != (ssize_t)size)
         ;
+    pdk__cancel_back();
 }
 
 /* 100 ms for servers and network, 40 ms for threads that run late. */
