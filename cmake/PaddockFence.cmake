@@ -13,7 +13,7 @@ if(PDK_COVERAGE)
     target_compile_options(paddock_fence_objects PRIVATE --coverage -fprofile-update=atomic -O0)
 endif()
 set(fence_objects $<TARGET_OBJECTS:paddock_fence_objects>
-    "$<FILTER:$<TARGET_OBJECTS:paddock_objects>,INCLUDE,/src/(base/(fail|fork|status)|core/(names|paths|sequencer))[.]c>")
+    "$<FILTER:$<TARGET_OBJECTS:paddock_objects>,INCLUDE,/src/(base/(cancel|fail|fork|standard|status)|core/(names|paths|sequencer))[.]c>")
 set(fence_headers "${PROJECT_SOURCE_DIR}/include/paddock/fence.h")
 
 # Both shared libraries export the words of base/status, under one version: whichever is loaded first speaks for both.

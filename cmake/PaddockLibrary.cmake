@@ -37,7 +37,8 @@ set_target_properties(paddock PROPERTIES
 target_sources(paddock PUBLIC
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${public_headers} ${adapter_headers} ${cxx_headers})
 # nodelete: a thread that ends after its session's close has answered still runs code of the library.
-target_link_options(paddock PRIVATE -Wl,-z,nodelete
+# initfirst: before GLib begins with an allocator whose locks do not survive a fork (base/slices.h). Later versions have none.
+target_link_options(paddock PRIVATE -Wl,-z,nodelete $<$<VERSION_LESS:${GLIB_VERSION},2.76>:-Wl,-z,initfirst>
     "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/paddock.map" -Wl,-z,defs)
 target_link_libraries(paddock PRIVATE $<BUILD_INTERFACE:pdk_hardening> ${library_dependencies})
 

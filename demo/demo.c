@@ -267,6 +267,7 @@ int main(int argc, char **argv) {
     struct demo demo = {.deployment.listener = -1};
     int status = 2;
 
+    ts_fill_standard();
     setvbuf(stdout, NULL, _IOLBF, 0); /* before anything is printed: later it may have no effect */
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, &error) || argc > 1) {

@@ -9,6 +9,7 @@
  */
 #include "base/fork.h"
 #include "base/signals.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "election.h"
@@ -134,7 +135,7 @@ static void serve(pdk_service *service, pdk_hold *hold) {
     pdk_session *s = session_of(service);
     struct pdk_term *term = g_new0(struct pdk_term, 1);
     *term = (struct pdk_term){.listener.ended = on_ended, .service = service, .hold = hold, .bound = INT64_MAX};
-    term->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    term->fd = pdk__above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     pdk_hold_detach_thread(hold);
     pdk__lock(s);
     bool wanted = !service->stopping && pdk_hold_valid(hold); /* both may have changed since the grant */

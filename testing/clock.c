@@ -1,6 +1,7 @@
-/* Time and waiting. */
+/* Time, waiting, and threads of the program that are cancelled meanwhile. */
 #include "clock.h"
 
+#include <pthread.h>
 #include <time.h>
 
 int64_t pdk__test_now_ns(void) {
@@ -23,4 +24,17 @@ bool pdk__test_wait_until(bool (*done)(void *user), void *user, int64_t timeout_
         }
         nanosleep(&pause, NULL); /* a signal only makes it look earlier */
     }
+}
+
+pdk__test_uncancelled pdk__test_cancel_off(void) {
+    pdk__test_uncancelled off;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &off.programs);
+    return off;
+}
+
+void pdk__test_cancel_back(pdk__test_uncancelled *off) {
+    int ignored;
+
+    pthread_setcancelstate(off->programs, &ignored);
 }

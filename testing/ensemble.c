@@ -166,12 +166,14 @@ static void explain(const pdk_test_ensemble *e) {
 }
 
 pdk_test_ensemble *pdk_test_ensemble_start(const pdk_test_options *options) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
     pdk_test_options full;
     pdk_test_ensemble *e;
 
     if (!read_options(options, &full)) {
         return NULL;
     }
+    pdk__test_fill_standard();
     e = g_new0(pdk_test_ensemble, 1);
     e->size = or_default(full.servers, 1);
     if (!prepare(e, &full) || !configure_all(e, &full) || !spawn_all(e)) {
@@ -187,6 +189,8 @@ pdk_test_ensemble *pdk_test_ensemble_start(const pdk_test_options *options) {
 }
 
 void pdk_test_ensemble_stop(pdk_test_ensemble *e) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     if (e == NULL) {
         return;
     }
@@ -237,6 +241,7 @@ static bool leads(pdk__test_server_mode mode) {
 }
 
 int pdk_test_ensemble_leader(const pdk_test_ensemble *e) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
     int64_t best_epoch = -1;
     int leader = -1;
 
@@ -277,6 +282,8 @@ static bool settled(void *user) {
 }
 
 bool pdk_test_ensemble_wait_ready(const pdk_test_ensemble *e, int64_t timeout_ms) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     if (!pdk__test_wait_until(settled, (void *)(uintptr_t)e, timeout_ms)) {
         return false;
     }
@@ -302,36 +309,57 @@ static bool has_other_leader(void *user) {
 }
 
 int pdk_test_ensemble_wait_leader(const pdk_test_ensemble *e, int not_this, int64_t timeout_ms) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
     leader_wait wait = {.ensemble = e, .not_this = not_this, .leader = -1};
 
     return pdk__test_wait_until(has_other_leader, &wait, timeout_ms) ? wait.leader : -1;
 }
 
 void pdk_test_ensemble_isolate(pdk_test_ensemble *e, int i) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     if (e->links != NULL) {
         pdk__test_links_isolate(e->links, number(e, i));
     }
 }
 
 void pdk_test_ensemble_depose(pdk_test_ensemble *e, int i) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     if (e->links != NULL) {
         pdk__test_links_depose(e->links, number(e, i));
     }
 }
 
 void pdk_test_ensemble_heal(pdk_test_ensemble *e) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     if (e->links != NULL) {
         pdk__test_links_heal(e->links);
     }
 }
 
-bool pdk_test_ensemble_pause(pdk_test_ensemble *e, int i) { return pdk__test_pause(e->server[number(e, i)].pid); }
+bool pdk_test_ensemble_pause(pdk_test_ensemble *e, int i) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
 
-bool pdk_test_ensemble_resume(pdk_test_ensemble *e, int i) { return pdk__test_resume(e->server[number(e, i)].pid); }
+    return pdk__test_pause(e->server[number(e, i)].pid);
+}
 
-void pdk_test_ensemble_kill(pdk_test_ensemble *e, int i) { pdk__test_server_kill(&e->server[number(e, i)]); }
+bool pdk_test_ensemble_resume(pdk_test_ensemble *e, int i) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
+    return pdk__test_resume(e->server[number(e, i)].pid);
+}
+
+void pdk_test_ensemble_kill(pdk_test_ensemble *e, int i) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
+    pdk__test_server_kill(&e->server[number(e, i)]);
+}
 
 bool pdk_test_ensemble_restart(pdk_test_ensemble *e, int i) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     if (e->server[number(e, i)].pid != 0) {
         pdk__test_fail("server %d runs already; kill it first", i);
         return false;

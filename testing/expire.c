@@ -1,6 +1,7 @@
 /* Ends a session on the server while its client is alive. */
 #include "expire.h"
 
+#include "clock.h"
 #include "fail.h"
 #include "links.h"
 #include "wire.h"
@@ -42,6 +43,7 @@ static bool find(const pdk_test_ensemble *e, int64_t session, pdk__test_session_
 }
 
 bool pdk_test_ensemble_expire(pdk_test_ensemble *e, int64_t session) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
     const int size = pdk_test_ensemble_size(e);
     pdk_test_proxy_mode before[PDK__TEST_NODES];
     pdk__test_session_key key;

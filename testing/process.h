@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Opens /dev/null as each of descriptors 0, 1 and 2 that is closed: otherwise a socket or a log of ours would get its number, and
+ * with it the words of the program. They stay open. */
+void pdk__test_fill_standard(void);
+
 /* Starts argv[0] (looked up in PATH), argv NULL-terminated. With `out_fd` the child's standard output goes to a pipe
  * whose reading end is stored there (the caller closes it); without, it is inherited. Returns the pid, or -1. */
 pid_t pdk__test_spawn(const char *const argv[], int *out_fd);

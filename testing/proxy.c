@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "fail.h"
 #include "ports.h"
+#include "process.h"
 #include "proxy_internal.h"
 
 bool pdk__test_mode_silent(pdk_test_proxy_mode mode) {
@@ -43,7 +44,12 @@ static pdk_test_proxy *start(const char *target, bool opaque, int patience_ms, p
     return p;
 }
 
-pdk_test_proxy *pdk_test_proxy_start(const char *target) { return start(target, false, 0, NULL); }
+pdk_test_proxy *pdk_test_proxy_start(const char *target) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
+    pdk__test_fill_standard();
+    return start(target, false, 0, NULL);
+}
 
 pdk_test_proxy *pdk__test_proxy_start_link(const char *target, int patience_ms, pdk__test_greeting_fn rewrite) {
     return start(target, true, patience_ms, rewrite);
@@ -57,6 +63,8 @@ void pdk__test_proxy_set_rewrite_argument(pdk_test_proxy *p, const char *argumen
 }
 
 void pdk_test_proxy_stop(pdk_test_proxy *p) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     if (p != NULL) {
         pdk__test_loop_leave(p);
     }
@@ -137,6 +145,8 @@ void pdk__test_proxy_enter(pdk_test_proxy *p, pdk_test_proxy_mode mode) {
 }
 
 void pdk_test_proxy_set_mode(pdk_test_proxy *p, pdk_test_proxy_mode mode) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     pdk__test_loop_lock();
     pdk__test_proxy_enter(p, mode);
     pdk__test_loop_unlock();
@@ -161,6 +171,8 @@ void pdk__test_proxy_heal_discard(pdk_test_proxy *p) {
 }
 
 void pdk_test_proxy_reset(pdk_test_proxy *p) {
+    g_auto(pdk__test_uncancelled) off = pdk__test_cancel_off();
+
     pdk__test_loop_lock();
     for_all(p, reset_one, NULL);
     pdk__test_loop_unlock();

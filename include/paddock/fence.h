@@ -122,7 +122,11 @@ PDK_API size_t pdk_fence_map_count(const pdk_fence_map *map);
  *
  * These calls may wait for another process that has the file, and for the disk. A process that is stopped meanwhile holds up the
  * others, so do not call them where a session's callbacks wait. After a fork the child opens the file anew: calls answer
- * PDK_FORKED there. A child that lives on without an exec keeps the parent's lock, should the parent be killed in a call. */
+ * PDK_FORKED there. A child that lives on without an exec keeps the parent's lock, should the parent be killed in a call.
+ *
+ * A thread that is cancelled (pthread_cancel, deferred) in one of these calls ends while it waits for another process, with
+ * nothing done and nothing locked; or else the call comes back first. A file that PDK_FENCE_CREATE has made stays. Asynchronous
+ * cancellation is not supported. The file's descriptor is above 2, so no words of the program ever reach it. */
 
 typedef struct pdk_fence_file pdk_fence_file;
 

@@ -28,6 +28,14 @@
  *  - After a fork the child must not use the handles of the parent. Calls answer PDK_FORKED there,
  *    and an unref does nothing. The child may open sessions of its own, also where a callback made
  *    it. It ends with _exit or exec there, and does not return from the callback.
+ *    A lock of another library that a thread of the parent had in that moment is never free in the
+ *    child. For GLib's allocator, which has locks before GLib 2.76, this is seen to: the shared library
+ *    switches it to malloc when it is loaded before GLib or with it, as G_SLICE=always-malloc does.
+ *    Otherwise (the static library, a plugin in a program that has GLib) pdk_session_open answers
+ *    PDK_SYSTEM in such a child, and the parent may fork again. The client library's lines, which
+ *    need the local time, are in no log of a child. Not seen to: look-ups of names, which are the C
+ *    library's (numeric addresses need none), and what the program itself uses. An exec before
+ *    the session is always safe.
  */
 #ifndef PADDOCK_PADDOCK_H
 #define PADDOCK_PADDOCK_H

@@ -19,6 +19,11 @@
  * reference of its own. An open session ends with pdk_session_close, or when the last reference is
  * given back. Any thread may make every call below, except where its comment says otherwise.
  *
+ * Descriptors: where 0, 1 or 2 is closed, pdk_session_open opens /dev/null there. It stays open, also
+ * across an exec. Otherwise a socket of the session would get that number, and with it the words that
+ * a program writes to its standard error. A program that closes one of the three later puts
+ * something else there in the same step, by dup2. All other descriptors of the library are above 2.
+ *
  * Callbacks: a session runs all its callbacks one at a time. That goes for the two below and for
  * those of claims, holds, elections and observers.
  *   Order   LOST and a candidate's callbacks first (not `leader`), log lines last, the others in
@@ -246,7 +251,8 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  *                     set; or the negotiated session timeout is too short to keep a lease: the text
  *                     says what to set. Once a session was open, that is logged. A new ZooKeeper
  *                     session is tried again every second; one that goes on with less keeps its holds.
- *   PDK_SYSTEM        the system has no thread or descriptor left
+ *   PDK_SYSTEM        the system has no thread or descriptor left; or this is the child of a fork, and
+ *                     has no allocator (paddock.h)
  *   PDK_WRONG_THREAD  called from a callback
  *   PDK_INVALID       out is NULL, or hosts or an option is not valid; or digest_file or tls_file
  *                     cannot be read

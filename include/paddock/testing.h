@@ -22,7 +22,8 @@
  *
  * After a failure pdk_test_error_text has the reason and what to do about it.
  *
- * Any thread may call every function of this header. Calls for one ensemble that start, pause, kill or stop its servers are made by
+ * Any thread may call every function of this header. None of them is a cancellation point (pthread_cancel): a thread is cancelled when
+ * the call has come back. Where descriptor 0, 1 or 2 is closed, a start of servers or of a proxy opens /dev/null there. Calls for one ensemble that start, pause, kill or stop its servers are made by
  * one thread at a time.
  */
 #ifndef PADDOCK_TESTING_H

@@ -18,6 +18,8 @@ void pdk__cancel_back(void) {
         pthread_setcancelstate(programs, &ignored);
 }
 
+bool pdk__cancel_is_outermost(void) { return depth == 1; }
+
 void pdk__leave_push(struct pdk__leave *leave) {
     leave->outer = innermost;
     innermost = leave;

@@ -19,6 +19,8 @@
 /* They nest. */
 void pdk__cancel_off(void);
 void pdk__cancel_back(void);
+/* Is this within one pdk__cancel_off alone? Otherwise the call may be made from a callback, which is not cut short. */
+bool pdk__cancel_is_outermost(void);
 
 /* How a blocking call is left, on its stack. */
 struct pdk__leave {

@@ -6,8 +6,11 @@
  *
  * Killed at any moment, a process leaves at least one good slot: the one that was on the disk before its write began. A mark that
  * is read may be one that its writer had no time to sync; so it is synced before anybody is told of it. Thus no success and no
- * refusal is ever built on a mark that a loss of power can take back. */
+ * refusal is ever built on a mark that a loss of power can take back.
+ *
+ * A thread that is cancelled ends while it waits for another process that has the file, or not at all (base/cancel.h). */
 #include "fence/file.h"
+#include "base/cancel.h"
 #include "base/fork.h"
 #include "base/text.h"
 
@@ -53,28 +56,45 @@ static pdk_status file_read(const struct pdk_fence_file *file, const char *call,
     return PDK_OK;
 }
 
-static bool lock(const struct pdk_fence_file *file, short type) {
-    struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
-    int done;
-    while ((done = fcntl(file->fd, F_OFD_SETLKW, &whole)) != 0 && errno == EINTR)
-        ;
-    return done == 0;
+static void end(struct pdk_fence_file *file) {
+    struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    (void)fcntl(file->fd, F_OFD_SETLK, &whole);
+    pthread_mutex_unlock(&file->mutex);
+}
+
+/* The lock may just have been had. */
+static void cancelled(void *file) {
+    end(file);
+    pdk__leave_run_after();
+}
+
+static bool wait_for_lock(const struct pdk_fence_file *file) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    while (fcntl(file->fd, F_OFD_SETLKW, &whole) != 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
+static bool wait_cancellable(struct pdk_fence_file *file) {
+    bool locked;
+    pthread_cleanup_push(cancelled, file);
+    pdk__cancel_open();
+    locked = wait_for_lock(file);
+    pdk__cancel_shut();
+    pthread_cleanup_pop(0);
+    return locked;
 }
 
 static pdk_status begin(struct pdk_fence_file *file, const char *call) {
     if (file->forks != pdk__forks())
         return pdk__fail(PDK_FORKED, "%s: %s: opened by the parent process; open it in the child", call, file->path);
     pthread_mutex_lock(&file->mutex);
-    if (lock(file, F_WRLCK))
+    if (pdk__cancel_is_outermost() ? wait_cancellable(file) : wait_for_lock(file))
         return PDK_OK;
     pdk_status status = pdk__fail(PDK_SYSTEM, "%s: %s: cannot be locked: %m", call, file->path);
     pthread_mutex_unlock(&file->mutex);
     return status;
-}
-
-static void end(struct pdk_fence_file *file) {
-    (void)lock(file, F_UNLCK);
-    pthread_mutex_unlock(&file->mutex);
 }
 
 pdk_status pdk__file_check(struct pdk_fence_file *file, const char *call) {
@@ -122,13 +142,15 @@ static pdk_status admit_locked(struct pdk_fence_file *file, const char *call, in
 
 static pdk_status admit(struct pdk_fence_file *file, const char *call, int64_t token, uint32_t handover,
                         enum pdk__use use) {
+    pdk__cancel_off();
     pdk_status status = pdk__mark_check(call, "file", file, token);
     if (status == PDK_OK)
         status = begin(file, call);
-    if (status != PDK_OK)
-        return status;
-    status = admit_locked(file, call, token, handover, use);
-    end(file);
+    if (status == PDK_OK) {
+        status = admit_locked(file, call, token, handover, use);
+        end(file);
+    }
+    pdk__cancel_back();
     return status;
 }
 
@@ -147,13 +169,15 @@ pdk_status pdk_fence_file_advance(pdk_fence_file *file, int64_t token, uint32_t 
 pdk_status pdk_fence_file_mark(pdk_fence_file *file, int64_t *token, uint32_t *handover) {
     static const char call[] = "pdk_fence_file_mark";
     struct pdk__slots slots;
+    pdk__cancel_off();
     pdk_status status = pdk__mark_check(call, "file", file, 1);
     if (status == PDK_OK)
         status = begin(file, call);
-    if (status != PDK_OK)
-        return status;
-    status = read_synced(file, call, &slots);
-    end(file);
+    if (status == PDK_OK) {
+        status = read_synced(file, call, &slots);
+        end(file);
+    }
+    pdk__cancel_back();
     if (status == PDK_OK && token)
         *token = pdk__mark_token(&slots.mark);
     if (status == PDK_OK && handover)
@@ -172,12 +196,14 @@ pdk_status pdk_fenced_write(pdk_fence_file *file, int64_t token, uint32_t handov
         return pdk__fail(PDK_INVALID, "%s: fd: %d is not open for writing at an offset, without O_APPEND", call, fd);
     if ((!bytes && size > 0) || offset < 0)
         return pdk__fail(PDK_INVALID, "%s: %s", call, offset < 0 ? "offset: is negative" : "bytes: is NULL");
+    pdk__cancel_off();
     status = begin(file, call);
-    if (status != PDK_OK)
-        return status;
-    status = admit_locked(file, call, token, handover, PDK__WRITE);
-    if (status == PDK_OK && !pdk__write_at(fd, bytes, size, offset))
-        status = pdk__fail(PDK_SYSTEM, "%s: fd: %d was written in part, or not at all: %m", call, fd);
-    end(file);
+    if (status == PDK_OK) {
+        status = admit_locked(file, call, token, handover, PDK__WRITE);
+        if (status == PDK_OK && !pdk__write_at(fd, bytes, size, offset))
+            status = pdk__fail(PDK_SYSTEM, "%s: fd: %d was written in part, or not at all: %m", call, fd);
+        end(file);
+    }
+    pdk__cancel_back();
     return status;
 }

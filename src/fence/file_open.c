@@ -1,5 +1,7 @@
 /* Opening a fence's file. It comes into being whole: made under another name, synced, and linked to its own. */
+#include "base/cancel.h"
 #include "base/fork.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "fence/file.h"
 
@@ -45,25 +47,30 @@ static bool create(const char *path) {
         errno = ENAMETOOLONG;
         return false;
     }
-    int fd = mkostemp(name, O_CLOEXEC);
-    if (fd < 0)
+    int made = mkostemp(name, O_CLOEXEC);
+    if (made < 0)
         return false;
-    bool fine = fill(fd) && (link(name, path) == 0 || errno == EEXIST);
+    int fd = pdk__above_standard(made);
+    bool fine = fd >= 0 && fill(fd) && (link(name, path) == 0 || errno == EEXIST);
     int error = errno;
     unlink(name);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     errno = error;
     return fine;
 }
 
+/* Never as descriptor 2: the words of a refusal would stand in the newest slot, and the older mark would count. */
 static int open_or_create(const char *path, bool may_create) {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT && may_create && create(path))
         fd = open(path, O_RDWR | O_CLOEXEC);
-    return fd;
+    return pdk__above_standard(fd);
 }
 
-pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_file **out) {
+static void close_file(void *file) { pdk_fence_file_close(file); }
+
+static pdk_status open_file(const char *path, pdk_fence_open how, pdk_fence_file **out) {
     if (!path || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: is NULL", call, path ? "file" : "path");
     if (how != PDK_FENCE_EXISTING && how != PDK_FENCE_CREATE)
@@ -78,11 +85,15 @@ pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_f
     file->forks = pdk__forks();
     file->synced = 0;
     file->fd = open_or_create(path, how == PDK_FENCE_CREATE);
+    struct pdk__leave leave = {.after = close_file, .user = file};
     pdk_status status = PDK_OK;
     if (file->fd < 0 || !sync_folder(path))
         status = pdk__fail(PDK_SYSTEM, "%s: %s: %m", call, path);
-    else
+    else {
+        pdk__leave_push(&leave);
         status = pdk__file_check(file, call);
+        pdk__leave_pop();
+    }
     if (status != PDK_OK) {
         pdk_fence_file_close(file);
         return status;
@@ -91,11 +102,20 @@ pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_f
     return PDK_OK;
 }
 
+pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_file **out) {
+    pdk__cancel_off();
+    pdk_status status = open_file(path, how, out);
+    pdk__cancel_back();
+    return status;
+}
+
 void pdk_fence_file_close(pdk_fence_file *file) {
     if (!file)
         return;
+    pdk__cancel_off();
     if (file->fd >= 0)
         close(file->fd);
     pthread_mutex_destroy(&file->mutex);
     free(file);
+    pdk__cancel_back();
 }

@@ -1,5 +1,6 @@
 /* Many fences, by name. The names are spread over shards; each has a lock that readers share, so that an admit of a name that is
  * known shares it with all others and is lock-free below it. Only a new name, and one that is forgotten, take it alone. */
+#include "base/cancel.h"
 #include "base/text.h"
 #include "fence/fence.h"
 #include "fence/hash.h"
@@ -218,7 +219,10 @@ pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **out) {
     memset(map, 0, sizeof *map);
     map->capacity = capacity;
     atomic_init(&map->count, 0);
-    if (getrandom(map->key, sizeof map->key, 0) != sizeof map->key) {
+    pdk__cancel_off(); /* for the map, which nobody has yet */
+    bool random = getrandom(map->key, sizeof map->key, 0) == sizeof map->key;
+    pdk__cancel_back();
+    if (!random) {
         free(map);
         return pdk__fail(PDK_SYSTEM, "pdk_fence_map_new: no random numbers: %m");
     }

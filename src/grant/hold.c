@@ -2,6 +2,7 @@
 
 #include "base/fork.h"
 #include "base/probe.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "grant/asked.h"
 #include "grant/claim.h"
@@ -242,7 +243,7 @@ int pdk_hold_fd(pdk_hold *hold) {
     pdk_session *s = hold->s;
     pdk__lock(s);
     if (hold->fd < 0) {
-        hold->fd = eventfd(hold->reason != PDK_REASON_NONE, EFD_CLOEXEC | EFD_NONBLOCK);
+        hold->fd = pdk__above_standard(eventfd(hold->reason != PDK_REASON_NONE, EFD_CLOEXEC | EFD_NONBLOCK));
         if (hold->fd < 0)
             pdk__fail(PDK_SYSTEM, "pdk_hold_fd: eventfd: %s", g_strerror(errno));
     }

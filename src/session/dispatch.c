@@ -1,5 +1,6 @@
 #include "session/dispatch.h"
 
+#include "base/standard.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "core/histogram.h"
@@ -35,7 +36,7 @@ pdk_status pdk__outbox_init(pdk_session *s, const pdk_session_options *options) 
     o->on_log_user = options->on_log_user;
     o->log_level = options->log_level;
     o->fd = -1;
-    if (o->manual && (o->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+    if (o->manual && (o->fd = pdk__above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) < 0)
         return pdk__fail(PDK_SYSTEM, "eventfd: %s", g_strerror(errno));
     return PDK_OK;
 }

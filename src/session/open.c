@@ -2,6 +2,8 @@
 #include "session/open.h"
 
 #include "base/fork.h"
+#include "base/slices.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "session/asks.h"
 #include "session/blocking.h"
@@ -177,13 +179,17 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
         status = check_numbers(&options);
     if (status == PDK_OK)
         status = check_strings(&options);
+    if (status == PDK_OK && !pdk__slices_work())
+        status = pdk__fail(PDK_SYSTEM,
+                           "pdk_session_open: this process was forked while another thread was in GLib's allocator, "
+                           "whose lock is held for good: fork again, or set G_SLICE=always-malloc");
     if (status == PDK_OK)
         status = pdk__credentials_take(&options, &credentials);
     if (status == PDK_OK)
         status = pdk__access_check(&options);
     if (status == PDK_OK)
         status = pdk__hosts_parse(hosts_text, &hosts);
-    if (status == PDK_UNSUPPORTED) { /* nothing is begun; the header excepts INVALID alone */
+    if (status == PDK_UNSUPPORTED || status == PDK_SYSTEM) { /* nothing is begun; the header excepts INVALID alone */
         pdk__user_free(event_free_of(&options));
         pdk__user_free(log_free_of(&options));
     }
@@ -211,6 +217,7 @@ static pdk_status open_session(const char *hosts, const pdk_session_options *opt
         return pdk__fail(PDK_INVALID, "out: NULL; pass the address of a pdk_session pointer");
     if (pdk__in_callback())
         return pdk__fail(PDK_WRONG_THREAD, "pdk_session_open: blocks, so it must not be called from a callback");
+    pdk__fill_standard(); /* the client library opens sockets as it reconnects: it takes any number that is free */
     pdk_status status = pdk__session_begin(hosts, options, &pdk__platform_real, &s);
     if (status != PDK_OK)
         return status;

@@ -11,6 +11,7 @@
 #include "session/threads.h"
 
 #include "base/signals.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "session/close.h"
 #include "session/connect.h"
@@ -156,7 +157,7 @@ static pdk_status real_start(pdk_session *s) {
     struct threads *t = g_new0(struct threads, 1);
     s->platform_data = t;
     pdk__signals_of_thread(&t->openers);
-    t->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+    t->timer = pdk__above_standard(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC));
     if (t->timer < 0)
         return pdk__fail(PDK_SYSTEM, "timerfd_create: %s", g_strerror(errno));
     pdk__lock(s); /* none ends before all have begun */
@@ -204,8 +205,10 @@ static bool real_ended(const pdk_session *s) {
 
 /* From the kernel: GLib's generator gives parent and child the same numbers. So few bytes come in one piece. */
 static void real_random(void *bytes, size_t size) {
+    pdk__cancel_off(); /* also for a thread of the program, which has something half done */
     while (getrandom(bytes, size, 0) != (ssize_t)size)
         ;
+    pdk__cancel_back();
 }
 
 /* 100 ms for servers and network, 40 ms for threads that run late. */

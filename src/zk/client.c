@@ -11,8 +11,10 @@
  *  - sockets and pipes are inherited by exec: see cloexec.c, sockets.c;
  *  - it stays with a server that is silent, or swallows its handshake, for two thirds of the timeout: see sockets.h;
  *  - it aborts the process where it cannot have its two threads: see spare.h;
+ *  - its log lines ask for the local time, whose lock does not survive a fork: a forked process has none of them;
  *  - a completion of zoo_add_auth may run under its own mutex: we pass none.
  */
+#include "base/fork.h"
 #include "base/thread.h"
 #include "zk/acl.h"
 #include "zk/cloexec.h"
@@ -336,6 +338,13 @@ static zhandle_t *init_handle(pdk__zk *zk) {
     return pdk__tls_init(config, on_watch, zk);
 }
 
+/* A line of the client library has the local time in it. The lock of the C library on the time zone may have stayed with a thread of
+ * the parent: then whoever writes a line here waits for ever. */
+static void be_quiet_after_fork(void) {
+    if (pdk__forks() > 0)
+        zoo_set_debug_level((ZooLogLevel)0); /* none */
+}
+
 static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out) {
     pdk__zk *zk = g_new0(pdk__zk, 1);
     zk->config = *config;
@@ -351,6 +360,7 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     pthread_cond_init(&zk->answered, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pdk__logs_add(config->sink->log, config->driver);
+    be_quiet_after_fork();
     *out = zk;
 
     pdk__cloexec_begin();

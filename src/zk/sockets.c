@@ -63,7 +63,7 @@ static bool look_at(int number, struct socket *out, bool *all) {
     struct stat stat;
     if (getpeername(number, (struct sockaddr *)&peer, &size) != 0)
         return false; /* most descriptors are no such sockets */
-    *out = (struct socket){.number = number, .held = fcntl(number, F_DUPFD_CLOEXEC, 0)};
+    *out = (struct socket){.number = number, .held = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
     if (out->held < 0) {
         *all = false; /* no descriptor is to be had */
         return false;

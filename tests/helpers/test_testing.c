@@ -1,10 +1,12 @@
 /* Tests of libpaddock-testing by its public functions. What the other programs of this folder test is not repeated here. */
+#include <fcntl.h>
 #include <glib.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
@@ -213,6 +215,98 @@ START_TEST(a_session_is_expired_by_its_id) {
 }
 END_TEST
 
+/* ---- threads that are cancelled */
+
+enum { CANCELLATIONS = 400 };
+
+static void do_leader(void) { pdk_test_ensemble_leader(servers); }
+static void do_wait_ready(void) { pdk_test_ensemble_wait_ready(servers, 10000); }
+static void do_wait_leader(void) { pdk_test_ensemble_wait_leader(servers, -1, 10000); }
+static void do_pause(void) {
+    pdk_test_ensemble_pause(servers, 0);
+    pdk_test_ensemble_resume(servers, 0);
+}
+static void do_heal(void) { pdk_test_ensemble_heal(servers); }
+static void do_expire(void) { pdk_test_ensemble_expire(servers, 1); }
+static void do_proxy(void) {
+    pdk_test_proxy *proxy = pdk_test_proxy_start(pdk_test_ensemble_host(servers, 0));
+    pdk_test_proxy_stop(proxy);
+}
+static void do_cut(void) {
+    pdk_test_proxy *proxy = pdk_test_ensemble_proxy(servers, 0);
+    pdk_test_proxy_set_mode(proxy, PDK_TEST_CUT);
+    pdk_test_proxy_heal(proxy);
+    pdk_test_proxy_reset(proxy);
+    pdk_test_proxy_set_delay(proxy, 0, 0);
+    pdk_test_proxy_get_mode(proxy);
+}
+
+static const struct {
+    const char *name;
+    void (*act)(void);
+} acts[] = {{"leader", do_leader},
+            {"wait_ready", do_wait_ready},
+            {"wait_leader", do_wait_leader},
+            {"pause", do_pause},
+            {"heal", do_heal},
+            {"expire", do_expire},
+            {"proxy", do_proxy},
+            {"cut", do_cut}};
+
+static void *act_until_cancelled(void *user) {
+    void (*act)(void);
+    memcpy(&act, user, sizeof act);
+    for (;;) {
+        act();
+        pthread_testcancel(); /* between two rounds, where it harms nobody */
+    }
+    return NULL;
+}
+
+static int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* In the middle of any call: nothing stays locked, and nothing open. */
+START_TEST(a_cancelled_thread_keeps_nothing) {
+    const int before = open_descriptors();
+    for (int i = 0; i < CANCELLATIONS; i++) {
+        const size_t n = (size_t)i % G_N_ELEMENTS(acts);
+        void (*act)(void) = acts[n].act;
+        struct timespec until;
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, act_until_cancelled, (void *)&act), 0);
+        g_usleep((gulong)g_random_int_range(0, 4000));
+        pthread_cancel(thread);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 30;
+        ck_assert_msg(pthread_timedjoin_np(thread, NULL, &until) == 0, "%s: the thread did not end", acts[n].name);
+    }
+    ck_assert(pdk_test_ensemble_resume(servers, 0));
+    ck_assert(pdk_test_ensemble_wait_ready(servers, 20000));
+    ck_assert_int_eq(pdk_test_proxy_get_mode(pdk_test_ensemble_proxy(servers, 0)), PDK_TEST_PASS);
+    ck_assert_int_eq(open_descriptors(), before);
+}
+END_TEST
+
+/* Of a start, which has half a server then, and of a stop. */
+START_TEST(a_start_is_not_cancelled_half_way) {
+    for (int i = 0; i < 2; i++) {
+        pthread_t thread;
+        void (*act)(void) = i ? stop_all : start_one;
+        void *result;
+        ck_assert_int_eq(pthread_create(&thread, NULL, act_until_cancelled, (void *)&act), 0);
+        g_usleep(i ? 1000 : 300000);
+        pthread_cancel(thread);
+        ck_assert_int_eq(pthread_join(thread, &result), 0);
+        ck_assert((servers != NULL) == (i == 0));
+    }
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("libpaddock-testing");
     TCase *start = tcase_create("start"), *one = tcase_create("one");
@@ -223,11 +317,13 @@ static Suite *make_suite(void) {
     tcase_add_test(start, the_class_path_of_the_environment_counts);
     tcase_add_test(start, a_server_outlives_the_thread_that_started_it);
     tcase_add_test(start, a_server_ends_with_a_killed_program);
+    tcase_add_test(start, a_start_is_not_cancelled_half_way);
     suite_add_tcase(suite, start);
     tcase_add_checked_fixture(one, start_one, stop_all);
     tcase_add_test(one, a_paused_server_is_silent);
     tcase_add_test(one, a_wrong_number_ends_the_program);
     tcase_add_test(one, a_session_is_expired_by_its_id);
+    tcase_add_test(one, a_cancelled_thread_keeps_nothing);
     suite_add_tcase(suite, one);
     return suite;
 }

@@ -169,6 +169,115 @@ START_TEST(a_pending_cancellation_harms_no_end) {
 }
 END_TEST
 
+/* ---- at any moment of the calls that take time, again and again */
+
+enum { CANCELLATIONS = 1000 };
+
+static pdk_rwlock *rwlock;
+static pdk_semaphore *semaphore;
+static pdk_striped *striped;
+
+static void give_back(pdk_hold *hold) {
+    if (hold)
+        pdk_hold_release(hold);
+}
+static void any_try(void) {
+    pdk_hold *hold = NULL;
+    pdk_lock_acquire(cancel_ours.lock, 0, &hold);
+    give_back(hold);
+}
+static void any_acquire(void) {
+    pdk_hold *hold = NULL;
+    pdk_lock_acquire(cancel_ours.lock, 5000, &hold);
+    give_back(hold);
+}
+static void any_busy(void) {
+    pdk_hold *hold = NULL;
+    pdk_lock_acquire(cancel_ours.busy, 2, &hold);
+    give_back(hold);
+}
+static void any_read(void) {
+    pdk_hold *hold = NULL;
+    pdk_rwlock_read(rwlock, 5000, &hold);
+    give_back(hold);
+}
+static void any_write(void) {
+    pdk_hold *hold = NULL;
+    pdk_rwlock_write(rwlock, 5000, &hold);
+    give_back(hold);
+}
+static void any_permit(void) {
+    pdk_hold *hold = NULL;
+    pdk_semaphore_acquire(semaphore, 1, 5000, &hold);
+    give_back(hold);
+}
+static void any_key(void) {
+    pdk_hold *hold = NULL;
+    pdk_striped_acquire(striped, "key", 5000, &hold);
+    give_back(hold);
+}
+static void any_stripe(void) {
+    pdk_hold *hold = NULL;
+    pdk_striped_acquire_any(striped, 5000, &hold);
+    give_back(hold);
+}
+static void any_objects(void) {
+    pdk_lock *lock = NULL;
+    pdk_interrupt *interrupt = NULL;
+    if (pdk_lock_new(cancel_ours.s, "/cancel/lock", NULL, &lock) == PDK_OK && pdk_interrupt_new(&interrupt) == PDK_OK) {
+        pdk_interrupt_raise(interrupt);
+        pdk_interrupt_unref(interrupt);
+    }
+    pdk_lock_unref(lock);
+}
+static void any_stats(void) {
+    pdk_stats stats = {.size = sizeof stats};
+    pdk_session_stats(cancel_ours.s, &stats);
+}
+
+static void *act_until_cancelled(void *user) {
+    void (*act)(void);
+    memcpy(&act, user, sizeof act);
+    for (;;) {
+        act();
+        pthread_testcancel(); /* between two calls, where a hold is given back */
+    }
+    return NULL;
+}
+
+START_TEST(a_cancellation_at_any_moment_harms_no_call) {
+    const struct {
+        const char *name;
+        void (*act)(void);
+    } acts[] = {{"try", any_try},     {"acquire", any_acquire},      {"busy", any_busy},
+                {"read", any_read},   {"write", any_write},          {"permit", any_permit},
+                {"key", any_key},     {"stripe", any_stripe},        {"objects", any_objects},
+                {"stats", any_stats}, {"contenders", do_contenders}, {"flush", do_flush},
+                {"ids", do_ids}};
+    const int times = CANCELLATIONS / (int)G_N_ELEMENTS(acts) + 1;
+    ck_assert_int_eq(pdk_rwlock_new(cancel_ours.s, "/cancel/any/rwlock", NULL, &rwlock), PDK_OK);
+    ck_assert_int_eq(pdk_semaphore_new(cancel_ours.s, "/cancel/any/semaphore", 2, NULL, &semaphore), PDK_OK);
+    ck_assert_int_eq(pdk_striped_new(cancel_ours.s, "/cancel/any/striped", 2, NULL, &striped), PDK_OK);
+    for (size_t i = 0; i < G_N_ELEMENTS(acts); i++) {
+        for (int n = 0; n < times; n++) {
+            pthread_t thread;
+            void *result = NULL;
+            void (*act)(void) = acts[i].act;
+            ck_assert_int_eq(pthread_create(&thread, NULL, act_until_cancelled, (void *)&act), 0);
+            g_usleep((gulong)g_random_int_range(0, 3000));
+            pthread_cancel(thread);
+            ck_assert_msg(cancel_join(thread, &result), "%s: the thread did not end", acts[i].name);
+        }
+        cancel_check(acts[i].name);
+    }
+    ck_assert(ts_wait_children(ts_ensemble_hosts(cancel_server), "/cancel/any/rwlock", 0, 5000));
+    ck_assert(ts_wait_children(ts_ensemble_hosts(cancel_server), "/cancel/lock", 0, 5000));
+    pdk_striped_unref(striped);
+    pdk_semaphore_unref(semaphore);
+    pdk_rwlock_unref(rwlock);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("cancel_pending");
     TCase *cases = tcase_create("cancel_pending");
@@ -176,6 +285,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, cancel_set_up, cancel_tear_down);
     tcase_add_test(cases, a_pending_cancellation_harms_no_call);
     tcase_add_test(cases, a_pending_cancellation_harms_no_end);
+    tcase_add_test(cases, a_cancellation_at_any_moment_harms_no_call);
     suite_add_tcase(suite, cases);
     return suite;
 }

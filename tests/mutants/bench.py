@@ -53,7 +53,7 @@ def server_program(main, *patterns):
 
 # The fence stands on few files, and needs the C library alone.
 FENCE = ["src/fence/*.c", "src/core/names.c", "src/core/paths.c", "src/core/sequencer.c", "src/base/status.c",
-         "src/base/fail.c", "src/base/fork.c", "tests/support/common/ts_check.c"]
+         "src/base/cancel.c", "src/base/fail.c", "src/base/fork.c", "src/base/standard.c", "tests/support/common/ts_check.c"]
 
 
 def fence_program(main):
@@ -81,6 +81,9 @@ JUDGES = {
     "records": check_program("tests/fakes/test_driver_records.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
     "lease_locks": server_program("tests/integration/test_lease_lock.c", "tests/integration/lease_locks.c",
                                  "tests/integration/refused.c"),
+    "descriptors": server_program("tests/integration/test_descriptors.c"),
+    "slices": Judge("tests/unit/test_slices.c", "tests/support/common/*.c", "src/base/*.c", packages=["check", "glib-2.0"],
+                    libraries=["-lpthread"]),
     "answered": server_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c"),
     "answers_end": server_program("tests/integration/test_answers_end.c", "tests/integration/answers.c",
                                  "tests/integration/refused.c"),

@@ -8,6 +8,12 @@ CALL = "src/session/call.c"
 OWN = "recipes/own_data.c"
 OBSERVER = "recipes/election_observer.c"
 MUTANTS = {
+    "a socket of a session is the standard error": ("src/session/open.c", "descriptors", [
+        ("    pdk__fill_standard(); /*", "    (void)pdk__fill_standard; /*")]),
+    "a descriptor of a hold is the standard input": ("src/base/standard.c", "descriptors", [
+        ("if (fd < 0 || fd > STDERR_FILENO)", "if (fd < 0 || true)")]),
+    "a child never asks for GLib's allocator": ("src/base/slices.c", "slices", [
+        ("if (probe.forks != pdk__forks())", "if (false && probe.forks != pdk__forks())")]),
     "a call: a close forgets those that wait": ("src/session/supervise.c", "answers_end", [
         ("    if (!pdk__calls_end(s))\n        return false;\n", "")]),
     "a call: its deadline is forgotten": (CALL, "answered", [

@@ -36,7 +36,17 @@ MUTANTS = {
     "a child shares its parent's lock": ("src/fence/file.c", FILE, [
         ("if (file->forks != pdk__forks())", "if (false)")]),
     "nobody locks the file": ("src/fence/file.c", FILE, [
-        ("    if (lock(file, F_WRLCK))", "    if (lock(file, F_WRLCK) || true)")]),
+        ("    while (fcntl(file->fd, F_OFD_SETLKW, &whole) != 0)", "    while (false && fcntl(file->fd, F_OFD_SETLKW, &whole) != 0)")]),
+    "a thread is cancelled with the file": ("src/fence/file.c", FILE, [
+        ("    pdk__cancel_shut();\n    pthread_cleanup_pop(0);", "    pthread_cleanup_pop(0);")]),
+    "a cancelled thread keeps the file": ("src/fence/file.c", FILE, [
+        ("    end(file);\n    pdk__leave_run_after();", "    (void)end;\n    (void)file;\n    pdk__leave_run_after();")]),
+    "a cancelled open keeps its descriptor": ("src/fence/file_open.c", FILE, [
+        (".after = close_file, .user = file}", ".user = close_file}")]),
+    "whoever waits for the file cannot be cancelled": ("src/fence/file.c", FILE, [
+        ("pdk__cancel_is_outermost() ? wait_cancellable(file)", "false ? wait_cancellable(file)")]),
+    "the file is the standard error": ("src/fence/file_open.c", FILE, [
+        ("    return pdk__above_standard(fd);", "    return fd;")]),
     "a stale write is made": ("src/fence/file.c", FILE, [
         ("if (status == PDK_OK && !pdk__write_at(fd,", "if (!pdk__write_at(fd,")]),
     "a missing mark is made anew unasked": ("src/fence/file_open.c", FILE, [

@@ -2,8 +2,11 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <limits.h>
 #include <paddock/fence.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,10 +25,12 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    char *data = g_build_filename(folder, "data", NULL);
+    char *data = g_build_filename(folder, "data", NULL), *made = g_strconcat(path, "2", NULL);
     pdk_fence_file_close(file);
     g_unlink(path);
+    g_unlink(made);
     g_unlink(data);
+    g_free(made);
     ck_assert_int_eq(g_rmdir(folder), 0); /* nothing is left over */
     g_free(data);
     g_free(path);
@@ -320,6 +325,164 @@ START_TEST(threads_and_handles_take_turns) {
 }
 END_TEST
 
+/* ---- threads that are cancelled */
+
+enum { CANCELLATIONS = 1000, PATIENCE_S = 10 };
+
+static int data_fd;
+static char data_bytes[65536];
+
+static void do_open(void) {
+    pdk_fence_file *other;
+    if (open_now(&other) == PDK_OK)
+        pdk_fence_file_close(other);
+}
+static void do_create(void) {
+    pdk_fence_file *other;
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s2", path);
+    unlink(name); /* one that a cancelled thread had made */
+    if (pdk_fence_file_open(name, PDK_FENCE_CREATE, &other) == PDK_OK)
+        pdk_fence_file_close(other);
+}
+static void do_admit(void) { pdk_fence_file_admit(file, ++data_bytes[0] & 1 ? 1 : 2, 0); }
+static void do_admit_shared(void) { pdk_fence_file_admit_shared(file, 3, 0); }
+static void do_advance(void) { pdk_fence_file_advance(file, 4, 0); }
+static void do_mark(void) { pdk_fence_file_mark(file, NULL, NULL); }
+static void do_write(void) { pdk_fenced_write(file, 5, 0, data_fd, data_bytes, sizeof data_bytes, 0); }
+
+/* What touches a file: a new one of these belongs here. */
+static const struct {
+    const char *name;
+    void (*act)(void);
+} touching[] = {
+    {"open", do_open},       {"create", do_create}, {"admit", do_admit},       {"admit_shared", do_admit_shared},
+    {"advance", do_advance}, {"mark", do_mark},     {"fenced_write", do_write}};
+
+static void *act_until_cancelled(void *user) {
+    void (*act)(void);
+    memcpy(&act, user, sizeof act);
+    for (;;) {
+        act();
+        pthread_testcancel(); /* between two calls, where it harms nobody */
+    }
+    return NULL;
+}
+
+static bool ends(pthread_t thread) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
+static void *take_a_turn(void *user) { return GINT_TO_POINTER(pdk_fence_file_mark(user, NULL, NULL)); }
+
+/* Is the file free, for this handle and for others? */
+static bool is_free(void) {
+    pthread_t thread;
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    bool free_for_others = fd >= 0 && fcntl(fd, F_OFD_SETLK, &whole) == 0;
+    close(fd);
+    return free_for_others && pthread_create(&thread, NULL, take_a_turn, file) == 0 && ends(thread);
+}
+
+static int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 512; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* A thread is cancelled at any moment of each call: it keeps neither the mutex, nor the file's lock, nor a descriptor. */
+START_TEST(a_cancelled_thread_keeps_nothing) {
+    const int times = CANCELLATIONS / (int)G_N_ELEMENTS(touching) + 1;
+    char *data = g_build_filename(folder, "data", NULL);
+    data_fd = open(data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int before = open_descriptors();
+    for (int i = 0; i < times; i++) {
+        pthread_t thread;
+        void (*act)(void) = touching[_i].act;
+        ck_assert_int_eq(pthread_create(&thread, NULL, act_until_cancelled, (void *)&act), 0);
+        g_usleep((gulong)g_random_int_range(0, 1500));
+        ck_assert_int_eq(pthread_cancel(thread), 0);
+        ck_assert_msg(ends(thread), "%s: the thread did not end", touching[_i].name);
+        ck_assert_msg(is_free(), "%s: cancellation %d keeps the file", touching[_i].name, i + 1);
+    }
+    ck_assert_msg(open_descriptors() == before, "%s: %d descriptors are left", touching[_i].name,
+                  open_descriptors() - before);
+    close(data_fd);
+    g_free(data);
+}
+END_TEST
+
+/* Whoever waits for another process is cancelled there, and not only when that one has done. */
+START_TEST(a_cancelled_wait_for_the_file_is_given_up) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert(fd >= 0 && fcntl(fd, F_OFD_SETLK, &whole) == 0);
+    const int before = open_descriptors();
+    for (size_t i = 0; i < G_N_ELEMENTS(touching); i++) {
+        pthread_t thread;
+        void (*act)(void) = touching[i].act;
+        if (act == do_create) /* nobody else has a file that is new */
+            continue;
+        ck_assert_int_eq(pthread_create(&thread, NULL, act_until_cancelled, (void *)&act), 0);
+        g_usleep(20000);
+        ck_assert_int_eq(pthread_cancel(thread), 0);
+        ck_assert_msg(ends(thread), "%s: the thread did not end", touching[i].name);
+    }
+    ck_assert_int_eq(open_descriptors(), before);
+    close(fd);
+    ck_assert(is_free());
+}
+END_TEST
+
+/* ---- descriptors 0, 1 and 2 */
+
+/* The words of a program whose standard error is closed are lost, and never in the fence. */
+START_TEST(words_never_reach_the_file) {
+    pdk_fence_file *other;
+    char *before, *after;
+    const int closed = _i + 1; /* a set of 0, 1 and 2 */
+    int kept[3];
+    ck_assert_int_eq(pdk_fence_file_admit(file, 300, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_file_admit(file, 500, 0), PDK_OK);
+    gsize size = size_of(&before);
+    char *made = g_strconcat(path, "2", NULL);
+    for (int i = 0; i < 3; i++) {
+        kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
+        if (closed & 1 << i)
+            close(i);
+    }
+    pdk_status opened = open_now(&other), refused_one = pdk_fence_file_admit(other, 400, 0);
+    for (int i = 0; i < 3; i++)
+        if (closed & 1 << i)
+            (void)!write(i, "a token was refused: it is older than another one", 49);
+    pdk_fence_file *new_one = NULL;
+    pdk_status created = pdk_fence_file_open(made, PDK_FENCE_CREATE, &new_one);
+    const bool above = other->fd > 2 && new_one->fd > 2;
+    for (int i = 0; i < 3; i++) {
+        dup2(kept[i], i);
+        close(kept[i]);
+    }
+    ck_assert_int_eq(opened, PDK_OK);
+    ck_assert_int_eq(refused_one, PDK_STALE);
+    ck_assert_int_eq(created, PDK_OK);
+    ck_assert(above);
+    ck_assert_uint_eq(size_of(&after), size);
+    ck_assert_mem_eq(after, before, size);
+    ck_assert_int_eq(pdk_fence_file_admit(other, 400, 0), PDK_STALE);
+    pdk_fence_file_close(other);
+    pdk_fence_file_close(new_one);
+    g_unlink(made);
+    g_free(made);
+    g_free(before);
+    g_free(after);
+}
+END_TEST
+
 /* ---- fenced writes */
 
 START_TEST(a_fenced_write_is_of_the_holder_alone) {
@@ -382,6 +545,9 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_lost_descriptor_is_an_error);
     tcase_add_test(cases, a_child_opens_the_file_anew);
     tcase_add_test(cases, threads_and_handles_take_turns);
+    tcase_add_loop_test(cases, a_cancelled_thread_keeps_nothing, 0, (int)G_N_ELEMENTS(touching));
+    tcase_add_test(cases, a_cancelled_wait_for_the_file_is_given_up);
+    tcase_add_loop_test(cases, words_never_reach_the_file, 0, 7);
     tcase_add_test(cases, a_fenced_write_is_of_the_holder_alone);
     tcase_add_test(cases, bad_input_is_refused);
     suite_add_tcase(suite, cases);

@@ -4,6 +4,7 @@
 
 #include "testing/process.h"
 
+#define ts_fill_standard pdk__test_fill_standard
 #define ts_spawn pdk__test_spawn
 #define ts_pause pdk__test_pause
 #define ts_resume pdk__test_resume
