@@ -287,6 +287,7 @@ START_TEST(demanded_authentication_ends_the_session) {
         ck_assert_int_eq(status, PDK_OK);
         event_log_keep(&event_log, s);
         refused(try_lock(s, "/demanded/lock", &hold), PDK_AUTH, "enforce.auth.schemes");
+        close_session(s);
     }
     ck_assert_int_ge(event_log_lines_with(&event_log, "SESSIONCLOSEDREQUIRESASLAUTH(-124)"), 1);
     ts_ensemble_stop(strict);
