@@ -79,18 +79,81 @@ static int dial_one(const struct addrinfo *info, int64_t deadline) {
     return -why;
 }
 
+/* A name that is looked up on a thread of its own: getaddrinfo may take minutes, and cannot be interrupted. */
+struct lookup {
+    GMutex lock;
+    GCond changed;
+    int users; /* who waits, and the thread; the last one frees */
+    bool done;
+    int code;
+    struct addrinfo *found;
+    char *host, *port;
+};
+
+static void lookup_leave(struct lookup *l) {
+    bool last = --l->users == 0;
+    g_mutex_unlock(&l->lock);
+    if (!last)
+        return;
+    if (l->found)
+        freeaddrinfo(l->found);
+    g_free(l->host);
+    g_free(l->port);
+    g_mutex_clear(&l->lock);
+    g_cond_clear(&l->changed);
+    g_free(l);
+}
+
+static gpointer look_up(gpointer user) {
+    struct lookup *l = user;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    int code = getaddrinfo(l->host, l->port, &hints, &found);
+    g_mutex_lock(&l->lock);
+    l->code = code;
+    l->found = code ? NULL : found;
+    l->done = true;
+    g_cond_signal(&l->changed);
+    lookup_leave(l);
+    return NULL;
+}
+
+/* The addresses, or NULL, and *error says why. Takes host and port. */
+static struct addrinfo *resolve(char *host, char *port, int64_t timeout_ms, char **error) {
+    struct lookup *l = g_new0(struct lookup, 1);
+    gint64 until = g_get_monotonic_time() + timeout_ms * 1000;
+    *l = (struct lookup){.users = 2, .host = host, .port = port};
+    g_mutex_init(&l->lock);
+    g_cond_init(&l->changed);
+    GThread *thread = g_thread_try_new("lookup", look_up, l, NULL);
+    g_mutex_lock(&l->lock);
+    l->users -= thread == NULL;
+    while (thread && !l->done && g_cond_wait_until(&l->changed, &l->lock, until))
+        ;
+    struct addrinfo *found = g_steal_pointer(&l->found);
+    *error = found     ? NULL
+             : !thread ? g_strdup("no thread was to be had for the look-up of its name")
+             : l->done ? g_strdup(gai_strerror(l->code))
+                       : g_strdup_printf("the look-up of its name had no answer within %" G_GINT64_FORMAT " ms",
+                                         (gint64)timeout_ms);
+    if (thread)
+        g_thread_unref(thread);
+    lookup_leave(l);
+    return found;
+}
+
 int cmd_dial(const char *address, int64_t timeout_ms, char **error) {
     g_autofree char *host = NULL, *port = NULL;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found = NULL;
+    g_autofree char *why = NULL;
     int64_t deadline = cmd_now_ms() + timeout_ms;
     int descriptor = -EINVAL;
     if (!cmd_split_address(address, &host, &port)) {
         *error = g_strdup_printf("%s: a server is host:port", address);
         return -1;
     }
-    int code = getaddrinfo(host, port, &hints, &found);
-    if (code) {
-        *error = g_strdup_printf("%s: %s", address, gai_strerror(code));
+    struct addrinfo *found = resolve(g_steal_pointer(&host), g_steal_pointer(&port), timeout_ms, &why);
+    if (!found) {
+        *error = g_strdup_printf("%s: %s", address, why);
         return -1;
     }
     for (const struct addrinfo *info = found; info && descriptor < 0; info = info->ai_next)

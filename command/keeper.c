@@ -226,7 +226,9 @@ int cmd_keeper_gives_up(const cmd_keeper *k, int64_t since) {
         cmd_error("%s cannot be asked: %s", k->settings->servers, lacks);
         return CMD_SOFTWARE;
     }
-    cmd_error("no server of %s answers; look at -s, and whether they run", k->settings->servers);
+    const char *why = k->trouble;
+    cmd_error("no server of %s answers%s%s%s; look at -s, and whether they run", k->settings->servers, why ? " (" : "",
+              why ? why : "", why ? ")" : "");
     return CMD_UNAVAILABLE;
 }
 
@@ -255,6 +257,7 @@ int cmd_keeper_open(cmd_keeper *k) {
     options.open_in_background = 1;
     options.on_event = on_event;
     options.on_event_user = k;
+    options.on_log_user = &k->trouble;
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
     if (status)
         cmd_error("%s", pdk_error_text());
@@ -313,5 +316,6 @@ void cmd_keeper_close(cmd_keeper *k) {
     if (k->signals >= 0)
         close(k->signals);
     g_free(k->recipes);
+    g_free(k->trouble);
     g_free(k->words);
 }

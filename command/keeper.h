@@ -28,6 +28,7 @@ typedef struct {
     void (*on_suspended)(int64_t left_ms, void *user);
     void (*on_restored)(void *user);
     void *user;
+    char *trouble; /* why there is no connection, or was none, as far as it is known */
     /* What else is waited for, whatever the verb does meanwhile, with a moment by cmd_now_ms; after each wait `tick` is called, with
      * tick_user. At first none. */
     struct pollfd extra[2];

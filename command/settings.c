@@ -357,8 +357,13 @@ bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const c
     return read_settings(settings) && check_settings(settings) && read_digest(settings);
 }
 
+/* user: where to keep why there is no connection, or NULL. */
 static void on_log(pdk_log_level level, const char *text, void *user) {
-    (void)user;
+    static const char trouble[] = "cannot connect: ";
+    if (user && g_str_has_prefix(text, trouble)) {
+        g_free(*(char **)user);
+        *(char **)user = g_strdup(text + strlen(trouble));
+    }
     cmd_tell("%s%s", level == PDK_LOG_ERROR ? "error: " : "", text);
 }
 
@@ -370,7 +375,7 @@ pdk_session_options cmd_settings_session(const cmd_settings *settings) {
     options.label = settings->label;
     options.token_base = settings->token_base;
     options.accept_unprotected = settings->accept_unprotected;
-    options.log_level = settings->verbose ? PDK_LOG_INFO : PDK_LOG_ERROR;
+    options.log_level = settings->verbose ? PDK_LOG_INFO : PDK_LOG_WARN;
     options.on_log = on_log;
     return options;
 }

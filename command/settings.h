@@ -48,7 +48,8 @@ bool cmd_settings_parse(cmd_settings *settings, int *argc, char ***argv, const c
 /* The command is what comes after the first "--", wherever the paths stand; *argc loses it. NULL: there is none. */
 char **cmd_split_command(int *argc, char **argv);
 
-/* The session's options by the settings, which must live as long as they are used. */
+/* The session's options by the settings, which must live as long as they are used. on_log_user may be set to the address of a string, which
+ * is replaced by why there is no connection (g_free), where callbacks are dispatched. */
 pdk_session_options cmd_settings_session(const cmd_settings *settings);
 
 #endif

@@ -236,16 +236,20 @@ typedef struct pdk_session_options {
 PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t size);
 
 /* Open a session, and wait until a quorum has confirmed it. Blocks, at most connect_timeout_ms.
- *   hosts    "host:port,host:port…[/chroot]", at most 8192 bytes. IPv6: "[::1]:2181". Names are
- *            resolved here, at each re-open, and every few seconds while there is no connection.
- *            The chroot follows the rules for a path; if it is missing, the first lock creates it,
+ *   hosts    "host:port,host:port…[/chroot]", at most 8192 bytes. IPv6: "[::1]:2181", also with a
+ *            scope, "[fe80::1%eth0]:2181". The chroot is written once, behind the last server.
+ *            Names are looked up here and again and again: every session timeout (5 s to 60 s), and
+ *            every tenth of it (200 ms to 1 s) while there is no connection. Other addresses are
+ *            taken with the session and its holds kept. A name that is slow or not found holds up
+ *            no other, and keeps its last addresses. The chroot follows the rules for a path; if it is missing, the first lock creates it,
  *            as a container, which the server removes when it is empty again.
  *   options  or NULL for the defaults
  *
  *   PDK_OK            *out is the session, with one reference. Give it back with pdk_session_close
  *                     and pdk_session_unref.
- *   PDK_UNAVAILABLE   no quorum confirmed the session within connect_timeout_ms
- *   PDK_RESOLVE       no host name could be resolved
+ *   PDK_UNAVAILABLE   no quorum confirmed the session within connect_timeout_ms, or no look-up of
+ *                     a name was answered
+ *   PDK_RESOLVE       no host name could be resolved: the text has one of them, and why
  *   PDK_AUTH          the server refused the credentials
  *   PDK_UNSUPPORTED   tls or tls_file is set and the client library has no TLS, or sasl_mechanism is
  *                     set; or the negotiated session timeout is too short to keep a lease: the text

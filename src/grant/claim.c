@@ -9,16 +9,18 @@
 #include "grant/hold.h"
 #include "grant/owned.h"
 #include "session/blocking.h"
+#include "session/supervise.h"
 
 static void on_deadline(pdk_session *s, void *user) {
     struct pdk_claim *claim = user;
     struct pdk__queue *queue = claim->queue;
-    (void)s;
     bool in_queue = !claim->is_try && pdk__queue_is_confirmed(queue);
-    pdk__claim_decide(claim, in_queue ? PDK_TIMEOUT : PDK_UNAVAILABLE,
-                      in_queue ? "the deadline passed while in line"
-                               : "no server confirmed a place in line, and the lease, in time",
-                      NULL);
+    const char *trouble = pdk__session_why_away(s);
+    char *why = in_queue ? g_strdup("the deadline passed while in line")
+                         : g_strconcat("no server confirmed a place in line, and the lease, in time",
+                                       trouble ? "; " : NULL, trouble, NULL);
+    pdk__claim_decide(claim, in_queue ? PDK_TIMEOUT : PDK_UNAVAILABLE, why, NULL);
+    g_free(why);
     pdk__queue_advance(queue);
 }
 

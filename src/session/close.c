@@ -51,6 +51,8 @@ void pdk__session_free(pdk_session *s) {
     pdk__path_stats_clear(&s->stats);
     pdk__lists_free(s);
     pdk__hosts_free(s->hosts);
+    pdk__names_unref(s->names);
+    g_free(s->names_trouble);
     g_free(s->identity);
     pdk__credentials_free(&s->credentials);
     pdk__access_free(&s->access);

@@ -9,48 +9,116 @@
 #include "session/renew.h"
 #include "session/supervise.h"
 
-/* How often names are looked up again while there is no connection. */
-#define REFRESH_NS (5000 * PDK__MS)
+#include <string.h>
+
 /* The session is given up after so many session timeouts without a connection. */
 #define GIVE_UP_AFTER 4
+/* A new handle begins with the names that were found by then. The others follow. */
+#define PATIENCE_NS (250 * PDK__MS)
+/* When a handle that dials somebody is asked again to take another list. */
+#define AGAIN_NS (20 * PDK__MS)
 
-static bool must_stop(void *user) {
-    pdk_session *s = user;
-    pdk__lock(s);
-    bool stop = s->finish || s->ended != PDK_OK;
+static int64_t between(int64_t least, int64_t value, int64_t most) { return CLAMP(value, least, most); }
+
+/* ---- the names
+ *
+ *     no connection        they are looked up at once, and every T/10; after T, every 5 s
+ *     connected            every T: then the list is at hand when the connection is lost, and perhaps the resolver with it
+ *     the list is another  a handle that has no connection, and dials nobody, is given it: zk/servers.h
+ */
+
+static int64_t timeout(const pdk_session *s) {
+    return s->lease.timeout != 0 ? s->lease.timeout : s->session_timeout_ms * PDK__MS;
+}
+
+static int64_t pace(const pdk_session *s) {
+    int64_t t = timeout(s);
+    if (s->link == PDK__LINK_CONNECTED)
+        return between(5000 * PDK__MS, t, 60000 * PDK__MS);
+    return pdk__now(s) - s->away_since < t ? between(200 * PDK__MS, t / 10, 1000 * PDK__MS) : 5000 * PDK__MS;
+}
+
+static void look_up(pdk_session *s) {
+    struct pdk__names *names = s->names;
+    s->looked_at = s->hear_at = pdk__now(s);
+    s->look_at = pdk__names_are_numbers(names) ? INT64_MAX : s->looked_at + pace(s);
     pdk__unlock(s);
-    return stop;
-}
-
-static pdk_status resolve(pdk_session *s, char **servers, char **why) {
-    pdk__unlock(s);
-    pdk_status status = s->platform->resolve(s->hosts, must_stop, s, servers, why);
+    pdk__names_look_up(names, s->platform->look_up);
     pdk__lock(s);
-    return status;
 }
 
-/* Servers that work have ended the session by now. Servers that lost their data, or went back to older data, refuse a
- * client that has seen more than they have. They refuse it silently and for ever. */
-static bool is_hopeless(const pdk_session *s) {
-    return s->link == PDK__LINK_SUSPENDED && pdk__now(s) - s->suspended_at >= GIVE_UP_AFTER * s->lease.timeout;
+/* Most answers come soon, and some come late. */
+static int64_t next_hearing(pdk_session *s) {
+    int64_t now = pdk__now(s);
+    return now + between(PDK__MS, (now - s->looked_at) / 4, 1000 * PDK__MS);
 }
 
-/* Look up the names again. The client library knows addresses only. If the servers have moved while there was no
- * connection, it would try the old addresses for ever. */
-static void refresh(pdk_session *s) {
-    pdk__assert_locked(s);
-    char *servers, *why;
+/* A change is told once. Takes the text. */
+static void tell_trouble(pdk_session *s, const char *what, char *why) {
+    if (why && g_strcmp0(why, s->names_trouble) != 0)
+        pdk__log(s, PDK_LOG_WARN, "%s: %s; it is looked up again", what, why);
+    g_free(s->names_trouble);
+    s->names_trouble = why;
+}
+
+/* The handle takes the list, or cannot now. */
+static void give(pdk_session *s, char *servers) {
     uint64_t generation = s->generation;
-    pdk_status status = resolve(s, &servers, &why);
-    s->refresh_at = pdk__now(s) + REFRESH_NS;
-    if (generation == s->generation && s->link != PDK__LINK_CONNECTED) {
-        if (status == PDK_OK && g_strcmp0(servers, s->servers) != 0)
-            pdk__session_reopen(s, "the servers have moved to other addresses");
-        else if (is_hopeless(s))
-            pdk__session_reopen(s, "no server has taken it back for long");
+    pdk__zk *zk = s->zk;
+    pdk__unlock(s);
+    bool given = s->platform->zk->servers(zk, servers);
+    pdk__lock(s);
+    if (generation != s->generation)
+        return;
+    if (!given) {
+        s->hear_at = MIN(s->hear_at, pdk__now(s) + AGAIN_NS);
+        return;
     }
+    pdk__log(s, PDK_LOG_INFO, "the servers' addresses are now %s", servers);
+    g_free(s->servers);
+    s->servers = g_strdup(servers);
+}
+
+static void hear(pdk_session *s) {
+    char *servers, *why;
+    bool awaited = pdk__names_awaited(s->names) > 0;
+    pdk_status status = pdk__names_list(s->names, &servers, &why);
+    s->hear_at = awaited ? next_hearing(s) : INT64_MAX;
+    tell_trouble(s, "without one of the servers", why);
+    if (status == PDK_OK && s->zk && s->link != PDK__LINK_CONNECTED && strcmp(servers, s->servers) != 0)
+        give(s, servers);
     g_free(servers);
-    g_free(why);
+}
+
+void pdk__connector_follow(pdk_session *s) {
+    pdk__assert_locked(s);
+    s->away_since = s->hear_at = pdk__now(s);
+    if (!pdk__names_are_numbers(s->names))
+        s->look_at = s->away_since;
+    s->platform->work(s);
+}
+
+/* ---- the handle */
+
+/* Servers that work have ended the session by then. Servers that lost their data, or went back to older data, refuse a
+ * client that has seen more than they have. They refuse it silently and for ever. */
+static int64_t hopeless_at(const pdk_session *s) {
+    return s->link == PDK__LINK_SUSPENDED ? s->suspended_at + GIVE_UP_AFTER * s->lease.timeout : INT64_MAX;
+}
+
+/* What is due for a handle. The moment when something is due again. */
+static int64_t tend(pdk_session *s) {
+    int64_t now = pdk__now(s);
+    uint64_t generation = s->generation;
+    if (now >= hopeless_at(s)) {
+        pdk__session_reopen(s, "no server has taken it back for long");
+        return 0;
+    }
+    if (now >= s->look_at)
+        look_up(s);
+    if (generation == s->generation && now >= s->hear_at)
+        hear(s);
+    return generation == s->generation ? MIN(MIN(s->look_at, s->hear_at), hopeless_at(s)) : 0;
 }
 
 static void opened(pdk_session *s, pdk__zk *zk) {
@@ -59,44 +127,66 @@ static void opened(pdk_session *s, pdk__zk *zk) {
         pdk__silence_disconnected(s);
 }
 
-/* Under the monitor, which it gives up while it resolves and opens. */
-static void open_handle(pdk_session *s) {
+/* Under the monitor, which it gives up while it opens. */
+static void open_handle(pdk_session *s, const char *servers) {
     pdk__assert_locked(s);
-    char *servers, *why;
+    const struct pdk__zk_config config = {
+        .servers = servers,
+        .timeout_ms = (int32_t)s->session_timeout_ms,
+        .digest = s->credentials.digest,
+        .tls = s->credentials.tls,
+        .access = s->access.choice,
+        .access_list = s->access.list,
+        .access_count = s->access.count,
+        .sink = &pdk__session_sink,
+        .driver = s,
+    };
+    uint64_t generation = s->generation;
+    pdk__zk *zk = NULL;
+    pdk__renew_begin(s);
+    g_free(s->servers);
+    s->servers = g_strdup(servers);
+    s->away_since = pdk__now(s);
     s->link = PDK__LINK_OPENING;
-    pdk_status status = resolve(s, &servers, &why);
-    if (status != PDK_OK) {
-        pdk__session_trouble(s, status, why ? why : pdk_status_text(status));
+    pdk__unlock(s);
+    pdk_status status = s->platform->zk->open(&config, &zk);
+    pdk__lock(s);
+    if (status != PDK_OK)
+        pdk__session_trouble(s, status,
+                             status == PDK_UNSUPPORTED ? "this build of libzookeeper has no TLS"
+                                                       : "zookeeper_init: no thread or descriptor was to be had");
+    else if (generation == s->generation)
+        opened(s, zk); /* else it expired meanwhile, and is retired */
+}
+
+/* Names are looked up, and a handle is opened with those that are found in time. The moment when something is due again. */
+static int64_t begin(pdk_session *s) {
+    char *servers, *why;
+    int64_t now = pdk__now(s);
+    if (now < s->open_after)
+        return s->open_after;
+    if (!s->opens) {
+        s->opens = true;
+        look_up(s);
+    }
+    bool awaited = pdk__names_awaited(s->names) > 0;
+    pdk_status status = pdk__names_list(s->names, &servers, &why);
+    if (awaited && (status != PDK_OK || now - s->looked_at < PATIENCE_NS)) {
+        s->hear_at = next_hearing(s);
+        if (status != PDK_OK && now - s->looked_at >= PATIENCE_NS)
+            tell_trouble(s, "cannot connect", g_steal_pointer(&why));
+    } else if (status != PDK_OK) {
+        s->opens = false;
+        tell_trouble(s, "", NULL);
+        pdk__session_trouble(s, status, why);
     } else {
-        const struct pdk__zk_config config = {
-            .servers = servers,
-            .timeout_ms = (int32_t)s->session_timeout_ms,
-            .digest = s->credentials.digest,
-            .tls = s->credentials.tls,
-            .access = s->access.choice,
-            .access_list = s->access.list,
-            .access_count = s->access.count,
-            .sink = &pdk__session_sink,
-            .driver = s,
-        };
-        uint64_t generation = s->generation;
-        pdk__zk *zk = NULL;
-        pdk__renew_begin(s);
-        g_free(s->servers);
-        s->servers = g_strdup(servers);
-        s->refresh_at = pdk__now(s) + REFRESH_NS;
-        pdk__unlock(s);
-        status = s->platform->zk->open(&config, &zk);
-        pdk__lock(s);
-        if (status != PDK_OK)
-            pdk__session_trouble(s, status,
-                                 status == PDK_UNSUPPORTED ? "this build of libzookeeper has no TLS"
-                                                           : "zookeeper_init: no thread or descriptor was to be had");
-        else if (generation == s->generation)
-            opened(s, zk); /* else it expired meanwhile, and is retired */
+        s->opens = false;
+        tell_trouble(s, "without one of the servers", g_steal_pointer(&why));
+        open_handle(s, servers);
     }
     g_free(servers);
     g_free(why);
+    return s->opens ? s->hear_at : 0;
 }
 
 static void close_handle(pdk_session *s, pdk__zk *zk) {
@@ -162,15 +252,8 @@ bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {
             finish(s);
     } else if (pdk__silence_act(s)) {
         *wait_until = 0;
-    } else if (s->ended == PDK_OK && s->link != PDK__LINK_CONNECTED) {
-        *wait_until = s->zk ? s->refresh_at : s->open_after;
-        if (pdk__now(s) >= *wait_until) {
-            if (s->zk)
-                refresh(s);
-            else
-                open_handle(s);
-            *wait_until = 0;
-        }
+    } else if (s->ended == PDK_OK) {
+        *wait_until = s->zk ? tend(s) : begin(s);
     }
     bool finished = s->finished;
     pdk__unlock(s);

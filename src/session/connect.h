@@ -8,4 +8,7 @@
  * session is finished. Not under the monitor. */
 bool pdk__connector_run(pdk_session *s, int64_t *wait_until);
 
+/* The handle has no connection from now on: the names are followed closely. Under the monitor. */
+void pdk__connector_follow(pdk_session *s);
+
 #endif

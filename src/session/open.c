@@ -16,6 +16,7 @@
 #include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
+#include "session/supervise.h"
 #include "session/threads.h"
 #include "session/tokens.h"
 #include "session/unowned.h"
@@ -103,6 +104,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__credentials c
     s->forks = pdk__forks();
     s->platform = platform;
     s->hosts = hosts;
+    s->names = pdk__names_new(hosts);
     s->identity = make_identity(o->label);
     pdk__uuid_prefix_make(s);
     s->credentials = credentials;
@@ -159,9 +161,10 @@ static pdk_status await_connection(pdk_session *s) {
     while (s->lease.end == 0 && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->on_link, deadline))
         ;
     pdk_status status = s->lease.end != 0 ? PDK_OK : s->ended ? s->ended : s->trouble ? s->trouble : PDK_UNAVAILABLE;
+    const char *why = pdk__session_why_away(s);
     if (status == PDK_UNAVAILABLE)
-        pdk__fail(status, "hosts: no server answered within connect_timeout_ms (%lld ms)",
-                  (long long)s->connect_timeout_ms);
+        pdk__fail(status, "hosts: no server answered within connect_timeout_ms (%lld ms)%s%s",
+                  (long long)s->connect_timeout_ms, why ? "; " : "", why ? why : "");
     else if (status != PDK_OK)
         pdk__fail(status, "hosts: %s", s->trouble_text);
     pdk__unlock(s);

@@ -9,7 +9,7 @@
 #define PDK_SESSION_PLATFORM_H
 
 #include "zk/calls.h"
-#include "zk/hosts.h"
+#include "zk/names.h"
 
 #include <stdbool.h>
 
@@ -20,9 +20,8 @@ struct pdk__platform {
      * is refused; 0: none is. */
     int64_t late;
     const struct pdk__zk_calls *zk;
-    /* As pdk__resolve. Not under the monitor. */
-    pdk_status (*resolve)(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
-                          char **why);
+    /* As pdk__resolve: begin the look-up of a name. Never blocks. Not under the monitor. */
+    pdk__look_up look_up;
     /* CLOCK_BOOTTIME in ns: it counts while the machine sleeps, and nobody sets it. */
     int64_t (*now)(void);
     /* Bytes that no other process gets, not even a forked child. */

@@ -77,7 +77,13 @@ struct pdk_session {
     _Atomic uint64_t generation;
     int64_t id, open_after, connected_at;
     int64_t suspended_at;
-    int64_t refresh_at; /* without a connection until then, the connector looks whether the servers have moved */
+    struct pdk__names *names;
+    bool opens;          /* they are looked up for a new handle */
+    int64_t look_at;     /* when the names are looked up next */
+    int64_t looked_at;   /* when they were looked up last */
+    int64_t hear_at;     /* when the connector looks for what was found; INT64_MAX: nothing is awaited */
+    int64_t away_since;  /* there is a handle, and it has had no connection since then */
+    char *names_trouble; /* what was last told about a name that is not found, or NULL */
     bool ever_connected, restored;
     pdk_status ended;   /* PDK_OK while alive; afterwards the answer of every call: CLOSED, AUTH … */
     pdk_status trouble; /* why there is no connection, for pdk_session_open */

@@ -3,7 +3,8 @@
  *     connected       a barrier has no answer for T/5, then 2T/5, …, T   ── leave ──► the next server
  *     not connected   a look at the handle every 50 ms:
  *                       no handshake is under way, twice in a row        ── dialled ─► the lease: docs/adr/0013
- *                       one has no answer for T/10, at most 1 s; in
+ *                       one has no answer for T/10, at most 1 s, or
+ *                       nobody accepts a connection for so long; in
  *                       the next round twice as long, …, 2T/3            ── hurry ──► the next server
  *
  * Only a write that a quorum has to commit is evidence: a server that has lost its leader goes on answering pings and reads.
@@ -112,9 +113,24 @@ static void found_dialled(pdk_session *s, int64_t now) {
     s->platform->work(s);
 }
 
+/* The kernel dials again and again, and the client library lets it, for two thirds of T. Each look that finds it so may find another
+ * server dialled. But where they refuse, or accept, that is over in a round trip. */
+static void found_dialling(pdk_session *s, bool dials, int64_t now) {
+    struct pdk__silence *silence = &s->silence;
+    if (!dials || silence->dials_at == 0)
+        silence->dials_at = dials ? now : 0;
+    if (!dials || now - silence->dials_at < handshake_patience(s))
+        return;
+    silence->dials_at = 0;
+    silence->hurry = true;
+    s->platform->work(s);
+}
+
 static void look(pdk_session *s) {
     int64_t before = pdk__now(s);
-    if (s->platform->zk->dialled(s->zk))
+    enum pdk__zk_dial dial = s->platform->zk->dial(s->zk);
+    found_dialling(s, dial == PDK__ZK_DIALS, before);
+    if (dial == PDK__ZK_DIALLED)
         found_dialled(s, before);
     else
         found_idle(s, before);
@@ -180,7 +196,7 @@ void pdk__silence_init(pdk_session *s) { s->silence = (struct pdk__silence){.ala
 
 void pdk__silence_disconnected(pdk_session *s) {
     pdk__assert_locked(s);
-    s->silence.since = s->silence.idle_at = s->silence.dialled_at = 0;
+    s->silence.since = s->silence.idle_at = s->silence.dials_at = s->silence.dialled_at = 0;
     s->silence.leave = false;
     look(s);
 }

@@ -13,6 +13,7 @@
 #include "base/probe.h"
 #include "session/call.h"
 #include "session/chores.h"
+#include "session/connect.h"
 #include "session/entries.h"
 #include "session/live_query.h"
 #include "session/ops.h"
@@ -139,6 +140,10 @@ void pdk__session_trouble(pdk_session *s, pdk_status status, const char *why) {
     pdk__wake(&s->on_link);
 }
 
+const char *pdk__session_why_away(const pdk_session *s) {
+    return s->link != PDK__LINK_NONE ? NULL : s->names_trouble ? s->names_trouble : s->trouble_text;
+}
+
 /* NULL: the negotiated timeout carries a lease. Else why it does not, and what to set. g_free. */
 static char *too_short(const pdk_session *s) {
     int64_t least = pdk__lease_least_timeout(&s->lease, s->platform->late);
@@ -204,8 +209,7 @@ static void on_connecting(pdk_session *s) {
         return;
     s->link = PDK__LINK_SUSPENDED;
     s->suspended_at = pdk__now(s);
-    s->refresh_at = s->suspended_at + MAX(s->lease.timeout, 5000 * PDK__MS); /* every hold is lost by then */
-    s->platform->work(s);
+    pdk__connector_follow(s);
     pdk__silence_disconnected(s);
     pdk__unowned_forget_all(s);
     pdk__entries_tell(s, PDK__LINK_DOWN);

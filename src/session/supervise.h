@@ -15,5 +15,7 @@ void pdk__session_end(pdk_session *s, pdk_status status, const char *why);
 void pdk__session_tell(pdk_session *s, pdk_session_event event);
 /* There is no connection, and why. It is tried again before long. */
 void pdk__session_trouble(pdk_session *s, pdk_status status, const char *why);
+/* Why there is no handle, as far as it is known; else NULL. Valid until the monitor is left. */
+const char *pdk__session_why_away(const pdk_session *s);
 
 #endif

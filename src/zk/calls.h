@@ -80,6 +80,12 @@ enum pdk__zk_event {
     PDK__ZK_CHILDREN, /* a child came or went: told to watchers of the children alone */
 };
 
+enum pdk__zk_dial {
+    PDK__ZK_IDLE,    /* no connection, and none is tried now */
+    PDK__ZK_DIALS,   /* it waits for a server to accept one; no handshake is sent */
+    PDK__ZK_DIALLED, /* a handshake is under way, or done */
+};
+
 enum pdk__zk_parting {
     PDK__ZK_STAYS,
     PDK__ZK_LEAVES,
@@ -116,13 +122,17 @@ struct pdk__zk_calls {
     bool (*submit)(pdk__zk *zk, const struct pdk__request *request);
     /* End the session and free the handle; replies to all requests in flight come before it returns. Blocks, up to 5 s. */
     void (*close)(pdk__zk *zk);
-    /* Never blocks. false: it has no connection now, and no handshake under way. */
-    bool (*dialled)(pdk__zk *zk);
+    /* Never blocks. */
+    enum pdk__zk_dial (*dial)(pdk__zk *zk);
     /* Give up the connection, and go to the next server; CONNECTING follows. It stays where there is no other server. May take
      * as long as looking at every descriptor of the process. */
     enum pdk__zk_parting (*leave)(pdk__zk *zk);
-    /* Give up a handshake that has had no answer for so long, and go to the next server. As long as that. */
+    /* Give up a handshake that has had no answer for so long, or a server that does not even accept a connection, and go to the next
+     * server. As long as that. */
     enum pdk__zk_parting (*hurry)(pdk__zk *zk, int64_t patience_ms);
+    /* Give the handle another list of servers, as in its configuration; session and watches are kept. false: not now, since it is
+     * connected or dials somebody; nobody is dialled for long who is not in the new list. Blocks for a few milliseconds. */
+    bool (*servers)(pdk__zk *zk, const char *servers);
     /* The client library's own handle, once it has reported a connection. */
     void *(*native)(pdk__zk *zk);
 };

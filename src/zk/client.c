@@ -9,6 +9,7 @@
  *    a resolution delay of -1;
  *  - multis with two operations can free twice: ours have one;
  *  - sockets and pipes are inherited by exec: see cloexec.c, sockets.c;
+ *  - it takes another list of servers safely at certain moments alone: see servers.h;
  *  - it stays with a server that is silent, or swallows its handshake, for two thirds of the timeout: see sockets.h;
  *  - it aborts the process where it cannot have its two threads: see spare.h;
  *  - its log lines ask for the local time, whose lock does not survive a fork: a forked process has none of them;
@@ -21,6 +22,7 @@
 #include "zk/errors.h"
 #include "zk/logs.h"
 #include "zk/request.h"
+#include "zk/servers.h"
 #include "zk/sockets.h"
 #include "zk/spare.h"
 #include "zk/tls.h"
@@ -49,7 +51,7 @@ struct pdk__zk {
     _Atomic(zhandle_t *) handle;
     struct ACL_vector node_acl;
     pthread_mutex_t opening; /* held until the credentials are given: nothing may be sent before them */
-    pthread_mutex_t lock;    /* guards calls */
+    pthread_mutex_t lock;    /* guards calls, and servers, which the thread that closes alone changes */
     GHashTable *calls;       /* submitted, not answered */
     pthread_cond_t answered;
 };
@@ -204,10 +206,19 @@ static void on_get(int code, const char *value, int length, const struct Stat *s
     answer(call, code, &reply);
 }
 
+static char *servers_of(pdk__zk *zk) {
+    pthread_mutex_lock(&zk->lock);
+    char *servers = g_strdup(zk->servers);
+    pthread_mutex_unlock(&zk->lock);
+    return servers;
+}
+
 static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
     const struct pdk__zk_sink *sink = zk->config.sink;
     if (state == ZOO_CONNECTED_STATE) {
-        pdk__sockets_connected(handle, zk->servers);
+        char *servers = servers_of(zk);
+        pdk__sockets_connected(handle, servers);
+        g_free(servers);
         sink->state(zk->config.driver, zk, PDK__ZK_CONNECTED, zoo_client_id(handle)->client_id,
                     zoo_recv_timeout(handle));
     } else if (state == ZOO_CONNECTING_STATE) {
@@ -397,10 +408,12 @@ static void await_answers(pdk__zk *zk) {
 }
 
 /* ASSOCIATING follows the handshake that is sent. A thread that is held up in between is late by as much. */
-static bool client_dialled(pdk__zk *zk) {
+static enum pdk__zk_dial client_dial(pdk__zk *zk) {
     zhandle_t *handle = atomic_load(&zk->handle);
     int state = handle ? zoo_state(handle) : 0;
-    return state == ZOO_ASSOCIATING_STATE || state == ZOO_CONNECTED_STATE;
+    return state == ZOO_ASSOCIATING_STATE || state == ZOO_CONNECTED_STATE ? PDK__ZK_DIALLED
+           : state == ZOO_CONNECTING_STATE                                ? PDK__ZK_DIALS
+                                                                          : PDK__ZK_IDLE;
 }
 
 static enum pdk__zk_parting client_leave(pdk__zk *zk) {
@@ -410,6 +423,19 @@ static enum pdk__zk_parting client_leave(pdk__zk *zk) {
 
 static enum pdk__zk_parting client_hurry(pdk__zk *zk, int64_t patience_ms) {
     return pdk__sockets_hurry(zk->servers, patience_ms);
+}
+
+static bool client_servers(pdk__zk *zk, const char *servers) {
+    if (!pdk__servers_give(atomic_load(&zk->handle), zk->servers, servers)) {
+        if (client_dial(zk) == PDK__ZK_DIALS)
+            pdk__sockets_abandon(zk->servers, servers);
+        return false;
+    }
+    pthread_mutex_lock(&zk->lock);
+    g_free(zk->servers);
+    zk->config.servers = zk->servers = g_strdup(servers);
+    pthread_mutex_unlock(&zk->lock);
+    return true;
 }
 
 static void *client_native(pdk__zk *zk) { return atomic_load(&zk->handle); }
@@ -444,5 +470,5 @@ static void after_fork(void) {
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
-const struct pdk__zk_calls pdk__zk_client = {client_open,  client_submit, client_close, client_dialled,
-                                             client_leave, client_hurry,  client_native};
+const struct pdk__zk_calls pdk__zk_client = {client_open,  client_submit, client_close,   client_dial,
+                                             client_leave, client_hurry,  client_servers, client_native};

@@ -3,51 +3,98 @@
 #include "base/text.h"
 #include "core/paths.h"
 
-#include <arpa/inet.h>
 #include <glib.h>
-#include <netdb.h>
 #include <stdbool.h>
 #include <string.h>
 
-static pdk_status parse_port(const char *text, uint16_t *port) {
+#define RIGHT "write \"host:port,host:port/chroot\""
+
+static pdk_status parse_port(const char *server, const char *text, uint16_t *port) {
     guint64 value;
     if (!g_ascii_isdigit(text[0]) || !g_ascii_string_to_unsigned(text, 10, 1, 65535, &value, NULL))
-        return pdk__fail(PDK_INVALID, "hosts: not a port; write host:port with a port from 1 to 65535");
+        return pdk__fail(PDK_INVALID, "hosts: %s has no port from 1 to 65535 behind its last colon; " RIGHT, server);
     *port = (uint16_t)value;
     return PDK_OK;
 }
 
 /* Letters, digits, dots, dashes; colons of addresses, and the underscores that some networks use. */
-static bool is_name(const char *text) {
+static bool is_name(const char *text, const char *further) {
     for (const char *c = text; *c; c++)
-        if (!g_ascii_isalnum(*c) && !strchr("._:-", *c))
+        if (!g_ascii_isalnum(*c) && !strchr("._-", *c) && !strchr(further, *c))
             return false;
     return text[0] != '\0' && strlen(text) <= 253;
 }
 
+/* An address with colons may have a scope: "fe80::1%eth0". */
+static bool is_host(char *text) {
+    char *scope = strchr(text, ':') ? strchr(text, '%') : NULL;
+    if (!scope)
+        return is_name(text, ":");
+    *scope = '\0';
+    bool is = is_name(text, ":") && is_name(scope + 1, "") && strlen(text) + strlen(scope + 1) < 253;
+    *scope = '%';
+    return is;
+}
+
+/* Without what no terminal should show. */
+static char *shown(const char *text) {
+    char *copy = g_strndup(text, 60);
+    for (char *c = copy; *c; c++)
+        if (!g_ascii_isprint(*c))
+            *c = '?';
+    return copy;
+}
+
 /* "name:port" or "[v6]:port". A bare v6 address has colons of its own, of which the last counts. */
-static pdk_status parse_server(char *text, char **name, uint16_t *port) {
-    g_strstrip(text);
+static pdk_status take_apart(char *text, const char *server, char **name, uint16_t *port) {
     char *colon = strrchr(text, ':');
-    if (!colon || colon == text)
-        return pdk__fail(PDK_INVALID, "hosts: a server is not host:port; write \"host:port,host:port/chroot\"");
+    if (text[0] == '\0')
+        return pdk__fail(PDK_INVALID, "hosts: a comma has no server on one side; " RIGHT);
+    if (!colon || strchr(colon, ']'))
+        return pdk__fail(PDK_INVALID, "hosts: %s has no port; " RIGHT, server);
     *colon = '\0';
     size_t length = strlen(text);
-    if (text[0] == '[' && text[length - 1] == ']') {
+    if (text[0] == '[' && length > 1 && text[length - 1] == ']') {
         text[length - 1] = '\0';
         text++;
     }
-    if (!is_name(text))
-        return pdk__fail(PDK_INVALID, "hosts: a name is empty, too long, or has a character that no host name has");
+    if (!is_host(text))
+        return pdk__fail(PDK_INVALID,
+                         "hosts: the name in %s is empty, too long, or has a character that no host name has; " RIGHT,
+                         server);
     *name = g_strdup(text);
-    return parse_port(colon + 1, port);
+    return parse_port(server, colon + 1, port);
+}
+
+static pdk_status parse_server(char *text, char **name, uint16_t *port) {
+    g_strstrip(text);
+    char *server = shown(text);
+    pdk_status status = take_apart(text, server, name, port);
+    g_free(server);
+    return status;
+}
+
+/* What is often written, and means something else here. */
+static pdk_status check_form(const char *text) {
+    const char *slash = strchr(text, '/'), *scheme = strstr(text, "://");
+    if (text[0] == '\0' || slash == text)
+        return pdk__fail(PDK_INVALID, "hosts: empty; " RIGHT);
+    if (strlen(text) > 8192)
+        return pdk__fail(PDK_INVALID, "hosts: longer than 8192 bytes");
+    if (scheme)
+        return pdk__fail(PDK_INVALID, "hosts: it begins with a scheme, which is no part of a list of servers; " RIGHT);
+    if (slash && strchr(slash, ','))
+        return pdk__fail(
+            PDK_INVALID,
+            "hosts: a comma stands behind the chroot, which begins at the first slash; write the chroot once, behind "
+            "the last server: \"host:port,host:port/chroot\"");
+    return PDK_OK;
 }
 
 pdk_status pdk__hosts_parse(const char *text, struct pdk__hosts **out) {
-    if (!text || text[0] == '\0' || text[0] == '/')
-        return pdk__fail(PDK_INVALID, "hosts: empty; write \"host:port,host:port/chroot\"");
-    if (strlen(text) > 8192)
-        return pdk__fail(PDK_INVALID, "hosts: longer than 8192 bytes");
+    pdk_status status = check_form(text ? text : "");
+    if (status != PDK_OK)
+        return status;
     const char *slash = strchr(text, '/');
     const char *chroot = slash && slash[1] != '\0' ? slash : "";
     const char *wrong = chroot[0] ? pdk__path_error(chroot, 0) : NULL;
@@ -61,7 +108,6 @@ pdk_status pdk__hosts_parse(const char *text, struct pdk__hosts **out) {
     hosts->names = g_new0(char *, count + 1);
     hosts->ports = g_new0(uint16_t, count + 1);
     hosts->chroot = g_strdup(chroot);
-    pdk_status status = PDK_OK;
     for (unsigned i = 0; i < count && status == PDK_OK; i++) {
         status = parse_server(servers[i], &hosts->names[i], &hosts->ports[i]);
         hosts->count++;
@@ -75,15 +121,6 @@ pdk_status pdk__hosts_parse(const char *text, struct pdk__hosts **out) {
     return status;
 }
 
-struct pdk__hosts *pdk__hosts_copy(const struct pdk__hosts *hosts) {
-    struct pdk__hosts *copy = g_new0(struct pdk__hosts, 1);
-    copy->names = g_strdupv(hosts->names);
-    copy->ports = g_memdup2(hosts->ports, (hosts->count + 1) * sizeof hosts->ports[0]);
-    copy->count = hosts->count;
-    copy->chroot = g_strdup(hosts->chroot);
-    return copy;
-}
-
 void pdk__hosts_free(struct pdk__hosts *hosts) {
     if (!hosts)
         return;
@@ -91,50 +128,4 @@ void pdk__hosts_free(struct pdk__hosts *hosts) {
     g_free(hosts->ports);
     g_free(hosts->chroot);
     g_free(hosts);
-}
-
-static void add_addresses(GPtrArray *list, const struct addrinfo *found, uint16_t port) {
-    for (; found; found = found->ai_next) {
-        char address[NI_MAXHOST];
-        if (getnameinfo(found->ai_addr, found->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST) != 0)
-            continue;
-        char *server = g_strdup_printf("%s:%u", address, port);
-        if (g_ptr_array_find_with_equal_func(list, server, g_str_equal, NULL))
-            g_free(server);
-        else
-            g_ptr_array_add(list, server);
-    }
-}
-
-static gint by_text(gconstpointer a, gconstpointer b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-pdk_status pdk__hosts_resolve(const struct pdk__hosts *hosts, char **servers, char **why) {
-    GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    char *failure = NULL;
-    for (unsigned i = 0; i < hosts->count; i++) {
-        struct addrinfo *found = NULL;
-        int code = getaddrinfo(hosts->names[i], NULL, &hints, &found);
-        if (code == 0) {
-            add_addresses(list, found, hosts->ports[i]);
-            freeaddrinfo(found);
-        } else if (!failure) {
-            failure = g_strdup_printf("%s: %s", hosts->names[i], gai_strerror(code));
-        }
-    }
-    if (list->len == 0) {
-        g_ptr_array_free(list, TRUE);
-        *why = failure ? failure : g_strdup("no address");
-        return PDK_RESOLVE;
-    }
-    g_free(failure);
-    g_ptr_array_sort(list, by_text);
-    if (list->len % 2 == 0)
-        g_ptr_array_add(list, g_strdup(g_ptr_array_index(list, 0)));
-    g_ptr_array_add(list, NULL);
-    *servers = g_strjoinv(",", (char **)list->pdata);
-    g_ptr_array_free(list, TRUE);
-    return PDK_OK;
 }

@@ -1,47 +1,53 @@
 #include "zk/resolver.h"
 
 #include "base/signals.h"
-#include "base/thread.h"
 
+#include <errno.h>
 #include <glib.h>
+#include <netdb.h>
 #include <pthread.h>
 
-#define ASK_EVERY_NS 20000000
-
 struct lookup {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int users; /* the caller and the thread; the last one frees */
-    bool done;
-    struct pdk__hosts *hosts;
-    pdk_status status;
-    char *servers, *why;
+    struct pdk__names *names;
+    unsigned index;
+    char *name;
 };
 
-static void leave(struct lookup *lookup) {
-    bool last = --lookup->users == 0;
-    pthread_mutex_unlock(&lookup->lock);
-    if (!last)
-        return;
-    pthread_mutex_destroy(&lookup->lock);
-    pthread_cond_destroy(&lookup->changed);
-    pdk__hosts_free(lookup->hosts);
-    g_free(lookup->servers);
-    g_free(lookup->why);
-    g_free(lookup);
+static void found(const struct lookup *l, const struct addrinfo *info) {
+    GPtrArray *addresses = g_ptr_array_new_with_free_func(g_free);
+    for (; info; info = info->ai_next) {
+        char address[NI_MAXHOST];
+        if (getnameinfo(info->ai_addr, info->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST) == 0)
+            g_ptr_array_add(addresses, g_strdup(address));
+    }
+    g_ptr_array_add(addresses, NULL);
+    pdk__names_found(l->names, l->index, (const char *const *)addresses->pdata, NULL);
+    g_ptr_array_free(addresses, TRUE);
 }
 
-static void *look_up(void *user) {
-    struct lookup *lookup = user;
-    char *servers = NULL, *why = NULL;
-    pdk_status status = pdk__hosts_resolve(lookup->hosts, &servers, &why);
-    pthread_mutex_lock(&lookup->lock);
-    lookup->status = status;
-    lookup->servers = servers;
-    lookup->why = why;
-    lookup->done = true;
-    pthread_cond_signal(&lookup->changed);
-    leave(lookup);
+/* false: nothing is found, and nobody was told. */
+static bool look_up(const struct lookup *l, int flags, int *code) {
+    const struct addrinfo hints = {.ai_flags = flags, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *info = NULL;
+    *code = getaddrinfo(l->name, NULL, &hints, &info);
+    if (*code != 0)
+        return false;
+    found(l, info);
+    freeaddrinfo(info);
+    return true;
+}
+
+static void lookup_free(struct lookup *l) {
+    g_free(l->name);
+    g_free(l);
+}
+
+static void *lookup_main(void *user) {
+    struct lookup *l = user;
+    int code;
+    if (!look_up(l, 0, &code))
+        pdk__names_found(l->names, l->index, NULL, code == EAI_SYSTEM ? g_strerror(errno) : gai_strerror(code));
+    lookup_free(l);
     return NULL;
 }
 
@@ -52,42 +58,22 @@ static bool start_thread(struct lookup *lookup) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pdk__signals_block(&before);
-    int failed = pthread_create(&thread, &attributes, look_up, lookup);
+    int failed = pthread_create(&thread, &attributes, lookup_main, lookup);
     pdk__signals_set(&before);
     pthread_attr_destroy(&attributes);
     return failed == 0;
 }
 
-static void wait_a_moment(struct lookup *lookup) {
-    struct timespec until = pdk__cond_moment(ASK_EVERY_NS);
-    pthread_cond_timedwait(&lookup->changed, &lookup->lock, &until);
-}
-
-pdk_status pdk__resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
-                        char **why) {
-    struct lookup *lookup = g_new0(struct lookup, 1);
-    pthread_mutex_init(&lookup->lock, NULL);
-    pdk__cond_init(&lookup->changed);
-    lookup->hosts = pdk__hosts_copy(hosts);
-    lookup->users = 2;
-    *servers = *why = NULL;
-
-    bool started = start_thread(lookup);
-    pthread_mutex_lock(&lookup->lock);
-    if (!started)
-        lookup->users--;
-    bool given_up = false;
-    while (started && !lookup->done && !given_up) {
-        wait_a_moment(lookup);
-        pthread_mutex_unlock(&lookup->lock);
-        given_up = give_up(user); /* may take locks of its own */
-        pthread_mutex_lock(&lookup->lock);
+bool pdk__resolve(struct pdk__names *names, unsigned index, const char *name) {
+    struct lookup *l = g_new0(struct lookup, 1);
+    int code;
+    *l = (struct lookup){names, index, g_strdup(name)};
+    if (pdk__name_is_number(name) && look_up(l, AI_NUMERICHOST, &code)) {
+        lookup_free(l);
+        return true;
     }
-    pdk_status status = !started ? PDK_SYSTEM : lookup->done ? lookup->status : PDK_UNAVAILABLE;
-    if (lookup->done) {
-        *servers = g_steal_pointer(&lookup->servers);
-        *why = g_steal_pointer(&lookup->why);
-    }
-    leave(lookup);
-    return status;
+    if (start_thread(l))
+        return true;
+    lookup_free(l);
+    return false;
 }

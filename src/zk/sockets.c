@@ -6,13 +6,19 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <linux/tcp.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = INET6_ADDRSTRLEN + 8 };
+enum { NAME_SIZE = INET6_ADDRSTRLEN + IF_NAMESIZE + 8 };
+
+/* In the kernel's table. */
+enum { SYN_SENT = 2 };
 
 struct claim {
     const zhandle_t *handle; /* NULL: one of several */
@@ -22,22 +28,15 @@ struct claim {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *claims; /* of sockets, by inode */
 
-/* "address:port"; false: it is neither IPv4 nor IPv6. */
+/* "address:port", as in the list of servers; false: it is neither IPv4 nor IPv6. */
 static bool name_of(const struct sockaddr_storage *peer, char name[NAME_SIZE]) {
-    char address[INET6_ADDRSTRLEN] = "";
-    in_port_t port;
-    if (peer->ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)peer;
-        inet_ntop(AF_INET, &in->sin_addr, address, sizeof address);
-        port = in->sin_port;
-    } else if (peer->ss_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)peer;
-        inet_ntop(AF_INET6, &in6->sin6_addr, address, sizeof address);
-        port = in6->sin6_port;
-    } else {
+    char address[INET6_ADDRSTRLEN + IF_NAMESIZE], port[8];
+    if ((peer->ss_family != AF_INET && peer->ss_family != AF_INET6) ||
+        getnameinfo((const struct sockaddr *)peer,
+                    peer->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6), address,
+                    sizeof address, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return false;
-    }
-    g_snprintf(name, NAME_SIZE, "%s:%d", address, ntohs(port));
+    g_snprintf(name, NAME_SIZE, "%s:%s", address, port);
     return true;
 }
 
@@ -201,9 +200,117 @@ enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers) 
     return part(&l);
 }
 
+/* ---- dialling
+ *
+ * A socket that waits to be accepted has no peer yet for getpeername. The kernel's table of sockets has it, with the inode. */
+
+/* The address of the table: each word of 32 bits in the order of the machine. */
+static bool read_peer(const char *text, char name[NAME_SIZE]) {
+    const char *colon = strchr(text, ':');
+    struct sockaddr_storage peer = {.ss_family = AF_INET};
+    struct sockaddr_in *in = (struct sockaddr_in *)&peer;
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer;
+    bool is_6 = colon && colon - text == 32;
+    uint32_t words[4] = {0};
+    if (!colon || (!is_6 && colon - text != 8))
+        return false;
+    for (int i = 0; i < (is_6 ? 4 : 1); i++) {
+        char digits[9] = "";
+        memcpy(digits, text + 8 * i, 8);
+        words[i] = (uint32_t)g_ascii_strtoull(digits, NULL, 16);
+    }
+    in_port_t port = htons((uint16_t)g_ascii_strtoull(colon + 1, NULL, 16));
+    if (is_6) {
+        peer.ss_family = AF_INET6;
+        in6->sin6_port = port;
+        memcpy(&in6->sin6_addr, words, sizeof in6->sin6_addr);
+    } else {
+        in->sin_port = port;
+        memcpy(&in->sin_addr, words, sizeof in->sin_addr);
+    }
+    return name_of(&peer, name);
+}
+
+/* The table has no scope. */
+static bool is_server(char *const *servers, const char *name) {
+    const char *port = strrchr(name, ':');
+    for (; *servers; servers++) {
+        const char *scope = strchr(*servers, '%'), *end = strrchr(*servers, ':');
+        size_t length = (size_t)((scope ? scope : end) - *servers);
+        if (length == (size_t)(port - name) && strncmp(*servers, name, length) == 0 && strcmp(end, port) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A line of the table. Almost none waits to be accepted, and there may be tens of thousands. */
+static void note_dialling(const char *line, char *const *servers, GHashTable *inodes) {
+    char remote[48], name[NAME_SIZE];
+    unsigned state;
+    unsigned long inode;
+    const char *second = strchr(line, ':'), *third = second ? strchr(second + 1, ':') : NULL;
+    const char *fourth = third ? strchr(third + 1, ':') : NULL; /* behind the remote address: "PORT STATE" */
+    if (!fourth || strncmp(fourth + 5, " 02 ", 4) != 0)
+        return;
+    if (sscanf(line, " %*d: %*s %47s %x %*s %*s %*s %*s %*s %lu", remote, &state, &inode) == 3 && state == SYN_SENT &&
+        read_peer(remote, name) && is_server(servers, name))
+        g_hash_table_add(inodes, GSIZE_TO_POINTER(inode));
+}
+
+/* Inodes of sockets that wait to be accepted by one of the servers. */
+static void collect_dialling(const char *table, char *const *servers, GHashTable *inodes) {
+    FILE *file = fopen(table, "re");
+    char line[512];
+    while (file && fgets(line, sizeof line, file))
+        note_dialling(line, servers, inodes);
+    if (file)
+        fclose(file);
+}
+
+/* How many were shut down. */
+static unsigned shut_dialling(char *const *list) {
+    GHashTable *inodes = g_hash_table_new(NULL, NULL);
+    unsigned shut = 0;
+    collect_dialling("/proc/self/net/tcp", list, inodes);
+    collect_dialling("/proc/self/net/tcp6", list, inodes);
+    GArray *numbers = g_hash_table_size(inodes) > 0 ? pdk__descriptors() : NULL;
+    for (guint i = 0; numbers && i < numbers->len; i++) {
+        struct stat stat;
+        int held = fcntl(g_array_index(numbers, int, i), F_DUPFD_CLOEXEC, 0);
+        if (held < 0)
+            continue;
+        if (fstat(held, &stat) == 0 && S_ISSOCK(stat.st_mode) &&
+            g_hash_table_contains(inodes, GSIZE_TO_POINTER(stat.st_ino)))
+            shut += shutdown(held, SHUT_RDWR) == 0;
+        close(held);
+    }
+    if (numbers)
+        g_array_free(numbers, TRUE);
+    g_hash_table_destroy(inodes);
+    return shut;
+}
+
+void pdk__sockets_abandon(const char *old, const char *new) {
+    char **before = g_strsplit(old, ",", -1), **after = g_strsplit(new, ",", -1);
+    GPtrArray *gone = g_ptr_array_new();
+    for (char **one = before; *one; one++)
+        if (!g_strv_contains((const char *const *)after, *one))
+            g_ptr_array_add(gone, *one);
+    g_ptr_array_add(gone, NULL);
+    shut_dialling((char *const *)gone->pdata);
+    g_ptr_array_free(gone, TRUE);
+    g_strfreev(before);
+    g_strfreev(after);
+}
+
 enum pdk__zk_parting pdk__sockets_hurry(const char *servers, int64_t patience_ms) {
     struct leaving l = {.servers = g_strsplit(servers, ",", -1), .patience_ms = patience_ms};
-    return part(&l);
+    enum pdk__zk_parting parting = part(&l);
+    char **list = g_strsplit(servers, ",", -1);
+    if (parting == PDK__ZK_STAYS && shut_dialling(list) > 0)
+        parting = PDK__ZK_LEAVES;
+    g_strfreev(list);
+    return parting;
 }
 
 void pdk__sockets_forget(const zhandle_t *handle) {

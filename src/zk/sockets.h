@@ -3,6 +3,7 @@
  *     a handle is connected ──► the sockets that are new, and connected to its server, are claimed for it
  *     it must leave         ──► its claimed socket is shut down: for the client library the server has hung up
  *     a handshake is silent ──► a socket to a server that was sent something and has never answered is shut down
+ *     nobody accepts        ──► a socket that waits for a server to accept it is shut down
  *
  * A claim goes by the inode, which tells a socket from a later one with the same number. Two handles that are connected to one
  * server in the same moment cannot be told apart. Their sockets are then claimed for both: the one that leaves takes the other
@@ -24,9 +25,11 @@ void pdk__sockets_connected(zhandle_t *handle, const char *servers);
 /* Shut down the handle's connection. STAYS: none was found, or there is no other server. HAS_LEFT: the process has no other
  * connection to any of the servers. */
 enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers);
-/* Shut down the connections to the servers that were sent something so long ago, and never answered a byte. The rest as
- * above. */
+/* Shut down the connections to the servers that were sent something so long ago, and never answered a byte. Without one, those
+ * that wait to be accepted, however long. The rest as above. */
 enum pdk__zk_parting pdk__sockets_hurry(const char *servers, int64_t patience_ms);
+/* Shut down those that wait to be accepted by a server of the old list that is not in the new one. */
+void pdk__sockets_abandon(const char *old, const char *new);
 /* The handle is about to be closed. */
 void pdk__sockets_forget(const zhandle_t *handle);
 

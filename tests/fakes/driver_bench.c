@@ -8,7 +8,8 @@
 #define PERMITS 2
 
 bool (*driver_refuses)(const struct pdk__request *request);
-pdk_status driver_resolving, driver_opening;
+const char *driver_unresolved;
+pdk_status driver_opening;
 uint32_t driver_requests;
 struct driver_user driver_users[2];
 
@@ -23,10 +24,10 @@ static pdk_status open_client(const struct pdk__zk_config *config, pdk__zk **out
     return driver_opening == PDK_OK ? sim_client_calls.open(config, out) : driver_opening;
 }
 
-static pdk_status resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user, char **servers,
-                          char **why) {
-    *servers = *why = NULL;
-    return driver_resolving == PDK_OK ? sim_platform.resolve(hosts, give_up, user, servers, why) : driver_resolving;
+static bool look_up(struct pdk__names *names, unsigned index, const char *name) {
+    if (driver_unresolved)
+        pdk__names_found(names, index, NULL, driver_unresolved);
+    return driver_unresolved || sim_platform.look_up(names, index, name);
 }
 
 static struct pdk__zk_calls calls;
@@ -197,8 +198,9 @@ void driver_begin(void) {
     calls.open = open_client;
     calls.submit = submit;
     platform.zk = &calls;
-    platform.resolve = resolve;
-    driver_resolving = driver_opening = PDK_OK;
+    platform.look_up = look_up;
+    driver_unresolved = NULL;
+    driver_opening = PDK_OK;
     for (int i = 0; i < 2; i++) {
         struct driver_user *u = &driver_users[i];
         *u = (struct driver_user){.rival = &rivals[i]};

@@ -9,8 +9,9 @@
 
 /* Decides whether a request of the first process is sent. NULL: all are. */
 extern bool (*driver_refuses)(const struct pdk__request *request);
-/* What else goes wrong there: no name is resolved; no handle is opened, for that reason. */
-extern pdk_status driver_resolving, driver_opening;
+/* What else goes wrong there: no name is found, for that reason; no handle is opened, with that status. */
+extern const char *driver_unresolved;
+extern pdk_status driver_opening;
 /* The requests of the first process since the beginning, refused or not. */
 extern uint32_t driver_requests;
 

@@ -146,9 +146,9 @@ START_TEST(names_and_handles_are_tried_again) {
     driver_want_lock(one);
     platform_pass(SECOND);
     platform_block(one->rival, true);
-    driver_resolving = PDK_RESOLVE;
+    driver_unresolved = "nobody knows it";
     platform_pass(20 * SECOND); /* long enough to give the session up */
-    driver_resolving = PDK_OK;
+    driver_unresolved = NULL;
     driver_opening = PDK_UNSUPPORTED;
     platform_pass(5 * SECOND);
     driver_opening = PDK_OK;

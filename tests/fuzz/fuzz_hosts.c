@@ -8,7 +8,12 @@
 #include <string.h>
 
 #define SPACE "[ \\t\\n\\f\\r]*"
-#define NAME "[A-Za-z0-9._:-]{1,253}"
+#define NAME "[A-Za-z0-9._:-]+(?:%[A-Za-z0-9._-]+)?" /* a scope stands behind an address with colons alone */
+
+static bool is_host(const char *text) {
+    const char *scope = strchr(text, '%'), *colon = strchr(text, ':');
+    return strlen(text) <= 253 && (!scope || (colon && colon < scope));
+}
 
 static bool is_server(const char *text) {
     static GRegex *shape;
@@ -16,6 +21,12 @@ static bool is_server(const char *text) {
     if (!shape)
         shape = g_regex_new("\\A" SPACE "(\\[" NAME "\\]|" NAME "):([0-9]+)" SPACE "\\z", G_REGEX_RAW, 0, NULL);
     bool fine = g_regex_match(shape, text, 0, &match);
+    if (fine) {
+        g_autofree char *host = g_match_info_fetch(match, 1);
+        bool brackets = host[0] == '[';
+        host[strlen(host) - brackets] = '\0';
+        fine = is_host(host + brackets);
+    }
     if (fine) {
         g_autofree char *digits = g_match_info_fetch(match, 2);
         const char *port = digits;
@@ -30,7 +41,7 @@ static bool is_server(const char *text) {
 static bool judge_slowly(const char *text) {
     size_t list = strcspn(text, "/");
     const char *chroot = text + list;
-    if (list == 0 || strlen(text) > 8192 || (strlen(chroot) > 1 && pdk__path_error(chroot, 0)))
+    if (list == 0 || strlen(text) > 8192 || strchr(chroot, ',') || (strlen(chroot) > 1 && pdk__path_error(chroot, 0)))
         return false;
     g_autofree char *servers = g_strndup(text, list);
     g_auto(GStrv) each = g_strsplit(servers, ",", -1);
@@ -49,18 +60,15 @@ static char *write_again(const struct pdk__hosts *hosts) {
 }
 
 static void check_round_trip(struct pdk__hosts *hosts) {
-    struct pdk__hosts *again = NULL, *copy = pdk__hosts_copy(hosts);
+    struct pdk__hosts *again = NULL;
     g_autofree char *text = write_again(hosts);
-    g_autofree char *copied = write_again(copy);
-    FUZZ_REQUIRE(strcmp(text, copied) == 0, "copied %s as %s", text, copied);
-    FUZZ_REQUIRE(copy->names[copy->count] == NULL && g_strv_length(copy->names) == hosts->count, "%s", text);
+    FUZZ_REQUIRE(hosts->names[hosts->count] == NULL && g_strv_length(hosts->names) == hosts->count, "%s", text);
     if (strlen(text) <= 8192) {
         FUZZ_REQUIRE(pdk__hosts_parse(text, &again) == PDK_OK, "%s", text);
         g_autofree char *third = write_again(again);
         FUZZ_REQUIRE(strcmp(text, third) == 0, "read %s as %s", text, third);
     }
     pdk__hosts_free(again);
-    pdk__hosts_free(copy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {

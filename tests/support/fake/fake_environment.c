@@ -70,9 +70,9 @@ static void close_handle(pdk__zk *zk) {
     free(h);
 }
 
-static bool is_dialled(pdk__zk *zk) {
+static enum pdk__zk_dial dial(pdk__zk *zk) {
     struct ts_fake_handle *h = as_handle(zk);
-    return h->environment->fake.sessions[h->session].link;
+    return h->environment->fake.sessions[h->session].link ? PDK__ZK_DIALLED : PDK__ZK_IDLE;
 }
 
 /* There is one server. */
@@ -87,9 +87,15 @@ static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
     return PDK__ZK_STAYS;
 }
 
+static bool take_servers(pdk__zk *zk, const char *servers) {
+    (void)servers;
+    return dial(zk) == PDK__ZK_IDLE;
+}
+
 static void *native(pdk__zk *zk) { return zk; }
 
-const struct pdk__zk_calls ts_fake_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry, native};
+const struct pdk__zk_calls ts_fake_calls = {open_handle, submit, close_handle, dial,
+                                            leave,       hurry,  take_servers, native};
 
 void ts_fake_environment_cut(struct ts_fake_environment *environment, int32_t session) {
     struct ts_fake_handle *h = environment->handles[session];

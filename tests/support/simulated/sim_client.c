@@ -242,9 +242,9 @@ static void close_handle(pdk__zk *zk) {
     g_free(zk);
 }
 
-static bool is_dialled(pdk__zk *zk) {
+static enum pdk__zk_dial dial(pdk__zk *zk) {
     enum sim_client_link link = zk->handle->link;
-    return link == SIM_LINK_CONNECTING || link == SIM_LINK_UP;
+    return link == SIM_LINK_CONNECTING || link == SIM_LINK_UP ? PDK__ZK_DIALLED : PDK__ZK_IDLE;
 }
 
 static bool has_choice(const struct sim_handle *h) {
@@ -270,9 +270,19 @@ static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
     return PDK__ZK_HAS_LEFT;
 }
 
+static bool take_servers(pdk__zk *zk, const char *servers) {
+    struct sim_handle *h = zk->handle;
+    if (dial(zk) != PDK__ZK_IDLE)
+        return false;
+    h->servers_count = h->next_server = h->first_pass = 0;
+    set_servers(h, servers);
+    return true;
+}
+
 static void *native(pdk__zk *zk) { return zk; }
 
-const struct pdk__zk_calls sim_client_calls = {open_handle, submit, close_handle, is_dialled, leave, hurry, native};
+const struct pdk__zk_calls sim_client_calls = {open_handle, submit, close_handle, dial,
+                                               leave,       hurry,  take_servers, native};
 
 /* ---- from outside */
 

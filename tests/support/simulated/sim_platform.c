@@ -124,26 +124,11 @@ static void platform_work(pdk_session *s) {
 
 /* ---- the rest of the table */
 
-static gint by_text(gconstpointer a, gconstpointer b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Names are addresses already. Their list is made odd, as the real one is. */
-static pdk_status platform_resolve(const struct pdk__hosts *hosts, bool (*give_up)(void *user), void *user,
-                                   char **servers, char **why) {
-    *servers = *why = NULL;
-    if (give_up(user))
-        return PDK_UNAVAILABLE;
-    GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
-    for (unsigned i = 0; i < hosts->count; i++)
-        g_ptr_array_add(list, g_strdup_printf("%s:%u", hosts->names[i], hosts->ports[i]));
-    g_ptr_array_sort(list, by_text);
-    if (list->len % 2 == 0)
-        g_ptr_array_add(list, g_strdup(g_ptr_array_index(list, 0)));
-    g_ptr_array_add(list, NULL);
-    *servers = g_strjoinv(",", (char **)list->pdata);
-    g_ptr_array_free(list, TRUE);
-    return PDK_OK;
+/* Names are addresses already. */
+static bool platform_look_up(struct pdk__names *names, unsigned index, const char *name) {
+    const char *const addresses[] = {name, NULL};
+    pdk__names_found(names, index, addresses, NULL);
+    return true;
 }
 
 static int64_t platform_now(void) { return sim_process_clock(sim_process_current()); }
@@ -176,7 +161,7 @@ static void platform_end(pdk_session *s) {
 const struct pdk__platform sim_platform = {
     0,
     &sim_client_calls,
-    platform_resolve,
+    platform_look_up,
     platform_now,
     platform_random,
     platform_start,
