@@ -46,9 +46,11 @@ struct pdk__zk {
     _Atomic(zhandle_t *) handle;
     struct ACL_vector node_acl;
     pthread_mutex_t opening; /* held until the credentials are given: nothing may be sent before them */
-    pthread_mutex_t lock;    /* guards calls */
+    pthread_mutex_t lock;    /* guards calls, password and peer */
     GHashTable *calls;       /* submitted, not answered */
     pthread_cond_t answered;
+    unsigned char password[PDK__ZK_PASSWORD]; /* as of the last connection */
+    char peer[PDK__SOCKETS_NAME];
 };
 
 struct call {
@@ -158,10 +160,18 @@ static void on_get(int code, const char *value, int length, const struct Stat *s
     answer(call, code, &reply);
 }
 
+static void keep_secret(pdk__zk *zk, zhandle_t *handle) {
+    pthread_mutex_lock(&zk->lock);
+    memcpy(zk->password, zoo_client_id(handle)->passwd, sizeof zk->password);
+    pdk__sockets_peer(handle, zk->peer);
+    pthread_mutex_unlock(&zk->lock);
+}
+
 static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
     const struct pdk__zk_sink *sink = zk->config.sink;
     if (state == ZOO_CONNECTED_STATE) {
         pdk__sockets_connected(handle, zk->servers);
+        keep_secret(zk, handle);
         sink->state(zk->config.driver, zk, PDK__ZK_CONNECTED, zoo_client_id(handle)->client_id,
                     zoo_recv_timeout(handle));
     } else if (state == ZOO_CONNECTING_STATE) {
@@ -273,6 +283,7 @@ static void client_free(pdk__zk *zk) {
     pthread_mutex_destroy(&zk->opening);
     pdk__acl_free(&zk->node_acl);
     g_free(zk->servers);
+    explicit_bzero(zk->password, sizeof zk->password);
     g_free(zk);
 }
 
@@ -356,6 +367,17 @@ static enum pdk__zk_parting client_hurry(pdk__zk *zk, int64_t patience_ms) {
 
 static void *client_native(pdk__zk *zk) { return atomic_load(&zk->handle); }
 
+static void client_secret(pdk__zk *zk, unsigned char password[PDK__ZK_PASSWORD], char *servers, size_t size) {
+    pthread_mutex_lock(&zk->lock);
+    memcpy(password, zk->password, sizeof zk->password);
+    g_autofree char *all = *zk->peer ? g_strconcat(zk->peer, ",", zk->servers, NULL) : g_strdup(zk->servers);
+    pthread_mutex_unlock(&zk->lock);
+    if (g_strlcpy(servers, all, size) >= size) { /* no address is cut in two */
+        char *comma = strrchr(servers, ',');
+        *(comma ? comma : servers) = '\0';
+    }
+}
+
 static void client_close(pdk__zk *zk) {
     await_answers(zk);
     pdk__sockets_forget(atomic_load(&zk->handle));
@@ -386,5 +408,5 @@ static void after_fork(void) {
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
-const struct pdk__zk_calls pdk__zk_client = {client_open,  client_submit, client_close, client_dialled,
-                                             client_leave, client_hurry,  client_native};
+const struct pdk__zk_calls pdk__zk_client = {client_open,  client_submit, client_close,  client_dialled,
+                                             client_leave, client_hurry,  client_native, client_secret};

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = INET6_ADDRSTRLEN + 8 };
-
 struct claim {
     const zhandle_t *handle; /* NULL: one of several */
     bool seen;               /* at the latest look */
@@ -23,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *claims; /* of sockets, by inode */
 
 /* "address:port"; false: it is neither IPv4 nor IPv6. */
-static bool name_of(const struct sockaddr_storage *peer, char name[NAME_SIZE]) {
+static bool name_of(const struct sockaddr_storage *peer, char name[PDK__SOCKETS_NAME]) {
     char address[INET6_ADDRSTRLEN] = "";
     in_port_t port;
     if (peer->ss_family == AF_INET) {
@@ -37,12 +35,11 @@ static bool name_of(const struct sockaddr_storage *peer, char name[NAME_SIZE]) {
     } else {
         return false;
     }
-    g_snprintf(name, NAME_SIZE, "%s:%d", address, ntohs(port));
+    g_snprintf(name, PDK__SOCKETS_NAME, "%s:%d", address, ntohs(port));
     return true;
 }
 
-/* Of the handle's connection; "" without one. */
-static void peer_of(zhandle_t *handle, char name[NAME_SIZE]) {
+void pdk__sockets_peer(zhandle_t *handle, char name[PDK__SOCKETS_NAME]) {
     struct sockaddr_storage peer;
     socklen_t size = sizeof peer;
     if (!zookeeper_get_connected_host(handle, (struct sockaddr *)&peer, &size) || !name_of(&peer, name))
@@ -54,7 +51,7 @@ static void peer_of(zhandle_t *handle, char name[NAME_SIZE]) {
 struct socket {
     int number, held;
     ino_t inode;
-    char peer[NAME_SIZE];
+    char peer[PDK__SOCKETS_NAME];
 };
 
 static bool look_at(int number, struct socket *out, bool *all) {
@@ -97,7 +94,7 @@ static bool each_socket(void (*visit)(const struct socket *socket, void *user), 
 /* ---- connected */
 
 struct connected {
-    char **servers, peer[NAME_SIZE];
+    char **servers, peer[PDK__SOCKETS_NAME];
     GArray *fresh; /* inodes of new sockets to the peer */
 };
 
@@ -126,7 +123,7 @@ static gboolean is_over(gpointer inode, gpointer value, gpointer handle) {
 
 void pdk__sockets_connected(zhandle_t *handle, const char *servers) {
     struct connected c = {.servers = g_strsplit(servers, ",", -1), .fresh = g_array_new(FALSE, FALSE, sizeof(ino_t))};
-    peer_of(handle, c.peer);
+    pdk__sockets_peer(handle, c.peer);
     pthread_mutex_lock(&lock);
     if (!claims)
         claims = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -146,7 +143,7 @@ void pdk__sockets_connected(zhandle_t *handle, const char *servers) {
 /* ---- leaving */
 
 struct leaving {
-    char **servers, peer[NAME_SIZE];
+    char **servers, peer[PDK__SOCKETS_NAME];
     const zhandle_t *handle;
     int64_t patience_ms;
     unsigned shut, left_alone; /* of those to the servers */
@@ -197,7 +194,7 @@ static bool has_choice(char *const *servers) {
 enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers) {
     struct leaving l = {.servers = g_strsplit(servers, ",", -1), .handle = handle};
     if (has_choice(l.servers))
-        peer_of(handle, l.peer);
+        pdk__sockets_peer(handle, l.peer);
     return part(&l);
 }
 

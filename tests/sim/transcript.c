@@ -360,9 +360,9 @@ struct transcript *transcript_new(struct deployment *d, FILE *out) {
     struct transcript *transcript = g_new0(struct transcript, 1);
     transcript->d = d;
     transcript->out = out;
-    transcript->calls =
-        (struct pdk__zk_calls){tapped_open,  tapped_submit, tapped_close,           sim_client_calls.dialled,
-                               tapped_leave, tapped_hurry,  sim_client_calls.native};
+    transcript->calls = (struct pdk__zk_calls){
+        tapped_open,  tapped_submit,           tapped_close,           sim_client_calls.dialled, tapped_leave,
+        tapped_hurry, sim_client_calls.native, sim_client_calls.secret};
     transcript->platform = sim_platform;
     transcript->platform.zk = &transcript->calls;
     taps_count = 0;
