@@ -1,4 +1,5 @@
 /* The command `paddock`: locks of ZooKeeper for scripts and operators. docs/command.md and paddock(1) describe it. */
+#include "reap.h"
 #include "say.h"
 #include "status.h"
 #include "verbs.h"
@@ -36,6 +37,7 @@ static void print_usage(FILE *out) {
 
 int main(int argc, char **argv) {
     const char *verb = argc > 1 ? argv[1] : "";
+    cmd_be_init();
     setlocale(LC_ALL, "");
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
         print_usage(stdout);

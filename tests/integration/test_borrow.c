@@ -135,6 +135,11 @@ START_TEST(a_lost_connection_takes_nothing_away) {
     ts_proxy_set_mode(client->proxy, TS_CUT);
     ck_assert(ts_wait_event(client, PDK_SESSION_SUSPENDED, 1, ts_patience(6000)));
     pdk_borrow *b = borrow(client, NULL);
+    int64_t id = 0;
+    unsigned char password[16];
+    char servers[200];
+    ck_assert_int_eq(pdk_session_secret(client->session, &id, password, servers, sizeof servers), PDK_OK);
+    ck_assert_int_eq(id, pdk_session_id(client->session));
     ts_proxy_heal(client->proxy);
     ck_assert(ts_wait_event(client, PDK_SESSION_RESTORED, 1, ts_patience(6000)));
     ck_assert(pdk_borrow_is_current(b));
@@ -290,15 +295,18 @@ START_TEST(the_secret_ends_the_session_and_no_other_one) {
     pdk_hold *hold = ts_bench_acquire(ts_lock(client, ts_fresh_path()), 5000);
     ts_session_key key = {.timeout_ms = SESSION_MS}, wrong, next = key;
     unsigned char password[16];
-    char servers[200], small[16];
+    char servers[200], small[200];
 
     ck_assert_uint_eq(sizeof key.password, sizeof password);
     ck_assert_int_eq(pdk_session_secret(client->session, &key.id, password, servers, sizeof servers), PDK_OK);
     memcpy(key.password, password, sizeof password);
     ck_assert_int_eq(key.id, pdk_session_id(client->session));
     ck_assert_msg(strncmp(servers, "127.0.0.", 8) == 0 && strchr(servers, ','), "%s", servers); /* the peer, and all */
-    ck_assert_int_eq(pdk_session_secret(client->session, &next.id, password, small, sizeof small), PDK_OK);
-    ck_assert_msg(!strchr(small, ',') && strlen(small) < sizeof small, "%s", small);
+    const size_t first = (size_t)(strchr(servers, ',') - servers);
+    ck_assert_int_eq(pdk_session_secret(client->session, &next.id, password, small, first + 4), PDK_OK);
+    ck_assert_msg(strlen(small) == first && strncmp(small, servers, first) == 0, "%s", small); /* none is cut in two */
+    ck_assert_int_eq(pdk_session_secret(client->session, &next.id, password, small, 4), PDK_OK);
+    ck_assert_str_eq(small, "");
     wrong = key;
     wrong.password[0] ^= 1;
     ck_assert_int_eq(ts_expire_session(ts_bench_server(), &wrong), PDK__TEST_EXPIRED);
