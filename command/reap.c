@@ -262,11 +262,11 @@ void cmd_be_init(void) {
         return;
     signal(SIGCHLD, SIG_DFL);
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     below = fork();
     if (below > 0) {
         let_go_of_descriptors();
         reap_until_it_ends(&all);
     }
-    sigprocmask(SIG_SETMASK, &before, NULL); /* also where there is no process to be had */
+    pthread_sigmask(SIG_SETMASK, &before, NULL); /* also where there is no process to be had */
 }

