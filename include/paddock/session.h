@@ -351,8 +351,8 @@ PDK_API int64_t pdk_session_id(pdk_session *session);
  *   id            the number of the ZooKeeper session, as pdk_session_id has it
  *   password      its 16 bytes. They are a secret: whoever has both can end the session, or take it
  *                 over, and with it every hold. Wipe them (explicit_bzero) when they are passed on
- *   servers       the numeric addresses "address:port,…", without a chroot: first the server that
- *                 it was last connected to. With TLS they expect TLS
+ *   servers       numeric addresses "address:port,…", without a chroot: that of the last
+ *                 connection is the first. With TLS they expect TLS
  *   servers_size  of that buffer. Addresses that do not fit are left out
  * Another ZooKeeper session has other ones: ask again at PDK_SESSION_CONNECTED and
  * PDK_SESSION_REOPENED. Who ends a session that a living process uses takes its holds away.
