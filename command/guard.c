@@ -41,7 +41,7 @@ static void forget_the_hold_outside(void) {
             unsetenv(*name);
 }
 
-int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background) {
+static int start(cmd_guard *guard, const cmd_charge *charge) {
     int ends[2];
     cmd_moments *moments = mmap(NULL, sizeof *moments, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (moments == MAP_FAILED)
@@ -56,7 +56,7 @@ int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background) {
         for (int i = 0; i < others; i++)
             close(channels[i]);
         forget_the_hold_outside();
-        cmd_guardian(ends[1], moments, commands, background);
+        cmd_guardian(ends[1], moments, charge);
     }
     close(ends[1]);
     if (pid < 0) {
@@ -67,6 +67,14 @@ int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background) {
     channels[others++] = ends[0];
     *guard = (cmd_guard){.pid = pid, .channel = ends[0], .moments = moments};
     return 0;
+}
+
+int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background) {
+    return start(guard, &(cmd_charge){.commands = commands, .background = background, .ready = -1, .input = -1});
+}
+
+int cmd_guard_start_for_hold(cmd_guard *guard, int ready, int input) {
+    return start(guard, &(cmd_charge){.background = true, .ready = ready, .input = input});
 }
 
 bool cmd_guard_order(const cmd_guard *guard, int kind, int number) {
@@ -96,9 +104,24 @@ bool cmd_guard_news(const cmd_guard *guard, cmd_message *news) {
     return got == (ssize_t)sizeof *news;
 }
 
+void cmd_guard_tell_secret(const cmd_guard *guard, pdk_session *session) {
+    static cmd_message order;
+    cmd_secret secret = {.timeout_ms = pdk_session_timeout_ms(session)};
+    G_STATIC_ASSERT(sizeof secret <= sizeof order.text);
+    if (pdk_session_secret(session, &secret.session, secret.password, secret.servers, sizeof secret.servers) ==
+        PDK_OK) {
+        order.kind = CMD_SECRET;
+        memcpy(order.text, &secret, sizeof secret);
+        (void)cmd_guard_send(guard, &order);
+    }
+    explicit_bzero(&order, sizeof order);
+    explicit_bzero(&secret, sizeof secret);
+}
+
 void cmd_guard_stop(cmd_guard *guard) {
     if (guard->pid <= 0)
         return;
+    (void)cmd_guard_order(guard, CMD_BYE, 0);
     close(guard->channel);
     pid_t reaped;
     do

@@ -8,10 +8,17 @@
  * in `elect`. It is forked before the session is opened: so it has one thread and none of the keeper's descriptors. It is the subreaper of
  * everything that the command starts. It knows the end of the lease from memory that both share, and ends the command by itself
  * when the keeper was killed, is stopped, or hangs.
+ *
+ *     the keeper is dead ──► all of the command dies ──► nothing of it is left ──► the ZooKeeper session is ended
+ *
+ * The last step lets the next holder begin at once, and not when the session expires. docs/adr/0040 says why it is safe. The kernel says
+ * that the keeper is dead: it closes the last copy of the keeper's end of the channel when no thread of the keeper can run
+ * any more. An end in order begins with CMD_BYE.
  */
 #ifndef CMD_GUARD_H
 #define CMD_GUARD_H
 
+#include <paddock/paddock.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +42,8 @@ enum {
     CMD_FORWARD,   /* number: a signal for the group of the command */
     CMD_END,       /* TERM now, KILL after number ms */
     CMD_KILL,
+    CMD_SECRET, /* text: a cmd_secret, of the ZooKeeper session as it is now */
+    CMD_BYE,    /* the channel is closed next, and the session is the keeper's to close */
     /* News. */
     CMD_STARTED, /* number: the pid, which is the group */
     CMD_REFUSED, /* number: the errno of the exec; nothing runs */
@@ -42,22 +51,40 @@ enum {
     CMD_TERMED,  /* TERM was sent since the lease nears its end */
     CMD_ENDED,   /* number: the status as by waitpid; what the command left behind is being ended */
     CMD_GONE,    /* number: the status as by waitpid; nothing of the command is left */
+    CMD_STRANGER, /* number: the pid of one who belongs to another user, and will not be ended when that is due; told once */
+    CMD_UNKILLABLE, /* number: its pid; KILL was due, and refused; told once */
 };
+
+enum { CMD_TEXT = 8192 };
 
 typedef struct {
     int32_t kind, number;
-    char text[8192];
+    char text[CMD_TEXT];
 } cmd_message;
+
+/* What it needs to end the session. */
+typedef struct {
+    int64_t session;
+    int32_t timeout_ms;
+    unsigned char password[16];
+    char servers[CMD_TEXT - 32]; /* "address:port,…" */
+} cmd_secret;
 
 /* Forks it. Each command ends with NULL. In the background its commands have no standard input and never the terminal. -1 with errno
  * when the system refuses. */
 int cmd_guard_start(cmd_guard *guard, char **const *commands, bool background);
+/* For `hold`, which has no command. What works under the lock has the other end of a pipe: it reads from `ready`, or writes to `input`;
+ * -1: there is none. The guardian ends the session when the keeper is dead and that end is closed, and only then: who sees that the
+ * keeper is dead has the time of the lease to stop. */
+int cmd_guard_start_for_hold(cmd_guard *guard, int ready, int input);
 bool cmd_guard_order(const cmd_guard *guard, int kind, int number);
 /* An order to start begins empty, and gets one variable after the other. *used is 0 at first. */
 void cmd_guard_add(cmd_message *order, size_t *used, const char *name, const char *value);
 bool cmd_guard_send(const cmd_guard *guard, const cmd_message *order);
 /* false: the guardian is dead. */
 bool cmd_guard_news(const cmd_guard *guard, cmd_message *news);
+/* Tells it the present ZooKeeper session; to be called whenever that is another one. Only over the channel, and wiped after it. */
+void cmd_guard_tell_secret(const cmd_guard *guard, pdk_session *session);
 /* Lets it end, and reaps it. */
 void cmd_guard_stop(cmd_guard *guard);
 

@@ -4,8 +4,15 @@
 
 #include "guard.h"
 
+/* What it has to do. */
+typedef struct {
+    char **const *commands; /* NULL: none, it is for `hold` */
+    bool background;
+    int ready, input; /* for `hold` */
+} cmd_charge;
+
 /* The main function of the guardian. */
-_Noreturn void cmd_guardian(int channel, cmd_moments *moments, char **const *commands, bool background);
+_Noreturn void cmd_guardian(int channel, cmd_moments *moments, const cmd_charge *charge);
 
 /* Starts the command in a group of its own, in the foreground when the keeper's group is (0: never). Its pid; or -1 with errno, also for a command that
  * cannot be executed. */

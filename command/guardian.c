@@ -1,6 +1,8 @@
 #include "clock.h"
 #include "guard_internal.h"
 #include "reap.h"
+#include "say.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,51 +10,105 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LEFTOVERS_MS = 2000 };
+enum { LEFTOVERS_MS = 2000, FIRST_LOOK_MS = 100, LAST_LOOK_MS = 10000, AGAIN_MS = 10, REFUSED_MS = 100, REFUSALS = 10 };
 
 typedef struct {
-    int channel, alarm, deaths;
+    int channel; /* -1: there is no keeper any more */
+    int alarm, deaths;
     cmd_moments *moments;
     char **const *commands;
     pid_t keepers_group; /* 0: never the terminal */
-    pid_t group;         /* of the command that runs, or ran last, and its pid; 0: not started */
-    int status;
-    bool ended, termed, gone;
-    int64_t kill_at; /* by an order, or for what the command left behind */
+    cmd_family family;   /* of the command that runs, or ran last */
+    bool runs;           /* something of it is left */
+    bool termed, killed; /* it got TERM, gets KILL */
+    int64_t kill_at;     /* by an order, or for what the command left behind */
+    int64_t again_at;    /* of the next KILL */
+    int refusals;
+    int64_t look_at, look_ms; /* for strangers */
+    bool saw_stranger, told_unkillable;
+    bool finds_all;     /* whoever leaves the command becomes our child */
+    bool bye;           /* the keeper ends in order */
+    cmd_secret *secret; /* of the session; NULL: no memory for it. session 0: not known */
 } guardian;
 
 static void tell(const guardian *g, int kind, int number) {
     cmd_message news = {.kind = kind, .number = number};
-    (void)send(g->channel, &news, sizeof news, MSG_NOSIGNAL);
+    if (g->channel >= 0)
+        (void)send(g->channel, &news, sizeof news, MSG_NOSIGNAL);
 }
 
-/* Everything of the command dies now. */
-static void finish(guardian *g) {
-    if (!g->group || g->gone)
+/* ---- how it ends */
+
+static void be_gone(guardian *g) {
+    cmd_pass_terminal(g->family.group, g->keepers_group);
+    cmd_family_end(&g->family);
+    g->runs = false;
+    tell(g, CMD_GONE, g->family.status);
+}
+
+/* Nobody else says it when the keeper is dead. */
+static void tell_unkillable(guardian *g, pid_t pid) {
+    if (g->told_unkillable)
         return;
-    cmd_kill_below(g->group, g->group, &g->status);
-    cmd_pass_terminal(g->group, g->keepers_group);
-    g->gone = true;
-    tell(g, CMD_GONE, g->status);
+    g->told_unkillable = true;
+    tell(g, CMD_UNKILLABLE, pid);
+    if (g->channel < 0)
+        cmd_error("process %d belongs to another user, and cannot be killed: it runs on%s", pid,
+                  g->secret && g->secret->session ? "; the lock lasts until the session expires" : "");
+}
+
+/* KILL for all that is there. Those below come up when their parents die: each death brings us here again, and so does the alarm. */
+static void finish(guardian *g) {
+    bool stopped = false;
+    if (!g->runs)
+        return;
+    g->killed = true;
+    pid_t refused = cmd_family_signal_all(&g->family, SIGKILL);
+    if (!cmd_family_reap(&g->family, &stopped)) {
+        be_gone(g);
+        return;
+    }
+    g->refusals += refused != 0;
+    g->again_at = cmd_now_ms() + (refused ? REFUSED_MS : AGAIN_MS);
+    if (refused)
+        tell_unkillable(g, refused);
+}
+
+/* What belongs to another user cannot be ended, and that is said before it is due. */
+static void look_for_strangers(guardian *g) {
+    pid_t stranger = g->saw_stranger ? 0 : cmd_family_stranger(&g->family);
+    if (stranger) {
+        g->saw_stranger = true;
+        tell(g, CMD_STRANGER, stranger);
+    }
+    g->look_ms = g->look_ms * 2 < LAST_LOOK_MS ? g->look_ms * 2 : LAST_LOOK_MS;
+    g->look_at = g->saw_stranger ? INT64_MAX : cmd_now_ms() + g->look_ms;
 }
 
 /* CONT: a command that was stopped could not end. */
 static void term(guardian *g, int64_t kill_after_ms) {
     int64_t at = cmd_now_ms() + kill_after_ms;
-    if (!g->group || g->gone)
+    if (!g->runs)
         return;
     g->termed = true;
     g->kill_at = at < g->kill_at ? at : g->kill_at;
-    kill(-g->group, SIGTERM);
-    kill(-g->group, SIGCONT);
-    if (g->ended) /* also those that left the group */
-        cmd_signal_children(SIGTERM);
+    if (g->family.ended) /* also those that left the group */
+        (void)cmd_family_signal_all(&g->family, SIGTERM);
+    else
+        cmd_family_signal(&g->family, SIGTERM);
+    cmd_family_signal(&g->family, SIGCONT);
+    look_for_strangers(g);
 }
+
+/* ---- orders */
 
 static void set_environment(cmd_message *order) {
     order->text[sizeof order->text - 1] = '\0';
@@ -65,9 +121,9 @@ static void set_environment(cmd_message *order) {
 
 static void start(guardian *g, cmd_message *order) {
     set_environment(order);
-    g->group = 0;
-    g->status = 0;
-    g->ended = g->termed = g->gone = false;
+    cmd_family_begin(&g->family, 0);
+    g->termed = g->killed = g->saw_stranger = g->told_unkillable = false;
+    g->refusals = 0;
     g->kill_at = INT64_MAX;
     if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order was late: nothing begins now */
         tell(g, CMD_TERMED, 0);
@@ -79,14 +135,27 @@ static void start(guardian *g, cmd_message *order) {
         tell(g, CMD_REFUSED, errno);
         return;
     }
-    g->group = pid;
+    cmd_family_begin(&g->family, pid);
+    g->runs = true;
+    g->look_ms = FIRST_LOOK_MS;
+    g->look_at = cmd_now_ms() + g->look_ms;
     tell(g, CMD_STARTED, pid);
 }
 
-static void forward(const guardian *g, int number) {
+static void forward(guardian *g, int number) {
+    if (!g->runs)
+        return;
     if (number == SIGCONT) /* it was taken away when the command stopped */
-        cmd_pass_terminal(g->keepers_group, g->group);
-    kill(-g->group, number);
+        cmd_pass_terminal(g->keepers_group, g->family.group);
+    cmd_family_signal(&g->family, number);
+    if (number == SIGTERM)
+        look_for_strangers(g);
+}
+
+static void keep_secret(const guardian *g, cmd_message *order) {
+    if (g->secret)
+        memcpy(g->secret, order->text, sizeof *g->secret);
+    explicit_bzero(order, sizeof *order);
 }
 
 /* false: the keeper is dead, or has done. */
@@ -104,12 +173,17 @@ static bool obey(guardian *g) {
     case CMD_SET:
         set_environment(&order);
         break;
+    case CMD_SECRET:
+        keep_secret(g, &order);
+        break;
     case CMD_FORWARD:
-        if (g->group && !g->gone)
-            forward(g, order.number);
+        forward(g, order.number);
         break;
     case CMD_END:
         term(g, order.number);
+        break;
+    case CMD_BYE:
+        g->bye = true;
         break;
     default:
         finish(g);
@@ -118,29 +192,28 @@ static bool obey(guardian *g) {
     return true;
 }
 
+/* ---- what happens by itself */
+
 static void reap(guardian *g) {
     struct signalfd_siginfo info;
-    int how;
-    pid_t pid;
+    bool stopped = false;
     ssize_t got;
     do
         got = read(g->deaths, &info, sizeof info);
     while (got > 0);
-    while ((pid = waitpid(-1, &how, WNOHANG | WUNTRACED)) > 0) {
-        if (pid != g->group)
-            continue;
-        if (WIFSTOPPED(how)) {
-            cmd_pass_terminal(g->group, g->keepers_group);
-            tell(g, CMD_STOPPED, 0);
-            continue;
-        }
-        g->ended = true;
-        g->status = how;
+    bool left = cmd_family_reap(&g->family, &stopped);
+    if (!g->runs)
+        return;
+    if (stopped) {
+        cmd_pass_terminal(g->family.group, g->keepers_group);
+        tell(g, CMD_STOPPED, 0);
     }
-    if (pid < 0 && errno == ECHILD && g->group && !g->gone) {
+    if (!left) {
+        be_gone(g);
+    } else if (g->killed) {
         finish(g);
-    } else if (g->ended && !g->gone && !g->termed) {
-        tell(g, CMD_ENDED, g->status);
+    } else if (g->family.ended && !g->termed) {
+        tell(g, CMD_ENDED, g->family.status);
         term(g, LEFTOVERS_MS);
     }
 }
@@ -149,21 +222,121 @@ static void reap(guardian *g) {
 static void watch_moments(guardian *g) {
     int64_t now = cmd_now_ms(), term_at = atomic_load(&g->moments->term_at),
             kill_at = atomic_load(&g->moments->kill_at);
-    if (!g->group || g->gone) {
-        cmd_alarm_set(g->alarm, INT64_MAX);
-        return;
-    }
-    if (now >= kill_at || now >= g->kill_at) {
+    bool due = now >= kill_at || now >= g->kill_at || g->channel < 0;
+    if (g->runs && (g->killed ? now >= g->again_at : due))
         finish(g);
-        return;
-    }
-    if (now >= term_at && !g->termed) {
+    if (g->runs && !g->killed && now >= term_at && !g->termed) {
         term(g, kill_at - now); /* also when the lease is renewed after all */
         tell(g, CMD_TERMED, 0);
     }
+    if (g->runs && !g->killed && now >= g->look_at)
+        look_for_strangers(g);
     int64_t next = g->termed || kill_at < term_at ? kill_at : term_at;
-    cmd_alarm_set(g->alarm, next < g->kill_at ? next : g->kill_at);
+    next = next < g->kill_at ? next : g->kill_at;
+    next = next < g->look_at ? next : g->look_at;
+    cmd_alarm_set(g->alarm, !g->runs ? INT64_MAX : g->killed ? g->again_at : next);
 }
+
+/* ---- the session of a keeper that is dead */
+
+/* Nobody who waits for the end of our output waits for this. */
+static void be_silent(void) {
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = STDIN_FILENO; nothing >= 0 && i <= STDERR_FILENO; i++)
+        (void)dup2(nothing, i);
+}
+
+/* Each server gets its share of the time that the session has without us. */
+static void end_session(const cmd_secret *secret) {
+    enum { PAUSE_MS = 50 };
+    g_auto(GStrv) servers = g_strsplit(secret->servers, ",", -1);
+    int64_t deadline = cmd_now_ms() + secret->timeout_ms,
+            share = secret->timeout_ms / (int)(g_strv_length(servers) + 1);
+    be_silent();
+    for (size_t i = 0; servers[0] && cmd_now_ms() < deadline; i++) {
+        if (!servers[i]) {
+            (void)poll(NULL, 0, PAUSE_MS);
+            i = 0;
+        }
+        if (cmd_wire_end_session(servers[i], secret->session, secret->password, secret->timeout_ms, share))
+            return;
+    }
+}
+
+/* ---- without a command: the user of a hold */
+
+/* The same pipes, without being a reader or a writer of them: whoever waits for the end of one waits for the keeper alone. */
+typedef struct {
+    int ready, input; /* -1: none, or no pipe, and nothing is known */
+} user_of_hold;
+
+static int reopen(int descriptor, int flags) {
+    g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", descriptor);
+    return open(path, flags | O_CLOEXEC);
+}
+
+static int keep_place(int descriptor) {
+    struct stat stat;
+    return descriptor >= 0 && fstat(descriptor, &stat) == 0 && S_ISFIFO(stat.st_mode) ? reopen(descriptor, O_PATH) : -1;
+}
+
+static user_of_hold stand_aside(const cmd_charge *charge) {
+    user_of_hold user = {.ready = keep_place(charge->ready), .input = keep_place(charge->input)};
+    if (charge->ready >= 0)
+        close(charge->ready);
+    be_silent();
+    return user;
+}
+
+/* A fifo that nobody reads takes no writer; a pipe does, and tells it. */
+static bool nobody_reads(int place) {
+    struct pollfd end = {.fd = place >= 0 ? reopen(place, O_WRONLY | O_NONBLOCK) : -1};
+    if (end.fd < 0)
+        return place >= 0 && errno == ENXIO;
+    (void)poll(&end, 1, 0);
+    close(end.fd);
+    return end.revents & POLLERR;
+}
+
+static bool nobody_writes(int place) {
+    char ignored[256];
+    ssize_t got = -1;
+    int end = place >= 0 ? reopen(place, O_RDONLY | O_NONBLOCK) : -1;
+    if (end < 0)
+        return false;
+    do
+        got = read(end, ignored, sizeof ignored);
+    while (got > 0);
+    close(end);
+    return got == 0;
+}
+
+/* As the keeper would have waited for it. false: the session is over before. */
+static bool await_user(const user_of_hold *user, int64_t timeout_ms) {
+    enum { LOOK_MS = 20 };
+    int64_t deadline = cmd_now_ms() + timeout_ms;
+    while (cmd_now_ms() < deadline && (user->ready >= 0 || user->input >= 0)) {
+        if (nobody_reads(user->ready) || nobody_writes(user->input))
+            return true;
+        (void)poll(NULL, 0, LOOK_MS);
+    }
+    return false;
+}
+
+/* In no core, in no swap, and in no command before it is executed. */
+static cmd_secret *make_place_for_secret(void) {
+    cmd_secret *secret = mmap(NULL, sizeof *secret, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (secret == MAP_FAILED)
+        return NULL;
+    (void)mlock(secret, sizeof *secret);
+    if (madvise(secret, sizeof *secret, MADV_DONTDUMP) == 0 && madvise(secret, sizeof *secret, MADV_WIPEONFORK) == 0)
+        return secret;
+    munmap(secret, sizeof *secret);
+    return NULL;
+}
+
+/* ---- the process */
 
 /* Without this descriptor the commands read nothing, as intended. */
 static void close_input(void) {
@@ -174,39 +347,56 @@ static void close_input(void) {
     }
 }
 
-_Noreturn void cmd_guardian(int channel, cmd_moments *moments, char **const *commands, bool background) {
+/* Until the keeper is gone, and nothing of the command is left. After an end in order nobody waits for what cannot be killed. */
+static void serve(guardian *g) {
+    while (g->channel >= 0 || (g->runs && !(g->bye && g->refusals > REFUSALS))) {
+        struct pollfd wait[] = {{.fd = g->channel, .events = POLLIN},
+                                {.fd = g->deaths, .events = POLLIN},
+                                {.fd = g->alarm, .events = POLLIN}};
+        uint64_t count;
+        if (poll(wait, 3, -1) < 0)
+            continue;
+        if (wait[0].revents && !obey(g)) {
+            close(g->channel);
+            g->channel = -1;
+            g->told_unkillable = g->told_unkillable && g->bye;
+        }
+        if (wait[1].revents)
+            reap(g);
+        if (wait[2].revents && read(g->alarm, &count, sizeof count) < 0)
+            continue;
+        watch_moments(g);
+    }
+}
+
+_Noreturn void cmd_guardian(int channel, cmd_moments *moments, const cmd_charge *charge) {
     sigset_t all, deaths;
     guardian g = {.channel = channel,
                   .moments = moments,
-                  .commands = commands,
-                  .keepers_group = background ? 0 : getpgrp(),
-                  .kill_at = INT64_MAX};
-    if (background)
+                  .commands = charge->commands,
+                  .keepers_group = charge->background ? 0 : getpgrp(),
+                  .kill_at = INT64_MAX,
+                  .look_at = INT64_MAX};
+    user_of_hold user = charge->commands ? (user_of_hold){.ready = -1, .input = -1} : stand_aside(charge);
+    if (charge->background)
         close_input();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     /* A signal to the keeper's whole group is the keeper's to pass on. KILL for that group leaves the guardian. */
     setpgid(0, 0);
-    cmd_reap_all_orphans();
+    g.finds_all = cmd_reap_all_orphans();
+    g.secret = make_place_for_secret();
     sigemptyset(&deaths);
     sigaddset(&deaths, SIGCHLD);
     signal(SIGCHLD, SIG_DFL); /* not ignored: the command's status is wanted */
     g.deaths = signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK);
     g.alarm = cmd_alarm_new();
-    struct pollfd wait[] = {
-        {.fd = channel, .events = POLLIN}, {.fd = g.deaths, .events = POLLIN}, {.fd = g.alarm, .events = POLLIN}};
-    while (g.deaths >= 0 && g.alarm >= 0) {
-        if (poll(wait, 3, -1) < 0)
-            continue;
-        if (wait[0].revents && !obey(&g))
-            break;
-        if (wait[1].revents)
-            reap(&g);
-        uint64_t count;
-        if (wait[2].revents && read(g.alarm, &count, sizeof count) < 0)
-            continue;
-        watch_moments(&g);
-    }
-    finish(&g);
+    if (g.deaths >= 0 && g.alarm >= 0)
+        serve(&g);
+    bool knows = !g.bye && !g.runs && g.finds_all && g.secret && g.secret->session;
+    if (knows && (charge->commands || await_user(&user, g.secret->timeout_ms)))
+        end_session(g.secret);
+    if (g.secret)
+        explicit_bzero(g.secret, sizeof *g.secret);
     _exit(0);
 }

@@ -1,5 +1,6 @@
 /* paddock hold: a lock without a command, for units of systemd, and for scripts that keep a descriptor. */
 #include "clock.h"
+#include "guard.h"
 #include "keeper.h"
 #include "notify.h"
 #include "say.h"
@@ -14,6 +15,7 @@
 
 typedef struct {
     cmd_keeper keeper;
+    cmd_guard guard;
     cmd_notify notify;
     int ready_fd; /* G_MININT: none was given */
     gboolean wants_notify, until_eof;
@@ -73,6 +75,24 @@ static int keep(holder *h) {
     }
 }
 
+static void on_session(void *user) {
+    const holder *h = user;
+    cmd_guard_tell_secret(&h->guard, h->keeper.session);
+}
+
+/* Where it can know that nobody works under the lock. CMD_OK, or the exit status. */
+static int start_guardian(holder *h) {
+    if (h->ready_fd < 0 && !h->until_eof)
+        return CMD_OK;
+    if (cmd_guard_start_for_hold(&h->guard, h->ready_fd, h->until_eof ? STDIN_FILENO : -1)) {
+        cmd_error("no process for the guardian: %s", g_strerror(errno));
+        return CMD_SOFTWARE;
+    }
+    h->keeper.on_session = on_session;
+    h->keeper.user = h;
+    return CMD_OK;
+}
+
 static int hold(holder *h) {
     if (h->ready_fd != G_MININT && fcntl(h->ready_fd, F_GETFD) < 0) {
         cmd_error("--ready-fd %d: %s; open it for paddock, as in 3>file", h->ready_fd, g_strerror(errno));
@@ -85,7 +105,9 @@ static int hold(holder *h) {
         return CMD_SOFTWARE;
     }
     cmd_notify_send(&h->notify, "STATUS=waiting for the lock");
-    int status = cmd_keeper_acquire(&h->keeper);
+    int status = start_guardian(h);
+    if (status == CMD_OK)
+        status = cmd_keeper_acquire(&h->keeper);
     if (status == CMD_OK) {
         tell_ready(h);
         status = keep(h);
@@ -93,6 +115,7 @@ static int hold(holder *h) {
     /* At a loss the reader knows before the session is closed, which takes a while without servers. */
     if (h->ready_fd >= 0)
         close(h->ready_fd);
+    cmd_guard_stop(&h->guard);
     cmd_notify_send(&h->notify, status == CMD_LOST ? "STOPPING=1\nSTATUS=the lock is lost" : "STOPPING=1");
     return status;
 }

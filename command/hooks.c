@@ -109,6 +109,12 @@ bool cmd_health_hear(cmd_health *h) {
     cmd_message news;
     if (!cmd_guard_news(&h->guard, &news))
         return false;
+    if (news.kind == CMD_UNKILLABLE) {
+        cmd_error(
+            "process %d of the check belongs to another user, and cannot be killed: it counts as failed until it ends",
+            news.number);
+        h->healthy = false;
+    }
     if (news.kind != CMD_REFUSED && news.kind != CMD_GONE)
         return true;
     bool healthy = news.kind == CMD_GONE && news.number == 0 && !h->late;

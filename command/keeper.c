@@ -38,7 +38,9 @@ static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     cmd_keeper *k = user;
     if (event == PDK_SESSION_CONNECTED)
         k->connected = true;
-    else if (event == PDK_SESSION_SUSPENDED && k->on_suspended && k->hold)
+    if ((event == PDK_SESSION_CONNECTED || event == PDK_SESSION_REOPENED) && k->on_session)
+        k->on_session(k->user);
+    if (event == PDK_SESSION_SUSPENDED && k->on_suspended && k->hold)
         k->on_suspended(left_ms, k->user);
     else if (event == PDK_SESSION_RESTORED && k->on_restored && k->hold)
         k->on_restored(k->user);

@@ -27,6 +27,7 @@ typedef struct {
     /* The connection is lost, or is back. May be NULL. */
     void (*on_suspended)(int64_t left_ms, void *user);
     void (*on_restored)(void *user);
+    void (*on_session)(void *user); /* there is another ZooKeeper session, and a server has answered */
     void *user;
     char *trouble; /* why there is no connection, or was none, as far as it is known */
     /* What else is waited for, whatever the verb does meanwhile, with a moment by cmd_now_ms; after each wait `tick` is called, with

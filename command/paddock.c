@@ -1,4 +1,5 @@
 /* The command `paddock`: locks of ZooKeeper for scripts and operators. docs/command.md and paddock(1) describe it. */
+#include "reap.h"
 #include "say.h"
 #include "signals.h"
 #include "status.h"
@@ -52,6 +53,7 @@ int main(int argc, char **argv) {
     const char *verb = argc > 1 ? argv[1] : "";
     cmd_signals_begin();
     fill_standard();
+    cmd_be_init();
     setlocale(LC_ALL, "");
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
         print_usage(stdout);

@@ -181,16 +181,21 @@ static int answer(cmd_wire *w, int32_t xid) {
 
 /* ---- the session */
 
-static int handshake(cmd_wire *w, int32_t session_ms, int64_t timeout_ms) {
-    static const guint8 nothing[PASSWORD];
+/* For a session that there is, or with 0 for a new one. */
+static void greet(cmd_wire *w, int64_t session, const guint8 *password, int32_t session_ms) {
     GByteArray *body = g_byte_array_new();
     put_int(body, 0);
     put_long(body, 0);
     put_int(body, session_ms);
-    put_long(body, 0);
-    put_bytes(body, nothing, sizeof nothing);
+    put_long(body, session);
+    put_bytes(body, password, PASSWORD);
     put_bool(body, false);
     send_later(w, body);
+}
+
+static int handshake(cmd_wire *w, int32_t session_ms, int64_t timeout_ms) {
+    static const guint8 nothing[PASSWORD];
+    greet(w, 0, nothing, session_ms);
     if (receive_packet(w, timeout_ms))
         return CMD_WIRE_BROKEN;
     (void)take_int(w);
@@ -235,18 +240,49 @@ int cmd_wire_open_any(cmd_wire *w, const cmd_servers *servers, const char *diges
     return code;
 }
 
-void cmd_wire_close(cmd_wire *w) {
-    if (w->socket >= 0) {
-        send_later(w, request(++w->xid, CLOSE));
-        if (flush(w, cmd_now_ms() + CMD_WIRE_MS) == CMD_WIRE_OK)
-            close(w->socket);
-    }
+/* A server that has ended the session answers first, and then hangs up. One that hangs up without an answer may be without a quorum. */
+static bool end_session(cmd_wire *w, int64_t session, int64_t deadline) {
+    send_later(w, request(++w->xid, CLOSE));
+    if (receive_packet(w, MAX(deadline - cmd_now_ms(), 1)))
+        return false;
+    (void)take_int(w);
+    bool over = take_int(w) <= 0;
+    if (over || take_long(w) != session || receive_packet(w, MAX(deadline - cmd_now_ms(), 1)))
+        return over;
+    return take_int(w) == w->xid;
+}
+
+static void clear(cmd_wire *w) {
+    if (w->socket >= 0)
+        close(w->socket);
     if (w->in)
         g_byte_array_unref(w->in);
     if (w->out)
         g_byte_array_unref(w->out);
     g_free(w->error);
     *w = (cmd_wire){.socket = -1};
+}
+
+bool cmd_wire_end_session(const char *address, int64_t session, const unsigned char *password, int32_t session_ms,
+                          int64_t timeout_ms) {
+    int64_t deadline = cmd_now_ms() + timeout_ms;
+    cmd_wire w = {.in = g_byte_array_new(), .out = g_byte_array_new()};
+    bool over = false;
+    w.socket = cmd_dial(address, timeout_ms, &w.error);
+    if (w.socket >= 0) {
+        greet(&w, session, password, session_ms);
+        over = end_session(&w, session, deadline);
+    }
+    clear(&w);
+    return over;
+}
+
+void cmd_wire_close(cmd_wire *w) {
+    if (w->socket >= 0) {
+        send_later(w, request(++w->xid, CLOSE));
+        (void)flush(w, cmd_now_ms() + CMD_WIRE_MS);
+    }
+    clear(w);
 }
 
 /* ---- questions and answers */

@@ -70,6 +70,10 @@ int cmd_wire_open(cmd_wire *wire, const char *address, const char *chroot, const
 int cmd_wire_open_any(cmd_wire *wire, const cmd_servers *servers, const char *digest, int64_t timeout_ms);
 void cmd_wire_close(cmd_wire *wire);
 
+/* Ends the session of a process that is dead, with its password. true: it is over now, by this or before. */
+bool cmd_wire_end_session(const char *address, int64_t session, const unsigned char *password, int32_t session_ms,
+                          int64_t timeout_ms);
+
 /* The questions. Each is answered by the call of the same name, in the order of the questions. */
 void cmd_wire_ask_children(cmd_wire *wire, const char *path);
 void cmd_wire_ask_data(cmd_wire *wire, const char *path);

@@ -8,7 +8,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { MAX_HOLD_GRACE_MS = 5000 };
 
@@ -24,6 +27,11 @@ static void on_suspended(int64_t left_ms, void *user) {
         w->lost = true;
         cmd_guard_order(&w->guard, CMD_END, (int)left_ms);
     }
+}
+
+static void on_session(void *user) {
+    const cmd_work *w = user;
+    cmd_guard_tell_secret(&w->guard, w->keeper->session);
 }
 
 static void on_restored(void *user) {
@@ -92,6 +100,19 @@ static bool hear(cmd_work *w) {
     case CMD_STOPPED:
         cmd_tell("the command is stopped and the lock is held; CONT to paddock continues it");
         break;
+    case CMD_STRANGER:
+        cmd_error(
+            "process %d of the command belongs to another user, and cannot be ended: a command that has to be ended is "
+            "one that paddock's own user may signal; start paddock as that user",
+            news.number);
+        break;
+    case CMD_UNKILLABLE:
+        w->unkillable = news.number;
+        cmd_error("process %d of the command belongs to another user, and cannot be killed; the lock %s is kept until "
+                  "it ends, "
+                  "or the lease is over",
+                  news.number, w->keeper->path);
+        break;
     case CMD_TERMED:
         w->lost = true;
         cmd_lease_tell(&w->lease, "TERM is sent");
@@ -111,10 +132,28 @@ static bool hear(cmd_work *w) {
     return true;
 }
 
+/* The lock is not ours any more, and something of its command runs on. */
+static int give_up(const cmd_work *w) {
+    cmd_error("the lock %s is over (%s), and process %d of its command runs on: it may run beside that of the next "
+              "holder; end it "
+              "as its own user",
+              w->keeper->path, pdk_reason_name(pdk_hold_reason(w->keeper->hold)), w->unkillable);
+    return CMD_OUT_OF_REACH;
+}
+
 /* Somebody killed the guardian: the command and all below it are ours now. */
 static int without_guardian(cmd_work *w) {
-    cmd_kill_below(w->group, w->group, &w->status);
-    cmd_error("the guardian of the command was killed; the command was killed, too, before the release");
+    cmd_family family;
+    bool stopped = false;
+    cmd_family_adopt(&family, w->group);
+    cmd_error("the guardian of the command was killed; the command is killed, too, before the release");
+    do {
+        w->unkillable = cmd_family_signal_all(&family, SIGKILL);
+        if (w->unkillable && !pdk_hold_valid(w->keeper->hold))
+            return give_up(w);
+        (void)poll(NULL, 0, 1);
+    } while (cmd_family_reap(&family, &stopped));
+    cmd_family_end(&family);
     return CMD_SOFTWARE;
 }
 
@@ -164,22 +203,42 @@ static int attend(cmd_work *w) {
         }
         if (saw & CMD_SAW_LOSS && !w->gone)
             handle_loss(w);
+        if (w->unkillable && !w->gone && !pdk_hold_valid(w->keeper->hold))
+            return give_up(w);
         handle_time(w);
     }
     return CMD_OK;
 }
 
+/* What can be foreseen. Root may signal everybody, and a kernel that is told to gives no other user's rights. */
+static void warn(char **command) {
+    struct stat file;
+    g_autofree char *path = g_find_program_in_path(command[0]);
+    if (!cmd_sees_children())
+        cmd_error("there is no /proc here: what the command leaves behind in another session is looked for number by "
+                  "number, and may "
+                  "live for seconds longer than the rest");
+    if (path && geteuid() != 0 && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 && stat(path, &file) == 0 &&
+        file.st_mode & S_ISUID && file.st_uid != geteuid())
+        cmd_error("%s becomes another user (%u), whose processes paddock cannot end when the lock is lost; start "
+                  "paddock as that "
+                  "user",
+                  path, file.st_uid);
+}
+
 int cmd_work_open(cmd_work *w, cmd_keeper *keeper, char **const *commands) {
+    warn(commands[0]);
     w->keeper = keeper;
     keeper->on_suspended = on_suspended;
     keeper->on_restored = on_restored;
+    keeper->on_session = on_session;
     keeper->user = w;
     w->gone = true;
     if (!cmd_keeper_signals(keeper)) {
         cmd_error("signals: %s", g_strerror(errno));
         return CMD_SOFTWARE;
     }
-    cmd_reap_all_orphans(); /* where the guardian is killed */
+    (void)cmd_reap_all_orphans(); /* where the guardian is killed */
     if (cmd_guard_start(&w->guard, commands, false)) {
         cmd_error("no process for the guardian: %s", g_strerror(errno));
         return CMD_SOFTWARE;
@@ -191,7 +250,7 @@ int cmd_work_run(cmd_work *w, int index) {
     int64_t most = w->keeper->settings->max_hold_ms;
     w->group = 0;
     w->gone = w->lost = w->too_long = w->asked = w->stopped = false;
-    w->refused = w->status = w->terminated_by = 0;
+    w->refused = w->status = w->terminated_by = w->unkillable = 0;
     w->deadline = most >= 0 ? cmd_now_ms() + most : INT64_MAX;
     /* Those of another hold are over. */
     atomic_store(&w->guard.moments->term_at, INT64_MAX);

@@ -24,6 +24,7 @@ typedef struct {
     int refused;       /* errno; 0: it was started */
     int status;        /* as by waitpid */
     int terminated_by; /* TERM, INT or QUIT, when it got one; 0 */
+    pid_t unkillable;  /* of another user: KILL was due, and it runs on; 0 */
 } cmd_work;
 
 /* Before the session is opened. Blocks signals, and forks the guardian with all commands that it may have to run. CMD_OK, or it has said

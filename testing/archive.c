@@ -34,7 +34,7 @@ static bool run_once(pdk__test_server *s, const char *write_to) {
         s->pid = 0;
         return false;
     }
-    ok = pdk__test_wait_until(serves, s, 60000) && pdk__test_alive(s->pid) && kill(s->pid, SIGTERM) == 0 &&
+    ok = pdk__test_wait_until(serves, s, 60000) && pdk__test_alive(s->pid) && pdk__test_signal(s->pid, SIGTERM) &&
          pdk__test_wait(s->pid, 60000) >= 0;
     if (ok) {
         s->pid = 0; /* reaped */

@@ -154,10 +154,17 @@ static bool in_wanted_state(void *user) {
     return check->gone || all;
 }
 
+bool pdk__test_signal(pid_t pid, int signal_number) {
+    siginfo_t info;
+
+    return pid > 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           kill(pid, signal_number) == 0;
+}
+
 static bool signal_and_see(pid_t pid, int signal_number, bool want_stopped) {
     stop_check check = {.pid = pid, .want_stopped = want_stopped};
 
-    if (pid <= 0 || kill(pid, signal_number) != 0) {
+    if (!pdk__test_signal(pid, signal_number)) {
         return false;
     }
     return pdk__test_wait_until(in_wanted_state, &check, 10000) && !check.gone;
@@ -168,10 +175,9 @@ bool pdk__test_pause(pid_t pid) { return signal_and_see(pid, SIGSTOP, true); }
 bool pdk__test_resume(pid_t pid) { return signal_and_see(pid, SIGCONT, false); }
 
 void pdk__test_kill(pid_t pid) {
-    if (pid <= 0) {
+    if (!pdk__test_signal(pid, SIGKILL)) {
         return;
     }
-    kill(pid, SIGKILL);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
     }
 }

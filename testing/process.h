@@ -21,6 +21,10 @@ pid_t pdk__test_spawn(const char *const argv[], int *out_fd);
  * group of its own: Ctrl-C is not for a server. */
 pid_t pdk__test_spawn_server(const char *const argv[], const char *folder, const char *log_path);
 
+/* A signal for a child that nobody has waited for: dead or alive it has its number still. Any other number may be somebody else's by
+ * now: false, and nobody gets the signal. So it is with those below. */
+bool pdk__test_signal(pid_t pid, int signal_number);
+
 /* Stops the process (SIGSTOP) and returns once every thread of it is really stopped. False when it is gone. */
 bool pdk__test_pause(pid_t pid);
 

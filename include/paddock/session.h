@@ -362,6 +362,27 @@ PDK_API pdk_status pdk_session_dispatch(pdk_session *session, int *count);
 /* The ZooKeeper session id, for logs and for the server's own tools. 0 while there is none, for
  * NULL, and in the child of a fork. Does not wait. */
 PDK_API int64_t pdk_session_id(pdk_session *session);
+/* What another process needs to end the ZooKeeper session in this one's stead, once this one is dead: it
+ * connects with id and password, by ZooKeeper's own protocol, and asks for the close. The nodes are
+ * gone at once then, and not when the session expires. Does not wait.
+ *   id            the number of the ZooKeeper session, as pdk_session_id has it
+ *   password      its 16 bytes. They are a secret: whoever has both can end the session, or take it
+ *                 over, and with it every hold. Wipe them (explicit_bzero) when they are passed on
+ *   servers       numeric addresses "address:port,…", without a chroot: that of the last
+ *                 connection is the first. With TLS they expect TLS
+ *   servers_size  of that buffer. Addresses that do not fit are left out
+ * Another ZooKeeper session has other ones: ask again at PDK_SESSION_CONNECTED and
+ * PDK_SESSION_REOPENED. Who ends a session that a living process uses takes its holds away.
+ *
+ *   PDK_OK           all three are written
+ *   PDK_UNAVAILABLE  there is no ZooKeeper session now: before the first connection, and between an
+ *                    expiry and PDK_SESSION_REOPENED
+ *   PDK_CLOSED       the session is closed
+ *   PDK_AUTH         the session has ended, since the server refused the credentials
+ *   PDK_FORKED       the session belongs to the parent process
+ *   PDK_INVALID      an argument is NULL, or servers_size is 0 */
+PDK_API pdk_status pdk_session_secret(pdk_session *session, int64_t *id, unsigned char password[16],
+                                      char *servers, size_t servers_size);
 /* The negotiated session timeout in ms: the smallest of this ZooKeeper session. 0 before its first
  * connection, for NULL, and in the child of a fork. Does not wait. */
 PDK_API int32_t pdk_session_timeout_ms(pdk_session *session);

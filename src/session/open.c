@@ -252,6 +252,31 @@ int64_t pdk_session_id(pdk_session *s) {
     return id;
 }
 
+pdk_status pdk_session_secret(pdk_session *s, int64_t *id, unsigned char password[16], char *servers,
+                              size_t servers_size) {
+    static const char call[] = "pdk_session_secret";
+    if (!id || !password || !servers || !servers_size)
+        return pdk__fail(PDK_INVALID, "%s: %s; it is written to", call,
+                         !id         ? "id: NULL"
+                         : !password ? "password: NULL"
+                         : !servers  ? "servers: NULL"
+                                     : "servers_size: 0");
+    pdk_status status = pdk__check_call(s, call, 0);
+    if (status != PDK_OK)
+        return status;
+    pdk__lock(s);
+    status = pdk__session_usable(s, call);
+    if (status == PDK_OK && s->link != PDK__LINK_CONNECTED && s->link != PDK__LINK_SUSPENDED)
+        status =
+            pdk__fail(PDK_UNAVAILABLE, "%s: there is no ZooKeeper session now; PDK_SESSION_REOPENED tells when", call);
+    if (status == PDK_OK) {
+        *id = s->id;
+        s->platform->zk->secret(s->zk, password, servers, servers_size);
+    }
+    pdk__unlock(s);
+    return status;
+}
+
 int32_t pdk_session_timeout_ms(pdk_session *s) {
     if (!s || s->forks != pdk__forks())
         return 0;

@@ -92,6 +92,8 @@ enum pdk__zk_parting {
     PDK__ZK_HAS_LEFT, /* for certain: what is submitted from now on goes over a connection that is dialled after the call began */
 };
 
+enum { PDK__ZK_PASSWORD = 16 };
+
 /* The driver's side. All strings and arrays are valid during the call only. */
 struct pdk__zk_sink {
     void (*reply)(void *driver, pdk__zk *zk, const struct pdk__reply *reply);
@@ -135,6 +137,9 @@ struct pdk__zk_calls {
     bool (*servers)(pdk__zk *zk, const char *servers);
     /* The client library's own handle, once it has reported a connection. */
     void *(*native)(pdk__zk *zk);
+    /* What a stranger needs to end the session: its password, and "address:port,…" of its servers, the one that it was last
+     * connected to first. What does not fit is left out. Once it has reported a connection. */
+    void (*secret)(pdk__zk *zk, unsigned char password[PDK__ZK_PASSWORD], char *servers, size_t size);
 };
 
 extern const struct pdk__zk_calls pdk__zk_client;

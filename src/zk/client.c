@@ -51,9 +51,11 @@ struct pdk__zk {
     _Atomic(zhandle_t *) handle;
     struct ACL_vector node_acl;
     pthread_mutex_t opening; /* held until the credentials are given: nothing may be sent before them */
-    pthread_mutex_t lock;    /* guards calls, and servers, which the thread that closes alone changes */
+    pthread_mutex_t lock;    /* guards calls, password, peer, and servers, which the thread that closes alone changes */
     GHashTable *calls;       /* submitted, not answered */
     pthread_cond_t answered;
+    unsigned char password[PDK__ZK_PASSWORD]; /* as of the last connection */
+    char peer[PDK__SOCKETS_NAME];
 };
 
 struct call {
@@ -213,12 +215,20 @@ static char *servers_of(pdk__zk *zk) {
     return servers;
 }
 
+static void keep_secret(pdk__zk *zk, zhandle_t *handle) {
+    pthread_mutex_lock(&zk->lock);
+    memcpy(zk->password, zoo_client_id(handle)->passwd, sizeof zk->password);
+    pdk__sockets_peer(handle, zk->peer);
+    pthread_mutex_unlock(&zk->lock);
+}
+
 static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
     const struct pdk__zk_sink *sink = zk->config.sink;
     if (state == ZOO_CONNECTED_STATE) {
         char *servers = servers_of(zk);
         pdk__sockets_connected(handle, servers);
         g_free(servers);
+        keep_secret(zk, handle);
         sink->state(zk->config.driver, zk, PDK__ZK_CONNECTED, zoo_client_id(handle)->client_id,
                     zoo_recv_timeout(handle));
     } else if (state == ZOO_CONNECTING_STATE) {
@@ -334,6 +344,7 @@ static void client_free(pdk__zk *zk) {
     pthread_mutex_destroy(&zk->opening);
     pdk__acl_free(&zk->node_acl);
     g_free(zk->servers);
+    explicit_bzero(zk->password, sizeof zk->password);
     g_free(zk);
 }
 
@@ -440,6 +451,17 @@ static bool client_servers(pdk__zk *zk, const char *servers) {
 
 static void *client_native(pdk__zk *zk) { return atomic_load(&zk->handle); }
 
+static void client_secret(pdk__zk *zk, unsigned char password[PDK__ZK_PASSWORD], char *servers, size_t size) {
+    pthread_mutex_lock(&zk->lock);
+    memcpy(password, zk->password, sizeof zk->password);
+    g_autofree char *all = *zk->peer ? g_strconcat(zk->peer, ",", zk->servers, NULL) : g_strdup(zk->servers);
+    pthread_mutex_unlock(&zk->lock);
+    if (g_strlcpy(servers, all, size) >= size) { /* no address is cut in two */
+        char *comma = strrchr(servers, ',');
+        *(comma ? comma : servers) = '\0';
+    }
+}
+
 static void client_close(pdk__zk *zk) {
     await_answers(zk);
     pdk__sockets_forget(atomic_load(&zk->handle));
@@ -470,5 +492,5 @@ static void after_fork(void) {
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
-const struct pdk__zk_calls pdk__zk_client = {client_open,  client_submit, client_close,   client_dial,
-                                             client_leave, client_hurry,  client_servers, client_native};
+const struct pdk__zk_calls pdk__zk_client = {client_open,  client_submit,  client_close,  client_dial,  client_leave,
+                                             client_hurry, client_servers, client_native, client_secret};

@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = INET6_ADDRSTRLEN + IF_NAMESIZE + 8 };
-
 /* In the kernel's table. */
 enum { SYN_SENT = 2 };
 
@@ -29,19 +27,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *claims; /* of sockets, by inode */
 
 /* "address:port", as in the list of servers; false: it is neither IPv4 nor IPv6. */
-static bool name_of(const struct sockaddr_storage *peer, char name[NAME_SIZE]) {
+static bool name_of(const struct sockaddr_storage *peer, char name[PDK__SOCKETS_NAME]) {
     char address[INET6_ADDRSTRLEN + IF_NAMESIZE], port[8];
     if ((peer->ss_family != AF_INET && peer->ss_family != AF_INET6) ||
         getnameinfo((const struct sockaddr *)peer,
                     peer->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6), address,
                     sizeof address, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return false;
-    g_snprintf(name, NAME_SIZE, "%s:%s", address, port);
+    g_snprintf(name, PDK__SOCKETS_NAME, "%s:%s", address, port);
     return true;
 }
 
-/* Of the handle's connection; "" without one. */
-static void peer_of(zhandle_t *handle, char name[NAME_SIZE]) {
+void pdk__sockets_peer(zhandle_t *handle, char name[PDK__SOCKETS_NAME]) {
     struct sockaddr_storage peer;
     socklen_t size = sizeof peer;
     if (!zookeeper_get_connected_host(handle, (struct sockaddr *)&peer, &size) || !name_of(&peer, name))
@@ -53,7 +50,7 @@ static void peer_of(zhandle_t *handle, char name[NAME_SIZE]) {
 struct socket {
     int number, held;
     ino_t inode;
-    char peer[NAME_SIZE];
+    char peer[PDK__SOCKETS_NAME];
 };
 
 static bool look_at(int number, struct socket *out, bool *all) {
@@ -96,7 +93,7 @@ static bool each_socket(void (*visit)(const struct socket *socket, void *user), 
 /* ---- connected */
 
 struct connected {
-    char **servers, peer[NAME_SIZE];
+    char **servers, peer[PDK__SOCKETS_NAME];
     GArray *fresh; /* inodes of new sockets to the peer */
 };
 
@@ -125,7 +122,7 @@ static gboolean is_over(gpointer inode, gpointer value, gpointer handle) {
 
 void pdk__sockets_connected(zhandle_t *handle, const char *servers) {
     struct connected c = {.servers = g_strsplit(servers, ",", -1), .fresh = g_array_new(FALSE, FALSE, sizeof(ino_t))};
-    peer_of(handle, c.peer);
+    pdk__sockets_peer(handle, c.peer);
     pthread_mutex_lock(&lock);
     if (!claims)
         claims = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -145,7 +142,7 @@ void pdk__sockets_connected(zhandle_t *handle, const char *servers) {
 /* ---- leaving */
 
 struct leaving {
-    char **servers, peer[NAME_SIZE];
+    char **servers, peer[PDK__SOCKETS_NAME];
     const zhandle_t *handle;
     int64_t patience_ms;
     unsigned shut, left_alone; /* of those to the servers */
@@ -196,7 +193,7 @@ static bool has_choice(char *const *servers) {
 enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers) {
     struct leaving l = {.servers = g_strsplit(servers, ",", -1), .handle = handle};
     if (has_choice(l.servers))
-        peer_of(handle, l.peer);
+        pdk__sockets_peer(handle, l.peer);
     return part(&l);
 }
 
@@ -205,7 +202,7 @@ enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers) 
  * A socket that waits to be accepted has no peer yet for getpeername. The kernel's table of sockets has it, with the inode. */
 
 /* The address of the table: each word of 32 bits in the order of the machine. */
-static bool read_peer(const char *text, char name[NAME_SIZE]) {
+static bool read_peer(const char *text, char name[PDK__SOCKETS_NAME]) {
     const char *colon = strchr(text, ':');
     struct sockaddr_storage peer = {.ss_family = AF_INET};
     struct sockaddr_in *in = (struct sockaddr_in *)&peer;
@@ -245,7 +242,7 @@ static bool is_server(char *const *servers, const char *name) {
 
 /* A line of the table. Almost none waits to be accepted, and there may be tens of thousands. */
 static void note_dialling(const char *line, char *const *servers, GHashTable *inodes) {
-    char remote[48], name[NAME_SIZE];
+    char remote[48], name[PDK__SOCKETS_NAME];
     unsigned state;
     unsigned long inode;
     const char *second = strchr(line, ':'), *third = second ? strchr(second + 1, ':') : NULL;

@@ -14,9 +14,16 @@
 
 #include "zk/calls.h"
 
+#include <net/if.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <zookeeper/zookeeper.h>
+
+enum { PDK__SOCKETS_NAME = INET6_ADDRSTRLEN + IF_NAMESIZE + 8 };
+
+/* Of the handle's connection, "address:port"; "" without one. */
+void pdk__sockets_peer(zhandle_t *handle, char name[PDK__SOCKETS_NAME]);
 
 /* servers is the numeric list that the handle was given, for all of these. */
 

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from bench import PADDOCK, Case, wait_for
+from bench import PADDOCK, SLACK, Case, alive, wait_for
 
 
 class Hold(Case):
@@ -114,6 +114,50 @@ class Hold(Case):
             while heard[-1] == "WATCHDOG=1":
                 heard.append(listener.recv(1000).decode())
             self.assertEqual(heard[-1], "STOPPING=1")
+
+    def test_killed(self):
+        """kill -9: the reader sees the end at once. The lock lasts until the reader has closed its end, too, or the session expires."""
+        for also in ([], ["--stdin"]):
+            process, reader = self.begin("--session-timeout", 20, *also, stdin=subprocess.PIPE)
+            process.kill()
+            process.wait()
+            self.assertEqual(reader.read(), "")
+            time.sleep(0.5)
+            self.assertEqual(len(self.nodes()), 1)
+            if also:
+                process.stdin.close()
+            else:
+                reader.close()
+            process.stdin = None if also else process.stdin
+            wait_for("no node", lambda: not self.nodes(), 8 * SLACK)
+
+    def test_killed_with_its_script(self):
+        script = f'exec {{lock}}< <(exec "$0" hold --ready-fd 1 --session-timeout 20 {self.path}); read -r sequencer <&"$lock"; echo $! $sequencer; sleep 60'
+        process = subprocess.Popen(["bash", "-c", script, PADDOCK], env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(self.end, process)
+        self.assertRegex(process.stdout.readline(), r"^\d+ pdk1 ")
+        os.killpg(process.pid, signal.SIGKILL)
+        self.assertEqual(process.stdout.read(), "")
+        wait_for("no node", lambda: not self.nodes(), 8 * SLACK)
+
+    def test_killed_without_a_reader(self):
+        """Nobody can tell when the work under it is over: the session expires."""
+        process = self.start("hold", "--session-timeout", 2, self.path)
+        wait_for("it", self.nodes)
+        process.kill()
+        time.sleep(0.5)
+        self.assertEqual(len(self.nodes()), 1)
+        wait_for("no node", lambda: not self.nodes())
+
+    def test_a_daemon_that_outlives_the_lock(self):
+        """As flock -o: started under the lock, which goes while it runs on."""
+        daemon = f"setsid sh -c 'echo $$ > {self.file('daemon')}; exec sleep 60' > /dev/null 2>&1 < /dev/null {{lock}}<&- &"
+        script = f'exec {{lock}}< <(exec "$0" hold --ready-fd 1 {self.path}); read -r sequencer <&"$lock" || exit; {daemon} ' \
+                 f'while [ ! -s {self.file("daemon")} ]; do sleep 0.01; done; exec {{lock}}<&-; exec "$0" run -w 10 {self.path} -- true'
+        subprocess.run(["bash", "-c", script, PADDOCK], env=self.environment, capture_output=True, timeout=30, check=True)
+        self.assertTrue(alive(self.number("daemon")))
+        os.kill(self.number("daemon"), signal.SIGKILL)
+        self.assert_no_node()
 
     def test_usage(self):
         for arguments in ([], [self.path, "more"], ["--on-ask=term", self.path, "/other"], ["relative"], [self.path, "--ready-fd", "77"], [self.path, "--notify"]):

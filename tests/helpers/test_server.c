@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,24 @@ START_TEST(a_paused_child_does_nothing) {
     ts_kill(pid); /* a paused one too */
     ck_assert(!ts_alive(pid));
     ck_assert(!ts_pause(pid));
+    close(out);
+}
+END_TEST
+
+START_TEST(nobody_else_gets_a_signal) {
+    const char *const argv[] = {"sh", "-c", "sleep 60 & echo $!; read wait", NULL};
+    char text[32] = "";
+    int out = -1;
+    const pid_t parent = ts_spawn(argv, &out);
+
+    ck_assert(ts_fd_readable(out, 5000));
+    ck_assert_int_gt(read(out, text, sizeof text - 1), 0);
+    const pid_t other = atoi(text); /* lives, and is no child of ours: as a child's number that was given away */
+    ts_kill(other);
+    ck_assert(!ts_pause(other));
+    ck_assert(ts_alive(other));
+    ck_assert_int_eq(kill(other, SIGKILL), 0);
+    ts_kill(parent);
     close(out);
 }
 END_TEST
@@ -386,6 +405,7 @@ static Suite *make_suite(void) {
     tcase_add_test(processes, a_child_is_spawned_and_waited_for);
     tcase_add_test(processes, a_missing_program_exits_with_127);
     tcase_add_test(processes, a_paused_child_does_nothing);
+    tcase_add_test(processes, nobody_else_gets_a_signal);
     tcase_add_test(processes, a_child_inherits_no_descriptors);
     tcase_add_test(processes, waiting_ends_in_time);
     suite_add_tcase(suite, processes);

@@ -9,8 +9,10 @@
 
 #include "ts_bench.h"
 #include "ts_check.h"
+#include "ts_expire.h"
 #include "ts_fork.h"
 #include "ts_support.h"
+#include "ts_wire.h"
 
 enum { SESSION_MS = 3000 };
 
@@ -133,6 +135,11 @@ START_TEST(a_lost_connection_takes_nothing_away) {
     ts_proxy_set_mode(client->proxy, TS_CUT);
     ck_assert(ts_wait_event(client, PDK_SESSION_SUSPENDED, 1, ts_patience(6000)));
     pdk_borrow *b = borrow(client, NULL);
+    int64_t id = 0;
+    unsigned char password[16];
+    char servers[200];
+    ck_assert_int_eq(pdk_session_secret(client->session, &id, password, servers, sizeof servers), PDK_OK);
+    ck_assert_int_eq(id, pdk_session_id(client->session));
     ts_proxy_heal(client->proxy);
     ck_assert(ts_wait_event(client, PDK_SESSION_RESTORED, 1, ts_patience(6000)));
     ck_assert(pdk_borrow_is_current(b));
@@ -279,6 +286,66 @@ START_TEST(a_child_has_no_handle) {
 }
 END_TEST
 
+/* ---- the secret of the session */
+
+static bool is_lost(void *hold) { return !pdk_hold_valid(hold); }
+
+START_TEST(the_secret_ends_the_session_and_no_other_one) {
+    ts_client *client = ts_bench_client(SESSION_MS);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(client, ts_fresh_path()), 5000);
+    ts_session_key key = {.timeout_ms = SESSION_MS}, wrong, next = key;
+    unsigned char password[16];
+    char servers[200], small[200];
+
+    ck_assert_uint_eq(sizeof key.password, sizeof password);
+    ck_assert_int_eq(pdk_session_secret(client->session, &key.id, password, servers, sizeof servers), PDK_OK);
+    memcpy(key.password, password, sizeof password);
+    ck_assert_int_eq(key.id, pdk_session_id(client->session));
+    ck_assert_msg(strncmp(servers, "127.0.0.", 8) == 0 && strchr(servers, ','), "%s", servers); /* the peer, and all */
+    const size_t first = (size_t)(strchr(servers, ',') - servers);
+    ck_assert_int_eq(pdk_session_secret(client->session, &next.id, password, small, first + 4), PDK_OK);
+    ck_assert_msg(strlen(small) == first && strncmp(small, servers, first) == 0, "%s", small); /* none is cut in two */
+    ck_assert_int_eq(pdk_session_secret(client->session, &next.id, password, small, 4), PDK_OK);
+    ck_assert_str_eq(small, "");
+    wrong = key;
+    wrong.password[0] ^= 1;
+    ck_assert_int_eq(ts_expire_session(ts_bench_server(), &wrong), PDK__TEST_EXPIRED);
+    ck_assert(pdk_hold_valid(hold));
+    /* The client comes back as soon as it is thrown out: it has to be the slower one. */
+    ts_proxy_set_mode(client->proxy, TS_BLACKHOLE);
+    ck_assert_int_eq(ts_expire_session(ts_bench_server(), &key), 0);
+    ts_proxy_set_mode(client->proxy, TS_PASS);
+    ck_assert(ts_wait_until(is_lost, hold, ts_patience(6000)));
+    ck_assert(ts_wait_event(client, PDK_SESSION_REOPENED, 1, ts_patience(6000)));
+    ck_assert_int_eq(pdk_session_secret(client->session, &next.id, password, servers, sizeof servers), PDK_OK);
+    ck_assert_int_ne(next.id, key.id);
+    ck_assert_int_ne(memcmp(password, key.password, sizeof password), 0);
+    (void)pdk_hold_release(hold);
+}
+END_TEST
+
+START_TEST(when_there_is_no_secret) {
+    int64_t id = 7;
+    unsigned char password[16];
+    char servers[64];
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *nowhere = NULL;
+    ts_client *client = ts_bench_client(SESSION_MS);
+    ck_assert_int_eq(pdk_session_secret(NULL, &id, password, servers, sizeof servers), PDK_INVALID);
+    ck_assert_int_eq(pdk_session_secret(client->session, NULL, password, servers, sizeof servers), PDK_INVALID);
+    ck_assert_int_eq(pdk_session_secret(client->session, &id, NULL, servers, sizeof servers), PDK_INVALID);
+    ck_assert_int_eq(pdk_session_secret(client->session, &id, password, NULL, sizeof servers), PDK_INVALID);
+    ck_assert_int_eq(pdk_session_secret(client->session, &id, password, servers, 0), PDK_INVALID);
+    options.open_in_background = 1;
+    ck_assert_int_eq(pdk_session_open("127.0.0.1:1", &options, &nowhere), PDK_OK);
+    ck_assert_int_eq(pdk_session_secret(nowhere, &id, password, servers, sizeof servers), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_session_close(nowhere, ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(pdk_session_secret(nowhere, &id, password, servers, sizeof servers), PDK_CLOSED);
+    pdk_session_unref(nowhere);
+    ck_assert_int_eq(id, 7);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("borrow");
     TCase *use = ts_bench_case(suite, "use");
@@ -291,5 +358,8 @@ int main(void) {
     tcase_add_test(end, a_close_waits_for_the_return_of_an_expired_handle);
     tcase_add_test(end, what_cannot_be_borrowed);
     tcase_add_test(end, a_child_has_no_handle);
+    TCase *secret = ts_bench_case(suite, "secret");
+    tcase_add_test(secret, the_secret_ends_the_session_and_no_other_one);
+    tcase_add_test(secret, when_there_is_no_secret);
     return ts_run_suite(suite);
 }

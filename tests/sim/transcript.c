@@ -367,7 +367,8 @@ struct transcript *transcript_new(struct deployment *d, FILE *out) {
                                                tapped_leave,
                                                tapped_hurry,
                                                sim_client_calls.servers,
-                                               sim_client_calls.native};
+                                               sim_client_calls.native,
+                                               sim_client_calls.secret};
     transcript->platform = sim_platform;
     transcript->platform.zk = &transcript->calls;
     taps_count = 0;

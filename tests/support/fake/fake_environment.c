@@ -2,6 +2,7 @@
 #include "fake_environment.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +95,14 @@ static bool take_servers(pdk__zk *zk, const char *servers) {
 
 static void *native(pdk__zk *zk) { return zk; }
 
-const struct pdk__zk_calls ts_fake_calls = {open_handle, submit, close_handle, dial,
-                                            leave,       hurry,  take_servers, native};
+static void secret(pdk__zk *zk, unsigned char password[PDK__ZK_PASSWORD], char *servers, size_t size) {
+    (void)zk;
+    memset(password, 's', PDK__ZK_PASSWORD);
+    (void)snprintf(servers, size, "10.0.0.1:2181");
+}
+
+const struct pdk__zk_calls ts_fake_calls = {open_handle, submit,       close_handle, dial,  leave,
+                                            hurry,       take_servers, native,       secret};
 
 void ts_fake_environment_cut(struct ts_fake_environment *environment, int32_t session) {
     struct ts_fake_handle *h = environment->handles[session];
