@@ -39,7 +39,7 @@ enum { SLOWER = 1 };
 #endif
 
 /* A frame that is too long is no memory that is too much. And a crash must be told from an exit. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1:exitcode=99"; }
 
 struct outcome {
