@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { WRITES = 5, WRITE_MS = 10000, SLOW_PART = 30, AGAIN_MS = 200, OLDEST_MAJOR = 3, OLDEST_MINOR = 5 };
+/* As server_tick_ms. What is not within is no tickTime. */
+enum { TICK_MS_MOST = 600000, VERSION_MOST = 32 };
 
 /* No client's node, so the answer is LOST. It comes behind a quorum write that changes nothing. */
 static const char nobody[] =
@@ -19,9 +21,9 @@ static void judge_version(cmd_doctor *d, const cmd_server *s) {
     char *end = NULL;
     if (!s->version)
         return;
-    major = (int)strtol(s->version, &end, 10);
+    major = (int)CLAMP(strtol(s->version, &end, 10), 0, INT32_MAX);
     if (*end == '.')
-        minor = (int)strtol(end + 1, NULL, 10);
+        minor = (int)CLAMP(strtol(end + 1, NULL, 10), 0, INT32_MAX);
     if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
         cmd_doctor_find(d, "version", s->address,
                         g_strdup_printf("it is ZooKeeper %s, which has no containers", s->version),
@@ -32,6 +34,13 @@ static void too_many(cmd_doctor *d, const cmd_server *s) {
     cmd_doctor_find(d, "connections", s->address,
                     g_strdup("it takes connections from here, and ends them without a word"),
                     "look at its log: this machine has maxClientCnxns connections to it already, or all have maxCnxns");
+}
+
+/* 0: it says none. */
+static int32_t tick_of(const char *conf) {
+    g_autofree char *tick = cmd_line_of(conf, "tickTime=");
+    gint64 ms = tick ? g_ascii_strtoll(tick, NULL, 10) : 0;
+    return ms > 0 && ms <= TICK_MS_MOST ? (int32_t)ms : 0;
 }
 
 /* What it says without a session. Only srvr is allowed by default. */
@@ -53,12 +62,11 @@ static void ask_words(cmd_doctor *d, cmd_server *s) {
     g_autofree char *version = cmd_line_of(answer, "Zookeeper version:");
     s->mode = cmd_line_of(answer, "Mode:");
     if (version)
-        s->version = g_strndup(version, strcspn(version, "-, "));
+        s->version = g_strndup(version, MIN(strcspn(version, "-, "), VERSION_MOST));
     judge_version(d, s);
     g_autofree char *conf =
         version ? cmd_four_letters(s->address, "conf", d->settings->connect_timeout_ms, &other) : NULL;
-    g_autofree char *tick = conf ? cmd_line_of(conf, "tickTime=") : NULL;
-    s->tick_ms = tick ? (int32_t)CLAMP(g_ascii_strtoll(tick, NULL, 10), 0, INT32_MAX) : 0;
+    s->tick_ms = conf ? tick_of(conf) : 0;
 }
 
 /* The session timeout that it gives to somebody who asks for this one; 0: none. The wire stays open. A server that serves and hangs

@@ -5,6 +5,8 @@
 #include <string.h>
 
 enum { AHEAD = 100 }; /* questions that are in flight */
+/* The longest path that is looked at: a server could go deeper and deeper. */
+enum { PATH_MOST = 2048 };
 
 int cmd_walk_check_path(const char *verb, const char *path) {
     size_t length = strlen(path);
@@ -47,7 +49,7 @@ static void descend(cmd_walk *walk, guint index, const GPtrArray *names, guint d
             continue;
         if (place->depth >= depth && !leases && !locks)
             continue;
-        if (walk->places->len >= CMD_WALK_MOST) {
+        if (walk->places->len >= CMD_WALK_MOST || strlen(place->path) + 1 + strlen(name) > PATH_MOST) {
             walk->complete = false;
             return;
         }

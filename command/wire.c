@@ -9,7 +9,11 @@
 
 /* Requests, and what they are called on the wire. */
 enum { GET_DATA = 4, GET_ACL = 6, GET_CHILDREN2 = 12, AUTH = 100, CLOSE = -11, AUTH_XID = -4, AUTH_FAILED = -115 };
-enum { ANSWER_MOST = 64 << 20, TEXT_MOST = 1024, PASSWORD = 16 };
+enum { ANSWER_MOST = 64 << 20, TEXT_MOST = 1024, NAME_MOST = 1 << 20, PASSWORD = 16 };
+/* No server gives more to a session. */
+enum { SESSION_MS_MOST = 24 * 3600 * 1000 };
+/* 9999-12-31: differences of such times stay far from the ends of 64 bits. */
+#define TIME_MS_MOST G_GINT64_CONSTANT(253402300799999)
 
 /* ---- out: numbers are big-endian, texts have their length before them */
 
@@ -34,43 +38,79 @@ static void put_bool(GByteArray *out, bool value) { g_byte_array_append(out, (co
 
 static bool has(const cmd_wire *w, gsize size) { return w->in->len - w->at >= size; }
 
+/* Zeros, where there is not so much. */
+static void take(cmd_wire *w, void *bytes, gsize size) {
+    memset(bytes, 0, size);
+    w->bad = w->bad || !has(w, size);
+    if (!w->bad)
+        memcpy(bytes, w->in->data + w->at, size);
+    w->at = MIN(w->at + size, w->in->len);
+}
+
 static int32_t take_int(cmd_wire *w) {
-    uint32_t bytes = 0;
-    if (has(w, sizeof bytes))
-        memcpy(&bytes, w->in->data + w->at, sizeof bytes);
-    w->at = MIN(w->at + sizeof bytes, w->in->len);
+    uint32_t bytes;
+    take(w, &bytes, sizeof bytes);
     return (int32_t)GUINT32_FROM_BE(bytes);
 }
 
 static int64_t take_long(cmd_wire *w) {
-    uint64_t bytes = 0;
-    if (has(w, sizeof bytes))
-        memcpy(&bytes, w->in->data + w->at, sizeof bytes);
-    w->at = MIN(w->at + sizeof bytes, w->in->len);
+    uint64_t bytes;
+    take(w, &bytes, sizeof bytes);
     return (int64_t)GUINT64_FROM_BE(bytes);
 }
 
-/* A text of at most `most` bytes; what is beyond is left out. g_free it. */
+/* A text of at most `most` bytes; what is beyond is left out. g_free it. Data that are NULL have the length -1. */
 static char *take_text(cmd_wire *w, gsize most) {
     int32_t size = take_int(w);
-    gsize length = size > 0 ? MIN((gsize)size, w->in->len - w->at) : 0;
+    gsize length = size > 0 ? (gsize)size : 0;
+    w->bad = w->bad || size < -1 || !has(w, length);
+    if (w->bad)
+        return g_strdup("");
     char *text = g_strndup((const char *)w->in->data + w->at, MIN(length, most));
     w->at += length;
     return text;
 }
 
+/* How many of something, each of which takes four bytes at least. */
+static int32_t take_count(cmd_wire *w) {
+    int32_t count = take_int(w);
+    w->bad = w->bad || count < 0 || !has(w, (gsize)count * 4);
+    return w->bad ? 0 : count;
+}
+
+static char *take_name(cmd_wire *w) {
+    char *name = take_text(w, NAME_MOST);
+    w->bad = w->bad || !*name || strlen(name) >= NAME_MOST || strchr(name, '/') || strcmp(name, ".") == 0 ||
+             strcmp(name, "..") == 0;
+    return name;
+}
+
+static int64_t take_time(cmd_wire *w) {
+    int64_t ms = take_long(w);
+    w->bad = w->bad || ms < 0 || ms > TIME_MS_MOST;
+    return w->bad ? 0 : ms;
+}
+
+/* A token_base has room above it. */
+static int64_t take_zxid(cmd_wire *w) {
+    int64_t zxid = take_long(w);
+    w->bad = w->bad || zxid < -1 || zxid >= G_GINT64_CONSTANT(1) << 62; /* -1: the root's pzxid, until it has a child */
+    return w->bad ? 0 : zxid;
+}
+
 static void take_stat(cmd_wire *w, cmd_stat *stat) {
-    stat->czxid = take_long(w);
-    stat->mzxid = take_long(w);
-    stat->ctime_ms = take_long(w);
-    stat->mtime_ms = take_long(w);
+    stat->czxid = take_zxid(w);
+    stat->mzxid = take_zxid(w);
+    stat->ctime_ms = take_time(w);
+    stat->mtime_ms = take_time(w);
     stat->version = take_int(w);
     stat->cversion = take_int(w);
     stat->aversion = take_int(w);
     stat->owner = take_long(w);
     stat->length = take_int(w);
     stat->children = take_int(w);
-    stat->pzxid = take_long(w);
+    stat->pzxid = take_zxid(w);
+    w->bad = w->bad || stat->length < 0 || stat->children < 0;
 }
 
 /* ---- the socket */
@@ -130,6 +170,8 @@ static int receive(cmd_wire *w, guint8 *bytes, gsize size, int64_t deadline) {
     return CMD_WIRE_OK;
 }
 
+static int fail_as_bad(cmd_wire *w) { return fail(w, "this is no answer of a ZooKeeper"); }
+
 /* One packet, into w->in. */
 static int receive_packet(cmd_wire *w, int64_t timeout_ms) {
     int64_t deadline = cmd_now_ms() + timeout_ms;
@@ -138,9 +180,10 @@ static int receive_packet(cmd_wire *w, int64_t timeout_ms) {
         return CMD_WIRE_BROKEN;
     uint32_t size = GUINT32_FROM_BE(head);
     if (size > ANSWER_MOST)
-        return fail(w, "this is no answer of a ZooKeeper");
+        return fail_as_bad(w);
     g_byte_array_set_size(w->in, size);
     w->at = 0;
+    w->bad = false;
     return receive(w, w->in->data, size, deadline);
 }
 
@@ -165,6 +208,8 @@ static int answer(cmd_wire *w, int32_t xid) {
     int32_t got = take_int(w);
     (void)take_long(w);
     int code = take_int(w);
+    if (w->bad)
+        return fail_as_bad(w);
     if (got != xid)
         return fail(w, "the server answers another question");
     if (code) {
@@ -201,7 +246,8 @@ static int handshake(cmd_wire *w, int32_t session_ms, int64_t timeout_ms) {
     (void)take_int(w);
     w->timeout_ms = take_int(w);
     w->session = take_long(w);
-    return w->timeout_ms > 0 && w->session ? CMD_WIRE_OK : fail(w, "the server gives no session");
+    bool given = !w->bad && w->timeout_ms > 0 && w->timeout_ms <= SESSION_MS_MOST && w->session;
+    return given ? CMD_WIRE_OK : fail(w, "the server gives no session");
 }
 
 static int authenticate(cmd_wire *w, const char *digest) {
@@ -311,11 +357,10 @@ int cmd_wire_children(cmd_wire *w, GPtrArray **names, cmd_stat *stat) {
     int code = answer(w, ++w->answered);
     if (code)
         return code;
-    int32_t count = take_int(w);
-    for (int32_t i = 0; i < count && has(w, sizeof(int32_t)); i++)
-        g_ptr_array_add(*names, take_text(w, G_MAXINT32));
+    for (int32_t left = take_count(w); left > 0 && !w->bad; left--)
+        g_ptr_array_add(*names, take_name(w));
     take_stat(w, stat);
-    return CMD_WIRE_OK;
+    return w->bad ? fail_as_bad(w) : CMD_WIRE_OK;
 }
 
 int cmd_wire_data(cmd_wire *w, char **text, cmd_stat *stat) {
@@ -325,7 +370,7 @@ int cmd_wire_data(cmd_wire *w, char **text, cmd_stat *stat) {
         return code;
     *text = take_text(w, TEXT_MOST);
     take_stat(w, stat);
-    return CMD_WIRE_OK;
+    return w->bad ? fail_as_bad(w) : CMD_WIRE_OK;
 }
 
 int cmd_wire_acl(cmd_wire *w, void (*each)(int32_t permissions, const char *scheme, const char *id, void *user),
@@ -333,12 +378,12 @@ int cmd_wire_acl(cmd_wire *w, void (*each)(int32_t permissions, const char *sche
     int code = answer(w, ++w->answered);
     if (code)
         return code;
-    int32_t count = take_int(w);
-    for (int32_t i = 0; i < count && has(w, sizeof(int32_t)); i++) {
+    for (int32_t left = take_count(w); left > 0 && !w->bad; left--) {
         int32_t permissions = take_int(w);
         g_autofree char *scheme = take_text(w, TEXT_MOST), *id = take_text(w, TEXT_MOST);
-        each(permissions, scheme, id, user);
+        if (!w->bad)
+            each(permissions, scheme, id, user);
     }
     take_stat(w, stat);
-    return CMD_WIRE_OK;
+    return w->bad ? fail_as_bad(w) : CMD_WIRE_OK;
 }

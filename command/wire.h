@@ -4,7 +4,8 @@
  *
  *     cmd_servers_parse ──► cmd_wire_open ──► ask … answer … ──► cmd_wire_close
  *
- * Questions may be asked ahead: a server answers them in order. Every call that fails leaves its words in wire->error.
+ * Questions may be asked ahead: a server answers them in order. Every call that fails leaves its words in wire->error. What is not
+ * well-formed in an answer breaks the wire: so all that comes out of it has its bounds.
  */
 #ifndef CMD_WIRE_H
 #define CMD_WIRE_H
@@ -46,6 +47,7 @@ typedef struct {
     GByteArray *in, *out;
     gsize at;     /* in `in`: what is read next */
     bool hung_up; /* the server ended the connection */
+    bool bad; /* something in `in` is not what an answer has there */
     char *error;
 } cmd_wire;
 

@@ -1,6 +1,7 @@
 #include "record.h"
 
 #include "base/text.h"
+#include "core/pace.h"
 #include "session/blocking.h"
 #include "session/protect.h"
 #include "session/query.h"
@@ -183,6 +184,7 @@ static pdk_status look(struct step *step) {
 
 static pdk_status change(struct pdk__record_call *c) {
     pdk_session *s = c->hold->s;
+    struct pdk__pace pace = {0};
     for (;;) {
         struct step step = {.c = c};
         pdk_status status = PDK_UNAVAILABLE;
@@ -197,8 +199,9 @@ static pdk_status change(struct pdk__record_call *c) {
         if (pdk__now(s) >= c->deadline)
             return pdk__fail(status, "%s: %s: not confirmed within timeout_ms; it may have been executed", c->name,
                              c->path);
-        if (!step.soon)
-            pdk__wait(s, &s->on_link, MIN(c->deadline, pdk__now(s) + AGAIN_NS));
+        int64_t pause = step.soon ? pdk__pace_next(&pace, &pdk__pace_repeats, pdk__now(s)) : AGAIN_NS;
+        if (pause > 0)
+            pdk__wait(s, &s->on_link, MIN(c->deadline, pdk__now(s) + pause));
     }
 }
 

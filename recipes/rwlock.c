@@ -39,9 +39,9 @@ pdk_status pdk_rwlock_options_init(pdk_rwlock_options *options, size_t size) {
 
 static struct pdk__queue_kind kind_of(int32_t naming, bool shared) {
     return (struct pdk__queue_kind){
-        .entry = {pdk__recipe_profile(naming),
-                  shared ? PDK__LABEL_READ : PDK__LABEL_WRITE,
-                  {pdk__blocks_unless_shared, 0}},
+        .entry = {.profile = pdk__recipe_profile(naming),
+                  .label = shared ? PDK__LABEL_READ : PDK__LABEL_WRITE,
+                  .rule = {pdk__blocks_unless_shared, 0}},
         .recipe = shared ? "rwlock_read" : "rwlock_write",
         .mode = shared ? "shared" : "exclusive",
         .shared = shared,

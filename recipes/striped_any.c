@@ -154,7 +154,8 @@ struct pdk__queue *pdk__any_queue(pdk_session *session, const char *path, int32_
     char *front = g_strconcat(path, "/any", NULL);
     struct pdk__queue *queue = pdk__queue_new(session, front, &kind, handovers);
     struct any *any = g_new0(struct any, 1);
-    *any = (struct any){.owner = {moved, never_waits, true, NULL}, .queue = queue, .stripes = stripes};
+    *any = (struct any){
+        .owner = {.moved = moved, .never_waits = never_waits, .looks = true}, .queue = queue, .stripes = stripes};
     any->dirs = g_new0(char *, (gsize)stripes);
     any->entries = g_new0(struct pdk__entry *, (gsize)stripes);
     for (int32_t i = 0; i < stripes; i++) {

@@ -108,7 +108,10 @@ typedef enum pdk_log_level {
  *   user  on_log_user
  *
  * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At
- * most 1000 lines wait. A line of the ZooKeeper client library goes to every session.
+ * most 1000 lines wait. Of lines that are alike, a hundred are logged at once and then one a second,
+ * which says how many were left out. Of lines of PDK_LOG_DEBUG none is left out. A line of the
+ * ZooKeeper client library goes to every session: an error that it repeats within a second is
+ * PDK_LOG_DEBUG.
  *
  * Last call: lines can follow PDK_SESSION_CLOSED. So user can be freed when pdk_session_close has
  * returned PDK_OK outside of any callback, and not before; or in on_log_user_free. For a

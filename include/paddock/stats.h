@@ -136,11 +136,15 @@ typedef struct pdk_stats {
     /* The longest time between the moment when a callback was due and its beginning, or now if it has not
      * begun. An extreme. */
     uint64_t callback_delay_us;
-    /* Lines of the log that were not passed to on_log, since it was too slow. */
+    /* Lines of the log that were not passed to on_log, since it was too slow, or many were alike. */
     uint64_t log_lines_dropped;
 
     /* Holds that were lost as PDK_REASON_OVERDUE. */
     uint64_t lost_overdue;
+
+    /* Answers, events and handshakes of servers that were not well-formed. Nothing came of them; the log has one
+     * line a second at most. Not 0: something is no ZooKeeper, or changes what ZooKeeper says. */
+    uint64_t answers_malformed;
 } pdk_stats;
 
 /* An empty pdk_stats of this version. */

@@ -159,7 +159,7 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
         pdk__stats_waited(s, claim->queue->figures, hold->since - claim->since);
         pdk__probe_grant(claim->queue->dir, hold->token, hold->handover, hold->since - claim->since);
     } else {
-        pdk__probe_refuse(claim->queue->dir, claim->number, status);
+        pdk__probe_refuse(claim->queue->dir, claim->number, (int32_t)status);
     }
     pdk__log(s, PDK_LOG_DEBUG, "%s: claim %" G_GUINT64_FORMAT " is decided: %s", claim->queue->dir, claim->number,
              pdk_status_name(status));

@@ -110,7 +110,7 @@ static void end(struct pdk_hold *hold, bool kept, int64_t now) {
     if (hold->reason == PDK_REASON_NONE)
         pdk__probe_release(hold->queue->dir, hold->token, now - hold->since);
     else
-        pdk__probe_lost(hold->queue->dir, hold->token, hold->reason, now - hold->since);
+        pdk__probe_lost(hold->queue->dir, hold->token, (int32_t)hold->reason, now - hold->since);
     pdk__alarm_off(&hold->limit);
     pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* The pause after a request that was not sent, or that the server asked to repeat later. */
+/* The pause after a request that was not sent. */
 #define RETRY_NS (20 * PDK__MS)
 /* The longest time between two lists of the queue, behind a node that may not be read. */
 #define POLL_NS_MAX (1000 * PDK__MS)
@@ -428,23 +428,52 @@ static void on_retry(pdk_session *s, void *user) {
         [PDK__DO_WATCH] = PDK__WATCHED,  [PDK__DO_PROVE] = PDK__PROVED,   [PDK__DO_STAT] = PDK__STATTED,
         [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,   [PDK__DO_LOOK] = PDK__LISTED,
     };
-    (void)s;
     enum pdk__command command = entry->c.doing;
+    bool paced = entry->paced;
+    entry->paced = false;
+    if (paced && s->link == PDK__LINK_CONNECTED && send_command(entry, command))
+        return;
     struct pdk__event event = {.type = answers[command], .result = entry->unsent};
     entry->unsent = PDK__NOT_NOW;
+    entry->waits_to_send = command != PDK__DO_PAUSE;
     pdk__entry_ref(entry);
     pdk__entry_step(entry, &event);
     if (command == PDK__DO_ENTER || command == PDK__DO_PROVE) {
         event.type = PDK__LISTED;
         pdk__entry_step(entry, &event);
     }
+    entry->waits_to_send = false;
     pdk__entry_unref(entry);
+}
+
+/* A node that no list ever shows is not made as fast as a server answers, nor is a directory that is there and is not. */
+static struct pdk__pace *pace_of(struct pdk__entry *entry, enum pdk__command command,
+                                 const struct pdk__pace_kind **kind) {
+    bool creates = command == PDK__DO_ENTER || command == PDK__DO_MKDIR;
+    *kind = command == PDK__DO_PAUSE ? &pdk__pace_pauses : creates ? &pdk__pace_repeats : &pdk__pace_steps;
+    return command == PDK__DO_PAUSE   ? &entry->pauses
+           : command == PDK__DO_ENTER ? &entry->creates
+           : command == PDK__DO_MKDIR ? &entry->mkdirs
+                                      : &entry->steps;
 }
 
 void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command) {
     pdk__assert_locked(entry->s);
-    if (!send_command(entry, command))
-        pdk__alarm_set(entry->s, &entry->retry, pdk__now(entry->s) + RETRY_NS);
+    const struct pdk__pace_kind *kind;
+    struct pdk__pace *pace = pace_of(entry, command, &kind), before = *pace;
+    int64_t now = pdk__now(entry->s), pause = 0;
+    if (command == PDK__DO_NOTHING)
+        return;
+    if (command != PDK__DO_PAUSE || !entry->waits_to_send)
+        pause = pdk__pace_next(pace, kind, now);
+    entry->paced = pause > 0 && command != PDK__DO_PAUSE;
+    if (pause == 0 && send_command(entry, command))
+        return;
+    if (pause == 0) { /* no server makes us repeat what we could not send */
+        *pace = before;
+        pause = RETRY_NS;
+    }
+    pdk__alarm_set(entry->s, &entry->retry, now + pause);
 }
 
 void pdk__commands_init(struct pdk__entry *entry) {

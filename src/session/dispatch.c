@@ -321,13 +321,52 @@ void pdk__log_text(pdk_session *s, int level, const char *text) {
         n.drop(n.user);
 }
 
+/* NULL: the table is full, so this one is always logged. */
+static struct pdk__log_alike *alike(struct pdk__outbox *o, const char *format) {
+    for (int i = 0; i < PDK__LOG_FORMATS; i++) {
+        struct pdk__log_alike *a = &o->log_alike[i];
+        if (!a->format)
+            a->format = format;
+        if (a->format == format)
+            return a;
+    }
+    return NULL;
+}
+
+/* One more line of the format. false: it is left out. *left_out: how many were, before it. */
+static bool is_logged(pdk_session *s, const char *format, unsigned *left_out) {
+    struct pdk__outbox *o = &s->outbox;
+    int64_t second = 1000 * PDK__MS, now = pdk__now(s);
+    bool logged = true;
+    pthread_mutex_lock(&o->lock);
+    struct pdk__log_alike *a = alike(o, format);
+    if (a) {
+        int64_t leaked = (now - a->since) / second;
+        a->level = leaked < a->level ? a->level - (unsigned)leaked : 0;
+        a->since = a->level > 0 ? a->since + leaked * second : now;
+        logged = a->level < PDK__LOG_ALIKE_MAX;
+        a->level += logged;
+        a->left_out += !logged;
+        *left_out = a->left_out;
+        if (logged)
+            a->left_out = 0;
+        o->log_dropped_ever += !logged;
+    }
+    pthread_mutex_unlock(&o->lock);
+    return logged;
+}
+
 void pdk__log(pdk_session *s, int level, const char *format, ...) {
+    unsigned left_out = 0;
     if (!s->outbox.on_log || level > s->outbox.log_level)
+        return;
+    if (level < PDK_LOG_DEBUG && !is_logged(s, format, &left_out))
         return;
     va_list arguments;
     va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    pdk__log_text(s, level, text);
-    g_free(text);
+    g_autofree char *whole =
+        left_out > 0 ? g_strdup_printf("%s (%u lines like it were left out)", text, left_out) : NULL;
+    pdk__log_text(s, level, whole ? whole : text);
 }

@@ -15,6 +15,16 @@
  * callback that is running. */
 enum pdk__due { PDK__DUE_LOSS, PDK__DUE_CALLBACK, PDK__DUE_LINE, PDK__DUE_KINDS };
 
+/* Lines that are alike: of one format, and no detail (DEBUG). So many of them are logged at once, and then one a second: a server, or
+ * a link, may bring about any number of them. The next one that is logged says how many were left out. */
+enum { PDK__LOG_ALIKE_MAX = 100, PDK__LOG_FORMATS = 64 };
+
+struct pdk__log_alike {
+    const char *format; /* NULL: an empty slot */
+    int64_t since;      /* what leaked before is counted */
+    unsigned level, left_out;
+};
+
 struct pdk__outbox {
     pthread_mutex_t lock; /* innermost: code under any other lock may log */
     pthread_cond_t changed;
@@ -24,6 +34,7 @@ struct pdk__outbox {
     bool silent; /* no callback starts any more */
     int fd;      /* manual: readable while something is due, and for good once it is silent */
     unsigned log_lines, log_dropped;
+    struct pdk__log_alike log_alike[PDK__LOG_FORMATS];
     uint64_t log_dropped_ever;
     int64_t delay; /* the longest, in ns, that a callback was due before it began */
     pdk_log_fn on_log;

@@ -12,6 +12,7 @@
 #define PDK_SESSION_ENTRY_H
 
 #include "core/contender.h"
+#include "core/pace.h"
 #include "session/watches.h"
 
 /* The limits, in words. */
@@ -81,8 +82,11 @@ struct pdk__entry {
     bool list_unsent;             /* the list behind its create, or sync, is not sent either */
     bool alone;                   /* it needs none behind its create */
     bool synced;                  /* the sync ahead of the look's list was answered */
-    struct pdk__alarm retry;      /* a command could not be sent, or the server asked for a pause */
-    GList ask_link;               /* in s->asks.entries */
+    struct pdk__alarm retry;      /* a command could not be sent, or has to wait: for its pace, or in a pause */
+    struct pdk__pace steps, pauses, creates, mkdirs;
+    bool paced;         /* the command waits for its pace */
+    bool waits_to_send; /* its pause is for what could not be sent */
+    GList ask_link;     /* in s->asks.entries */
     bool asks;
     int64_t ask_at;
     struct pdk__alarm poll;   /* list again, behind a predecessor that may not be read */

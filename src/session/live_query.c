@@ -88,6 +88,11 @@ void pdk__live_query_look(struct pdk__live_query *l) {
     l->again = l->asking;
     if (l->asking)
         return;
+    int64_t now = pdk__now(l->s);
+    if (now < l->not_before) { /* its answers change as fast as it asks */
+        pdk__live_query_look_within(l, l->not_before - now);
+        return;
+    }
     l->asking = true;
     if (!l->calls->ask(l)) {
         l->asking = false;
@@ -98,7 +103,9 @@ void pdk__live_query_look(struct pdk__live_query *l) {
 void pdk__live_query_done(struct pdk__live_query *l, bool answered) {
     pdk__assert_locked(l->s);
     bool again = l->again;
+    int64_t now = pdk__now(l->s);
     l->asking = l->again = false;
+    l->not_before = now + pdk__pace_next(&l->pace, &pdk__pace_steps, now);
     if (!answered)
         pdk__live_query_look_within(l, ASK_AGAIN_NS);
     else if (again)

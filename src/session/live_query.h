@@ -10,6 +10,7 @@
 #ifndef PDK_SESSION_LIVE_QUERY_H
 #define PDK_SESSION_LIVE_QUERY_H
 
+#include "core/pace.h"
 #include "session/watches.h"
 
 struct pdk__live_query;
@@ -34,6 +35,8 @@ struct pdk__live_query {
     GHashTable *keys; /* of the watches that it may hear from: see watches.h */
     GList link;       /* in s->live_queries */
     struct pdk__alarm alarm;
+    struct pdk__pace pace;
+    int64_t not_before; /* it asks no earlier */
 };
 
 /* It begins with one reference, and does not look yet. */

@@ -15,6 +15,7 @@
 
 #include "base/fork.h"
 #include "core/lease.h"
+#include "core/pace.h"
 #include "session/access.h"
 #include "session/alarms.h"
 #include "session/credentials.h"
@@ -76,6 +77,7 @@ struct pdk_session {
     /* Counts handles: an answer of an older one only frees memory. It is read without the monitor, too. */
     _Atomic uint64_t generation;
     int64_t id, open_after, connected_at;
+    struct pdk__pace reopenings, repetitions; /* of sessions; of the word that it is connected */
     int64_t suspended_at;
     struct pdk__names *names;
     bool opens;          /* they are looked up for a new handle */
@@ -84,6 +86,7 @@ struct pdk_session {
     int64_t hear_at;     /* when the connector looks for what was found; INT64_MAX: nothing is awaited */
     int64_t away_since;  /* there is a handle, and it has had no connection since then */
     char *names_trouble; /* what was last told about a name that is not found, or NULL */
+    int64_t malformed_told; /* when the log last had that a server sent something that is not well-formed */
     bool ever_connected, restored;
     pdk_status ended;   /* PDK_OK while alive; afterwards the answer of every call: CLOSED, AUTH … */
     pdk_status trouble; /* why there is no connection, for pdk_session_open */

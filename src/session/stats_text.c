@@ -95,6 +95,8 @@ static const struct family families[] = {
     {"callbacks_queued", "Callbacks that are due and have not begun.", NO_UNIT, false, false, ONE(callbacks_queued)},
     {"callback_delay_seconds", "The longest that a callback was due before it began, since the reset.", SECONDS, false,
      false, ONE(callback_delay_us)},
+    {"answers_malformed", "Answers and events of servers that were not well-formed.", NO_UNIT, true, false,
+     ONE(answers_malformed)},
     {"log_lines_dropped", "Lines of the log that were not passed on.", NO_UNIT, true, false, ONE(log_lines_dropped)},
 };
 

@@ -24,6 +24,7 @@
 #include "session/watches.h"
 
 #define REOPEN_AFTER_NS (1000 * PDK__MS)
+#define MALFORMED_EVERY_NS (1000 * PDK__MS)
 
 struct told {
     pdk_session *s;
@@ -97,6 +98,8 @@ static void begin_anew(pdk_session *s) {
     }
     pdk__lease_begin(&s->lease, 0);
     pdk__renew_share(s);
+    /* A server can end each session that it gives. */
+    s->open_after = pdk__now(s) + pdk__pace_next(&s->reopenings, &pdk__pace_repeats, pdk__now(s));
 }
 
 void pdk__session_reopen(pdk_session *s, const char *why) {
@@ -174,7 +177,7 @@ static bool refused(pdk_session *s, bool first) {
 }
 
 static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
-    bool first = s->link == PDK__LINK_OPENING;
+    bool first = s->link == PDK__LINK_OPENING, again = s->link == PDK__LINK_CONNECTED;
     if (s->link != PDK__LINK_CONNECTED) { /* it may come twice */
         s->connected_at = pdk__now(s);
         pdk__silence_connected(s);
@@ -184,6 +187,9 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     pdk__lease_negotiated(&s->lease, timeout_ms * PDK__MS);
     pdk__renew_share(s);
     if (refused(s, first))
+        return;
+    /* Whoever says it again and again is not believed: renewals and polls go on. */
+    if (again && pdk__pace_next(&s->repetitions, &pdk__pace_repeats, pdk__now(s)) > 0)
         return;
     s->link = PDK__LINK_CONNECTED;
     s->id = id;
@@ -229,6 +235,9 @@ static void sink_state(void *driver, pdk__zk *zk, enum pdk__zk_state state, int6
             on_connecting(s);
         } else if (state == PDK__ZK_EXPIRED) {
             begin_anew(s);
+        } else if (state == PDK__ZK_SPOILT) {
+            begin_anew(s);
+            pdk__session_trouble(s, PDK_UNAVAILABLE, "a server's handshake gives no session, or no time");
         } else {
             pdk__session_end(s, PDK_AUTH,
                              "the server refused the credentials, or demands others; check the digest option, and "
@@ -250,4 +259,21 @@ static void sink_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk
 
 static void sink_log(void *driver, int level, const char *text) { pdk__log_text(driver, level, text); }
 
-const struct pdk__zk_sink pdk__session_sink = {pdk__answered, sink_watch, sink_state, sink_log};
+/* Whoever sends such a thing can send many of them. */
+static void sink_malformed(void *driver, pdk__zk *zk, const char *what) {
+    pdk_session *s = driver;
+    (void)zk;
+    pdk__lock_again(s);
+    uint64_t count = ++s->stats.counts.answers_malformed;
+    int64_t now = pdk__now(s);
+    if (now >= s->malformed_told + MALFORMED_EVERY_NS) {
+        s->malformed_told = now;
+        pdk__log(
+            s, PDK_LOG_WARN,
+            "a server sent what is not well-formed: %s (%llu so far); is it a ZooKeeper, and is the path to it safe?",
+            what, (unsigned long long)count);
+    }
+    pdk__chores_run_and_unlock(s);
+}
+
+const struct pdk__zk_sink pdk__session_sink = {pdk__answered, sink_watch, sink_state, sink_log, sink_malformed};

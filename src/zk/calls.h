@@ -72,6 +72,7 @@ enum pdk__zk_state {
     PDK__ZK_CONNECTING,  /* the connection is lost; replies of UNKNOWN follow */
     PDK__ZK_EXPIRED,     /* the last state of a handle */
     PDK__ZK_AUTH_FAILED, /* likewise */
+    PDK__ZK_SPOILT,      /* likewise: the server's handshake gives no session, or no time */
 };
 
 enum pdk__zk_event {
@@ -103,6 +104,9 @@ struct pdk__zk_sink {
     void (*state)(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms);
     /* Any thread, under any lock of the client library: must not call back. level as pdk_log_level. */
     void (*log)(void *driver, int level, const char *text);
+    /* NULL, or: a server has sent something that is not well-formed, and nothing came of it; in words. An answer's reply
+     * is told next, as UNKNOWN. */
+    void (*malformed)(void *driver, pdk__zk *zk, const char *what);
 };
 
 struct pdk__zk_config {

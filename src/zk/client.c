@@ -13,11 +13,13 @@
  *  - it stays with a server that is silent, or swallows its handshake, for two thirds of the timeout: see sockets.h;
  *  - it aborts the process where it cannot have its two threads: see spare.h;
  *  - its log lines ask for the local time, whose lock does not survive a fork: a forked process has none of them;
- *  - a completion of zoo_add_auth may run under its own mutex: we pass none.
+ *  - a completion of zoo_add_auth may run under its own mutex: we pass none;
+ *  - it hands over what it could not read: see answers.h. What it does itself with such answers is in ADR 38.
  */
 #include "base/fork.h"
 #include "base/thread.h"
 #include "zk/acl.h"
+#include "zk/answers.h"
 #include "zk/cloexec.h"
 #include "zk/errors.h"
 #include "zk/logs.h"
@@ -56,6 +58,7 @@ struct pdk__zk {
     pthread_cond_t answered;
     unsigned char password[PDK__ZK_PASSWORD]; /* as of the last connection */
     char peer[PDK__SOCKETS_NAME];
+    int64_t session; /* for the completions, which run on one thread */
 };
 
 struct call {
@@ -99,9 +102,32 @@ static void answer(struct call *call, int code, struct pdk__reply *reply) {
     call_free(call);
 }
 
+/* It counts, and nothing else comes of it. */
+static void tell_malformed(pdk__zk *zk, const char *what) {
+    if (zk->config.sink->malformed)
+        zk->config.sink->malformed(zk->config.driver, zk, what);
+}
+
+/* The code of an answer that says so, unless it is not well-formed. */
+static int code_of(const struct call *call, int code, bool well_formed) {
+    static const char *const what[] = {
+        [PDK__OP_CREATE] = "an answer to a create",
+        [PDK__OP_MKDIR] = "an answer to the create of a directory",
+        [PDK__OP_LIST] = "a list",
+        [PDK__OP_WATCH] = "a node's data",
+        [PDK__OP_GET] = "a node's data",
+        [PDK__OP_ACL] = "an access control list",
+        [PDK__OP_STAT] = "a node's stat",
+        [PDK__OP_SET] = "an answer to a write",
+        [PDK__OP_SYNC] = "an answer to a sync",
+    };
+    if (code != ZOK || well_formed)
+        return code;
+    tell_malformed(call->zk, what[call->request.kind]);
+    return ZMARSHALLINGERROR;
+}
+
 static void set_stat(struct pdk__reply *reply, const struct Stat *stat) {
-    if (!stat)
-        return;
     reply->token = stat->czxid;
     reply->zxid = MAX(stat->mzxid, stat->pzxid);
     reply->owner = stat->ephemeralOwner;
@@ -122,11 +148,13 @@ static void on_void(int code, const void *data) {
 static void on_created(int code, const char *path, const struct Stat *stat, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
-    const char *slash = code == ZOK && path ? strrchr(path, '/') : NULL;
-    if (code == ZOK && !slash)
-        code = ZRUNTIMEINCONSISTENCY;
-    reply.name = slash ? slash + 1 : NULL;
-    set_stat(&reply, code == ZOK ? stat : NULL);
+    const char *name = NULL;
+    code = code_of(call, code,
+                   code == ZOK && pdk__answer_is_created(&call->request, call->zk->session, path, stat, &name));
+    if (code == ZOK) {
+        reply.name = name;
+        set_stat(&reply, stat);
+    }
     answer(call, code, &reply);
 }
 
@@ -134,7 +162,7 @@ static void on_created(int code, const char *path, const struct Stat *stat, cons
 static void on_made_dir(int code, const char *path, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
-    (void)path;
+    code = code_of(call, code, code == ZOK && pdk__answer_is_path(&call->request, path));
     if (code == ZUNIMPLEMENTED && call->request.container) { /* a server that knows no container nodes */
         call->request.container = false;
         if (send_call(call))
@@ -147,7 +175,8 @@ static void on_made_dir(int code, const char *path, const void *data) {
 static void on_list(int code, const struct String_vector *children, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
-    if (code == ZOK && children) {
+    code = code_of(call, code, code == ZOK && pdk__answer_is_list(children));
+    if (code == ZOK) {
         reply.children = (const char *const *)children->data;
         reply.children_count = (size_t)children->count;
     }
@@ -158,7 +187,8 @@ static void on_list_and_stat(int code, const struct String_vector *children, con
                              const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
-    if (code == ZOK && children && stat) {
+    code = code_of(call, code, code == ZOK && pdk__answer_is_list(children) && pdk__answer_is_stat(stat));
+    if (code == ZOK) {
         reply.children = (const char *const *)children->data;
         reply.children_count = (size_t)children->count;
         reply.token = stat->czxid;
@@ -171,7 +201,8 @@ static void on_acl(int code, struct ACL_vector *acl, struct Stat *stat, const vo
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
     pdk_access_entry *entries = NULL;
-    if (code == ZOK && acl && stat && acl->count > 0) {
+    code = code_of(call, code, code == ZOK && pdk__answer_is_acl(acl) && pdk__answer_is_stat(stat));
+    if (code == ZOK) {
         entries = g_new0(pdk_access_entry, (gsize)acl->count);
         for (int32_t i = 0; i < acl->count; i++) {
             const struct ACL *entry = &acl->data[i];
@@ -179,8 +210,8 @@ static void on_acl(int code, struct ACL_vector *acl, struct Stat *stat, const vo
         }
         reply.acl = entries;
         reply.acl_count = (size_t)acl->count;
+        set_stat(&reply, stat);
     }
-    set_stat(&reply, code == ZOK ? stat : NULL);
     answer(call, code, &reply);
     g_free(entries);
 }
@@ -188,22 +219,24 @@ static void on_acl(int code, struct ACL_vector *acl, struct Stat *stat, const vo
 static void on_stat(int code, const struct Stat *stat, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
-    set_stat(&reply, code == ZOK ? stat : NULL);
+    code = code_of(call, code, code == ZOK && pdk__answer_is_stat(stat));
+    if (code == ZOK)
+        set_stat(&reply, stat);
     answer(call, code, &reply);
 }
 
 static void on_set(int code, const struct Stat *stat, const void *data) {
-    (void)stat;
-    on_void(code, data);
+    on_void(code_of((const struct call *)data, code, code == ZOK && pdk__answer_is_stat(stat)), data);
 }
 
 static void on_get(int code, const char *value, int length, const struct Stat *stat, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
-    set_stat(&reply, code == ZOK ? stat : NULL);
-    if (code == ZOK && value && length > 0) {
-        reply.data = value;
-        reply.data_size = (size_t)length;
+    code = code_of(call, code, code == ZOK && pdk__answer_is_data(value, length, stat));
+    if (code == ZOK) {
+        set_stat(&reply, stat);
+        reply.data = length > 0 ? value : NULL;
+        reply.data_size = length > 0 ? (size_t)length : 0;
     }
     answer(call, code, &reply);
 }
@@ -222,6 +255,16 @@ static void keep_secret(pdk__zk *zk, zhandle_t *handle) {
     pthread_mutex_unlock(&zk->lock);
 }
 
+/* The library goes on with any handshake: without a timeout it reconnects as fast as it can. */
+static void on_connected(pdk__zk *zk, int64_t session, int32_t timeout_ms) {
+    bool well_formed = pdk__answer_is_session(session, timeout_ms);
+    zk->session = session;
+    if (!well_formed)
+        tell_malformed(zk, "a handshake");
+    zk->config.sink->state(zk->config.driver, zk, well_formed ? PDK__ZK_CONNECTED : PDK__ZK_SPOILT, session,
+                           timeout_ms);
+}
+
 static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
     const struct pdk__zk_sink *sink = zk->config.sink;
     if (state == ZOO_CONNECTED_STATE) {
@@ -229,8 +272,9 @@ static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
         pdk__sockets_connected(handle, servers);
         g_free(servers);
         keep_secret(zk, handle);
-        sink->state(zk->config.driver, zk, PDK__ZK_CONNECTED, zoo_client_id(handle)->client_id,
-                    zoo_recv_timeout(handle));
+        on_connected(zk, zoo_client_id(handle)->client_id, zoo_recv_timeout(handle));
+    } else if (state == ZOO_READONLY_STATE) { /* we have not asked for one */
+        on_connected(zk, 0, 0);
     } else if (state == ZOO_CONNECTING_STATE) {
         sink->state(zk->config.driver, zk, PDK__ZK_CONNECTING, 0, 0);
     } else if (state == ZOO_EXPIRED_SESSION_STATE) {
@@ -253,7 +297,11 @@ static void on_watch(zhandle_t *handle, int type, int state, const char *path, v
     pdk__thread_answers(); /* completions of the program may run here, too */
     if (type == ZOO_SESSION_EVENT)
         on_state(zk, handle, state);
-    else if (type != ZOO_NOTWATCHING_EVENT)
+    else if (type == ZOO_NOTWATCHING_EVENT)
+        return;
+    else if (!pdk__answer_is_event(type, path))
+        tell_malformed(zk, "an event");
+    else
         zk->config.sink->watch(zk->config.driver, zk, path, event_of(type));
 }
 

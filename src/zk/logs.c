@@ -13,8 +13,16 @@ struct listener {
     unsigned forks; /* of its process. Another process has not got its threads, and its locks may be held for good. */
 };
 
+/* Where in the client library an error came from, "function@line", and when that was last told as one. */
+struct place {
+    char name[64];
+    int64_t told_us;
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static GSList *listeners;
+static struct place places[16];
+static unsigned newest;
 
 void pdk__logs_add(pdk__log_sink sink, void *driver) {
     struct listener *listener = g_new(struct listener, 1);
@@ -37,12 +45,34 @@ void pdk__logs_remove(void *driver) {
     pthread_mutex_unlock(&lock);
 }
 
-/* All of it is detail for our users: the session tells them the important events. Only the errors are worth INFO. */
+/* Was an error of this place told within a second? Under the lock. */
+static bool is_repeated(const char *name) {
+    int64_t now = g_get_monotonic_time();
+    size_t length = MIN(strcspn(name, ":"), sizeof places[0].name - 1);
+    struct place *place = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(places) && !place; i++)
+        if (strncmp(places[i].name, name, length) == 0 && places[i].name[length] == '\0')
+            place = &places[i];
+    bool repeated = place && now - place->told_us < G_USEC_PER_SEC;
+    if (!place)
+        place = &places[newest++ % G_N_ELEMENTS(places)];
+    if (!repeated) {
+        memcpy(place->name, name, length);
+        place->name[length] = '\0';
+        place->told_us = now;
+    }
+    return repeated;
+}
+
+/* All of it is detail for our users: the session tells them the important events. Only the errors are worth INFO, and of those that
+ * come from one place the first in a second: the library repeats them as fast as a server fails it. */
 void pdk__logs_queue(const char *line) {
-    int level = strstr(line, "ZOO_ERROR") ? PDK_LOG_INFO : PDK_LOG_DEBUG;
+    static const char mark[] = "ZOO_ERROR@";
+    const char *error = strstr(line, mark);
     char *text = g_utf8_make_valid(line, -1); /* it quotes text from outside */
     g_strdelimit(g_strchomp(text), "\r\n\t\033", ' ');
     pthread_mutex_lock(&lock);
+    int level = error && !is_repeated(error + strlen(mark)) ? PDK_LOG_INFO : PDK_LOG_DEBUG;
     for (GSList *link = listeners; link; link = link->next) {
         struct listener *listener = link->data;
         if (listener->forks == pdk__forks())

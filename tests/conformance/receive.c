@@ -65,4 +65,4 @@ static void on_log(void *driver, int level, const char *text) {
     (void)text;
 }
 
-const struct pdk__zk_sink play_sink = {on_reply, on_watch, on_state, on_log};
+const struct pdk__zk_sink play_sink = {.reply = on_reply, .watch = on_watch, .state = on_state, .log = on_log};

@@ -31,7 +31,10 @@ static void on_log(pdk_log_level level, const char *text, void *user) {
         drops++;
         return;
     }
-    ck_assert_str_eq(text, "a line");
+    if (strstr(text, "left out"))
+        g_strlcpy(dropped, text, sizeof dropped);
+    else
+        ck_assert_str_eq(text, "a line");
     lines++;
 }
 
@@ -60,7 +63,7 @@ static void teardown(void) {
 
 static void log_lines(int count) {
     for (int i = 0; i < count; i++)
-        pdk__log(session, PDK_LOG_INFO, "%s", "a line");
+        pdk__log_text(session, PDK_LOG_INFO, "a line");
 }
 
 static void run_all(void) {
@@ -93,6 +96,28 @@ START_TEST(lines_without_room_are_counted) {
     ck_assert_uint_eq(stats().log_lines_dropped, 7 + 5);
     run_all();
     ck_assert_uint_eq(stats().log_lines_dropped, 7 + 5);
+}
+END_TEST
+
+/* A server may bring about any number of them. */
+START_TEST(of_lines_that_are_alike_one_a_second_is_told) {
+    for (int i = 0; i < 500; i++)
+        pdk__log(session, PDK_LOG_WARN, "%s line", "a");
+    run_all();
+    ck_assert_int_eq(lines, PDK__LOG_ALIKE_MAX);
+    ck_assert_uint_eq(stats().log_lines_dropped, 500 - PDK__LOG_ALIKE_MAX);
+    pdk__log(session, PDK_LOG_WARN, "a %s", "line"); /* another one */
+    clock_ns += 1000 * PDK__MS;
+    for (int i = 0; i < 50; i++)
+        pdk__log(session, PDK_LOG_WARN, "%s line", "a");
+    run_all();
+    ck_assert_int_eq(lines, PDK__LOG_ALIKE_MAX + 2);
+    ck_assert_str_eq(dropped, "a line (400 lines like it were left out)");
+    clock_ns += 1000000 * PDK__MS;
+    for (int i = 0; i < PDK__LOG_ALIKE_MAX; i++)
+        pdk__log(session, PDK_LOG_WARN, "%s line", "a");
+    run_all();
+    ck_assert_int_eq(lines, 2 * PDK__LOG_ALIKE_MAX + 2);
 }
 END_TEST
 
@@ -199,6 +224,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_test(cases, lines_that_were_told_make_room);
     tcase_add_test(cases, lines_without_room_are_counted);
+    tcase_add_test(cases, of_lines_that_are_alike_one_a_second_is_told);
     tcase_add_test(cases, lines_below_the_level_are_not_told);
     tcase_add_test(cases, a_silent_outbox_drops_what_waits);
     tcase_add_test(cases, a_silent_outbox_stays_readable);

@@ -9,8 +9,8 @@
 /* The UUID, as it stands in the name. NULL: there is none. */
 static char *uuid_of(const char *node) {
     bool dashed = g_str_has_prefix(node, "_c_");
-    g_auto(GStrv) parts = g_strsplit(dashed ? node + 3 : node, dashed ? "-" : "/no/", -1);
-    g_autofree char *digits = g_strjoinv("", parts);
+    g_auto(GStrv) parts = dashed ? g_strsplit(node + 3, "-", -1) : NULL;
+    g_autofree char *digits = dashed ? g_strjoinv("", parts) : g_strdup(node);
     return strspn(digits, "0123456789abcdef") < 32 ? NULL : g_strndup(node, dashed ? 39 : 32);
 }
 

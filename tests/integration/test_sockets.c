@@ -196,7 +196,7 @@ static void no_log(void *driver, int level, const char *text) {
 }
 
 START_TEST(a_full_queue_takes_no_request_and_answers_all_it_took) {
-    static const struct pdk__zk_sink sink = {count, no_watch, no_state, no_log};
+    static const struct pdk__zk_sink sink = {.reply = count, .watch = no_watch, .state = no_state, .log = no_log};
     unsigned answers = 0, taken = 0;
     struct pdk__zk_config config = {.servers = it.other, .timeout_ms = 10000, .sink = &sink, .driver = &answers};
     pdk__zk *zk = NULL;

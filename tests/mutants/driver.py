@@ -48,8 +48,8 @@ MUTANTS = {
     "a cancel forgets its node": ("src/session/entry.c", SIM, [
         ("pdk__entry_tell(entry, PDK__LEAVE);", "")]),
     "what was not sent is not sent again": ("src/session/commands.c", SIM, [
-        ("if (!send_command(entry, command))\n        pdk__alarm_set", "if (!send_command(entry, command) && !entry)\n"
-         "        pdk__alarm_set")]),
+        ("pdk__alarm_set(entry->s, &entry->retry, now + pause);",
+         "if (pause != RETRY_NS)\n        pdk__alarm_set(entry->s, &entry->retry, now + pause);")]),
     "any session's node is ours": ("src/session/commands.c", SIM, [
         ("reply->owner == entry->s->id", "reply->owner != 0"),
         ("src/session/entry.c", 'g_strdup_printf("%s%012" PRIx64, s->uuid_prefix, ++s->marks)',

@@ -193,7 +193,7 @@ static void on_log(void *driver, int level, const char *text) {
 }
 
 static pdk_status tapped_open(const struct pdk__zk_config *config, pdk__zk **out) {
-    static const struct pdk__zk_sink sink = {on_reply, on_watch, on_state, on_log};
+    static const struct pdk__zk_sink sink = {.reply = on_reply, .watch = on_watch, .state = on_state, .log = on_log};
     struct tap *tap = sim_alloc(&current->d->agenda, sizeof *tap);
     tap->sink = config->sink;
     tap->driver = config->driver;

@@ -2,6 +2,7 @@
 #include "zk/logs.h"
 
 #include <check.h>
+#include <paddock/session.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -51,11 +52,50 @@ START_TEST(a_childs_line_goes_to_no_session_of_its_parent) {
 }
 END_TEST
 
+static int infos, details;
+
+static void sort(void *driver, int level, const char *text) {
+    (void)driver;
+    (void)text;
+    infos += level == PDK_LOG_INFO;
+    details += level == PDK_LOG_DEBUG;
+}
+
+/* As a server that gives a timeout of 0 makes the client library do. */
+START_TEST(an_error_that_is_repeated_is_a_detail) {
+    pdk__logs_add(sort, &infos);
+    for (int i = 0; i < 1000; i++) {
+        pdk__logs_queue("2030-01-01 00:00:00,000:1(0x1):ZOO_ERROR@this@10: it fails");
+        pdk__logs_queue("2030-01-01 00:00:00,000:1(0x1):ZOO_ERROR@that@20: it fails, too");
+    }
+    pdk__logs_remove(&infos);
+    ck_assert_int_ge(infos, 2);
+    ck_assert_int_le(infos, 20); /* of a machine that takes seconds for it */
+    ck_assert_int_eq(infos + details, 2000);
+}
+END_TEST
+
+START_TEST(errors_of_many_places_are_told) {
+    infos = details = 0;
+    pdk__logs_add(sort, &infos);
+    for (int i = 0; i < 40; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "x:ZOO_ERROR@place%d@1: it fails", i);
+        pdk__logs_queue(line);
+    }
+    pdk__logs_queue("x:ZOO_ERROR@a_name_that_is_longer_than_any_function_of_the_client_library_has_ever_had_so_far");
+    pdk__logs_remove(&infos);
+    ck_assert_int_eq(infos, 41);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("logs");
     TCase *cases = tcase_create("logs");
     tcase_add_test(cases, a_line_goes_to_every_session);
     tcase_add_test(cases, a_childs_line_goes_to_no_session_of_its_parent);
+    tcase_add_test(cases, an_error_that_is_repeated_is_a_detail);
+    tcase_add_test(cases, errors_of_many_places_are_told);
     suite_add_tcase(suite, cases);
     return suite;
 }

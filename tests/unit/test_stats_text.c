@@ -183,7 +183,7 @@ static pdk_stats known(void) {
 START_TEST(known_figures) {
     const pdk_stats stats = known();
     const char *all = text_of(&stats);
-    ck_assert_uint_eq(read_text(all), 27);
+    ck_assert_uint_eq(read_text(all), 28);
     has(all, "# TYPE paddock_claims counter");
     has(all, "paddock_claims_total{result=\"granted\"} 12");
     has(all, "paddock_claims_total{result=\"timeout\"} 3");
@@ -221,7 +221,7 @@ static const struct pdk__path_rows three_rows = {G_N_ELEMENTS(places), read_plac
 START_TEST(figures_by_path) {
     const pdk_stats stats = known();
     const char *all = text_with(&stats, &three_rows);
-    ck_assert_uint_eq(read_text(all), 27 + 8);
+    ck_assert_uint_eq(read_text(all), 28 + 8);
     has(all, "paddock_claims_total{result=\"granted\"} 12");
     has(all, "# TYPE paddock_path_claims counter");
     has(all, "paddock_path_claims_total{recipe=\"lock\",path=\"/jobs/a\",result=\"granted\"} 12");
@@ -277,7 +277,7 @@ START_TEST(what_there_is_none_of_has_no_sample) {
     pdk_stats stats = known();
     stats.lease_least_us = -1;
     const char *all = text_of(&stats);
-    ck_assert_uint_eq(read_text(all), 27);
+    ck_assert_uint_eq(read_text(all), 28);
     ck_assert_ptr_null(strstr(all, "\npaddock_lease_least_seconds"));
 }
 END_TEST

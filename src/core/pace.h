@@ -1,0 +1,36 @@
+/* The pace of what a server can make us repeat: requests that lead nowhere, events that fire as soon as they are waited for.
+ *
+ *     a few at once ──► each next one later, 20 ms and twice as much each time, up to a bound ──► a while of rest: a few at once
+ *
+ * Each one fills a vessel that leaks. What is above its mark waits. So nothing that comes to rest waits, and what does not comes to the
+ * rate at which the vessel leaks. Pure.
+ */
+#ifndef PDK_CORE_PACE_H
+#define PDK_CORE_PACE_H
+
+#include "core/lease.h"
+
+/* The rates there are. */
+struct pdk__pace_kind {
+    uint32_t free; /* so many at once */
+    int64_t leak;  /* one less after each such time */
+    int64_t most;  /* the longest pause */
+};
+
+/* Steps of one protocol: 20 a second. */
+extern const struct pdk__pace_kind pdk__pace_steps;
+/* What is done once, or again when the world has changed: three, and then one each second. */
+extern const struct pdk__pace_kind pdk__pace_repeats;
+/* Pauses that were asked for, or are needed: one each second. */
+extern const struct pdk__pace_kind pdk__pace_pauses;
+
+/* All zero at the start. */
+struct pdk__pace {
+    int64_t since; /* what leaked before is counted */
+    uint32_t level;
+};
+
+/* How long the next one has to wait. It is counted. 0: not at all. */
+int64_t pdk__pace_next(struct pdk__pace *pace, const struct pdk__pace_kind *kind, int64_t now);
+
+#endif

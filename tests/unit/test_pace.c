@@ -1,0 +1,78 @@
+/* The pace: what comes to rest never waits; what does not comes to a bounded rate. */
+#include "core/pace.h"
+
+#include <check.h>
+
+#include "ts_check.h"
+
+static int64_t now;
+
+/* So many begin within the time, each as soon as it may. */
+static int begin_all(const struct pdk__pace_kind *kind, int64_t ns) {
+    struct pdk__pace pace = {0};
+    int begun = 0;
+    for (const int64_t until = now + ns; now < until; begun++)
+        now += pdk__pace_next(&pace, kind, now) + PDK__MS / 10; /* a server answers at once */
+    return begun;
+}
+
+START_TEST(a_few_are_free) {
+    struct pdk__pace pace = {0};
+    for (int i = 0; i < 64; i++)
+        ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_steps, now), 0);
+    ck_assert_int_gt(pdk__pace_next(&pace, &pdk__pace_steps, now), 0);
+}
+END_TEST
+
+START_TEST(pauses_grow_up_to_a_second) {
+    static const int ms[] = {20, 40, 80, 160, 320, 640, 1000, 1000, 1000};
+    struct pdk__pace pace = {0};
+    for (size_t i = 0; i < sizeof ms / sizeof ms[0]; i++)
+        ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_pauses, now), ms[i] * PDK__MS);
+}
+END_TEST
+
+START_TEST(rest_makes_them_free_again) {
+    struct pdk__pace pace = {0};
+    for (int i = 0; i < 100; i++)
+        (void)pdk__pace_next(&pace, &pdk__pace_repeats, now);
+    ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_repeats, now), 1000 * PDK__MS);
+    now += 12 * 1000 * PDK__MS;
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_repeats, now), 0);
+    ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_repeats, now), 20 * PDK__MS);
+}
+END_TEST
+
+START_TEST(without_rest_they_come_to_a_rate) {
+    const int64_t minute = 60000 * PDK__MS;
+    ck_assert_int_le(begin_all(&pdk__pace_steps, minute), 64 + 60 * 20 + 8);
+    ck_assert_int_ge(begin_all(&pdk__pace_steps, minute), 60 * 10);
+    ck_assert_int_le(begin_all(&pdk__pace_repeats, minute), 3 + 60 + 8);
+    ck_assert_int_ge(begin_all(&pdk__pace_repeats, minute), 30);
+}
+END_TEST
+
+START_TEST(a_steady_rate_below_it_never_waits) {
+    struct pdk__pace pace = {0};
+    for (int i = 0; i < 10000; i++, now += 50 * PDK__MS)
+        ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_steps, now), 0);
+}
+END_TEST
+
+static void set_clock(void) { now = 12345 * PDK__MS; }
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("pace");
+    TCase *cases = tcase_create("pace");
+    tcase_add_checked_fixture(cases, set_clock, NULL);
+    tcase_add_test(cases, a_few_are_free);
+    tcase_add_test(cases, pauses_grow_up_to_a_second);
+    tcase_add_test(cases, rest_makes_them_free_again);
+    tcase_add_test(cases, without_rest_they_come_to_a_rate);
+    tcase_add_test(cases, a_steady_rate_below_it_never_waits);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void) { return ts_run_suite(make_suite()); }
