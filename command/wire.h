@@ -47,7 +47,7 @@ typedef struct {
     GByteArray *in, *out;
     gsize at;     /* in `in`: what is read next */
     bool hung_up; /* the server ended the connection */
-    bool bad; /* something in `in` is not what an answer has there */
+    bool bad;     /* something in `in` is not what an answer has there */
     char *error;
 } cmd_wire;
 

@@ -80,12 +80,12 @@ struct pdk_session {
     struct pdk__pace reopenings, repetitions; /* of sessions; of the word that it is connected */
     int64_t suspended_at;
     struct pdk__names *names;
-    bool opens;          /* they are looked up for a new handle */
-    int64_t look_at;     /* when the names are looked up next */
-    int64_t looked_at;   /* when they were looked up last */
-    int64_t hear_at;     /* when the connector looks for what was found; INT64_MAX: nothing is awaited */
-    int64_t away_since;  /* there is a handle, and it has had no connection since then */
-    char *names_trouble; /* what was last told about a name that is not found, or NULL */
+    bool opens;             /* they are looked up for a new handle */
+    int64_t look_at;        /* when the names are looked up next */
+    int64_t looked_at;      /* when they were looked up last */
+    int64_t hear_at;        /* when the connector looks for what was found; INT64_MAX: nothing is awaited */
+    int64_t away_since;     /* there is a handle, and it has had no connection since then */
+    char *names_trouble;    /* what was last told about a name that is not found, or NULL */
     int64_t malformed_told; /* when the log last had that a server sent something that is not well-formed */
     bool ever_connected, restored;
     pdk_status ended;   /* PDK_OK while alive; afterwards the answer of every call: CLOSED, AUTH … */

@@ -112,15 +112,23 @@ START_TEST(what_is_no_record_is_refused) {
         ck_assert_msg(parse(foreign[i], 1) == PDK__RECORD_FOREIGN, "%s", foreign[i]);
         ck_assert_int_eq(record.count, 0);
     }
+}
+END_TEST
+
+/* Other bytes than ours are no later version. */
+START_TEST(only_a_later_version_is_newer) {
     ck_assert_int_eq(parse("paddock-job 2\nwhatever", 1), PDK__RECORD_NEWER);
     ck_assert_int_eq(parse("paddock-job 2147483647\n", 1), PDK__RECORD_NEWER);
-    /* Other bytes than ours are no later version. */
     static const char *const damaged[] = {"paddock-job 1x\n",         "paddock-job 2",    "paddock-job 2 \n",
                                           "paddock-job 2x\n",         "paddock-job 02\n", "paddock-job 1\r\n",
                                           "paddock-job 9999999999\n", "paddock-job 0\n",  "paddock-job \n"};
     for (size_t i = 0; i < G_N_ELEMENTS(damaged); i++)
         ck_assert_msg(parse(damaged[i], 1) == PDK__RECORD_FOREIGN, "%s", damaged[i]);
     ck_assert_int_eq(parse("paddock-job 10\n", 1), PDK__RECORD_NEWER);
+}
+END_TEST
+
+START_TEST(what_is_too_long_is_refused) {
     g_autofree char *large = g_strnfill(PDK__JOB_SIZE + 1, 'x');
     ck_assert_int_eq(parse(large, 1), PDK__RECORD_FOREIGN);
     g_autofree char *long_line = g_strnfill(600, 'x');
@@ -244,6 +252,8 @@ static Suite *make_suite(void) {
     tcase_add_test(all, what_is_written_is_read);
     tcase_add_test(all, the_moment_of_the_znode_is_the_last_time);
     tcase_add_test(all, what_is_no_record_is_refused);
+    tcase_add_test(all, only_a_later_version_is_newer);
+    tcase_add_test(all, what_is_too_long_is_refused);
     tcase_add_test(all, it_keeps_as_many_as_it_is_told);
     tcase_add_test(all, when_the_next_one_may_start);
     tcase_add_test(all, periods_that_end_at_an_edge);
