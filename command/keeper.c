@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000 };
+enum { CLOSE_MS = 5000, LOST_MS = 1000, OUTSIDE_MS = 10000, OTHERS_MS = 5000 };
 
 bool cmd_keeper_signals(cmd_keeper *k) {
     static const int ours[] = {SIGTERM,  SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
@@ -266,6 +266,49 @@ int cmd_keeper_open(cmd_keeper *k) {
     return cmd_status(status);
 }
 
+/* ---- permits and a lock at one path, which do not exclude each other */
+
+static void on_others(pdk_status status, pdk_contenders *list, void *user) {
+    cmd_keeper *k = user;
+    k->looks--;
+    if (status == PDK_OK && pdk_contenders_count(list) > 0 && !k->others)
+        k->others = g_strdup(pdk_contenders_identity(list, 0));
+    pdk_contenders_free(list);
+}
+
+/* A lock asks who has permits of a semaphore there, and a semaphore who holds a lock. */
+static void look_for_others(cmd_keeper *k, const char *path) {
+    pdk_semaphore *semaphore = NULL;
+    pdk_lock *lock = NULL;
+    pdk_status status = k->settings->permits ? pdk_lock_new(k->session, path, NULL, &lock)
+                                             : pdk_semaphore_new(k->session, path, 1, NULL, &semaphore);
+    if (!status)
+        status = lock ? pdk_lock_holder_async(lock, OTHERS_MS, on_others, k)
+                      : pdk_semaphore_holders_async(semaphore, OTHERS_MS, on_others, k);
+    k->looks += status == PDK_OK;
+    pdk_lock_unref(lock);
+    pdk_semaphore_unref(semaphore);
+}
+
+/* Asked while we hold. So of two that come at once one sees the other at least. What nobody can answer stops nobody. */
+static int refuse_others(cmd_keeper *k) {
+    for (size_t i = 0; i < cmd_keeper_parts(k); i++)
+        look_for_others(k, cmd_keeper_part_path(k, i));
+    while (k->looks > 0 && pdk_hold_valid(k->hold)) {
+        int number = 0;
+        unsigned saw = cmd_keeper_wait(k, NULL, 0, OTHERS_MS, &number);
+        int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
+        if (status)
+            return status;
+    }
+    if (!k->others)
+        return CMD_OK;
+    cmd_error("%s: %s holds %s there, and that excludes nobody here: ask for one kind at a path, everywhere with "
+              "--slots or nowhere",
+              k->path, *k->others ? k->others : "somebody", k->settings->permits ? "a lock" : "permits (--slots)");
+    return CMD_USAGE;
+}
+
 int cmd_keeper_acquire(cmd_keeper *k) {
     int early = cmd_keeper_open(k);
     if (early)
@@ -289,6 +332,9 @@ int cmd_keeper_acquire(cmd_keeper *k) {
             cmd_error("%s: %s", k->path, *pdk_error_text() ? pdk_error_text() : pdk_status_text(k->status));
         return result;
     }
+    early = refuse_others(k);
+    if (early)
+        return early;
     for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
         const pdk_hold *part = cmd_keeper_part(k, i);
         cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(part), (gint64)pdk_hold_token(part));
@@ -319,5 +365,6 @@ void cmd_keeper_close(cmd_keeper *k) {
         close(k->signals);
     g_free(k->recipes);
     g_free(k->trouble);
+    g_free(k->others);
     g_free(k->words);
 }

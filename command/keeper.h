@@ -22,6 +22,8 @@ typedef struct {
     int signals; /* a signalfd; every signal is blocked */
     bool connected, decided;
     pdk_status status; /* of the claim, once it is decided */
+    int looks;         /* for others than us at a path, which are not answered yet */
+    char *others;      /* the identity of one that was found, or NULL */
     bool inside;       /* this program runs under a hold that it would wait for */
     bool asked;        /* somebody asks for the hold; set after cmd_keeper_listen alone */
     /* The connection is lost, or is back. May be NULL. */

@@ -48,6 +48,18 @@ class Statuses(Case):
         self.paddock(0, "run", "--shared", self.path, "--", PADDOCK, "run", "--shared", self.path, "--", "true")
         self.paddock(0, "run", "--slots", "2", self.path + "-s", "--", PADDOCK, "run", "--slots", "2", self.path + "-s", "--", "true")
 
+    def test_a_lock_and_permits(self):
+        """Of one path they do not exclude each other, so whoever comes second is refused, and enters nothing."""
+        for first, second, word in ((["--slots", "2"], [], "permits"), (["--slots", "2"], ["--shared"], "permits"), ([], ["--slots", "2"], "a lock")):
+            holder = self.hold(*first)
+            for verb, rest in (("run", ["--", "sh", "-c", "echo entered"]), ("hold", ["--ready-fd", "1"])):
+                out, err = self.paddock(64, verb, *second, self.path, *rest)
+                self.assertEqual(out, "")
+                self.assertRegex(err, rf"^paddock: {self.path}: \S+:{holder.pid} holds {word}.* there, ")
+            holder.terminate()
+            self.finish(holder, 143)
+            self.paddock(0, "run", *second, self.path, "--", "true")
+
     def test_the_hold_outside(self):
         """A command is told of its own hold alone: nothing of the variables of a hold around it."""
         script = "env | grep ^PADDOCK_ | grep -v ^PADDOCK_SERVERS | cut -d= -f1 | sort"
