@@ -116,8 +116,7 @@ class Statuses(Case):
         holder = self.hold("--session-timeout", "2", "--lock-delay", "1.5")
         holder.kill()
         holder.wait()
-        node = next(name for name in self.nodes() if name.startswith("_c_"))
-        self.server.client.delete(f"{self.path}/{node}")
+        wait_for("the end of its session", lambda: not any(name.startswith("_c_") for name in self.nodes()))
         run(75, "--lock-delay", "1.5", "-n")
         self.assertGreaterEqual(run(0, "--lock-delay", "1.5"), 1.0)  # less what has passed since
         self.paddock(0, "run", "-n", "--lock-delay", "1.5", self.path, "--", "true")
