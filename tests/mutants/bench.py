@@ -73,7 +73,7 @@ JUDGES = {
                  "tests/support/common/*.c", "src/core/job.c", "src/core/sequencer.c", "src/core/names.c",
                  "src/core/paths.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "kept": Judge("tests/model/test_lease_lock_model.c", "tests/model/lease_lock*.c", "tests/model/record*.c",
-                  "tests/model/visited.c", "tests/support/common/*.c", "src/core/lease_lock.c", "src/core/sequencer.c",
+                  "tests/model/visited.c", "tests/support/common/*.c", "src/core/lease_lock.c", "src/core/job.c", "src/core/sequencer.c",
                   "src/core/names.c", "src/core/paths.c", packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "lease_lock_steps": check_program("tests/fakes/test_driver_lease_lock.c", *DRIVER_BENCH, *SUPPORT),
     "lease_locks_end": server_program("tests/integration/test_lease_lock_exits.c", "tests/integration/lease_locks.c",
