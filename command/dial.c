@@ -35,7 +35,7 @@ bool cmd_servers_check(const char *text) {
     cmd_servers_parse(&servers, text);
     for (char **address = servers.addresses; good && *address; address++) {
         const char *colon = strrchr(*address, ':');
-        good = !colon || !colon[1] || cmd_is_port(colon + 1, 1);
+        good = !**address || (colon && (!colon[1] || cmd_is_port(colon + 1, 1)));
         if (!good)
             cmd_error("servers: %s: a server is host:port, with a port from 1 to 65535", *address);
     }

@@ -15,6 +15,8 @@ BUILD = pathlib.Path(os.environ["PDK_BUILD"])
 PADDOCK = str(BUILD / "command/paddock")
 SLACK = float(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1"))
 PATIENCE = 20 * SLACK
+# Begins a command of another user. Needs root.
+NOBODY = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
 
 
 def wait_for(what, condition, seconds=PATIENCE):
@@ -114,6 +116,13 @@ class Case(unittest.TestCase):
 
     def assert_no_node(self, path=None):
         self.assertEqual(self.nodes(path), [])
+
+    def open_to_nobody(self):
+        """The test's folder, for a command of another user. The test is skipped where that user cannot reach what was built."""
+        self.folder.chmod(0o777)
+        for path in (PADDOCK, self.folder):
+            if subprocess.run([*NOBODY, "test", "-x", path], stderr=subprocess.DEVNULL, check=False).returncode:
+                self.skipTest(f"{path} is out of reach of another user")
 
     def file(self, name):
         return self.folder / name

@@ -111,7 +111,7 @@ class Look(Case):
     def test_many(self):
         """5,000 contenders within 2 s."""
         self.server.client.ensure_path(self.path)
-        for answer in [self.server.client.create_async(f"{self.path}/_c_00000000-0000-0000-0000-{i:012}-lock-{i:010}", b"x")
+        for answer in [self.server.client.create_async(f"{self.path}/_c_00000000-0000-0000-0000-{i:012}-lock-{i:010}", b"x", ephemeral=True)
                        for i in range(5000)]:
             answer.get()
         start = time.monotonic()

@@ -115,8 +115,8 @@ class Tree(Case):
             for path in ("relative", "/a//b", "/a/", "/a/../b", "/\x1b[2J"):
                 _, err = self.paddock(64, verb, path)
                 self.assertTrue(err.strip().isprintable(), err)
-            for servers in ("127.0.0.1:1", "nonsense", "127.0.0.1:x"):
-                _, err = self.paddock(69, verb, "-s", servers, "--connect-timeout", "0.5", "/")
+            for status, servers in ((69, "127.0.0.1:1"), (64, "nonsense"), (64, "127.0.0.1:x")):
+                _, err = self.paddock(status, verb, "-s", servers, "--connect-timeout", "0.5", "/")
                 self.assertIn(servers, err)
         self.paddock(64, "top", "--limit", "-1")
         self.environment["PADDOCK_SERVERS"] = f"127.0.0.1:1,{self.server.hosts}"

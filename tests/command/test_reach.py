@@ -10,10 +10,9 @@ import sys
 import time
 import unittest
 
-from bench import BUILD, PADDOCK, PATIENCE, SLACK, Case, alive, children, state, wait_for
+from bench import BUILD, NOBODY, PADDOCK, PATIENCE, SLACK, Case, alive, children, state, wait_for
 
 ROOT = os.geteuid() == 0
-NOBODY = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
 # Becomes root for good, as sudo does, and then runs the rest.
 BECOME = "#define _GNU_SOURCE\n#include <unistd.h>\nint main(int c, char **v) { (void)c; return setresuid(0, 0, 0) || execvp(v[1], v + 1); }\n"
 
@@ -74,7 +73,7 @@ class Numbers(Reach):
 class Users(Reach):
     def setUp(self):
         super().setUp()
-        self.folder.chmod(0o777)
+        self.open_to_nobody()
         source = self.write("become.c", BECOME)
         self.become = self.file("become")
         subprocess.run(["cc", "-o", self.become, source], check=True)

@@ -10,7 +10,7 @@ import sys
 import time
 import unittest
 
-from bench import PADDOCK, PATIENCE, SLACK, Case, alive, children, wait_for
+from bench import NOBODY, PADDOCK, PATIENCE, SLACK, Case, alive, children, wait_for
 
 FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")
 TIMEOUT = 20  # of the sessions, in s: more than what a slow machine takes for the rest
@@ -23,7 +23,9 @@ class Successor(Case):
                  f"while :; do date +%s%N >> {self.file('ticks')}; sleep 0.01; done"
         command = ["sh", "-c", "trap '' TERM; setsid sh -c \"$0\" & wait; wait", worker]
         process = self.start(verb, *options, "-s", servers or self.server.hosts, "--session-timeout", TIMEOUT, self.path, "--", *command, **more)
-        return process, self.number("worker")
+        worker = self.number("worker")
+        wait_for("a tick", self.file("ticks").exists)
+        return process, worker
 
     def guardian_of(self, process, worker):
         return next(pid for pid in children(process.pid) if any(worker in children(one) for one in children(pid)))
@@ -227,13 +229,12 @@ class Secret(Successor):
     def test_who_may_look(self):
         """No other process of the same user reads the guardian's memory, and it leaves no core."""
         command = ["sh", "-c", f"echo $PPID > {self.file('guardian')}; exec sleep 60"]
-        self.folder.chmod(0o777)
-        nobody = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
-        process = subprocess.Popen([*nobody, PADDOCK, "run", self.path, "--", *command], env=self.environment, stderr=subprocess.DEVNULL)
+        self.open_to_nobody()
+        process = subprocess.Popen([*NOBODY, PADDOCK, "run", self.path, "--", *command], env=self.environment, stderr=subprocess.DEVNULL)
         self.addCleanup(self.end, process)
         guardian = self.number("guardian")
         for pid, readable in ((process.pid, 0), (guardian, 1)):
-            done = subprocess.run([*nobody, "dd", f"if=/proc/{pid}/environ", "of=/dev/null"], stderr=subprocess.DEVNULL, check=False)
+            done = subprocess.run([*NOBODY, "dd", f"if=/proc/{pid}/environ", "of=/dev/null"], stderr=subprocess.DEVNULL, check=False)
             self.assertEqual(done.returncode, readable)
         process.terminate()
         process.wait(PATIENCE)

@@ -140,6 +140,7 @@ START_TEST(a_leader_that_may_not_be_read) {
     pdk_observer *observer = NULL;
     options.digest = "user:secret";
     options.access = PDK_ACCESS_CREATOR;
+    options.accept_unprotected = 1; /* the directory is open */
     led.client = ts_client_open_with(ts_bench_server(), NULL, &options);
     led.other = ts_bench_client(SLOW_MS);
     led.path = ts_fresh_path();

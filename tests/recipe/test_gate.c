@@ -315,7 +315,7 @@ START_TEST(bad_input) {
         {NULL, "/g", 2, 0, &hold, "gate_enter: session: NULL"},
         {s, NULL, 2, 0, &hold, "gate_enter: path: NULL"},
         {s, "/g", 2, 0, NULL, "gate_enter: out: NULL"},
-        {s, "g", 2, 0, &hold, "path: "},
+        {s, "g", 2, 0, &hold, "gate_enter: path: is relative"},
         {s, "/g", 0, 0, &hold, "gate_enter: participants is 0; from 1 to 1000"},
         {s, "/g", 1001, 0, &hold, "gate_enter: participants is 1001; from 1 to 1000"},
         {s, "/g", 2, -2, &hold, "gate_enter: timeout_ms is -2; 0 or more, or PDK_FOREVER"},
