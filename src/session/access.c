@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <glib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static bool is_creators(pdk_access choice) {
  * reach. */
 static void name_creator(struct pdk__access *access, const char *digest) {
     struct pdk__acl own = pdk__access_own(digest);
+    assert(own.entries); /* a digest is one user */
     const pdk_access_entry list[] = {own.entries[0], {PDK_PERMISSION_READ, 0, "world", "anyone"}};
     access->count = access->choice == PDK_ACCESS_CREATOR ? 1 : 2;
     access->choice = PDK_ACCESS_LIST;
