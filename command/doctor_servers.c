@@ -80,7 +80,7 @@ static int32_t ask_timeout(const cmd_doctor *d, cmd_server *s, int32_t wanted_ms
         if (!*code || !s->mode || !s->wire.hung_up || cmd_now_ms() + AGAIN_MS >= deadline)
             return *code ? 0 : s->wire.timeout_ms;
         s->refusals++;
-        g_usleep(AGAIN_MS * 1000);
+        g_usleep((gulong)AGAIN_MS * 1000);
     }
 }
 

@@ -72,7 +72,7 @@ static void make_place(cmd_endpoint *endpoint, const struct in6_addr *from) {
     if (count >= MOST_OF_ADDRESS)
         hang_up(endpoint, oldest);
     else if (endpoint->asking.length >= MOST)
-        hang_up(endpoint, endpoint->asking.head->data);
+        hang_up(endpoint, g_queue_peek_head(&endpoint->asking));
 }
 
 static void on_connection(void *user, struct MHD_Connection *connection, void **context,

@@ -28,7 +28,7 @@ static bool tells_of_a_hold(const char *name) {
     if (digits > 0 && digits < length && name[length - digits - 1] == '_')
         length -= digits + 1;
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+        if (strlen(names[i]) == length && g_str_has_prefix(name, names[i]))
             return true;
     return false;
 }

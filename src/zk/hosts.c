@@ -92,7 +92,9 @@ static pdk_status check_form(const char *text) {
 }
 
 pdk_status pdk__hosts_parse(const char *text, struct pdk__hosts **out) {
-    pdk_status status = check_form(text ? text : "");
+    if (!text)
+        text = "";
+    pdk_status status = check_form(text);
     if (status != PDK_OK)
         return status;
     const char *slash = strchr(text, '/');

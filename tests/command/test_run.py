@@ -220,7 +220,7 @@ class Surroundings(Case):
                          [values[f"PADDOCK_{name}_1"] for name in ("ZNODE", "TOKEN", "SEQUENCER")])
         holder = self.hold(path=paths[1])
         self.paddock(75, "run", "-n", *paths, "--", "true")
-        self.paddock(75, "run", "-w", "0.3", *paths, "--", "true")
+        self.paddock(75, "run", "-w", "2", *paths, "--", "true")
         for path in (paths[0], paths[2]):
             self.assert_no_node(path)
         waiter = self.start("run", *paths, "--", "sh", "-c", "echo ready; exec sleep 60")

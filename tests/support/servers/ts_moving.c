@@ -122,7 +122,7 @@ static int keep(ts_moving *m, int descriptor) {
 
 /* A listener whose queue is full. */
 static void fall_silent(ts_moving *m, const char *ip, const char *port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)g_ascii_strtoull(port, NULL, 10))};
     const int on = 1, listener = keep(m, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
 
     inet_pton(AF_INET, ip, &address.sin_addr);
