@@ -114,6 +114,8 @@ static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply
 static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = pdk__entry_ref(user);
     (void)s;
+    if (reply && reply->result == PDK__NO_NODE) /* nothing was made, and the directory has a pace of its own */
+        pdk__pace_give_back(&entry->creates);
     on_reply(entry, reply, PDK__CREATED);
     if (reply && entry->alone)
         answer_alone(entry, reply->result);
@@ -446,15 +448,27 @@ static void on_retry(pdk_session *s, void *user) {
     pdk__entry_unref(entry);
 }
 
-/* A node that no list ever shows is not made as fast as a server answers, nor is a directory that is there and is not. */
+/* A node that no list ever shows is not made as fast as a server answers, nor is a directory that is there and is not. Who comes to
+ * an end late is in the way of others: a delete never waits for what went before. */
 static struct pdk__pace *pace_of(struct pdk__entry *entry, enum pdk__command command,
                                  const struct pdk__pace_kind **kind) {
-    bool creates = command == PDK__DO_ENTER || command == PDK__DO_MKDIR;
-    *kind = command == PDK__DO_PAUSE ? &pdk__pace_pauses : creates ? &pdk__pace_repeats : &pdk__pace_steps;
-    return command == PDK__DO_PAUSE   ? &entry->pauses
-           : command == PDK__DO_ENTER ? &entry->creates
-           : command == PDK__DO_MKDIR ? &entry->mkdirs
-                                      : &entry->steps;
+    switch (command) {
+    case PDK__DO_PAUSE:
+        *kind = &pdk__pace_pauses;
+        return &entry->pauses;
+    case PDK__DO_ENTER:
+        *kind = &pdk__pace_repeats;
+        return &entry->creates;
+    case PDK__DO_MKDIR:
+        *kind = &pdk__pace_rounds;
+        return &entry->mkdirs;
+    case PDK__DO_DELETE:
+        *kind = &pdk__pace_steps;
+        return &entry->deletes;
+    default:
+        *kind = &pdk__pace_steps;
+        return &entry->steps;
+    }
 }
 
 void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command) {
