@@ -206,7 +206,8 @@ static void make_view(struct pdk__view *view, const struct pdk__entry *entry, co
         pdk__view_of(view, children, reply->children_count, &viewer);
 }
 
-/* true: it is listed again, behind the directory's access control list, and hears of that list alone. */
+/* true: it is listed again, behind the directory's access control list, and hears of that list alone. A server whose two answers
+ * never agree would make it list for ever: then it pauses first. */
 static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *reply, struct pdk__event *event) {
     pdk_session *s = entry->s;
     bool in = entry->c.phase == PDK__IN, looks = entry->c.doing == PDK__DO_LOOK;
@@ -214,8 +215,12 @@ static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *r
         return false;
     switch (pdk__protect_judge(s, entry->dir, reply->token, reply->acl_version, in ? entry->own_path : NULL)) {
     case PDK__PROTECTION_ASKED:
-        pdk__lists_want(entry, false);
-        return true;
+        if (pdk__pace_next(&entry->steps, &pdk__pace_steps, pdk__now(s)) == 0) {
+            pdk__lists_want(entry, false);
+            return true;
+        }
+        event->result = PDK__NOT_NOW;
+        break;
     case PDK__PROTECTION_UNKNOWN:
         event->result = PDK__NOT_NOW;
         break;
