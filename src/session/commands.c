@@ -436,7 +436,8 @@ static void on_retry(pdk_session *s, void *user) {
         [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,   [PDK__DO_LOOK] = PDK__LISTED,
     };
     enum pdk__command command = entry->c.doing;
-    bool paced = entry->paced;
+    bool wanted = !(entry->c.leaving && entry->c.phase == PDK__OUT); /* else it would only be undone */
+    bool paced = entry->paced && wanted;
     entry->paced = false;
     if (paced && s->link == PDK__LINK_CONNECTED && send_command(entry, command))
         return;
@@ -493,6 +494,12 @@ void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command) {
         pause = RETRY_NS;
     }
     pdk__alarm_set(entry->s, &entry->retry, now + pause);
+}
+
+void pdk__commands_hurry(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
+    if (entry->retry.position && (entry->paced || entry->c.doing == PDK__DO_PAUSE))
+        pdk__alarm_set(entry->s, &entry->retry, pdk__now(entry->s));
 }
 
 void pdk__commands_init(struct pdk__entry *entry) {
