@@ -3,6 +3,7 @@
 #define PDK_GUARDED_INSIDE_H
 
 #include "core/guarded.h"
+#include "core/pace.h"
 #include "grant/hold.h"
 #include "session/query.h"
 
@@ -28,6 +29,7 @@ struct pdk__guarded_call {
     int64_t deadline;
     enum pdk__result result; /* of the last request that was answered, and ZooKeeper's code */
     int code;
+    struct pdk__pace reads;
     bool unprotected; /* strangers may change the node: the thread's error text says how */
 };
 

@@ -205,9 +205,20 @@ pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
         c->name, g->path);
 }
 
+/* Whoever changes the node, or its list, as fast as it is read makes us read it again; so does a server that lies. */
+static void keep_pace(struct pdk__guarded_call *c) {
+    pdk_session *s = c->g->s;
+    if (c->g->machine.step != PDK__GUARDED_READ)
+        return;
+    int64_t pause = pdk__pace_next(&c->reads, &pdk__pace_rounds, pdk__now(s));
+    if (pause > 0)
+        pdk__wait(s, &s->on_link, MIN(c->deadline, pdk__now(s) + pause));
+}
+
 pdk_status pdk__guarded_drive(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
     while (g->machine.step != PDK__GUARDED_IDLE) {
+        keep_pace(c);
         if (pdk__guarded_has_ended(g)) {
             pdk__guarded_lose(&g->machine);
             break;

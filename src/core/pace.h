@@ -21,6 +21,8 @@ struct pdk__pace_kind {
 extern const struct pdk__pace_kind pdk__pace_steps;
 /* What is done once, or again when the world has changed: three, and then one each second. */
 extern const struct pdk__pace_kind pdk__pace_repeats;
+/* Rounds of a few requests, where another client may undo each one for a while: sixteen, and then ten a second. */
+extern const struct pdk__pace_kind pdk__pace_rounds;
 /* Pauses that were asked for, or are needed: one each second. */
 extern const struct pdk__pace_kind pdk__pace_pauses;
 
@@ -32,5 +34,7 @@ struct pdk__pace {
 
 /* How long the next one has to wait. It is counted. 0: not at all. */
 int64_t pdk__pace_next(struct pdk__pace *pace, const struct pdk__pace_kind *kind, int64_t now);
+/* The last one came to nothing, and another pace bounds how often it is tried: it does not count. */
+void pdk__pace_give_back(struct pdk__pace *pace);
 
 #endif

@@ -114,6 +114,8 @@ static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply
 static void on_created(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = pdk__entry_ref(user);
     (void)s;
+    if (reply && reply->result == PDK__NO_NODE) /* nothing was made, and the directory has a pace of its own */
+        pdk__pace_give_back(&entry->creates);
     on_reply(entry, reply, PDK__CREATED);
     if (reply && entry->alone)
         answer_alone(entry, reply->result);
@@ -204,7 +206,8 @@ static void make_view(struct pdk__view *view, const struct pdk__entry *entry, co
         pdk__view_of(view, children, reply->children_count, &viewer);
 }
 
-/* true: it is listed again, behind the directory's access control list, and hears of that list alone. */
+/* true: it is listed again, behind the directory's access control list, and hears of that list alone. A server whose two answers
+ * never agree would make it list for ever: then it pauses first. */
 static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *reply, struct pdk__event *event) {
     pdk_session *s = entry->s;
     bool in = entry->c.phase == PDK__IN, looks = entry->c.doing == PDK__DO_LOOK;
@@ -212,8 +215,12 @@ static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *r
         return false;
     switch (pdk__protect_judge(s, entry->dir, reply->token, reply->acl_version, in ? entry->own_path : NULL)) {
     case PDK__PROTECTION_ASKED:
-        pdk__lists_want(entry, false);
-        return true;
+        if (pdk__pace_next(&entry->steps, &pdk__pace_steps, pdk__now(s)) == 0) {
+            pdk__lists_want(entry, false);
+            return true;
+        }
+        event->result = PDK__NOT_NOW;
+        break;
     case PDK__PROTECTION_UNKNOWN:
         event->result = PDK__NOT_NOW;
         break;
@@ -429,7 +436,8 @@ static void on_retry(pdk_session *s, void *user) {
         [PDK__DO_DELETE] = PDK__DELETED, [PDK__DO_PAUSE] = PDK__PAUSED,   [PDK__DO_LOOK] = PDK__LISTED,
     };
     enum pdk__command command = entry->c.doing;
-    bool paced = entry->paced;
+    bool wanted = !(entry->c.leaving && entry->c.phase == PDK__OUT); /* else it would only be undone */
+    bool paced = entry->paced && wanted;
     entry->paced = false;
     if (paced && s->link == PDK__LINK_CONNECTED && send_command(entry, command))
         return;
@@ -446,15 +454,27 @@ static void on_retry(pdk_session *s, void *user) {
     pdk__entry_unref(entry);
 }
 
-/* A node that no list ever shows is not made as fast as a server answers, nor is a directory that is there and is not. */
+/* A node that no list ever shows is not made as fast as a server answers, nor is a directory that is there and is not. Who comes to
+ * an end late is in the way of others: a delete never waits for what went before. */
 static struct pdk__pace *pace_of(struct pdk__entry *entry, enum pdk__command command,
                                  const struct pdk__pace_kind **kind) {
-    bool creates = command == PDK__DO_ENTER || command == PDK__DO_MKDIR;
-    *kind = command == PDK__DO_PAUSE ? &pdk__pace_pauses : creates ? &pdk__pace_repeats : &pdk__pace_steps;
-    return command == PDK__DO_PAUSE   ? &entry->pauses
-           : command == PDK__DO_ENTER ? &entry->creates
-           : command == PDK__DO_MKDIR ? &entry->mkdirs
-                                      : &entry->steps;
+    switch (command) {
+    case PDK__DO_PAUSE:
+        *kind = &pdk__pace_pauses;
+        return &entry->pauses;
+    case PDK__DO_ENTER:
+        *kind = &pdk__pace_repeats;
+        return &entry->creates;
+    case PDK__DO_MKDIR:
+        *kind = &pdk__pace_rounds;
+        return &entry->mkdirs;
+    case PDK__DO_DELETE:
+        *kind = &pdk__pace_steps;
+        return &entry->deletes;
+    default:
+        *kind = &pdk__pace_steps;
+        return &entry->steps;
+    }
 }
 
 void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command) {
@@ -474,6 +494,12 @@ void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command) {
         pause = RETRY_NS;
     }
     pdk__alarm_set(entry->s, &entry->retry, now + pause);
+}
+
+void pdk__commands_hurry(struct pdk__entry *entry) {
+    pdk__assert_locked(entry->s);
+    if (entry->retry.position && (entry->paced || entry->c.doing == PDK__DO_PAUSE))
+        pdk__alarm_set(entry->s, &entry->retry, pdk__now(entry->s));
 }
 
 void pdk__commands_init(struct pdk__entry *entry) {

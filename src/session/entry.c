@@ -197,6 +197,7 @@ void pdk__entry_leave(struct pdk__entry *entry) {
     if (entry->c.leaving && entry->leaving)
         return;
     pdk__entries_note_leaving(entry);
+    pdk__commands_hurry(entry);
     pdk__entry_tell(entry, PDK__LEAVE);
 }
 

@@ -83,7 +83,7 @@ struct pdk__entry {
     bool alone;                   /* it needs none behind its create */
     bool synced;                  /* the sync ahead of the look's list was answered */
     struct pdk__alarm retry;      /* a command could not be sent, or has to wait: for its pace, or in a pause */
-    struct pdk__pace steps, pauses, creates, mkdirs;
+    struct pdk__pace steps, pauses, creates, mkdirs, deletes;
     bool paced;         /* the command waits for its pace */
     bool waits_to_send; /* its pause is for what could not be sent */
     GList ask_link;     /* in s->asks.entries */

@@ -15,6 +15,7 @@ struct look {
     int32_t acl_version;
     int code; /* ZooKeeper's, why it may not be read; or 0 */
     bool known, asked;
+    bool absent; /* the node was not there */
     struct pdk__acl list;
 };
 
@@ -65,6 +66,7 @@ static void on_list(pdk_session *s, void *user, const struct pdk__reply *reply) 
     if (look) {
         look->asked = false;
         look->known = reply->result == PDK__OK;
+        look->absent = reply->result == PDK__NO_NODE;
         look->code = reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED ? reply->code : 0;
         look->token = reply->token;
         look->acl_version = reply->acl_version;
@@ -161,7 +163,10 @@ enum pdk__protection pdk__protect_judge_record(pdk_session *s, const char *path,
     char *parent = parent_of(path);
     const struct look *above = look_at(s, parent);
     const char *which = parent;
-    enum pdk__protection protection = pdk__protect_judge(s, parent, above->token, above->acl_version, own);
+    /* Nobody has made what is not there. Its list is asked for ahead of the next question, so that it is judged once it is. */
+    bool absent = above->absent && node->result == PDK__NO_NODE;
+    enum pdk__protection protection =
+        absent ? PDK__PROTECTED : pdk__protect_judge(s, parent, above->token, above->acl_version, own);
     if (protection == PDK__PROTECTED && node->result == PDK__OK) {
         which = path;
         protection = pdk__protect_judge(s, path, node->token, node->acl_version, own);

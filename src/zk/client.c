@@ -96,9 +96,9 @@ static void answer(struct call *call, int code, struct pdk__reply *reply) {
     reply->tag = call->request.tag;
     reply->result = pdk__zk_result(code);
     reply->code = code;
-    zk->config.sink->reply(zk->config.driver, zk, reply);
-    if (code == PDK__CODE_REQUIRES_AUTH)
+    if (code == PDK__CODE_REQUIRES_AUTH) /* ahead of the answer: whoever waits for it hears why the session ends */
         requires_auth(zk);
+    zk->config.sink->reply(zk->config.driver, zk, reply);
     call_free(call);
 }
 

@@ -8,6 +8,7 @@
 #define PERMITS 2
 
 bool (*driver_refuses)(const struct pdk__request *request);
+const char *(*driver_redirects)(const struct pdk__request *request);
 const char *driver_unresolved;
 pdk_status driver_opening;
 uint32_t driver_requests;
@@ -17,7 +18,11 @@ static bool submit(pdk__zk *zk, const struct pdk__request *request) {
     driver_requests++;
     if (driver_refuses && driver_refuses(request))
         return false;
-    return sim_client_calls.submit(zk, request);
+    struct pdk__request sent = *request;
+    const char *elsewhere = driver_redirects ? driver_redirects(request) : NULL;
+    if (elsewhere)
+        sent.path = elsewhere;
+    return sim_client_calls.submit(zk, &sent);
 }
 
 static pdk_status open_client(const struct pdk__zk_config *config, pdk__zk **out) {

@@ -9,6 +9,8 @@
 
 /* Decides whether a request of the first process is sent. NULL: all are. */
 extern bool (*driver_refuses)(const struct pdk__request *request);
+/* The path that a request of the first process is about instead, so that its answer is another node's. NULL: its own. */
+extern const char *(*driver_redirects)(const struct pdk__request *request);
 /* What else goes wrong there: no name is found, for that reason; no handle is opened, with that status. */
 extern const char *driver_unresolved;
 extern pdk_status driver_opening;

@@ -329,6 +329,22 @@ START_TEST(each_recipe_looks) {
 }
 END_TEST
 
+/* Nobody else made what is not there. The parents are made, and judged like any others. */
+START_TEST(a_guarded_znode_whose_parents_are_missing) {
+    ts_client *c = ours();
+    pdk_guarded *guarded = NULL;
+    char *node = g_strconcat(path, "/a/b/data", NULL);
+    pdk_hold *hold = ts_bench_acquire(ts_lock(c, ts_fresh_path()), 5000);
+    unsigned before = lists_asked(c);
+    pdk_status status = pdk_guarded_open(hold, node, ts_patience(2000), &guarded);
+    ck_assert_msg(lists_asked(c) - before <= 20, "%u lists were asked for", lists_asked(c) - before);
+    ck_assert_msg(status == PDK_OK, "%s", pdk_error_text());
+    pdk_guarded_close(guarded);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    g_free(node);
+}
+END_TEST
+
 /* A parent whose list may not be read is not trusted, whatever its children have. */
 START_TEST(a_list_that_may_not_be_read) {
     const ts_acl_entry list = {TS_PERM_CREATE | TS_PERM_DELETE, "digest", OUR_ID};
@@ -429,6 +445,7 @@ int main(void) {
     tcase_add_test(cases, the_creator_is_asked_for);
     tcase_add_test(cases, it_is_meant);
     tcase_add_loop_test(cases, each_recipe_looks, 0, G_N_ELEMENTS(recipes));
+    tcase_add_test(cases, a_guarded_znode_whose_parents_are_missing);
     tcase_add_test(cases, a_list_that_may_not_be_read);
     tcase_add_test(cases, a_candidate_is_told_why);
     tcase_add_test(cases, an_observer_is_told_no_fakes);

@@ -50,6 +50,8 @@ START_TEST(without_rest_they_come_to_a_rate) {
     ck_assert_int_ge(begin_all(&pdk__pace_steps, minute), 60 * 10);
     ck_assert_int_le(begin_all(&pdk__pace_repeats, minute), 3 + 60 + 8);
     ck_assert_int_ge(begin_all(&pdk__pace_repeats, minute), 30);
+    ck_assert_int_le(begin_all(&pdk__pace_rounds, minute), 16 + 60 * 10 + 8);
+    ck_assert_int_ge(begin_all(&pdk__pace_rounds, minute), 60 * 8);
 }
 END_TEST
 
@@ -57,6 +59,16 @@ START_TEST(a_steady_rate_below_it_never_waits) {
     struct pdk__pace pace = {0};
     for (int i = 0; i < 10000; i++, now += 50 * PDK__MS)
         ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_steps, now), 0);
+}
+END_TEST
+
+START_TEST(what_is_given_back_does_not_count) {
+    struct pdk__pace pace = {0};
+    pdk__pace_give_back(&pace);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_eq(pdk__pace_next(&pace, &pdk__pace_repeats, now), 0);
+        pdk__pace_give_back(&pace);
+    }
 }
 END_TEST
 
@@ -71,6 +83,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, rest_makes_them_free_again);
     tcase_add_test(cases, without_rest_they_come_to_a_rate);
     tcase_add_test(cases, a_steady_rate_below_it_never_waits);
+    tcase_add_test(cases, what_is_given_back_does_not_count);
     suite_add_tcase(suite, cases);
     return suite;
 }
