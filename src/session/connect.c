@@ -167,13 +167,16 @@ static int64_t begin(pdk_session *s) {
         return s->open_after;
     if (!s->opens) {
         s->opens = true;
+        s->away_since = now;
         look_up(s);
     }
     bool awaited = pdk__names_awaited(s->names) > 0;
     pdk_status status = pdk__names_list(s->names, &servers, &why);
-    if (awaited && (status != PDK_OK || now - s->looked_at < PATIENCE_NS)) {
+    if (awaited && (status != PDK_OK || now - s->away_since < PATIENCE_NS)) {
+        if (now >= s->look_at)
+            look_up(s); /* of those that failed: one that hangs holds up no other */
         s->hear_at = next_hearing(s);
-        if (status != PDK_OK && now - s->looked_at >= PATIENCE_NS)
+        if (status != PDK_OK && now - s->away_since >= PATIENCE_NS)
             tell_trouble(s, "cannot connect", g_steal_pointer(&why));
     } else if (status != PDK_OK) {
         s->opens = false;
@@ -186,7 +189,7 @@ static int64_t begin(pdk_session *s) {
     }
     g_free(servers);
     g_free(why);
-    return s->opens ? s->hear_at : 0;
+    return s->opens ? MIN(s->hear_at, s->look_at) : 0;
 }
 
 static void close_handle(pdk_session *s, pdk__zk *zk) {

@@ -84,7 +84,7 @@ struct pdk_session {
     int64_t look_at;        /* when the names are looked up next */
     int64_t looked_at;      /* when they were looked up last */
     int64_t hear_at;        /* when the connector looks for what was found; INT64_MAX: nothing is awaited */
-    int64_t away_since;     /* there is a handle, and it has had no connection since then */
+    int64_t away_since;     /* there has been no connection since then, or an attempt at a new session began */
     char *names_trouble;    /* what was last told about a name that is not found, or NULL */
     int64_t malformed_told; /* when the log last had that a server sent something that is not well-formed */
     bool ever_connected, restored;

@@ -114,15 +114,15 @@ static void found_dialled(pdk_session *s, int64_t now) {
 }
 
 /* The kernel dials again and again, and the client library lets it, for two thirds of T. Each look that finds it so may find another
- * server dialled. But where they refuse, or accept, that is over in a round trip. */
+ * server dialled. So the connector takes note of what is dialled, and after the patience gives up what it has noted. */
 static void found_dialling(pdk_session *s, bool dials, int64_t now) {
     struct pdk__silence *silence = &s->silence;
-    if (!dials || silence->dials_at == 0)
-        silence->dials_at = dials ? now : 0;
-    if (!dials || now - silence->dials_at < handshake_patience(s))
+    if (!dials)
+        silence->dials_at = 0;
+    if (!dials || (silence->dials_at != 0 && now - silence->dials_at < handshake_patience(s)))
         return;
-    silence->dials_at = 0;
-    silence->hurry = true;
+    silence->dials_at = now;
+    silence->skip = true;
     s->platform->work(s);
 }
 
@@ -167,14 +167,19 @@ static void leave(pdk_session *s) {
     wait_for_answer(s);
 }
 
-static void hurry(pdk_session *s) {
+static void hurry(pdk_session *s, enum pdk__zk_dial what) {
     uint64_t generation = s->generation;
     int64_t now = pdk__now(s), patience = handshake_patience(s);
     pdk__zk *zk = s->zk;
     pdk__unlock(s);
-    enum pdk__zk_parting parting = s->platform->zk->hurry(zk, patience / PDK__MS);
+    enum pdk__zk_parting parting = s->platform->zk->hurry(zk, what, patience / PDK__MS);
     pdk__lock(s);
-    if (generation != s->generation || parting == PDK__ZK_STAYS)
+    if (generation != s->generation)
+        return;
+    if (what == PDK__ZK_DIALS &&
+        s->silence.dials_at != 0) /* another server is dialled, or this one has been noted now */
+        s->silence.dials_at = parting == PDK__ZK_STAYS ? pdk__now(s) : 0;
+    if (parting == PDK__ZK_STAYS)
         return; /* the client library had gone on already: the patience of this one begins now */
     s->silence.hurries++;
     parted(s, parting, now);
@@ -205,7 +210,7 @@ void pdk__silence_connected(pdk_session *s) {
     pdk__assert_locked(s);
     s->silence.since = 0;
     s->silence.hurries = 0;
-    s->silence.hurry = false;
+    s->silence.hurry = s->silence.skip = false;
     pdk__alarm_off(&s->silence.alarm);
 }
 
@@ -218,12 +223,13 @@ void pdk__silence_over(pdk_session *s) {
 bool pdk__silence_act(pdk_session *s) {
     pdk__assert_locked(s);
     struct pdk__silence *silence = &s->silence;
-    bool acts = s->zk && (silence->leave || silence->hurry);
-    bool leaves = silence->leave;
-    silence->leave = silence->hurry = false;
-    if (acts && leaves)
+    struct pdk__silence asked = *silence;
+    silence->leave = silence->hurry = silence->skip = false;
+    if (!s->zk || (!asked.leave && !asked.hurry && !asked.skip))
+        return false;
+    if (asked.leave)
         leave(s);
-    else if (acts)
-        hurry(s);
-    return acts;
+    else
+        hurry(s, asked.hurry ? PDK__ZK_DIALLED : PDK__ZK_DIALS);
+    return true;
 }

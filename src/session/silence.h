@@ -11,12 +11,12 @@ struct pdk_session;
 
 struct pdk__silence {
     struct pdk__alarm alarm;
-    int64_t since;            /* connected: writes are unanswered since then; 0: none is */
-    int64_t idle_at;          /* otherwise: when a look found no handshake under way; 0: the last one found one */
-    int64_t dials_at;         /* when a look found that it waits to be accepted; 0: the last one did not */
+    int64_t since;    /* connected: writes are unanswered since then; 0: none is */
+    int64_t idle_at;  /* otherwise: when a look found no handshake under way; 0: the last one found one */
+    int64_t dials_at; /* since when looks find that it waits to be accepted, and it is noted; 0: the last one did not */
     int64_t dialled_at;       /* when a look found one first; 0: the last one found none */
     unsigned leaves, hurries; /* given up in a row: each time with twice the patience */
-    bool leave, hurry;        /* the connector has to do it */
+    bool leave, hurry, skip;  /* the connector has to do it; skip: note, or give up, what waits to be accepted */
 };
 
 /* Under the monitor, all of it. */

@@ -133,9 +133,10 @@ struct pdk__zk_calls {
     /* Give up the connection, and go to the next server; CONNECTING follows. It stays where there is no other server. May take
      * as long as looking at every descriptor of the process. */
     enum pdk__zk_parting (*leave)(pdk__zk *zk);
-    /* Give up a handshake that has had no answer for so long, or a server that does not even accept a connection, and go to the next
-     * server. As long as that. */
-    enum pdk__zk_parting (*hurry)(pdk__zk *zk, int64_t patience_ms);
+    /* Give up what has been under way for so long, and go to the next server. DIALLED: a handshake that has had no answer. DIALS: a
+     * connection that no server accepts; a first call takes note of it, and one after the patience gives it up. Takes as long
+     * as that. */
+    enum pdk__zk_parting (*hurry)(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms);
     /* Give the handle another list of servers, as in its configuration; session and watches are kept. false: not now, since it is
      * connected or dials somebody; nobody is dialled for long who is not in the new list. Blocks for a few milliseconds. */
     bool (*servers)(pdk__zk *zk, const char *servers);

@@ -58,7 +58,8 @@ struct pdk__zk {
     pthread_cond_t answered;
     unsigned char password[PDK__ZK_PASSWORD]; /* as of the last connection */
     char peer[PDK__SOCKETS_NAME];
-    int64_t session; /* for the completions, which run on one thread */
+    int64_t session;   /* for the completions, which run on one thread */
+    GHashTable *dials; /* sockets.h; of the thread that closes */
 };
 
 struct call {
@@ -391,6 +392,7 @@ static void client_free(pdk__zk *zk) {
     pthread_mutex_destroy(&zk->lock);
     pthread_mutex_destroy(&zk->opening);
     pdk__acl_free(&zk->node_acl);
+    g_hash_table_destroy(zk->dials);
     g_free(zk->servers);
     explicit_bzero(zk->password, sizeof zk->password);
     g_free(zk);
@@ -420,6 +422,7 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     zk->config = *config;
     zk->servers = g_strdup(config->servers);
     zk->config.servers = zk->servers;
+    zk->dials = pdk__sockets_dials_new();
     zk->node_acl = pdk__acl_make(config);
     zk->calls = g_hash_table_new(NULL, NULL);
     pthread_mutex_init(&zk->opening, NULL);
@@ -480,14 +483,15 @@ static enum pdk__zk_parting client_leave(pdk__zk *zk) {
     return handle ? pdk__sockets_leave(handle, zk->servers) : PDK__ZK_STAYS;
 }
 
-static enum pdk__zk_parting client_hurry(pdk__zk *zk, int64_t patience_ms) {
-    return pdk__sockets_hurry(zk->servers, patience_ms);
+static enum pdk__zk_parting client_hurry(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms) {
+    return what == PDK__ZK_DIALS ? pdk__sockets_skip(zk->dials, zk->servers, patience_ms)
+                                 : pdk__sockets_hurry(zk->servers, patience_ms);
 }
 
 static bool client_servers(pdk__zk *zk, const char *servers) {
-    if (!pdk__servers_give(atomic_load(&zk->handle), zk->servers, servers)) {
+    if (!pdk__servers_give(atomic_load(&zk->handle), zk->dials, zk->servers, servers)) {
         if (client_dial(zk) == PDK__ZK_DIALS)
-            pdk__sockets_abandon(zk->servers, servers);
+            pdk__sockets_abandon(zk->dials, zk->servers, servers);
         return false;
     }
     pthread_mutex_lock(&zk->lock);

@@ -1,5 +1,7 @@
 #include "zk/servers.h"
 
+#include "zk/sockets.h"
+
 #include <glib.h>
 #include <string.h>
 #include <time.h>
@@ -31,12 +33,13 @@ bool pdk__servers_seem_same(const char *old, const char *new) {
 
 static bool is_between(zhandle_t *handle) { return zoo_state(handle) == STATE_BETWEEN; }
 
-bool pdk__servers_give(zhandle_t *handle, const char *old, const char *new) {
+bool pdk__servers_give(zhandle_t *handle, GHashTable *dials, const char *old, const char *new) {
     const struct timespec apart = {.tv_nsec = APART_NS};
     if (!is_between(handle))
         return false;
+    pdk__sockets_dial_anew(dials, old);
     nanosleep(&apart, NULL);
-    if (!is_between(handle))
+    if (pdk__sockets_dial_anew(dials, old) || !is_between(handle))
         return false;
     if (pdk__servers_seem_same(old, new)) {
         char *longer = g_strconcat(new, ",", new, NULL);

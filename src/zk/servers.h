@@ -11,17 +11,28 @@
  *    in it.
  *
  * So a list is given only in the pause between two rounds: the library has tried each server of its list, and sleeps for T/60 without a
- * descriptor. It has no state of its own for that, but the one between two attempts, which passes in microseconds. Seen twice, some time
- * apart, it is the pause. And a list that the library would take for the same goes by way of a longer one.
+ * descriptor. It has no state of its own for that. State 0 is also the one between two attempts: it lasts while the next
+ * server is chosen, and while socket() and connect() run. That takes microseconds, unless the thread is held up. Where connect() fails at
+ * once, as without a route, it lasts for the whole pass. So it is looked at twice, some time apart, and the process must not have begun
+ * to dial a server of the old list in between. Remains:
+ *
+ *  - the pause ends between the second look and zoo_set_servers;
+ *  - the library's thread is held up between two attempts, or right behind a connect(), for longer than the looks are apart;
+ *  - attempts that fail at once are under way at both looks.
+ *
+ * Then the descriptor of a dial that has just begun may be closed under the library's thread, or an address be freed that it reads. A list
+ * that the library would take for the same goes by way of a longer one.
  */
 #ifndef PDK_ZK_SERVERS_H
 #define PDK_ZK_SERVERS_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <zookeeper/zookeeper.h>
 
-/* Both are numeric lists, and `old` is what the handle has. false: the handle is in no pause. Blocks for 2 ms. */
-bool pdk__servers_give(zhandle_t *handle, const char *old, const char *new);
+/* Both are numeric lists, and `old` is what the handle has. dials: sockets.h. false: the handle is in no pause. Blocks for 2 ms, and
+ * for two looks at the kernel's table of sockets. */
+bool pdk__servers_give(zhandle_t *handle, GHashTable *dials, const char *old, const char *new);
 /* Would the client library take the new list for the old one? */
 bool pdk__servers_seem_same(const char *old, const char *new);
 

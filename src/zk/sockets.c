@@ -199,7 +199,23 @@ enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers) 
 
 /* ---- dialling
  *
- * A socket that waits to be accepted has no peer yet for getpeername. The kernel's table of sockets has it, with the inode. */
+ * A socket that waits to be accepted has no peer yet for getpeername. The kernel's table of sockets has it, with the inode. No one
+ * can tell whose it is, nor since when it waits. So each handle remembers when a look of its own has found it first. */
+
+/* One that waits for a server that is in the list no more may be another handle's, whose server that still is. One that
+ * accepts has done so by then. */
+#define ABANDON_US 100000
+
+struct dial {
+    int64_t first, latest; /* looks that found it, us */
+};
+
+struct look {
+    GHashTable *dials;                   /* by inode, of all processes */
+    char *const *servers, *const *among; /* remember those to the servers, and pick of those to these */
+    int64_t now, least, most;            /* that were found first so long ago; us */
+    GHashTable *picked;                  /* inodes */
+};
 
 /* The address of the table: each word of 32 bits in the order of the machine. */
 static bool read_peer(const char *text, char name[PDK__SOCKETS_NAME]) {
@@ -240,8 +256,21 @@ static bool is_server(char *const *servers, const char *name) {
     return false;
 }
 
+static void note_dial(struct look *look, unsigned long inode, const char *name) {
+    struct dial *dial = g_hash_table_lookup(look->dials, GSIZE_TO_POINTER(inode));
+    if (!dial) {
+        dial = g_new(struct dial, 1);
+        dial->first = look->now;
+        g_hash_table_insert(look->dials, GSIZE_TO_POINTER(inode), dial);
+    }
+    dial->latest = look->now;
+    int64_t age = look->now - dial->first;
+    if (age >= look->least && age <= look->most && is_server(look->among, name))
+        g_hash_table_add(look->picked, GSIZE_TO_POINTER(inode));
+}
+
 /* A line of the table. Almost none waits to be accepted, and there may be tens of thousands. */
-static void note_dialling(const char *line, char *const *servers, GHashTable *inodes) {
+static void read_line(struct look *look, const char *line) {
     char remote[48], name[PDK__SOCKETS_NAME];
     unsigned state;
     unsigned long inode;
@@ -250,64 +279,97 @@ static void note_dialling(const char *line, char *const *servers, GHashTable *in
     if (!fourth || strncmp(fourth + 5, " 02 ", 4) != 0)
         return;
     if (sscanf(line, " %*d: %*s %47s %x %*s %*s %*s %*s %*s %lu", remote, &state, &inode) == 3 && state == SYN_SENT &&
-        read_peer(remote, name) && is_server(servers, name))
-        g_hash_table_add(inodes, GSIZE_TO_POINTER(inode));
+        read_peer(remote, name) && is_server(look->servers, name))
+        note_dial(look, inode, name);
 }
 
-/* Inodes of sockets that wait to be accepted by one of the servers. */
-static void collect_dialling(const char *table, char *const *servers, GHashTable *inodes) {
+static void read_table(struct look *look, const char *table) {
     FILE *file = fopen(table, "re");
     char line[512];
     while (file && fgets(line, sizeof line, file))
-        note_dialling(line, servers, inodes);
+        read_line(look, line);
     if (file)
         fclose(file);
 }
 
-/* How many were shut down. */
-static unsigned shut_dialling(char *const *list) {
-    GHashTable *inodes = g_hash_table_new(NULL, NULL);
-    unsigned shut = 0;
-    collect_dialling("/proc/self/net/tcp", list, inodes);
-    collect_dialling("/proc/self/net/tcp6", list, inodes);
-    GArray *numbers = g_hash_table_size(inodes) > 0 ? pdk__descriptors() : NULL;
-    for (guint i = 0; numbers && i < numbers->len; i++) {
-        struct stat stat;
-        int held = fcntl(g_array_index(numbers, int, i), F_DUPFD_CLOEXEC, 0);
-        if (held < 0)
-            continue;
-        if (fstat(held, &stat) == 0 && S_ISSOCK(stat.st_mode) &&
-            g_hash_table_contains(inodes, GSIZE_TO_POINTER(stat.st_ino)))
-            shut += shutdown(held, SHUT_RDWR) == 0;
+static gboolean is_done(gpointer inode, gpointer dial, gpointer look) {
+    (void)inode;
+    return ((struct dial *)dial)->latest != ((struct look *)look)->now;
+}
+
+static bool is_picked(int number, const struct look *look) {
+    struct stat stat;
+    return fstat(number, &stat) == 0 && S_ISSOCK(stat.st_mode) &&
+           g_hash_table_contains(look->picked, GSIZE_TO_POINTER(stat.st_ino));
+}
+
+/* It is held meanwhile, as above. false: it is gone. */
+static bool shut(int number, const struct look *look) {
+    int held = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    bool is_shut = held >= 0 && is_picked(held, look) && shutdown(held, SHUT_RDWR) == 0;
+    if (held >= 0)
         close(held);
+    return is_shut;
+}
+
+/* How many were picked of this process, and shut down if that is asked. */
+static unsigned look(struct look *look, bool shuts) {
+    unsigned count = 0;
+    look->now = g_get_monotonic_time();
+    look->picked = g_hash_table_new(NULL, NULL);
+    read_table(look, "/proc/self/net/tcp");
+    read_table(look, "/proc/self/net/tcp6");
+    g_hash_table_foreach_remove(look->dials, is_done, look);
+    GArray *numbers = g_hash_table_size(look->picked) > 0 ? pdk__descriptors() : NULL;
+    for (guint i = 0; numbers && i < numbers->len; i++) {
+        int number = g_array_index(numbers, int, i);
+        count += is_picked(number, look) && (!shuts || shut(number, look));
     }
     if (numbers)
         g_array_free(numbers, TRUE);
-    g_hash_table_destroy(inodes);
-    return shut;
+    g_hash_table_destroy(look->picked);
+    return count;
 }
 
-void pdk__sockets_abandon(const char *old, const char *new) {
+GHashTable *pdk__sockets_dials_new(void) { return g_hash_table_new_full(NULL, NULL, NULL, g_free); }
+
+void pdk__sockets_abandon(GHashTable *dials, const char *old, const char *new) {
     char **before = g_strsplit(old, ",", -1), **after = g_strsplit(new, ",", -1);
     GPtrArray *gone = g_ptr_array_new();
     for (char **one = before; *one; one++)
         if (!g_strv_contains((const char *const *)after, *one))
             g_ptr_array_add(gone, *one);
     g_ptr_array_add(gone, NULL);
-    shut_dialling((char *const *)gone->pdata);
+    look(&(struct look){.dials = dials,
+                        .servers = before,
+                        .among = (char *const *)gone->pdata,
+                        .least = ABANDON_US,
+                        .most = INT64_MAX},
+         true);
     g_ptr_array_free(gone, TRUE);
     g_strfreev(before);
     g_strfreev(after);
 }
 
+enum pdk__zk_parting pdk__sockets_skip(GHashTable *dials, const char *servers, int64_t patience_ms) {
+    char **list = g_strsplit(servers, ",", -1);
+    struct look l = {
+        .dials = dials, .servers = list, .among = list, .least = MAX(patience_ms * 1000, 1), .most = INT64_MAX};
+    unsigned count = look(&l, true);
+    g_strfreev(list);
+    return count > 0 ? PDK__ZK_LEAVES : PDK__ZK_STAYS;
+}
+
+bool pdk__sockets_dial_anew(GHashTable *dials, const char *servers) {
+    char **list = g_strsplit(servers, ",", -1);
+    unsigned count = look(&(struct look){.dials = dials, .servers = list, .among = list}, false);
+    g_strfreev(list);
+    return count > 0;
+}
+
 enum pdk__zk_parting pdk__sockets_hurry(const char *servers, int64_t patience_ms) {
     struct leaving l = {.servers = g_strsplit(servers, ",", -1), .patience_ms = patience_ms};
-    enum pdk__zk_parting parting = part(&l);
-    char **list = g_strsplit(servers, ",", -1);
-    if (parting == PDK__ZK_STAYS && shut_dialling(list) > 0)
-        parting = PDK__ZK_LEAVES;
-    g_strfreev(list);
-    return parting;
+    return part(&l);
 }
 
 void pdk__sockets_forget(const zhandle_t *handle) {

@@ -3,17 +3,19 @@
  *     a handle is connected ──► the sockets that are new, and connected to its server, are claimed for it
  *     it must leave         ──► its claimed socket is shut down: for the client library the server has hung up
  *     a handshake is silent ──► a socket to a server that was sent something and has never answered is shut down
- *     nobody accepts        ──► a socket that waits for a server to accept it is shut down
+ *     nobody accepts        ──► a socket that has waited for so long for a server to accept it is shut down
  *
  * A claim goes by the inode, which tells a socket from a later one with the same number. Two handles that are connected to one
  * server in the same moment cannot be told apart. Their sockets are then claimed for both: the one that leaves takes the other
- * along, which costs it a reconnect.
+ * along, which costs it a reconnect. One that waits to be accepted cannot be told from another handle's either. It is left alone
+ * until it has waited as long as a handle is patient: then another handle loses a try that has come to nothing so far.
  */
 #ifndef PDK_ZK_SOCKETS_H
 #define PDK_ZK_SOCKETS_H
 
 #include "zk/calls.h"
 
+#include <glib.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -32,11 +34,19 @@ void pdk__sockets_connected(zhandle_t *handle, const char *servers);
 /* Shut down the handle's connection. STAYS: none was found, or there is no other server. HAS_LEFT: the process has no other
  * connection to any of the servers. */
 enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers);
-/* Shut down the connections to the servers that were sent something so long ago, and never answered a byte. Without one, those
- * that wait to be accepted, however long. The rest as above. */
+/* Shut down the connections to the servers that were sent something so long ago, and never answered a byte. The rest as above. */
 enum pdk__zk_parting pdk__sockets_hurry(const char *servers, int64_t patience_ms);
-/* Shut down those that wait to be accepted by a server of the old list that is not in the new one. */
-void pdk__sockets_abandon(const char *old, const char *new);
+
+/* What the looks of one handle have found waiting to be accepted by its servers. Of one thread at a time, which these three
+ * fill, and g_hash_table_destroy frees. */
+GHashTable *pdk__sockets_dials_new(void);
+/* Shut down those to the servers that a look has found so long ago, and every later one. STAYS: there is none. LEAVES: otherwise. */
+enum pdk__zk_parting pdk__sockets_skip(GHashTable *dials, const char *servers, int64_t patience_ms);
+/* Shut down those to a server of the old list that is not in the new one. But a look has found them 100 ms ago. */
+void pdk__sockets_abandon(GHashTable *dials, const char *old, const char *new);
+/* Does a socket of the process wait for one of the servers that the last look has not found? */
+bool pdk__sockets_dial_anew(GHashTable *dials, const char *servers);
+
 /* The handle is about to be closed. */
 void pdk__sockets_forget(const zhandle_t *handle);
 

@@ -23,6 +23,7 @@ static ts_proxy *proxy;
 static struct event_log event_log;
 static atomic_bool slow;
 static atomic_int waiting;
+static atomic_int failures; /* of the name "nowhere", that are left */
 static int threads_before;
 
 static bool is_quick(void *unused) {
@@ -36,6 +37,10 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
         atomic_fetch_add(&waiting, 1);
         ts_wait_until(is_quick, NULL, 60000);
         atomic_fetch_sub(&waiting, 1);
+        name = "127.0.0.1";
+    } else if (strcmp(name, "nowhere") == 0) {
+        if (atomic_fetch_sub(&failures, 1) > 0)
+            return EAI_AGAIN;
         name = "127.0.0.1";
     }
     struct addrinfo *info = g_new0(struct addrinfo, 1);
@@ -120,6 +125,23 @@ START_TEST(closing_does_not_wait_for_it) {
 }
 END_TEST
 
+/* Its look-up fails at once. The other one hangs, and holds up no second try. */
+START_TEST(a_name_that_failed_is_not_held_up_by_one_that_hangs) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *s = NULL;
+    const char *port = strrchr(ts_ensemble_proxied_host(server, 0), ':');
+    char *list = g_strconcat("nowhere", port, ",somewhere", port, NULL);
+    options.connect_timeout_ms = 20000;
+    atomic_store(&slow, true);
+    atomic_store(&failures, 2);
+    ck_assert_msg(pdk_session_open(list, &options, &s) == PDK_OK, "%s", pdk_error_text());
+    ck_assert_int_eq(atomic_load(&waiting), 1);
+    ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
+    pdk_session_unref(s);
+    g_free(list);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("resolver");
     TCase *cases = tcase_create("resolver");
@@ -127,6 +149,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, opening_does_not_wait_for_it);
     tcase_add_test(cases, closing_does_not_wait_for_it);
+    tcase_add_test(cases, a_name_that_failed_is_not_held_up_by_one_that_hangs);
     suite_add_tcase(suite, cases);
     return suite;
 }

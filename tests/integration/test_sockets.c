@@ -3,7 +3,12 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ts_bench.h"
@@ -166,6 +171,113 @@ START_TEST(a_hurry_ends_what_was_sent_something_and_never_answered) {
 }
 END_TEST
 
+/* ---- dialling */
+
+static atomic_int taken_low, taken_strange; /* duplicates below 3; of what is no socket */
+
+/* Replaces the C library's. */
+int fcntl(int fd, int command, ...) {
+    va_list arguments;
+    struct stat stat;
+    va_start(arguments, command);
+    long argument = va_arg(arguments, long);
+    va_end(arguments);
+    if (command == F_DUPFD_CLOEXEC) {
+        atomic_fetch_add(&taken_low, argument <= STDERR_FILENO);
+        atomic_fetch_add(&taken_strange, fstat(fd, &stat) != 0 || !S_ISSOCK(stat.st_mode));
+    }
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+static int state_of(int fd) {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    ck_assert_int_eq(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+    return info.tcpi_state;
+}
+
+static bool dials(int fd) { return state_of(fd) == TCP_SYN_SENT; }
+
+/* To a server that accepts none any more: its queue is full. */
+static int dial(int index) {
+    char ip[64];
+    int port;
+    ck_assert(ts_address_split(index == 0 ? it.other : it.foreign, ip, &port));
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons((in_port_t)port)};
+    ck_assert_int_eq(inet_pton(AF_INET, ip, &peer.sin_addr), 1);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    ck_assert_int_ge(fd, 0);
+    connect(fd, (const struct sockaddr *)&peer, sizeof peer);
+    return fd;
+}
+
+static int fill(int index) {
+    ck_assert_int_eq(listen(it.listening[index], 0), 0);
+    return connect_to(index == 0 ? it.other : it.foreign, SOCK_STREAM);
+}
+
+START_TEST(a_dial_is_given_up_after_its_patience_alone) {
+    GHashTable *own = pdk__sockets_dials_new();
+    int queued = fill(0), old = dial(0), young;
+    ck_assert(dials(old));
+    ck_assert_int_eq(pdk__sockets_hurry(it.other, 0), PDK__ZK_STAYS); /* no handshake is silent */
+    ck_assert(dials(old));
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, 0), PDK__ZK_STAYS); /* it is noted */
+    young = dial(0);
+    g_usleep(20000);
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, LONG_MS), PDK__ZK_STAYS); /* and the young one */
+    ck_assert_int_eq(pdk__sockets_skip(own, it.server, 0), PDK__ZK_STAYS);
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, 0),
+                     PDK__ZK_STAYS); /* the look before was at others: noted again */
+    close(young);
+    young = dial(0);
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, 0), PDK__ZK_LEAVES);
+    ck_assert(!dials(old));
+    ck_assert(dials(young));
+    ck_assert_int_eq(atomic_load(&taken_low), 0);
+    ck_assert_int_eq(atomic_load(&taken_strange), 0);
+    close(queued);
+    close(old);
+    close(young);
+    g_hash_table_destroy(own);
+}
+END_TEST
+
+START_TEST(a_dial_to_a_server_that_is_gone_is_left_at_the_second_look) {
+    GHashTable *own = pdk__sockets_dials_new();
+    char *both = g_strjoin(",", it.other, it.foreign, NULL);
+    int queued[2] = {fill(0), fill(1)}, gone = dial(0), stays = dial(1);
+    pdk__sockets_abandon(own, both, it.foreign);
+    ck_assert(dials(gone)); /* it may be another session's, and be accepted in a moment */
+    g_usleep(110000);
+    pdk__sockets_abandon(own, both, it.foreign);
+    ck_assert(!dials(gone));
+    ck_assert(dials(stays));
+    for (int i = 0; i < 2; i++)
+        close(queued[i]);
+    close(gone);
+    close(stays);
+    g_free(both);
+    g_hash_table_destroy(own);
+}
+END_TEST
+
+START_TEST(a_dial_that_has_begun_since_the_last_look_is_seen) {
+    GHashTable *own = pdk__sockets_dials_new();
+    int queued = fill(0), before = dial(0);
+    ck_assert(pdk__sockets_dial_anew(own, it.other));
+    ck_assert(!pdk__sockets_dial_anew(own, it.other)); /* another session's may last */
+    int after = dial(0);
+    ck_assert(pdk__sockets_dial_anew(own, it.other));
+    ck_assert(!pdk__sockets_dial_anew(own, it.foreign));
+    ck_assert(dials(before) && dials(after));
+    close(queued);
+    close(before);
+    close(after);
+    g_hash_table_destroy(own);
+}
+END_TEST
+
 /* ---- requests */
 
 static void count(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
@@ -218,6 +330,9 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_latest_socket_of_a_handle_is_its_own);
     tcase_add_test(cases, a_handle_leaves_alone_what_is_claimed_for_another);
     tcase_add_test(cases, a_hurry_ends_what_was_sent_something_and_never_answered);
+    tcase_add_test(cases, a_dial_is_given_up_after_its_patience_alone);
+    tcase_add_test(cases, a_dial_to_a_server_that_is_gone_is_left_at_the_second_look);
+    tcase_add_test(cases, a_dial_that_has_begun_since_the_last_look_is_seen);
     tcase_add_test(cases, a_full_queue_takes_no_request_and_answers_all_it_took);
     return suite;
 }

@@ -247,8 +247,8 @@ static enum pdk__zk_parting tapped_leave(pdk__zk *zk) {
     return parting;
 }
 
-static enum pdk__zk_parting tapped_hurry(pdk__zk *zk, int64_t patience_ms) {
-    enum pdk__zk_parting parting = sim_client_calls.hurry(zk, patience_ms);
+static enum pdk__zk_parting tapped_hurry(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms) {
+    enum pdk__zk_parting parting = sim_client_calls.hurry(zk, what, patience_ms);
     if (parting != PDK__ZK_STAYS)
         say(current, process_name(tap_of(zk)->process), "-> gives up a handshake that is not answered");
     return parting;

@@ -82,8 +82,9 @@ static enum pdk__zk_parting leave(pdk__zk *zk) {
     return PDK__ZK_STAYS;
 }
 
-static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
+static enum pdk__zk_parting hurry(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms) {
     (void)zk;
+    (void)what;
     (void)patience_ms;
     return PDK__ZK_STAYS;
 }

@@ -263,9 +263,10 @@ static enum pdk__zk_parting leave(pdk__zk *zk) {
     return leaves ? PDK__ZK_HAS_LEFT : PDK__ZK_STAYS;
 }
 
-static enum pdk__zk_parting hurry(pdk__zk *zk, int64_t patience_ms) {
+static enum pdk__zk_parting hurry(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms) {
     struct sim_handle *h = zk->handle;
-    if (h->link != SIM_LINK_CONNECTING || sim_process_clock(h->process) - h->sent < patience_ms * SIM_MS)
+    if (what != PDK__ZK_DIALLED || h->link != SIM_LINK_CONNECTING ||
+        sim_process_clock(h->process) - h->sent < patience_ms * SIM_MS)
         return PDK__ZK_STAYS;
     sim_io_shut(h);
     return PDK__ZK_HAS_LEFT;
