@@ -35,11 +35,19 @@ static void tell_ready(holder *h) {
         g_string_truncate(h->ready, 0);
 }
 
-/* Some of what the reader has still to get, as far as it does not make us wait. false: the reader has gone. */
+/* Some of what the reader has still to get, as far as it does not make us wait. false: the reader has gone, or its file takes no more. */
 static bool go_on_telling(holder *h, short saw) {
     size_t size = MIN(h->ready->len, PIPE_BUF);
-    if (saw & POLLOUT && size > 0 && cmd_write_now(h->ready_fd, h->ready->str, size))
-        g_string_erase(h->ready, 0, (gssize)size);
+    if (saw & POLLOUT && size > 0) {
+        ssize_t wrote = cmd_write_now(h->ready_fd, h->ready->str, size);
+        if (wrote > 0)
+            g_string_erase(h->ready, 0, wrote);
+        else if (wrote < 0 && errno != EAGAIN && errno != EINTR) {
+            if (errno != EPIPE)
+                cmd_error("--ready-fd %d: %s; the lock is released", h->ready_fd, g_strerror(errno));
+            return false;
+        }
+    }
     return !(saw & (POLLERR | POLLHUP | POLLNVAL));
 }
 

@@ -306,7 +306,7 @@ static int refuse_others(cmd_keeper *k) {
     cmd_error("%s: %s holds %s there, and that excludes nobody here: ask for one kind at a path, everywhere with "
               "--slots or nowhere",
               k->path, *k->others ? k->others : "somebody", k->settings->permits ? "a lock" : "permits (--slots)");
-    return CMD_USAGE;
+    return CMD_UNAVAILABLE; /* the other one may be gone when a unit starts us again */
 }
 
 int cmd_keeper_acquire(cmd_keeper *k) {
@@ -335,6 +335,11 @@ int cmd_keeper_acquire(cmd_keeper *k) {
     early = refuse_others(k);
     if (early)
         return early;
+    if (!pdk_hold_valid(k->hold)) { /* the look takes seconds, where servers are silent */
+        cmd_error("the lock %s is lost (%s) before anything could start", k->path,
+                  pdk_reason_name(pdk_hold_reason(k->hold)));
+        return CMD_LOST;
+    }
     for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
         const pdk_hold *part = cmd_keeper_part(k, i);
         cmd_tell("holding %s, token %" G_GINT64_FORMAT, pdk_hold_node(part), (gint64)pdk_hold_token(part));

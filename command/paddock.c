@@ -4,11 +4,9 @@
 #include "signals.h"
 #include "status.h"
 #include "verbs.h"
-#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *name, *what;
@@ -38,21 +36,10 @@ static void print_usage(FILE *out) {
     fputs("\npaddock VERB --help, paddock(1) and paddock(7) say more.\n", out);
 }
 
-/* Started without descriptor 0, 1 or 2, a file or a channel of ours would get the number, and our words would go there. What we
- * start has all three as well. */
-static void fill_standard(void) {
-    int descriptor;
-    do
-        descriptor = open("/dev/null", O_RDWR); /* takes the lowest number that is free */
-    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
-    if (descriptor >= 0)
-        close(descriptor);
-}
-
 int main(int argc, char **argv) {
     const char *verb = argc > 1 ? argv[1] : "";
     cmd_signals_begin();
-    fill_standard();
+    cmd_fill_standard();
     cmd_be_init();
     setlocale(LC_ALL, "");
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {

@@ -1,6 +1,8 @@
 #include "say.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,9 +56,32 @@ static int open_words(void) {
     return words < 0 ? STDERR_FILENO : words; /* without /proc, or on a terminal of another user: poll alone */
 }
 
-bool cmd_write_now(int descriptor, const char *text, size_t size) {
+ssize_t cmd_write_now(int descriptor, const char *text, size_t size) {
     struct pollfd room = {.fd = descriptor, .events = POLLOUT};
-    return poll(&room, 1, 0) == 1 && room.revents & POLLOUT && write(descriptor, text, size) == (ssize_t)size;
+    if (poll(&room, 1, 0) == 1 && room.revents & POLLOUT)
+        return write(descriptor, text, size);
+    errno = EAGAIN;
+    return -1;
+}
+
+void cmd_fill_standard(void) {
+    int descriptor;
+    do
+        descriptor = open("/dev/null", O_RDWR); /* takes the lowest number that is free */
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+/* A pipe takes so much as a whole, or nothing of it. */
+static void cut_to_pipe(char *line) {
+    static const char end[] = "…\n";
+    size_t length = PIPE_BUF - strlen(end);
+    if (strlen(line) <= PIPE_BUF)
+        return;
+    while (((unsigned char)line[length] & 0xc0) == 0x80) /* inside of a character */
+        length--;
+    memcpy(line + length, end, sizeof end);
 }
 
 /* One write a line, so that the lines of several processes do not mix. */
@@ -70,7 +95,8 @@ static void say(const char *format, va_list arguments) {
     g_autofree char *before =
         missing ? g_strdup_printf("paddock: %u lines before this one found no reader\n", missing) : NULL;
     g_autofree char *line = g_strdup_printf("%spaddock: %s\n", before ? before : "", safe);
-    missing = cmd_write_now(words, line, strlen(line)) ? 0 : missing + 1;
+    cut_to_pipe(line);
+    missing = cmd_write_now(words, line, strlen(line)) == (ssize_t)strlen(line) ? 0 : missing + 1;
 }
 
 void cmd_error(const char *format, ...) {

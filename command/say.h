@@ -4,16 +4,25 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
-/* None of these waits: a line that standard error has no room for is left out, and counted in the next one. */
 /* -q: errors are not said either; the exit status tells. -v: what happens is said. */
 extern bool cmd_quiet, cmd_verbose;
 
+/* None of these waits: a line that standard error has no room for is left out, and counted in the next one. One that is longer than
+ * PIPE_BUF is cut. */
 void cmd_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void cmd_tell(const char *format, ...) G_GNUC_PRINTF(1, 2); /* with -v */
 
-/* Writes the text if the descriptor takes all of it now. A pipe does when 4096 bytes (PIPE_BUF) are free, so the text has no more. */
-bool cmd_write_now(int descriptor, const char *text, size_t size);
+/* Writes what the descriptor takes now: how many bytes, or -1 and errno; EAGAIN: it has no room. A pipe has room when 4096 bytes
+ * (PIPE_BUF) are free, so the text has no more. */
+ssize_t cmd_write_now(int descriptor, const char *text, size_t size);
+
+/*
+ * Opens /dev/null as each of descriptors 0, 1 and 2 that is closed. A file or a channel of ours would get the number, and our words would
+ * go there. What we start has all three as well.
+ */
+void cmd_fill_standard(void);
 
 /*
  * The text with everything that could act on a terminal as \xHH or \u{HHHH}: control and format characters, separators of

@@ -118,6 +118,27 @@ static void take_digest_file(cmd_settings *s, const char *file, bool own_servers
         cmd_error("%s: its digest-file is for its servers, and is not used for others; give --digest-file", file);
 }
 
+/* The word that strangers may change the directories is for those servers alone, too. false: it is no such word. */
+static bool take_accept_unprotected(cmd_settings *s, const char *file, bool own_servers, GKeyFile *keys) {
+    g_autoptr(GError) wrong = NULL;
+    bool accept = g_key_file_get_boolean(keys, "paddock", "accept-unprotected", &wrong);
+    if (wrong) {
+        cmd_error("%s: accept-unprotected: true or false is needed", file);
+        return false;
+    }
+    if (s->accept_unprotected || s->accept_given)
+        return true;
+    if (own_servers) {
+        s->accept_unprotected = accept;
+        s->accept_given = true;
+    } else if (accept) {
+        cmd_error("%s: its accept-unprotected is for its servers, and is not used for others; give "
+                  "--accept-unprotected",
+                  file);
+    }
+    return true;
+}
+
 /* A file below a home that is none, or that is not ours to read. */
 static bool is_out_of_reach(const GError *error) {
     static const int codes[] = {G_FILE_ERROR_ACCES, G_FILE_ERROR_PERM, G_FILE_ERROR_NOTDIR, G_FILE_ERROR_LOOP};
@@ -159,12 +180,8 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
         } else if (strcmp(*name, "digest-file") == 0) {
             take_digest_file(s, file, own_servers, value);
         } else if (strcmp(*name, "accept-unprotected") == 0) {
-            g_autoptr(GError) wrong = NULL;
-            s->accept_unprotected |= g_key_file_get_boolean(keys, "paddock", *name, &wrong);
-            if (wrong) {
-                cmd_error("%s: accept-unprotected: true or false is needed", file);
+            if (!take_accept_unprotected(s, file, own_servers, keys))
                 return false;
-            }
         } else if (strcmp(*name, "session-timeout") == 0) {
             char *end = NULL;
             double seconds = g_ascii_strtod(value ? value : "", &end);
@@ -230,6 +247,7 @@ static bool read_digest(cmd_settings *s) {
     if (file) {
         length = fread(text, 1, sizeof text - 1, file);
         fclose(file);
+        cmd_fill_standard(); /* it may have been one of them */
     }
     text[length] = '\0';
     text[strcspn(text, "\r\n")] = '\0';

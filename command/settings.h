@@ -15,6 +15,7 @@ typedef struct {
     int digest_fd;
     double session_timeout, connect_timeout, wait, max_hold, lock_delay; /* s */
     gboolean attempt, shared, verbose, quiet, timing, json, accept_unprotected;
+    bool accept_given; /* by a configuration; an earlier one counts */
     char *slots, *on_suspend, *on_ask;
     cmd_chosen busy;   /* the exit status of CMD_TAKEN */
     gint64 token_base; /* negative: not given */

@@ -84,6 +84,15 @@ class Bad(Case):
         (folder / "paddock.conf").mkdir()  # where it looks by itself, too
         self.refused(64, "run", self.path, "--", "true", says="paddock.conf")
 
+    def test_a_line_that_no_pipe_takes_as_a_whole(self):
+        """Cut between two characters."""
+        config = self.file("config")
+        for begin in ("", "x", "xx"):
+            config.write_text(begin + "\u20ac" * 50000, encoding="utf-8")
+            _, err = self.paddock(64, "run", "--config", config, self.path, "--", "true")
+            self.assertRegex(err, "^paddock: .+\u20ac\u2026\n$")
+            self.assertIn(len(err.encode()), range(4094, 4097))
+
     def test_a_configuration_out_of_reach(self):
         """The home is none, is another user's, or a loop: with servers it is as good as absent, with one warning."""
         if os.geteuid() == 0:
@@ -285,6 +294,16 @@ class Credentials(Case):
         os.close(reading)
         self.assertNotIn(SECRET, out + err)
 
+    def test_of_a_standard_descriptor(self):
+        """It is /dev/null once the credentials are read, of the command, too; and nothing of ours takes its number."""
+        process = self.start("run", "--digest-fd", 0, self.path, "--", "sh", "-c", "readlink /proc/$$/fd/0", stdin=subprocess.PIPE)
+        out, err = process.communicate(f"alice:{SECRET}\n", timeout=PATIENCE)
+        self.assertEqual((process.returncode, out, err), (0, "/dev/null\n", ""))
+        process = self.start("hold", "--stdin", "--digest-fd", 0, self.path, stdin=subprocess.PIPE)
+        process.communicate(f"alice:{SECRET}\n", timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0)
+        self.assert_no_node()
+
     def test_a_pipe_is_no_file(self):
         """Neither as a file of credentials nor as a configuration: it would be waited for."""
         os.mkfifo(self.file("pipe"))
@@ -336,6 +355,10 @@ class Credentials(Case):
         config = self.file("config")
         config.write_text(f"[paddock]\nservers={self.server.hosts}\naccept-unprotected=true\n")
         self.paddock(0, "run", *self.options, "--config", config, self.path, "--", "true")
+        config.write_text("[paddock]\nservers=127.0.0.1:1\naccept-unprotected=true\n")  # of other servers
+        _, err = self.paddock(69, "run", *self.options, "--config", config, self.path, "--", "true")
+        self.assertIn("its accept-unprotected is for its servers", err)
+        self.paddock(0, "run", *self.options, "--config", config, "--accept-unprotected", self.path, "--", "true")
         config.write_text("[paddock]\naccept-unprotected=maybe\n")
         self.paddock(64, "run", *self.options, "--config", config, self.path, "--", "true")
 

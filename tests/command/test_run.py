@@ -53,7 +53,7 @@ class Statuses(Case):
         for first, second, word in ((["--slots", "2"], [], "permits"), (["--slots", "2"], ["--shared"], "permits"), ([], ["--slots", "2"], "a lock")):
             holder = self.hold(*first)
             for verb, rest in (("run", ["--", "sh", "-c", "echo entered"]), ("hold", ["--ready-fd", "1"])):
-                out, err = self.paddock(64, verb, *second, self.path, *rest)
+                out, err = self.paddock(69, verb, *second, self.path, *rest)
                 self.assertEqual(out, "")
                 self.assertRegex(err, rf"^paddock: {self.path}: \S+:{holder.pid} holds {word}.* there, ")
             holder.terminate()
