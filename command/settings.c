@@ -148,8 +148,61 @@ static bool is_out_of_reach(const GError *error) {
     return found;
 }
 
-/* false when the file has something that is wrong. A file that does not exist is empty, unless it was asked for. So is one that cannot
- * be read, where the servers are known without it: without them another file must not decide whom we ask. */
+static bool take_session_timeout(cmd_settings *s, const char *file, const char *value) {
+    char *end = NULL;
+    double seconds = g_ascii_strtod(value, &end);
+    if (end == value || *end) {
+        cmd_error("%s: session-timeout: a number of seconds is needed", file);
+        return false;
+    }
+    if (s->session_timeout == NOT_GIVEN)
+        s->session_timeout = seconds;
+    return true;
+}
+
+static bool take_token_base(cmd_settings *s, const char *file, const char *value) {
+    if (s->token_base != G_MININT64 || g_ascii_string_to_signed(value, 10, 0, G_MAXINT64, &s->token_base, NULL))
+        return true;
+    cmd_error("%s: token-base: a number is needed, in decimal", file);
+    return false;
+}
+
+/* One key of a file. false, having said so, when it is wrong. The servers are known already. */
+static bool take(cmd_settings *s, const char *file, bool own_servers, GKeyFile *keys, const char *name) {
+    g_autofree char *given = g_key_file_get_string(keys, "paddock", name, NULL);
+    const char *value = given ? given : "";
+    if (strcmp(name, "digest-file") == 0)
+        take_digest_file(s, file, own_servers, value);
+    else if (strcmp(name, "accept-unprotected") == 0)
+        return take_accept_unprotected(s, file, own_servers, keys);
+    else if (strcmp(name, "session-timeout") == 0)
+        return take_session_timeout(s, file, value);
+    else if (strcmp(name, "token-base") == 0)
+        return take_token_base(s, file, value);
+    else if (strcmp(name, "servers") != 0) {
+        cmd_error("%s: unknown key %s; known are servers, digest-file, accept-unprotected, "
+                  "session-timeout, token-base",
+                  file, name);
+        return false;
+    }
+    return true;
+}
+
+/* A file that does not exist is empty, unless it was asked for. So is one that cannot be read, where the servers are known without it:
+ * without them another file must not decide whom we ask. false, having said so, when it is an error. */
+static bool is_as_good_as_absent(const cmd_settings *s, const char *file, bool asked, const GError *error) {
+    if (!asked && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+        return true;
+    bool skipped = !asked && s->servers && is_out_of_reach(error);
+    if (skipped)
+        cmd_error("warning: %s: %s; its settings are not used", file, error->message);
+    else
+        cmd_error("%s: %s; mend the file, name another one with --config, or the servers with -s", file,
+                  error->message);
+    return skipped;
+}
+
+/* false when the file has something that is wrong. */
 static bool read_config(cmd_settings *s, const char *file, bool asked) {
     g_autoptr(GKeyFile) keys = g_key_file_new();
     g_autoptr(GError) error = NULL;
@@ -157,53 +210,16 @@ static bool read_config(cmd_settings *s, const char *file, bool asked) {
         cmd_error("%s: it is a pipe; a configuration is a regular file", file);
         return false;
     }
-    if (!g_key_file_load_from_file(keys, file, G_KEY_FILE_NONE, &error)) {
-        if (!asked && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-            return true;
-        bool skipped = !asked && s->servers && is_out_of_reach(error);
-        if (skipped)
-            cmd_error("warning: %s: %s; its settings are not used", file, error->message);
-        else
-            cmd_error("%s: %s; mend the file, name another one with --config, or the servers with -s", file,
-                      error->message);
-        return skipped;
-    }
+    if (!g_key_file_load_from_file(keys, file, G_KEY_FILE_NONE, &error))
+        return is_as_good_as_absent(s, file, asked, error);
     g_autofree char *servers = g_key_file_get_string(keys, "paddock", "servers", NULL);
     bool own_servers = servers && (!s->servers || strcmp(s->servers, servers) == 0);
     if (!s->servers)
         s->servers = g_strdup(servers);
     g_auto(GStrv) names = g_key_file_get_keys(keys, "paddock", NULL, NULL);
-    for (char **name = names; name && *name; name++) {
-        g_autofree char *value = g_key_file_get_string(keys, "paddock", *name, NULL);
-        if (strcmp(*name, "servers") == 0) {
-            continue; /* known already */
-        } else if (strcmp(*name, "digest-file") == 0) {
-            take_digest_file(s, file, own_servers, value);
-        } else if (strcmp(*name, "accept-unprotected") == 0) {
-            if (!take_accept_unprotected(s, file, own_servers, keys))
-                return false;
-        } else if (strcmp(*name, "session-timeout") == 0) {
-            char *end = NULL;
-            double seconds = g_ascii_strtod(value ? value : "", &end);
-            if (!end || end == value || *end) {
-                cmd_error("%s: session-timeout: a number of seconds is needed", file);
-                return false;
-            }
-            if (s->session_timeout == NOT_GIVEN)
-                s->session_timeout = seconds;
-        } else if (strcmp(*name, "token-base") == 0) {
-            if (s->token_base == G_MININT64 &&
-                !g_ascii_string_to_signed(value ? value : "", 10, 0, G_MAXINT64, &s->token_base, NULL)) {
-                cmd_error("%s: token-base: a number is needed, in decimal", file);
-                return false;
-            }
-        } else {
-            cmd_error("%s: unknown key %s; known are servers, digest-file, accept-unprotected, "
-                      "session-timeout, token-base",
-                      file, *name);
+    for (char **name = names; name && *name; name++)
+        if (!take(s, file, own_servers, keys, *name))
             return false;
-        }
-    }
     return true;
 }
 

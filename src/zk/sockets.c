@@ -229,7 +229,7 @@ static bool read_peer(const char *text, char name[PDK__SOCKETS_NAME]) {
         return false;
     for (int i = 0; i < (is_6 ? 4 : 1); i++) {
         char digits[9] = "";
-        memcpy(digits, text + 8 * i, 8);
+        memcpy(digits, text + (size_t)8 * (size_t)i, 8);
         words[i] = (uint32_t)g_ascii_strtoull(digits, NULL, 16);
     }
     in_port_t port = htons((uint16_t)g_ascii_strtoull(colon + 1, NULL, 16));
