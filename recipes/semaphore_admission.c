@@ -27,6 +27,7 @@ struct admission {
     const struct pdk_claim *claim;
     struct pdk__entry **leases; /* claim->count references, while TAKE; else NULLs */
     bool taking;
+    bool made;              /* the question under way has made the directory */
     bool watching;          /* the list under way leaves a watch */
     GHashTable *owned;      /* names of leases whose owner was asked after: there is one */
     enum pdk__result known; /* of the number of permits */
@@ -112,15 +113,24 @@ static bool send(struct admission *admission, struct pdk__request request, pdk__
     return true;
 }
 
+static bool look(struct admission *admission);
+
 static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct admission *admission = user;
-    (void)s;
     bool refused = reply && (reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED);
     if (refused && !admission->query.stopped)
         refuse(admission, reply->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
                "the directory of the leases cannot be created");
-    pdk__live_query_again(&admission->query); /* the directory exists now, or may exist */
-    answered(admission, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
+    bool made = reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS);
+    /* It is looked at now, whatever the pace: after a pause a directory that comes and goes is gone again. */
+    admission->made = made && !admission->query.stopped && look(admission);
+    if (admission->made) { /* it counts, and makes the next question wait */
+        (void)pdk__pace_next(&admission->query.pace, &pdk__pace_steps, pdk__now(s));
+        pdk__live_query_unref(&admission->query);
+        return;
+    }
+    pdk__live_query_again(&admission->query); /* it may exist */
+    answered(admission, made);
 }
 
 static void on_noted(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -250,7 +260,7 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
         }
     } else if (result == PDK__NOT_ALLOWED || admission->known == PDK__NOT_ALLOWED) {
         refuse(admission, PDK_NO_PERMISSION, "the leases may not be read");
-    } else if (result == PDK__NO_NODE) {
+    } else if (result == PDK__NO_NODE && !admission->made) {
         char *number = g_strdup_printf("%d", admission->all->permits);
         bool sent =
             send(admission, (struct pdk__request){.kind = PDK__OP_MKDIR, .data = number, .container = true}, on_made);
@@ -263,13 +273,9 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
     answered(admission, fine);
 }
 
-static bool ask(struct pdk__live_query *query) {
-    struct admission *admission = (struct admission *)query;
-    /* Our own nodes among the leases need no new list. The owner hears when they are in. */
-    if (admission->taking) {
-        pdk__live_query_done(query, true);
-        return true;
-    }
+/* The number and the list. */
+static bool look(struct admission *admission) {
+    struct pdk__live_query *query = &admission->query;
     /* A try does not wait, so it needs no watch. */
     admission->watching = !admission->claim->is_try && pdk__live_query_watch(query, admission->key);
     bool sent = send(admission, (struct pdk__request){.kind = PDK__OP_GET}, on_number) &&
@@ -277,6 +283,17 @@ static bool ask(struct pdk__live_query *query) {
     if (!sent)
         pdk__live_query_unset(query, admission->key);
     return sent;
+}
+
+static bool ask(struct pdk__live_query *query) {
+    struct admission *admission = (struct admission *)query;
+    /* Our own nodes among the leases need no new list. The owner hears when they are in. */
+    if (admission->taking) {
+        pdk__live_query_done(query, true);
+        return true;
+    }
+    admission->made = false;
+    return look(admission);
 }
 
 static void admission_free(struct pdk__live_query *query) {
