@@ -52,7 +52,7 @@ enum {
     CMD_ENDED,   /* number: the status as by waitpid; what the command left behind is being ended */
     CMD_GONE,    /* number: the status as by waitpid; nothing of the command is left */
     CMD_STRANGER, /* number: the pid of one who belongs to another user, and will not be ended when that is due; told once */
-    CMD_UNKILLABLE, /* number: its pid; KILL was due, and refused; told once */
+    CMD_UNKILLABLE, /* number: its pid; KILL was due, and refused; the next one is told when this one has ended */
 };
 
 enum { CMD_TEXT = 8192 };
@@ -83,7 +83,8 @@ void cmd_guard_add(cmd_message *order, size_t *used, const char *name, const cha
 bool cmd_guard_send(const cmd_guard *guard, const cmd_message *order);
 /* false: the guardian is dead. */
 bool cmd_guard_news(const cmd_guard *guard, cmd_message *news);
-/* Tells it the present ZooKeeper session; to be called whenever that is another one. Only over the channel, and wiped after it. */
+/* Tells it the present ZooKeeper session; to be called whenever that is another one, and when the connection is back, since the
+ * servers may have moved. Only over the channel, and wiped after it. */
 void cmd_guard_tell_secret(const cmd_guard *guard, pdk_session *session);
 /* Lets it end, and reaps it. */
 void cmd_guard_stop(cmd_guard *guard);

@@ -33,7 +33,8 @@ typedef struct {
     int64_t again_at;    /* of the next KILL */
     int refusals;
     int64_t look_at, look_ms; /* for strangers */
-    bool saw_stranger, told_unkillable;
+    bool saw_stranger;
+    pid_t unkillable;   /* that was told last */
     bool finds_all;     /* whoever leaves the command becomes our child */
     bool bye;           /* the keeper ends in order */
     cmd_secret *secret; /* of the session; NULL: no memory for it. session 0: not known */
@@ -56,9 +57,9 @@ static void be_gone(guardian *g) {
 
 /* Nobody else says it when the keeper is dead. */
 static void tell_unkillable(guardian *g, pid_t pid) {
-    if (g->told_unkillable)
+    if (g->unkillable && cmd_is_out_of_reach(g->unkillable))
         return;
-    g->told_unkillable = true;
+    g->unkillable = pid;
     tell(g, CMD_UNKILLABLE, pid);
     if (g->channel < 0)
         cmd_error("process %d belongs to another user, and cannot be killed: it runs on%s", pid,
@@ -122,8 +123,8 @@ static void set_environment(cmd_message *order) {
 static void start(guardian *g, cmd_message *order) {
     set_environment(order);
     cmd_family_begin(&g->family, 0);
-    g->termed = g->killed = g->saw_stranger = g->told_unkillable = false;
-    g->refusals = 0;
+    g->termed = g->killed = g->saw_stranger = false;
+    g->unkillable = g->refusals = 0;
     g->kill_at = INT64_MAX;
     if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order was late: nothing begins now */
         tell(g, CMD_TERMED, 0);
@@ -162,7 +163,8 @@ static void keep_secret(const guardian *g, cmd_message *order) {
 static bool obey(guardian *g) {
     static cmd_message order; /* the environment points into it */
     ssize_t got = recv(g->channel, &order, sizeof order, 0);
-    if (got < 0 && errno == EINTR)
+    /* ECONNRESET: the keeper closed without having read all news. What it sent before comes next. It is reported once. */
+    if (got < 0 && (errno == EINTR || errno == ECONNRESET))
         return true;
     if (got != (ssize_t)sizeof order)
         return false;
@@ -239,11 +241,25 @@ static void watch_moments(guardian *g) {
 
 /* ---- the session of a keeper that is dead */
 
-/* Nobody who waits for the end of our output waits for this. */
-static void be_silent(void) {
+/* Nobody who waits for the end of our output waits for this. Copies of it have other numbers, as that of the words has: all are closed
+ * but `kept`, of which -1 is none. */
+static void be_silent(const int *kept, size_t count) {
+    unsigned from = STDERR_FILENO + 1;
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    cmd_quiet = true;
     for (int i = STDIN_FILENO; nothing >= 0 && i <= STDERR_FILENO; i++)
         (void)dup2(nothing, i);
+    for (;;) {
+        unsigned next = ~0U;
+        for (size_t i = 0; i < count; i++)
+            if (kept[i] >= (int)from && (unsigned)kept[i] < next)
+                next = (unsigned)kept[i];
+        if (next > from)
+            (void)close_range(from, next - (next != ~0U), 0);
+        if (next == ~0U)
+            return;
+        from = next + 1;
+    }
 }
 
 /* Each server gets its share of the time that the session has without us. */
@@ -252,7 +268,7 @@ static void end_session(const cmd_secret *secret) {
     g_auto(GStrv) servers = g_strsplit(secret->servers, ",", -1);
     int64_t deadline = cmd_now_ms() + secret->timeout_ms,
             share = secret->timeout_ms / (int)(g_strv_length(servers) + 1);
-    be_silent();
+    be_silent(NULL, 0);
     for (size_t i = 0; servers[0] && cmd_now_ms() < deadline; i++) {
         if (!servers[i]) {
             (void)poll(NULL, 0, PAUSE_MS);
@@ -280,11 +296,9 @@ static int keep_place(int descriptor) {
     return descriptor >= 0 && fstat(descriptor, &stat) == 0 && S_ISFIFO(stat.st_mode) ? reopen(descriptor, O_PATH) : -1;
 }
 
-static user_of_hold stand_aside(const cmd_charge *charge) {
+static user_of_hold stand_aside(const cmd_charge *charge, int channel) {
     user_of_hold user = {.ready = keep_place(charge->ready), .input = keep_place(charge->input)};
-    if (charge->ready >= 0)
-        close(charge->ready);
-    be_silent();
+    be_silent((const int[]){channel, user.ready, user.input}, 3);
     return user;
 }
 
@@ -298,15 +312,13 @@ static bool nobody_reads(int place) {
     return end.revents & POLLERR;
 }
 
+/* One read a look: a writer that goes on keeps us from nothing. */
 static bool nobody_writes(int place) {
-    char ignored[256];
-    ssize_t got = -1;
+    static char ignored[65536]; /* a pipe that is full */
     int end = place >= 0 ? reopen(place, O_RDONLY | O_NONBLOCK) : -1;
     if (end < 0)
         return false;
-    do
-        got = read(end, ignored, sizeof ignored);
-    while (got > 0);
+    ssize_t got = read(end, ignored, sizeof ignored);
     close(end);
     return got == 0;
 }
@@ -359,7 +371,7 @@ static void serve(guardian *g) {
         if (wait[0].revents && !obey(g)) {
             close(g->channel);
             g->channel = -1;
-            g->told_unkillable = g->told_unkillable && g->bye;
+            g->unkillable = g->bye ? g->unkillable : 0;
         }
         if (wait[1].revents)
             reap(g);
@@ -377,7 +389,7 @@ _Noreturn void cmd_guardian(int channel, cmd_moments *moments, const cmd_charge 
                   .keepers_group = charge->background ? 0 : getpgrp(),
                   .kill_at = INT64_MAX,
                   .look_at = INT64_MAX};
-    user_of_hold user = charge->commands ? (user_of_hold){.ready = -1, .input = -1} : stand_aside(charge);
+    user_of_hold user = charge->commands ? (user_of_hold){.ready = -1, .input = -1} : stand_aside(charge, channel);
     if (charge->background)
         close_input();
     sigfillset(&all);

@@ -36,9 +36,13 @@ bool cmd_keeper_signals(cmd_keeper *k) {
 
 static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     cmd_keeper *k = user;
-    if (event == PDK_SESSION_CONNECTED)
+    bool another = event == PDK_SESSION_CONNECTED || event == PDK_SESSION_REOPENED;
+    if (event == PDK_SESSION_CONNECTED) {
         k->connected = true;
-    if ((event == PDK_SESSION_CONNECTED || event == PDK_SESSION_REOPENED) && k->on_session)
+        if (k->looks_outside)
+            cmd_keeper_look_outside(k);
+    }
+    if ((another || event == PDK_SESSION_RESTORED) && k->on_session) /* restored: the servers may have moved */
         k->on_session(k->user);
     if (event == PDK_SESSION_SUSPENDED && k->on_suspended && k->hold)
         k->on_suspended(left_ms, k->user);
@@ -73,6 +77,9 @@ static bool is_of_our_paths(const cmd_keeper *k, const char *node) {
 
 /* The sequencer proves that the hold stands, and in which servers. Those of permits prove nothing: others may come free. */
 void cmd_keeper_look_outside(cmd_keeper *k) {
+    k->looks_outside = !k->connected; /* the time that the servers have begins when one has answered */
+    if (k->looks_outside)
+        return;
     for (int i = 0; i <= PDK_ALL_RIGHTS_MAX && !k->settings->permits; i++) {
         g_autofree char *number = i ? g_strdup_printf("_%d", i) : g_strdup("");
         g_autofree char *node_name = g_strconcat("PADDOCK_ZNODE", number, NULL);

@@ -21,15 +21,17 @@ typedef struct {
     pdk_hold *hold;
     int signals; /* a signalfd; every signal is blocked */
     bool connected, decided;
-    pdk_status status; /* of the claim, once it is decided */
-    int looks;         /* for others than us at a path, which are not answered yet */
-    char *others;      /* the identity of one that was found, or NULL */
-    bool inside;       /* this program runs under a hold that it would wait for */
-    bool asked;        /* somebody asks for the hold; set after cmd_keeper_listen alone */
+    pdk_status status;  /* of the claim, once it is decided */
+    int looks;          /* for others than us at a path, which are not answered yet */
+    char *others;       /* the identity of one that was found, or NULL */
+    bool looks_outside; /* at the first connection */
+    bool inside;        /* this program runs under a hold that it would wait for */
+    bool asked;         /* somebody asks for the hold; set after cmd_keeper_listen alone */
     /* The connection is lost, or is back. May be NULL. */
     void (*on_suspended)(int64_t left_ms, void *user);
     void (*on_restored)(void *user);
-    void (*on_session)(void *user); /* there is another ZooKeeper session, and a server has answered */
+    void (*on_session)(
+        void *user); /* there is another ZooKeeper session, or the connection is back: a server has answered */
     void *user;
     char *trouble; /* why there is no connection, or was none, as far as it is known */
     /* What else is waited for, whatever the verb does meanwhile, with a moment by cmd_now_ms; after each wait `tick` is called, with
@@ -65,7 +67,7 @@ const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index);
 int cmd_keeper_acquire(cmd_keeper *k);
 
 /* Asks the servers, without waiting, whether this program runs under a hold of one of k->paths, as a command of `paddock`. k->inside is set
- * if it does. cmd_keeper_acquire does it once it has to wait. */
+ * if it does. Before the first connection it waits for that one. cmd_keeper_acquire does it once it has to wait. */
 void cmd_keeper_look_outside(cmd_keeper *k);
 /* k->inside: says so. The result. */
 int cmd_keeper_waits_for_itself(const cmd_keeper *k);

@@ -77,9 +77,12 @@ static pid_t make_pin(void) {
     return pid > 0 ? pid : 0;
 }
 
+/* KILL: somebody may have stopped it before it ended. */
 static void take_out(pid_t pin) {
-    if (pin)
-        (void)waitpid(pin, NULL, (int)__WCLONE);
+    if (!pin)
+        return;
+    (void)kill(pin, SIGKILL);
+    (void)waitpid(pin, NULL, (int)__WCLONE);
 }
 
 /* 0: the system refuses, or there is no such group in our session. */
@@ -181,6 +184,14 @@ static bool is_zombie(const char *process) {
     return end && strlen(end) > 2 && (end[2] == 'Z' || end[2] == 'X');
 }
 
+static bool refuses(pid_t pid) { return kill(pid, 0) && errno == EPERM; }
+
+/* A zombie may be reaped before its state is read, which looks like one that is hidden: so it is asked once more. */
+bool cmd_is_out_of_reach(pid_t pid) {
+    g_autofree char *number = g_strdup_printf("%d", pid);
+    return refuses(pid) && !is_zombie(number) && refuses(pid);
+}
+
 static bool is_listed(const char *parent, pid_t pid) {
     GArray *pids = children_of(parent);
     bool found = false;
@@ -200,7 +211,7 @@ static pid_t stranger_below(const char *parent, int depth) {
         g_autofree char *number = g_strdup_printf("%d", pid);
         if (kill(pid, 0) == 0 || errno != EPERM)
             found = stranger_below(number, depth + 1);
-        else if (!is_zombie(number) && is_listed(parent, pid))
+        else if (cmd_is_out_of_reach(pid) && is_listed(parent, pid))
             found = pid;
     }
     if (pids)

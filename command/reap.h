@@ -44,6 +44,8 @@ void cmd_family_signal(const cmd_family *family, int number);
 pid_t cmd_family_signal_all(cmd_family *family, int number);
 /* The pid of somebody at any depth who belongs to another user, so that we cannot end it; 0. */
 pid_t cmd_family_stranger(const cmd_family *family);
+/* Does it live, and belong to another user, so that we cannot end it? */
+bool cmd_is_out_of_reach(pid_t pid);
 /* Gives the numbers back. */
 void cmd_family_end(cmd_family *family);
 

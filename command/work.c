@@ -203,7 +203,8 @@ static int attend(cmd_work *w) {
         }
         if (saw & CMD_SAW_LOSS && !w->gone)
             handle_loss(w);
-        if (w->unkillable && !w->gone && !pdk_hold_valid(w->keeper->hold))
+        /* One that has ended since is no reason: the guardian tells the next one, or that nothing is left. */
+        if (w->unkillable && !w->gone && !pdk_hold_valid(w->keeper->hold) && cmd_is_out_of_reach(w->unkillable))
             return give_up(w);
         handle_time(w);
     }

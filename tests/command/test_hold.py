@@ -146,6 +146,26 @@ class Hold(Case):
             process.stdin = None if also else process.stdin
             wait_for("no node", lambda: not self.nodes(), 8 * SLACK)
 
+    def test_killed_with_other_copies(self):
+        """kill -9: whoever has the pipe more than once sees the end at once, too: a descriptor that the script left open, and that of the words."""
+        self.file("digest").write_text("user:password\n")
+        self.file("digest").chmod(0o644)  # a warning
+        for quiet in (True, False):
+            read, write = os.pipe()
+            more = os.dup(write)
+            other = {"stderr": subprocess.DEVNULL, "pass_fds": (write, more)} if quiet else {"stderr": write, "pass_fds": (write,)}
+            process = self.start("hold", "--digest-file", self.file("digest"), "--session-timeout", 20, "--ready-fd", write, self.path, **other)
+            os.close(write)
+            os.close(more)
+            with open(read, encoding="utf-8") as reader:
+                wait_for("the sequencer", lambda: reader.readline().startswith("pdk1 "))
+                process.kill()
+                now = time.monotonic()
+                reader.read()
+                self.assertLess(time.monotonic() - now, 8)
+                self.assertEqual(len(self.nodes()), 1)
+            wait_for("no node", lambda: not self.nodes(), 8 * SLACK)
+
     def test_killed_with_its_script(self):
         script = f'exec {{lock}}< <(exec "$0" hold --ready-fd 1 --session-timeout 20 {self.path}); read -r sequencer <&"$lock"; echo $! $sequencer; sleep 60'
         process = subprocess.Popen(["bash", "-c", script, PADDOCK], env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True)

@@ -130,6 +130,22 @@ class Users(Reach):
         self.assertIn(f"process {pid} of its command runs on", err)
         self.assertTrue(alive(pid))
 
+    def test_the_lease_is_over_and_so_is_the_process(self):
+        """It has ended since KILL was refused, and the guardian has not told so yet: nothing runs beside that of the next holder."""
+        process = self.start_as_nobody("run", "--max-hold", "0.5", "--session-timeout", "6", "-s", self.server.link, self.path, "--", *self.command())
+        pid = self.number("other")
+        [guardian] = children(process.pid)
+        wait_for("its word", lambda: "cannot be killed" in process.stderr.readline())
+        os.kill(guardian, signal.SIGSTOP)
+        self.release()
+        wait_for("its end", lambda: state(pid) == "Z")
+        self.server.order("cut victim")
+        wait_for("the loss", lambda: "is lost" in process.stderr.readline())
+        time.sleep(0.3)
+        os.kill(guardian, signal.SIGCONT)
+        self.server.order("heal victim")
+        self.finish(process, 76)
+
     def test_killed_keeper(self):
         """The guardian ends no session while such a one lives, and says that it cannot end it."""
         process = self.start_as_nobody("run", "--session-timeout", "20", self.path, "--", *self.command())
