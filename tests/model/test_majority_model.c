@@ -53,22 +53,27 @@ END_TEST
 
 /* A stranger has one of the locks, for ever. Two of three are left. */
 START_TEST(one_lock_never_comes_free) {
-    for (uint8_t never_free = 1; never_free < 8; never_free <<= 1) {
+    for (unsigned never_free = 1; never_free < 8; never_free <<= 1) {
         keeps_promises(
             (struct majority_config){
-                .callers = 2, .cuts = 1, .heals = 1, .rounds = 2, .looks = 1, .never_free = never_free},
+                .callers = 2, .cuts = 1, .heals = 1, .rounds = 2, .looks = 1, .never_free = (uint8_t)never_free},
             1000);
-        keeps_promises((struct majority_config){.callers = 3, .rounds = 1, .looks = 1, .never_free = never_free}, 1000);
+        keeps_promises(
+            (struct majority_config){.callers = 3, .rounds = 1, .looks = 1, .never_free = (uint8_t)never_free}, 1000);
     }
 }
 END_TEST
 
 START_TEST(one_lock_never_comes_free_and_orders_differ) {
-    for (uint8_t never_free = 1; never_free < 8; never_free <<= 1)
-        keeps_promises(
-            (struct majority_config){
-                .callers = 2, .cuts = 1, .heals = 1, .rounds = 2, .looks = 1, .turned = 1, .never_free = never_free},
-            1000);
+    for (unsigned never_free = 1; never_free < 8; never_free <<= 1)
+        keeps_promises((struct majority_config){.callers = 2,
+                                                .cuts = 1,
+                                                .heals = 1,
+                                                .rounds = 2,
+                                                .looks = 1,
+                                                .turned = 1,
+                                                .never_free = (uint8_t)never_free},
+                       1000);
 }
 END_TEST
 
