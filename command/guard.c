@@ -33,8 +33,7 @@ static bool tells_of_a_hold(const char *name) {
     return false;
 }
 
-/* The commands are told of their own hold alone. */
-static void forget_the_hold_outside(void) {
+void cmd_forget_hold(void) {
     g_auto(GStrv) names = g_listenv();
     for (char **name = names; *name; name++)
         if (tells_of_a_hold(*name))
@@ -55,7 +54,7 @@ static int start(cmd_guard *guard, const cmd_charge *charge) {
         close(ends[0]);
         for (int i = 0; i < others; i++)
             close(channels[i]);
-        forget_the_hold_outside();
+        cmd_forget_hold(); /* the one outside of this program */
         cmd_guardian(ends[1], moments, charge);
     }
     close(ends[1]);

@@ -14,6 +14,9 @@ typedef struct {
 /* The main function of the guardian. */
 _Noreturn void cmd_guardian(int channel, cmd_moments *moments, const cmd_charge *charge);
 
+/* No command is told of another hold than its own: takes the variables that tell of one out of the environment. */
+void cmd_forget_hold(void);
+
 /* Starts the command in a group of its own, in the foreground when the keeper's group is (0: never). Its pid; or -1 with errno, also for a command that
  * cannot be executed. */
 pid_t cmd_spawn(char **command, pid_t keepers_group);

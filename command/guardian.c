@@ -127,13 +127,16 @@ static void start(guardian *g, cmd_message *order) {
     g->unkillable = g->refusals = 0;
     g->kill_at = INT64_MAX;
     if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order was late: nothing begins now */
+        cmd_forget_hold();
         tell(g, CMD_TERMED, 0);
         tell(g, CMD_GONE, 0);
         return;
     }
     pid_t pid = cmd_spawn(g->commands[order->number], g->keepers_group);
+    int why = errno;
+    cmd_forget_hold();
     if (pid < 0) {
-        tell(g, CMD_REFUSED, errno);
+        tell(g, CMD_REFUSED, why);
         return;
     }
     cmd_family_begin(&g->family, pid);

@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from bench import PADDOCK, Case, alive, children, state, wait_for
+from bench import PADDOCK, PATIENCE, Case, alive, children, state, wait_for
 import openmetrics
 
 PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207  # of one thread, where SIGSTOP stops all
@@ -216,6 +216,16 @@ class Hooks(Elect):
         self.finish_by(process, signal.SIGTERM, 143)
         self.assertGreater(self.lines("events").index(f"deposed {token} NONE {self.path}"), self.lines("events").index(f"leader me {token}"))
         self.finish_by(other, signal.SIGTERM, 143)
+
+    def test_an_event_knows_nothing_of_another(self):
+        """Each is told of its own: no token of a term that is over, no leader beside a reason."""
+        leader = f"echo leader ${{PADDOCK_TOKEN-}} ${{PADDOCK_REASON-}} >> {self.file('events')}"
+        deposed = f"echo deposed ${{PADDOCK_LEADER-}} ${{PADDOCK_LEADER_TOKEN-}} >> {self.file('events')}"
+        process = self.stand("--pause", "0", "--on-leader", leader, "--on-deposed", deposed, work="sleep 0.2")
+        wait_for("three terms", lambda: self.lines("events").count("deposed") >= 3 and self.lines("events").count("leader") >= 2)
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(set(self.lines("events")), {"leader", "deposed"})
 
     def test_an_event_that_fails(self):
         process = self.stand("--on-leader", "exit 9")
