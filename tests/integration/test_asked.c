@@ -101,6 +101,7 @@ START_TEST(a_hostile_name_is_harmless) {
     g_autofree char *node = ts_hold_node(it.hold);
     ck_assert_int_eq(ts_set(server(), node, wish), 0);
     assert_asked(a, 1, "\\u{009b}2J\\u{202e}\\xff!");
+    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
 }
 END_TEST
 
