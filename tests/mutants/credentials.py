@@ -32,8 +32,8 @@ MUTANTS = {
     "a list is asked for each time": (PROTECT, PROTECTED, [
         ("    if (!look->known)\n        ask_for", "    ask_for")]),
     "a record's parent is not looked at": (PROTECT, PROTECTED, [
-        ("protection = pdk__protect_judge(s, parent, above->token, above->acl_version, own);",
-         "protection = PDK__PROTECTED;\n    (void)above;")]),
+        ("absent ? PDK__PROTECTED : pdk__protect_judge(s, parent, above->token, above->acl_version, own);",
+         "PDK__PROTECTED;\n    (void)absent;")]),
     "who may administer a directory does no harm": ("src/session/access.c", PROTECTED, [
         (" | PDK_PERMISSION_ADMIN)\n\n", ")\n\n")]),
     "an observer believes whatever it reads": (PROTECT, PROTECTED, [
