@@ -297,19 +297,20 @@ static gboolean is_done(gpointer inode, gpointer dial, gpointer look) {
     return ((struct dial *)dial)->latest != ((struct look *)look)->now;
 }
 
-static bool is_picked(int number, const struct look *look) {
+/* Looked at by a descriptor of our own, as above. Where none is to be had, it may be one, and is not shut down. */
+static bool is_picked(int number, const struct look *look, bool shuts) {
     struct stat stat;
-    return fstat(number, &stat) == 0 && S_ISSOCK(stat.st_mode) &&
-           g_hash_table_contains(look->picked, GSIZE_TO_POINTER(stat.st_ino));
-}
-
-/* It is held meanwhile, as above. false: it is gone. */
-static bool shut(int number, const struct look *look) {
-    int held = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    bool is_shut = held >= 0 && is_picked(held, look) && shutdown(held, SHUT_RDWR) == 0;
-    if (held >= 0)
-        close(held);
-    return is_shut;
+    int type, held;
+    socklen_t size = sizeof type;
+    if (getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) != 0)
+        return false;
+    held = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (held < 0)
+        return !shuts;
+    bool picked = fstat(held, &stat) == 0 && g_hash_table_contains(look->picked, GSIZE_TO_POINTER(stat.st_ino)) &&
+                  (!shuts || shutdown(held, SHUT_RDWR) == 0);
+    close(held);
+    return picked;
 }
 
 /* How many were picked of this process, and shut down if that is asked. */
@@ -321,10 +322,8 @@ static unsigned look(struct look *look, bool shuts) {
     read_table(look, "/proc/self/net/tcp6");
     g_hash_table_foreach_remove(look->dials, is_done, look);
     GArray *numbers = g_hash_table_size(look->picked) > 0 ? pdk__descriptors() : NULL;
-    for (guint i = 0; numbers && i < numbers->len; i++) {
-        int number = g_array_index(numbers, int, i);
-        count += is_picked(number, look) && (!shuts || shut(number, look));
-    }
+    for (guint i = 0; numbers && i < numbers->len; i++)
+        count += is_picked(g_array_index(numbers, int, i), look, shuts);
     if (numbers)
         g_array_free(numbers, TRUE);
     g_hash_table_destroy(look->picked);

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <glib.h>
 #include <paddock/paddock.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "refused.h"
@@ -355,13 +356,13 @@ END_TEST
 
 /* Of a candidate the words come with its callback. */
 static char *candidates_words;
-static GMutex words_mutex;
+static pthread_mutex_t words_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void on_failed(pdk_status status, void *user) {
     (void)user;
-    g_mutex_lock(&words_mutex);
+    pthread_mutex_lock(&words_mutex);
     candidates_words = g_strdup_printf("%s: %s", pdk_status_name(status), pdk_error_text());
-    g_mutex_unlock(&words_mutex);
+    pthread_mutex_unlock(&words_mutex);
 }
 
 START_TEST(a_candidate_is_told_why) {
@@ -374,9 +375,9 @@ START_TEST(a_candidate_is_told_why) {
     ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
     for (int64_t left = ts_patience(5000); left > 0 && !told; left -= 20) {
         ts_sleep_ms(20);
-        g_mutex_lock(&words_mutex);
+        pthread_mutex_lock(&words_mutex);
         told = candidates_words;
-        g_mutex_unlock(&words_mutex);
+        pthread_mutex_unlock(&words_mutex);
     }
     ck_assert(told);
     ck_assert_msg(strstr(candidates_words, "PDK_UNPROTECTED") && strstr(candidates_words, "world:anyone"), "%s",
@@ -388,24 +389,24 @@ END_TEST
 
 /* ---- who only looks */
 
-static GMutex told_mutex;
+static pthread_mutex_t told_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char *told; /* who leads; NULL: nobody */
 static int times;
 
 static void on_leader(const char *identity, int64_t token, void *user) {
     (void)token;
     (void)user;
-    g_mutex_lock(&told_mutex);
+    pthread_mutex_lock(&told_mutex);
     g_free(told);
     told = g_strdup(identity);
     times++;
-    g_mutex_unlock(&told_mutex);
+    pthread_mutex_unlock(&told_mutex);
 }
 
 static bool was_told(int least) {
-    g_mutex_lock(&told_mutex);
+    pthread_mutex_lock(&told_mutex);
     bool was = times >= least;
-    g_mutex_unlock(&told_mutex);
+    pthread_mutex_unlock(&told_mutex);
     return was;
 }
 

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -178,13 +177,14 @@ static atomic_int taken_low, taken_strange; /* duplicates below 3; of what is no
 /* Replaces the C library's. */
 int fcntl(int fd, int command, ...) {
     va_list arguments;
-    struct stat stat;
+    int type;
+    socklen_t size = sizeof type;
     va_start(arguments, command);
     long argument = va_arg(arguments, long);
     va_end(arguments);
     if (command == F_DUPFD_CLOEXEC) {
         atomic_fetch_add(&taken_low, argument <= STDERR_FILENO);
-        atomic_fetch_add(&taken_strange, fstat(fd, &stat) != 0 || !S_ISSOCK(stat.st_mode));
+        atomic_fetch_add(&taken_strange, getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0);
     }
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }

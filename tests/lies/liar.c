@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <testing/clock.h>
@@ -18,7 +19,7 @@ struct liar {
     const struct lie *lie;
     bool always;
     int listener;
-    GMutex lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards what follows */
     bool rests;
     unsigned told, requests, connections;
     guint32 seed;
@@ -28,7 +29,7 @@ struct liar {
 struct connection {
     struct liar *liar;
     int client, server;
-    GMutex lock;
+    pthread_mutex_t lock;
     GHashTable *asked; /* xid -> the type of the request */
 };
 
@@ -70,16 +71,16 @@ static int32_t number_at(const GByteArray *body, guint at) {
 
 static void note(struct connection *c, const GByteArray *request) {
     int32_t xid = number_at(request, 0), type = number_at(request, 4), length = number_at(request, 8);
-    g_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->lock);
     g_hash_table_insert(c->asked, GINT_TO_POINTER(xid), GINT_TO_POINTER(type));
-    g_mutex_unlock(&c->lock);
-    g_mutex_lock(&c->liar->lock);
+    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_lock(&c->liar->lock);
     c->liar->requests += xid != PING;
     if (type == PDK__TEST_OP_GET_DATA || type == PDK__TEST_OP_GET_CHILDREN) {
         g_free(c->liar->read);
         c->liar->read = g_strndup((const char *)request->data + 12, (gsize)length);
     }
-    g_mutex_unlock(&c->liar->lock);
+    pthread_mutex_unlock(&c->liar->lock);
 }
 
 static void *pass_requests(void *user) {
@@ -101,22 +102,22 @@ static void *pass_requests(void *user) {
 
 static int type_of(struct connection *c, const GByteArray *answer) {
     gpointer type = NULL;
-    g_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->lock);
     gpointer key = GINT_TO_POINTER(number_at(answer, 0));
     bool known = g_hash_table_lookup_extended(c->asked, key, NULL, &type) && number_at(answer, 0) >= 0;
     g_hash_table_remove(c->asked, key);
-    g_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->lock);
     return known ? GPOINTER_TO_INT(type) : LIES_ANY;
 }
 
 static bool lies_here(struct liar *liar, int type, GByteArray *answer) {
     const struct lie *lie = liar->lie;
-    g_mutex_lock(&liar->lock);
+    pthread_mutex_lock(&liar->lock);
     bool lies = !liar->rests && (liar->always || liar->told == 0) && type != LIES_ANY &&
                 (lie->answer == LIES_ANY ? type != LIES_HANDSHAKE : lie->answer == type);
     lies = lies && lies_tell(lie, type, answer, &liar->seed);
     liar->told += lies;
-    g_mutex_unlock(&liar->lock);
+    pthread_mutex_unlock(&liar->lock);
     return lies;
 }
 
@@ -124,9 +125,9 @@ static bool lies_here(struct liar *liar, int type, GByteArray *answer) {
 static bool say_event(struct liar *liar, int fd) {
     const struct lie *lie = liar->lie;
     g_autoptr(GByteArray) event = g_byte_array_new();
-    g_mutex_lock(&liar->lock);
+    pthread_mutex_lock(&liar->lock);
     g_autofree char *read = g_strdup(liar->read ? liar->read : "/");
-    g_mutex_unlock(&liar->lock);
+    pthread_mutex_unlock(&liar->lock);
     pdk__test_put_int(event, -1);
     pdk__test_put_long(event, -1);
     pdk__test_put_int(event, 0);
@@ -180,7 +181,7 @@ static void *serve(void *user) {
     }
     close(c->client);
     g_hash_table_destroy(c->asked);
-    g_mutex_clear(&c->lock);
+    pthread_mutex_destroy(&c->lock);
     g_free(c);
     return NULL;
 }
@@ -192,10 +193,10 @@ static void *listen_on(void *user) {
         struct connection *c = g_new0(struct connection, 1);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
         *c = (struct connection){.liar = liar, .client = fd, .asked = g_hash_table_new(NULL, NULL)};
-        g_mutex_init(&c->lock);
-        g_mutex_lock(&liar->lock);
+        pthread_mutex_init(&c->lock, NULL);
+        pthread_mutex_lock(&liar->lock);
         liar->connections++;
-        g_mutex_unlock(&liar->lock);
+        pthread_mutex_unlock(&liar->lock);
         g_thread_unref(g_thread_new("connection", serve, c));
     }
     return NULL;
@@ -209,7 +210,7 @@ struct liar *liar_start(const char *server, const struct lie *lie, bool always) 
     liar->lie = lie;
     liar->always = always;
     liar->seed = (guint32)lie->number;
-    g_mutex_init(&liar->lock);
+    pthread_mutex_init(&liar->lock, NULL);
     liar->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (liar->listener < 0 || bind(liar->listener, (struct sockaddr *)&at, sizeof at) != 0 ||
         listen(liar->listener, 64) != 0 || getsockname(liar->listener, (struct sockaddr *)&at, &size) != 0) {
@@ -224,15 +225,15 @@ struct liar *liar_start(const char *server, const struct lie *lie, bool always) 
 const char *liar_address(const struct liar *liar) { return liar->address; }
 
 void liar_rest(struct liar *liar) {
-    g_mutex_lock(&liar->lock);
+    pthread_mutex_lock(&liar->lock);
     liar->rests = true;
-    g_mutex_unlock(&liar->lock);
+    pthread_mutex_unlock(&liar->lock);
 }
 
 static unsigned read_count(struct liar *liar, const unsigned *count) {
-    g_mutex_lock(&liar->lock);
+    pthread_mutex_lock(&liar->lock);
     unsigned value = *count;
-    g_mutex_unlock(&liar->lock);
+    pthread_mutex_unlock(&liar->lock);
     return value;
 }
 

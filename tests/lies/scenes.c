@@ -1,6 +1,7 @@
 /* Each recipe, used in every way. What the calls answer is for the caller to judge: with an honest server all of them succeed. */
 #include "lies.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { HELD_MS = 30, LEASE_MS = 1000 };
@@ -34,8 +35,8 @@ static pdk_lock *lock_at(pdk_status *first, pdk_session *session, const char *pa
 /* ---- a claim that waits */
 
 struct answer {
-    GMutex lock;
-    GCond come;
+    pthread_mutex_t lock;
+    pthread_cond_t come;
     bool here;
     pdk_status status;
     pdk_hold *hold;
@@ -43,27 +44,27 @@ struct answer {
 
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     struct answer *answer = user;
-    g_mutex_lock(&answer->lock);
+    pthread_mutex_lock(&answer->lock);
     answer->status = status;
     answer->hold = hold;
     answer->here = true;
-    g_cond_signal(&answer->come);
-    g_mutex_unlock(&answer->lock);
+    pthread_cond_signal(&answer->come);
+    pthread_mutex_unlock(&answer->lock);
 }
 
 /* It ends by itself: its claim has a timeout. */
 static void await(pdk_status *first, struct answer *answer) {
-    g_mutex_lock(&answer->lock);
+    pthread_mutex_lock(&answer->lock);
     while (!answer->here)
-        g_cond_wait(&answer->come, &answer->lock);
-    g_mutex_unlock(&answer->lock);
+        pthread_cond_wait(&answer->come, &answer->lock);
+    pthread_mutex_unlock(&answer->lock);
     note(first, answer->status);
     hold_for_a_while(first, answer->hold);
 }
 
 static pdk_status play_lock(pdk_session *session, const char *path) {
     pdk_status first = PDK_OK;
-    static struct answer next;
+    static struct answer next = {.lock = PTHREAD_MUTEX_INITIALIZER, .come = PTHREAD_COND_INITIALIZER};
     pdk_lock *one = lock_at(&first, session, path, "", 0), *other = lock_at(&first, session, path, "", 0);
     pdk_hold *hold = NULL;
     pdk_contenders *list = NULL;

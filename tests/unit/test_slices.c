@@ -37,6 +37,9 @@ static int ask_in_child(void) {
     return WEXITSTATUS(status);
 }
 
+START_TEST(a_process_that_never_forked_is_told_that_they_work) { ck_assert(pdk__slices_work()); }
+END_TEST
+
 START_TEST(a_child_is_told_and_does_not_hang) {
     pthread_t threads[2];
     int forks = 0, told = 0;
@@ -60,6 +63,7 @@ END_TEST
 static Suite *make_suite(void) {
     Suite *suite = suite_create("slices");
     TCase *cases = tcase_create("slices");
+    tcase_add_test(cases, a_process_that_never_forked_is_told_that_they_work);
 #ifndef __SANITIZE_THREAD__ /* which cannot follow threads that start after a fork */
     tcase_add_test(cases, a_child_is_told_and_does_not_hang);
 #else
