@@ -67,6 +67,7 @@ static void do_ids(void) {
 static void do_contenders(void) {
     pdk_contenders *list = NULL;
     pdk_lock_contenders(cancel_ours.busy, 5000, &list);
+    pdk_contenders_free(list);
 }
 static void do_observe(void) {
     pdk_observer *observer = NULL;
