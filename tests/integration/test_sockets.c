@@ -278,6 +278,38 @@ START_TEST(a_dial_that_has_begun_since_the_last_look_is_seen) {
 }
 END_TEST
 
+static int connect_over_6(in_port_t port) {
+    struct sockaddr_in6 peer = {.sin6_family = AF_INET6, .sin6_port = port, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    connect(fd, (const struct sockaddr *)&peer, sizeof peer);
+    return fd;
+}
+
+/* Where the system has IPv6. */
+START_TEST(a_dial_over_ipv6_is_found) {
+    struct sockaddr_in6 self = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    socklen_t size = sizeof self;
+    int listening = socket(AF_INET6, SOCK_STREAM, 0);
+    if (listening >= 0 && bind(listening, (const struct sockaddr *)&self, sizeof self) == 0) {
+        ck_assert_int_eq(listen(listening, 0), 0);
+        ck_assert_int_eq(getsockname(listening, (struct sockaddr *)&self, &size), 0);
+        char *server = g_strdup_printf("::1:%d", ntohs(self.sin6_port));
+        char *another = g_strdup_printf("::1:%d", ntohs(self.sin6_port) ^ 1);
+        GHashTable *own = pdk__sockets_dials_new();
+        int queued = connect_over_6(self.sin6_port), waits = connect_over_6(self.sin6_port);
+        ck_assert(dials(waits));
+        ck_assert(!pdk__sockets_dial_anew(own, another));
+        ck_assert(pdk__sockets_dial_anew(own, server));
+        close(queued);
+        close(waits);
+        g_hash_table_destroy(own);
+        g_free(another);
+        g_free(server);
+    }
+    close(listening);
+}
+END_TEST
+
 /* ---- requests */
 
 static void count(void *driver, pdk__zk *zk, const struct pdk__reply *reply) {
@@ -333,6 +365,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_dial_is_given_up_after_its_patience_alone);
     tcase_add_test(cases, a_dial_to_a_server_that_is_gone_is_left_at_the_second_look);
     tcase_add_test(cases, a_dial_that_has_begun_since_the_last_look_is_seen);
+    tcase_add_test(cases, a_dial_over_ipv6_is_found);
     tcase_add_test(cases, a_full_queue_takes_no_request_and_answers_all_it_took);
     return suite;
 }

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <ts_clock.h>
+#include <ts_fork.h>
 #include <unistd.h>
 
 /* RATE, PROCESSOR: for each second, beyond so much at first. A recipe that works takes about a hundred requests. */
@@ -160,7 +161,7 @@ static void begin(struct test *t, const char *server) {
     if (t->process > 0)
         return;
     play(t, server);
-    _exit(0);
+    ts_end_child(0);
 }
 
 /* ---- the judge */

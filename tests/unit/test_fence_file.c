@@ -14,6 +14,7 @@
 
 #include "fence/file.h"
 #include "ts_check.h"
+#include "ts_fork.h"
 
 static char *folder, *path;
 static pdk_fence_file *file;

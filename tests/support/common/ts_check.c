@@ -129,14 +129,3 @@ int ts_run_suite(Suite *suite) {
     }
     return ran > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
-
-#ifdef PDK_COVERAGE
-void __gcov_dump(void);
-#endif
-
-void ts_end_child(int status) {
-#ifdef PDK_COVERAGE
-    __gcov_dump();
-#endif
-    _exit(status);
-}

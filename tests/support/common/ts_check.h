@@ -15,7 +15,4 @@
 /* Runs and frees the suite. */
 int ts_run_suite(Suite *suite);
 
-/* Ends a forked child as _exit does. What it executed of the library is counted all the same, in a build that counts. */
-_Noreturn void ts_end_child(int status);
-
 #endif

@@ -61,3 +61,14 @@ pid_t ts_fork(void) {
 #else
 pid_t ts_fork(void) { return fork(); }
 #endif
+
+#ifdef PDK_COVERAGE
+void __gcov_dump(void);
+#endif
+
+void ts_end_child(int status) {
+#ifdef PDK_COVERAGE
+    __gcov_dump();
+#endif
+    _exit(status);
+}
