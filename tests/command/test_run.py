@@ -314,8 +314,9 @@ class Signals(Case):
         self.finish(holder, 143)
 
     def test_stopped_while_queued(self):
+        """In a group of its own: the system stops none of a group whose parents are all in another session, as this test's may be."""
         holder = self.hold()
-        process = self.start("run", self.path, "--", "true")
+        process = self.start("run", self.path, "--", "true", preexec_fn=os.setpgrp)
         wait_for("the second in the queue", lambda: len(self.nodes()) == 2)
         process.send_signal(signal.SIGTSTP)
         wait_for("a stopped paddock", lambda: state(process.pid) == "T")

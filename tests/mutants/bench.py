@@ -53,7 +53,8 @@ def server_program(main, *patterns):
 
 # The fence stands on few files, and needs the C library alone.
 FENCE = ["src/fence/*.c", "src/core/names.c", "src/core/paths.c", "src/core/sequencer.c", "src/base/status.c",
-         "src/base/cancel.c", "src/base/fail.c", "src/base/fork.c", "src/base/standard.c", "tests/support/common/ts_check.c"]
+         "src/base/cancel.c", "src/base/fail.c", "src/base/fork.c", "src/base/standard.c", "tests/support/common/ts_check.c",
+         "tests/support/common/ts_fork.c"]
 
 
 def fence_program(main):
