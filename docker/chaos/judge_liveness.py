@@ -11,6 +11,7 @@ from agreement import disagreements
 # The time that a turn may take beside its use: for so long the threads of a process may hand it to each other, see lock.h.
 HANDOVERS_NS = 100 * MS
 UNQUEUED = ("job", "group")  # nobody waits for another
+LEASE = "lease"
 
 
 @dataclass
@@ -32,10 +33,24 @@ class Progress:
     torn: int = 0  # calms in which the servers did not agree on the nodes of a path: its claims are not judged
 
 
+def turn_ns(record, recipe):
+    return record.settings.hold_us[recipe] * 1000 + HANDOVERS_NS
+
+
+def extra_ns(record, recipe):
+    return record.settings.extra_ms.get(recipe, 0) * MS
+
+
 def bound(record, recipe, waiting):
-    turn = record.settings.hold_us[recipe] * 1000 + HANDOVERS_NS
-    turns, extra_ms = record.settings.turns.get(recipe, 1), record.settings.extra_ms.get(recipe, 0)
-    return waiting * turns * turn + 2 * record.settings.session_ns + 2 * S + extra_ms * MS
+    turns = record.settings.turns.get(recipe, 1)
+    return waiting * turns * turn_ns(record, recipe) + 2 * record.settings.session_ns + 2 * S + extra_ns(record, recipe)
+
+
+def let_stand(record, holds, calm):
+    """The holds of a lease lock that were granted in the calm, and not given up: each may be taken back, or stand to its end. Nobody
+    waits in a queue meanwhile, so all of that may happen before the turn of a claim that waits."""
+    given = {id(hold) for _, hold in record.notes.get("giving", [])}
+    return sum(calm.begin <= hold.granted < calm.end and id(hold) not in given for hold in holds)
 
 
 def calms_of(record, client):
@@ -49,9 +64,13 @@ def calms_of(record, client):
         gone = min(claim.answered, claim.player.killed)
         for index in range(bisect.bisect_right(begins, claim.asked), bisect.bisect_left(begins, gone)):
             found[claim.player.path][index].waiting.append(claim)
+    holds = record.holds_by_path(client)
     for path, calms in found.items():
+        recipe = recipes[path]
         for calm in calms:
-            calm.limit = calm.begin + bound(record, recipes[path], len(calm.waiting))
+            calm.limit = calm.begin + bound(record, recipe, len(calm.waiting))
+            if recipe == LEASE:
+                calm.limit += let_stand(record, holds[path], calm) * (turn_ns(record, recipe) + extra_ns(record, recipe))
     return found
 
 

@@ -97,6 +97,9 @@ def deleted(path, begin, token):
                                          [f"deleted node={path}/x-0000000009 token={token}"])]
 
 
+# Granted after 9.6 s of the calm, where 9.2 are allowed.
+LATE_LEASE = both(change("driver", "lease:10500", "lease:1000"), later("lb", "granted", 3500))
+
 SETS = {
     "all-turns/orders: aa (n=1.0, token 200.0) and ab (n=1.0, token 205.0) held at once": until("aa", "1.0", 9120),
     "all-turns/slots: aa (n=1.2, token 202.0) and ab (n=1.1, token 206.0) held at once": until("aa", "1.2", 9120),
@@ -139,6 +142,7 @@ LEASES = {
         9100, "driver", f"stands path={LEASE} token=231 state=H written={9000 * MS} who=A"),
     "lc (n=2, token 234.0) was granted": line("lc", "claim n=2", "secret=A", "secret=B"),
     "lease-keep: lb (n=1, token 232.0) and lc (n=1, token 233.0) held at once": until("lb", 1, 24200),
+    "lb (n=1) waited on, on /chaos/paddock/lease-keep, with everything whole again": LATE_LEASE,
     "vacuous: no lease lock was taken back": both(LONG, drop("lc", "n=2")),
     "vacuous: nobody was granted a lease lock that had stood": both(LONG, change("la", "secret=A", "secret=B")),
 }
@@ -170,6 +174,8 @@ GROUPS = {
         13000, "gb", f"view w=1 number=5 exact=1 all=249:249:8:gb/1/1,{GA},{GB3} joined=249 left=- altered=-"),
 }
 SILENT = {
+    "a lease lock that is late since another let it stand in the calm": both(
+        LATE_LEASE, lambda lines: [*lines, *secret("A", grant("lc", 9, 231, 9010, 9510, 9600))]),
     "a job's record that was deleted": both(wiped(JOB, 11000, 11500), change("driver", "=1004100", "=1000900")),
     "a run that the record had before it was deleted": both(wiped(JOB, 9300, 9500), drop("driver", "state=F")),
     "a run that nobody was told of": add(16000, "driver", ran(0, 222, "R", 1008100)[2]),
