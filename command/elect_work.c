@@ -131,6 +131,7 @@ static bool lead(cmd_election *e, char **command, int *status) {
     cmd_keeper *k = &e->keeper;
     bool passed = true;
     k->hold = g_steal_pointer(&e->granted);
+    k->loss_seen = false;
     e->resigns = false;
     cmd_keeper_listen(k);
     *status = CMD_OK;

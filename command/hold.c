@@ -35,20 +35,21 @@ static void tell_ready(holder *h) {
         g_string_truncate(h->ready, 0);
 }
 
-/* Some of what the reader has still to get, as far as it does not make us wait. false: the reader has gone, or its file takes no more. */
-static bool go_on_telling(holder *h, short saw) {
+/* Some of what the reader has still to get, as far as it does not make us wait. CMD_OK also when the reader has gone: *gone tells. */
+static int go_on_telling(holder *h, short saw, bool *gone) {
     size_t size = MIN(h->ready->len, PIPE_BUF);
     if (saw & POLLOUT && size > 0) {
         ssize_t wrote = cmd_write_now(h->ready_fd, h->ready->str, size);
         if (wrote > 0)
             g_string_erase(h->ready, 0, wrote);
-        else if (wrote < 0 && errno != EAGAIN && errno != EINTR) {
-            if (errno != EPIPE)
-                cmd_error("--ready-fd %d: %s; the lock is released", h->ready_fd, g_strerror(errno));
-            return false;
-        }
+        else if (wrote < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE) {
+            cmd_error("--ready-fd %d: %s; the lock is released", h->ready_fd, g_strerror(errno));
+            return CMD_SOFTWARE;
+        } else if (wrote < 0 && errno == EPIPE)
+            *gone = true;
     }
-    return !(saw & (POLLERR | POLLHUP | POLLNVAL));
+    *gone = *gone || saw & (POLLERR | POLLHUP | POLLNVAL);
+    return CMD_OK;
 }
 
 /* Standard input has ended. What comes before its end is ignored. */
@@ -78,8 +79,10 @@ static int keep(holder *h) {
             return CMD_OK;
         if (saw & CMD_SAW_SIGNAL && (number == SIGTERM || number == SIGINT || number == SIGHUP))
             return CMD_OK;
-        if (saw & CMD_SAW_OTHER && (!go_on_telling(h, others[0].revents) || input_ended(&others[1])))
-            return CMD_OK;
+        bool gone = false;
+        int told = saw & CMD_SAW_OTHER ? go_on_telling(h, others[0].revents, &gone) : CMD_OK;
+        if (told != CMD_OK || gone || (saw & CMD_SAW_OTHER && input_ended(&others[1])))
+            return told;
     }
 }
 

@@ -150,7 +150,7 @@ const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index) { return k->
 
 unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int64_t timeout_ms, int *number) {
     enum { OURS = 3 };
-    int loss = k->hold ? pdk_hold_fd(k->hold) : -1;
+    int loss = k->hold && !k->loss_seen ? pdk_hold_fd(k->hold) : -1;
     struct pollfd wait[OURS + CMD_OTHERS + G_N_ELEMENTS(k->extra)] = {
         {.fd = k->signals, .events = POLLIN},
         {.fd = loss, .events = POLLIN},
@@ -172,8 +172,10 @@ unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int
         *number = (int)info.ssi_signo;
         saw |= CMD_SAW_SIGNAL;
     }
-    if (wait[1].revents)
+    if (wait[1].revents) {
         saw |= CMD_SAW_LOSS;
+        k->loss_seen = true;
+    }
     for (size_t i = 0; i < count; i++) {
         others[i].revents = wait[OURS + i].revents;
         if (others[i].revents)

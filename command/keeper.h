@@ -19,7 +19,8 @@ typedef struct {
     cmd_recipe *recipes; /* one for each of the paths */
     pdk_claim *claim;
     pdk_hold *hold;
-    int signals; /* a signalfd; every signal is blocked */
+    bool loss_seen; /* of that hold: its descriptor stays readable, and is not waited for again */
+    int signals;    /* a signalfd; every signal is blocked */
     bool connected, decided;
     pdk_status status;  /* of the claim, once it is decided */
     int looks;          /* for others than us at a path, which are not answered yet */

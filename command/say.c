@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +59,9 @@ static int open_words(void) {
 
 ssize_t cmd_write_now(int descriptor, const char *text, size_t size) {
     struct pollfd room = {.fd = descriptor, .events = POLLOUT};
+    ssize_t sent = send(descriptor, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK)
+        return sent;
     if (poll(&room, 1, 0) == 1 && room.revents & POLLOUT)
         return write(descriptor, text, size);
     errno = EAGAIN;

@@ -63,16 +63,16 @@ class Hold(Case):
         self.assert_no_node()
 
     def test_a_reader_that_takes_nothing(self):
-        """A file on a disk that is full: what fits is written once, the rest ends the hold."""
+        """A file on a disk that is full: what fits is written once, the rest ends the hold, and is no success."""
         with open("/dev/full", "wb") as full:
             process = self.start("hold", "--ready-fd", full.fileno(), self.path, pass_fds=[full.fileno()])
-        _, err = self.finish(process, 0)
+        _, err = self.finish(process, 70)
         self.assertIn("No space left", err)
         self.assert_no_node()
         with self.file("ready").open("wb") as ready:
             process = self.start("hold", "--ready-fd", ready.fileno(), self.path, pass_fds=[ready.fileno()],
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)))
-        self.finish(process, 0)
+        self.finish(process, 70)
         self.assertEqual(self.file("ready").read_text(), f"pdk1 {self.path}"[:10])
         self.assert_no_node()
 
