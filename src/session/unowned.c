@@ -92,11 +92,17 @@ struct asking {
 
 bool pdk__unowned_may_be(const char *name) { return !pdk__name_is_unique(name); }
 
+/* This question has set no watch. That of an earlier one stands, if that found the node to be nobody's. */
+static void failed(pdk_session *s, const char *path) {
+    if (!g_hash_table_contains(s->unowned->paths, path))
+        pdk__watches_failed(s, path, &s->unowned->watcher);
+}
+
 static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct asking *a = user;
     bool unowned = reply && pdk__is_unowned(reply) && pdk__unowned_note(s, a->path);
     if (reply && reply->result != PDK__OK)
-        pdk__watches_failed(s, a->path, &s->unowned->watcher);
+        failed(s, a->path);
     else if (reply && !unowned)
         pdk__watches_remove(s, a->path, &s->unowned->watcher);
     a->fn(s, a->user, reply, unowned);
@@ -111,7 +117,7 @@ bool pdk__unowned_ask(pdk_session *s, const char *dir, const char *name, pdk__un
     if (room && pdk__send(s, (struct pdk__request){.kind = PDK__OP_WATCH, .path = a->path}, on_answer, a))
         return true;
     if (room)
-        pdk__watches_failed(s, a->path, &s->unowned->watcher);
+        failed(s, a->path);
     g_free(a->path);
     g_free(a);
     return false;

@@ -287,6 +287,35 @@ START_TEST(nobodys_node_is_remembered_until_it_goes) {
 }
 END_TEST
 
+static void ask_in(void *subject, void *what) {
+    struct asked *asked = what;
+    pdk_session *s = ((struct driver_user *)subject)->rival->session;
+    pdk__lock(s);
+    asked->sent = pdk__unowned_ask(s, "/app/locks/lock", "plain-lock-0000000000", on_asked, asked);
+    pdk__unlock(s);
+}
+
+/* The first answer has set the watch. What the second question comes to does not take it away. */
+START_TEST(a_second_question_that_fails_forgets_nothing) {
+    struct asked asked = {0};
+    begin(lock_node, false);
+    in_first(ask_in, &asked);
+    platform_pass(SECOND / 2);
+    ck_assert_int_eq(asked.unowned, 1);
+    group_arm(PDK__OP_WATCH, lock_node);
+    group_fault.refuse = _i == 0;
+    group_fault.code = _i == 0 ? 0 : GROUP_NOT_ALLOWED;
+    in_first(ask_in, &asked);
+    platform_pass(SECOND / 2);
+    ck_assert_int_eq(asked.sent, _i != 0);
+    ck_assert_int_eq(asked.unowned, 1);
+    ck_assert(is_unowned(&asked));
+    group_admin(SIM_OP_DELETE, lock_node);
+    platform_pass(SECOND / 2);
+    ck_assert(!is_unowned(&asked));
+}
+END_TEST
+
 /* Its event may be lost with the connection. */
 START_TEST(nobodys_node_is_forgotten_with_the_connection) {
     struct asked asked = {0};
@@ -356,6 +385,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(cases, who_waits_for_permits_asks_again, 0, G_N_ELEMENTS(faults));
     tcase_add_test(cases, who_waits_for_permits_behind_somebody);
     tcase_add_test(cases, nobodys_node_is_remembered_until_it_goes);
+    tcase_add_loop_test(cases, a_second_question_that_fails_forgets_nothing, 0, 2);
     tcase_add_test(cases, nobodys_node_is_forgotten_with_the_connection);
     tcase_add_test(cases, what_cannot_be_watched_is_not_remembered);
     tcase_add_test(cases, who_owns_a_node);
