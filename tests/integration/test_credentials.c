@@ -13,6 +13,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "refused.h"
+#include "session/credentials.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -117,6 +118,20 @@ START_TEST(a_file_that_others_may_read) {
         pdk_session_unref(s);
         ck_assert_int_eq(warnings, modes[i].told);
     }
+}
+END_TEST
+
+/* Of two the first is told: when it is mended, so is the other, or it is told next. */
+START_TEST(two_files_that_others_may_read) {
+    struct pdk__credentials out;
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    options.digest_file = write_file("digest", USER "\n", sizeof USER);
+    options.tls_file = write_file("tls", "a,b,c,d\n", strlen("a,b,c,d\n"));
+    ck_assert(chmod(options.digest_file, 0604) == 0 && chmod(options.tls_file, 0604) == 0);
+    ck_assert_int_eq(pdk__credentials_take(&options, &out), PDK_OK);
+    ck_assert_ptr_nonnull(out.warning);
+    ck_assert_msg(strstr(out.warning, "digest_file") && !strstr(out.warning, "tls_file"), "%s", out.warning);
+    pdk__credentials_free(&out);
 }
 END_TEST
 
@@ -319,6 +334,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_client_librarys_tls_is_used_and_its_log_is_heard);
     tcase_add_test(cases, no_copy_of_the_tls_string_is_left);
     tcase_add_test(cases, a_file_that_others_may_read);
+    tcase_add_test(cases, two_files_that_others_may_read);
     suite_add_tcase(suite, cases);
     return suite;
 }

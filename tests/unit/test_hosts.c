@@ -122,6 +122,15 @@ START_TEST(overlong_lists_and_names_are_invalid) {
     g_free(text);
     g_free(name);
 
+    char *scope = g_strnfill(250, 'a');
+    text = g_strconcat("[1::%", scope, "]:2181", NULL); /* 254, with its percent sign */
+    ck_assert_int_eq(pdk__hosts_parse(text, &out), PDK_INVALID);
+    g_free(text);
+    text = g_strconcat("[1::%", scope + 1, "]:2181", NULL);
+    pdk__hosts_free(parse(text));
+    g_free(text);
+    g_free(scope);
+
     char *chroot = g_strnfill(512, 'a');
     text = g_strconcat("zk1:2181/", chroot, NULL); /* 513 with its slash */
     ck_assert_int_eq(pdk__hosts_parse(text, &out), PDK_INVALID);
@@ -155,6 +164,8 @@ START_TEST(what_is_often_written_is_refused_with_the_right_form) {
         {"h1%eth0:2181", "the name in h1%eth0:2181"}, /* a scope belongs to an address of IPv6 */
         {"[fe80::1%]:2181", "the name in [fe80::1%]:2181"},
         {"[fe80::1%a%b]:2181", "the name in"},
+        {"[fe80::!%eth0]:2181", "the name in [fe80::!%eth0]:2181"},
+        {"[:2181", "the name in [:2181"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         struct pdk__hosts *out = NULL;

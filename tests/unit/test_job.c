@@ -97,6 +97,8 @@ START_TEST(what_is_no_record_is_refused) {
         HEAD "R 9 5000 0 0 0 0 1 " NODE " a\n",
         HEAD "F 9 5000 5000 0 0 0 2147483648 " NODE " a\n",
         HEAD "F 9 5000 4999 0 0 0 0 " NODE " a\n",
+        HEAD "R 9 5000 0 0\n",
+        HEAD "R 9 5000 0 0 \n",
         HEAD "R 9 5000 0 0 0 0 0 no a\n",
         HEAD "R 9 5000 0 0 0 0 0 ../x/" NODE " a\n",
         HEAD "R 9 5000 0 0 0 0 0 " NODE "\n",

@@ -133,6 +133,8 @@ START_TEST(what_is_known) {
         {"Pacific/Apia", "2011-12-29T20:00:00Z", "2011-12-30T11:30:00Z", 90 * MINUTE, DAY, DAY},
         {"Pacific/Apia", "2011-12-29T09:00:00Z", "2011-12-29T11:30:00Z", 90 * MINUTE, DAY,
          DAY}, /* the 29th; the 30th has none */
+        {"Asia/Pyongyang", "2018-05-04T12:00:00Z", "2018-05-04T15:00:00Z", DAY - STEP, DAY,
+         23 * HOUR + 45 * MINUTE}, /* the gap begins in the day, and ends with it */
         {"Asia/Kathmandu", "2027-01-01T00:00:00Z", "2027-01-01T18:15:00Z", 0, DAY, DAY},
         {"+05:30", "2027-01-01T00:00:00Z", "2027-01-01T18:30:00Z", 0, DAY, DAY},
         {"Europe/Berlin", "2027-03-24T12:00:00Z", "2027-03-25T00:30:00Z", 90 * MINUTE, 7 * DAY,

@@ -75,6 +75,17 @@ START_TEST(an_error_that_is_repeated_is_a_detail) {
 }
 END_TEST
 
+/* Whose name begins like another one's is another place. */
+START_TEST(places_are_told_apart) {
+    infos = details = 0;
+    pdk__logs_add(sort, &infos);
+    pdk__logs_queue("x:ZOO_ERROR@read_more@1: it fails");
+    pdk__logs_queue("x:ZOO_ERROR@read@1: it fails");
+    pdk__logs_remove(&infos);
+    ck_assert_int_eq(infos, 2);
+}
+END_TEST
+
 START_TEST(errors_of_many_places_are_told) {
     infos = details = 0;
     pdk__logs_add(sort, &infos);
@@ -95,6 +106,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_line_goes_to_every_session);
     tcase_add_test(cases, a_childs_line_goes_to_no_session_of_its_parent);
     tcase_add_test(cases, an_error_that_is_repeated_is_a_detail);
+    tcase_add_test(cases, places_are_told_apart);
     tcase_add_test(cases, errors_of_many_places_are_told);
     suite_add_tcase(suite, cases);
     return suite;

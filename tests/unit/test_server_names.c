@@ -1,6 +1,10 @@
 /* The names of servers: what is known of each, whatever its look-ups come to. And the resolver, which looks them up. */
+#include <dlfcn.h>
+#include <errno.h>
 #include <glib.h>
+#include <netdb.h>
 #include <paddock/status.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -169,6 +173,18 @@ START_TEST(numbers_are_known_at_once) {
 }
 END_TEST
 
+START_TEST(what_is_a_number) {
+    static const char *const numbers[] = {"10.0.0.1", "::1", "fe80::1%eth0",
+                                          "fe80::1%a-scope-that-is-longer-than-any-address-is"};
+    static const char *const texts[] = {"zk1", "10.0.0", "1:2", "a-name-that-is-longer-than-any-address-is.example.org",
+                                        "zk1%a-scope-that-is-longer-than-any-address-is"};
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        ck_assert_msg(pdk__name_is_number(numbers[i]), "%s", numbers[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        ck_assert_msg(!pdk__name_is_number(texts[i]), "%s", texts[i]);
+}
+END_TEST
+
 START_TEST(a_scope_that_is_no_interface_is_told) {
     resolve("[fe80::1%nosuch0]:2181");
     char *servers = NULL, *why = NULL;
@@ -207,6 +223,48 @@ START_TEST(a_name_without_an_address_does_not_spoil_the_others) {
 }
 END_TEST
 
+/* ---- a system that has nothing to spare: these stand before the C library's */
+
+static bool no_threads, no_descriptors;
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*main)(void *user), void *user) {
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy(&create, &symbol, sizeof create);
+    return no_threads ? EAGAIN : create(thread, attributes, main, user);
+}
+
+__attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service,
+                                                       const struct addrinfo *hints, struct addrinfo **out) {
+    int (*get)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+    memcpy(&get, &symbol, sizeof get);
+    errno = EMFILE;
+    return no_descriptors ? EAI_SYSTEM : get(name, service, hints, out);
+}
+
+static void check_fails(const char *why) {
+    resolve("localhost:7");
+    listed(PDK_RESOLVE, NULL, why);
+    drop();
+    no_threads = no_descriptors = false;
+    check_resolves("127.0.0.1:1", "127.0.0.1:1");
+}
+
+START_TEST(a_look_up_without_a_thread) {
+    no_threads = true;
+    check_fails("localhost: no thread was to be had for its look-up");
+}
+END_TEST
+
+START_TEST(a_look_up_that_the_system_refuses) {
+    g_autofree char *why = g_strconcat("localhost: ", g_strerror(EMFILE), NULL);
+    no_descriptors = true;
+    check_fails(why);
+}
+END_TEST
+
 /* ---- zoo_set_servers */
 
 START_TEST(some_lists_are_the_same_for_the_client_library) {
@@ -228,7 +286,10 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_number_of_addresses_is_odd);
     tcase_add_test(cases, an_address_named_twice_is_taken_once);
     tcase_add_test(cases, numbers_are_known_at_once);
+    tcase_add_test(cases, what_is_a_number);
     tcase_add_test(cases, a_scope_that_is_no_interface_is_told);
+    tcase_add_test(cases, a_look_up_without_a_thread);
+    tcase_add_test(cases, a_look_up_that_the_system_refuses);
     tcase_add_test(cases, a_name_resolves_to_numbers);
     tcase_add_test(cases, a_name_without_an_address_does_not_spoil_the_others);
     tcase_add_test(cases, some_lists_are_the_same_for_the_client_library);
