@@ -248,7 +248,7 @@ static void on_doubt(pdk_session *s, void *user, const struct pdk__reply *reply,
         .type = PDK__LISTED, .result = PDK__OK, .view = &d->view, .fresh = pdk__lease_fresh(&s->lease, pdk__now(s))};
     if (reply && !stands) /* look again */
         event.result = reply->result == PDK__UNKNOWN ? PDK__UNKNOWN : PDK__NOT_NOW;
-    event.never_waits = entry->blocked && entry->owner && entry->owner->never_waits(entry->owner);
+    event.never_waits = entry->owner && entry->owner->never_waits(entry->owner); /* it is blocked, as before */
     if (reply)
         pdk__entry_step(entry, &event);
     pdk__entry_unref(entry);

@@ -124,8 +124,6 @@ pdk_status pdk__hosts_parse(const char *text, struct pdk__hosts **out) {
 }
 
 void pdk__hosts_free(struct pdk__hosts *hosts) {
-    if (!hosts)
-        return;
     g_strfreev(hosts->names);
     g_free(hosts->ports);
     g_free(hosts->chroot);

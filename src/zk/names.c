@@ -35,7 +35,7 @@ struct pdk__names *pdk__names_new(const struct pdk__hosts *hosts) {
 }
 
 void pdk__names_unref(struct pdk__names *names) {
-    if (!names || atomic_fetch_sub(&names->refs, 1) != 1)
+    if (atomic_fetch_sub(&names->refs, 1) != 1)
         return;
     for (unsigned i = 0; i < names->count; i++) {
         g_free(names->all[i].text);
