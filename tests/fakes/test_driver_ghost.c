@@ -3,6 +3,8 @@
 #include "session/ops.h"
 #include "session/session.h"
 
+#include <string.h>
+
 static struct driver_user *const one = &driver_users[0], *const two = &driver_users[1];
 
 static struct {
@@ -131,6 +133,49 @@ START_TEST(nobodys_node_is_passed_over) {
 }
 END_TEST
 
+static struct {
+    bool refuses;
+    uint32_t lists;
+} polls;
+
+static bool refuses_watches(const struct pdk__request *request) {
+    polls.lists += request->kind == PDK__OP_LIST;
+    return polls.refuses && request->kind == PDK__OP_WATCH;
+}
+
+/* Behind a node that may not be read it asks from time to time. Its time comes while it is about to ask anyway, on another connection:
+ * what it cannot send it repeats at the pace of that. */
+START_TEST(a_node_that_may_not_be_read_is_asked_after) {
+    driver_begin();
+    memset(&polls, 0, sizeof polls);
+    driver_refuses = refuses_watches;
+    driver_want_lock(two);
+    platform_pass(SECOND);
+    size_t count = 0;
+    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), "/app/locks/lock", &count);
+    ck_assert_uint_eq(count, 1);
+    g_autofree char *node = g_strconcat("/app/locks/lock/", names[0], NULL);
+    ck_assert(sim_admin_set(platform_ensemble, node, SIM_SET_ACL, SIM_NO_READ));
+    driver_want_lock(one);
+    platform_pass(SECOND);
+    ck_assert_uint_ge(polls.lists, 3);
+    sim_client_cut(&one->rival->process);
+    polls.lists = 0;
+    polls.refuses = true;
+    platform_pass(SECOND);
+    ck_assert_uint_ge(polls.lists, 3);
+    ck_assert_uint_le(polls.lists, 60);
+    polls.refuses = false;
+    polls.lists = 0;
+    platform_pass(SECOND);
+    ck_assert_uint_le(polls.lists, 8);
+    ck_assert_uint_eq(one->answered, 0);
+    driver_release_all(two);
+    platform_pass(SECOND);
+    ck_assert_uint_eq(one->granted, 1);
+}
+END_TEST
+
 /* Whoever is there, is waited for, whatever number of times is asked. */
 START_TEST(a_predecessor_that_is_there_is_waited_for) {
     wait_at_a_follower_that_keeps(0);
@@ -153,6 +198,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, what_is_gone_is_found_among_strangers);
     tcase_add_test(cases, a_plain_name_that_is_gone_may_come_back);
     tcase_add_test(cases, nobodys_node_is_passed_over);
+    tcase_add_test(cases, a_node_that_may_not_be_read_is_asked_after);
     tcase_add_test(cases, a_predecessor_that_is_there_is_waited_for);
     suite_add_tcase(suite, cases);
     return suite;

@@ -142,15 +142,22 @@ END_TEST
 
 /* Its servers are out of reach, their names and its handles as well: it tries until they are back. */
 START_TEST(names_and_handles_are_tried_again) {
+    static const struct {
+        pdk_status opening;
+        const char *words;
+    } refusals[] = {{PDK_UNSUPPORTED, "has no TLS"}, {PDK_SYSTEM, "no thread or descriptor"}};
     driver_begin();
     driver_want_lock(one);
     platform_pass(SECOND);
     platform_block(one->rival, true);
     driver_unresolved = "nobody knows it";
+    driver_opening = refusals[_i].opening;
     platform_pass(20 * SECOND); /* long enough to give the session up */
     driver_unresolved = NULL;
-    driver_opening = PDK_UNSUPPORTED;
     platform_pass(5 * SECOND);
+    ck_assert_int_eq(one->rival->session->trouble, refusals[_i].opening);
+    ck_assert_msg(strstr(one->rival->session->trouble_text, refusals[_i].words) != NULL, "%s",
+                  one->rival->session->trouble_text);
     driver_opening = PDK_OK;
     platform_block(one->rival, false);
     driver_release_all(one);
@@ -161,7 +168,7 @@ START_TEST(names_and_handles_are_tried_again) {
 }
 END_TEST
 
-/* The session is closed as its node turns out not to be deletable: it ends all the same. */
+/* The session is closed as its node turns out not to be deletable: it ends all the same. _i: its connection is cut meanwhile. */
 START_TEST(a_node_that_is_stuck_does_not_keep_a_session_that_ends) {
     for (int64_t after = 0; after < 20; after++) {
         driver_begin();
@@ -171,6 +178,9 @@ START_TEST(a_node_that_is_stuck_does_not_keep_a_session_that_ends) {
         driver_release_all(one);
         platform_pass(after * SIM_MS / 8);
         driver_give_back(one);
+        platform_pass(after * SIM_MS / 8);
+        if (_i)
+            sim_client_cut(&one->rival->process);
         platform_pass(8 * SECOND); /* it is given the time of a request */
         ck_assert_uint_eq(driver_nodes(), 0);
         ck_assert_int_eq(sim_client_session(&one->rival->process), 0);
@@ -246,8 +256,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_shorter_timeout_shortens_a_hold);
     tcase_add_test(cases, a_timeout_that_carries_no_lease_is_refused);
     tcase_add_test(cases, a_hold_that_lapsed_in_a_pause);
-    tcase_add_test(cases, names_and_handles_are_tried_again);
-    tcase_add_test(cases, a_node_that_is_stuck_does_not_keep_a_session_that_ends);
+    tcase_add_loop_test(cases, names_and_handles_are_tried_again, 0, 2);
+    tcase_add_loop_test(cases, a_node_that_is_stuck_does_not_keep_a_session_that_ends, 0, 2);
     tcase_add_test(cases, names_that_begin_like_ours_are_left_alone);
     tcase_add_test(cases, a_name_is_ours_in_its_own_directory_alone);
     suite_add_tcase(suite, cases);

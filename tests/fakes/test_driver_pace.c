@@ -65,6 +65,27 @@ START_TEST(who_waits_for_the_pace_leaves_at_once) {
 }
 END_TEST
 
+static bool refuses_creates(const struct pdk__request *request) { return request->kind == PDK__OP_CREATE; }
+
+/* Its turn comes without a connection, or the request is not taken: it goes on when it can. _i: which of them. */
+START_TEST(who_waits_for_the_pace_cannot_send) {
+    begin(PDK__OP_LIST, "/app/locks");
+    driver_want_lock(one);
+    platform_pass(5 * SECOND);
+    unsigned made = seen[PDK__OP_CREATE];
+    platform_block(one->rival, _i == 0);
+    driver_refuses = _i == 0 ? NULL : refuses_creates;
+    platform_pass(10 * SECOND);
+    ck_assert_uint_le(seen[PDK__OP_CREATE] - made, 4);
+    platform_block(one->rival, false);
+    driver_refuses = NULL;
+    other_path = NULL;
+    platform_pass(10 * SECOND);
+    ck_assert_uint_eq(one->granted, 1);
+    ck_assert_uint_eq(driver_nodes(), 1);
+}
+END_TEST
+
 /* As after many steps in a short time. */
 static void fill_in(void *subject, void *what) {
     pdk_session *s = ((struct driver_user *)subject)->rival->session;
@@ -92,6 +113,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, platform_setup, teardown);
     tcase_add_loop_test(cases, a_list_that_never_fits_its_directory, 0, G_N_ELEMENTS(elsewhere));
     tcase_add_loop_test(cases, who_waits_for_the_pace_leaves_at_once, 0, 6);
+    tcase_add_loop_test(cases, who_waits_for_the_pace_cannot_send, 0, 2);
     tcase_add_test(cases, a_release_is_not_late);
     suite_add_tcase(suite, cases);
     return suite;

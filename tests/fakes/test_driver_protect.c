@@ -4,6 +4,7 @@
 #include "session/protect.h"
 #include "session/supervise.h"
 
+#include <paddock/group.h>
 #include <string.h>
 
 enum { NO_NODE = -101, NO_AUTH = -102, QUOTA = -125, MANY = 10001 };
@@ -287,6 +288,43 @@ START_TEST(who_only_looks_is_warned_once) {
 }
 END_TEST
 
+/* ---- a member, which needs no list of its directory but for this */
+
+static pdk_status failed;
+
+static void on_failed(pdk_status status, void *user) {
+    (void)user;
+    failed = status;
+}
+
+static void join_in(void *subject, void *what) {
+    pdk_member_callbacks calls_back = PDK_MEMBER_CALLBACKS_INIT;
+    (void)subject;
+    calls_back.failed = on_failed;
+    ck_assert_int_eq(pdk_group_join(s, "/dir", "one", 3, &calls_back, what), PDK_OK);
+}
+
+static void leave_in(void *subject, void *what) {
+    (void)subject;
+    pdk_member_unref(*(pdk_member **)what);
+}
+
+START_TEST(a_member_is_none_where_strangers_may_change_the_group) {
+    static const pdk_access_entry nobody = {PDK_PERMISSION_ALL, 0, "digest", "a:b"};
+    pdk_member *member = NULL;
+    size_t count = 0;
+    failed = PDK_OK;
+    begin(_i ? &nobody : &everybody);
+    sim_call_in(&first->process, join_in, first, &member);
+    platform_pass(SECOND);
+    ck_assert_str_eq(pdk_status_name(failed), _i ? "PDK_UNPROTECTED" : "PDK_OK");
+    sim_tree_children(sim_truth(platform_ensemble), DIR, &count);
+    ck_assert_uint_eq(count, !_i);
+    sim_call_in(&first->process, leave_in, first, &member);
+    platform_pass(SECOND);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_protect");
     TCase *cases = tcase_create("driver_protect");
@@ -299,6 +337,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, so_many_lists_are_remembered);
     tcase_add_test(cases, a_record_whose_parent_comes_is_looked_at_again);
     tcase_add_test(cases, who_only_looks_is_warned_once);
+    tcase_add_loop_test(cases, a_member_is_none_where_strangers_may_change_the_group, 0, 2);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -1,6 +1,9 @@
 /* How long a session stays with servers that say nothing: the production driver in simulated time. */
 #include "platform_bench.h"
+#include "session/session.h"
 #include "sim_ensemble.h"
+
+#include <string.h>
 
 #define STEP (10 * SIM_MS)
 
@@ -69,12 +72,56 @@ START_TEST(the_patience_has_an_end) {
 }
 END_TEST
 
+/* ---- a client library that says it dials */
+
+static struct {
+    int64_t at[40];
+    int asked, left; /* at first nothing is given up, and then each time something is */
+} dialled;
+
+static enum pdk__zk_dial dial(pdk__zk *zk) {
+    enum pdk__zk_dial dial = sim_client_calls.dial(zk);
+    return dial == PDK__ZK_IDLE ? PDK__ZK_DIALS : dial;
+}
+
+static enum pdk__zk_parting hurry(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms) {
+    if (what != PDK__ZK_DIALS)
+        return sim_client_calls.hurry(zk, what, patience_ms);
+    dialled.at[dialled.asked++ % 40] = platform_agenda.now;
+    dialled.left += dialled.asked > 1;
+    return dialled.asked > 1 ? PDK__ZK_LEAVES : PDK__ZK_STAYS;
+}
+
+/* One look takes note of what is dialled, another one gives it up, after the patience. The server that is dialled then is noted at
+ * the next look. */
+START_TEST(who_is_dialled_has_a_patience) {
+    struct pdk__zk_calls calls = sim_client_calls;
+    struct pdk__platform platform = sim_platform;
+    memset(&dialled, 0, sizeof dialled);
+    rival_open(first);
+    platform_pass(SECOND);
+    calls.dial = dial;
+    calls.hurry = hurry;
+    platform.zk = &calls;
+    first->session->platform = &platform;
+    for (int32_t i = 0; i < PLATFORM_SERVERS; i++)
+        sim_server_kill(platform_ensemble, i);
+    platform_pass(TIMEOUT);
+    ck_assert_int_ge(dialled.asked, 3);
+    ck_assert_int_ge(dialled.at[1] - dialled.at[0], TIMEOUT / 10);
+    ck_assert_int_lt(dialled.at[2] - dialled.at[1], TIMEOUT / 10);
+    ck_assert_int_eq((int)first->session->stats.counts.server_hurries, dialled.left);
+    first->session->platform = &sim_platform;
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_silence");
     TCase *cases = tcase_create("driver_silence");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_test(cases, servers_that_answer_again_are_found_soon);
     tcase_add_test(cases, the_patience_has_an_end);
+    tcase_add_test(cases, who_is_dialled_has_a_patience);
     suite_add_tcase(suite, cases);
     return suite;
 }

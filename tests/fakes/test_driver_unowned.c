@@ -363,6 +363,64 @@ START_TEST(what_cannot_be_watched_is_not_remembered) {
 }
 END_TEST
 
+static void refuse_the_next(void) { group_fault.refuse = 1; }
+
+/* Two ask at once. The second question is not sent, and takes back the watch. Then there is no room for one. */
+START_TEST(an_answer_whose_watch_was_taken_back) {
+    struct asked asked = {0};
+    begin(lock_node, false);
+    group_fault.act = refuse_the_next;
+    in_first(ask_twice_in, &asked);
+    ck_assert(asked.sent && !asked.again);
+    fill(PDK__WATCHED_BYTES_MAX);
+    platform_pass(SECOND / 2);
+    ck_assert_int_eq(asked.answers, 1);
+    ck_assert_int_eq(asked.unowned, 0);
+    ck_assert(!is_unowned(&asked));
+    fill((size_t)-PDK__WATCHED_BYTES_MAX);
+}
+END_TEST
+
+/* ---- who is there, asked as the handle goes */
+
+static struct {
+    int answers;
+    pdk_status status;
+    size_t count;
+} listed;
+
+static void on_list(pdk_status status, pdk_contenders *list, void *user) {
+    (void)user;
+    listed.answers++;
+    listed.status = status;
+    listed.count = list ? pdk_contenders_count(list) : 0;
+    pdk_contenders_free(list);
+}
+
+static void list_in(void *subject, void *holder) {
+    pdk_lock *lock = ((struct driver_user *)subject)->lock;
+    ck_assert_int_eq(holder ? pdk_lock_holder_async(lock, 20000, on_list, NULL)
+                            : pdk_lock_contenders_async(lock, 20000, on_list, NULL),
+                     PDK_OK);
+}
+
+START_TEST(contenders_are_asked_for_again) {
+    bool holder = true;
+    driver_begin();
+    memset(&listed, 0, sizeof listed);
+    driver_want_lock(group_two);
+    platform_pass(SECOND);
+    group_arm(PDK__OP_GET, "/app/locks/lock/");
+    in_first(list_in, _i ? &holder : NULL);
+    group_step_until_seen();
+    group_call(group_one, group_reopen_in, NULL);
+    platform_pass(2 * TIMEOUT);
+    ck_assert_int_eq(listed.answers, 1);
+    ck_assert_str_eq(pdk_status_name(listed.status), "PDK_OK");
+    ck_assert_uint_eq(listed.count, 1);
+}
+END_TEST
+
 /* Servers before 3.5.0 know no containers, later ones show the owner of one as 0, or as it is kept. */
 START_TEST(who_owns_a_node) {
     ck_assert(pdk__is_unowned(&(struct pdk__reply){.result = PDK__OK, .owner = 0}));
@@ -388,7 +446,9 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(cases, a_second_question_that_fails_forgets_nothing, 0, 2);
     tcase_add_test(cases, nobodys_node_is_forgotten_with_the_connection);
     tcase_add_test(cases, what_cannot_be_watched_is_not_remembered);
+    tcase_add_test(cases, an_answer_whose_watch_was_taken_back);
     tcase_add_test(cases, who_owns_a_node);
+    tcase_add_loop_test(cases, contenders_are_asked_for_again, 0, 2);
     suite_add_tcase(suite, cases);
     return suite;
 }

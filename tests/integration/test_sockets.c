@@ -1,11 +1,15 @@
 /* Which sockets are shut down as a connection is given up. A stranger's may be among them; one to no server of ours is not. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +18,7 @@
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_ports.h"
+#include "zk/servers.h"
 #include "zk/sockets.h"
 
 enum { LONG_MS = 1000000, CALLS = 10000 };
@@ -173,6 +178,8 @@ END_TEST
 /* ---- dialling */
 
 static atomic_int taken_low, taken_strange; /* duplicates below 3; of what is no socket */
+static atomic_bool no_duplicates;
+static const char *no_table; /* a file that is not there */
 
 /* Replaces the C library's. */
 int fcntl(int fd, int command, ...) {
@@ -183,10 +190,21 @@ int fcntl(int fd, int command, ...) {
     long argument = va_arg(arguments, long);
     va_end(arguments);
     if (command == F_DUPFD_CLOEXEC) {
+        if (atomic_load(&no_duplicates)) {
+            errno = EMFILE;
+            return -1;
+        }
         atomic_fetch_add(&taken_low, argument <= STDERR_FILENO);
         atomic_fetch_add(&taken_strange, getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0);
     }
     return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+FILE *fopen(const char *path, const char *mode) {
+    FILE *(*next)(const char *, const char *);
+    void *symbol = dlsym(RTLD_NEXT, "fopen");
+    memcpy(&next, &symbol, sizeof next);
+    return g_strcmp0(path, no_table) == 0 ? NULL : next(path, mode);
 }
 
 static int state_of(int fd) {
@@ -278,6 +296,39 @@ START_TEST(a_dial_that_has_begun_since_the_last_look_is_seen) {
 }
 END_TEST
 
+START_TEST(where_no_descriptor_is_to_be_had_it_may_be_one) {
+    GHashTable *own = pdk__sockets_dials_new();
+    int queued = fill(0), waits = dial(0);
+    ck_assert(pdk__sockets_dial_anew(own, it.other));
+    int later = dial(0);
+    atomic_store(&no_duplicates, true);
+    ck_assert(pdk__sockets_dial_anew(own, it.other));
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, 0), PDK__ZK_STAYS); /* and nothing is shut down */
+    atomic_store(&no_duplicates, false);
+    ck_assert(dials(waits) && dials(later));
+    close(queued);
+    close(waits);
+    close(later);
+    g_hash_table_destroy(own);
+}
+END_TEST
+
+/* As where the system has no IPv6, or hides what is in /proc. */
+START_TEST(tables_that_are_not_there_have_no_dials) {
+    GHashTable *own = pdk__sockets_dials_new();
+    int queued = fill(0), waits = dial(0);
+    no_table = "/proc/self/net/tcp";
+    ck_assert(!pdk__sockets_dial_anew(own, it.other));
+    no_table = "/proc/self/net/tcp6";
+    ck_assert(pdk__sockets_dial_anew(own, it.other));
+    no_table = NULL;
+    ck_assert(dials(waits));
+    close(queued);
+    close(waits);
+    g_hash_table_destroy(own);
+}
+END_TEST
+
 static int connect_over_6(in_port_t port) {
     struct sockaddr_in6 peer = {.sin6_family = AF_INET6, .sin6_port = port, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -294,16 +345,20 @@ START_TEST(a_dial_over_ipv6_is_found) {
         ck_assert_int_eq(listen(listening, 0), 0);
         ck_assert_int_eq(getsockname(listening, (struct sockaddr *)&self, &size), 0);
         char *server = g_strdup_printf("::1:%d", ntohs(self.sin6_port));
+        char *scoped = g_strdup_printf("::1%%lo:%d", ntohs(self.sin6_port));
         char *another = g_strdup_printf("::1:%d", ntohs(self.sin6_port) ^ 1);
         GHashTable *own = pdk__sockets_dials_new();
         int queued = connect_over_6(self.sin6_port), waits = connect_over_6(self.sin6_port);
         ck_assert(dials(waits));
         ck_assert(!pdk__sockets_dial_anew(own, another));
         ck_assert(pdk__sockets_dial_anew(own, server));
+        g_hash_table_remove_all(own);
+        ck_assert(pdk__sockets_dial_anew(own, scoped)); /* the table has no scopes */
         close(queued);
         close(waits);
         g_hash_table_destroy(own);
         g_free(another);
+        g_free(scoped);
         g_free(server);
     }
     close(listening);
@@ -353,6 +408,27 @@ START_TEST(a_full_queue_takes_no_request_and_answers_all_it_took) {
 }
 END_TEST
 
+/* Another port of the same address, which the client library would take for what it has (servers.h). */
+START_TEST(a_list_of_the_same_addresses_is_taken) {
+    int port, held = ts_port_reserve("127.0.0.1", &port);
+    ck_assert_int_ge(held, 0);
+    char *nowhere = g_strdup_printf("127.0.0.1:%d", port); /* nobody listens there */
+    GHashTable *own = pdk__sockets_dials_new();
+    zhandle_t *handle = connect_handle(nowhere);
+    ck_assert(pdk__servers_seem_same(nowhere, it.server));
+    bool given = false;
+    for (int64_t until = ts_now_ms() + ts_patience(20000); !given && ts_now_ms() < until;)
+        given = pdk__servers_give(handle, own, nowhere, it.server);
+    ck_assert(given);
+    ck_assert(ts_wait_until(is_connected, handle, ts_patience(20000)));
+    ck_assert(!pdk__servers_give(handle, own, it.server, nowhere)); /* now it has a connection */
+    zookeeper_close(handle);
+    g_hash_table_destroy(own);
+    g_free(nowhere);
+    close(held);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("sockets");
     TCase *cases = ts_bench_case(suite, "sockets");
@@ -365,7 +441,10 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_dial_is_given_up_after_its_patience_alone);
     tcase_add_test(cases, a_dial_to_a_server_that_is_gone_is_left_at_the_second_look);
     tcase_add_test(cases, a_dial_that_has_begun_since_the_last_look_is_seen);
+    tcase_add_test(cases, where_no_descriptor_is_to_be_had_it_may_be_one);
+    tcase_add_test(cases, tables_that_are_not_there_have_no_dials);
     tcase_add_test(cases, a_dial_over_ipv6_is_found);
+    tcase_add_test(cases, a_list_of_the_same_addresses_is_taken);
     tcase_add_test(cases, a_full_queue_takes_no_request_and_answers_all_it_took);
     return suite;
 }

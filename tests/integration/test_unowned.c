@@ -151,6 +151,7 @@ START_TEST(nobody_is_asked) {
     const char *node = below(path, "lock-0000000000");
     char *data = NULL;
     ck_assert_int_eq(ts_create(ts_bench_server(), node, "precious", 0, NULL), 0);
+    make(below(path, "lock-0000000001"));
     ck_assert_int_eq(pdk_lock_ask(client->session, path, NULL, "me", 100, WAIT_MS), PDK_GONE);
     pdk_hold *hold = ts_bench_acquire(lock_at(client, path), WAIT_MS);
     ck_assert_int_eq(pdk_lock_ask(client->session, path, NULL, "me", 100, WAIT_MS), PDK_OK);
