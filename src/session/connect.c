@@ -9,6 +9,7 @@
 #include "session/renew.h"
 #include "session/supervise.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The session is given up after so many session timeouts without a connection. */
@@ -82,10 +83,11 @@ static void give(pdk_session *s, char *servers) {
 static void hear(pdk_session *s) {
     char *servers, *why;
     bool awaited = pdk__names_awaited(s->names) > 0;
-    pdk_status status = pdk__names_list(s->names, &servers, &why);
+    (void)pdk__names_list(s->names, &servers, &why);
+    assert(s->zk && servers); /* the handle was opened with what was found then, and no address is forgotten */
     s->hear_at = awaited ? next_hearing(s) : INT64_MAX;
     tell_trouble(s, "without one of the servers", why);
-    if (status == PDK_OK && s->zk && s->link != PDK__LINK_CONNECTED && strcmp(servers, s->servers) != 0)
+    if (s->link != PDK__LINK_CONNECTED && strcmp(servers, s->servers) != 0)
         give(s, servers);
     g_free(servers);
 }

@@ -15,9 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In the kernel's table. */
-enum { SYN_SENT = 2 };
-
 struct claim {
     const zhandle_t *handle; /* NULL: one of several */
     bool seen;               /* at the latest look */
@@ -272,14 +269,13 @@ static void note_dial(struct look *look, unsigned long inode, const char *name) 
 /* A line of the table. Almost none waits to be accepted, and there may be tens of thousands. */
 static void read_line(struct look *look, const char *line) {
     char remote[48], name[PDK__SOCKETS_NAME];
-    unsigned state;
     unsigned long inode;
     const char *second = strchr(line, ':'), *third = second ? strchr(second + 1, ':') : NULL;
     const char *fourth = third ? strchr(third + 1, ':') : NULL; /* behind the remote address: "PORT STATE" */
-    if (!fourth || strncmp(fourth + 5, " 02 ", 4) != 0)
+    if (!fourth || strncmp(fourth + 5, " 02 ", 4) != 0)         /* SYN_SENT */
         return;
-    if (sscanf(line, " %*d: %*s %47s %x %*s %*s %*s %*s %*s %lu", remote, &state, &inode) == 3 && state == SYN_SENT &&
-        read_peer(remote, name) && is_server(look->servers, name))
+    if (sscanf(line, " %*d: %*s %47s %*x %*s %*s %*s %*s %*s %lu", remote, &inode) == 2 && read_peer(remote, name) &&
+        is_server(look->servers, name))
         note_dial(look, inode, name);
 }
 
