@@ -218,6 +218,24 @@ START_TEST(the_longest_delay_is_told_until_it_is_forgotten) {
 }
 END_TEST
 
+/* There is a place for each format of the library. Lines of one more are told, however many there are. */
+START_TEST(lines_of_too_many_formats_are_told) {
+    static char formats[PDK__LOG_FORMATS + 1][8];
+    const int more = PDK__LOG_ALIKE_MAX + 50;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    for (int i = 0; i <= PDK__LOG_FORMATS; i++) {
+        g_strlcpy(formats[i], "a line", sizeof formats[i]);
+        for (int k = 0; k < (i == PDK__LOG_FORMATS || i == 0 ? more : 1); k++)
+            pdk__log(session, PDK_LOG_WARN, formats[i], NULL);
+    }
+#pragma GCC diagnostic pop
+    run_all();
+    ck_assert_int_eq(lines, PDK__LOG_ALIKE_MAX + PDK__LOG_FORMATS - 1 + more);
+    ck_assert_uint_eq(stats().log_lines_dropped, 50);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_log");
     TCase *cases = tcase_create("driver_log");
@@ -225,6 +243,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, lines_that_were_told_make_room);
     tcase_add_test(cases, lines_without_room_are_counted);
     tcase_add_test(cases, of_lines_that_are_alike_one_a_second_is_told);
+    tcase_add_test(cases, lines_of_too_many_formats_are_told);
     tcase_add_test(cases, lines_below_the_level_are_not_told);
     tcase_add_test(cases, a_silent_outbox_drops_what_waits);
     tcase_add_test(cases, a_silent_outbox_stays_readable);

@@ -268,9 +268,21 @@ START_TEST(a_hold_that_was_handed_over_writes_no_more) {
 }
 END_TEST
 
+/* Only what is the lock's directory, or above it, is refused (test_words.c). */
+START_TEST(a_path_may_begin_like_the_locks) {
+    const char *path = ts_fresh_path();
+    g_autofree char *lock = g_strconcat(path, "-lock", NULL);
+    struct guarded_side a = guarded_opened(lock, path, SESSION_MS);
+    ck_assert_int_eq(guarded_create(a.guarded, "it"), PDK_OK);
+    guarded_node(path, "it");
+    ck_assert_int_eq(pdk_hold_release(a.hold), PDK_OK);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("guarded");
     TCase *all = ts_bench_case(suite, "guarded");
+    tcase_add_test(all, a_path_may_begin_like_the_locks);
     tcase_add_test(all, what_is_written_is_read);
     tcase_add_test(all, a_late_write_is_turned_away);
     tcase_add_test(all, a_holder_whose_session_expired_is_lost);

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "fence/file.h"
 #include "ts_check.h"
 #include "ts_fork.h"
@@ -440,6 +442,51 @@ START_TEST(a_cancelled_wait_for_the_file_is_given_up) {
 }
 END_TEST
 
+/* ---- a wait for the file */
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number) {
+    (void)number;
+    signals++;
+}
+
+static void *release_later(void *fd) {
+    g_usleep(300000);
+    close(GPOINTER_TO_INT(fd));
+    return NULL;
+}
+
+/* A call within another call of the library, as from a callback, is not cut short. And a signal ends no wait. _i: which of them. */
+START_TEST(a_wait_for_the_file_goes_on) {
+    const struct sigaction action = {.sa_handler = count_signal}; /* without SA_RESTART */
+    const struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    pthread_t thread;
+    sigset_t alarm;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert(fd >= 0 && fcntl(fd, F_OFD_SETLK, &whole) == 0);
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &alarm, NULL), 0); /* for the thread */
+    ck_assert_int_eq(pthread_create(&thread, NULL, release_later, GINT_TO_POINTER(fd)), 0);
+    ck_assert_int_eq(pthread_sigmask(SIG_UNBLOCK, &alarm, NULL), 0);
+    ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+    if (_i)
+        ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+    else
+        pdk__cancel_off();
+    ck_assert_int_eq(pdk_fence_file_admit(file, 7, 0), PDK_OK);
+    if (_i)
+        ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+    else
+        pdk__cancel_back();
+    ck_assert_int_ge(signals, _i);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    mark_is(file, 7, 0);
+}
+END_TEST
+
 /* ---- descriptors 0, 1 and 2 */
 
 /* The words of a program whose standard error is closed are lost, and never in the fence. */
@@ -548,6 +595,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, threads_and_handles_take_turns);
     tcase_add_loop_test(cases, a_cancelled_thread_keeps_nothing, 0, (int)G_N_ELEMENTS(touching));
     tcase_add_test(cases, a_cancelled_wait_for_the_file_is_given_up);
+    tcase_add_loop_test(cases, a_wait_for_the_file_goes_on, 0, 2);
     tcase_add_loop_test(cases, words_never_reach_the_file, 0, 7);
     tcase_add_test(cases, a_fenced_write_is_of_the_holder_alone);
     tcase_add_test(cases, bad_input_is_refused);

@@ -1,7 +1,11 @@
 /* Many fences by name: bounded, nothing forgotten, also while threads add and forget names. */
+#include <errno.h>
 #include <glib.h>
 #include <paddock/fence.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fence/hash.h"
 #include "ts_check.h"
@@ -131,6 +135,26 @@ static gpointer churn(gpointer user) {
     return NULL;
 }
 
+static bool no_random;
+
+/* Replaces the C library's. */
+__attribute__((visibility("default"))) ssize_t getrandom(void *bytes, size_t size, unsigned flags) {
+    if (!no_random)
+        return syscall(SYS_getrandom, bytes, size, flags);
+    errno = ENOSYS;
+    return -1;
+}
+
+START_TEST(a_map_without_random_numbers_is_none) {
+    no_random = true;
+    ck_assert_int_eq(pdk_fence_map_new(10, &map), PDK_SYSTEM);
+    no_random = false;
+    ck_assert_ptr_null(map);
+    ck_assert_msg(strstr(pdk_error_text(), "no random numbers: Function not implemented"), "%s", pdk_error_text());
+    ck_assert_int_eq(pdk_fence_map_new(10, &map), PDK_OK);
+}
+END_TEST
+
 START_TEST(threads_share_a_map) {
     GThread *threads[THREADS];
     ck_assert_int_eq(pdk_fence_map_new(8 + THREADS, &map), PDK_OK);
@@ -152,6 +176,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, many_names_are_all_kept);
     tcase_add_test(cases, bad_input_is_refused);
     tcase_add_test(cases, the_hash_is_siphash);
+    tcase_add_test(cases, a_map_without_random_numbers_is_none);
     tcase_add_test(cases, threads_share_a_map);
     suite_add_tcase(suite, cases);
     return suite;
