@@ -136,7 +136,7 @@ static void fail(struct pdk__candidacy *c, pdk_status status) {
     pdk__unlock(c->queue->s);
     if (!ours)
         return;
-    if (leftovers.claim && leftovers.claim->why)
+    if (leftovers.claim) /* it was refused, which has words */
         pdk__fail(status, "%s: %s", c->queue->dir, leftovers.claim->why);
     if (c->calls.failed)
         c->calls.failed(status, c->calls.user);
