@@ -115,6 +115,7 @@ JUDGES = {
     "parts": check_program("tests/fakes/test_driver_parts.c", "tests/fakes/ensembles_bench.c", *SUPPORT),
     "majority_input": server_program("tests/integration/test_majority_input.c", "tests/integration/refused.c"),
     "ghost": check_program("tests/fakes/test_driver_ghost.c", *DRIVER_BENCH, *SUPPORT),
+    "asking": check_program("tests/fakes/test_driver_unowned.c", "tests/fakes/group_bench.c", *DRIVER_BENCH, *SUPPORT),
     "unowned": server_program("tests/integration/test_unowned.c", "tests/integration/permits.c", "tests/integration/elections.c"),
     "all_sessions": server_program("tests/integration/test_all_sessions.c", "tests/integration/all_bench.c",
                                    "tests/integration/refused.c"),

@@ -15,6 +15,10 @@ MUTANTS = {
         (" || reply->owner == INT64_MIN", "")]),
     "unowned: a try believes every name": (UNOWNED, "unowned", [
         ("return !pdk__name_is_unique(name);", "(void)name;\n    return false;")]),
+    "unowned: a second question takes the watch away": (UNOWNED, "asking", [
+        ("    if (!g_hash_table_contains(s->unowned->paths, path))\n        pdk__watches_failed", "    pdk__watches_failed")]),
+    "unowned: what was left out is so beyond its connection": ("src/session/supervise.c", "asking", [
+        ("    pdk__unowned_forget_all(s);\n    pdk__entries_tell(s, PDK__LINK_DOWN);", "    pdk__entries_tell(s, PDK__LINK_DOWN);")]),
     "unowned: a wish is written over what is somebody's": ("src/grant/revoke.c", "unowned", [
         ("!a->writing && pdk__is_unowned(&q->stat)", "false")]),
     "unowned: nobody's lease is a permit": ("recipes/semaphore_admission.c", "unowned", [
