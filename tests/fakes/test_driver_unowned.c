@@ -4,6 +4,7 @@
 #include "session/ops.h"
 #include "session/session.h"
 #include "session/unowned.h"
+#include "session/watches.h"
 
 #include <string.h>
 
@@ -381,6 +382,62 @@ START_TEST(an_answer_whose_watch_was_taken_back) {
 }
 END_TEST
 
+static void fire_in(void *subject, void *path) {
+    pdk_session *s = ((struct driver_user *)subject)->rival->session;
+    pdk__lock(s);
+    pdk__watches_fired(s, path, PDK__ZK_CHANGED);
+    s->watched_bytes += PDK__WATCHED_BYTES_MAX;
+    pdk__unlock(s);
+}
+
+/* Under the monitor: a request is sent. */
+static void make_room(void) { group_one->rival->session->watched_bytes -= PDK__WATCHED_BYTES_MAX; }
+
+static void is_noted_in(void *subject, void *what) {
+    pdk_session *s = ((struct driver_user *)subject)->rival->session;
+    g_autofree char *dir = g_path_get_dirname(*(char **)what);
+    pdk__lock(s);
+    if (!pdk__unowned_is(s, dir, *(char **)what + strlen(dir) + 1))
+        *(char **)what = NULL;
+    pdk__unlock(s);
+}
+
+/* The answer to who sets a watch says that the node is nobody's. Meanwhile another watch of the session on it has fired, and others have
+ * taken all the room. It lists again, as the watch was for it as well. By then there is room. */
+static void lose_room_for(const char *path) {
+    const char *noted = path;
+    group_step_until_seen();
+    in_first(fire_in, (void *)path);
+    group_arm(PDK__OP_LIST, "/app/locks/");
+    group_fault.act = make_room;
+    group_step_until_seen();
+    in_first(is_noted_in, (void *)&noted);
+    ck_assert_ptr_null(noted);
+}
+
+START_TEST(a_waiters_watch_fires_as_it_is_set) {
+    begin(lock_node, false);
+    driver_want_lock(group_one);
+    lose_room_for(lock_node);
+    platform_pass(2 * TIMEOUT);
+    ck_assert_uint_eq(group_one->granted, 1);
+}
+END_TEST
+
+START_TEST(an_observers_watch_fires_as_it_is_set) {
+    static const char latch_node[] = "/app/locks/office/A-latch-0000000000"; /* ahead */
+    driver_begin();
+    driver_join(group_two);
+    platform_pass(SECOND);
+    make(latch_node, false);
+    group_arm(PDK__OP_WATCH, latch_node);
+    driver_join(group_one);
+    lose_room_for(latch_node);
+    platform_pass(2 * TIMEOUT);
+    ck_assert_str_eq(group_one->leader, "second");
+}
+END_TEST
+
 /* ---- who is there, asked as the handle goes */
 
 static struct {
@@ -447,6 +504,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, nobodys_node_is_forgotten_with_the_connection);
     tcase_add_test(cases, what_cannot_be_watched_is_not_remembered);
     tcase_add_test(cases, an_answer_whose_watch_was_taken_back);
+    tcase_add_test(cases, a_waiters_watch_fires_as_it_is_set);
+    tcase_add_test(cases, an_observers_watch_fires_as_it_is_set);
     tcase_add_test(cases, who_owns_a_node);
     tcase_add_loop_test(cases, contenders_are_asked_for_again, 0, 2);
     suite_add_tcase(suite, cases);

@@ -1,8 +1,10 @@
 /* A forked child and the parent's handles: every call is refused and does no harm, and the child can open a session of
  * its own. The child reports through a pipe what is wrong. */
 #include <check.h>
+#include <dlfcn.h>
 #include <glib.h>
 #include <paddock/paddock.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -361,6 +363,43 @@ START_TEST(no_two_children_name_their_nodes_alike) {
 }
 END_TEST
 
+/* ---- an allocator whose lock has stayed with a thread of the parent */
+
+static volatile sig_atomic_t hangs;
+
+/* Replaces GLib's. */
+__attribute__((visibility("default"))) gpointer g_slice_alloc(gsize size) {
+    gpointer (*alloc)(gsize);
+    void *symbol = dlsym(RTLD_NEXT, "g_slice_alloc");
+    memcpy(&alloc, &symbol, sizeof alloc);
+    while (hangs)
+        pause();
+    return alloc(size);
+}
+
+static void count_freed(void *freed) { ++*(int *)freed; }
+
+static void open_while_it_hangs(GString *wrong) {
+    pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
+    pdk_session *s = NULL;
+    int freed = 0;
+    options.on_event_user = options.on_log_user = &freed;
+    options.on_event_user_free = options.on_log_user_free = count_freed;
+    hangs = 1;
+    pdk_status status = pdk_session_open("127.0.0.1:1", &options, &s);
+    hangs = 0;
+    expect(wrong, "open", status == PDK_SYSTEM && !s);
+    expect(wrong, "words", strstr(pdk_error_text(), "allocator") != NULL);
+    expect(wrong, "user data", freed == 2);
+}
+
+/* The child's session would hang. It is refused instead, and gives back what it was given. */
+START_TEST(a_child_whose_allocator_hangs_is_told) {
+    in_child(open_while_it_hangs);
+    check_parent_unharmed();
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("fork");
     TCase *cases = tcase_create("fork");
@@ -371,9 +410,11 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_rwlock_is_refused_in_the_child);
     tcase_add_test(cases, the_hold_is_refused_in_the_child);
 #ifndef __SANITIZE_THREAD__ /* which cannot follow threads that start after a fork */
+    tcase_add_test(cases, a_child_whose_allocator_hangs_is_told);
     tcase_add_test(cases, the_child_opens_a_session_of_its_own);
     tcase_add_test(cases, no_two_children_name_their_nodes_alike);
 #else
+    (void)a_child_whose_allocator_hangs_is_told;
     (void)the_child_opens_a_session_of_its_own;
     (void)no_two_children_name_their_nodes_alike;
 #endif

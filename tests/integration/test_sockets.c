@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -178,8 +179,8 @@ END_TEST
 /* ---- dialling */
 
 static atomic_int taken_low, taken_strange; /* duplicates below 3; of what is no socket */
-static atomic_bool no_duplicates;
-static const char *no_table; /* a file that is not there */
+static atomic_bool no_duplicates, no_shutdown;
+static const char *no_table, *table; /* a file that is not there; what is in /proc/self/net/tcp6 */
 
 /* Replaces the C library's. */
 int fcntl(int fd, int command, ...) {
@@ -200,10 +201,14 @@ int fcntl(int fd, int command, ...) {
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
+int shutdown(int fd, int how) { return atomic_load(&no_shutdown) ? -1 : (int)syscall(SYS_shutdown, fd, how); }
+
 FILE *fopen(const char *path, const char *mode) {
     FILE *(*next)(const char *, const char *);
     void *symbol = dlsym(RTLD_NEXT, "fopen");
     memcpy(&next, &symbol, sizeof next);
+    if (table && g_strcmp0(path, "/proc/self/net/tcp6") == 0)
+        return fmemopen((void *)table, strlen(table), mode[0] == 'r' ? "r" : mode);
     return g_strcmp0(path, no_table) == 0 ? NULL : next(path, mode);
 }
 
@@ -313,6 +318,23 @@ START_TEST(where_no_descriptor_is_to_be_had_it_may_be_one) {
 }
 END_TEST
 
+/* The server accepts it, or refuses it, between the look at the table and the shutting. */
+START_TEST(a_dial_that_ends_by_itself_is_not_given_up) {
+    GHashTable *own = pdk__sockets_dials_new();
+    int queued = fill(0), waits = dial(0);
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, 0), PDK__ZK_STAYS); /* it is noted */
+    g_usleep(1000);
+    atomic_store(&no_shutdown, true);
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, 0), PDK__ZK_STAYS);
+    atomic_store(&no_shutdown, false);
+    ck_assert_int_eq(pdk__sockets_skip(own, it.other, 0), PDK__ZK_LEAVES);
+    ck_assert(!dials(waits));
+    close(queued);
+    close(waits);
+    g_hash_table_destroy(own);
+}
+END_TEST
+
 /* As where the system has no IPv6, or hides what is in /proc. */
 START_TEST(tables_that_are_not_there_have_no_dials) {
     GHashTable *own = pdk__sockets_dials_new();
@@ -326,6 +348,40 @@ START_TEST(tables_that_are_not_there_have_no_dials) {
     close(queued);
     close(waits);
     g_hash_table_destroy(own);
+}
+END_TEST
+
+/* Over IPv6, whether this system has it or not: the line has the inode of another dial. What is no line of a table is passed over. */
+START_TEST(a_line_of_the_table) {
+    static const char here[] = "00000000000000000000000001000000";
+    static const struct {
+        const char *sl, *local, *remote, *server;
+        bool found;
+    } lines[] = {
+        {"0", here, here, "::1:4660", true},
+        {"0", here, here, "::1%lo:4660", true}, /* the table has no scopes */
+        {"0", here, here, "::1:4661", false},
+        {"0", here, here, "::2:4660", false},
+        {"0", here, "0000000000000000000000000100000", "::1:4660", false}, /* a digit too few */
+        {"0", here, "b c", "::1:4660", false},                             /* the colon is in the next word */
+        {"x", here, here, "::1:4660", false},
+    };
+    struct stat stat;
+    int queued = fill(0), waits = dial(0);
+    ck_assert_int_eq(fstat(waits, &stat), 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+        GHashTable *own = pdk__sockets_dials_new();
+        g_autofree char *text =
+            g_strdup_printf("  sl  local_address\n   %s: %s:8000 %s:1234 02 00000001:00000000 01:00000064 00000000     "
+                            "0        0 %lu 2 0000000000000000\n",
+                            lines[i].sl, lines[i].local, lines[i].remote, (unsigned long)stat.st_ino);
+        table = text;
+        ck_assert_msg(pdk__sockets_dial_anew(own, lines[i].server) == lines[i].found, "%zu", i);
+        table = NULL;
+        g_hash_table_destroy(own);
+    }
+    close(queued);
+    close(waits);
 }
 END_TEST
 
@@ -442,7 +498,9 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_dial_to_a_server_that_is_gone_is_left_at_the_second_look);
     tcase_add_test(cases, a_dial_that_has_begun_since_the_last_look_is_seen);
     tcase_add_test(cases, where_no_descriptor_is_to_be_had_it_may_be_one);
+    tcase_add_test(cases, a_dial_that_ends_by_itself_is_not_given_up);
     tcase_add_test(cases, tables_that_are_not_there_have_no_dials);
+    tcase_add_test(cases, a_line_of_the_table);
     tcase_add_test(cases, a_dial_over_ipv6_is_found);
     tcase_add_test(cases, a_list_of_the_same_addresses_is_taken);
     tcase_add_test(cases, a_full_queue_takes_no_request_and_answers_all_it_took);

@@ -75,11 +75,11 @@ START_TEST(an_error_that_is_repeated_is_a_detail) {
 }
 END_TEST
 
-/* Whose name begins like another one's is another place. */
+/* One that begins like another one's is another place. */
 START_TEST(places_are_told_apart) {
     infos = details = 0;
     pdk__logs_add(sort, &infos);
-    pdk__logs_queue("x:ZOO_ERROR@read_more@1: it fails");
+    pdk__logs_queue("x:ZOO_ERROR@read@12: it fails");
     pdk__logs_queue("x:ZOO_ERROR@read@1: it fails");
     pdk__logs_remove(&infos);
     ck_assert_int_eq(infos, 2);
