@@ -1,6 +1,7 @@
 /* How long a session stays with servers that say nothing: the production driver in simulated time. */
 #include "platform_bench.h"
 #include "session/session.h"
+#include "session/supervise.h"
 #include "sim_ensemble.h"
 
 #include <string.h>
@@ -115,6 +116,57 @@ START_TEST(who_is_dialled_has_a_patience) {
 }
 END_TEST
 
+/* ---- the handle goes while its sockets are looked at */
+
+static int parted;
+
+/* In its process, and not under the monitor. */
+static void reopen(void) {
+    if (parted++ > 0)
+        return;
+    pdk__lock(first->session);
+    pdk__session_reopen(first->session, "as a test wants it");
+    pdk__unlock(first->session);
+}
+
+static enum pdk__zk_parting leave_late(pdk__zk *zk) {
+    enum pdk__zk_parting parting = sim_client_calls.leave(zk);
+    reopen();
+    return parting;
+}
+
+static enum pdk__zk_parting hurry_late(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms) {
+    enum pdk__zk_parting parting = sim_client_calls.hurry(zk, what, patience_ms);
+    reopen();
+    return parting;
+}
+
+/* What is found out about it counts for nothing. _i: a server is left, or a handshake is given up. */
+START_TEST(a_parting_of_an_older_handle_does_not_count) {
+    struct pdk__zk_calls calls = sim_client_calls;
+    struct pdk__platform platform = sim_platform;
+    parted = 0;
+    rival_open(first);
+    rival_acquire(first, PDK_FOREVER);
+    platform_pass(SECOND);
+    if (_i)
+        calls.hurry = hurry_late;
+    else
+        calls.leave = leave_late;
+    platform.zk = &calls;
+    first->session->platform = &platform;
+    pause_all(true, -1);
+    for (int64_t until = platform_agenda.now + 4 * TIMEOUT; parted == 0; platform_pass(SIM_MS))
+        ck_assert_int_lt(platform_agenda.now, until);
+    const uint64_t hurries = first->session->stats.counts.server_hurries;
+    ck_assert_uint_eq(_i ? hurries : first->session->stats.counts.server_leaves, 0);
+    pause_all(false, -1);
+    platform_pass(3 * TIMEOUT);
+    ck_assert_msg(g_str_has_suffix(first->events->str, "expired reopened"), "%s", first->events->str);
+    first->session->platform = &sim_platform;
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("driver_silence");
     TCase *cases = tcase_create("driver_silence");
@@ -122,6 +174,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, servers_that_answer_again_are_found_soon);
     tcase_add_test(cases, the_patience_has_an_end);
     tcase_add_test(cases, who_is_dialled_has_a_patience);
+    tcase_add_loop_test(cases, a_parting_of_an_older_handle_does_not_count, 0, 2);
     suite_add_tcase(suite, cases);
     return suite;
 }
