@@ -4,7 +4,6 @@
 #include "session/ops.h"
 #include "zk/errors.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* So many lists are remembered, then all are forgotten: a session may use any number of paths. */
@@ -203,11 +202,10 @@ enum pdk__result pdk__protect_listed(pdk_session *s, const char *path, const str
 
 char *pdk__protect_words(const pdk_session *s, const char *path) {
     const struct look *look = g_hash_table_lookup(s->protection.looks, path);
-    assert(look); /* it was judged just now */
-    const pdk_access_entry *entry = look->known ? offender(s, look) : NULL;
+    const pdk_access_entry *entry = look && look->known ? offender(s, look) : NULL; /* it may be forgotten by now */
     if (!entry)
         return g_strdup_printf("the access control list of %s cannot be read (%s); " FIX, path,
-                               pdk__zk_code_name(look->code));
+                               pdk__zk_code_name(look ? look->code : 0));
     char *rights = pdk__access_rights(&s->access, &s->protection.own, entry);
     const char *hidden = pdk__access_is_masked(entry) ? " (hidden from who has no PDK_PERMISSION_ADMIN)" : "";
     char *words = g_strdup_printf("the access control list of %s lets %s:%s%s %s there; " FIX, path, entry->scheme,
