@@ -88,8 +88,9 @@ static void cut_to_pipe(char *line) {
     memcpy(line + length, end, sizeof end);
 }
 
-/* One write a line, so that the lines of several processes do not mix. */
+/* One write a line, so that the lines of several processes do not mix. errno stays: it is what the words are about. */
 static void say(const char *format, va_list arguments) {
+    int error = errno;
     static int words = -1;
     static unsigned missing; /* lines that were left out since the last one that was written */
     if (words < 0)
@@ -101,6 +102,7 @@ static void say(const char *format, va_list arguments) {
     g_autofree char *line = g_strdup_printf("%spaddock: %s\n", before ? before : "", safe);
     cut_to_pipe(line);
     missing = cmd_write_now(words, line, strlen(line)) == (ssize_t)strlen(line) ? 0 : missing + 1;
+    errno = error;
 }
 
 void cmd_error(const char *format, ...) {
