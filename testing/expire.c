@@ -6,21 +6,9 @@
 #include "links.h"
 #include "wire.h"
 
-enum { TRIES = 3 };
-
-/* A server hangs up right behind its refusal, which may be lost then. */
-static int open_as(const char *server, const pdk__test_session_key *key, pdk__test_wire *wire) {
-    int rc = PDK__TEST_CONNECTION_LOSS;
-
-    for (int i = 0; i < TRIES && rc == PDK__TEST_CONNECTION_LOSS; i++) {
-        rc = pdk__test_wire_open(wire, server, key->timeout_ms, key);
-    }
-    return rc;
-}
-
 int pdk__test_expire_session(const char *server, const pdk__test_session_key *key) {
     pdk__test_wire wire;
-    int rc = open_as(server, key, &wire);
+    int rc = pdk__test_wire_open(&wire, server, key->timeout_ms, key);
 
     if (rc != 0) {
         return rc;
