@@ -218,6 +218,7 @@ static void keep_pace(struct pdk__guarded_call *c) {
 pdk_status pdk__guarded_drive(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
     while (g->machine.step != PDK__GUARDED_IDLE) {
+        enum pdk__guarded_step step = g->machine.step;
         keep_pace(c);
         if (pdk__guarded_has_ended(g)) {
             pdk__guarded_lose(&g->machine);
@@ -230,7 +231,7 @@ pdk_status pdk__guarded_drive(struct pdk__guarded_call *c) {
             return pdk__fail(PDK_UNAVAILABLE, "%s: %s: not confirmed within timeout_ms; a write may have been executed",
                              c->name, g->path);
         }
-        if (result == PDK__UNKNOWN || result == PDK__NOT_NOW)
+        if (result == PDK__UNKNOWN || result == PDK__NOT_NOW || g->machine.step == step)
             pdk__guarded_pause(c);
     }
     return pdk__guarded_ended_how(c);

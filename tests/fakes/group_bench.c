@@ -21,7 +21,8 @@ static bool refuses(const struct pdk__request *request) {
     if (group_fault.code != 0)
         sim_answer_about(platform_ensemble, sim_client_session(&group_one->rival->process), request->path,
                          group_fault.code, group_fault.executed);
-    group_fault.code = 0;
+    if (!group_fault.always)
+        group_fault.code = 0;
     if (group_fault.act)
         group_fault.act();
     group_fault.act = NULL;

@@ -19,6 +19,7 @@ extern struct group_fault {
     const char *part;
     int32_t refuse; /* so many are not sent */
     int32_t code;   /* one is answered with it; 0: none is */
+    bool always;    /* else once */
     bool executed;  /* that one is carried out all the same */
     void (*act)(void);
     uint32_t seen;

@@ -9,7 +9,7 @@
 #include <paddock/lease_lock.h>
 #include <string.h>
 
-enum { PATIENCE_MS = 20000, SHORT_MS = 3000, QUOTA = -125 };
+enum { PATIENCE_MS = 20000, SHORT_MS = 3000, BAD_VERSION = -103, QUOTA = -125 };
 
 static struct {
     pdk_lock *lock;
@@ -149,6 +149,22 @@ START_TEST(lists_that_never_fit) {
 }
 END_TEST
 
+/* A barrier checks nothing that could differ. It is asked for again, at a pace. */
+START_TEST(a_barrier_that_is_answered_with_nonsense) {
+    begin();
+    it.timeout_ms = SHORT_MS;
+    group_arm(PDK__OP_BARRIER, "/locks/guard");
+    group_fault.code = BAD_VERSION;
+    group_fault.always = true;
+    calls_with(0, PDK_UNAVAILABLE);
+    ck_assert_uint_ge(group_fault.seen, 4);
+    ck_assert_uint_le(group_fault.seen, 200);
+    group_fault.code = 0;
+    calls_with(0, PDK_OK);
+    group_call(group_one, drop_in, NULL);
+}
+END_TEST
+
 static void teardown(void) {
     driver_redirects = NULL;
     driver_teardown();
@@ -160,6 +176,7 @@ static Suite *make_suite(void) {
     tcase_add_checked_fixture(cases, platform_setup, teardown);
     tcase_add_loop_test(cases, one_question_about_a_list_goes_wrong, 0, 2 * G_N_ELEMENTS(faults));
     tcase_add_loop_test(cases, lists_that_never_fit, 0, 2);
+    tcase_add_test(cases, a_barrier_that_is_answered_with_nonsense);
     suite_add_tcase(suite, cases);
     return suite;
 }
