@@ -16,7 +16,7 @@ typedef struct {
 
 static int explain(pdk_status status) {
     if (status)
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
     return status == PDK_GONE ? CMD_NOT : cmd_status(status);
 }
 
@@ -40,7 +40,8 @@ static int ask(const cmd_settings *settings, const wish *w, const char *path) {
     }
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
-        pdk_status answer = pdk_lock_ask(looker.session, path, w->node, w->who, (int64_t)within_ms, CMD_LOOK_MS);
+        pdk_status answer =
+            pdk_session_request_release(looker.session, path, w->node, w->who, (int64_t)within_ms, CMD_LOOK_MS);
         status = explain(answer);
         if (answer == PDK_OK)
             cmd_tell("%s: asked", path);
@@ -109,7 +110,7 @@ static int break_node(const cmd_settings *settings, const wish *w, const char *n
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
         pdk_contenders *who = NULL;
-        status = explain(pdk_break(looker.session, node, token, CMD_LOOK_MS, &who));
+        status = explain(pdk_session_break(looker.session, node, token, CMD_LOOK_MS, &who));
         if (status == CMD_OK) {
             print_broken(who, node, settings->json);
             status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;

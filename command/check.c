@@ -18,11 +18,11 @@ static int check(const cmd_settings *settings, const char *text) {
     cmd_looker looker;
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
-        pdk_status answer = pdk_sequencer_check(looker.session, text, CMD_LOOK_MS);
+        pdk_status answer = pdk_session_check_sequencer(looker.session, text, CMD_LOOK_MS);
         if (answer == PDK_LOST)
-            cmd_tell("%s", pdk_error_text());
+            cmd_tell("%s", pdk_last_error());
         else if (answer)
-            cmd_error("%s", pdk_error_text());
+            cmd_error("%s", pdk_last_error());
         status = answer == PDK_LOST ? CMD_NOT : cmd_status(answer);
         if (settings->json && (answer == PDK_OK || answer == PDK_LOST))
             print_result(text, answer == PDK_OK);

@@ -85,10 +85,10 @@ static pdk_hold *make_node(cmd_doctor *d, pdk_session *session, moment *m) {
     m->after_ms = g_get_real_time() / 1000;
     m->steady_after_ms = cmd_now_ms();
     if (!status)
-        status = pdk_lock_contenders(lock, ACQUIRE_MS, &list);
+        status = pdk_lock_list(lock, ACQUIRE_MS, &list);
     m->leader_ms = pdk_contenders_since_ms(list, 0);
     if (status)
-        cmd_doctor_find(d, "lock", CMD_DOCTOR_PATH, g_strdup(pdk_error_text()),
+        cmd_doctor_find(d, "lock", CMD_DOCTOR_PATH, g_strdup(pdk_last_error()),
                         "clocks were not compared: allow this user to create that node, or end the other doctor");
     pdk_contenders_free(list);
     pdk_lock_unref(lock);

@@ -57,9 +57,9 @@ int cmd_elect_observe(cmd_election *e) {
     if (!made)
         made = pdk_election_observe(e->election, print_leader, e, NULL, &observer);
     if (made)
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
     status = made ? cmd_status(made) : observe_on(k);
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     pdk_election_unref(e->election);
     return status;
 }

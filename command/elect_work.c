@@ -85,7 +85,7 @@ static int stand_or_leave(cmd_election *e) {
     callbacks.user = e;
     pdk_status status = pdk_election_join(e->election, &callbacks);
     if (status)
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
     e->stands = status == PDK_OK;
     return cmd_status(status);
 }
@@ -112,7 +112,7 @@ static void end_term(cmd_election *e) {
     cmd_keeper *k = &e->keeper;
     char token[32];
     snprintf(token, sizeof token, "%" G_GINT64_FORMAT, (gint64)pdk_hold_token(k->hold));
-    if (pdk_hold_valid(k->hold)) {
+    if (pdk_hold_is_valid(k->hold)) {
         leave(e);
         e->rest_until = cmd_now_ms() + e->pause_ms;
         k->wake_at = 0;
@@ -172,7 +172,7 @@ static int stand(cmd_election *e, char **command) {
             return CMD_SOFTWARE;
         if (e->failed) {
             cmd_error("%s: no candidate any more: %s", k->path,
-                      *pdk_error_text() ? pdk_error_text() : pdk_status_text(e->failed));
+                      *pdk_last_error() ? pdk_last_error() : pdk_status_text(e->failed));
             return cmd_status(e->failed);
         }
         status = k->inside ? cmd_keeper_waits_for_itself(k) : cmd_keeper_gives_up(k, since);
@@ -211,7 +211,7 @@ static int run_election(cmd_election *e, char **command) {
     k->tick_user = e;
     pdk_status made = pdk_election_new(k->session, k->path, &options, &e->election);
     if (made) {
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
         return cmd_status(made);
     }
     status = stand(e, command);

@@ -49,14 +49,14 @@ static int explain(pdk_status status) {
     case PDK_OK:
         return CMD_OK;
     case PDK_STALE:
-        cmd_error("%s; nothing was run", pdk_error_text());
+        cmd_error("%s; nothing was run", pdk_last_error());
         return CMD_STALE;
     case PDK_DAMAGED:
     case PDK_INVALID:
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
         return CMD_USAGE;
     default:
-        cmd_error("%s; nothing was run", pdk_error_text());
+        cmd_error("%s; nothing was run", pdk_last_error());
         return CMD_SOFTWARE;
     }
 }

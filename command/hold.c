@@ -66,7 +66,7 @@ static int keep(holder *h) {
         int number = 0;
         int64_t now = cmd_now_ms();
         others[0].events = h->ready->len ? POLLOUT : 0;
-        if (h->notify.watchdog_ms != INT64_MAX && now >= beat && pdk_hold_valid(h->keeper.hold)) {
+        if (h->notify.watchdog_ms != INT64_MAX && now >= beat && pdk_hold_is_valid(h->keeper.hold)) {
             cmd_notify_send(&h->notify, "WATCHDOG=1");
             beat = now + h->notify.watchdog_ms;
         }

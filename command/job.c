@@ -63,9 +63,9 @@ static int show_history(const cmd_settings *settings, const char *path) {
     pdk_job_runs *runs = NULL;
     int status = cmd_looker_open(&looker, settings, NULL);
     if (status == CMD_OK) {
-        pdk_status answer = pdk_job_record(looker.session, path, CMD_LOOK_MS, &runs);
+        pdk_status answer = pdk_job_history(looker.session, path, CMD_LOOK_MS, &runs);
         if (answer)
-            cmd_error("%s", pdk_error_text());
+            cmd_error("%s", pdk_last_error());
         else if (settings->json)
             print_json(path, runs);
         for (size_t i = 0; !settings->json && i < pdk_job_runs_count(runs); i++)
@@ -101,7 +101,7 @@ static int refused(const cmd_keeper *k, pdk_status answer, const pdk_job_runs *r
         cmd_tell("%s: skipped: %s, %s since %s; the next run may start at %s", k->path, who, states[newest->state],
                  start, next);
     } else {
-        g_autofree char *text = cmd_escape(pdk_error_text());
+        g_autofree char *text = cmd_escape(pdk_last_error());
         cmd_error("%s", text);
     }
     return answer == PDK_SKIPPED || answer == PDK_BUSY ? CMD_SKIPPED : cmd_status(answer);
@@ -114,13 +114,13 @@ static int finish(cmd_keeper *k, pdk_job *job, int outcome) {
         k->hold = NULL;
         return CMD_OK;
     }
-    cmd_error("the outcome is not recorded: %s", pdk_error_text());
+    cmd_error("the outcome is not recorded: %s", pdk_last_error());
     return cmd_status(answer);
 }
 
 static int run_it(cmd_keeper *k, cmd_work *work, pdk_job *job, const char *name) {
     pdk_job_runs *runs = NULL;
-    pdk_status answer = pdk_job_begin(job, BEGIN_MS, &k->hold, &runs);
+    pdk_status answer = pdk_job_acquire(job, BEGIN_MS, &k->hold, &runs);
     int status = answer ? refused(k, answer, runs) : CMD_OK;
     pdk_job_runs_free(runs);
     if (status == CMD_OK) {
@@ -144,7 +144,7 @@ static int run_command(cmd_keeper *k, const pdk_job_options *options, char **com
     if (status == CMD_OK) {
         pdk_status answer = pdk_job_new(k->session, k->path, options, &job);
         if (answer)
-            cmd_error("%s", pdk_error_text());
+            cmd_error("%s", pdk_last_error());
         status = answer ? cmd_status(answer) : run_it(k, &work, job, command[0]);
     }
     pdk_job_unref(job);

@@ -86,7 +86,7 @@ void cmd_keeper_look_outside(cmd_keeper *k) {
         g_autofree char *sequencer_name = g_strconcat("PADDOCK_SEQUENCER", number, NULL);
         const char *node = g_getenv(node_name), *sequencer = g_getenv(sequencer_name);
         if (node && sequencer && is_of_our_paths(k, node))
-            (void)pdk_sequencer_check_async(k->session, sequencer, OUTSIDE_MS, on_outside, k);
+            (void)pdk_session_check_sequencer_async(k->session, sequencer, OUTSIDE_MS, on_outside, k);
     }
 }
 
@@ -116,7 +116,7 @@ static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *us
 void cmd_keeper_listen(cmd_keeper *k) {
     k->asked = false;
     if (g_strcmp0(k->settings->on_ask, "term") == 0)
-        (void)pdk_hold_on_asked(k->hold, on_asked, k, NULL);
+        (void)pdk_hold_on_request(k->hold, on_asked, k, NULL);
 }
 
 static pdk_status claim(cmd_keeper *k) {
@@ -271,7 +271,7 @@ int cmd_keeper_open(cmd_keeper *k) {
     options.on_log_user = &k->trouble;
     pdk_status status = pdk_session_open(k->settings->servers, &options, &k->session);
     if (status)
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
     return cmd_status(status);
 }
 
@@ -303,7 +303,7 @@ static void look_for_others(cmd_keeper *k, const char *path) {
 static int refuse_others(cmd_keeper *k) {
     for (size_t i = 0; i < cmd_keeper_parts(k); i++)
         look_for_others(k, cmd_keeper_part_path(k, i));
-    while (k->looks > 0 && pdk_hold_valid(k->hold)) {
+    while (k->looks > 0 && pdk_hold_is_valid(k->hold)) {
         int number = 0;
         unsigned saw = cmd_keeper_wait(k, NULL, 0, OTHERS_MS, &number);
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
@@ -324,7 +324,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         return early;
     pdk_status status = claim(k);
     if (status) {
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
         return cmd_status(status);
     }
     bool tells = pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
@@ -338,13 +338,13 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         if (result == CMD_TAKEN)
             cmd_tell("%s: %s", k->path, pdk_status_text(k->status));
         else
-            cmd_error("%s: %s", k->path, *pdk_error_text() ? pdk_error_text() : pdk_status_text(k->status));
+            cmd_error("%s: %s", k->path, *pdk_last_error() ? pdk_last_error() : pdk_status_text(k->status));
         return result;
     }
     early = refuse_others(k);
     if (early)
         return early;
-    if (!pdk_hold_valid(k->hold)) { /* the look takes seconds, where servers are silent */
+    if (!pdk_hold_is_valid(k->hold)) { /* the look takes seconds, where servers are silent */
         cmd_error("the lock %s is lost (%s) before anything could start", k->path,
                   pdk_reason_name(pdk_hold_reason(k->hold)));
         return CMD_LOST;
@@ -360,7 +360,7 @@ int cmd_keeper_acquire(cmd_keeper *k) {
 void cmd_keeper_close(cmd_keeper *k) {
     if (k->session) {
         /* What is lost goes with the session, also when no server hears of the release. */
-        int64_t patience = k->hold && !pdk_hold_valid(k->hold) ? LOST_MS : CLOSE_MS;
+        int64_t patience = k->hold && !pdk_hold_is_valid(k->hold) ? LOST_MS : CLOSE_MS;
         if (k->claim && !k->decided)
             (void)pdk_claim_cancel(k->claim);
         if (k->hold)

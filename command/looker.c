@@ -54,7 +54,7 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
     if (!status && path)
         status = open_kind(looker, path, kind);
     if (status) {
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
         return cmd_status(status);
     }
     if (!path || kind != CMD_KIND_NONE)
@@ -67,7 +67,7 @@ int cmd_looker_open(cmd_looker *looker, const cmd_settings *settings, const char
     looker->recipe = (cmd_recipe){0};
     status = open_kind(looker, path, kind);
     if (status)
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
     return cmd_status(status);
 }
 
@@ -84,15 +84,15 @@ pdk_status cmd_looker_look(const cmd_looker *looker, cmd_queue *queue) {
     pdk_status status;
     *queue = (cmd_queue){0};
     if (looker->election)
-        status = pdk_election_candidates(looker->election, CMD_LOOK_MS, &queue->list);
+        status = pdk_election_list(looker->election, CMD_LOOK_MS, &queue->list);
     else if (looker->recipe.semaphore)
         status = pdk_semaphore_holders(looker->recipe.semaphore, CMD_LOOK_MS, &queue->list);
     else if (looker->recipe.rwlock)
-        status = pdk_rwlock_contenders(looker->recipe.rwlock, CMD_LOOK_MS, &queue->list);
+        status = pdk_rwlock_list(looker->recipe.rwlock, CMD_LOOK_MS, &queue->list);
     else
-        status = pdk_lock_contenders(looker->recipe.lock, CMD_LOOK_MS, &queue->list);
+        status = pdk_lock_list(looker->recipe.lock, CMD_LOOK_MS, &queue->list);
     if (!status && looker->waiting)
-        status = pdk_lock_contenders(looker->waiting, CMD_LOOK_MS, &queue->waiting);
+        status = pdk_lock_list(looker->waiting, CMD_LOOK_MS, &queue->waiting);
     queue->holders = count_holders(looker, queue->list);
     return status;
 }

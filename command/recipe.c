@@ -29,7 +29,7 @@ pdk_status cmd_recipes_claim(const cmd_recipe *recipes, size_t count, const cmd_
     if (recipes->semaphore)
         return pdk_semaphore_acquire_async(recipes->semaphore, settings->count, wait_ms, fn, user, claim);
     if (recipes->rwlock)
-        return pdk_rwlock_read_async(recipes->rwlock, wait_ms, fn, user, claim);
+        return pdk_rwlock_acquire_read_async(recipes->rwlock, wait_ms, fn, user, claim);
     return pdk_lock_acquire_async(recipes->lock, wait_ms, fn, user, claim);
 }
 

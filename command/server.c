@@ -133,7 +133,7 @@ static int run_servers(server *s, char **words) {
     /* Until here a signal ends this process, and the kernel ends the servers. */
     s->ensemble = pdk_test_ensemble_start(&options);
     if (!s->ensemble) {
-        cmd_error("%s", pdk_test_error_text());
+        cmd_error("%s", pdk_test_last_error());
         return CMD_UNAVAILABLE;
     }
     pthread_sigmask(SIG_BLOCK, &signals, NULL);

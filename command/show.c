@@ -27,7 +27,7 @@ static int show(const cmd_settings *settings, const char *path) {
         pdk_status answer = cmd_looker_look(&looker, &queue);
         status = cmd_status(answer);
         if (answer) {
-            cmd_error("%s", pdk_error_text());
+            cmd_error("%s", pdk_last_error());
         } else {
             print_queue(&looker, path, &queue);
             status = cmd_print_end() ? CMD_OK : CMD_SOFTWARE;

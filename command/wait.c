@@ -14,7 +14,7 @@ static int look(const cmd_looker *looker, bool *free_now) {
     pdk_status status = cmd_looker_look(looker, &queue);
     size_t count = pdk_contenders_count(queue.list);
     if (status)
-        cmd_error("%s", pdk_error_text());
+        cmd_error("%s", pdk_last_error());
     *free_now = looker->recipe.semaphore ? count < (size_t)looker->permits : count == 0;
     cmd_queue_clear(&queue);
     return cmd_status(status);

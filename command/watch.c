@@ -74,7 +74,7 @@ static void watch_on(const cmd_looker *looker, const char *path, double every) {
     do {
         cmd_queue queue;
         pdk_status status = cmd_looker_look(looker, &queue);
-        const char *trouble = status ? pdk_error_text() : NULL;
+        const char *trouble = status ? pdk_last_error() : NULL;
         bool news = first || status != before || (!status && !cmd_queue_is_same(&last, &queue));
         if (on_terminal)
             draw(path, &queue, trouble);

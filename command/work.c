@@ -124,7 +124,7 @@ static bool hear(cmd_work *w) {
         w->status = news.number;
         w->gone = true;
         /* Its own status means: the lock was valid until all of it was gone. */
-        w->lost = w->lost || !pdk_hold_valid(w->keeper->hold);
+        w->lost = w->lost || !pdk_hold_is_valid(w->keeper->hold);
         if (w->lost)
             cmd_lease_tell(&w->lease, "nothing of the command is left");
         break;
@@ -149,7 +149,7 @@ static int without_guardian(cmd_work *w) {
     cmd_error("the guardian of the command was killed; the command is killed, too, before the release");
     do {
         w->unkillable = cmd_family_signal_all(&family, SIGKILL);
-        if (w->unkillable && !pdk_hold_valid(w->keeper->hold))
+        if (w->unkillable && !pdk_hold_is_valid(w->keeper->hold))
             return give_up(w);
         (void)poll(NULL, 0, 1);
     } while (cmd_family_reap(&family, &stopped));
@@ -204,7 +204,7 @@ static int attend(cmd_work *w) {
         if (saw & CMD_SAW_LOSS && !w->gone)
             handle_loss(w);
         /* One that has ended since is no reason: the guardian tells the next one, or that nothing is left. */
-        if (w->unkillable && !w->gone && !pdk_hold_valid(w->keeper->hold) && cmd_is_out_of_reach(w->unkillable))
+        if (w->unkillable && !w->gone && !pdk_hold_is_valid(w->keeper->hold) && cmd_is_out_of_reach(w->unkillable))
             return give_up(w);
         handle_time(w);
     }

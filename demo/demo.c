@@ -81,7 +81,7 @@ static void on_awake(struct demo *demo, const struct report *report) {
         return;
     if (report->kind == REPORT_WOKE && results->woke.kind == 0) {
         results->woke = *report;
-        screen_say("%s slept for %.1f s; its first pdk_hold_valid after waking says: %s", report->who,
+        screen_say("%s slept for %.1f s; its first pdk_hold_is_valid after waking says: %s", report->who,
                    (double)report->number / 1e3, report->word);
     } else if (report->kind == REPORT_NAIVE) {
         results->naive = *report;

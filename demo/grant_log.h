@@ -9,7 +9,7 @@
 struct grant {
     int64_t token;
     uint32_t handover;
-    int64_t from_ns, until_ns; /* pdk_hold_valid said yes at both moments, so it was valid in between */
+    int64_t from_ns, until_ns; /* pdk_hold_is_valid said yes at both moments, so it was valid in between */
     char who[8];
 };
 

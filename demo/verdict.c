@@ -60,7 +60,7 @@ static bool paused_holder(const struct results *results) {
     if (results->paused.next.token == 0)
         return screen_verdict(false, "stopped holder", "nobody got the lock while it was stopped");
     return screen_verdict(said_no && results->lost_count == 1, "stopped holder",
-                          "%s, token %" PRId64 "; %.1f s later %s got the lock; its first pdk_hold_valid said %s; "
+                          "%s, token %" PRId64 "; %.1f s later %s got the lock; its first pdk_hold_is_valid said %s; "
                           "LOST (%s) %s",
                           results->paused.victim.who, results->paused.victim.token, seconds_to_next(&results->paused),
                           results->paused.next.who, results->woke.kind ? results->woke.word : "nothing",

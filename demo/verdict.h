@@ -15,7 +15,7 @@ struct incident {
 struct results {
     struct grant_log grant_log;
     struct incident killed, paused;
-    struct report woke;    /* the stopped holder's first answer of pdk_hold_valid; kind 0: none */
+    struct report woke;    /* the stopped holder's first answer of pdk_hold_is_valid; kind 0: none */
     struct report naive;   /* the result of its write; kind 0: not attempted */
     struct report refused; /* the resource's report of that write; kind 0: it did not refuse it */
     struct report lost;    /* its LOST report */

@@ -4,11 +4,11 @@
  *     worker LETTER HOSTS SESSION-MS RESOURCE-SOCKET DEMO-SOCKET
  *
  * Each thread, again and again, acquires, writes a line to the resource with the token, works a little, and releases.
- * It reports from when to when it knew that the hold was valid: at both ends pdk_hold_valid said yes.
+ * It reports from when to when it knew that the hold was valid: at both ends pdk_hold_is_valid said yes.
  *
  * On command the next holder lingers: it keeps the lock until another command comes. This holder will be killed, or
  * stopped for longer than its session. It acts as a naive program: when it wakes, it writes with its token without
- * asking. Meanwhile the main thread asks pdk_hold_valid of that hold every few milliseconds, as a careful program
+ * asking. Meanwhile the main thread asks pdk_hold_is_valid of that hold every few milliseconds, as a careful program
  * would.
  */
 #include "channel.h"
@@ -61,7 +61,7 @@ static void tell(struct report report, const char *who, const pdk_hold *hold, co
 }
 
 static void trouble(const char *who, pdk_status status) {
-    fprintf(stderr, "demo: %s: %s: %s\n", who, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "demo: %s: %s: %s\n", who, pdk_status_name(status), pdk_last_error());
     tell((struct report){.kind = REPORT_TROUBLE, .number = status}, who, NULL, pdk_status_name(status) + 4);
 }
 
@@ -106,7 +106,7 @@ static void linger(struct worker_thread *thread, pdk_hold *hold, int64_t from) {
 
     if (write) {
         int64_t largest = 0;
-        bool written = write_line(thread, hold, &largest); /* it should have asked pdk_hold_valid(hold) */
+        bool written = write_line(thread, hold, &largest); /* it should have asked pdk_hold_is_valid(hold) */
         tell((struct report){.kind = REPORT_NAIVE, .number = largest}, thread->who, hold,
              written ? "written" : "refused");
     }
@@ -120,7 +120,7 @@ static void linger(struct worker_thread *thread, pdk_hold *hold, int64_t from) {
 }
 
 static void use_lock(struct worker_thread *thread, pdk_hold *hold) {
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return;
     int64_t from = demo_now(), until = from;
     pdk_hold_on_lost(hold, on_lost, thread, NULL);
@@ -131,7 +131,7 @@ static void use_lock(struct worker_thread *thread, pdk_hold *hold) {
     write_line(thread, hold, NULL);
     usleep(TURN_US);
     int64_t now = demo_now(); /* taken before the question: a hold that is valid now was valid all the time */
-    if (pdk_hold_valid(hold))
+    if (pdk_hold_is_valid(hold))
         until = now;
     tell((struct report){.kind = REPORT_HELD, .from_ns = from, .until_ns = until}, thread->who, hold, "");
 }
@@ -164,7 +164,7 @@ static void ask(void) {
     if (lingering.hold) {
         int64_t now = demo_now();
         int64_t slept_ms = (now - lingering.asked_ns) / 1000000;
-        bool valid = pdk_hold_valid(lingering.hold);
+        bool valid = pdk_hold_is_valid(lingering.hold);
 
         lingering.asked_ns = now;
         if (slept_ms > SLEPT_MS)

@@ -11,7 +11,7 @@
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "access_list: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "access_list: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
     check("the operator acquires", pdk_lock_acquire(of_admin, 10000, &hold), PDK_NO_PERMISSION);
     check("the operator looks", pdk_lock_holder(of_admin, 10000, &who), PDK_OK);
     snprintf(node, sizeof node, "/vault/keys/%s", pdk_contenders_node(who, 0));
-    check("the operator breaks it", pdk_break(admin, node, pdk_contenders_token(who, 0), 10000, NULL), PDK_OK);
+    check("the operator breaks it", pdk_session_break(admin, node, pdk_contenders_token(who, 0), 10000, NULL), PDK_OK);
     printf("the operator may not acquire it, and may look and break\n");
     pdk_contenders_free(who);
 

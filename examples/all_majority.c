@@ -16,7 +16,7 @@ static pdk_lock *lock[MOST];
 static pdk_right set[MOST];
 
 static int failed(const char *what, pdk_status status) {
-    fprintf(stderr, "all_majority: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "all_majority: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     return 1;
 }
 
@@ -37,7 +37,7 @@ static pdk_status open_one(int i, const char *hosts) {
 static int held(const pdk_hold *hold) {
     int count = 0;
     for (int i = 0; i < pdk_hold_parts(hold); i++)
-        count += pdk_hold_valid(pdk_hold_part(hold, i)); /* not one that is missing, or lost */
+        count += pdk_hold_is_valid(pdk_hold_part(hold, i)); /* not one that is missing, or lost */
     return count;
 }
 
@@ -45,7 +45,7 @@ static int held(const pdk_hold *hold) {
 static pdk_status work(const pdk_hold *hold) {
     int before = 0;
     for (int step = 0; step < 800; step++) {
-        if (!pdk_hold_valid(hold))
+        if (!pdk_hold_is_valid(hold))
             return PDK_LOST;
         if (held(hold) != before)
             printf("working: %d of %d are held\n", before = held(hold), pdk_hold_parts(hold));

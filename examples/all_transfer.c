@@ -19,7 +19,7 @@ static pdk_semaphore *counters;
 static long balance[ACCOUNTS] = {1000, 1000}, seen[ACCOUNTS]; /* a ledger, and the largest tokens that it has seen */
 
 static int failed(const char *what, pdk_status status) {
-    fprintf(stderr, "all_transfer: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "all_transfer: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     return 1;
 }
 
@@ -39,7 +39,7 @@ static int transfer(int from, int to, long amount) {
     if (status != PDK_OK)
         return failed("transfer", status);
     usleep(2000); /* work takes time */
-    int late = !pdk_hold_valid(hold) || book(from, -amount, pdk_hold_part(hold, 0)) ||
+    int late = !pdk_hold_is_valid(hold) || book(from, -amount, pdk_hold_part(hold, 0)) ||
                book(to, amount, pdk_hold_part(hold, 1)); /* parts are in the order in which they were named */
     pdk_hold_release(hold);                              /* all of them */
     return late;

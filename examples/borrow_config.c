@@ -14,7 +14,7 @@ static sem_t answers;
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "borrow_config: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "borrow_config: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -54,7 +54,7 @@ static bool ask(pdk_session *session, bool (*send)(zhandle_t *handle)) {
     if (pdk_session_borrow(session, NULL, NULL, &borrow) != PDK_OK)
         return false; /* no ZooKeeper session now: PDK_SESSION_REOPENED tells when there is one */
     bool answered = send(pdk_borrow_handle(borrow)) && is_answered();
-    pdk_borrow_return(borrow);
+    pdk_borrow_release(borrow);
     return answered;
 }
 

@@ -16,7 +16,7 @@ static pdk_hold *term; /* our reference, while we lead */
 
 static void check(pdk_status status) {
     if (status != PDK_OK)
-        errx(EXIT_FAILURE, "%s: %s", pdk_status_name(status), pdk_error_text());
+        errx(EXIT_FAILURE, "%s: %s", pdk_status_name(status), pdk_last_error());
 }
 
 /* Other programs wrote the data: print them with care. */
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
         if (polled[1].revents && term)
             publish(line);
     }
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     pdk_election_unref(election); /* leaves */
     check(pdk_session_close(session, 2000));
     pdk_session_unref(session);

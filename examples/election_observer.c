@@ -12,7 +12,7 @@
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "election_observer: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "election_observer: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
         if (pdk_election_leave(election) != PDK_OK) /* NOT_HELD: we had left */
             check("join", pdk_election_join(election, &callbacks));
 
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     pdk_election_unref(election);                     /* leaves */
     check("close", pdk_session_close(session, 2000)); /* runs callbacks that are due: deposed, if we led */
     pdk_session_unref(session);

@@ -17,7 +17,7 @@ enum { JOB_NS = 50000000, ENOUGH_MS = 100, PAUSE_MS = 20 };
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "election_service: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "election_service: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -68,9 +68,9 @@ int main(int argc, char **argv) {
     options.drain = PDK_DRAIN_ABORT; /* two must never work at once: abort, and a supervisor restarts us */
     check("open", pdk_session_open(argc > 1 ? argv[1] : "127.0.0.1:2181", NULL, &session));
     check("election", pdk_election_new(session, "/examples/scheduler", NULL, &election));
-    check("run", pdk_election_run(election, schedule, &jobs, &options, &service));
+    check("run", pdk_service_start(election, schedule, &jobs, &options, &service));
     sigwait(&end, &number);
-    check("stop", pdk_service_stop(service, PDK_FOREVER));
+    check("stop", pdk_service_close(service, PDK_FOREVER));
     pdk_service_unref(service);
     pdk_election_unref(election);
     check("close", pdk_session_close(session, 2000));

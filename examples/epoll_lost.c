@@ -19,7 +19,7 @@ static pdk_hold *held; /* NULL while we wait for the lock */
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "epoll_lost: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "epoll_lost: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
         if (event.data.fd == pdk_session_fd(session))
             check("dispatch", pdk_session_dispatch(session, NULL), PDK_OK);
         else if (event.data.fd == timer)
-            steps += read(timer, &ticks, sizeof ticks) > 0 && held && pdk_hold_valid(held);
+            steps += read(timer, &ticks, sizeof ticks) > 0 && held && pdk_hold_is_valid(held);
         else if (held && event.data.fd == pdk_hold_fd(held))
             lost();
     }

@@ -3,7 +3,7 @@
  *
  *     fenced_sqlite HOSTS        such as 127.0.0.1:2181
  *
- * A lock can be lost between the call of pdk_hold_valid and the effect of a write. So the row keeps the largest (token,
+ * A lock can be lost between the call of pdk_hold_is_valid and the effect of a write. So the row keeps the largest (token,
  * hand-over) that has written it. An UPDATE with a smaller one changes no row, and so the writer knows that it is too late.
  * Two sessions stand for two processes here. The first one writes again with its old hold.
  */
@@ -14,7 +14,7 @@
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "fenced_sqlite: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "fenced_sqlite: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -66,8 +66,8 @@ int main(int argc, char **argv) {
     check("close", pdk_session_close(first, 2000), PDK_OK); /* the first one loses its hold, and does not notice it */
     pdk_hold *fresh = acquire(hosts, &second);
     good += set_stock(db, 20, fresh);
-    int stale = set_stock(db, 11, old); /* too late, and it did not ask pdk_hold_valid */
-    printf("had it asked: valid %s, lost because %s\n", pdk_hold_valid(old) ? "yes" : "no",
+    int stale = set_stock(db, 11, old); /* too late, and it did not ask pdk_hold_is_valid */
+    printf("had it asked: valid %s, lost because %s\n", pdk_hold_is_valid(old) ? "yes" : "no",
            pdk_reason_name(pdk_hold_reason(old)));
     check("release", pdk_hold_release(old), PDK_LOST); /* it drops the reference all the same */
     check("release", pdk_hold_release(fresh), PDK_OK);

@@ -13,13 +13,13 @@
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "group_members: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "group_members: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
 
 /* Other programs wrote the data, so they are not printed on a terminal as they are. */
-static void print(const char *what, const pdk_group_member *member) {
+static void print(const char *what, const pdk_member_info *member) {
     printf("%s ", what);
     for (size_t i = 0; i < member->size; i++) {
         unsigned char c = ((const unsigned char *)member->data)[i];
@@ -29,7 +29,7 @@ static void print(const char *what, const pdk_group_member *member) {
 }
 
 static void on_view(pdk_group_view *view, void *user) {
-    const pdk_group_member *before, *after;
+    const pdk_member_info *before, *after;
     (void)user;
     for (size_t i = 0; pdk_group_view_change(view, i, &before, &after); i++)
         print(!after ? "left:" : before ? "changed:" : "joined:", after ? after : before);
@@ -68,11 +68,11 @@ int main(int argc, char **argv) {
     while (fgets(load, sizeof load, stdin)) {
         load[strcspn(load, "\n")] = '\0';
         int length = snprintf(data, sizeof data, "%s load %s", address, load);
-        check("set", pdk_member_set(member, data, (size_t)length, 5000)); /* REPLACED: somebody else wrote it */
+        check("set", pdk_member_set_data(member, data, (size_t)length, 5000)); /* REPLACED: somebody else wrote it */
     }
 
     pdk_member_unref(member); /* leaves */
-    pdk_group_watcher_stop(watcher);
+    pdk_group_watcher_close(watcher);
     check("close", pdk_session_close(session, 2000));
     pdk_session_unref(session);
     return EXIT_SUCCESS;

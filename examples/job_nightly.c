@@ -10,7 +10,7 @@
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "job_nightly: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "job_nightly: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -27,7 +27,7 @@ static void tell(const pdk_job_run *run) {
 /* Small steps, and a look at the hold before each. A store checks the token as well. */
 static int32_t work(const pdk_hold *hold) {
     for (int step = 1; step <= 3; step++) {
-        if (!pdk_hold_valid(hold))
+        if (!pdk_hold_is_valid(hold))
             return 1;
         printf("step %d\n", step);
     }
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     options.at_most_ms = INT64_C(2) * 60 * 60 * 1000; /* then the hold is lost, and another may run */
     check("open", pdk_session_open(argc > 1 ? argv[argc - 1] : "127.0.0.1:2181", NULL, &session));
     check("job", pdk_job_new(session, "/examples/nightly", &options, &job));
-    status = pdk_job_begin(job, 10000, &hold, &runs);
+    status = pdk_job_acquire(job, 10000, &hold, &runs);
     if (status == PDK_SKIPPED)
         tell(pdk_job_runs_run(runs, 0));
     else if (status == PDK_OK)

@@ -12,7 +12,7 @@
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "lease_lock_restart: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "lease_lock_restart: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }

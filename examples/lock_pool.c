@@ -21,7 +21,7 @@ static atomic_int failures;
 static long counter; /* guarded by the lock, across threads and processes */
 
 static int failed(const char *what, pdk_status status) {
-    fprintf(stderr, "lock_pool: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "lock_pool: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     return 1;
 }
 

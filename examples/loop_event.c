@@ -18,7 +18,7 @@ static int grants, steps;
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "loop_event: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "loop_event: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -27,7 +27,7 @@ static void work(evutil_socket_t none, short events, void *user) {
     (void)none;
     (void)events;
     (void)user;
-    if (!pdk_hold_valid(held) || ++steps != 5) /* not valid: LOST comes */
+    if (!pdk_hold_is_valid(held) || ++steps != 5) /* not valid: LOST comes */
         return;
     printf("worked\n");
     if (grants < 2)

@@ -17,13 +17,13 @@ static int grants, steps;
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "loop_glib: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "loop_glib: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
 
 static gboolean work(gpointer hold) {
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return G_SOURCE_CONTINUE; /* LOST comes */
     if (++steps != 5)
         return G_SOURCE_CONTINUE;

@@ -18,14 +18,14 @@ static int grants, steps;
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "loop_sd_event: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "loop_sd_event: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
 
 static int work(sd_event_source *source, uint64_t moment, void *hold) {
     (void)moment;
-    if (pdk_hold_valid(hold) && ++steps == 5) { /* not valid: LOST comes */
+    if (pdk_hold_is_valid(hold) && ++steps == 5) { /* not valid: LOST comes */
         printf("worked\n");
         if (grants == 2) {
             check("release", pdk_hold_release(hold), PDK_OK);

@@ -17,14 +17,14 @@ static int grants, steps;
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "loop_uv: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "loop_uv: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
 
 static void work(uv_timer_t *of_work) {
     pdk_hold *hold = of_work->data;
-    if (!pdk_hold_valid(hold) || ++steps != 5) /* not valid: LOST comes */
+    if (!pdk_hold_is_valid(hold) || ++steps != 5) /* not valid: LOST comes */
         return;
     printf("worked\n");
     if (grants < 2)

@@ -15,7 +15,7 @@ static sem_t asked;
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "revocation_ask: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "revocation_ask: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -53,12 +53,12 @@ int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
 
     check("the worker acquires", pdk_lock_acquire(of_worker, 30000, &hold));
-    check("on_asked", pdk_hold_on_asked(hold, on_asked, NULL, NULL));
+    check("on_asked", pdk_hold_on_request(hold, on_asked, NULL, NULL));
 
-    check("ask", pdk_lock_ask(deployment, path, NULL, "deploy 1.7", 60000, 5000)); /* forces nothing */
+    check("ask", pdk_session_request_release(deployment, path, NULL, "deploy 1.7", 60000, 5000)); /* forces nothing */
 
     sem_wait(&asked); /* here: finish the step under way */
-    printf("the worker %s it\n", pdk_hold_valid(hold) ? "still holds" : "has lost");
+    printf("the worker %s it\n", pdk_hold_is_valid(hold) ? "still holds" : "has lost");
     check("release", pdk_hold_release(hold));
 
     check("the deployment acquires", pdk_lock_acquire(of_deployment, 30000, &next));

@@ -14,7 +14,7 @@ static const char path[] = "/examples/import";
 
 static void check(const char *what, pdk_status status, pdk_status wanted) {
     if (status != wanted) {
-        fprintf(stderr, "revocation_break: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "revocation_break: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -48,9 +48,9 @@ int main(int argc, char **argv) {
     snprintf(node, sizeof node, "%s/%s", path, pdk_contenders_node(list, 0));
     pdk_contenders_free(list);
 
-    check("another one", pdk_break(office, node, token + 1, 5000, NULL), PDK_GONE);
+    check("another one", pdk_session_break(office, node, token + 1, 5000, NULL), PDK_GONE);
     printf("with another token nothing is deleted\n");
-    check("break", pdk_break(office, node, token, 5000, NULL), PDK_OK);
+    check("break", pdk_session_break(office, node, token, 5000, NULL), PDK_OK);
     check("the operator acquires", pdk_lock_acquire(of_operator, 30000, &next), PDK_OK);
     printf("broken, and granted to the next one with a larger token: %s\n",
            pdk_hold_token(next) > token ? "yes" : "no");

@@ -5,7 +5,7 @@
  *
  * A reader cannot become a writer: two that did so would wait for each other for ever (PDK_UPGRADE). So it releases the
  * lock, queues as a writer, and looks again, since another may have been faster. After writing it becomes a reader:
- * pdk_rwlock_downgrade grants the readers behind it, and no writer before it has finished.
+ * pdk_hold_downgrade grants the readers behind it, and no writer before it has finished.
  * Threads of two sessions stand for processes here, and a number stands for the file that they share.
  */
 #include <paddock/paddock.h>
@@ -21,7 +21,7 @@ static atomic_int writes, reads, inside, together;
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "rwlock_config: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "rwlock_config: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -30,15 +30,15 @@ static void check(const char *what, pdk_status status) {
 static pdk_hold *open_config(pdk_rwlock *lock, int version) {
     pdk_hold *hold = NULL;
     for (;;) {
-        check("read", pdk_rwlock_read(lock, 10000, &hold));
+        check("read", pdk_rwlock_acquire_read(lock, 10000, &hold));
         if (config >= version)
             return hold;
         check("release", pdk_hold_release(hold));
-        check("write", pdk_rwlock_write(lock, 10000, &hold));
+        check("write", pdk_rwlock_acquire_write(lock, 10000, &hold));
         if (config < version) { /* still */
             config = version;
             printf("version %d: written with token %lld\n", ++writes, (long long)pdk_hold_token(hold));
-            check("downgrade", pdk_rwlock_downgrade(lock, hold));
+            check("downgrade", pdk_hold_downgrade(hold));
             return hold;
         }
         check("release", pdk_hold_release(hold)); /* another was faster: read with the others */

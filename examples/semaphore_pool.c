@@ -18,14 +18,14 @@ static pdk_semaphore *semaphore;
 static atomic_int failures, in_use, most;
 
 static int failed(const char *what, pdk_status status) {
-    fprintf(stderr, "semaphore_pool: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "semaphore_pool: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     return 1;
 }
 
 /* False: the permits were lost meanwhile. */
 static bool load(const pdk_hold *permits, int pieces) {
     for (int piece = 0; piece < pieces; piece++) {
-        if (!pdk_hold_valid(permits))
+        if (!pdk_hold_is_valid(permits))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }

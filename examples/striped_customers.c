@@ -15,7 +15,7 @@ static pdk_striped *customers, *printers;
 static int orders[CUSTOMERS], pages[PRINTERS];
 
 static int failed(const char *what) {
-    fprintf(stderr, "striped_customers: %s: %s\n", what, pdk_error_text());
+    fprintf(stderr, "striped_customers: %s: %s\n", what, pdk_last_error());
     return 1;
 }
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static int failed(const char *what, pdk_status status) {
-    fprintf(stderr, "try_fallback: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "try_fallback: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     return 1;
 }
 

@@ -47,8 +47,6 @@ static pdk_status read_options(const pdk_election_options *given, pdk_election_o
     if (status == PDK_OK)
         status = pdk__recipe_check_naming(o->naming);
     if (status == PDK_OK)
-        status = pdk__recipe_check_reserved(o->reserved);
-    if (status == PDK_OK)
         status = pdk__recipe_check_identity(o->identity);
     if (status == PDK_OK)
         status = pdk__lock_delay_check(o->lock_delay_ms);
@@ -142,8 +140,8 @@ pdk_status pdk_election_resign(pdk_election *election) {
     return status;
 }
 
-pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out) {
-    static const char call[] = "pdk_election_await";
+pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hold **out) {
+    static const char call[] = "pdk_election_wait";
     pdk_status status = check(election, call);
     if (status == PDK_OK && !out)
         status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
@@ -186,14 +184,14 @@ pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms, pdk_c
     return query(election, "pdk_election_leader", true, timeout_ms, out);
 }
 
-pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
-    return query(election, "pdk_election_candidates", false, timeout_ms, out);
+pdk_status pdk_election_list(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
+    return query(election, "pdk_election_list", false, timeout_ms, out);
 }
 
 pdk_status pdk_election_leader_async(pdk_election *election, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
     return query_async(election, "pdk_election_leader_async", true, timeout_ms, fn, user);
 }
 
-pdk_status pdk_election_candidates_async(pdk_election *election, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
-    return query_async(election, "pdk_election_candidates_async", false, timeout_ms, fn, user);
+pdk_status pdk_election_list_async(pdk_election *election, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    return query_async(election, "pdk_election_list_async", false, timeout_ms, fn, user);
 }

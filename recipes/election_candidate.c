@@ -4,7 +4,7 @@
  *               └─ left, or it cannot be granted ──► gone ◄─ left ─┘
  *
  * The candidate's claim has no deadline, and is delivered inside, under the monitor. So a candidate leads from the
- * moment of the grant, and pdk_election_await does not depend on callbacks. The callbacks follow as notices. A notice
+ * moment of the grant, and pdk_election_wait does not depend on callbacks. The callbacks follow as notices. A notice
  * first checks whether its news still holds. Leaving ends the candidacy under the monitor.
  */
 #include "election_candidate.h"
@@ -29,8 +29,8 @@ struct pdk__candidacy {
     pdk_hold *hold;         /* a reference; of the present term, or the last */
     pdk_status refused;     /* why it cannot be a candidate; the notice of it follows */
     bool leading;
-    bool received;               /* the user knows that it leads: by the callback, or by pdk_election_await */
-    struct pdk__waiters waiters; /* in pdk_election_await */
+    bool received;               /* the user knows that it leads: by the callback, or by pdk_election_wait */
+    struct pdk__waiters waiters; /* in pdk_election_wait */
 };
 
 static void unref(void *user) {
@@ -75,7 +75,7 @@ static void drop(struct leftovers *leftovers) {
 /* Do we lead? A term that has lapsed, and that the timer has not rung for yet, is lost first. Under the monitor. */
 static bool leads(const struct pdk__candidacy *c) {
     pdk__assert_locked(c->queue->s);
-    if (c->leading && !pdk_hold_valid(c->hold))
+    if (c->leading && !pdk_hold_is_valid(c->hold))
         pdk__hold_lose(c->hold, PDK_REASON_LEASE); /* its listener deposes the candidate */
     return c->leading;
 }
@@ -101,7 +101,7 @@ static bool step_down(struct pdk__candidacy *c, struct leftovers *leftovers) {
 /* Not under the monitor, after step_down. */
 static void clean_up(struct pdk__candidacy *c, struct leftovers *leftovers) {
     drop(leftovers);
-    pdk_observer_stop(g_steal_pointer(&c->observer));
+    pdk_observer_close(g_steal_pointer(&c->observer));
     unref(c); /* the election's */
 }
 
@@ -173,7 +173,7 @@ static void elected_run(void *user) {
     const struct notice *notice = user;
     struct pdk__candidacy *c = notice->c;
     pdk__lock(c->queue->s);
-    bool elected = c->election && (leads(c) || c->received); /* after pdk_election_await, even of a term that is over */
+    bool elected = c->election && (leads(c) || c->received); /* after pdk_election_wait, even of a term that is over */
     c->received |= elected;
     pdk__unlock(c->queue->s);
     c->told = elected;

@@ -354,7 +354,7 @@ pdk_status pdk_election_observe_data(pdk_election *election, pdk_leader_data_fn 
     return observe(election, "pdk_election_observe_data", NULL, fn, user, user_free, out);
 }
 
-void pdk_observer_stop(pdk_observer *observer) {
+void pdk_observer_close(pdk_observer *observer) {
     if (!observer || observer->s->forks != pdk__forks())
         return;
     pdk_session *s = observer->s;

@@ -54,7 +54,7 @@ struct pdk_service {
     pdk_service_options options;
     sigset_t signals; /* the mask of the thread that started it */
     /* under the monitor */
-    struct pdk__waiters waiters; /* the runner, and pdk_service_stop */
+    struct pdk__waiters waiters; /* the runner, and pdk_service_close */
     struct pdk_term *term;       /* NULL between terms */
     uint64_t runner;             /* the number of its thread */
     bool stopping, done;
@@ -138,7 +138,7 @@ static void serve(pdk_service *service, pdk_hold *hold) {
     term->fd = pdk__above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     pdk_hold_detach_thread(hold);
     pdk__lock(s);
-    bool wanted = !service->stopping && pdk_hold_valid(hold); /* both may have changed since the grant */
+    bool wanted = !service->stopping && pdk_hold_is_valid(hold); /* both may have changed since the grant */
     if (wanted) {
         service->term = term;
         pdk__grant_listen(hold->grant, &term->listener);
@@ -170,7 +170,7 @@ static void *runner_main(void *user) {
     pdk__unlock(s);
     while (status == PDK_OK && !stopping) {
         pdk_hold *hold = NULL;
-        status = pdk__claim_wait(queue, 1, PDK_FOREVER, "pdk_election_run", &hold);
+        status = pdk__claim_wait(queue, 1, PDK_FOREVER, "pdk_service_start", &hold);
         if (status == PDK_OK) {
             pdk__lock(s);
             pdk__observers_elected(queue);
@@ -198,9 +198,9 @@ static void *runner_main(void *user) {
 
 /* ---- the calls */
 
-pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *user, const pdk_service_options *options,
-                            pdk_service **out) {
-    static const char call[] = "pdk_election_run";
+pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, void *user, const pdk_service_options *options,
+                             pdk_service **out) {
+    static const char call[] = "pdk_service_start";
     pdk_service_options o = PDK_SERVICE_OPTIONS_INIT;
     if (!election || !fn || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, !election ? "election" : !fn ? "fn" : "out");
@@ -238,7 +238,7 @@ pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *use
 pdk_hold *pdk_term_hold(const pdk_term *term) { return term ? term->hold : NULL; }
 
 bool pdk_term_is_ending(const pdk_term *term) {
-    return !term || atomic_load(&term->ending) || !pdk_hold_valid(term->hold);
+    return !term || atomic_load(&term->ending) || !pdk_hold_is_valid(term->hold);
 }
 
 int pdk_term_fd(const pdk_term *term) {
@@ -278,8 +278,8 @@ static void stop(pdk_service *service) {
         pdk__queue_cancel(service->election->queue, "the service was stopped");
 }
 
-pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms) {
-    static const char call[] = "pdk_service_stop";
+pdk_status pdk_service_close(pdk_service *service, int64_t timeout_ms) {
+    static const char call[] = "pdk_service_close";
     pdk_status status = check(service, call);
     if (status == PDK_OK)
         status = pdk__may_block(session_of(service), call, timeout_ms);

@@ -9,13 +9,13 @@
 /* A member as it was read once. It never changes, and views share it. */
 struct pdk__record {
     atomic_uint refs;
-    pdk_group_member shown; /* its texts and bytes are the record's */
+    pdk_member_info shown; /* its texts and bytes are the record's */
     char *node;
     void *data;
 };
 
 /* `shown` is copied, with its data. */
-struct pdk__record *pdk__record_new(const char *node, const pdk_group_member *shown);
+struct pdk__record *pdk__record_new(const char *node, const pdk_member_info *shown);
 struct pdk__record *pdk__record_ref(struct pdk__record *record);
 void pdk__record_unref(void *record);
 

@@ -60,7 +60,7 @@ void pdk__member_amend(pdk_election *election, pdk_hold *hold) {
     static const struct pdk__call_kind kind = {NULL, amend_step, amend_leave, NULL, amend_free};
     pdk__assert_locked(election->queue->s);
     struct amending *a = g_new0(struct amending, 1);
-    a->call = pdk__call_make(&kind, election->queue->s, "pdk_member_set", PDK_FOREVER);
+    a->call = pdk__call_make(&kind, election->queue->s, "pdk_member_set_data", PDK_FOREVER);
     a->election = pdk_election_ref(election);
     a->over = election->own.over;
     pdk__own_write_init(&a->write, &a->call, &election->own, newest(election));

@@ -148,8 +148,8 @@ static const char *why_not(pdk_status status) {
     return status == PDK_CANCELED ? PDK__INTERRUPTED : pdk_status_text(status);
 }
 
-pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_hold **out) {
-    static const char call[] = "pdk_member_await";
+pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_hold **out) {
+    static const char call[] = "pdk_member_wait";
     pdk_status status = check(member, call);
     if (status == PDK_OK && !out)
         status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
@@ -243,17 +243,17 @@ static struct pdk__call *setting_new(pdk_member *member, const char *name, const
     return &c->call;
 }
 
-pdk_status pdk_member_set(pdk_member *member, const void *data, size_t size, int64_t timeout_ms) {
-    static const char name[] = "pdk_member_set";
+pdk_status pdk_member_set_data(pdk_member *member, const void *data, size_t size, int64_t timeout_ms) {
+    static const char name[] = "pdk_member_set_data";
     pdk_status status = check(member, name);
     if (status == PDK_OK)
         status = check_data(name, data, size);
     return status == PDK_OK ? pdk__call_wait(setting_new(member, name, data, size, timeout_ms)) : status;
 }
 
-pdk_status pdk_member_set_async(pdk_member *member, const void *data, size_t size, int64_t timeout_ms,
-                                pdk_answered_fn fn, void *user) {
-    static const char name[] = "pdk_member_set_async";
+pdk_status pdk_member_set_data_async(pdk_member *member, const void *data, size_t size, int64_t timeout_ms,
+                                     pdk_answered_fn fn, void *user) {
+    static const char name[] = "pdk_member_set_data_async";
     pdk_status status = check(member, name);
     if (status == PDK_OK)
         status = pdk__call_check_fn(name, fn);

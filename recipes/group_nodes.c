@@ -89,10 +89,10 @@ static void note_read(struct pdk__watching *w, struct pdk__seen *seen) {
 
 /* The same record, if it is read again and nothing has changed. A later node of the same name has a later change. */
 static void read_it(struct pdk__watching *w, struct pdk__seen *seen, const struct pdk__reply *reply) {
-    pdk_group_member shown = {.token = pdk__token_of(w->query.s, reply->token),
-                              .session = reply->owner,
-                              .since_ms = reply->ctime_ms,
-                              .changed = reply->zxid};
+    pdk_member_info shown = {.token = pdk__token_of(w->query.s, reply->token),
+                             .session = reply->owner,
+                             .since_ms = reply->ctime_ms,
+                             .changed = reply->zxid};
     const struct pdk__record *old = seen->record;
     if (old && old->shown.changed == shown.changed)
         return;
@@ -119,7 +119,7 @@ void pdk__nodes_read(struct pdk__watching *w, struct pdk__seen *seen, const stru
     case PDK__NOT_ALLOWED:
         note_read(w, seen);
         if (!seen->record || seen->record->shown.status != PDK_NO_PERMISSION)
-            pdk__seen_know(seen, pdk__record_new(seen->node, &(pdk_group_member){.status = PDK_NO_PERMISSION}));
+            pdk__seen_know(seen, pdk__record_new(seen->node, &(pdk_member_info){.status = PDK_NO_PERMISSION}));
         break;
     default:
         w->failed = true;

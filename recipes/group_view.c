@@ -23,7 +23,7 @@ struct pdk_group_view {
 
 /* ---- records */
 
-struct pdk__record *pdk__record_new(const char *node, const pdk_group_member *shown) {
+struct pdk__record *pdk__record_new(const char *node, const pdk_member_info *shown) {
     struct pdk__record *record = g_new0(struct pdk__record, 1);
     atomic_init(&record->refs, 1);
     record->shown = *shown;
@@ -119,19 +119,19 @@ void pdk_group_view_unref(pdk_group_view *view) {
 }
 
 uint64_t pdk_group_view_number(const pdk_group_view *view) { return view ? view->number : 0; }
-bool pdk_group_view_exact(const pdk_group_view *view) { return view && view->exact; }
+bool pdk_group_view_is_exact(const pdk_group_view *view) { return view && view->exact; }
 size_t pdk_group_view_count(const pdk_group_view *view) { return view ? view->records->len : 0; }
 size_t pdk_group_view_changes(const pdk_group_view *view) { return view ? view->changes->len : 0; }
 
-const pdk_group_member *pdk_group_view_member(const pdk_group_view *view, size_t index) {
+const pdk_member_info *pdk_group_view_member(const pdk_group_view *view, size_t index) {
     if (index >= pdk_group_view_count(view))
         return NULL;
     const struct pdk__record *record = g_ptr_array_index(view->records, index);
     return &record->shown;
 }
 
-bool pdk_group_view_change(const pdk_group_view *view, size_t index, const pdk_group_member **before,
-                           const pdk_group_member **after) {
+bool pdk_group_view_change(const pdk_group_view *view, size_t index, const pdk_member_info **before,
+                           const pdk_member_info **after) {
     if (!before || !after || index >= pdk_group_view_changes(view))
         return false;
     const struct change *change = &g_array_index(view->changes, struct change, index);

@@ -116,7 +116,7 @@ pdk_status pdk_group_watch(pdk_session *session, const char *path, pdk_group_fn 
     return PDK_OK;
 }
 
-void pdk_group_watcher_stop(pdk_group_watcher *watcher) {
+void pdk_group_watcher_close(pdk_group_watcher *watcher) {
     if (!watcher || watcher->s->forks != pdk__forks())
         return;
     pdk_session *s = watcher->s;

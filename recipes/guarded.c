@@ -177,11 +177,11 @@ static pdk_status get(struct pdk__guarded_call *c, void *user) {
     }
 }
 
-pdk_status pdk_guarded_get(pdk_guarded *g, void *buffer, size_t room, size_t *size, int64_t timeout_ms) {
+pdk_status pdk_guarded_read(pdk_guarded *g, void *buffer, size_t room, size_t *size, int64_t timeout_ms) {
     struct reading r = {buffer, room, size};
     if (!size || (!buffer && room > 0))
-        return pdk__fail(PDK_INVALID, "pdk_guarded_get: %s: NULL", size ? "buffer" : "size");
-    return run(g, "pdk_guarded_get", timeout_ms, get, &r);
+        return pdk__fail(PDK_INVALID, "pdk_guarded_read: %s: NULL", size ? "buffer" : "size");
+    return run(g, "pdk_guarded_read", timeout_ms, get, &r);
 }
 
 /* ---- writing */
@@ -199,7 +199,7 @@ static pdk_status write_it(struct pdk__guarded_call *c, void *user) {
     if (g->machine.known.absent && w->wants)
         return absent(c);
     if (!g->machine.known.absent && !w->wants)
-        return pdk__fail(PDK_EXISTS, "%s: %s: there is a payload; pdk_guarded_set", c->name, g->path);
+        return pdk__fail(PDK_EXISTS, "%s: %s: there is a payload; pdk_guarded_write", c->name, g->path);
     pdk__guarded_write(&g->machine, w->absent, pdk__stamp_digest(w->data, w->size));
     g->wanted = pdk__guarded_data_of(&g->machine.wanted, w->data, w->size);
     return pdk__guarded_drive(c);
@@ -213,8 +213,8 @@ static pdk_status write_call(pdk_guarded *g, const char *name, struct writing w,
     return run(g, name, timeout_ms, write_it, &w);
 }
 
-pdk_status pdk_guarded_set(pdk_guarded *g, const void *data, size_t size, int64_t timeout_ms) {
-    return write_call(g, "pdk_guarded_set", (struct writing){data, size, .wants = true}, timeout_ms);
+pdk_status pdk_guarded_write(pdk_guarded *g, const void *data, size_t size, int64_t timeout_ms) {
+    return write_call(g, "pdk_guarded_write", (struct writing){data, size, .wants = true}, timeout_ms);
 }
 
 pdk_status pdk_guarded_create(pdk_guarded *g, const void *data, size_t size, int64_t timeout_ms) {

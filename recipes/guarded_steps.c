@@ -154,7 +154,7 @@ static enum pdk__result read_node(struct pdk__guarded_call *c) {
 /* A writer that has become a reader holds on, and keeps nobody's writes out any more. */
 bool pdk__guarded_has_ended(const pdk_guarded *g) {
     const pdk_hold *hold = g->hold;
-    return hold->released || g->s->ended != PDK_OK || !pdk_hold_valid(hold) || hold->grant->shared;
+    return hold->released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;
 }
 
 void pdk__guarded_pause(const struct pdk__guarded_call *c) {

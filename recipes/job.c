@@ -157,7 +157,7 @@ struct begin {
     int64_t deadline; /* of a request: at least what a try takes */
 };
 
-static const char begin_name[] = "pdk_job_begin";
+static const char begin_name[] = "pdk_job_acquire";
 
 static GBytes *text_of(const struct pdk__job_record *record) {
     char *text = g_malloc(PDK__JOB_SIZE);
@@ -248,7 +248,7 @@ static pdk_status limit(const struct begin *b, int64_t handed) {
     if (o->at_most_ms > 0)
         pdk__hold_limit(b->hold, handed + o->at_most_ms * PDK__MS, 0);
     pdk__unlock(s);
-    if (pdk_hold_valid(b->hold))
+    if (pdk_hold_is_valid(b->hold))
         return PDK_OK;
     return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", begin_name, b->job->path);
 }
@@ -314,7 +314,7 @@ static pdk_status begin(struct begin *b) {
     }
 }
 
-pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **hold, pdk_job_runs **runs) {
+pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold, pdk_job_runs **runs) {
     if (!job || !hold)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", begin_name, job ? "hold" : "job");
     pdk_status status = pdk__may_block(job->queue->s, begin_name, timeout_ms);

@@ -217,17 +217,17 @@ pdk_status pdk__job_look(pdk_session *s, const char *name, const char *path, int
     return pdk__call_wait(reading_new(s, name, path, "", timeout_ms, keep, runs));
 }
 
-pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
-    static const char name[] = "pdk_job_record";
+pdk_status pdk_job_history(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
+    static const char name[] = "pdk_job_history";
     pdk_status status = pdk__recipe_check(session, path, runs, name);
     if (status != PDK_OK)
         return status;
     return pdk__call_wait(reading_new(session, name, path, session->hosts->chroot, timeout_ms, keep, runs));
 }
 
-pdk_status pdk_job_record_async(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs_fn fn,
-                                void *user) {
-    static const char name[] = "pdk_job_record_async";
+pdk_status pdk_job_history_async(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs_fn fn,
+                                 void *user) {
+    static const char name[] = "pdk_job_history_async";
     pdk_status status = pdk__call_check_fn(name, fn);
     if (status == PDK_OK)
         status = pdk__recipe_check(session, path, path, name);

@@ -198,11 +198,11 @@ static void drop_hold(void *hold) { pdk_hold_unref(hold); }
 static pdk_status begin_tenure(struct taking *t, int64_t handed) {
     pdk_session *s = t->hold->s;
     pdk__lock(s);
-    bool lives = pdk_hold_valid(t->hold) && !t->hold->ended;
+    bool lives = pdk_hold_is_valid(t->hold) && !t->hold->ended;
     if (lives)
         pdk__tenure_begin(t->hold, t->lock->record, &t->mine, handed);
     pdk__unlock(s);
-    if (lives && pdk_hold_valid(t->hold))
+    if (lives && pdk_hold_is_valid(t->hold))
         return PDK_OK;
     return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", acquire_name, t->lock->record);
 }

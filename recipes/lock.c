@@ -107,8 +107,8 @@ static struct pdk__listing listing(const pdk_lock *lock, const char *call, bool 
 
 static pdk_status no_lock(const char *call) { return pdk__fail(PDK_INVALID, "%s: lock: NULL", call); }
 
-pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
-    static const char call[] = "pdk_lock_contenders";
+pdk_status pdk_lock_list(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
+    static const char call[] = "pdk_lock_list";
     if (!lock)
         return no_lock(call);
     struct pdk__listing of = listing(lock, call, false, timeout_ms);
@@ -123,8 +123,8 @@ pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **
     return pdk__contenders_list(&of, out);
 }
 
-pdk_status pdk_lock_contenders_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
-    static const char call[] = "pdk_lock_contenders_async";
+pdk_status pdk_lock_list_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    static const char call[] = "pdk_lock_list_async";
     if (!lock)
         return no_lock(call);
     struct pdk__listing of = listing(lock, call, false, timeout_ms);

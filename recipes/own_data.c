@@ -187,7 +187,7 @@ static pdk_status ended_how(struct pdk__own_write *w) {
 }
 
 /* The session's end was looked for with the turn. */
-static bool has_ended(const struct pdk__own_write *w) { return w->hold->released || !pdk_hold_valid(w->hold); }
+static bool has_ended(const struct pdk__own_write *w) { return w->hold->released || !pdk_hold_is_valid(w->hold); }
 
 /* Until a request is in flight, or there is a status. UNAVAILABLE: a pause, or a connection. */
 static pdk_status go_on(struct pdk__own_write *w) {

@@ -82,7 +82,7 @@ pdk_status pdk__record_get(pdk_session *s, const char *path, int64_t deadline, s
 /* ---- a change */
 
 static bool has_ended(const pdk_hold *hold) {
-    return hold->released || hold->s->ended != PDK_OK || !pdk_hold_valid(hold);
+    return hold->released || hold->s->ended != PDK_OK || !pdk_hold_is_valid(hold);
 }
 
 static pdk_status ended_how(const struct pdk__record_call *c) {

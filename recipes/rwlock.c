@@ -24,7 +24,7 @@
 #include <paddock/rwlock.h>
 
 /* The size of the first version of the struct. Never changes. */
-#define OPTIONS_FIRST_SIZE (offsetof(pdk_rwlock_options, reserved) + sizeof(int32_t))
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_rwlock_options, identity) + sizeof(const char *))
 
 struct pdk_rwlock {
     atomic_uint refs;
@@ -58,8 +58,6 @@ pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlo
         status = pdk__recipe_check_naming(o.naming);
     if (status == PDK_OK)
         status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, &handovers);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_reserved(o.reserved);
     if (status == PDK_OK)
         status = pdk__recipe_check_identity(o.identity);
     if (status != PDK_OK)
@@ -125,48 +123,51 @@ static pdk_status acquire_async(pdk_rwlock *lock, bool shared, int64_t timeout_m
     return status;
 }
 
-pdk_status pdk_rwlock_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
-    return acquire(lock, true, timeout_ms, "pdk_rwlock_read", out);
+pdk_status pdk_rwlock_acquire_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
+    return acquire(lock, true, timeout_ms, "pdk_rwlock_acquire_read", out);
 }
 
-pdk_status pdk_rwlock_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
-    return acquire(lock, false, timeout_ms, "pdk_rwlock_write", out);
+pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
+    return acquire(lock, false, timeout_ms, "pdk_rwlock_acquire_write", out);
 }
 
-pdk_status pdk_rwlock_read_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
-                                 pdk_claim **out) {
-    return acquire_async(lock, true, timeout_ms, "pdk_rwlock_read_async", fn, user, out);
+pdk_status pdk_rwlock_acquire_read_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
+                                         pdk_claim **out) {
+    return acquire_async(lock, true, timeout_ms, "pdk_rwlock_acquire_read_async", fn, user, out);
 }
 
-pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
-                                  pdk_claim **out) {
-    return acquire_async(lock, false, timeout_ms, "pdk_rwlock_write_async", fn, user, out);
+pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
+                                          pdk_claim **out) {
+    return acquire_async(lock, false, timeout_ms, "pdk_rwlock_acquire_write_async", fn, user, out);
 }
 
 /* Under the monitor. */
-static pdk_status downgrade(pdk_rwlock *lock, pdk_hold *hold) {
+static pdk_status downgrade(pdk_hold *hold) {
     pdk__assert_locked(hold->s);
-    static const char call[] = "pdk_rwlock_downgrade";
-    if (hold->parts || hold->queue->main != lock->writers)
-        return pdk__fail(PDK_INVALID, "%s: hold: not one of this lock", call);
+    static const char call[] = "pdk_hold_downgrade";
+    enum pdk__label label = hold->parts ? PDK__LABEL_LOCK : hold->queue->kind.entry.label;
+    if (label != PDK__LABEL_READ && label != PDK__LABEL_WRITE)
+        return pdk__fail(PDK_INVALID, "%s: hold: it is not one of a read/write lock", call);
     if (hold->released)
         return pdk__fail(PDK_NOT_HELD, "%s: %s: released", call, hold->node);
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return pdk__fail(PDK_LOST, "%s: %s: lost", call, hold->node);
     if (hold->grant->shared)
         return pdk__fail(PDK_INVALID, "%s: %s: it is shared already", call, hold->node);
-    if (pdk__grant_downgrade(hold->grant, &lock->reader.entry) != PDK_OK)
+    struct pdk__entry_kind reader = hold->queue->kind.entry;
+    reader.label = PDK__LABEL_READ;
+    if (pdk__grant_downgrade(hold->grant, &reader) != PDK_OK)
         return pdk__fail(PDK_LIMIT, "%s: %s: this session has too many nodes; it stays exclusive", call, hold->node);
     return PDK_OK;
 }
 
-pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold) {
-    if (!lock || !hold)
-        return pdk__fail(PDK_INVALID, "pdk_rwlock_downgrade: %s: NULL", lock ? "hold" : "lock");
-    if (hold->s->forks != pdk__forks() || lock->writers->s->forks != pdk__forks())
-        return pdk__fail(PDK_FORKED, "pdk_rwlock_downgrade: the hold belongs to the parent process");
+pdk_status pdk_hold_downgrade(pdk_hold *hold) {
+    if (!hold)
+        return pdk__fail(PDK_INVALID, "pdk_hold_downgrade: hold: NULL");
+    if (hold->s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "pdk_hold_downgrade: the hold belongs to the parent process");
     pdk__lock(hold->s);
-    pdk_status status = downgrade(lock, hold);
+    pdk_status status = downgrade(hold);
     pdk__unlock(hold->s);
     return status;
 }
@@ -176,16 +177,16 @@ static struct pdk__listing listing(const pdk_rwlock *lock, const char *call, int
     return (struct pdk__listing){queue->s, call, queue->dir, PDK__WRITER, false, timeout_ms};
 }
 
-pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out) {
-    static const char call[] = "pdk_rwlock_contenders";
+pdk_status pdk_rwlock_list(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out) {
+    static const char call[] = "pdk_rwlock_list";
     if (!lock)
         return pdk__fail(PDK_INVALID, "%s: lock: NULL", call);
     struct pdk__listing of = listing(lock, call, timeout_ms);
     return pdk__contenders_list(&of, out);
 }
 
-pdk_status pdk_rwlock_contenders_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
-    static const char call[] = "pdk_rwlock_contenders_async";
+pdk_status pdk_rwlock_list_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
+    static const char call[] = "pdk_rwlock_list_async";
     if (!lock)
         return pdk__fail(PDK_INVALID, "%s: lock: NULL", call);
     struct pdk__listing of = listing(lock, call, timeout_ms);

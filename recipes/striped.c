@@ -42,11 +42,12 @@ struct pdk_striped {
     pdk_lock **locks;       /* references; NULL: not asked for yet */
 };
 
-int32_t pdk_stripes_max(void) { return PDK_STRIPES_MAX; }
+int32_t pdk_striped_stripes_max(void) { return PDK_STRIPED_STRIPES_MAX; }
 
-int32_t pdk_stripe_of(const void *key, size_t size, int32_t stripes) {
-    if ((!key && size > 0) || stripes < 1 || stripes > PDK_STRIPES_MAX) {
-        pdk__fail(PDK_INVALID, "pdk_stripe_of: key is NULL, or stripes is %d; from 1 to %d", stripes, PDK_STRIPES_MAX);
+int32_t pdk_striped_stripe_of(const void *key, size_t size, int32_t stripes) {
+    if ((!key && size > 0) || stripes < 1 || stripes > PDK_STRIPED_STRIPES_MAX) {
+        pdk__fail(PDK_INVALID, "pdk_striped_stripe_of: key is NULL, or stripes is %d; from 1 to %d", stripes,
+                  PDK_STRIPED_STRIPES_MAX);
         return -1;
     }
     return pdk__stripe_of(key, size, stripes);
@@ -116,8 +117,9 @@ pdk_status pdk_striped_new(pdk_session *session, const char *path, int32_t strip
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_striped_new");
     if (status == PDK_OK)
         status = check_room(session, path);
-    if (status == PDK_OK && (stripes < 1 || stripes > PDK_STRIPES_MAX))
-        status = pdk__fail(PDK_INVALID, "pdk_striped_new: stripes is %d; from 1 to %d", stripes, PDK_STRIPES_MAX);
+    if (status == PDK_OK && (stripes < 1 || stripes > PDK_STRIPED_STRIPES_MAX))
+        status =
+            pdk__fail(PDK_INVALID, "pdk_striped_new: stripes is %d; from 1 to %d", stripes, PDK_STRIPED_STRIPES_MAX);
     if (status == PDK_OK)
         status = read_options(options, &o, &handovers);
     if (status == PDK_OK)

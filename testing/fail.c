@@ -14,4 +14,4 @@ void pdk__test_fail(const char *format, ...) {
     va_end(arguments);
 }
 
-const char *pdk_test_error_text(void) { return text; }
+const char *pdk_test_last_error(void) { return text; }

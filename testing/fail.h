@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-/* What pdk_test_error_text returns from now on. Say what failed, and what to do about it. */
+/* What pdk_test_last_error returns from now on. Say what failed, and what to do about it. */
 void pdk__test_fail(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 #endif

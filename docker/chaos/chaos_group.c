@@ -49,12 +49,12 @@ static void on_view(pdk_group_view *view, void *user) {
     g_autoptr(GString) all = g_string_new(NULL), joined = g_string_new(NULL), left = g_string_new(NULL),
                        altered = g_string_new(NULL);
     for (size_t i = 0; i < pdk_group_view_count(view); i++) {
-        const pdk_group_member *one = pdk_group_view_member(view, i);
+        const pdk_member_info *one = pdk_group_view_member(view, i);
         g_autofree char *data = g_strndup(one->data, one->size);
         append(all, "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT ":%s", (gint64)one->token,
                (gint64)one->changed, (gint64)one->session, one->status == PDK_OK ? data : pdk_status_name(one->status));
     }
-    const pdk_group_member *before, *after;
+    const pdk_member_info *before, *after;
     for (size_t i = 0; pdk_group_view_change(view, i, &before, &after); i++)
         append(!before  ? joined
                : !after ? left
@@ -62,7 +62,7 @@ static void on_view(pdk_group_view *view, void *user) {
                "%" G_GINT64_FORMAT, (gint64)(after ? after->token : before->token));
     event_log_note(s->c->player.log,
                    "view w=%d number=%" G_GUINT64_FORMAT " exact=%d all=%s joined=%s left=%s altered=%s", s->number,
-                   (guint64)pdk_group_view_number(view), pdk_group_view_exact(view), or_none(all), or_none(joined),
+                   (guint64)pdk_group_view_number(view), pdk_group_view_is_exact(view), or_none(all), or_none(joined),
                    or_none(left), or_none(altered));
 }
 
@@ -141,7 +141,7 @@ static void join(member *one) {
 static void set(member *one, int number) {
     char data[NAME_MAX_BYTES];
     next_data(one, data);
-    pdk_status status = pdk_member_set(one->member, data, strlen(data), SET_MS);
+    pdk_status status = pdk_member_set_data(one->member, data, strlen(data), SET_MS);
     event_log_note(one->c->player.log, "set n=%d data=%s status=%s", number, data, pdk_status_name(status));
     chaos_expect(one->c, "set", status, PDK_UNAVAILABLE);
 }
@@ -181,7 +181,7 @@ static void leave(member *one) {
 
 /* Another watcher: the first view that it is told stands for all of the views before. */
 static void change_watcher(chaos_player *c) {
-    pdk_group_watcher_stop(c->group->watcher);
+    pdk_group_watcher_close(c->group->watcher);
     watch(c);
 }
 
@@ -207,7 +207,7 @@ void group_open(chaos_player *c) {
     watch(c);
 }
 
-void group_close(chaos_player *c) { pdk_group_watcher_stop(c->group->watcher); }
+void group_close(chaos_player *c) { pdk_group_watcher_close(c->group->watcher); }
 
 void group_free(chaos_player *c) {
     if (c->group)

@@ -60,7 +60,7 @@ void guard_read(guard *g) {
         return;
     size_t size = 0;
     int64_t since = ts_now_ns();
-    pdk_status status = pdk_guarded_get(g->guarded, g->found, sizeof g->found - 1, &size, CALL_MS);
+    pdk_status status = pdk_guarded_read(g->guarded, g->found, sizeof g->found - 1, &size, CALL_MS);
     g->knows = status == PDK_OK || status == PDK_ABSENT;
     if (status == PDK_OK)
         g->found[size] = '\0';
@@ -78,7 +78,7 @@ void guard_write(guard *g) {
     event_log_note(g->c->player.log, "guarding n=%d id=%s after=%s", g->number, id, g->found);
     int64_t since = ts_now_ns();
     pdk_status status = creates ? pdk_guarded_create(g->guarded, id, strlen(id), CALL_MS)
-                                : pdk_guarded_set(g->guarded, id, strlen(id), CALL_MS);
+                                : pdk_guarded_write(g->guarded, id, strlen(id), CALL_MS);
     note(g, "write", since, status, id);
     g->knows = false;
 }

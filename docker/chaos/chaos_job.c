@@ -51,7 +51,7 @@ bool job_turn(player *p, int thread, void *user) {
     pthread_mutex_lock(&c->mutex);
     claim_record *record = record_new(c, "run", 0, BEGIN_MS);
     pthread_mutex_unlock(&c->mutex);
-    pdk_status status = pdk_job_begin(c->job, BEGIN_MS, &hold, NULL);
+    pdk_status status = pdk_job_acquire(c->job, BEGIN_MS, &hold, NULL);
     if (status != PDK_OK) {
         record_failed(record, status);
         if (!may_fail(status))

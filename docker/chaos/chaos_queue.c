@@ -57,9 +57,9 @@ static pdk_status block(request *r) {
     case LOCK:
         return pdk_lock_acquire(c->lock, ms, &r->its.hold);
     case READ:
-        return pdk_rwlock_read(c->rwlock, ms, &r->its.hold);
+        return pdk_rwlock_acquire_read(c->rwlock, ms, &r->its.hold);
     case WRITE:
-        return pdk_rwlock_write(c->rwlock, ms, &r->its.hold);
+        return pdk_rwlock_acquire_write(c->rwlock, ms, &r->its.hold);
     case PERMIT:
         return pdk_semaphore_acquire(c->semaphore, r->count, ms, &r->its.hold);
     }
@@ -73,9 +73,9 @@ static pdk_status start(request *r, pdk_claim **claim) {
     case LOCK:
         return pdk_lock_acquire_async(c->lock, ms, pending_answer, &r->its, claim);
     case READ:
-        return pdk_rwlock_read_async(c->rwlock, ms, pending_answer, &r->its, claim);
+        return pdk_rwlock_acquire_read_async(c->rwlock, ms, pending_answer, &r->its, claim);
     case WRITE:
-        return pdk_rwlock_write_async(c->rwlock, ms, pending_answer, &r->its, claim);
+        return pdk_rwlock_acquire_write_async(c->rwlock, ms, pending_answer, &r->its, claim);
     case PERMIT:
         return pdk_semaphore_acquire_async(c->semaphore, r->count, ms, pending_answer, &r->its, claim);
     }
@@ -103,7 +103,7 @@ static void visit(chaos_player *c, claim_record *record, const request *r) {
     if (r->kind != WRITE || !player_chance(DOWNGRADE_PERCENT))
         return;
     record_weakens(record, r->its.hold);
-    chaos_expect(c, "downgrade", pdk_rwlock_downgrade(c->rwlock, r->its.hold), PDK_LOST);
+    chaos_expect(c, "downgrade", pdk_hold_downgrade(r->its.hold), PDK_LOST);
     player_pause(c->options.hold_us);
 }
 

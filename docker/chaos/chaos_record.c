@@ -105,7 +105,7 @@ void record_over_hushed(claim_record *record) {
 }
 
 void record_give_back(claim_record *record, pdk_hold *hold) {
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         record_await_told(record);
     event_log_note(record->c->player.log, "releasing n=%d", record->number);
     pdk_status status = pdk_hold_release(hold);
@@ -124,7 +124,7 @@ static void write_one(chaos_player *c, const chaos_part *part) {
 
 void chaos_use_parts(chaos_player *c, chaos_part *parts, int count) {
     for (int i = 0; i < count; i++) {
-        parts[i].used = pdk_hold_valid(parts[i].hold);
+        parts[i].used = pdk_hold_is_valid(parts[i].hold);
         if (parts[i].used && !resource_read(parts[i].resource, &parts[i].found))
             chaos_fail(c, "resource", g_strerror(errno));
     }
@@ -141,7 +141,7 @@ static void use_resource(chaos_player *c, int number, const pdk_hold *hold) {
 }
 
 static void use(chaos_player *c, int number, const pdk_hold *hold, guard *g) {
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return;
     guard_read(g);
     use_resource(c, number, hold);
@@ -166,7 +166,7 @@ void chaos_keep(chaos_player *c, int number, pdk_hold *hold, bool uses) {
     pthread_mutex_lock(&c->mutex);
     unsigned yields = c->yields;
     int most = c->options.keep_ms ? g_random_int_range(1, c->options.keep_ms / USE_EVERY_MS + 1) : INT_MAX;
-    for (int turn = 1; turn <= most && !c->resting && c->yields == yields && pdk_hold_valid(hold); turn++) {
+    for (int turn = 1; turn <= most && !c->resting && c->yields == yields && pdk_hold_is_valid(hold); turn++) {
         pthread_mutex_unlock(&c->mutex);
         if (turn % REMAINING_EVERY == 0)
             note_remaining(c, number, hold);

@@ -120,7 +120,7 @@ static void choose_keys(request *r, int count) {
     r->key_count = count;
     for (int i = 0; i < count; i++) {
         g_snprintf(r->keys[i], sizeof r->keys[i], "key%d", g_random_int_range(0, KEYS));
-        int stripe = pdk_stripe_of(r->keys[i], strlen(r->keys[i]), PLACES);
+        int stripe = pdk_striped_stripe_of(r->keys[i], strlen(r->keys[i]), PLACES);
         bool there = false;
         for (int j = 0; j < r->count; j++)
             there |= r->rights[j].place == stripe;

@@ -61,7 +61,7 @@ class Error(Exception):
     """A call that failed: `status` is one of lib.PDK_…."""
 
     def __init__(self, status):
-        super().__init__(f"{text(lib.pdk_status_name(status))}: {text(lib.pdk_error_text())}")
+        super().__init__(f"{text(lib.pdk_status_name(status))}: {text(lib.pdk_last_error())}")
         self.status = status
 
 
@@ -135,7 +135,7 @@ class Hold:
 
     @property
     def valid(self):
-        return lib.pdk_hold_valid(self.raw)
+        return lib.pdk_hold_is_valid(self.raw)
 
     @property
     def node(self):

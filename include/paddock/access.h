@@ -12,7 +12,7 @@
  * What exists: with any choice but PDK_ACCESS_OPEN a session relies on a directory, or a record, only
  * where nobody may write, create, delete or change the list whom its own choice does not let do so.
  * Its own identities may. Reading does no harm. Otherwise the call answers PDK_UNPROTECTED, and
- * pdk_error_text names the directory, who may do what, and the fix. Directories are emptied and go, and
+ * pdk_last_error names the directory, who may do what, and the fix. Directories are emptied and go, and
  * strangers may make them anew. So a directory is looked at when the session queues in it, once while
  * it stands, and again when its list was changed. Of a record, and of a guarded znode, that goes for
  * what it is in, too. Observers and watchers tell nothing of such a directory, and the log says why.
@@ -53,7 +53,6 @@ typedef enum pdk_permission {
 /* One entry of a list, as ZooKeeper has it. An array of them is passed, so this struct never grows. */
 typedef struct pdk_access_entry {
     int32_t permissions; /* a sum of pdk_permission, 1 to 31 */
-    int32_t reserved;    /* 0, and nothing else */
     /* "digest", "x509", "ip", "world" or "auth": at most 64 bytes, not empty. */
     const char *scheme;
     /* Whom it is about: for "digest" the user, ":" and the base64 of SHA-1 of "user:password"; for

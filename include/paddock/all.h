@@ -49,7 +49,7 @@
  * Tokens: each part has the token that its right gives alone, and a resource is told the token of
  * the part that guards it. There is no token of the whole: pdk_hold_token answers 0 for it,
  * pdk_hold_token_text, pdk_hold_sequencer and pdk_hold_node answer "". pdk_guarded_open and
- * pdk_rwlock_downgrade refuse it.
+ * pdk_hold_downgrade refuse it.
  *
  * Any thread may make every call below. A callback may make all but the one that blocks,
  * pdk_acquire_all.
@@ -170,7 +170,7 @@ PDK_API pdk_status pdk_all_options_init(pdk_all_options *options, size_t size);
  * Where fewer than all are needed, the reasons from PDK_CANCELED on, but for an interrupt, are about
  * one right, which is left out for this call. They are answered when too few are left, and for the
  * session of the right that is first in the order.
- * pdk_error_text names the right, by its path or by its index in rights. */
+ * pdk_last_error names the right, by its path or by its index in rights. */
 PDK_API pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_t timeout_ms,
                                    const pdk_all_options *options, pdk_hold **out);
 

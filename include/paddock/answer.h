@@ -8,7 +8,7 @@
  *              needs to live on.
  *   Return     PDK_OK: the callback will be called, once. Anything else: it never will be.
  *   Answer     a status that the blocking form answers, for the same reasons, within the same time; and what that form puts
- *              into *out. pdk_error_text says in words why it is no PDK_OK.
+ *              into *out. pdk_last_error says in words why it is no PDK_OK.
  *   Time       timeout_ms counts from the call. Without an answer by then the answer is PDK_UNAVAILABLE, or what the blocking
  *              form says. There is no other way to call it off.
  *   Thread     the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or pdk_session_close. Never

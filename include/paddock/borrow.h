@@ -2,7 +2,7 @@
 /* Other work on the same ZooKeeper session: a program borrows the handle of the client library, for
  * nodes of its own, and gives it back.
  *
- *     pdk_session_borrow ──► pdk_borrow_handle: zoo_acreate, zoo_awget, zoo_amulti … ──► pdk_borrow_return
+ *     pdk_session_borrow ──► pdk_borrow_handle: zoo_acreate, zoo_awget, zoo_amulti … ──► pdk_borrow_release
  *                                  │ session expires
  *                                  └─► pdk_borrow_is_current is false: return it, and borrow the next
  *
@@ -40,7 +40,7 @@
 
 PDK_BEGIN_DECLS
 
-/* A handle that is borrowed: see above. pdk_session_borrow makes it, pdk_borrow_return ends it. */
+/* A handle that is borrowed: see above. pdk_session_borrow makes it, pdk_borrow_release ends it. */
 typedef struct pdk_borrow pdk_borrow;
 
 /* Borrow the handle of the present ZooKeeper session. Does not wait.
@@ -50,7 +50,7 @@ typedef struct pdk_borrow pdk_borrow;
  *           handle with it is enough; each is kept until then.
  *   user    given to closed
  *
- *   PDK_OK           *out is the borrow, to be ended with pdk_borrow_return
+ *   PDK_OK           *out is the borrow, to be ended with pdk_borrow_release
  *   PDK_UNAVAILABLE  there is no ZooKeeper session now: before the first connection, and between an
  *                    expiry and PDK_SESSION_REOPENED
  *   PDK_CLOSED       the session is closed
@@ -76,7 +76,7 @@ PDK_API bool pdk_borrow_is_current(const pdk_borrow *borrow);
  * long. The ZooKeeper session ends with the last one. One that was given up goes on meanwhile, if its
  * servers come back: its nodes stay in their queues until the return. NULL is allowed. Does nothing in
  * the child of a fork. */
-PDK_API void pdk_borrow_return(pdk_borrow *borrow);
+PDK_API void pdk_borrow_release(pdk_borrow *borrow);
 
 PDK_END_DECLS
 

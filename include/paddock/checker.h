@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checking the same sequencers often: a checker asks ZooKeeper once, and a watch keeps the answer
- * current. pdk_sequencer_check asks each time.
+ * current. pdk_session_check_sequencer asks each time.
  *
  * How old an answer may be: PDK_OK says that the node stood within the last session timeout of the
  * checker's session, and that no deletion has been heard of since. With a connection a deletion is
@@ -30,11 +30,9 @@ typedef struct pdk_checker_options {
      * reconnect, in case a watch was lost; while there is one, the session renews its lease as it
      * does for a hold. */
     int32_t capacity;
-    /* 0, and nothing else. */
-    int32_t reserved;
 } pdk_checker_options;
 
-#define PDK_CHECKER_OPTIONS_INIT {sizeof(pdk_checker_options), 1000, 0}
+#define PDK_CHECKER_OPTIONS_INIT {sizeof(pdk_checker_options), 1000}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -59,7 +57,7 @@ PDK_API pdk_checker *pdk_checker_ref(pdk_checker *checker);
  * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_checker_unref(pdk_checker *checker);
 
-/* Does the znode of this sequencer still exist, with this token? As pdk_sequencer_check, but from
+/* Does the znode of this sequencer still exist, with this token? As pdk_session_check_sequencer, but from
  * memory where possible: that takes about a microsecond, and no request. Otherwise it blocks, at most
  * timeout_ms. In a callback timeout_ms has to be 0.
  *   text        as pdk_hold_sequencer returned it, at most 1024 bytes

@@ -50,7 +50,7 @@ typedef struct pdk_claim pdk_claim;
  * pdk_session_close. Never under a lock, and never from inside the call that made the claim. The
  * session's own thread may run it before that call has returned; the claim is in *out by then.
  * Inside: every call that does not block is allowed. A call that blocks answers PDK_WRONG_THREAD.
- * pdk_error_text says in words why the claim was not granted.
+ * pdk_last_error says in words why the claim was not granted.
  *
  * Last call: fn is called exactly once, also when the session expires, is given up, loses its
  * credentials or is closed. There are two exceptions, and the library then releases the hold, if

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contenders on a path: a snapshot of the queue, oldest first.
  *
- * These calls make one: pdk_lock_contenders, pdk_lock_holder, pdk_rwlock_contenders,
- * pdk_semaphore_holders, pdk_election_leader, pdk_election_candidates and pdk_break; and their forms with
+ * These calls make one: pdk_lock_list, pdk_lock_holder, pdk_rwlock_list,
+ * pdk_semaphore_holders, pdk_election_leader, pdk_election_list and pdk_session_break; and their forms with
  * `_async`, which give it to a callback.
  *
  * Ownership: the caller of those, or the callback, owns the list, and frees it with pdk_contenders_free. The list

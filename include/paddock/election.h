@@ -8,10 +8,10 @@
  *        └────── leave, from any state; failed(status) when it cannot be a candidate
  *
  * The leader has a pdk_hold, with token, validity and loss as any other hold. It does a leader's
- * work only while pdk_hold_valid. Where the effect of its work is checked, it gives the token.
+ * work only while pdk_hold_is_valid. Where the effect of its work is checked, it gives the token.
  *
  * One pdk_election has at most one candidate at a time: by pdk_election_join, or by
- * pdk_election_run. Two candidates in one program need two objects. Candidates of other programs
+ * pdk_service_start. Two candidates in one program need two objects. Candidates of other programs
  * may be Apache Curator's LeaderLatch, or kazoo's Election in that naming.
  *
  * Ownership: an election is reference counted. It has a reference to its session. A service has a
@@ -26,7 +26,7 @@
  *   Locks   none of the library's is held.
  *   Inside  every call that does not block is allowed: leave, resign and unref among them. A call
  *           that blocks answers PDK_WRONG_THREAD.
- * The function and the callbacks of a service run on other threads: see pdk_election_run.
+ * The function and the callbacks of a service run on other threads: see pdk_service_start.
  */
 #ifndef PADDOCK_ELECTION_H
 #define PADDOCK_ELECTION_H
@@ -49,17 +49,15 @@ typedef struct pdk_election_options {
     /* A pdk_naming: which other clients can be candidates on the path. Default
      * PDK_NAMING_CURATOR. */
     int32_t naming;
-    /* 0, and nothing else. */
-    int32_t reserved;
-    /* The identity that others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL:
-     * the session's identity. */
-    const char *identity;
     /* After an end of a leader without a release, nobody is elected for so long, in ms; after a release at once. All who
      * use the path say the same. Default 0: there is no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
     int32_t lock_delay_ms;
+    /* The identity that others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL:
+     * the session's identity. */
+    const char *identity;
 } pdk_election_options;
 
-#define PDK_ELECTION_OPTIONS_INIT {sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL, 0}
+#define PDK_ELECTION_OPTIONS_INIT {sizeof(pdk_election_options), PDK_NAMING_CURATOR, 0, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -98,7 +96,7 @@ typedef struct pdk_election_callbacks {
      *             the node may not be read.
      *   token     of the leader; 0 when nobody leads */
     void (*leader)(const char *identity, int64_t token, void *user);
-    /* It cannot be a candidate any more: it has left. pdk_error_text says why. The program removes the
+    /* It cannot be a candidate any more: it has left. pdk_last_error says why. The program removes the
      * cause and joins again.
      *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to
      *                      create a node in it
@@ -169,7 +167,7 @@ PDK_API pdk_status pdk_election_join(pdk_election *election,
  * where it is due.
  *
  *   PDK_OK        it has left
- *   PDK_NOT_HELD  it is no candidate by pdk_election_join. A service leaves with pdk_service_stop.
+ *   PDK_NOT_HELD  it is no candidate by pdk_election_join. A service leaves with pdk_service_close.
  *   PDK_FORKED    the election belongs to the parent process
  *   PDK_INVALID   election is NULL */
 PDK_API pdk_status pdk_election_leave(pdk_election *election);
@@ -197,16 +195,16 @@ PDK_API pdk_status pdk_election_resign(pdk_election *election);
  *   PDK_AUTH          the session has ended, since the server refused the credentials
  *   PDK_FORKED        the election belongs to the parent process
  *   PDK_INVALID       election or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
+PDK_API pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
 
 /* List the leader, or all candidates. pdk_election_leader lists the leader alone: a list of one, or of
- * none. pdk_election_candidates lists all candidates, the leader first. Joining is not needed. Both
+ * none. pdk_election_list lists all candidates, the leader first. Joining is not needed. Both
  * block, at most timeout_ms. With 0 there is no time for an answer.
  *
  *   PDK_OK             *out is the list; pdk_contenders_free frees it
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
  *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
- *   PDK_LIMIT          pdk_election_candidates only: there are more than 5000 candidates
+ *   PDK_LIMIT          pdk_election_list only: there are more than 5000 candidates
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials
@@ -214,8 +212,8 @@ PDK_API pdk_status pdk_election_await(pdk_election *election, int64_t timeout_ms
  *   PDK_INVALID        election or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms,
                                        pdk_contenders **out);
-PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeout_ms,
-                                           pdk_contenders **out);
+PDK_API pdk_status pdk_election_list(pdk_election *election, int64_t timeout_ms,
+                                     pdk_contenders **out);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * them, also in a callback.
@@ -229,19 +227,19 @@ PDK_API pdk_status pdk_election_candidates(pdk_election *election, int64_t timeo
  * On an error fn is never called. */
 PDK_API pdk_status pdk_election_leader_async(pdk_election *election, int64_t timeout_ms,
                                              pdk_contenders_fn fn, void *user);
-PDK_API pdk_status pdk_election_candidates_async(pdk_election *election, int64_t timeout_ms,
-                                                 pdk_contenders_fn fn, void *user);
+PDK_API pdk_status pdk_election_list_async(pdk_election *election, int64_t timeout_ms,
+                                           pdk_contenders_fn fn, void *user);
 
 /* ---- observers */
 
 /* An observer: it hears of every new leader, and is no candidate. pdk_election_observe makes it,
- * pdk_observer_stop ends and frees it. It has a reference to its session. */
+ * pdk_observer_close ends and frees it. It has a reference to its session. */
 typedef struct pdk_observer pdk_observer;
 
 /* Tells the new leader, as the callback `leader` of pdk_election_callbacks. For the thread, and for
- * what is allowed inside, see "Callbacks" above; pdk_observer_stop is allowed, too.
+ * what is allowed inside, see "Callbacks" above; pdk_observer_close is allowed, too.
  *
- * Last call: no call starts after pdk_observer_stop has returned. One that started before on
+ * Last call: no call starts after pdk_observer_close has returned. One that started before on
  * another thread may still run. user_free tells when no call can come any more: free user there. */
 typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
 
@@ -250,12 +248,12 @@ typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
  * session is its first leader. Nothing is told of a directory that may
  * not be listed. Does not wait. fn may be called before the call returns; the observer is in *out
  * by then. The observer goes on after the last unref of the election.
- *   user_free  NULL, or called once with user after pdk_observer_stop, when fn can run no more. It
- *              runs in pdk_observer_stop; or, if fn runs then, after fn on its thread. Never under
+ *   user_free  NULL, or called once with user after pdk_observer_close, when fn can run no more. It
+ *              runs in pdk_observer_close; or, if fn runs then, after fn on its thread. Never under
  *              a lock. It may make the same calls as fn. An observer that is never stopped never
  *              calls it: closing the session does not stop an observer.
  *
- *   PDK_OK       *out is the observer, to be ended with pdk_observer_stop
+ *   PDK_OK       *out is the observer, to be ended with pdk_observer_close
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the election belongs to the parent process
@@ -265,7 +263,7 @@ PDK_API pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn
                                         void (*user_free)(void *user), pdk_observer **out);
 /* End an observer, and free it. fn does not start after this has returned. Does not wait. Call it
  * once. NULL is allowed. Does nothing in the child of a fork. */
-PDK_API void pdk_observer_stop(pdk_observer *observer);
+PDK_API void pdk_observer_close(pdk_observer *observer);
 
 /* ---- a service that runs only while we lead */
 
@@ -275,8 +273,8 @@ typedef struct pdk_term pdk_term;
 /* The leader's work. It returns soon once pdk_term_is_ending. To return earlier is to resign.
  *
  * Thread: one of the library's, a new one for each term, with the signal mask of the thread that
- * called pdk_election_run. Not under a lock. Inside: every call is allowed, also those that block, except pdk_service_stop of this
- * service (PDK_WRONG_THREAD). For user and the last call see pdk_election_run. */
+ * called pdk_service_start. Not under a lock. Inside: every call is allowed, also those that block, except pdk_service_close of this
+ * service (PDK_WRONG_THREAD). For user and the last call see pdk_service_start. */
 typedef void (*pdk_service_fn)(pdk_term *term, void *user);
 
 /* The term's hold, and its end. The three calls are allowed only until the pdk_service_fn that got the term returns, on any
@@ -286,10 +284,10 @@ typedef void (*pdk_service_fn)(pdk_term *term, void *user);
  * it. NULL for NULL. */
 PDK_API pdk_hold *pdk_term_hold(const pdk_term *term);
 /* Is the term lost, resigned or stopped? Then the function has to return. Local; it takes a few
- * nanoseconds more than pdk_hold_valid, and is never later than it. true for NULL. */
+ * nanoseconds more than pdk_hold_is_valid, and is never later than it. true for NULL. */
 PDK_API bool pdk_term_is_ending(const pdk_term *term);
 /* A descriptor that turns readable when the term is ending. Poll it; never read or close it. -1 on
- * an error; pdk_error_text says which one: term is NULL, or the system has no descriptor left. */
+ * an error; pdk_last_error says which one: term is NULL, or the system has no descriptor left. */
 PDK_API int pdk_term_fd(const pdk_term *term);
 
 /* The treatment of a function that has not returned drain_ms after it was signalled to. */
@@ -301,7 +299,7 @@ typedef enum pdk_drain {
     PDK_DRAIN_ABORT = 1,
 } pdk_drain;
 
-/* How pdk_election_run runs the function. Fill with PDK_SERVICE_OPTIONS_INIT, then change what you
+/* How pdk_service_start runs the function. Fill with PDK_SERVICE_OPTIONS_INIT, then change what you
  * need. About size: see pdk_election_options. */
 typedef struct pdk_service_options {
     /* sizeof(pdk_service_options), in bytes. */
@@ -321,8 +319,8 @@ typedef struct pdk_service_options {
      * NULL: none. */
     void (*failed)(pdk_status status, void *user);
     /* Called once with user, when neither the function nor a callback can come any more: on the
-     * thread of failed, and before pdk_service_stop answers PDK_OK. Default NULL: nothing is called.
-     * On an error of pdk_election_run it is not called. */
+     * thread of failed, and before pdk_service_close answers PDK_OK. Default NULL: nothing is called.
+     * On an error of pdk_service_start it is not called. */
     void (*user_free)(void *user);
 } pdk_service_options;
 
@@ -337,7 +335,7 @@ typedef struct pdk_service_options {
 PDK_API pdk_status pdk_service_options_init(pdk_service_options *options, size_t size);
 
 /* A service: a candidate whose function runs on a thread of its own while it leads.
- * pdk_election_run makes it, pdk_service_stop ends it, pdk_service_unref gives it back. It has a
+ * pdk_service_start makes it, pdk_service_close ends it, pdk_service_unref gives it back. It has a
  * reference to its election. */
 typedef struct pdk_service pdk_service;
 
@@ -347,11 +345,11 @@ typedef struct pdk_service pdk_service;
  * the leadership away and tries again after 100 ms.
  *
  * fn, started, stopped and failed run on threads of the service, never two at a time and never
- * under a lock. Every call is allowed in them, also those that block, except pdk_service_stop of
+ * under a lock. Every call is allowed in them, also those that block, except pdk_service_close of
  * this service (PDK_WRONG_THREAD).
  *
  *   user     goes to fn and to the callbacks; user_free of the options tells when none of them can
- *            come any more. None can when pdk_service_stop has returned PDK_OK.
+ *            come any more. None can when pdk_service_close has returned PDK_OK.
  *            pdk_session_close tells fn to end, but does not wait for it or for a callback.
  *   options  or NULL for the defaults. Copied.
  *
@@ -362,8 +360,8 @@ typedef struct pdk_service pdk_service;
  *   PDK_FORKED   the election belongs to the parent process
  *   PDK_INVALID  election, fn or out is NULL, an option is not valid, or the election has a
  *                candidate already */
-PDK_API pdk_status pdk_election_run(pdk_election *election, pdk_service_fn fn, void *user,
-                                    const pdk_service_options *options, pdk_service **out);
+PDK_API pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, void *user,
+                                     const pdk_service_options *options, pdk_service **out);
 /* Signal the function to return. When it has returned, the service gives the leadership to the next
  * candidate and queues again behind all others. Does not wait.
  *
@@ -382,7 +380,7 @@ PDK_API pdk_status pdk_service_resign(pdk_service *service);
  *                     this service. The function simply returns instead.
  *   PDK_FORKED        the service belongs to the parent process
  *   PDK_INVALID       service is NULL, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_service_stop(pdk_service *service, int64_t timeout_ms);
+PDK_API pdk_status pdk_service_close(pdk_service *service, int64_t timeout_ms);
 /* Gives the service back; call it once. A service that was not stopped is stopped in the
  * background; user_free of its options tells when its last callback has returned. NULL is allowed.
  * Does nothing in the child of a fork. */

@@ -21,10 +21,10 @@
  * that was downgraded keeps its token, and calls pdk_fence_admit_shared. Permits of a semaphore are
  * valid side by side, and have no order that a fence could check.
  *
- * A check and a write are two steps. Make them under the resource's own lock, or use pdk_fenced_write.
+ * A check and a write are two steps. Make them under the resource's own lock, or use pdk_fence_write.
  *
  * Any thread may call every function of this header, also in a callback. No call waits for a network. After a failure
- * pdk_error_text has the words. Statuses of PDK_STALE name both marks.
+ * pdk_last_error has the words. Statuses of PDK_STALE name both marks.
  */
 #ifndef PADDOCK_FENCE_H
 #define PADDOCK_FENCE_H
@@ -182,8 +182,8 @@ PDK_API pdk_status pdk_fence_file_mark(pdk_fence_file *file, int64_t *token, uin
  *                some of it may have been done
  *   PDK_FORKED   the handle belongs to the parent process
  *   PDK_INVALID  file is NULL, token is not positive, or fd, bytes or offset are not as they must be */
-PDK_API pdk_status pdk_fenced_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd,
-                                    const void *bytes, size_t size, int64_t offset);
+PDK_API pdk_status pdk_fence_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd,
+                                   const void *bytes, size_t size, int64_t offset);
 
 /* ---- texts from others */
 
@@ -201,7 +201,7 @@ typedef enum pdk_mode {
     PDK_MODE_PERMIT = 3,    /* of a semaphore */
 } pdk_mode;
 
-/* What a sequencer says. That somebody sent it proves nothing: pdk_sequencer_check asks ZooKeeper. */
+/* What a sequencer says. That somebody sent it proves nothing: pdk_session_check_sequencer asks ZooKeeper. */
 typedef struct pdk_sequencer {
     char node[1024]; /* the znode, chroot included */
     int64_t token;

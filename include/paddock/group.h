@@ -128,13 +128,13 @@ PDK_API void pdk_member_unref(pdk_member *member);
  *   PDK_AUTH          the session has ended, since the server refused the credentials
  *   PDK_FORKED        the member belongs to the parent process
  *   PDK_INVALID       member or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_hold **out);
+PDK_API pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_hold **out);
 
 /* Change the data of the member. Blocks, at most timeout_ms, also until it is registered. The write is a compare-and-set
  * on what this member has written last. Calls of several threads take turns. From its turn on, every new registration has
  * the new data, also when the call answers a failure; one that is under way by then is given them as soon as it is there. A
  * call that got no turn changes nothing: one that answers PDK_INVALID, PDK_LIMIT, PDK_WRONG_THREAD or PDK_FORKED, or
- * PDK_UNAVAILABLE since another call was under way all the time, which pdk_error_text says then.
+ * PDK_UNAVAILABLE since another call was under way all the time, which pdk_last_error says then.
  *   data, size  as in pdk_group_join
  *
  *   PDK_OK             a quorum has written it
@@ -152,8 +152,8 @@ PDK_API pdk_status pdk_member_await(pdk_member *member, int64_t timeout_ms, pdk_
  *   PDK_AUTH           the session has ended, since the server refused the credentials
  *   PDK_FORKED         the member belongs to the parent process
  *   PDK_INVALID        member is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_member_set(pdk_member *member, const void *data, size_t size,
-                                  int64_t timeout_ms);
+PDK_API pdk_status pdk_member_set_data(pdk_member *member, const void *data, size_t size,
+                                       int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call it, also in a callback. Calls
  * take turns in the order in which they are made, and what is said above of a new registration begins with the turn. It has a reference
@@ -167,8 +167,8 @@ PDK_API pdk_status pdk_member_set(pdk_member *member, const void *data, size_t s
  *   PDK_FORKED   the member belongs to the parent process
  *   PDK_INVALID  member or fn is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER
  * On an error fn is never called. */
-PDK_API pdk_status pdk_member_set_async(pdk_member *member, const void *data, size_t size,
-                                        int64_t timeout_ms, pdk_answered_fn fn, void *user);
+PDK_API pdk_status pdk_member_set_data_async(pdk_member *member, const void *data, size_t size,
+                                             int64_t timeout_ms, pdk_answered_fn fn, void *user);
 
 /* Be a member no more. Never waits for the network, nor for a callback. After PDK_OK no `joined` or `failed` starts. `lost`
  * (PDK_REASON_NONE) still comes where it is due.
@@ -182,7 +182,7 @@ PDK_API pdk_status pdk_member_leave(pdk_member *member);
 /* ---- watchers */
 
 /* One member, as a view shows it. Valid as long as the view. The library makes it; it may get more fields at its end. */
-typedef struct pdk_group_member {
+typedef struct pdk_member_info {
     /* The name of the znode, without its directory. Another program may have made it: escape it before it reaches a
      * terminal. */
     const char *node;
@@ -201,7 +201,7 @@ typedef struct pdk_group_member {
     /* PDK_OK; PDK_NO_PERMISSION: it may not be read, and only node is known; PDK_LIMIT: it has more data than
      * PDK_GROUP_DATA_MAX, and none of it is shown. */
     pdk_status status;
-} pdk_group_member;
+} pdk_member_info;
 
 /* The members at one moment, oldest first. It never changes, and needs no session any more. */
 typedef struct pdk_group_view pdk_group_view;
@@ -214,23 +214,23 @@ PDK_API void pdk_group_view_unref(pdk_group_view *view);
 PDK_API uint64_t pdk_group_view_number(const pdk_group_view *view);
 /* true: all of it stood at one moment. false: members change faster than they can be read, or the session's 900 kB of
  * watched paths do not suffice for all; each member is as it was at some moment after the view before. false for NULL. */
-PDK_API bool pdk_group_view_exact(const pdk_group_view *view);
+PDK_API bool pdk_group_view_is_exact(const pdk_group_view *view);
 /* The number of members. 0 for NULL. */
 PDK_API size_t pdk_group_view_count(const pdk_group_view *view);
 /* One member. index is from 0 to count - 1, oldest first. NULL for a larger index, or without a view. */
-PDK_API const pdk_group_member *pdk_group_view_member(const pdk_group_view *view, size_t index);
+PDK_API const pdk_member_info *pdk_group_view_member(const pdk_group_view *view, size_t index);
 /* The number of differences from the view that was told before. In the first view each member is one. 0 for NULL. */
 PDK_API size_t pdk_group_view_changes(const pdk_group_view *view);
 /* One difference. index is from 0 to changes - 1. Joined: *before is NULL. Left: *after is NULL. Otherwise its data has
  * changed. false, and nothing is written, for a larger index or a NULL. */
 PDK_API bool pdk_group_view_change(const pdk_group_view *view, size_t index,
-                                   const pdk_group_member **before, const pdk_group_member **after);
+                                   const pdk_member_info **before, const pdk_member_info **after);
 
-/* A watcher: pdk_group_watch makes it, pdk_group_watcher_stop ends and frees it. */
+/* A watcher: pdk_group_watch makes it, pdk_group_watcher_close ends and frees it. */
 typedef struct pdk_group_watcher pdk_group_watcher;
 
 /* Tells a new view. It is valid memory during the call. Take a reference to keep it. For the thread, and for what is
- * allowed inside, see "Callbacks" above; pdk_group_watcher_stop is allowed, too. */
+ * allowed inside, see "Callbacks" above; pdk_group_watcher_close is allowed, too. */
 typedef void (*pdk_group_fn)(pdk_group_view *view, void *user);
 
 /* Hear who is in the group at path, and what changes. Does not wait. The first view has all who had joined when the call
@@ -238,11 +238,11 @@ typedef void (*pdk_group_fn)(pdk_group_view *view, void *user);
  * directory that does not exist is an empty group, and is looked for every second. Nothing is told of a directory that may not
  * be listed, or that has more than 100,000 children. fn may be called before the call returns; the watcher is in *out by then.
  *   path       as in pdk_group_join
- *   user_free  NULL, or called once with user after pdk_group_watcher_stop, when fn can run no more. It runs in
- *              pdk_group_watcher_stop; or, if fn runs then, after fn on its thread. Never under a lock. It may make the same
+ *   user_free  NULL, or called once with user after pdk_group_watcher_close, when fn can run no more. It runs in
+ *              pdk_group_watcher_close; or, if fn runs then, after fn on its thread. Never under a lock. It may make the same
  *              calls as fn. A watcher that is never stopped never calls it.
  *
- *   PDK_OK       *out is the watcher, to be ended with pdk_group_watcher_stop
+ *   PDK_OK       *out is the watcher, to be ended with pdk_group_watcher_close
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the session belongs to the parent process
@@ -253,7 +253,7 @@ PDK_API pdk_status pdk_group_watch(pdk_session *session, const char *path, pdk_g
                                    pdk_group_watcher **out);
 /* End a watcher, and free it. fn does not start after this has returned. Does not wait. Call it once. NULL is allowed. Does
  * nothing in the child of a fork. */
-PDK_API void pdk_group_watcher_stop(pdk_group_watcher *watcher);
+PDK_API void pdk_group_watcher_close(pdk_group_watcher *watcher);
 
 PDK_END_DECLS
 

@@ -62,8 +62,8 @@ PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t ti
  *   PDK_OK      buffer has the payload
  *   PDK_ABSENT  there is none: never created, or deleted
  *   PDK_LIMIT   room is less than *size; buffer is as it was */
-PDK_API pdk_status pdk_guarded_get(pdk_guarded *guarded, void *buffer, size_t room, size_t *size,
-                                   int64_t timeout_ms);
+PDK_API pdk_status pdk_guarded_read(pdk_guarded *guarded, void *buffer, size_t room, size_t *size,
+                                    int64_t timeout_ms);
 
 /* Write the payload. Blocks, at most timeout_ms: one round trip, unless an answer was lost or an
  * older holder came between.
@@ -71,11 +71,11 @@ PDK_API pdk_status pdk_guarded_get(pdk_guarded *guarded, void *buffer, size_t ro
  *
  *   PDK_OK      it is written
  *   PDK_ABSENT  there is none to replace: pdk_guarded_create */
-PDK_API pdk_status pdk_guarded_set(pdk_guarded *guarded, const void *data, size_t size,
-                                   int64_t timeout_ms);
-/* Write the payload where there is none. Blocks, as pdk_guarded_set.
+PDK_API pdk_status pdk_guarded_write(pdk_guarded *guarded, const void *data, size_t size,
+                                     int64_t timeout_ms);
+/* Write the payload where there is none. Blocks, as pdk_guarded_write.
  *   PDK_OK      it is written
- *   PDK_EXISTS  there is one: pdk_guarded_set */
+ *   PDK_EXISTS  there is one: pdk_guarded_write */
 PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, size_t size,
                                       int64_t timeout_ms);
 /* Leave a tombstone. Blocks, at most timeout_ms.

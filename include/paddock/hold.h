@@ -7,7 +7,7 @@
  * A hold is possession and not a thread id. A program can pass it to another thread, and nobody can
  * release a hold that they do not have.
  *
- * While pdk_hold_valid answers true, no conflicting hold is valid anywhere (the assumptions:
+ * While pdk_hold_is_valid answers true, no conflicting hold is valid anywhere (the assumptions:
  * README). Between that answer and the effect of a write only the token protects. Give the token to
  * the resource. The resource refuses any token smaller than the largest one it has seen.
  *
@@ -62,9 +62,9 @@ PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
 /* Is the hold still ours, now? The call is local and lock-free, and takes tens of nanoseconds. It
  * is never optimistic: after the first false the answer stays false. false for NULL, for a hold
  * that was released, and in the child of a fork. */
-PDK_API bool pdk_hold_valid(const pdk_hold *hold);
+PDK_API bool pdk_hold_is_valid(const pdk_hold *hold);
 /* For how many milliseconds the hold stays valid, even without a connection. 0 when it is
- * not valid. Local, as pdk_hold_valid. */
+ * not valid. Local, as pdk_hold_is_valid. */
 PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
@@ -129,14 +129,14 @@ PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user,
 
 /* A descriptor that turns readable when the hold is lost, and stays so. A release does not make it
  * readable. Poll it; never read or close it. The hold owns it until the last unref.
- * -1 on an error; pdk_error_text says which one: hold is NULL, the hold belongs to the parent
+ * -1 on an error; pdk_last_error says which one: hold is NULL, the hold belongs to the parent
  * process, or the system has no descriptor left. */
 PDK_API int pdk_hold_fd(pdk_hold *hold);
 /* The reason for the loss of the hold. PDK_REASON_NONE when it was not lost, for NULL, and in the
  * child of a fork. Local; does not wait. */
 PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
-/* Proof of the hold as text, for pdk_sequencer_check: "pdk1 <znode> <mode> <token> <handover>". The
+/* Proof of the hold as text, for pdk_session_check_sequencer: "pdk1 <znode> <mode> <token> <handover>". The
  * znode's path begins with the session's chroot. The string lives as long as the hold. "" for NULL,
  * for the hold of several rights, and in the child of a fork.
  *
@@ -157,6 +157,23 @@ PDK_API const char *pdk_hold_node(const pdk_hold *hold);
 /* Let another thread use the hold as its own. The acquiring thread may then block on the same lock
  * again. NULL is allowed. */
 PDK_API void pdk_hold_detach_thread(pdk_hold *hold);
+
+/* Of a writer of a read/write lock: from now on it only reads. Readers behind it are let in, and no writer comes in between.
+ * Does not wait for the network: the session exchanges the writer's znode for a reader's with the
+ * same sequence number. The others go on waiting until a server has confirmed the exchange. Where
+ * the exchange is refused, they wait until the release.
+ *
+ * The hold stays the same object, with its token, its callbacks and its validity. It cannot become
+ * exclusive again. It is lost (PDK_REASON_NODE_GONE) if the writer's znode was deleted before the
+ * exchange.
+ *
+ *   PDK_OK        the hold is shared, and the exchange goes on by itself
+ *   PDK_NOT_HELD  the hold was released
+ *   PDK_LOST      the hold is lost
+ *   PDK_LIMIT     this session has 1000 KiB of node paths already; the hold stays exclusive
+ *   PDK_FORKED    the hold belongs to the parent process
+ *   PDK_INVALID   hold is NULL, is not one of a read/write lock, or is shared already */
+PDK_API pdk_status pdk_hold_downgrade(pdk_hold *hold);
 
 /* End the grant, and give back the caller's reference. Never waits for the network: the session
  * deletes the znode, across reconnects, until the server has confirmed it.

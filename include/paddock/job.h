@@ -166,11 +166,11 @@ PDK_API void pdk_job_unref(pdk_job *job);
  *   PDK_AUTH           the session has ended, since the server refused the credentials
  *   PDK_FORKED         the job belongs to the parent process
  *   PDK_INVALID        job or hold is NULL, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **hold,
-                                 pdk_job_runs **runs);
+PDK_API pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold,
+                                   pdk_job_runs **runs);
 
 /* Tell the outcome of a run, and release its hold. Blocks, at most timeout_ms; two round trips.
- *   hold     of pdk_job_begin of this job
+ *   hold     of pdk_job_acquire of this job
  *   outcome  0 or more, for the record; by custom 0 is a success
  *
  *   PDK_OK             the record has it, and the hold is released with its reference
@@ -182,7 +182,7 @@ PDK_API pdk_status pdk_job_begin(pdk_job *job, int64_t timeout_ms, pdk_hold **ho
  *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
  *   PDK_LIMIT          the versions of the record are used up
  *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_UNPROTECTED, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
- *                      as for pdk_job_begin
+ *                      as for pdk_job_acquire
  *   PDK_INVALID        job or hold is NULL, hold is of something else, outcome is negative, or timeout_ms is negative and not
  *                      PDK_FOREVER */
 PDK_API pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome,
@@ -203,28 +203,28 @@ PDK_API pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome,
  *   PDK_AUTH           the session has ended, since the server refused the credentials
  *   PDK_FORKED         the session belongs to the parent process
  *   PDK_INVALID        session, path or runs is NULL, path is not valid, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_job_record(pdk_session *session, const char *path, int64_t timeout_ms,
-                                  pdk_job_runs **runs);
+PDK_API pdk_status pdk_job_history(pdk_session *session, const char *path, int64_t timeout_ms,
+                                   pdk_job_runs **runs);
 
-/* The answer of pdk_job_record_async.
- *   status  one that pdk_job_record answers
+/* The answer of pdk_job_history_async.
+ *   status  one that pdk_job_history answers
  *   runs    not NULL exactly when status is PDK_OK. The callback owns them, and frees them with pdk_job_runs_free, now or later.
  *   user    as it was given. The library never frees it.
  *
  * For thread, what is allowed inside and the last call see answer.h. */
 typedef void (*pdk_job_runs_fn)(pdk_status status, pdk_job_runs *runs, void *user);
 
-/* Read the record of a job without waiting, as pdk_job_record does: the answer goes to fn, once, as a callback (answer.h). Any
+/* Read the record of a job without waiting, as pdk_job_history does: the answer goes to fn, once, as a callback (answer.h). Any
  * thread may call it, also in a callback.
  *
- *   PDK_OK       fn will be called. It gets the runs, or a status of pdk_job_record
+ *   PDK_OK       fn will be called. It gets the runs, or a status of pdk_job_history
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the session belongs to the parent process
  *   PDK_INVALID  session, path or fn is NULL, path is not valid, or timeout_ms is negative and not PDK_FOREVER
  * On an error fn is never called. */
-PDK_API pdk_status pdk_job_record_async(pdk_session *session, const char *path, int64_t timeout_ms,
-                                        pdk_job_runs_fn fn, void *user);
+PDK_API pdk_status pdk_job_history_async(pdk_session *session, const char *path, int64_t timeout_ms,
+                                         pdk_job_runs_fn fn, void *user);
 
 PDK_END_DECLS
 

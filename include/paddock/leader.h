@@ -31,7 +31,7 @@ PDK_API size_t pdk_election_data_max(void);
  * The data stand in the znode of the leader, behind a NUL byte after its identity. Programs that use the whole znode as the
  * identity see both while something is published: Curator's LeaderLatch in getLeader and getParticipants, and kazoo's
  * Election in contenders. Nobody elects another one for it.
- *   hold        of the term: that of `elected`, of pdk_election_await, or of pdk_term_hold
+ *   hold        of the term: that of `elected`, of pdk_election_wait, or of pdk_term_hold
  *   data, size  the bytes, at most PDK_ELECTION_DATA_MAX. Copied. NULL with a size of 0 takes away what was published; a size of 0
  *               with other data is data of no bytes. With PDK_NAMING_KAZOO it has to be UTF-8 without NUL.
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 there is no time for an answer.
@@ -82,7 +82,7 @@ typedef void (*pdk_leader_data_fn)(const pdk_contenders *leader, void *user);
  * pdk_election_observe. Does not wait. Any thread may call it, also in a callback.
  *   user_free  as for pdk_election_observe
  *
- *   PDK_OK       *out is the observer, to be ended with pdk_observer_stop
+ *   PDK_OK       *out is the observer, to be ended with pdk_observer_close
  *   PDK_CLOSED   the session is closed
  *   PDK_AUTH     the session has ended, since the server refused the credentials
  *   PDK_FORKED   the election belongs to the parent process

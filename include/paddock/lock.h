@@ -135,20 +135,20 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
 PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
                                           void *user, pdk_claim **out);
 
-/* List the queue, or the holder. pdk_lock_contenders lists the queue, the holder first.
+/* List the queue, or the holder. pdk_lock_list lists the queue, the holder first.
  * pdk_lock_holder lists the holder alone: a list of one, or of none when the lock is free. Both
  * block, at most timeout_ms. With 0 there is no time for an answer.
  *
  *   PDK_OK             *out is the list; pdk_contenders_free frees it
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
  *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
- *   PDK_LIMIT          pdk_lock_contenders only: there are more than 5000 contenders
+ *   PDK_LIMIT          pdk_lock_list only: there are more than 5000 contenders
  *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         the session is closed, or was closed meanwhile
  *   PDK_AUTH           the session has ended, since the server refused the credentials
  *   PDK_FORKED         the lock belongs to the parent process
  *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_lock_contenders(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
+PDK_API pdk_status pdk_lock_list(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
@@ -161,8 +161,8 @@ PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_conte
  *   PDK_FORKED   the lock belongs to the parent process
  *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
  * On an error fn is never called. */
-PDK_API pdk_status pdk_lock_contenders_async(pdk_lock *lock, int64_t timeout_ms,
-                                             pdk_contenders_fn fn, void *user);
+PDK_API pdk_status pdk_lock_list_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn,
+                                       void *user);
 PDK_API pdk_status pdk_lock_holder_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn,
                                          void *user);
 

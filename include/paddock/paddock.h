@@ -6,6 +6,17 @@
  *            └─ claim ── one pending acquisition: it can time out, be cancelled, tell its position
  *                 └─ hold ── the grant: token, validity, remaining time, LOST, release
  *
+ * A name is pdk_<noun>_<verb>. The noun is the type of the first argument, or of what the call makes:
+ * then the first argument is the session that it goes through. One verb for each kind of ending:
+ *
+ *     release         a right: a hold, a borrowed handle. pdk_job_finish also says how the run ended
+ *     leave, resign   what one has joined; a term, to stand again
+ *     cancel          a claim that waits
+ *     close           a session, a service, an observer, a watcher, a guarded znode, a fence's file.
+ *                     Nothing is called any more. A session and a service are counted as well: unref
+ *     unref           a reference; the last one ends the thing, as its header says
+ *     free            what has no references: lists, copies, fences in memory
+ *
  * Conventions of all headers:
  *  - Handles are opaque and reference counted. `_unref(NULL)` is allowed and does nothing.
  *  - A function that returns a pdk_status and fails has no effect, unless its comment says

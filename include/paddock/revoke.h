@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Revocation: a holder is asked to let go, or its znode is deleted.
  *
- *     asker ── pdk_lock_ask ──► the holder's znode ──► pdk_hold_on_asked: who, and until when
- *     operator ── pdk_break ──► deletes the znode ──► the hold is lost: PDK_REASON_NODE_GONE
+ *     asker ── pdk_session_request_release ──► the holder's znode ──► pdk_hold_on_request: who, and until when
+ *     operator ── pdk_session_break ──► deletes the znode ──► the hold is lost: PDK_REASON_NODE_GONE
  *
  * An ask is a wish. Nothing is forced: the hold stays valid until its owner releases it. Who may
- * write to the znode may ask. Curator's Revoker asks holders of Paddock, and pdk_lock_ask asks
+ * write to the znode may ask. Curator's Revoker asks holders of Paddock, and pdk_session_request_release asks
  * Curator's revocable locks. Those hear neither who asks nor until when.
  *
  * A znode that was asked is not handed over to the next thread of the process: at the release the
@@ -15,7 +15,7 @@
  * show the identity alone. Other clients show all of it. An ask by Curator, and any ask of a znode
  * that Paddock did not make, replaces the identity.
  *
- * pdk_break is for operators who know that the holder does not work any more: a holder that is cut
+ * pdk_session_break is for operators who know that the holder does not work any more: a holder that is cut
  * off goes on believing until its lease is over, while the next one is granted already. Only the
  * token protects then.
  */
@@ -51,8 +51,9 @@ PDK_BEGIN_DECLS
  *   PDK_AUTH           the session has ended, since the server refused the credentials
  *   PDK_FORKED         the session belongs to the parent process
  *   PDK_INVALID        session or path is NULL, or an argument is not valid */
-PDK_API pdk_status pdk_lock_ask(pdk_session *session, const char *path, const char *node,
-                                const char *who, int64_t within_ms, int64_t timeout_ms);
+PDK_API pdk_status pdk_session_request_release(pdk_session *session, const char *path,
+                                               const char *node, const char *who, int64_t within_ms,
+                                               int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
@@ -63,9 +64,10 @@ PDK_API pdk_status pdk_lock_ask(pdk_session *session, const char *path, const ch
  *   PDK_FORKED   the session belongs to the parent process
  *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
  * On an error fn is never called. */
-PDK_API pdk_status pdk_lock_ask_async(pdk_session *session, const char *path, const char *node,
-                                      const char *who, int64_t within_ms, int64_t timeout_ms,
-                                      pdk_answered_fn fn, void *user);
+PDK_API pdk_status pdk_session_request_release_async(pdk_session *session, const char *path,
+                                                     const char *node, const char *who,
+                                                     int64_t within_ms, int64_t timeout_ms,
+                                                     pdk_answered_fn fn, void *user);
 
 /* Tells that the holder is asked to let go: once for each ask. Of asks that come faster than the
  * znode is read, only the last one is told. An ask whose answer was lost may be told twice.
@@ -75,7 +77,7 @@ PDK_API pdk_status pdk_lock_ask_async(pdk_session *session, const char *path, co
  *             wrote it. It is UTF-8 without control and format characters: those, and bytes that
  *             are no UTF-8, are written \u{HHHH} and \xHH.
  *   until_ms  until when, in ms since 1970 by the server's clock; 0 when no time was named
- *   user      as given to pdk_hold_on_asked
+ *   user      as given to pdk_hold_on_request
  *
  * Thread: the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
  * pdk_session_close. Never under a lock.
@@ -84,7 +86,7 @@ PDK_API pdk_status pdk_lock_ask_async(pdk_session *session, const char *path, co
  *
  * Last call: no call starts after pdk_hold_release has returned, or after the loss was told. A call
  * that started before that on another thread may still run. */
-typedef void (*pdk_asked_fn)(pdk_hold *hold, const char *who, int64_t until_ms, void *user);
+typedef void (*pdk_request_fn)(pdk_hold *hold, const char *who, int64_t until_ms, void *user);
 
 /* Set the callback of a hold for asks; one per hold. Does not wait. When the hold was asked already,
  * fn is called soon with the newest ask, still as a callback. A grant that is shorter than 10 ms
@@ -100,8 +102,8 @@ typedef void (*pdk_asked_fn)(pdk_hold *hold, const char *who, int64_t until_ms, 
  *   PDK_INVALID   hold or fn is NULL, a callback is set already, or the hold is of several rights
  *                 (all.h)
  * On an error user_free is not called. */
-PDK_API pdk_status pdk_hold_on_asked(pdk_hold *hold, pdk_asked_fn fn, void *user,
-                                     void (*user_free)(void *user));
+PDK_API pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *user,
+                                       void (*user_free)(void *user));
 
 /* Delete the znode of a contender, if it is still the one with that token. The hold is lost
  * (PDK_REASON_NODE_GONE): at once where the holder has a connection, else when its lease is over.
@@ -125,8 +127,8 @@ PDK_API pdk_status pdk_hold_on_asked(pdk_hold *hold, pdk_asked_fn fn, void *user
  *   PDK_FORKED         the session belongs to the parent process
  *   PDK_INVALID        session or node is NULL, node is no path of a contender whose name has a
  *                      UUID, token is not positive, or timeout_ms is not valid */
-PDK_API pdk_status pdk_break(pdk_session *session, const char *node, int64_t token,
-                             int64_t timeout_ms, pdk_contenders **out);
+PDK_API pdk_status pdk_session_break(pdk_session *session, const char *node, int64_t token,
+                                     int64_t timeout_ms, pdk_contenders **out);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
@@ -138,8 +140,8 @@ PDK_API pdk_status pdk_break(pdk_session *session, const char *node, int64_t tok
  *   PDK_FORKED   the session belongs to the parent process
  *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
  * On an error fn is never called. */
-PDK_API pdk_status pdk_break_async(pdk_session *session, const char *node, int64_t token,
-                                   int64_t timeout_ms, pdk_contenders_fn fn, void *user);
+PDK_API pdk_status pdk_session_break_async(pdk_session *session, const char *node, int64_t token,
+                                           int64_t timeout_ms, pdk_contenders_fn fn, void *user);
 
 PDK_END_DECLS
 

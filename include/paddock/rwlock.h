@@ -41,14 +41,12 @@ typedef struct pdk_rwlock_options {
     /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more.
      * 0: every acquisition queues anew. */
     int32_t max_handover_ms;
-    /* 0, and nothing else. */
-    int32_t reserved;
     /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
      * Default NULL: the session's identity. */
     const char *identity;
 } pdk_rwlock_options;
 
-#define PDK_RWLOCK_OPTIONS_INIT {sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, 0, NULL}
+#define PDK_RWLOCK_OPTIONS_INIT {sizeof(pdk_rwlock_options), PDK_NAMING_CURATOR, 256, 100, NULL}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
  *   size  the sizeof of the caller
@@ -113,12 +111,12 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER
  *
  * Only blocking acquisitions know their thread, until pdk_hold_detach_thread. */
-PDK_API pdk_status pdk_rwlock_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
-PDK_API pdk_status pdk_rwlock_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
+PDK_API pdk_status pdk_rwlock_acquire_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
+PDK_API pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
 
 /* The same acquisitions without waiting: fn gets the result. The claim belongs to no thread, so its
  * hold never causes PDK_DEADLOCK or PDK_UPGRADE.
- *   timeout_ms  as in pdk_rwlock_read above
+ *   timeout_ms  as in pdk_rwlock_acquire_read above
  *   fn          called once with the result: on the session's own thread, or with manual dispatch
  *               on the dispatching thread. Never under a lock, and maybe before this call returns.
  *               It must make no call that blocks. A hold that it gets is its own: pdk_hold_release
@@ -135,28 +133,10 @@ PDK_API pdk_status pdk_rwlock_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_ho
  *   PDK_FORKED   the lock belongs to the parent process
  *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
  * On an error fn is never called. */
-PDK_API pdk_status pdk_rwlock_read_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
-                                         void *user, pdk_claim **out);
-PDK_API pdk_status pdk_rwlock_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
-                                          void *user, pdk_claim **out);
-
-/* From now on this writer only reads. Readers behind it are let in, and no writer comes in between.
- * Does not wait for the network: the session exchanges the writer's znode for a reader's with the
- * same sequence number. The others go on waiting until a server has confirmed the exchange. Where
- * the exchange is refused, they wait until the release.
- *
- * The hold stays the same object, with its token, its callbacks and its validity. It cannot become
- * exclusive again. It is lost (PDK_REASON_NODE_GONE) if the writer's znode was deleted before the
- * exchange.
- *
- *   PDK_OK        the hold is shared, and the exchange goes on by itself
- *   PDK_NOT_HELD  the hold was released
- *   PDK_LOST      the hold is lost
- *   PDK_LIMIT     this session has 1000 KiB of node paths already; the hold stays exclusive
- *   PDK_FORKED    the lock or the hold belongs to the parent process
- *   PDK_INVALID   lock or hold is NULL, hold is not one of this lock object, or is shared
- *                 already */
-PDK_API pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold);
+PDK_API pdk_status pdk_rwlock_acquire_read_async(pdk_rwlock *lock, int64_t timeout_ms,
+                                                 pdk_acquired_fn fn, void *user, pdk_claim **out);
+PDK_API pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t timeout_ms,
+                                                  pdk_acquired_fn fn, void *user, pdk_claim **out);
 
 /* List the queue, readers and writers, oldest first. pdk_contenders_is_shared tells them apart.
  * Blocks, at most timeout_ms. With 0 there is no time for an answer.
@@ -170,8 +150,7 @@ PDK_API pdk_status pdk_rwlock_downgrade(pdk_rwlock *lock, pdk_hold *hold);
  *   PDK_AUTH           the session has ended, since the server refused the credentials
  *   PDK_FORKED         the lock belongs to the parent process
  *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
-PDK_API pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms,
-                                         pdk_contenders **out);
+PDK_API pdk_status pdk_rwlock_list(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
@@ -183,8 +162,8 @@ PDK_API pdk_status pdk_rwlock_contenders(pdk_rwlock *lock, int64_t timeout_ms,
  *   PDK_FORKED   the lock belongs to the parent process
  *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
  * On an error fn is never called. */
-PDK_API pdk_status pdk_rwlock_contenders_async(pdk_rwlock *lock, int64_t timeout_ms,
-                                               pdk_contenders_fn fn, void *user);
+PDK_API pdk_status pdk_rwlock_list_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders_fn fn,
+                                         void *user);
 
 PDK_END_DECLS
 

@@ -14,7 +14,7 @@
  * are free. Then the next claim is admitted.
  *
  * Tokens: holders of permits do not exclude each other. So their tokens are in no order that a
- * resource could check. A token tells permits apart, and pdk_sequencer_check tells whether one is
+ * resource could check. A token tells permits apart, and pdk_session_check_sequencer tells whether one is
  * still held.
  *
  * Ownership: a semaphore is reference counted. It has a reference to its session, and so have its

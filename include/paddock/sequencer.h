@@ -32,7 +32,8 @@ PDK_BEGIN_DECLS
  *   PDK_FORKED         the session belongs to the parent process
  *   PDK_INVALID        session is NULL, text is NULL or no sequencer, or timeout_ms is negative and
  *                      not PDK_FOREVER */
-PDK_API pdk_status pdk_sequencer_check(pdk_session *session, const char *text, int64_t timeout_ms);
+PDK_API pdk_status pdk_session_check_sequencer(pdk_session *session, const char *text,
+                                               int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
@@ -43,8 +44,9 @@ PDK_API pdk_status pdk_sequencer_check(pdk_session *session, const char *text, i
  *   PDK_FORKED   the session belongs to the parent process
  *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
  * On an error fn is never called. */
-PDK_API pdk_status pdk_sequencer_check_async(pdk_session *session, const char *text,
-                                             int64_t timeout_ms, pdk_answered_fn fn, void *user);
+PDK_API pdk_status pdk_session_check_sequencer_async(pdk_session *session, const char *text,
+                                                     int64_t timeout_ms, pdk_answered_fn fn,
+                                                     void *user);
 
 PDK_END_DECLS
 

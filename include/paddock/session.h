@@ -124,6 +124,9 @@ typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 typedef struct pdk_session_options {
     /* sizeof(pdk_session_options), in bytes. */
     size_t size;
+
+    /* ---- time */
+
     /* The session timeout that is asked of the server, in ms. The server may clamp it. Default
      * 15000, 400 to 600000. Quorum writes have to renew the lease in time, also where answers take
      * 100 ms: so a session with less than 1994 ms is refused (PDK_UNSUPPORTED). With server_tick_ms
@@ -140,65 +143,73 @@ typedef struct pdk_session_options {
     int32_t server_tick_ms;
     /* Default 1; 1 or 2. 2 when connected to an observer behind an observer master. */
     int32_t touch_hops;
-    /* A pdk_dispatch. Default PDK_DISPATCH_THREAD. */
-    int32_t dispatch;
-    /* The most talkative pdk_log_level that is passed to on_log. Default PDK_LOG_INFO;
-     * PDK_LOG_ERROR to PDK_LOG_DEBUG. */
-    int32_t log_level;
-    /* 0, and nothing else. */
-    int32_t reserved;
+    /* 1: pdk_session_open does not wait for a server, and connects in the background. Default 0; 0
+     * or 1. See there. */
+    int32_t open_in_background;
+
+    /* ---- who we are */
+
+    /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
+     * NULL: none. */
+    const char *label;
     /* "user:password" for digest authentication, at most 1024 bytes, the user not empty. Default
      * NULL: none. Without TLS it goes over the wire in clear. With it, only this user may change
      * our nodes, and everybody who reaches the servers may read them. Without it everybody may do
      * both. The option access changes that. */
     const char *digest;
-    /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
-     * NULL: none. */
-    const char *label;
+    /* A file that has what digest would have, in one line: a regular file. It is read once, by
+     * pdk_session_open. Default NULL. Not together with digest. */
+    const char *digest_file;
     /* The certificate string of zookeeper_init_ssl, "ca,certificate,key,password". Default NULL: no
      * TLS. PDK_UNSUPPORTED where the client library was built without TLS. The client library checks
      * that the authority signed the server's certificate, and no host name: whoever has any
      * certificate of that authority can pose as a server. Use an authority of the servers' own. */
     const char *tls;
-    /* Default NULL. Anything else is PDK_UNSUPPORTED in this version. */
-    const char *sasl_mechanism;
-    /* Gets the events of the session. Default NULL: nobody does. */
-    pdk_session_event_fn on_event;
-    void *on_event_user;
-    /* Gets the lines of the log. Default NULL: nobody does. */
-    pdk_log_fn on_log;
-    void *on_log_user;
-    /* 1: pdk_session_open does not wait for a server, and connects in the background. Default 0; 0
-     * or 1. See there. */
-    int32_t open_in_background;
-    /* How many paths have figures of their own, beside those of the session (pdk_session_stats_path): the first that
-     * recipe objects are made for. Each takes 5 kB for as long as the session lives. Default 0: none; 0 to 1000. */
-    int32_t stats_paths;
-    /* Called once with on_event_user, and with on_log_user, when no callback can come any more.
-     * Default NULL: nothing is called. See pdk_session_event_fn. */
-    void (*on_event_user_free)(void *user);
-    void (*on_log_user_free)(void *user);
-    /* The generation that is put before every token: it is added to the number that the servers give.
-     * After the servers were wiped, or restored from a backup, every session of every process needs
-     * the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of 2^48. */
-    int64_t token_base;
+    /* A file that has what tls would have, of at most 16 KiB. Default NULL. Not together with tls. Of a file that others
+     * may read or write, this one or digest_file, the log has a warning. */
+    const char *tls_file;
+
+    /* ---- who may do what with our nodes */
+
     /* A pdk_access: who may do what with the nodes that the session makes. Default PDK_ACCESS_DEFAULT.
      * PDK_ACCESS_CREATOR and PDK_ACCESS_CREATOR_READERS need digest or tls, or a file
      * of either. */
     int32_t access;
-    /* The number of entries in access_list. Default 0; 1 to 100 with PDK_ACCESS_LIST. */
-    int32_t access_count;
-    /* The list, for PDK_ACCESS_LIST alone. Default NULL. Copied, with its strings. */
-    const pdk_access_entry *access_list;
-    /* A file that has what digest would have, in one line: a regular file. It is read once, by
-     * pdk_session_open. Default NULL. Not together with digest. */
-    const char *digest_file;
-    /* The same for tls, of at most 16 KiB. Default NULL. Not together with tls. Of a file that others
-     * may read or write, this one or digest_file, the log has a warning. */
-    const char *tls_file;
     /* 1: directories and records that exist are relied upon whatever their access control lists say.
      * Default 0; 0 or 1. See access.h, "What exists". */
     int32_t accept_unprotected;
+    /* The list, for PDK_ACCESS_LIST alone. Default NULL. Copied, with its strings. */
+    const pdk_access_entry *access_list;
+    /* The number of entries in access_list. Default 0; 1 to 100 with PDK_ACCESS_LIST. */
+    int32_t access_count;
+
+    /* ---- callbacks */
+
+    /* A pdk_dispatch. Default PDK_DISPATCH_THREAD. */
+    int32_t dispatch;
+    /* Gets the events of the session. Default NULL: nobody does. */
+    pdk_session_event_fn on_event;
+    void *on_event_user;
+    /* Called once with on_event_user, and with on_log_user, when no callback can come any more.
+     * Default NULL: nothing is called. See pdk_session_event_fn. */
+    void (*on_event_user_free)(void *user);
+    /* Gets the lines of the log. Default NULL: nobody does. */
+    pdk_log_fn on_log;
+    void *on_log_user;
+    void (*on_log_user_free)(void *user);
+    /* The most talkative pdk_log_level that is passed to on_log. Default PDK_LOG_INFO;
+     * PDK_LOG_ERROR to PDK_LOG_DEBUG. */
+    int32_t log_level;
+
+    /* ---- figures and tokens */
+
+    /* How many paths have figures of their own, beside those of the session (pdk_session_stats_path): the first that
+     * recipe objects are made for. Each takes 5 kB for as long as the session lives. Default 0: none; 0 to 1000. */
+    int32_t stats_paths;
+    /* The generation that is put before every token: it is added to the number that the servers give.
+     * After the servers were wiped, or restored from a backup, every session of every process needs
+     * the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of 2^48. */
+    int64_t token_base;
 } pdk_session_options;
 
 #define PDK_SESSION_OPTIONS_INIT                                                                   \
@@ -208,27 +219,25 @@ typedef struct pdk_session_options {
      5000,                                                                                         \
      0,                                                                                            \
      1,                                                                                            \
-     PDK_DISPATCH_THREAD,                                                                          \
-     PDK_LOG_INFO,                                                                                 \
      0,                                                                                            \
      NULL,                                                                                         \
      NULL,                                                                                         \
      NULL,                                                                                         \
      NULL,                                                                                         \
      NULL,                                                                                         \
-     NULL,                                                                                         \
-     NULL,                                                                                         \
-     NULL,                                                                                         \
-     0,                                                                                            \
-     0,                                                                                            \
-     NULL,                                                                                         \
-     NULL,                                                                                         \
-     0,                                                                                            \
      PDK_ACCESS_DEFAULT,                                                                           \
      0,                                                                                            \
      NULL,                                                                                         \
+     0,                                                                                            \
+     PDK_DISPATCH_THREAD,                                                                          \
      NULL,                                                                                         \
      NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     PDK_LOG_INFO,                                                                                 \
+     0,                                                                                            \
      0}
 
 /* The same by a function, for languages that cannot use the macro. Does not wait.
@@ -254,8 +263,7 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  *                     a name was answered
  *   PDK_RESOLVE       no host name could be resolved: the text has one of them, and why
  *   PDK_AUTH          the server refused the credentials
- *   PDK_UNSUPPORTED   tls or tls_file is set and the client library has no TLS, or sasl_mechanism is
- *                     set; or the negotiated session timeout is too short to keep a lease: the text
+ *   PDK_UNSUPPORTED   tls or tls_file is set and the client library has no TLS; or the negotiated session timeout is too short to keep a lease: the text
  *                     says what to set. Once a session was open, that is logged. A new ZooKeeper
  *                     session is tried again every second; one that goes on with less keeps its holds.
  *   PDK_SYSTEM        the system has no thread or descriptor left; or this is the child of a fork, and
@@ -302,7 +310,7 @@ PDK_API void pdk_session_unref(pdk_session *session);
  * until all is over, and answers PDK_OK then, as for a session that is closed already. It runs no
  * callbacks. So PDK_OK always tells that user can be freed.
  *
- * The threads of a pdk_service are not the session's: see pdk_service_stop.
+ * The threads of a pdk_service are not the session's: see pdk_service_close.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
  *   PDK_OK       all is done: no callback runs, and none can come any more. From a callback: the
@@ -406,7 +414,7 @@ PDK_API int64_t pdk_session_token_seen(pdk_session *session);
  * 2^48 above `highest`, so every token that it is put before is larger.
  *   highest  the largest token that any resource has admitted, or any session has seen. 0 or more.
  *
- * 0 when highest is negative, or 2^62 or more: there is none. pdk_error_text tells. Any thread may
+ * 0 when highest is negative, or 2^62 or more: there is none. pdk_last_error tells. Any thread may
  * call it. */
 PDK_API int64_t pdk_token_base_above(int64_t highest);
 

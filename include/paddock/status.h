@@ -71,7 +71,7 @@ PDK_API bool pdk_status_is_usage(pdk_status status);
 /* The last failure of this thread in words: the argument or path, ZooKeeper's code, the fix.
  * The text is valid until the next failing call of this thread. It is "" before the first failure.
  * A success does not clear it. A text of more than 2047 bytes is cut. */
-PDK_API const char *pdk_error_text(void);
+PDK_API const char *pdk_last_error(void);
 
 PDK_END_DECLS
 

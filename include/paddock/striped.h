@@ -2,7 +2,7 @@
 /* The striped lock: n locks under one path, for more keys than there are locks.
  *
  *     <path>          the data of the node is the number of stripes
- *     <path>/0007     stripe 7: a lock as in lock.h. Every key has one stripe, by pdk_stripe_of.
+ *     <path>/0007     stripe 7: a lock as in lock.h. Every key has one stripe, by pdk_striped_stripe_of.
  *     <path>/any      the queue of those who take any stripe
  *
  * By key: two keys exclude each other when they have the same stripe. With n stripes that is so for
@@ -38,18 +38,18 @@ PDK_BEGIN_DECLS
 typedef struct pdk_striped pdk_striped;
 
 /* The most stripes that a striped lock can have. */
-#define PDK_STRIPES_MAX 10000
+#define PDK_STRIPED_STRIPES_MAX 10000
 /* The same, as the library that is loaded has it. */
-PDK_API int32_t pdk_stripes_max(void);
+PDK_API int32_t pdk_striped_stripes_max(void);
 
 /* The stripe of a key: FNV-1a with 64 bits over the bytes, then the finalizer of MurmurHash3, then modulo the
  * number of stripes. It is the same in every version and on every machine, and easy to write in
  * any language: docs/recipes/striped.md has it in Python, with test vectors. Local; does not wait.
- * -1 when key is NULL and size is not 0, or stripes is not 1 to PDK_STRIPES_MAX.
+ * -1 when key is NULL and size is not 0, or stripes is not 1 to PDK_STRIPED_STRIPES_MAX.
  *   key      any bytes
  *   size     their number. The calls below take a key as a string, without the zero at its end.
  *   stripes  the number of stripes */
-PDK_API int32_t pdk_stripe_of(const void *key, size_t size, int32_t stripes);
+PDK_API int32_t pdk_striped_stripe_of(const void *key, size_t size, int32_t stripes);
 
 /* The options of a striped lock. Fill with PDK_STRIPED_OPTIONS_INIT, then change what you need. A struct of an older, smaller
  * size is accepted. A newer, larger one is accepted when everything unknown to this library is
@@ -84,7 +84,7 @@ PDK_API pdk_status pdk_striped_options_init(pdk_striped_options *options, size_t
  *   path     absolute, printable UTF-8, at most 507 bytes with the chroot, since "/0000" follows.
  *            No empty, "." or ".." segment, and not "/". Without a chroot, not /zookeeper or below
  *            it. Copied.
- *   stripes  how many stripes there are, 1 to PDK_STRIPES_MAX. It must be the same for every client
+ *   stripes  how many stripes there are, 1 to PDK_STRIPED_STRIPES_MAX. It must be the same for every client
  *            of the path.
  *   options  or NULL for the defaults. Copied.
  *
@@ -102,10 +102,10 @@ PDK_API pdk_striped *pdk_striped_ref(pdk_striped *striped);
  * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_striped_unref(pdk_striped *striped);
 
-/* The lock of one stripe: for pdk_lock_acquire_async, for pdk_lock_contenders, and as a right in a set of
+/* The lock of one stripe: for pdk_lock_acquire_async, for pdk_lock_list, and as a right in a set of
  * pdk_acquire_all, among others. Its acquisitions may also end with PDK_MISMATCH, as below. Does not
  * wait, and touches no server.
- *   stripe  0 to the number of stripes - 1: that of a key is pdk_stripe_of(key, size, stripes)
+ *   stripe  0 to the number of stripes - 1: that of a key is pdk_striped_stripe_of(key, size, stripes)
  *
  *   PDK_OK       *out is the lock, with one reference that pdk_lock_unref gives back
  *   PDK_CLOSED   the session is closed

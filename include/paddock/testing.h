@@ -20,7 +20,7 @@
  * Server i is 0, 1 or 2 and listens on 127.0.0.(i+1), on a port that nobody else is given. Another number than the ensemble has
  * ends the program, with a message. Addresses are "ip:port". Silenced links between servers are made for ZooKeeper 3.8.
  *
- * After a failure pdk_test_error_text has the reason and what to do about it.
+ * After a failure pdk_test_last_error has the reason and what to do about it.
  *
  * Any thread may call every function of this header. None of them is a cancellation point (pthread_cancel): a thread is cancelled when
  * the call has come back. Where descriptor 0, 1 or 2 is closed, a start of servers or of a proxy opens /dev/null there. Calls for one ensemble that start, pause, kill or stop its servers are made by
@@ -38,7 +38,7 @@ PDK_BEGIN_DECLS
 
 /* Why the last call of this thread that failed did so, and what to do about it. "" before the first failure. The text is valid
  * until the next call of this thread. */
-PDK_API const char *pdk_test_error_text(void);
+PDK_API const char *pdk_test_last_error(void);
 
 /* ---- one server, or an ensemble of three */
 
@@ -78,7 +78,7 @@ typedef struct pdk_test_options {
 } pdk_test_options;
 
 /* Start servers. Blocks until all of them serve: with three, one leads and two follow. NULL: they do not, and
- * pdk_test_error_text says why, with the end of a server's log. Stop them with pdk_test_ensemble_stop.
+ * pdk_test_last_error says why, with the end of a server's log. Stop them with pdk_test_ensemble_stop.
  *   options  NULL: all defaults. Copied. */
 PDK_API pdk_test_ensemble *pdk_test_ensemble_start(const pdk_test_options *options);
 /* Kill the servers, reset what runs through their proxies, and free it all. Data in a folder of the caller's stay. Blocks until

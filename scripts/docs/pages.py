@@ -329,7 +329,7 @@ class Maker:
         names |= {name for d in page.declarations for name in re.findall(r"\bpdk_\w+", d.text)} & set(self.all.home)
         if page.name == "paddock" or page.overview:
             names -= {name for one in page.header.pages for name in one.names[1:]}
-        names |= {page.header.page_name, "pdk_status"} | ({"pdk_error_text"} if "PDK_" in text else set())
+        names |= {page.header.page_name, "pdk_status"} | ({"pdk_last_error"} if "PDK_" in text else set())
         names = sorted({self.all.home[name].name for name in names if name in self.all.home} - {page.name, "paddock"})
         self.out.add(".Sh SEE ALSO")
         rest = ([] if page.name == "paddock" else ["paddock 3"]) + (["paddock 7"] if page.overview else [])

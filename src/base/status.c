@@ -46,4 +46,4 @@ bool pdk_status_is_usage(pdk_status status) {
 
 static _Thread_local char error_text[PDK__TEXT_SIZE];
 
-const char *pdk_error_text(void) { return error_text; }
+const char *pdk_last_error(void) { return error_text; }

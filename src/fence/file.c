@@ -185,9 +185,9 @@ pdk_status pdk_fence_file_mark(pdk_fence_file *file, int64_t *token, uint32_t *h
     return status;
 }
 
-pdk_status pdk_fenced_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd, const void *bytes,
-                            size_t size, int64_t offset) {
-    static const char call[] = "pdk_fenced_write";
+pdk_status pdk_fence_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd, const void *bytes,
+                           size_t size, int64_t offset) {
+    static const char call[] = "pdk_fence_write";
     pdk_status status = pdk__mark_check(call, "file", file, token);
     if (status != PDK_OK)
         return status;

@@ -158,7 +158,7 @@ static void take_steps(struct pdk__all *all) {
 
 /* Time has passed since the decision. false: it was lost meanwhile, and is TAKING again. */
 static bool receive(struct pdk__all *all) {
-    if (all->status == PDK_OK && !(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))) {
+    if (all->status == PDK_OK && !(pdk__taking_in_time(&all->taking) && pdk_hold_is_valid(all->whole))) {
         pdk_hold_unref(g_steal_pointer(&all->whole));
         all->phase = TAKING;
         follow(all);

@@ -69,19 +69,20 @@ void pdk__asked_free(struct pdk__asked *asked) {
     g_free(asked);
 }
 
-pdk_status pdk_hold_on_asked(pdk_hold *hold, pdk_asked_fn fn, void *user, void (*user_free)(void *user)) {
+pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *user, void (*user_free)(void *user)) {
     pdk_status status = PDK_OK;
     if (!hold || !fn)
-        return pdk__fail(PDK_INVALID, "pdk_hold_on_asked: %s: NULL", !hold ? "hold" : "fn");
+        return pdk__fail(PDK_INVALID, "pdk_hold_on_request: %s: NULL", !hold ? "hold" : "fn");
     if (hold->s->forks != pdk__forks())
-        return pdk__fail(PDK_FORKED, "pdk_hold_on_asked: the hold belongs to the parent process");
+        return pdk__fail(PDK_FORKED, "pdk_hold_on_request: the hold belongs to the parent process");
     if (hold->parts)
-        return pdk__fail(PDK_INVALID, "pdk_hold_on_asked: hold: it is of several rights, which are not asked together");
+        return pdk__fail(PDK_INVALID,
+                         "pdk_hold_on_request: hold: it is of several rights, which are not asked together");
     pdk__lock(hold->s);
     if (hold->released) {
-        status = pdk__fail(PDK_NOT_HELD, "pdk_hold_on_asked: %s: released", hold->node);
+        status = pdk__fail(PDK_NOT_HELD, "pdk_hold_on_request: %s: released", hold->node);
     } else if (hold->asked) {
-        status = pdk__fail(PDK_INVALID, "pdk_hold_on_asked: %s: a callback is set already; one per hold", hold->node);
+        status = pdk__fail(PDK_INVALID, "pdk_hold_on_request: %s: a callback is set already; one per hold", hold->node);
     } else {
         hold->asked = g_new(struct pdk__asked, 1);
         *hold->asked = (struct pdk__asked){fn, user, user_free, 0};

@@ -13,7 +13,7 @@
 
 /* The callback of a hold. */
 struct pdk__asked {
-    pdk_asked_fn fn;
+    pdk_request_fn fn;
     void *user;
     void (*user_free)(void *user);
     unsigned told; /* the number of the newest wish that it was told of, or is about to be */

@@ -12,7 +12,7 @@
 enum { CAPACITY_MAX = 100000 };
 
 /* The size of the first version of the struct. Never changes. */
-#define OPTIONS_FIRST_SIZE (offsetof(pdk_checker_options, reserved) + sizeof(int32_t))
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_checker_options, capacity) + sizeof(int32_t))
 
 struct pdk_checker {
     atomic_uint refs;
@@ -32,8 +32,6 @@ static pdk_status read_options(const pdk_checker_options *given, pdk_checker_opt
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
     if (status == PDK_OK && (o->capacity < 1 || o->capacity > CAPACITY_MAX))
         return pdk__fail(PDK_INVALID, "options: capacity is %d; from 1 to %d", o->capacity, CAPACITY_MAX);
-    if (status == PDK_OK && o->reserved != 0)
-        return pdk__fail(PDK_INVALID, "options: reserved is %d; from 0 to 0", o->reserved);
     return status;
 }
 

@@ -80,7 +80,7 @@ static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold
     bool in_time = pdk__now(s) < claim->deadline;
     *status = claim->status;
     *hold = g_steal_pointer(&claim->hold);
-    if (claim->status == PDK_OK && !(in_time && pdk_hold_valid(*hold))) {
+    if (claim->status == PDK_OK && !(in_time && pdk_hold_is_valid(*hold))) {
         pdk__hold_discard(*hold);
         pdk__stats_lapsed(s, claim->queue->figures);
         *lapsed = g_steal_pointer(hold);
@@ -212,7 +212,7 @@ static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk
     struct pdk_hold *own;
     if (queue->kind.reacquire == PDK__REACQUIRE_QUEUES)
         return PDK_OK;
-    while ((own = pdk__owned_find(queue, claim->thread, !claim->is_try)) && !pdk_hold_valid(own))
+    while ((own = pdk__owned_find(queue, claim->thread, !claim->is_try)) && !pdk_hold_is_valid(own))
         pdk__hold_lose(own, PDK_REASON_LEASE); /* the timer has not rung for it yet */
     if (!own)
         return PDK_OK;

@@ -34,7 +34,7 @@ static pdk_status has(pdk_hold *hold, int64_t ms) {
     pdk__assert_locked(hold->s);
     if (hold->released)
         return PDK_NOT_HELD;
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return PDK_LOST;
     return pdk_hold_remaining_ms(hold) >= ms ? PDK_OK : PDK_TIMEOUT;
 }
@@ -138,13 +138,13 @@ struct turns {
 static pdk_status heed(const struct turns *t, pdk_status status) {
     if (pdk__parts_some_suffice(t->whole->parts))
         return PDK_OK;
-    return status == PDK_UNAVAILABLE && !pdk_hold_valid(t->whole) ? how_it_ended(t->whole, t->name) : status;
+    return status == PDK_UNAVAILABLE && !pdk_hold_is_valid(t->whole) ? how_it_ended(t->whole, t->name) : status;
 }
 
 /* Every part has been ensured, or has had its turn. TIMEOUT: once more. The renewal of the last part takes time from the first. */
 static pdk_status all_ensured(const struct turns *t) {
     pdk_hold *whole = t->whole;
-    bool valid = pdk_hold_valid(whole);
+    bool valid = pdk_hold_is_valid(whole);
     if (valid && pdk__parts_remaining_ms(whole) >= t->ms)
         return PDK_OK;
     if (!pdk__parts_some_suffice(whole->parts))
@@ -217,7 +217,7 @@ static void whole_told(void *whole) {
 static void decide(struct whole *w, pdk_status status) {
     w->over = true;
     w->status = status;
-    w->text = status == PDK_OK ? NULL : g_strdup(pdk_error_text());
+    w->text = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
     pdk__later(w->turns.whole->s, whole_told, whole_unref, w);
 }
 

@@ -120,7 +120,7 @@ static void end(struct pdk_hold *hold, bool kept, int64_t now) {
 
 void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason) {
     pdk__assert_locked(hold->s);
-    if (!hold->parts && !pdk_hold_valid(hold))
+    if (!hold->parts && !pdk_hold_is_valid(hold))
         return;
     hold->voided = reason;
     atomic_store(&hold->until, PDK__LAPSED);
@@ -148,7 +148,7 @@ void pdk__hold_discard(struct pdk_hold *hold) {
     hold->released = true;
     if (hold->ended)
         return;
-    bool kept = pdk_hold_valid(hold);
+    bool kept = pdk_hold_is_valid(hold);
     atomic_store(&hold->until, PDK__RELEASED);
     end(hold, kept, pdk__now(hold->s));
 }
@@ -199,7 +199,7 @@ static pdk_status check(const pdk_hold *hold, const char *call) {
     return PDK_OK;
 }
 
-bool pdk_hold_valid(const pdk_hold *hold) {
+bool pdk_hold_is_valid(const pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
         return false;
     int64_t now;
@@ -207,7 +207,7 @@ bool pdk_hold_valid(const pdk_hold *hold) {
 }
 
 int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return 0;
     if (hold->parts)
         return pdk__parts_remaining_ms(hold);
@@ -259,7 +259,7 @@ pdk_reason pdk_hold_reason(const pdk_hold *hold) {
         pdk__parts_check((pdk_hold *)hold);
     pdk_session *s = hold->s;
     pdk__lock(s);
-    if (!hold->ended && !pdk_hold_valid(hold)) /* the timer has not rung for it yet */
+    if (!hold->ended && !pdk_hold_is_valid(hold)) /* the timer has not rung for it yet */
         pdk__hold_lose((pdk_hold *)hold, PDK_REASON_LEASE);
     pdk_reason reason = hold->reason;
     pdk__unlock(s);

@@ -17,7 +17,7 @@ void pdk__hold_limit(struct pdk_hold *hold, int64_t latest, int64_t leaves) {
     pdk__hold_shorten(hold, latest);
     pdk__hold_extend(hold, hold->s->lease.end);
     /* It may have come to an earlier end a moment ago: then that is told now. */
-    pdk__alarm_set(hold->s, &hold->limit, pdk_hold_valid(hold) ? latest : 0);
+    pdk__alarm_set(hold->s, &hold->limit, pdk_hold_is_valid(hold) ? latest : 0);
 }
 
 int64_t pdk__hold_most_ms(const struct pdk_hold *hold) {

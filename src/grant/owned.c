@@ -86,7 +86,7 @@ struct pdk_hold *pdk__owned_on(pdk_session *s, const char *dir, uint64_t thread)
     pdk__assert_locked(s);
     const struct owned *o = look_up(s, dir, thread);
     for (const GList *link = o ? o->holds.head : NULL; link; link = link->next)
-        if (pdk_hold_valid(link->data))
+        if (pdk_hold_is_valid(link->data))
             return link->data;
     return NULL;
 }

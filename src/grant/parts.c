@@ -105,7 +105,7 @@ static void on_taken(void *user, pdk_status status, struct pdk_hold *hold) {
             pdk__log(s, PDK_LOG_WARN, "%s: a part is not taken again: %s", part->right.path, part->claim->why);
         return;
     }
-    if (!pdk_hold_valid(part->whole)) {
+    if (!pdk_hold_is_valid(part->whole)) {
         part->before = g_slist_prepend(part->before, hold); /* its last reference is not given back under a monitor */
         pdk__hold_discard(hold);
         lose_whole(part->whole, s, PDK_REASON_LEASE);
@@ -136,7 +136,7 @@ static void ended(struct pdk__grant_listener *l, pdk_reason reason) {
     pdk_session *s = session_of(part);
     pdk__assert_locked(s);
     part->grant = NULL;
-    if (!pdk_hold_valid(part->whole)) {
+    if (!pdk_hold_is_valid(part->whole)) {
         lose_whole(part->whole, s, reason);
         return;
     }
@@ -227,7 +227,7 @@ static void begin(struct pdk__part *part) {
 /* The others are taken in the background. */
 static void complete(struct pdk__part *part) {
     pdk__lock(session_of(part));
-    if (!part->grant && !part->claim && pdk_hold_valid(part->whole))
+    if (!part->grant && !part->claim && pdk_hold_is_valid(part->whole))
         take_again(part);
     pdk__unlock(session_of(part));
 }
@@ -237,7 +237,7 @@ struct pdk_hold *pdk__parts_join(struct pdk__parts *parts, pdk_session *s) {
     for (guint i = 0; i < parts->count; i++)
         begin(&parts->part[i]);
     pdk__lock(s);
-    bool stands = s->ended == PDK_OK && !whole->ended && pdk_hold_valid(whole);
+    bool stands = s->ended == PDK_OK && !whole->ended && pdk_hold_is_valid(whole);
     if (stands)
         pdk__follow_end(s, &parts->end);
     else

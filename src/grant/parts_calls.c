@@ -40,7 +40,7 @@ static bool too_many_are_gone(const struct pdk__parts *parts) {
     guint gone = 0;
     for (guint i = 0; i < count; i++) {
         seen[i] = atomic_load(&parts->part[i].hold);
-        gone += !pdk_hold_valid(seen[i]);
+        gone += !pdk_hold_is_valid(seen[i]);
     }
     bool same = true;
     for (guint i = 0; i < count; i++)
@@ -75,7 +75,7 @@ void pdk__parts_check(struct pdk_hold *whole) {
         reason = reason == PDK_REASON_NONE ? of_part : reason;
         pdk_hold_unref(hold);
     }
-    if (pdk_hold_valid(whole))
+    if (pdk_hold_is_valid(whole))
         return;
     pdk__lock(whole->s);
     if (reason != PDK_REASON_NONE)

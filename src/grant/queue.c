@@ -263,7 +263,7 @@ void pdk__queue_check(struct pdk__queue *queue) {
     if (!queue->grant)
         return;
     struct pdk_hold *hold = queue->grant->holds.head->data;
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         pdk__hold_lose(hold, PDK_REASON_LEASE);
 }
 

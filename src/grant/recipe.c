@@ -38,10 +38,6 @@ pdk_status pdk__recipe_check_identity(const char *identity) {
     return pdk__fail(PDK_INVALID, "options: identity is empty, longer than %d bytes, or not UTF-8", PDK__IDENTITY_MAX);
 }
 
-pdk_status pdk__recipe_check_reserved(int32_t reserved) {
-    return reserved == 0 ? PDK_OK : pdk__fail(PDK_INVALID, "options: reserved is not 0");
-}
-
 pdk_status pdk__recipe_handovers(int32_t max_handovers, int32_t max_handover_ms, struct pdk__handovers *handovers) {
     if (max_handovers < 0 || max_handover_ms < 0)
         return pdk__fail(PDK_INVALID, "options: max_handovers or max_handover_ms is negative; 0 or more");

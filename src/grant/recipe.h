@@ -13,8 +13,6 @@ pdk_status pdk__recipe_check_naming(int32_t naming);
 pdk_status pdk__recipe_handovers(int32_t max_handovers, int32_t max_handover_ms, struct pdk__handovers *handovers);
 /* INVALID: identity is empty, too long or not UTF-8. NULL is fine. */
 pdk_status pdk__recipe_check_identity(const char *identity);
-/* INVALID: reserved is not 0. */
-pdk_status pdk__recipe_check_reserved(int32_t reserved);
 
 static inline enum pdk__profile pdk__recipe_profile(int32_t naming) {
     return naming == PDK_NAMING_KAZOO ? PDK__KAZOO : PDK__CURATOR;

@@ -8,14 +8,14 @@ static struct pdk__registry *of(struct pdk__listener *l) { return (struct pdk__r
 /* All holds that have not lapsed end with the lease, so those that have are the oldest: at the head. */
 static bool lose_lapsed(pdk_session *s, void *user) {
     struct pdk__registry *r = user;
-    for (guint n = pdk__slice(s); n > 0 && r->holds.head && !pdk_hold_valid(r->holds.head->data); n--)
+    for (guint n = pdk__slice(s); n > 0 && r->holds.head && !pdk_hold_is_valid(r->holds.head->data); n--)
         pdk__hold_lose(r->holds.head->data, PDK_REASON_LEASE);
-    return !r->holds.head || pdk_hold_valid(r->holds.head->data);
+    return !r->holds.head || pdk_hold_is_valid(r->holds.head->data);
 }
 
 void pdk__registry_check(struct pdk__registry *r) {
     pdk__assert_locked(r->s);
-    if (r->holds.head && !pdk_hold_valid(r->holds.head->data))
+    if (r->holds.head && !pdk_hold_is_valid(r->holds.head->data))
         pdk__chore_add(r->s, lose_lapsed, NULL, r);
 }
 

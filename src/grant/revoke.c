@@ -236,9 +236,9 @@ static struct asking *asking_new(pdk_session *session, const char *path, const c
     return a;
 }
 
-pdk_status pdk_lock_ask(pdk_session *session, const char *path, const char *node, const char *who, int64_t within_ms,
-                        int64_t timeout_ms) {
-    static const char name[] = "pdk_lock_ask";
+pdk_status pdk_session_request_release(pdk_session *session, const char *path, const char *node, const char *who,
+                                       int64_t within_ms, int64_t timeout_ms) {
+    static const char name[] = "pdk_session_request_release";
     pdk_status status = check_asking(session, path, node, who, within_ms, name);
     if (status != PDK_OK)
         return status;
@@ -247,9 +247,9 @@ pdk_status pdk_lock_ask(pdk_session *session, const char *path, const char *node
     return pdk__call_wait(&a->call);
 }
 
-pdk_status pdk_lock_ask_async(pdk_session *session, const char *path, const char *node, const char *who,
-                              int64_t within_ms, int64_t timeout_ms, pdk_answered_fn fn, void *user) {
-    static const char name[] = "pdk_lock_ask_async";
+pdk_status pdk_session_request_release_async(pdk_session *session, const char *path, const char *node, const char *who,
+                                             int64_t within_ms, int64_t timeout_ms, pdk_answered_fn fn, void *user) {
+    static const char name[] = "pdk_session_request_release_async";
     pdk_status status = pdk__call_check_fn(name, fn);
     if (status == PDK_OK)
         status = check_asking(session, path, node, who, within_ms, name);
@@ -357,17 +357,18 @@ static struct pdk__call *breaking_new(pdk_session *session, const char *node, in
     return &b->call;
 }
 
-pdk_status pdk_break(pdk_session *session, const char *node, int64_t token, int64_t timeout_ms, pdk_contenders **out) {
-    static const char name[] = "pdk_break";
+pdk_status pdk_session_break(pdk_session *session, const char *node, int64_t token, int64_t timeout_ms,
+                             pdk_contenders **out) {
+    static const char name[] = "pdk_session_break";
     pdk_status status = check_break(session, node, token, name);
     if (status != PDK_OK)
         return status;
     return pdk__call_wait(breaking_new(session, node, token, name, timeout_ms, out ? pdk__contenders_keep : NULL, out));
 }
 
-pdk_status pdk_break_async(pdk_session *session, const char *node, int64_t token, int64_t timeout_ms,
-                           pdk_contenders_fn fn, void *user) {
-    static const char name[] = "pdk_break_async";
+pdk_status pdk_session_break_async(pdk_session *session, const char *node, int64_t token, int64_t timeout_ms,
+                                   pdk_contenders_fn fn, void *user) {
+    static const char name[] = "pdk_session_break_async";
     pdk_status status = pdk__call_check_fn(name, fn);
     if (status == PDK_OK)
         status = check_break(session, node, token, name);

@@ -75,8 +75,8 @@ static struct pdk__call *checking_new(pdk_session *s, const char *name, const ch
     return &c->call;
 }
 
-pdk_status pdk_sequencer_check(pdk_session *s, const char *text, int64_t timeout_ms) {
-    static const char name[] = "pdk_sequencer_check";
+pdk_status pdk_session_check_sequencer(pdk_session *s, const char *text, int64_t timeout_ms) {
+    static const char name[] = "pdk_session_check_sequencer";
     pdk_status status = pdk__may_block(s, name, timeout_ms);
     struct pdk__call *c = status == PDK_OK ? checking_new(s, name, text, timeout_ms) : NULL;
     if (status != PDK_OK)
@@ -84,9 +84,9 @@ pdk_status pdk_sequencer_check(pdk_session *s, const char *text, int64_t timeout
     return c ? pdk__call_wait(c) : PDK_INVALID;
 }
 
-pdk_status pdk_sequencer_check_async(pdk_session *s, const char *text, int64_t timeout_ms, pdk_answered_fn fn,
-                                     void *user) {
-    static const char name[] = "pdk_sequencer_check_async";
+pdk_status pdk_session_check_sequencer_async(pdk_session *s, const char *text, int64_t timeout_ms, pdk_answered_fn fn,
+                                             void *user) {
+    static const char name[] = "pdk_session_check_sequencer_async";
     pdk_status status = pdk__check_call(s, name, timeout_ms);
     if (status == PDK_OK)
         status = pdk__call_check_fn(name, fn);

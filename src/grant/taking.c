@@ -294,7 +294,7 @@ static void look(struct pdk__taking *t) {
     bool rung = atomic_exchange(&t->rung, false);
     for (guint i = 0; i < t->m.count; i++) {
         struct pdk__taken_right *r = &t->rights[i];
-        if (pdk__majority_holds(&t->m, i) && !pdk_hold_valid(r->hold)) {
+        if (pdk__majority_holds(&t->m, i) && !pdk_hold_is_valid(r->hold)) {
             pdk__majority_lost(&t->m, i);
             give_one_back(r);
         } else if (pdk__majority_claims(&t->m, i) && atomic_load(&r->answered)) {
@@ -376,7 +376,7 @@ enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t) {
 /* Is a right gone that it had? */
 static bool is_broken(const struct pdk__taking *t) {
     for (guint i = 0; i < t->m.count; i++)
-        if (pdk__majority_holds(&t->m, i) && !pdk_hold_valid(t->rights[i].hold))
+        if (pdk__majority_holds(&t->m, i) && !pdk_hold_is_valid(t->rights[i].hold))
             return true;
     return false;
 }

@@ -19,9 +19,9 @@ static pdk_status check_list(const pdk_session_options *o) {
                          ENTRIES_MAX);
     for (int32_t i = 0; i < o->access_count; i++) {
         const pdk_access_entry *entry = &o->access_list[i];
-        if (entry->permissions < 1 || entry->permissions > PDK_PERMISSION_ALL || entry->reserved != 0)
-            return pdk__fail(PDK_INVALID, "options: access_list[%d]: permissions is %d, from 1 to 31; reserved is 0",
-                             (int)i, (int)entry->permissions);
+        if (entry->permissions < 1 || entry->permissions > PDK_PERMISSION_ALL)
+            return pdk__fail(PDK_INVALID, "options: access_list[%d]: permissions is %d; from 1 to 31", (int)i,
+                             (int)entry->permissions);
         if (!is_text(entry->scheme, 1, 64) || !is_text(entry->id, 0, 1024))
             return pdk__fail(PDK_INVALID, "options: access_list[%d]: scheme or id is NULL, too long or not UTF-8",
                              (int)i);
@@ -48,7 +48,7 @@ static bool is_creators(pdk_access choice) {
 static void name_creator(struct pdk__access *access, const char *digest) {
     struct pdk__acl own = pdk__access_own(digest);
     assert(own.entries); /* a digest is one user */
-    const pdk_access_entry list[] = {own.entries[0], {PDK_PERMISSION_READ, 0, "world", "anyone"}};
+    const pdk_access_entry list[] = {own.entries[0], {PDK_PERMISSION_READ, "world", "anyone"}};
     access->count = access->choice == PDK_ACCESS_CREATOR ? 1 : 2;
     access->choice = PDK_ACCESS_LIST;
     g_free(access->list);
@@ -75,7 +75,7 @@ struct pdk__acl pdk__acl_copy(const pdk_access_entry *entries, size_t count) {
     struct pdk__acl acl = {g_new0(pdk_access_entry, count), count};
     for (size_t i = 0; i < count; i++)
         acl.entries[i] =
-            (pdk_access_entry){entries[i].permissions, 0, g_strdup(entries[i].scheme), g_strdup(entries[i].id)};
+            (pdk_access_entry){entries[i].permissions, g_strdup(entries[i].scheme), g_strdup(entries[i].id)};
     return acl;
 }
 
@@ -105,7 +105,7 @@ struct pdk__acl pdk__access_own(const char *digest) {
     g_checksum_free(sum);
     char *base64 = g_base64_encode(hash, size);
     char *id = g_strdup_printf("%.*s:%s", (int)strcspn(digest, ":"), digest, base64);
-    struct pdk__acl own = pdk__acl_copy(&(pdk_access_entry){PDK_PERMISSION_ALL, 0, "digest", id}, 1);
+    struct pdk__acl own = pdk__acl_copy(&(pdk_access_entry){PDK_PERMISSION_ALL, "digest", id}, 1);
     g_free(id);
     g_free(base64);
     return own;

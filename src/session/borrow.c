@@ -81,7 +81,7 @@ bool pdk_borrow_is_current(const pdk_borrow *borrow) {
     return current;
 }
 
-void pdk_borrow_return(pdk_borrow *borrow) {
+void pdk_borrow_release(pdk_borrow *borrow) {
     if (!borrow || pdk__is_forked(borrow->s))
         return;
     pdk_session *s = borrow->s;

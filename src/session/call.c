@@ -96,7 +96,7 @@ static void dropped(void *user) {
 static void over(struct pdk__call *c, pdk_status status) {
     pdk_session *s = c->s;
     c->status = status;
-    c->text = status == PDK_OK ? NULL : g_strdup(pdk_error_text());
+    c->text = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
     g_queue_unlink(&s->monitor.all.sleepers, &c->link);
     leave(c);
     pdk__later(s, told, dropped, c); /* taken: a session ends all calls before it goes silent */

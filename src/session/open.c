@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 /* The size of the first version of the struct. Never changes. */
-#define OPTIONS_FIRST_SIZE (offsetof(pdk_session_options, on_log_user) + sizeof(void *))
+#define OPTIONS_FIRST_SIZE (offsetof(pdk_session_options, token_base) + sizeof(int64_t))
 
 pdk_status pdk_session_options_init(pdk_session_options *options, size_t size) {
     static const pdk_session_options defaults = PDK_SESSION_OPTIONS_INIT;
@@ -54,7 +54,6 @@ static pdk_status check_numbers(const pdk_session_options *o) {
         {"touch_hops", o->touch_hops, 1, 2},
         {"dispatch", o->dispatch, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL},
         {"log_level", o->log_level, PDK_LOG_ERROR, PDK_LOG_DEBUG},
-        {"reserved", o->reserved, 0, 0},
         {"open_in_background", o->open_in_background, 0, 1},
         {"stats_paths", o->stats_paths, 0, 1000},
         {"token_base", o->token_base, 0, PDK__TOKEN_BASE_MAX},
@@ -75,8 +74,6 @@ static pdk_status check_numbers(const pdk_session_options *o) {
 static pdk_status check_strings(const pdk_session_options *o) {
     if (o->label && (strlen(o->label) > 64 || !g_utf8_validate(o->label, -1, NULL)))
         return pdk__fail(PDK_INVALID, "options: label is longer than 64 bytes or not UTF-8");
-    if (o->sasl_mechanism)
-        return pdk__fail(PDK_UNSUPPORTED, "options: sasl_mechanism: this version has no SASL; leave it NULL");
     return PDK_OK;
 }
 

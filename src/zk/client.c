@@ -207,7 +207,7 @@ static void on_acl(int code, struct ACL_vector *acl, struct Stat *stat, const vo
         entries = g_new0(pdk_access_entry, (gsize)acl->count);
         for (int32_t i = 0; i < acl->count; i++) {
             const struct ACL *entry = &acl->data[i];
-            entries[i] = (pdk_access_entry){entry->perms, 0, entry->id.scheme, entry->id.id};
+            entries[i] = (pdk_access_entry){entry->perms, entry->id.scheme, entry->id.id};
         }
         reply.acl = entries;
         reply.acl_count = (size_t)acl->count;

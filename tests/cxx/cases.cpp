@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 static void expect(bool good, const char *what, int line) {
     if (good)
         return;
-    std::fprintf(stderr, "cases.cpp:%d: not so: %s (%s)\n", line, what, pdk_error_text());
+    std::fprintf(stderr, "cases.cpp:%d: not so: %s (%s)\n", line, what, pdk_last_error());
     std::abort();
 }
 #define EXPECT(condition) expect((condition), #condition, __LINE__)
@@ -85,22 +85,22 @@ static void a_hold_is_released_once(paddock::lock &mine, paddock::lock &other) {
     second = std::move(same); // to itself: nothing
     EXPECT(second.valid());
     EXPECT(second.release() == PDK_OK && !second && second.release() == PDK_INVALID);
-    EXPECT(!pdk_hold_valid(raw) && pdk_hold_release(raw) == PDK_NOT_HELD);
+    EXPECT(!pdk_hold_is_valid(raw) && pdk_hold_release(raw) == PDK_NOT_HELD);
 
     { // the end of a scope releases, and so does an assignment
         paddock::hold third = value(other.acquire(10s));
         raw = pdk_hold_ref(third.get());
         third = paddock::hold();
-        EXPECT(!pdk_hold_valid(raw));
+        EXPECT(!pdk_hold_is_valid(raw));
         third = value(other.acquire(10s));
         pdk_hold_unref(raw);
         raw = pdk_hold_ref(third.get());
     }
-    EXPECT(!pdk_hold_valid(raw) && pdk_hold_release(raw) == PDK_NOT_HELD);
+    EXPECT(!pdk_hold_is_valid(raw) && pdk_hold_release(raw) == PDK_NOT_HELD);
 
     paddock::hold fourth = value(mine.acquire(10s)); // detach: now it is the caller's
     raw = fourth.detach();
-    EXPECT(!fourth && pdk_hold_valid(raw) && pdk_hold_release(raw) == PDK_OK);
+    EXPECT(!fourth && pdk_hold_is_valid(raw) && pdk_hold_release(raw) == PDK_OK);
 }
 
 static void failures_are_told(paddock::session &session, paddock::lock &mine, paddock::lock &other) {
@@ -215,11 +215,11 @@ static void an_interrupt_ends_a_wait(paddock::session &one, paddock::lock &mine)
     GOOD(election.join());
     pdk_interrupt *own = nullptr;
     EXPECT(pdk_interrupt_new(&own) == PDK_OK && pdk_interrupt_attach(own) == PDK_OK);
-    EXPECT(value(election.await(10s)).valid());
+    EXPECT(value(election.wait(10s)).valid());
     EXPECT(value(mine.acquire(10s)).valid());
-    EXPECT(status_of([&] { return election.await(10s, paddock::stop_token()); }) == PDK_INVALID);
+    EXPECT(status_of([&] { return election.wait(10s, paddock::stop_token()); }) == PDK_INVALID);
     pdk_interrupt_raise(own);
-    EXPECT(status_of([&] { return election.await(10s); }) == PDK_CANCELED);
+    EXPECT(status_of([&] { return election.wait(10s); }) == PDK_CANCELED);
     EXPECT(status_of([&] { return mine.acquire(10s); }) == PDK_CANCELED);
     pdk_interrupt_detach();
     pdk_interrupt_unref(own);
@@ -229,11 +229,11 @@ static void an_interrupt_ends_a_wait(paddock::session &one, paddock::lock &mine)
 static void recipes(paddock::session &one, paddock::session &two) {
     auto shared = value(paddock::rwlock::open(one, "/cxx/rwlock")),
          same = value(paddock::rwlock::open(two, "/cxx/rwlock"));
-    paddock::hold writer = value(shared.write(10s));
-    EXPECT(status_of([&] { return same.read(0s); }) == PDK_BUSY);
-    GOOD(shared.downgrade(writer));
-    EXPECT(value(same.read(10s)).valid());
-    EXPECT(status_of([&] { return same.write(0s, paddock::stop_token()); }) == PDK_BUSY);
+    paddock::hold writer = value(shared.acquire_write(10s));
+    EXPECT(status_of([&] { return same.acquire_read(0s); }) == PDK_BUSY);
+    GOOD(writer.downgrade());
+    EXPECT(value(same.acquire_read(10s)).valid());
+    EXPECT(status_of([&] { return same.acquire_write(0s, paddock::stop_token()); }) == PDK_BUSY);
     auto permits = value(paddock::semaphore::open(one, "/cxx/semaphore", 2));
     paddock::hold both = value(permits.acquire(2, 10s));
     EXPECT(status_of([&] { return permits.acquire(1, 0s, paddock::stop_token()); }) == PDK_BUSY);
@@ -244,7 +244,7 @@ static void recipes(paddock::session &one, paddock::session &two) {
     callbacks.elected = [&](const paddock::hold_view &hold) { elected.set_value(hold.token()); };
     callbacks.deposed = [&](pdk_reason reason) { deposed.set_value(reason); };
     GOOD(election.join(callbacks));
-    paddock::hold_view leading = value(election.await(10s)), copy = leading;
+    paddock::hold_view leading = value(election.wait(10s)), copy = leading;
     EXPECT(copy.valid() && elected.get_future().get() == copy.token());
     {
         paddock::hold_view gone = std::move(leading);

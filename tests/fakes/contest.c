@@ -23,7 +23,7 @@ void contest_ask(struct worker *w, int64_t timeout_ms) {
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     struct worker *w = user;
     ck_assert_ptr_eq(hold, w->hold);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_ne(reason, PDK_REASON_NONE);
     ck_assert_uint_eq(++w->losses, 1);
     if (contest->lost)
@@ -43,7 +43,7 @@ void contest_answer(pdk_status status, pdk_hold *hold, void *user) {
     w->losses = 0;
     w->invalid_since = 0;
     if (hold) {
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, w, NULL), PDK_OK);
     }
     if (contest->answered)
@@ -60,7 +60,7 @@ static void release_in(void *subject, void *what) {
     struct worker *w = subject;
     pdk_hold *hold = g_steal_pointer(&w->hold);
     (void)what;
-    bool valid = pdk_hold_valid(hold);
+    bool valid = pdk_hold_is_valid(hold);
     ck_assert_int_eq(pdk_hold_release(hold), valid ? PDK_OK : PDK_LOST);
 }
 
@@ -68,7 +68,7 @@ static void release_in(void *subject, void *what) {
 static void look_in(void *subject, void *what) {
     struct worker *w = subject;
     (void)what;
-    if (pdk_hold_valid(w->hold))
+    if (pdk_hold_is_valid(w->hold))
         return;
     if (w->invalid_since == 0)
         w->invalid_since = platform_agenda.now;

@@ -142,9 +142,9 @@ static void want_all_in(void *subject, void *what) {
     struct permits all = {PERMITS, PDK_FOREVER}, one = {1, 0};
     want_lock_in(u, what);
     u->wanted += 3;
-    ck_assert_int_eq(pdk_rwlock_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read_async(u->rwlock, PDK_FOREVER, on_claim, u, NULL), PDK_OK);
     want_permits_in(u, &all);
     want_permits_in(u, &one);
     join_in(u, what);

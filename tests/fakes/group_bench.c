@@ -49,7 +49,7 @@ static void on_view(pdk_group_view *view, void *user) {
     (void)user;
     group.views++;
     group.count = pdk_group_view_count(view);
-    group.exact = pdk_group_view_exact(view);
+    group.exact = pdk_group_view_is_exact(view);
     group.inexact += !group.exact;
     for (size_t i = 0; i < group.count; i++)
         group.status = pdk_group_view_member(view, i)->status;
@@ -81,7 +81,7 @@ void group_reopen_in(void *subject, void *user) {
 void group_stop_in(void *subject, void *user) {
     (void)subject;
     (void)user;
-    pdk_group_watcher_stop(g_steal_pointer(&group.watcher));
+    pdk_group_watcher_close(g_steal_pointer(&group.watcher));
 }
 
 void group_close_in(void *subject, void *user) {

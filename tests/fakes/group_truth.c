@@ -199,7 +199,7 @@ static bool same(GHashTable *one, GHashTable *two) {
 }
 
 /* What the servers had of that node after its change. */
-static struct known committed(const pdk_group_member *m) {
+static struct known committed(const pdk_member_info *m) {
     const struct event *found = NULL;
     must(m->status == PDK_OK && m->session != 0, "it is told, and is no member", m->node);
     for (guint i = events->len; i > 0 && !found; i--) {
@@ -220,7 +220,7 @@ static void remember(struct truth_told *told, const char *node, int64_t changed)
 }
 
 /* Each difference from the view before is told, once. */
-static void take_change(struct truth_told *told, const pdk_group_member *before, const pdk_group_member *after) {
+static void take_change(struct truth_told *told, const pdk_member_info *before, const pdk_member_info *after) {
     must(before || after, "a change is told that is none", directory);
     if (before) {
         const struct known *known = g_hash_table_lookup(told->view, before->node);
@@ -238,7 +238,7 @@ static void take_change(struct truth_told *told, const pdk_group_member *before,
 }
 
 void truth_judge(struct truth_told *told, pdk_group_view *view) {
-    const pdk_group_member *before, *after;
+    const pdk_member_info *before, *after;
     g_autoptr(GHashTable) members = state_new();
     must(pdk_group_view_number(view) == ++told->number, "a view has the wrong number", directory);
     for (size_t i = 0; i < pdk_group_view_changes(view); i++) {
@@ -246,12 +246,12 @@ void truth_judge(struct truth_told *told, pdk_group_view *view) {
         take_change(told, before, after);
     }
     for (size_t i = 0; i < pdk_group_view_count(view); i++) {
-        const pdk_group_member *m = pdk_group_view_member(view, i);
+        const pdk_member_info *m = pdk_group_view_member(view, i);
         must(i == 0 || pdk_group_view_member(view, i - 1)->token < m->token, "it is not in order", m->node);
         put(members, m->node, committed(m));
     }
     must(same(members, told->view), "the changes do not lead to the view", directory);
-    told->exact = pdk_group_view_exact(view);
+    told->exact = pdk_group_view_is_exact(view);
     while (told->exact && !same(told->state, told->view)) {
         must(told->at < events->len, "an exact view is told, which never stood since the one before", directory);
         apply(told->state, events->pdata[told->at++]);

@@ -8,8 +8,8 @@ struct member_setting member_settings[2];
 
 static void set_by_thread(void *user) {
     struct member_setting *setting = user;
-    setting->status = pdk_member_set(group.members[0], setting->text, strlen(setting->text), setting->timeout_ms);
-    g_strlcpy(setting->why, pdk_error_text(), sizeof setting->why);
+    setting->status = pdk_member_set_data(group.members[0], setting->text, strlen(setting->text), setting->timeout_ms);
+    g_strlcpy(setting->why, pdk_last_error(), sizeof setting->why);
     setting->over = true;
 }
 

@@ -59,7 +59,7 @@ static void on_event(pdk_session_event event, int64_t time_left_ms, void *user) 
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     struct rival *r = user;
     ck_assert_ptr_eq(hold, r->hold);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     r->lost_at = platform_agenda.now;
     r->reason = reason;
     r->losses++;
@@ -76,7 +76,7 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     r->hold = hold;
     r->token = pdk_hold_token(hold);
     r->granted_at = platform_agenda.now;
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, r, NULL), PDK_OK);
 }
 
@@ -103,7 +103,9 @@ static void release_in(void *subject, void *what) {
     r->status = pdk_hold_release(g_steal_pointer(&r->hold));
 }
 
-static void is_valid_in(void *subject, void *what) { *(bool *)what = pdk_hold_valid(((struct rival *)subject)->hold); }
+static void is_valid_in(void *subject, void *what) {
+    *(bool *)what = pdk_hold_is_valid(((struct rival *)subject)->hold);
+}
 
 /* Hold, lock, session: the order does not matter, a reference is a reference. */
 void rival_gives_back(void *subject, void *what) {

@@ -110,10 +110,10 @@ static void judge_in(void *subject, void *what) {
         const pdk_hold *part = pdk_hold_part(w->hold, i);
         ck_assert_int_eq(pdk_hold_part_path(w->hold, i)[strlen("/app/all/")], '0' + set->path[i]);
         if (!trouble_deleted(pdk_hold_node(part)))
-            inside[set->path[i]] += pdk_hold_valid(part) ? set->weight[i] : 0;
-        all = all && pdk_hold_valid(part);
+            inside[set->path[i]] += pdk_hold_is_valid(part) ? set->weight[i] : 0;
+        all = all && pdk_hold_is_valid(part);
     }
-    ck_assert(pdk_hold_valid(w->hold) == all);
+    ck_assert(pdk_hold_is_valid(w->hold) == all);
 }
 
 /* ---- a run */

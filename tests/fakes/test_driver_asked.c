@@ -1,8 +1,8 @@
 /* Revocation in simulated time: three processes take turns at a lock, and ask each other to let go, or break each other's holds, while
  * links are cut, answers are lost and requests are refused.
  *
- *     asker ── pdk_lock_ask ──► SET, committed: a wish of one node ──► on_asked of a hold on that node, once a wish
- *     asker ── pdk_break ─────► DELETE, committed: of the node with that token alone ──► lost
+ *     asker ── pdk_session_request_release ──► SET, committed: a wish of one node ──► on_asked of a hold on that node, once a wish
+ *     asker ── pdk_session_break ─────► DELETE, committed: of the node with that token alone ──► lost
  *
  * The judge sees what the servers commit. Wishes stand in the first node of the queue, ahead of its identity, and are told to no hold
  * on another node, nor handed over with it. Nothing is forced: without faults no hold is lost but for its broken node, and then for that reason. */
@@ -34,7 +34,7 @@ static struct member {
     pdk_lock *lock;
 } members[RIVALS];
 
-/* One call of pdk_lock_ask or pdk_break, in a thread. */
+/* One call of pdk_session_request_release or pdk_session_break, in a thread. */
 static struct asker {
     int process;
     bool busy, breaks;
@@ -44,7 +44,7 @@ static struct asker {
 
 static GHashTable *nodes;    /* path: struct node */
 static GHashTable *holders;  /* sessions that have made nodes */
-static GHashTable *breaking; /* "path token": that were named to pdk_break */
+static GHashTable *breaking; /* "path token": that were named to pdk_session_break */
 static unsigned asked, told, broken, gone, wrong_tokens;
 static const char *wrong; /* what a thread has found: the judge asserts */
 static bool faulty;
@@ -174,7 +174,7 @@ static void answered(struct worker *w, pdk_status status) {
          "so a claim ends", pdk_status_name(status));
     must(!w->hold || !node_of(pdk_hold_node(w->hold))->heard, "what was asked for is handed over", LOCK);
     if (w->hold)
-        ck_assert_int_eq(pdk_hold_on_asked(w->hold, on_asked, w, NULL), PDK_OK);
+        ck_assert_int_eq(pdk_hold_on_request(w->hold, on_asked, w, NULL), PDK_OK);
 }
 
 static void on_lost(struct worker *w) {
@@ -189,7 +189,7 @@ static void on_lost(struct worker *w) {
 
 static void ask_by_thread(void *user) {
     struct asker *a = user;
-    pdk_status status = pdk_lock_ask(members[a->process].asks, LOCK, NULL, a->who, 1000, a->timeout_ms);
+    pdk_status status = pdk_session_request_release(members[a->process].asks, LOCK, NULL, a->who, 1000, a->timeout_ms);
     if (status != PDK_OK && status != PDK_GONE && status != PDK_UNAVAILABLE && status != PDK_CLOSED)
         wrong = pdk_status_name(status);
     a->busy = false;
@@ -199,7 +199,8 @@ static void break_by_thread(void *user) {
     struct asker *a = user;
     const struct node *node = node_of(a->node);
     bool was_gone = node->gone;
-    pdk_status status = pdk_break(members[a->process].asks, a->node + strlen("/app"), a->token, a->timeout_ms, NULL);
+    pdk_status status =
+        pdk_session_break(members[a->process].asks, a->node + strlen("/app"), a->token, a->timeout_ms, NULL);
     if (status == PDK_OK && (a->token != node->token || !node->gone || was_gone))
         wrong = "a break is confirmed, and the node is there, or had another token, or was gone before";
     wrong_tokens += status == PDK_GONE && a->token != node->token;
@@ -243,7 +244,7 @@ static void judge_in(void *subject, void *what) {
     const struct worker *w = subject;
     const char *path = pdk_hold_node(w->hold);
     const struct node *node = node_of(path);
-    bool valid = pdk_hold_valid(w->hold);
+    bool valid = pdk_hold_is_valid(w->hold);
     *(int *)what += valid && !node->broken;
     must(faulty || !valid || node->gone || node->told || node->asked_at == 0 ||
              platform_agenda.now < MAX(node->asked_at, w->asked_at) + SECOND,

@@ -22,7 +22,7 @@ static void borrow_in(void *subject, void *what) {
 static void return_in(void *subject, void *what) {
     (void)subject;
     (void)what;
-    pdk_borrow_return(g_steal_pointer(&borrow));
+    pdk_borrow_release(g_steal_pointer(&borrow));
 }
 
 static void reopen_in(void *subject, void *what) {

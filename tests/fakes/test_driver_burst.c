@@ -62,7 +62,7 @@ static void claim_in(void *subject, void *what) {
     const char *path = what;
     ck_assert_int_eq(pdk_rwlock_new(u->rival->session, path, NULL, &burst.lock), PDK_OK);
     for (uint32_t i = 0; i < burst.claims; i++)
-        ck_assert_int_eq(pdk_rwlock_read_async(burst.lock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_acquire_read_async(burst.lock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
 }
 
 static void claim_many(void) {

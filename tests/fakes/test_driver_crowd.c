@@ -44,7 +44,7 @@ static void on_written(pdk_status status, pdk_hold *hold, void *user) {
 
 static void write_in(void *subject, void *what) {
     struct driver_user *u = subject;
-    ck_assert_int_eq(pdk_rwlock_write_async(u->rwlock, PDK_FOREVER, on_written, what, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write_async(u->rwlock, PDK_FOREVER, on_written, what, NULL), PDK_OK);
 }
 
 static void release_in(void *subject, void *what) {
@@ -56,7 +56,7 @@ static void read_in(void *subject, void *what) {
     struct driver_user *u = subject;
     (void)what;
     for (int i = 0; i < CROWD; i++)
-        ck_assert_int_eq(pdk_rwlock_read_async(u->rwlock, PDK_FOREVER, on_granted, NULL, NULL), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_acquire_read_async(u->rwlock, PDK_FOREVER, on_granted, NULL, NULL), PDK_OK);
 }
 
 static void lock_all(struct driver_user *u, pdk_lock **locks, pdk_acquired_fn fn) {
@@ -180,9 +180,9 @@ static struct {
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     (void)user;
     ck_assert_int_eq(reason, PDK_REASON_EXPIRED);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     for (uint32_t i = 0; i < kept.count; i++) /* those that are not told yet are over, too */
-        ck_assert(!pdk_hold_valid(kept.holds[i]));
+        ck_assert(!pdk_hold_is_valid(kept.holds[i]));
     kept.losses++;
 }
 
@@ -199,7 +199,7 @@ static void keep_in(void *subject, void *what) {
     struct driver_user *u = subject;
     (void)what;
     for (int i = 0; i < CROWD; i++)
-        ck_assert_int_eq(pdk_rwlock_read_async(u->rwlock, PDK_FOREVER, on_kept, NULL, NULL), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_acquire_read_async(u->rwlock, PDK_FOREVER, on_kept, NULL, NULL), PDK_OK);
 }
 
 static void expire_in(void *subject, void *what) {

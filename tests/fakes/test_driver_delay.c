@@ -83,7 +83,7 @@ static void ask_in(void *subject, void *what) {
 
 static void judge_in(void *subject, void *what) {
     const struct worker *w = subject;
-    *(int *)what += !trouble_deleted(pdk_hold_node(w->hold)) && pdk_hold_valid(w->hold);
+    *(int *)what += !trouble_deleted(pdk_hold_node(w->hold)) && pdk_hold_is_valid(w->hold);
 }
 
 /* ---- a run */

@@ -188,7 +188,7 @@ static void on_asked(pdk_hold *hold, const char *who, int64_t until_ms, void *us
 
 static void hear_in(void *subject, void *what) {
     (void)what;
-    ck_assert_int_eq(pdk_hold_on_asked(((struct rival *)subject)->hold, on_asked, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_hold_on_request(((struct rival *)subject)->hold, on_asked, NULL, NULL), PDK_OK);
 }
 
 static void on_answered(pdk_status status, void *user) {
@@ -199,8 +199,8 @@ static void on_answered(pdk_status status, void *user) {
 
 static void ask_in(void *subject, void *what) {
     (void)what;
-    ck_assert_int_eq(pdk_lock_ask_async(((struct rival *)subject)->session, "/locks/one", NULL, "third", 1000, 5000,
-                                        on_answered, NULL),
+    ck_assert_int_eq(pdk_session_request_release_async(((struct rival *)subject)->session, "/locks/one", NULL, "third",
+                                                       1000, 5000, on_answered, NULL),
                      PDK_OK);
 }
 

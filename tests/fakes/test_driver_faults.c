@@ -291,7 +291,7 @@ static void observe_in(void *subject, void *what) {
 
 static void stop_in(void *subject, void *what) {
     (void)what;
-    pdk_observer_stop(((struct observing *)subject)->observer);
+    pdk_observer_close(((struct observing *)subject)->observer);
 }
 
 /* The directory is there, and empty: neither it nor anybody in it can be watched. */

@@ -16,7 +16,7 @@ static void on_view(pdk_group_view *view, void *user) {
     (void)user;
     group.views++;
     group.count = pdk_group_view_count(view);
-    group.exact = pdk_group_view_exact(view);
+    group.exact = pdk_group_view_is_exact(view);
 }
 
 static void watch(void *subject, void *user) {
@@ -41,7 +41,7 @@ static void spend_watches(void *subject, void *bytes) {
 static void end(void *subject, void *user) {
     (void)subject;
     (void)user;
-    pdk_group_watcher_stop(g_steal_pointer(&group.watcher));
+    pdk_group_watcher_close(g_steal_pointer(&group.watcher));
     pdk_member_unref(g_steal_pointer(&group.member));
 }
 

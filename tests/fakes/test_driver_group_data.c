@@ -174,10 +174,10 @@ static void publish_by_thread(void *user) {
     struct member_setting *setting = user;
     pdk_election *election = group_one->election;
     pdk_hold *hold = NULL;
-    setting->status = pdk_election_await(election, PDK_FOREVER, &hold);
+    setting->status = pdk_election_wait(election, PDK_FOREVER, &hold);
     if (setting->status == PDK_OK)
         setting->status = pdk_election_publish(election, hold, NULL, 0, setting->timeout_ms);
-    g_strlcpy(setting->why, pdk_error_text(), sizeof setting->why);
+    g_strlcpy(setting->why, pdk_last_error(), sizeof setting->why);
     pdk_hold_unref(hold);
     setting->over = true;
 }

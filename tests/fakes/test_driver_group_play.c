@@ -55,7 +55,7 @@ static void on_joined(pdk_hold *hold, void *user) {
 static void on_lost(pdk_reason reason, void *user) {
     struct membership *m = user;
     ck_assert(!m->freed && m->hold);
-    ck_assert(!pdk_hold_valid(m->hold));
+    ck_assert(!pdk_hold_is_valid(m->hold));
     ck_assert(reason != PDK_REASON_NONE || !m->member);
     losses += reason != PDK_REASON_NONE;
     pdk_hold_unref(g_steal_pointer(&m->hold));
@@ -112,7 +112,7 @@ static void set_by_thread(void *user) {
     struct membership *m = c->m;
     char data[sizeof m->data];
     g_strlcpy(data, m->data, sizeof data);
-    m->set = pdk_member_set(c->member, data, strlen(data), c->timeout_ms);
+    m->set = pdk_member_set_data(c->member, data, strlen(data), c->timeout_ms);
     m->setting = false;
     sets += m->set == PDK_OK;
     unsure += m->set == PDK_UNAVAILABLE;
@@ -151,13 +151,13 @@ static void watch_in(void *subject, void *what) {
 static void stop_in(void *subject, void *what) {
     struct slot *slot = subject;
     (void)what;
-    pdk_group_watcher_stop(g_steal_pointer(&slot->watcher));
+    pdk_group_watcher_close(g_steal_pointer(&slot->watcher));
     truth_told_free(g_steal_pointer(&slot->told));
 }
 
 /* ---- holds */
 
-static void is_valid_in(void *subject, void *valid) { *(bool *)valid = pdk_hold_valid(subject); }
+static void is_valid_in(void *subject, void *valid) { *(bool *)valid = pdk_hold_is_valid(subject); }
 
 static bool is_valid(const struct membership *m) {
     bool valid;

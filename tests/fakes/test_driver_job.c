@@ -23,7 +23,7 @@ static void make(void *subject, void *user) {
 static void ask(void *user) {
     pdk_hold *hold = NULL;
     (void)user;
-    asker.status = pdk_job_begin(asker.job, ASK_MS, &hold, NULL);
+    asker.status = pdk_job_acquire(asker.job, ASK_MS, &hold, NULL);
     if (asker.status == PDK_OK)
         pdk_hold_release(hold);
     asker.over = true;

@@ -41,7 +41,7 @@ static bool one_in(int times) { return g_rand_int_range(dice, 0, times) == 0; }
 static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     struct worker *w = user;
     ck_assert_ptr_eq(hold, w->hold);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_ne(reason, PDK_REASON_NONE);
     ck_assert_uint_eq(++w->losses, 1);
     lost++;
@@ -64,7 +64,7 @@ static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
     w->hold = hold;
     w->losses = 0;
     w->invalid_since = 0;
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_parts(hold), ENSEMBLES);
     for (int i = 0; i < ENSEMBLES; i++)
         w->tokens[i] = pdk_hold_token(pdk_hold_part(hold, i));
@@ -104,7 +104,7 @@ static void release_in(void *subject, void *what) {
     struct worker *w = subject;
     pdk_hold *hold = g_steal_pointer(&w->hold);
     (void)what;
-    bool valid = pdk_hold_valid(hold);
+    bool valid = pdk_hold_is_valid(hold);
     ck_assert_int_eq(pdk_hold_release(hold), valid ? PDK_OK : PDK_LOST);
 }
 
@@ -112,7 +112,7 @@ static int parts_of(struct worker *w) {
     int held = 0;
     for (int i = 0; i < ENSEMBLES; i++) {
         const pdk_hold *part = pdk_hold_part(w->hold, i);
-        held += pdk_hold_valid(part);
+        held += pdk_hold_is_valid(part);
         again += w->tokens[i] > 0 && pdk_hold_token(part) > w->tokens[i];
         w->tokens[i] = pdk_hold_token(part);
     }
@@ -127,7 +127,7 @@ static void judge_in(void *subject, void *what) {
         if (!w->hold)
             continue;
         int held = parts_of(w);
-        bool is_valid = pdk_hold_valid(w->hold);
+        bool is_valid = pdk_hold_is_valid(w->hold);
         ck_assert_int_eq(is_valid, held >= NEED && w->invalid_since == 0);
         ck_assert(is_valid || pdk_hold_remaining_ms(w->hold) == 0);
         *valid += is_valid;

@@ -43,14 +43,14 @@ static void ask_in(void *subject, void *what) {
 static int held(void) {
     int count = 0;
     for (guint i = 0; i < ENSEMBLES; i++)
-        count += pdk_hold_valid(atomic_load(&it.hold->parts->part[i].hold)); /* not shown */
+        count += pdk_hold_is_valid(atomic_load(&it.hold->parts->part[i].hold)); /* not shown */
     return count;
 }
 
 static void expect_all_in(void *subject, void *what) {
     (void)subject;
     (void)what;
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(held(), ENSEMBLES);
 }
 
@@ -67,7 +67,7 @@ static void expect_few_in(void *subject, void *what) {
     for (guint i = 0; i < ENSEMBLES; i++)
         ck_assert_uint_le(g_slist_length(it.hold->parts->part[i].before), i == 2 ? 1 : 0);
     ck_assert_ptr_nonnull(g_slist_find(it.hold->parts->part[2].before, it.seen)); /* before anybody reads it */
-    ck_assert(!pdk_hold_valid(it.seen));
+    ck_assert(!pdk_hold_is_valid(it.seen));
     ck_assert_int_eq(pdk_hold_token(it.seen), it.token);
     ck_assert_int_gt(pdk_hold_token(pdk_hold_part(it.hold, 2)), it.token);
 }
@@ -152,7 +152,7 @@ static void look_in(void *subject, void *what) {
     clocks.second = atomic_exchange(&part[1].hold, NULL);
     atomic_store(&atomic_load(&part[2].hold)->until, clocks.begun);
     set_clocks(p, &clocks.stepped);
-    ck_assert(pdk_hold_valid(it.hold)); /* at each moment three of them were held */
+    ck_assert(pdk_hold_is_valid(it.hold)); /* at each moment three of them were held */
     ck_assert_uint_ge(clocks.readings, 3);
     set_clocks(p, clocks.real);
     atomic_store(&part[1].hold, clocks.second);

@@ -13,8 +13,8 @@ enum { NO_NODE = -101, NO_AUTH = -102, QUOTA = -125, MANY = 10001 };
 #define OWN "/app/own"
 
 /* What the session's own choice is: as the servers' lists, for the creator alone, or for the user of a certificate. */
-static const pdk_access_entry everybody = {PDK_PERMISSION_ALL, 0, "world", "anyone"},
-                              creator = {PDK_PERMISSION_ALL, 0, "auth", ""};
+static const pdk_access_entry everybody = {PDK_PERMISSION_ALL, "world", "anyone"},
+                              creator = {PDK_PERMISSION_ALL, "auth", ""};
 
 static pdk_session *s;
 static int warnings;
@@ -274,7 +274,7 @@ static void list_in(void *subject, void *what) {
 
 START_TEST(who_only_looks_is_warned_once) {
     struct listing l = {.warned = false};
-    static const pdk_access_entry nobody = {PDK_PERMISSION_ALL, 0, "digest", "a:b"};
+    static const pdk_access_entry nobody = {PDK_PERMISSION_ALL, "digest", "a:b"};
     begin(&nobody);
     sim_call_in(&first->process, list_in, first, &l);
     ck_assert_int_eq(l.result, PDK__NOT_NOW);
@@ -310,7 +310,7 @@ static void leave_in(void *subject, void *what) {
 }
 
 START_TEST(a_member_is_none_where_strangers_may_change_the_group) {
-    static const pdk_access_entry nobody = {PDK_PERMISSION_ALL, 0, "digest", "a:b"};
+    static const pdk_access_entry nobody = {PDK_PERMISSION_ALL, "digest", "a:b"};
     pdk_member *member = NULL;
     size_t count = 0;
     failed = PDK_OK;

@@ -33,8 +33,8 @@ static void claim_all(void *subject, void *what) {
     (void)subject;
     (void)what;
     ck_assert_int_eq(pdk_lock_acquire_async(objects.lock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read_async(objects.rwlock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write_async(objects.rwlock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read_async(objects.rwlock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write_async(objects.rwlock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
 }
 
 static void drop_all(void *subject, void *what) {
@@ -75,7 +75,7 @@ static void note_text(pdk_status status, pdk_hold *hold, void *user) {
     ck_assert_ptr_null(hold);
     r->status = status;
     r->answers++;
-    g_strlcpy(text, pdk_error_text(), sizeof text);
+    g_strlcpy(text, pdk_last_error(), sizeof text);
 }
 
 static void claim_in(void *subject, void *what) {
@@ -114,7 +114,7 @@ static void on_leader(const char *identity, int64_t token, void *user) {
 
 static void on_elected(pdk_hold *hold, void *user) {
     (void)user;
-    g_string_append(told, pdk_hold_valid(hold) ? "elected " : "too late ");
+    g_string_append(told, pdk_hold_is_valid(hold) ? "elected " : "too late ");
 }
 
 static void on_deposed(pdk_reason reason, void *user) {
@@ -148,7 +148,7 @@ static void leave_in(void *subject, void *what) {
 static void end_election_in(void *subject, void *what) {
     (void)subject;
     (void)what;
-    pdk_observer_stop(g_steal_pointer(&observer));
+    pdk_observer_close(g_steal_pointer(&observer));
     pdk_election_unref(g_steal_pointer(&objects.election));
 }
 

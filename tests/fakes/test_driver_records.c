@@ -49,7 +49,7 @@ static void ask_lease(void *user) {
 
 static void ask_job(void *user) {
     pdk_hold *hold = NULL;
-    pdk_status status = pdk_job_begin(it.job, 20000, &hold, NULL);
+    pdk_status status = pdk_job_acquire(it.job, 20000, &hold, NULL);
     on_answer(status, hold, user);
 }
 
@@ -275,7 +275,7 @@ static void make_limited_in(void *rival, void *user) {
 static void is_overdue_in(void *rival, void *user) {
     (void)rival;
     (void)user;
-    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert(!pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_reason(it.hold), PDK_REASON_OVERDUE);
 }
 
@@ -291,7 +291,7 @@ static void finish_job_in(void *rival, void *user) {
 
 static void read_job(void *user) {
     struct rival *rival = user;
-    it.status = pdk_job_record(rival->session, "/job", 20000, &runs);
+    it.status = pdk_job_history(rival->session, "/job", 20000, &runs);
     it.over = true;
 }
 

@@ -22,7 +22,7 @@ static struct {
 /* ---- in its process */
 
 static void make_in(void *rival, void *user) {
-    static const pdk_access_entry everybody = {PDK_PERMISSION_ALL, 0, "world", "anyone"};
+    static const pdk_access_entry everybody = {PDK_PERMISSION_ALL, "world", "anyone"};
     pdk_session *s = ((struct rival *)rival)->session;
     pdk_lease_lock_options options = PDK_LEASE_LOCK_OPTIONS_INIT;
     (void)user;

@@ -60,7 +60,7 @@ static void answered(struct worker *w, pdk_status status) {
 
 static pdk_status begin_claim(struct worker *w, int64_t ms) {
     const struct member *m = &members[w->process];
-    int32_t one = pdk_stripe_of(keys[one_of(KEYS)], 1, STRIPES), other = (one + 1) % STRIPES;
+    int32_t one = pdk_striped_stripe_of(keys[one_of(KEYS)], 1, STRIPES), other = (one + 1) % STRIPES;
     pdk_right rights[] = {pdk_right_lock(m->lock[one]), pdk_right_lock(m->lock[other])};
     contest_ask(w, ms);
     switch (*way_of(w)) {
@@ -97,7 +97,7 @@ static void judge_in(void *subject, void *what) {
         int32_t stripe = pdk_striped_stripe(members[w->process].striped, part);
         ck_assert_int_ge(stripe, 0);
         if (!trouble_deleted(pdk_hold_node(part)))
-            inside[stripe] += pdk_hold_valid(part);
+            inside[stripe] += pdk_hold_is_valid(part);
     }
 }
 

@@ -457,7 +457,7 @@ static void on_list(pdk_status status, pdk_contenders *list, void *user) {
 static void list_in(void *subject, void *holder) {
     pdk_lock *lock = ((struct driver_user *)subject)->lock;
     ck_assert_int_eq(holder ? pdk_lock_holder_async(lock, 20000, on_list, NULL)
-                            : pdk_lock_contenders_async(lock, 20000, on_list, NULL),
+                            : pdk_lock_list_async(lock, 20000, on_list, NULL),
                      PDK_OK);
 }
 

@@ -4,7 +4,7 @@
  *     files FOLDER ITEM TOKEN HANDOVER AMOUNT     prints "naive written", and of the other two "written" or "refused"
  *     files --read FOLDER ITEM                    prints the three amounts
  *
- * naive: a plain write. record: pdk_fenced_write. beside: a lock of the resource's own, the mark, then a plain write.
+ * naive: a plain write. record: pdk_fence_write. beside: a lock of the resource's own, the mark, then a plain write.
  */
 #include <fcntl.h>
 #include <glib.h>
@@ -18,7 +18,7 @@
 enum { WIDTH = 10 };
 
 _Noreturn static void fail(const char *what) {
-    fprintf(stderr, "files: %s: %s\n", what, pdk_error_text());
+    fprintf(stderr, "files: %s: %s\n", what, pdk_last_error());
     exit(EXIT_FAILURE);
 }
 
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
 
     int record = open_data(folder, item, "record");
     pdk_fence_file *mark = open_mark(folder, item, "record");
-    tell("record", pdk_fenced_write(mark, token, handover, record, amount, WIDTH, 0));
+    tell("record", pdk_fence_write(mark, token, handover, record, amount, WIDTH, 0));
     pdk_fence_file_close(mark);
     close(record);
 

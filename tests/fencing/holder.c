@@ -17,7 +17,7 @@ enum { SESSION_MS = 4000, PATIENCE_MS = 60000, LINE_SIZE = 64 };
 
 static void check(const char *what, pdk_status status) {
     if (status != PDK_OK) {
-        fprintf(stderr, "holder: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "holder: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
         exit(EXIT_FAILURE);
     }
 }
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
     while (good && fgets(amount, sizeof amount, stdin)) {
         amount[strcspn(amount, "\n")] = '\0';
         good = write_amount(argv + 2, hold, amount);
-        printf("done %s %s\n", amount, pdk_hold_valid(hold) ? "valid" : "lost");
+        printf("done %s %s\n", amount, pdk_hold_is_valid(hold) ? "valid" : "lost");
         fflush(stdout);
     }
     pdk_hold_release(hold);

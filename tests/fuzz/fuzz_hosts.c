@@ -83,6 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         return 0;
     }
     FUZZ_REQUIRE(status == PDK_INVALID && hosts == NULL, "\"%s\": %s", text, pdk_status_name(status));
-    FUZZ_REQUIRE(g_str_has_prefix(pdk_error_text(), "hosts: "), "\"%s\": %s", text, pdk_error_text());
+    FUZZ_REQUIRE(g_str_has_prefix(pdk_last_error(), "hosts: "), "\"%s\": %s", text, pdk_last_error());
     return 0;
 }

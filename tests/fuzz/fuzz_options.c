@@ -37,7 +37,7 @@ static void check(const struct versions *v, const uint8_t *given) {
     bool fine = !given || is_acceptable(v, given);
     FUZZ_REQUIRE(status == (fine ? PDK_OK : PDK_INVALID), "sizes %zu %zu %zu: %s", v->first, v->ours, v->theirs,
                  pdk_status_name(status));
-    FUZZ_REQUIRE(fine || g_str_has_prefix(pdk_error_text(), "options: "), "\"%s\"", pdk_error_text());
+    FUZZ_REQUIRE(fine || g_str_has_prefix(pdk_last_error(), "options: "), "\"%s\"", pdk_last_error());
     for (size_t i = 0; i < v->ours; i++) {
         uint8_t byte = fine && given ? expected(v, given, i) : i < sizeof v->ours ? full[i] : DEFAULT;
         FUZZ_REQUIRE(full[i] == byte, "sizes %zu %zu %zu: byte %zu is %u, not %u", v->first, v->ours, v->theirs, i,

@@ -18,7 +18,7 @@ static pdk_test_ensemble *servers;
 
 static void start_one(void) {
     servers = pdk_test_ensemble_start(NULL);
-    ck_assert_msg(servers != NULL, "%s", pdk_test_error_text());
+    ck_assert_msg(servers != NULL, "%s", pdk_test_last_error());
 }
 
 static void stop_all(void) {
@@ -30,7 +30,7 @@ static void stop_all(void) {
 
 static void assert_refused(const pdk_test_options *options, const char *words) {
     ck_assert_ptr_null(pdk_test_ensemble_start(options));
-    ck_assert_msg(strstr(pdk_test_error_text(), words) != NULL, "%s", pdk_test_error_text());
+    ck_assert_msg(strstr(pdk_test_last_error(), words) != NULL, "%s", pdk_test_last_error());
 }
 
 START_TEST(options_are_checked) {
@@ -58,12 +58,12 @@ START_TEST(options_are_checked) {
         g_autofree char *address = g_strconcat("127.0.0.1:", *port, NULL);
 
         ck_assert_msg(pdk_test_proxy_start(address) == NULL, "%s", address);
-        ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "ip:port"));
+        ck_assert_ptr_nonnull(strstr(pdk_test_last_error(), "ip:port"));
     }
     ck_assert_ptr_null(pdk_test_proxy_start("nonsense"));
-    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "ip:port"));
+    ck_assert_ptr_nonnull(strstr(pdk_test_last_error(), "ip:port"));
     ck_assert_ptr_null(pdk_test_proxy_start("192.0.2.1:80"));
-    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "192.0.2.1"));
+    ck_assert_ptr_nonnull(strstr(pdk_test_last_error(), "192.0.2.1"));
 }
 END_TEST
 
@@ -90,7 +90,7 @@ START_TEST(the_class_path_of_the_environment_counts) {
     } else {
         g_unsetenv("PADDOCK_TEST_CLASSPATH");
     }
-    ck_assert_msg(servers != NULL, "%s", pdk_test_error_text());
+    ck_assert_msg(servers != NULL, "%s", pdk_test_last_error());
 }
 END_TEST
 
@@ -117,7 +117,7 @@ START_TEST(a_server_outlives_the_thread_that_started_it) {
     pdk_test_ensemble_kill(servers, 0);
     ck_assert(pdk_test_ensemble_restart(servers, 0));
     ck_assert(!pdk_test_ensemble_restart(servers, 0));
-    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "runs already"));
+    ck_assert_ptr_nonnull(strstr(pdk_test_last_error(), "runs already"));
     ck_assert(pdk_test_ensemble_wait_ready(servers, 20000));
 }
 END_TEST
@@ -201,17 +201,17 @@ START_TEST(a_session_is_expired_by_its_id) {
     int64_t id;
 
     ck_assert(!pdk_test_ensemble_expire(servers, 4711));
-    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "0x1267"));
+    ck_assert_ptr_nonnull(strstr(pdk_test_last_error(), "0x1267"));
     zh = zookeeper_init(pdk_test_ensemble_proxied_hosts(servers), watch, 6000, NULL, NULL, 0);
     ck_assert_ptr_nonnull(zh);
     ck_assert(ts_wait_until(state_is, &connected, 20000));
     id = zoo_client_id(zh)->client_id;
-    ck_assert_msg(pdk_test_ensemble_expire(servers, id), "%s", pdk_test_error_text());
+    ck_assert_msg(pdk_test_ensemble_expire(servers, id), "%s", pdk_test_last_error());
     ck_assert(ts_wait_until(state_is, &expired, 20000));
     zookeeper_close(zh);
     ck_assert_int_eq(pdk_test_proxy_get_mode(pdk_test_ensemble_proxy(servers, 0)), PDK_TEST_PASS);
     ck_assert(!pdk_test_ensemble_expire(servers, id));
-    ck_assert_ptr_nonnull(strstr(pdk_test_error_text(), "over already"));
+    ck_assert_ptr_nonnull(strstr(pdk_test_last_error(), "over already"));
 }
 END_TEST
 

@@ -40,8 +40,8 @@ ts_answer *set_thread(struct set *set, int64_t timeout_ms) { return ts_answer_bl
 pdk_hold *set_take(struct set *set) {
     pdk_hold *hold = NULL;
     const pdk_status status = pdk_acquire_all(set->rights, set->count, ts_patience(IN_TIME_MS), NULL, &hold);
-    ck_assert_msg(status == PDK_OK, "acquire all: %s: %s", pdk_status_name(status), pdk_error_text());
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert_msg(status == PDK_OK, "acquire all: %s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_hold_is_valid(hold));
     return hold;
 }
 

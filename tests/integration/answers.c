@@ -10,7 +10,7 @@ struct answers_it asked;
 static void take(pdk_status status, size_t listed, struct answer *a) {
     a->status = status;
     a->listed = listed;
-    a->words = status == PDK_OK ? NULL : g_strdup(pdk_error_text());
+    a->words = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
     a->thread = g_thread_self();
     a->at_ns = ts_now_ns();
     if (a->next) {
@@ -38,10 +38,10 @@ static pdk_status holder(int64_t ms, struct answer *a) {
     return pdk_lock_holder_async(asked.lock, ms, answers_list, a);
 }
 static pdk_status contenders(int64_t ms, struct answer *a) {
-    return pdk_lock_contenders_async(asked.lock, ms, answers_list, a);
+    return pdk_lock_list_async(asked.lock, ms, answers_list, a);
 }
 static pdk_status readers(int64_t ms, struct answer *a) {
-    return pdk_rwlock_contenders_async(asked.rwlock, ms, answers_list, a);
+    return pdk_rwlock_list_async(asked.rwlock, ms, answers_list, a);
 }
 static pdk_status permits(int64_t ms, struct answer *a) {
     return pdk_semaphore_holders_async(asked.semaphore, ms, answers_list, a);
@@ -50,19 +50,20 @@ static pdk_status leader(int64_t ms, struct answer *a) {
     return pdk_election_leader_async(asked.election, ms, answers_list, a);
 }
 static pdk_status candidates(int64_t ms, struct answer *a) {
-    return pdk_election_candidates_async(asked.election, ms, answers_list, a);
+    return pdk_election_list_async(asked.election, ms, answers_list, a);
 }
 static pdk_status sequencer(int64_t ms, struct answer *a) {
-    return pdk_sequencer_check_async(asked.client->session, asked.proof, ms, answers_status, a);
+    return pdk_session_check_sequencer_async(asked.client->session, asked.proof, ms, answers_status, a);
 }
 static pdk_status wish(int64_t ms, struct answer *a) {
-    return pdk_lock_ask_async(asked.client->session, asked.path, NULL, "a test", 0, ms, answers_status, a);
+    return pdk_session_request_release_async(asked.client->session, asked.path, NULL, "a test", 0, ms, answers_status,
+                                             a);
 }
 static pdk_status breaks(int64_t ms, struct answer *a) {
-    return pdk_break_async(asked.client->session, asked.victim, asked.victim_token, ms, answers_list, a);
+    return pdk_session_break_async(asked.client->session, asked.victim, asked.victim_token, ms, answers_list, a);
 }
 static pdk_status record(int64_t ms, struct answer *a) {
-    return pdk_job_record_async(asked.client->session, asked.job, ms, answers_runs, a);
+    return pdk_job_history_async(asked.client->session, asked.job, ms, answers_runs, a);
 }
 static pdk_status ensures(int64_t ms, struct answer *a) {
     (void)ms;
@@ -71,22 +72,22 @@ static pdk_status ensures(int64_t ms, struct answer *a) {
 
 const struct question questions[QUESTIONS] = {
     {"pdk_lock_holder", holder, 1, PDK_UNAVAILABLE, false},
-    {"pdk_lock_contenders", contenders, 2, PDK_UNAVAILABLE, false},
-    {"pdk_rwlock_contenders", readers, 1, PDK_UNAVAILABLE, false},
+    {"pdk_lock_list", contenders, 2, PDK_UNAVAILABLE, false},
+    {"pdk_rwlock_list", readers, 1, PDK_UNAVAILABLE, false},
     {"pdk_semaphore_holders", permits, 1, PDK_UNAVAILABLE, false},
     {"pdk_election_leader", leader, 1, PDK_UNAVAILABLE, false},
-    {"pdk_election_candidates", candidates, 1, PDK_UNAVAILABLE, false},
-    {"pdk_sequencer_check", sequencer, 0, PDK_UNAVAILABLE, false},
-    {"pdk_lock_ask", wish, 0, PDK_UNAVAILABLE, false},
-    {"pdk_job_record", record, 1, PDK_UNAVAILABLE, false},
+    {"pdk_election_list", candidates, 1, PDK_UNAVAILABLE, false},
+    {"pdk_session_check_sequencer", sequencer, 0, PDK_UNAVAILABLE, false},
+    {"pdk_session_request_release", wish, 0, PDK_UNAVAILABLE, false},
+    {"pdk_job_history", record, 1, PDK_UNAVAILABLE, false},
     {"pdk_hold_ensure", ensures, 0, PDK_OK, true},
-    {"pdk_break", breaks, 1, PDK_UNAVAILABLE, false},
+    {"pdk_session_break", breaks, 1, PDK_UNAVAILABLE, false},
 };
 
 void answers_ask(const struct question *q, int64_t timeout_ms, struct answer *answer) {
     pdk_status status = q->start(timeout_ms, answer);
     if (status != PDK_OK)
-        ck_abort_msg("%s_async: %s: %s", q->name, pdk_status_name(status), pdk_error_text());
+        ck_abort_msg("%s_async: %s: %s", q->name, pdk_status_name(status), pdk_last_error());
 }
 
 bool answers_is_there(void *user) { return atomic_load(&((struct answer *)user)->count) > 0; }
@@ -107,7 +108,7 @@ static void run_a_job(ts_client *client) {
     pdk_job *job = NULL;
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_job_new(client->session, asked.job, NULL, &job), PDK_OK);
-    ck_assert_int_eq(pdk_job_begin(job, PATIENCE_MS, &hold, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_job_acquire(job, PATIENCE_MS, &hold, NULL), PDK_OK);
     ck_assert_int_eq(pdk_job_finish(job, hold, 0, PATIENCE_MS), PDK_OK);
     pdk_job_unref(job);
 }
@@ -125,14 +126,14 @@ static void fill(ts_client *client) {
     asked.victim_token = pdk_hold_token(victim);
     ts_acquire_async(ts_lock(client, asked.path), PDK_FOREVER);
     ck_assert_int_eq(pdk_rwlock_new(client->session, "/t/rw", NULL, &rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read(rwlock, PATIENCE_MS, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(rwlock, PATIENCE_MS, &hold), PDK_OK);
     ts_paddock_keep(hold, (void (*)(void *))pdk_hold_unref);
     ck_assert_int_eq(pdk_semaphore_new(client->session, "/t/s", 2, NULL, &semaphore), PDK_OK);
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, PATIENCE_MS, &hold), PDK_OK);
     ts_paddock_keep(hold, (void (*)(void *))pdk_hold_unref);
     ck_assert_int_eq(pdk_election_new(client->session, "/t/e", NULL, &election), PDK_OK);
     ck_assert_int_eq(pdk_election_join(election, NULL), PDK_OK);
-    ck_assert_int_eq(pdk_election_await(election, PATIENCE_MS, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(election, PATIENCE_MS, &hold), PDK_OK);
     pdk_hold_unref(hold);
     ts_paddock_keep(rwlock, (void (*)(void *))pdk_rwlock_unref);
     ts_paddock_keep(semaphore, (void (*)(void *))pdk_semaphore_unref);

@@ -44,7 +44,7 @@ static asked *watch(pdk_hold *hold, bool lets_go) {
     asked *a = g_new0(asked, 1);
     a->lets_go = lets_go;
     ts_paddock_keep(a, asked_free);
-    ck_assert_int_eq(pdk_hold_on_asked(hold, on_asked, a, on_freed), PDK_OK);
+    ck_assert_int_eq(pdk_hold_on_request(hold, on_asked, a, on_freed), PDK_OK);
     return a;
 }
 

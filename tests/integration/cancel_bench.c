@@ -57,10 +57,10 @@ void cancel_set_up(void) {
     cancel_use(&cancel_others, ts_ensemble_hosts(cancel_server), PDK_DISPATCH_THREAD);
     cancel_use(&cancel_ours, ts_ensemble_proxied_hosts(cancel_server), PDK_DISPATCH_THREAD);
     ck_assert_int_eq(pdk_lock_acquire(cancel_others.busy, 10000, &cancel_others.hold), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(cancel_others.rwlock, 10000, &cancel_others.writer), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(cancel_others.rwlock, 10000, &cancel_others.writer), PDK_OK);
     ck_assert_int_eq(pdk_semaphore_acquire(cancel_others.semaphore, PERMITS, 10000, &cancel_others.permits), PDK_OK);
     ck_assert_int_eq(pdk_election_join(cancel_others.election, &callbacks), PDK_OK);
-    ck_assert_int_eq(pdk_election_await(cancel_others.election, 10000, &leading), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(cancel_others.election, 10000, &leading), PDK_OK);
     pdk_hold_unref(leading);
 }
 
@@ -83,7 +83,7 @@ bool cancel_join(pthread_t thread, void **result) {
 void cancel_check(const char *name) {
     pdk_hold *hold = NULL;
     pdk_status status = pdk_lock_acquire(cancel_ours.lock, 10000, &hold);
-    ck_assert_msg(status == PDK_OK, "after %s: %s", name, pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "after %s: %s", name, pdk_last_error());
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(cancel_ours.s, 10000), PDK_OK);
     const char *hosts = ts_ensemble_hosts(cancel_server);

@@ -36,7 +36,7 @@ pdk_election *election_with(const ts_client *client, const char *path, const pdk
     pdk_election *election = NULL;
 
     if (pdk_election_new(client->session, path, options, &election) != PDK_OK) {
-        fprintf(stderr, "pdk_election_new: %s\n", pdk_error_text());
+        fprintf(stderr, "pdk_election_new: %s\n", pdk_last_error());
         abort();
     }
     ts_paddock_keep(election, unref_election);
@@ -55,7 +55,7 @@ pdk_election *election_on(const ts_client *client, const char *path, const char 
 static void record_free(void *what) {
     record *r = what;
 
-    pdk_observer_stop(r->observer);
+    pdk_observer_close(r->observer);
     pdk_hold_unref(r->hold);
     g_string_free(r->history, TRUE);
     g_string_free(r->leaders, TRUE);
@@ -106,7 +106,7 @@ static void tell(record *r, enum told what, const char *word) {
 
 static void on_elected(pdk_hold *hold, void *user) {
     record *r = user;
-    const bool valid = pdk_hold_valid(hold);
+    const bool valid = pdk_hold_is_valid(hold);
     pdk_hold *old;
 
     ts_record_lock();
@@ -229,7 +229,7 @@ static record *join(pdk_election *election, pdk_leader_fn leader) {
     record_callbacks(r, &callbacks);
     callbacks.leader = leader;
     const pdk_status status = pdk_election_join(election, &callbacks);
-    ck_assert_msg(status == PDK_OK, "join: %s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "join: %s: %s", pdk_status_name(status), pdk_last_error());
     return r;
 }
 
@@ -247,11 +247,11 @@ record *observer_begin(pdk_election *election) {
     record *r = record_new();
     const pdk_status status = pdk_election_observe(election, record_leader, r, record_freed, &r->observer);
 
-    ck_assert_msg(status == PDK_OK, "observe: %s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "observe: %s: %s", pdk_status_name(status), pdk_last_error());
     return r;
 }
 
-void observer_stop(record *r) { pdk_observer_stop(g_steal_pointer(&r->observer)); }
+void observer_stop(record *r) { pdk_observer_close(g_steal_pointer(&r->observer)); }
 
 /* ---- manual dispatch */
 

@@ -132,7 +132,7 @@ static void heal(exit_case *c) {
 /* The holders ahead have noticed nothing. Their hold ends here. */
 static void check_clean(exit_case *c, int64_t until) {
     for (size_t i = 0; i < G_N_ELEMENTS(c->ahead); i++) {
-        assert_exit(c, c->ahead[i] == NULL || pdk_hold_valid(c->ahead[i]));
+        assert_exit(c, c->ahead[i] == NULL || pdk_hold_is_valid(c->ahead[i]));
     }
     batch.recipe->check_clean(c, until);
     assert_exit(c, ts_answer_count(c->answer) == 1);

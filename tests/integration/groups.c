@@ -16,7 +16,7 @@ static pdk_member *join(const ts_client *client, const char *path, const char *t
     pdk_member *member = NULL;
     const pdk_status status = pdk_group_join(client->session, path, text, strlen(text), callbacks, &member);
 
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ts_paddock_keep(member, drop_member);
     return member;
 }
@@ -40,9 +40,9 @@ pdk_member *member_join_recorded(const ts_client *client, const char *path, cons
 
 pdk_hold *member_hold(pdk_member *member) {
     pdk_hold *hold = NULL;
-    const pdk_status status = pdk_member_await(member, ts_patience(8000), &hold);
+    const pdk_status status = pdk_member_wait(member, ts_patience(8000), &hold);
 
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ts_paddock_keep(hold, drop_hold);
     return hold;
 }
@@ -72,7 +72,7 @@ static void find(watch *w, const char *what, const pdk_group_view *view) {
         w->problem = g_strdup_printf("%s in view %" G_GUINT64_FORMAT, what, pdk_group_view_number(view));
 }
 
-static bool has(const pdk_group_view *view, const pdk_group_member *member) {
+static bool has(const pdk_group_view *view, const pdk_member_info *member) {
     for (size_t i = 0; i < pdk_group_view_count(view); i++)
         if (pdk_group_view_member(view, i) == member)
             return true;
@@ -81,7 +81,7 @@ static bool has(const pdk_group_view *view, const pdk_group_member *member) {
 
 /* The differences take the view before to this one. */
 static void judge_changes(watch *w, const pdk_group_view *before, const pdk_group_view *view) {
-    const pdk_group_member *was, *is;
+    const pdk_member_info *was, *is;
     size_t count = pdk_group_view_count(before);
 
     for (size_t i = 0; pdk_group_view_change(view, i, &was, &is); i++) {
@@ -166,7 +166,7 @@ void watch_act(watch *w, void (*act)(watch *w, void *user), void *user) {
     pthread_mutex_unlock(&w->mutex);
 }
 
-void watch_stop(watch *w) { pdk_group_watcher_stop(g_steal_pointer(&w->watcher)); }
+void watch_stop(watch *w) { pdk_group_watcher_close(g_steal_pointer(&w->watcher)); }
 
 int watch_views(watch *w) {
     pthread_mutex_lock(&w->mutex);
@@ -201,7 +201,7 @@ char *watch_text(watch *w) {
     GString *text = g_string_new(view ? NULL : "-");
 
     for (size_t i = 0; i < pdk_group_view_count(view); i++) {
-        const pdk_group_member *member = pdk_group_view_member(view, i);
+        const pdk_member_info *member = pdk_group_view_member(view, i);
         if (i > 0)
             g_string_append_c(text, ',');
         if (member->status == PDK_OK)
@@ -221,7 +221,7 @@ struct awaited {
 static bool has_text(void *user) {
     const struct awaited *awaited = user;
     g_autofree char *text = watch_text(awaited->w);
-    return strcmp(text, awaited->text) == 0 && pdk_group_view_exact(watch_newest(awaited->w));
+    return strcmp(text, awaited->text) == 0 && pdk_group_view_is_exact(watch_newest(awaited->w));
 }
 
 static bool has_count(void *user) {

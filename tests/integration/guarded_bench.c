@@ -11,7 +11,7 @@ static void close_guarded(void *guarded) { pdk_guarded_close(guarded); }
 pdk_guarded *guarded_open(pdk_hold *hold, const char *path) {
     pdk_guarded *guarded = NULL;
     pdk_status status = pdk_guarded_open(hold, path, ts_patience(PATIENCE_MS), &guarded);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ts_paddock_keep(guarded, close_guarded);
     return guarded;
 }
@@ -29,7 +29,9 @@ struct guarded_side guarded_opened(const char *lock, const char *path, int sessi
     return side;
 }
 
-pdk_status guarded_set(pdk_guarded *g, const char *text) { return pdk_guarded_set(g, text, strlen(text), PATIENCE_MS); }
+pdk_status guarded_set(pdk_guarded *g, const char *text) {
+    return pdk_guarded_write(g, text, strlen(text), PATIENCE_MS);
+}
 
 pdk_status guarded_create(pdk_guarded *g, const char *text) {
     return pdk_guarded_create(g, text, strlen(text), PATIENCE_MS);
@@ -38,8 +40,8 @@ pdk_status guarded_create(pdk_guarded *g, const char *text) {
 void guarded_reads(pdk_guarded *g, const char *text) {
     char buffer[64] = "";
     size_t size = 0;
-    pdk_status status = pdk_guarded_get(g, buffer, sizeof buffer, &size, PATIENCE_MS);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    pdk_status status = pdk_guarded_read(g, buffer, sizeof buffer, &size, PATIENCE_MS);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ck_assert_uint_eq(size, strlen(text));
     ck_assert_mem_eq(buffer, text, size);
 }

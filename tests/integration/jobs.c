@@ -11,24 +11,24 @@ static void free_runs(void *runs) { pdk_job_runs_free(runs); }
 pdk_job *job_of(const ts_client *client, const char *path, const pdk_job_options *options) {
     pdk_job *job = NULL;
     pdk_status status = pdk_job_new(client->session, path, options, &job);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ts_paddock_keep(job, unref_job);
     return job;
 }
 
 pdk_hold *job_begun(pdk_job *job) {
     pdk_hold *hold = NULL;
-    pdk_status status = pdk_job_begin(job, ts_patience(PATIENCE_MS), &hold, NULL);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
-    ck_assert(pdk_hold_valid(hold));
+    pdk_status status = pdk_job_acquire(job, ts_patience(PATIENCE_MS), &hold, NULL);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_hold_is_valid(hold));
     return hold;
 }
 
 pdk_job_runs *job_skipped(pdk_job *job) {
     pdk_hold *hold = NULL;
     pdk_job_runs *runs = NULL;
-    pdk_status status = pdk_job_begin(job, ts_patience(PATIENCE_MS), &hold, &runs);
-    ck_assert_msg(status == PDK_SKIPPED, "%s: %s", pdk_status_name(status), pdk_error_text());
+    pdk_status status = pdk_job_acquire(job, ts_patience(PATIENCE_MS), &hold, &runs);
+    ck_assert_msg(status == PDK_SKIPPED, "%s: %s", pdk_status_name(status), pdk_last_error());
     ck_assert_ptr_null(hold);
     ck_assert_uint_gt(pdk_job_runs_count(runs), 0);
     ts_paddock_keep(runs, free_runs);
@@ -37,13 +37,13 @@ pdk_job_runs *job_skipped(pdk_job *job) {
 
 void job_finished(pdk_job *job, pdk_hold *hold, int outcome) {
     pdk_status status = pdk_job_finish(job, hold, outcome, ts_patience(PATIENCE_MS));
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
 }
 
 pdk_job_runs *job_runs(const ts_client *client, const char *path) {
     pdk_job_runs *runs = NULL;
-    pdk_status status = pdk_job_record(client->session, path, ts_patience(PATIENCE_MS), &runs);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    pdk_status status = pdk_job_history(client->session, path, ts_patience(PATIENCE_MS), &runs);
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ts_paddock_keep(runs, free_runs);
     return runs;
 }

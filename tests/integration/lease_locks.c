@@ -27,7 +27,7 @@ pdk_lease_lock *lease_lock_of(const ts_client *client, const char *with, int64_t
     options.duration_ms = duration_ms;
     options.identity = with == lease_secret ? "one" : "another";
     pdk_status status = pdk_lease_lock_new(client->session, lease.path, &options, &lock);
-    ck_assert_msg(status == PDK_OK, "%s", pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s", pdk_last_error());
     ts_paddock_keep(lock, unref_lock);
     return lock;
 }
@@ -35,8 +35,8 @@ pdk_lease_lock *lease_lock_of(const ts_client *client, const char *with, int64_t
 pdk_hold *lease_acquired(pdk_lease_lock *lock) {
     pdk_hold *hold = NULL;
     pdk_status status = pdk_lease_lock_acquire(lock, ts_patience(PATIENCE_MS), &hold);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_hold_is_valid(hold));
     return hold;
 }
 
@@ -48,7 +48,7 @@ void lease_stands(pdk_lease_lock *lock, const char *word) {
 
 void lease_released(pdk_lease_lock *lock, pdk_hold *hold) {
     pdk_status status = pdk_lease_lock_release(lock, hold, ts_patience(PATIENCE_MS));
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
 }
 
 char *lease_text(void) {

@@ -103,8 +103,8 @@ pdk_status member_acquire(struct member *m, int64_t timeout_ms, pdk_hold **out) 
 pdk_hold *member_take(struct member *m) {
     pdk_hold *hold = NULL;
     pdk_status status = member_acquire(m, ts_patience(IN_TIME_MS), &hold);
-    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_error_text());
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_ge(parts_held(hold), m->options.need);
     return hold;
 }
@@ -124,7 +124,7 @@ ts_answer *member_thread(struct member *m, int64_t timeout_ms) { return ts_answe
 int parts_held(const pdk_hold *hold) {
     int held = 0;
     for (int i = 0; i < pdk_hold_parts(hold); i++)
-        held += pdk_hold_valid(pdk_hold_part(hold, i));
+        held += pdk_hold_is_valid(pdk_hold_part(hold, i));
     return held;
 }
 

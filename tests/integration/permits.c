@@ -19,7 +19,7 @@ pdk_semaphore *permits_with(const ts_client *client, const char *path, int32_t p
     pdk_semaphore *semaphore;
 
     if (pdk_semaphore_new(client->session, path, permits, options, &semaphore) != PDK_OK) {
-        fprintf(stderr, "pdk_semaphore_new: %s\n", pdk_error_text());
+        fprintf(stderr, "pdk_semaphore_new: %s\n", pdk_last_error());
         abort();
     }
     ts_paddock_keep(semaphore, unref_semaphore);
@@ -69,8 +69,8 @@ pdk_hold *permits_take(pdk_semaphore *semaphore, int32_t count) {
     pdk_hold *hold = NULL;
     const pdk_status status = pdk_semaphore_acquire(semaphore, count, ts_patience(IN_TIME_MS), &hold);
 
-    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_error_text());
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_hold_is_valid(hold));
     return hold;
 }
 
@@ -89,7 +89,7 @@ void permits_await_ahead(ts_answer *answer, int32_t ahead) {
 void permits_await_grant(ts_answer *answer) {
     ck_assert_msg(ts_answer_wait(answer, ts_patience(IN_TIME_MS)), "not granted");
     ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(PDK_OK));
-    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
 }
 
 void permits_await_status(ts_answer *answer, pdk_status status) {

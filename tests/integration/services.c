@@ -22,7 +22,7 @@ static void set_problem(test_service *s, const char *what) {
 
 /* The descriptor, the flag and the hold must all say that the term ends, and the flag no later than the others. */
 static void check_term(test_service *s, pdk_term *term) {
-    const bool readable = ts_fd_readable(pdk_term_fd(term), 0), valid = pdk_hold_valid(pdk_term_hold(term));
+    const bool readable = ts_fd_readable(pdk_term_fd(term), 0), valid = pdk_hold_is_valid(pdk_term_hold(term));
 
     if ((readable || !valid) && !pdk_term_is_ending(term)) {
         set_problem(s, "a run that was told to return is not ending");
@@ -41,7 +41,7 @@ static void await_end(test_service *s, pdk_term *term) {
 }
 
 static void begin_run(test_service *s, pdk_hold *hold) {
-    const bool valid = pdk_hold_valid(hold);
+    const bool valid = pdk_hold_is_valid(hold);
     const int started = record_count(s->r, STARTED), stopped = record_count(s->r, STOPPED);
     pdk_hold *old;
 
@@ -92,7 +92,7 @@ static void test_service_free(void *what) {
 
     test_service_allow_return(s);
     if (s->service != NULL) {
-        pdk_service_stop(s->service, 10000);
+        pdk_service_close(s->service, 10000);
     }
     test_service_unref(s);
     record_wait(s->r, STOPPED, record_count(s->r, STARTED),
@@ -117,8 +117,8 @@ test_service *test_service_run(pdk_election *election, enum behaviour behaviour,
     s->problem = "";
     ts_paddock_keep(s, test_service_free); /* before its record, which it uses to the end */
     s->r = record_new();
-    const pdk_status status = pdk_election_run(election, serve, s, &options, &s->service);
-    ck_assert_msg(status == PDK_OK, "run: %s: %s", pdk_status_name(status), pdk_error_text());
+    const pdk_status status = pdk_service_start(election, serve, s, &options, &s->service);
+    ck_assert_msg(status == PDK_OK, "run: %s: %s", pdk_status_name(status), pdk_last_error());
     return s;
 }
 

@@ -79,7 +79,7 @@ static pdk_status holder(pdk_lock *lock) {
 static void others_may_read(const char *digest, const char *path, const pdk_hold *hold, pdk_status expected) {
     pdk_session *s = open_as(digest, PDK_ACCESS_OPEN, NULL, 0);
     ck_assert_int_eq(holder(lock_at(s, path)), expected);
-    ck_assert_int_eq(pdk_sequencer_check(s, pdk_hold_sequencer(hold), 5000), expected);
+    ck_assert_int_eq(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 5000), expected);
 }
 
 /* The code that somebody who reads, or writes, the node of the hold gets. */
@@ -156,7 +156,7 @@ END_TEST
 START_TEST(a_list) {
     const char *path = ts_fresh_path();
     char *theirs = digest_id(THEIRS);
-    pdk_access_entry list[] = {{PDK_PERMISSION_ALL, 0, "auth", ""}, {PDK_PERMISSION_READ, 0, "digest", theirs}};
+    pdk_access_entry list[] = {{PDK_PERMISSION_ALL, "auth", ""}, {PDK_PERMISSION_READ, "digest", theirs}};
     pdk_session *s = open_as(OURS, PDK_ACCESS_LIST, list, 2);
     memset(list, 0, sizeof list); /* it was copied */
     pdk_hold *hold = ts_bench_acquire(lock_at(s, path), 5000);
@@ -170,7 +170,7 @@ END_TEST
 
 /* A list needs no credentials. */
 START_TEST(a_list_of_everybody) {
-    static const pdk_access_entry all = {PDK_PERMISSION_ALL, 0, "world", "anyone"};
+    static const pdk_access_entry all = {PDK_PERMISSION_ALL, "world", "anyone"};
     pdk_session *s = open_as(NULL, PDK_ACCESS_LIST, &all, 1);
     pdk_hold *hold = ts_bench_acquire(lock_at(s, ts_fresh_path()), 5000);
     check_node(NULL, hold, 0, 0);
@@ -194,11 +194,10 @@ static void refused_with(const char *digest, int32_t access, const pdk_access_en
 
 START_TEST(what_is_no_choice) {
     char *scheme = g_strnfill(65, 's'), *id = g_strnfill(1025, 'i');
-    const pdk_access_entry good = {PDK_PERMISSION_READ, 0, "world", "anyone"};
-    const pdk_access_entry wrong[] = {
-        {0, 0, "world", "anyone"},   {32, 0, "world", "anyone"}, {1, 1, "world", "anyone"},
-        {1, 0, NULL, "anyone"},      {1, 0, "", "anyone"},       {1, 0, scheme, "anyone"},
-        {1, 0, "caf\xe9", "anyone"}, {1, 0, "world", NULL},      {1, 0, "world", id}};
+    const pdk_access_entry good = {PDK_PERMISSION_READ, "world", "anyone"};
+    const pdk_access_entry wrong[] = {{0, "world", "anyone"}, {32, "world", "anyone"}, {1, NULL, "anyone"},
+                                      {1, "", "anyone"},      {1, scheme, "anyone"},   {1, "caf\xe9", "anyone"},
+                                      {1, "world", NULL},     {1, "world", id}};
     refused_with(NULL, -1, NULL, 0, "access");
     refused_with(NULL, 5, NULL, 0, "access");
     refused_with(NULL, PDK_ACCESS_CREATOR, NULL, 0, "digest");

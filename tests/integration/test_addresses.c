@@ -54,7 +54,7 @@ START_TEST(the_first_connection_finds_servers_that_moved) {
     pdk_session *session = NULL;
     pdk_status status = pdk_session_open(hosts, &options, &session);
     g_free(hosts);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     ck_assert_int_ge(atomic_load(&lookups), 2);
     ck_assert_int_eq(pdk_session_close(session, 5000), PDK_OK);
     pdk_session_unref(session);

@@ -60,7 +60,7 @@ START_TEST(one_hold_with_all_parts) {
         ck_assert_str_eq(pdk_hold_part_path(hold, i), paths[i]);
         ck_assert(g_str_has_prefix(pdk_hold_node(part), paths[i]));
         ck_assert_int_gt(pdk_hold_token(part), 0);
-        ck_assert(pdk_hold_valid(part));
+        ck_assert(pdk_hold_is_valid(part));
         ck_assert_int_ge(pdk_hold_remaining_ms(part), pdk_hold_remaining_ms(hold));
         g_auto(GStrv) words = g_strsplit(pdk_hold_sequencer(part), " ", -1);
         ck_assert_str_eq(words[2], modes[i]);
@@ -78,7 +78,7 @@ START_TEST(one_hold_with_all_parts) {
     ck_assert_int_eq(pdk_hold_ensure(hold, 500), PDK_OK);
 
     ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(hold)), PDK_OK);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
     ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_NOT_HELD);
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
@@ -114,7 +114,7 @@ START_TEST(a_try_takes_all_or_nothing) {
         pdk_hold *hold = NULL;
         struct set *set = set_for(0);
         ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, 0, NULL, &hold), PDK_BUSY);
-        ck_assert(strstr(pdk_error_text(), (const char *[]){it.lock_path, it.rw_path, it.permits_path}[taken]));
+        ck_assert(strstr(pdk_last_error(), (const char *[]){it.lock_path, it.rw_path, it.permits_path}[taken]));
         set_await(set_async(set, 0), PDK_BUSY);
         pdk_hold_release(theirs);
         nothing_is_left();
@@ -202,7 +202,7 @@ START_TEST(readers_hold_together) {
     pdk_hold *holds[] = {set_take(sets[0]), NULL};
     set_await(set_async(sets[1], 5000), PDK_OK);
     holds[1] = set_take(set_of(pdk_right_lock(it.lock[0])));
-    ck_assert(pdk_hold_valid(holds[0]));
+    ck_assert(pdk_hold_is_valid(holds[0]));
     pdk_hold_release(holds[0]);
     pdk_hold_release(holds[1]);
 }
@@ -228,7 +228,7 @@ START_TEST(the_thread_that_holds_is_refused) {
                         : permits_take(it.permits[0], 1);
         ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
         ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, 0, NULL, &more), PDK_DEADLOCK);
-        ck_assert(strstr(pdk_error_text(), "this thread holds it"));
+        ck_assert(strstr(pdk_last_error(), "this thread holds it"));
         pdk_hold_release(hold);
     }
     pdk_hold_release(set_take(set));
@@ -246,7 +246,7 @@ START_TEST(a_reentrant_part) {
     pdk_hold *more = ts_bench_acquire(lock, 5000);
     ck_assert_int_eq(pdk_hold_token(more), pdk_hold_token(pdk_hold_part(whole, 0)));
     ck_assert_int_eq(pdk_hold_release(whole), PDK_OK);
-    ck_assert(pdk_hold_valid(more));
+    ck_assert(pdk_hold_is_valid(more));
     set_children(it.rw_path, 0);
     ck_assert_int_eq(pdk_hold_release(more), PDK_OK);
     nothing_is_left();

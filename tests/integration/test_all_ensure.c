@@ -96,7 +96,7 @@ static void cut_off(int part) {
     ts_proxy_set_mode(it.proxy[1], TS_BLACKHOLE);
     while (pdk_hold_remaining_ms(pdk_hold_part(it.hold, part)) >= WANTED_MS)
         ts_sleep_ms(5);
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
 }
 
 /* ---- a session ends */

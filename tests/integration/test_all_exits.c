@@ -189,7 +189,7 @@ START_TEST(a_hold_and_a_closed_session) {
     pdk_hold *hold = set_take(it.set);
     ts_lost *told = ts_lost_watch(hold);
     ck_assert_int_eq(pdk_session_close(it.client[_i]->session, PATIENCE_MS), PDK_OK);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_reason(told), PDK_REASON_CLOSED);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
@@ -240,7 +240,7 @@ START_TEST(a_late_callback) {
         ts_sleep_ms(1);
     }
     set_await(answer, _i ? PDK_TIMEOUT : PDK_OK);
-    ck_assert(_i || pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert(_i || pdk_hold_is_valid(ts_answer_hold(answer)));
     drop_it();
 }
 END_TEST
@@ -254,7 +254,7 @@ START_TEST(a_child_of_a_fork) {
     if (child == 0) {
         pdk_hold *none = NULL;
         bool fine = pdk_acquire_all(it.set->rights, it.set->count, 0, NULL, &none) == PDK_FORKED;
-        fine = fine && pdk_claim_cancel(ts_answer_claim(answer)) == PDK_FORKED && !pdk_hold_valid(hold);
+        fine = fine && pdk_claim_cancel(ts_answer_claim(answer)) == PDK_FORKED && !pdk_hold_is_valid(hold);
         fine = fine && pdk_hold_parts(hold) == 0 && pdk_hold_reason(hold) == PDK_REASON_NONE;
         fine = fine && pdk_hold_release(hold) == PDK_FORKED;
         pdk_hold_unref(hold);

@@ -135,7 +135,7 @@ START_TEST(what_takes_no_whole) {
     pdk_guarded *guarded = NULL;
     pdk_hold *hold = set_take(set_of(pdk_right_lock(it.lock), pdk_right_write(it.rw)));
     refused(pdk_guarded_open(hold, "/guarded", 1000, &guarded), PDK_INVALID, "several rights");
-    refused(pdk_rwlock_downgrade(it.rw, hold), PDK_INVALID, "not one of this lock");
+    refused(pdk_hold_downgrade(hold), PDK_INVALID, "not one of a read/write lock");
     pdk_hold_release(hold);
 }
 END_TEST

@@ -52,7 +52,7 @@ static void delete_node_of(const pdk_hold *part) {
     ck_assert_int_eq(ts_delete(ts_bench_server(), pdk_hold_node(part)), 0);
 }
 
-static bool is_invalid(void *hold) { return !pdk_hold_valid(hold); }
+static bool is_invalid(void *hold) { return !pdk_hold_is_valid(hold); }
 
 /* ---- afterwards */
 
@@ -71,11 +71,11 @@ START_TEST(a_part_is_lost) {
     ck_assert(ts_fd_readable(fd, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NODE_GONE);
     ck_assert_int_eq(pdk_hold_reason(pdk_hold_part(hold, !lost)), PDK_REASON_NONE);
-    ck_assert(pdk_hold_valid(pdk_hold_part(hold, !lost))); /* until the release */
+    ck_assert(pdk_hold_is_valid(pdk_hold_part(hold, !lost))); /* until the release */
     ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_LOST);
     ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-    ck_assert(strstr(pdk_error_text(), "NODE_GONE"));
+    ck_assert(strstr(pdk_last_error(), "NODE_GONE"));
     nothing_is_left();
     ck_assert_int_eq(ts_lost_count(told), 1);
     ck_assert_int_eq(ts_lost_freed(told), 1);
@@ -139,13 +139,13 @@ START_TEST(a_cut_ends_the_lease_of_all) {
     make_it(true);
     pdk_hold *hold = set_take(it.set);
     ts_proxy_set_mode(it.client[1]->proxy, TS_BLACKHOLE);
-    while (pdk_hold_valid(hold)) {
+    while (pdk_hold_is_valid(hold)) {
         const int64_t whole = pdk_hold_remaining_ms(hold), cut = pdk_hold_remaining_ms(pdk_hold_part(hold, 0));
         ck_assert_int_le(whole, cut + 50);
         ts_sleep_ms(5);
     }
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
-    ck_assert(pdk_hold_valid(pdk_hold_part(hold, 1)));
+    ck_assert(pdk_hold_is_valid(pdk_hold_part(hold, 1)));
     pdk_hold_release(hold);
     ts_proxy_heal(it.client[1]->proxy);
     nothing_is_left();
@@ -212,7 +212,7 @@ START_TEST(lost_before_it_is_received) {
     ck_assert(ts_wait_until(dispatch_first_until_gone, kept, patience));
     ck_assert(ts_wait_until(dispatch_until_answered, answer, patience));
     set_await(answer, PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     nothing_is_left();
 }
@@ -247,7 +247,7 @@ START_TEST(lost_while_it_waits) {
     ck_assert_int_eq(ts_answer_count(answer), 0);
     ck_assert_int_eq(ts_answer_release(first), PDK_OK);
     set_await(answer, PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     nothing_is_left();
 }

@@ -106,11 +106,11 @@ START_TEST(two_ensembles) {
     ck_assert_int_eq(pdk_lock_acquire(locks[0][0], ts_patience(IN_TIME_MS), &held), PDK_OK);
     ck_assert_int_eq(pdk_acquire_all(apart, 2, ts_patience(IN_TIME_MS), NULL, &whole), PDK_OK);
     ts_ensemble_kill(second, 0); /* the lease of one of them is over in time, and so is the whole's */
-    while (pdk_hold_valid(whole))
+    while (pdk_hold_is_valid(whole))
         g_usleep(1000);
     ck_assert_int_eq(pdk_hold_reason(whole), PDK_REASON_LEASE);
-    ck_assert(pdk_hold_valid(held));
-    ck_assert(pdk_hold_valid(pdk_hold_part(whole, 1)));
+    ck_assert(pdk_hold_is_valid(held));
+    ck_assert(pdk_hold_is_valid(pdk_hold_part(whole, 1)));
     ck_assert_int_eq(pdk_hold_release(whole), PDK_LOST);
     pdk_hold_release(held);
 }

@@ -29,13 +29,13 @@ START_TEST(what_is_not_there_has_an_answer) {
     answers_begin(PDK_DISPATCH_THREAD);
     ck_assert_int_eq(pdk_lock_holder_async(ts_lock(asked.client, "/t/nobody"), PATIENCE_MS, answers_list, &a[0]),
                      PDK_OK);
-    ck_assert_int_eq(
-        pdk_lock_ask_async(asked.client->session, "/t/nobody", NULL, NULL, 0, PATIENCE_MS, answers_status, &a[1]),
-        PDK_OK);
-    ck_assert_int_eq(
-        pdk_break_async(asked.client->session, asked.victim, asked.victim_token - 1, PATIENCE_MS, answers_list, &a[2]),
-        PDK_OK);
-    ck_assert_int_eq(pdk_job_record_async(asked.client->session, "/t/nobody", PATIENCE_MS, answers_runs, &a[3]),
+    ck_assert_int_eq(pdk_session_request_release_async(asked.client->session, "/t/nobody", NULL, NULL, 0, PATIENCE_MS,
+                                                       answers_status, &a[1]),
+                     PDK_OK);
+    ck_assert_int_eq(pdk_session_break_async(asked.client->session, asked.victim, asked.victim_token - 1, PATIENCE_MS,
+                                             answers_list, &a[2]),
+                     PDK_OK);
+    ck_assert_int_eq(pdk_job_history_async(asked.client->session, "/t/nobody", PATIENCE_MS, answers_runs, &a[3]),
                      PDK_OK);
     const pdk_status wanted[] = {PDK_OK, PDK_GONE, PDK_GONE, PDK_OK};
     for (int i = 0; i < 4; i++) {
@@ -52,7 +52,7 @@ START_TEST(a_hold_that_is_lost_cannot_be_ensured) {
     struct answer a = {0}, b = {0};
     answers_begin(PDK_DISPATCH_THREAD);
     ts_proxy_set_mode(asked.client->proxy, TS_BLACKHOLE);
-    while (pdk_hold_valid(asked.own))
+    while (pdk_hold_is_valid(asked.own))
         ts_sleep_ms(10);
     ck_assert_int_eq(pdk_hold_ensure_async(asked.own, 1, answers_status, &a), PDK_OK);
     ck_assert(ts_wait_until(answers_is_there, &a, ts_patience(PATIENCE_MS)));

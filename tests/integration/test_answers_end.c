@@ -174,25 +174,25 @@ static pdk_status null_fn(const struct question *q) {
     case 0:
         return pdk_lock_holder_async(asked.lock, 0, NULL, NULL);
     case 1:
-        return pdk_lock_contenders_async(asked.lock, 0, NULL, NULL);
+        return pdk_lock_list_async(asked.lock, 0, NULL, NULL);
     case 2:
-        return pdk_rwlock_contenders_async(asked.rwlock, 0, NULL, NULL);
+        return pdk_rwlock_list_async(asked.rwlock, 0, NULL, NULL);
     case 3:
         return pdk_semaphore_holders_async(asked.semaphore, 0, NULL, NULL);
     case 4:
         return pdk_election_leader_async(asked.election, 0, NULL, NULL);
     case 5:
-        return pdk_election_candidates_async(asked.election, 0, NULL, NULL);
+        return pdk_election_list_async(asked.election, 0, NULL, NULL);
     case 6:
-        return pdk_sequencer_check_async(asked.client->session, asked.proof, 0, NULL, NULL);
+        return pdk_session_check_sequencer_async(asked.client->session, asked.proof, 0, NULL, NULL);
     case 7:
-        return pdk_lock_ask_async(asked.client->session, asked.path, NULL, NULL, 0, 0, NULL, NULL);
+        return pdk_session_request_release_async(asked.client->session, asked.path, NULL, NULL, 0, 0, NULL, NULL);
     case 8:
-        return pdk_job_record_async(asked.client->session, asked.job, 0, NULL, NULL);
+        return pdk_job_history_async(asked.client->session, asked.job, 0, NULL, NULL);
     case 9:
         return pdk_hold_ensure_async(asked.own, 1, NULL, NULL);
     default:
-        return pdk_break_async(asked.client->session, asked.victim, 1, 0, NULL, NULL);
+        return pdk_session_break_async(asked.client->session, asked.victim, 1, 0, NULL, NULL);
     }
 }
 
@@ -209,17 +209,18 @@ START_TEST(bad_input_is_refused_and_never_answered) {
     refused(pdk_session_flush_async(s, -2, answers_status, &a), PDK_INVALID, "timeout_ms");
     refused(pdk_session_flush_async(NULL, 0, answers_status, &a), PDK_INVALID, "session");
     refused(pdk_lock_holder_async(NULL, 0, answers_list, &a), PDK_INVALID, "lock");
-    refused(pdk_lock_contenders_async(NULL, 0, answers_list, &a), PDK_INVALID, "lock");
-    refused(pdk_rwlock_contenders_async(NULL, 0, answers_list, &a), PDK_INVALID, "lock");
+    refused(pdk_lock_list_async(NULL, 0, answers_list, &a), PDK_INVALID, "lock");
+    refused(pdk_rwlock_list_async(NULL, 0, answers_list, &a), PDK_INVALID, "lock");
     refused(pdk_semaphore_holders_async(NULL, 0, answers_list, &a), PDK_INVALID, "semaphore");
     refused(pdk_election_leader_async(NULL, 0, answers_list, &a), PDK_INVALID, "election");
-    refused(pdk_election_candidates_async(NULL, 0, answers_list, &a), PDK_INVALID, "election");
-    refused(pdk_sequencer_check_async(NULL, asked.proof, 0, answers_status, &a), PDK_INVALID, "session");
-    refused(pdk_sequencer_check_async(s, "no sequencer", 0, answers_status, &a), PDK_INVALID, "text");
-    refused(pdk_lock_ask_async(NULL, asked.path, NULL, NULL, 0, 0, answers_status, &a), PDK_INVALID, "session");
-    refused(pdk_lock_ask_async(s, asked.path, "/", NULL, 0, 0, answers_status, &a), PDK_INVALID, "node");
-    refused(pdk_break_async(s, asked.victim, 0, 0, answers_list, &a), PDK_INVALID, "token");
-    refused(pdk_job_record_async(s, "no path", 0, answers_runs, &a), PDK_INVALID, "path");
+    refused(pdk_election_list_async(NULL, 0, answers_list, &a), PDK_INVALID, "election");
+    refused(pdk_session_check_sequencer_async(NULL, asked.proof, 0, answers_status, &a), PDK_INVALID, "session");
+    refused(pdk_session_check_sequencer_async(s, "no sequencer", 0, answers_status, &a), PDK_INVALID, "text");
+    refused(pdk_session_request_release_async(NULL, asked.path, NULL, NULL, 0, 0, answers_status, &a), PDK_INVALID,
+            "session");
+    refused(pdk_session_request_release_async(s, asked.path, "/", NULL, 0, 0, answers_status, &a), PDK_INVALID, "node");
+    refused(pdk_session_break_async(s, asked.victim, 0, 0, answers_list, &a), PDK_INVALID, "token");
+    refused(pdk_job_history_async(s, "no path", 0, answers_runs, &a), PDK_INVALID, "path");
     refused(pdk_hold_ensure_async(NULL, 0, answers_status, &a), PDK_INVALID, "hold");
     refused(pdk_hold_ensure_async(asked.own, -1, answers_status, &a), PDK_INVALID, "ms");
     refused(pdk_hold_ensure_async(asked.own, 10 * SESSION_MS, answers_status, &a), PDK_INVALID, "ms");

@@ -28,7 +28,7 @@ static void hold_it(void) {
 }
 
 static pdk_status ask(const char *node, const char *who, int64_t within_ms) {
-    return pdk_lock_ask(it.asker->session, it.path, node, who, within_ms, ts_patience(PATIENCE_MS));
+    return pdk_session_request_release(it.asker->session, it.path, node, who, within_ms, ts_patience(PATIENCE_MS));
 }
 
 static void assert_asked(asked *a, int count, const char *who) {
@@ -48,11 +48,11 @@ START_TEST(the_holder_hears_who_and_until_when) {
     g_autofree char *node = ts_hold_node(it.hold);
     ck_assert_int_eq(ts_get(server(), node, NULL, NULL, &stat), 0);
     ck_assert_int_eq(asked_until_ms(a), stat.mtime + 5000);
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
     ck_assert(asked_wait(a, 2, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(asked_until_ms(a), 0);
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     ck_assert(asked_wait_freed(a, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(asked_count(a), 2);
@@ -83,7 +83,7 @@ START_TEST(curators_message_is_heard) {
     assert_asked(a, 1, "");
     ck_assert_int_eq(asked_until_ms(a), 0);
     pdk_contenders *list = NULL;
-    ck_assert_int_eq(pdk_lock_contenders(ts_lock(it.asker, it.path), PATIENCE_MS, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(ts_lock(it.asker, it.path), PATIENCE_MS, &list), PDK_OK);
     ck_assert_str_eq(pdk_contenders_identity(list, 0), "__REVOKE__");
     pdk_contenders_free(list);
     ck_assert_int_eq(ask(NULL, "me", 0), PDK_OK);
@@ -170,7 +170,7 @@ START_TEST(one_that_waits_hears_later) {
     pdk_lock *lock = ts_lock(it.asker, it.path);
     ts_answer *next = ts_acquire_async(lock, PATIENCE_MS);
     ck_assert(ts_wait_children(server(), it.path, 2, PATIENCE_MS));
-    ck_assert_int_eq(pdk_lock_contenders(lock, PATIENCE_MS, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(lock, PATIENCE_MS, &list), PDK_OK);
     ck_assert_int_eq(ask(pdk_contenders_node(list, 1), "me", 0), PDK_OK);
     pdk_contenders_free(list);
     pdk_hold_release(it.hold);

@@ -30,7 +30,7 @@ static void set_up(void) { event_log_init(&event_log); }
 /* No session logs the password, at the most talkative level. */
 static void tear_down(void) {
     ck_assert_int_eq(event_log_lines_with(&event_log, SECRET), 0);
-    ck_assert_ptr_null(strstr(pdk_error_text(), SECRET));
+    ck_assert_ptr_null(strstr(pdk_last_error(), SECRET));
     event_log_clear(&event_log);
 }
 
@@ -96,7 +96,7 @@ START_TEST(with_credentials_nodes_are_the_creators) {
     char *node = node_of(hold);
     check_kept_out(NULL, node, "/ours/lock/x-lock-");
     check_kept_out(THEIRS, node, "/ours/lock/x-lock-");
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
 
     ts_observer *admin = observer_as(OURS); /* the same principal may do all of it */
     ck_assert_int_eq(ts_observer_set(admin, node, "x"), 0);
@@ -156,7 +156,7 @@ START_TEST(we_cannot_use_a_directory_of_others) {
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
     pdk_contenders_free(list);
-    ck_assert_int_eq(pdk_sequencer_check(nobody, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(nobody, pdk_hold_sequencer(hold), 5000), PDK_OK);
     pdk_lock_unref(lock);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(owner);
@@ -174,7 +174,7 @@ START_TEST(a_directory_that_must_not_be_read_is_told) {
     ck_assert_int_eq(ts_observer_set_acl(admin, "/secret", TS_PERM_ALL, "auth", ""), 0);
     check_no_permission(s, "/secret");
     ck_assert_int_eq(pdk_lock_new(s, "/secret", NULL, &lock), PDK_OK);
-    refused(pdk_lock_contenders(lock, 5000, &list), PDK_NO_PERMISSION, "/secret");
+    refused(pdk_lock_list(lock, 5000, &list), PDK_NO_PERMISSION, "/secret");
     refused(pdk_lock_holder(lock, 5000, &list), PDK_NO_PERMISSION, "/secret");
     ck_assert_ptr_eq(list, (pdk_contenders *)&server);
     pdk_lock_unref(lock);
@@ -223,7 +223,7 @@ START_TEST(a_node_that_cannot_be_deleted_does_not_block_the_path) {
     ck_assert_int_ne(pdk_session_id(s), id);
     ck_assert(event_log_wait_line(&event_log, "E giving up the ZooKeeper session: /stuck/lock/", 5000));
     ck_assert_int_eq(event_log_lines_with(&event_log, "ZNOAUTH(-102)"), 1);
-    ck_assert(!pdk_hold_valid(bystander)); /* this is the price */
+    ck_assert(!pdk_hold_is_valid(bystander)); /* this is the price */
     ck_assert_int_eq(pdk_hold_reason(bystander), PDK_REASON_EXPIRED);
     ck_assert_int_eq(pdk_hold_release(bystander), PDK_LOST);
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/stuck/lock", 0, 5000));

@@ -88,8 +88,8 @@ START_TEST(other_nodes_beside_a_lock) {
     ck_assert_int_eq(zoo_adelete(pdk_borrow_handle(b), "/borrowed", -1, on_void, gone), ZOK);
     ck_assert(ts_wait_until(has_fired, watch, ts_patience(5000)));
     ck_assert(ts_wait_until(is_answered, read, ts_patience(5000)));
-    pdk_borrow_return(b);
-    ck_assert(pdk_hold_valid(hold));
+    pdk_borrow_release(b);
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
@@ -117,12 +117,12 @@ START_TEST(an_expiry_takes_the_handle_away_and_not_its_memory) {
     ck_assert(ts_wait_until(is_answered, next, ts_patience(5000)));
     ck_assert_int_eq(atomic_load(&next->code), ZOK);
 
-    pdk_borrow_return(b);
+    pdk_borrow_release(b);
     ts_sleep_ms(200);
     ck_assert(!has_fired(closed)); /* somebody has it still */
-    pdk_borrow_return(second);
+    pdk_borrow_release(second);
     ck_assert(ts_wait_until(has_fired, closed, ts_patience(6000)));
-    pdk_borrow_return(anew);
+    pdk_borrow_release(anew);
     ck_assert_int_eq(pdk_session_close(client->session, ts_patience(5000)), PDK_OK);
     ck_assert_int_eq(atomic_load(&closed->events), 1);
 }
@@ -146,7 +146,7 @@ START_TEST(a_lost_connection_takes_nothing_away) {
     ck_assert_int_eq(create(b, "/after_the_cut", made), ZOK);
     ck_assert(ts_wait_until(is_answered, made, ts_patience(5000)));
     ck_assert_int_eq(atomic_load(&made->code), ZOK);
-    pdk_borrow_return(b);
+    pdk_borrow_release(b);
 }
 END_TEST
 
@@ -174,7 +174,7 @@ static void *work(void *user) {
             if (create(b, path, o) == ZOK && ts_wait_until(is_answered, o, 500))
                 atomic_fetch_add(&w->written, atomic_load(&o->code) == ZOK || atomic_load(&o->code) == ZNODEEXISTS);
         }
-        pdk_borrow_return(b);
+        pdk_borrow_release(b);
     }
     g_free(path);
     return NULL;
@@ -228,7 +228,7 @@ START_TEST(a_close_waits_for_the_return) {
     ck_assert_int_eq(create(b, "/during_the_close", made), ZOK);
     ck_assert(ts_wait_until(is_answered, made, ts_patience(5000)));
     ck_assert_int_eq(atomic_load(&made->code), ZOK);
-    pdk_borrow_return(b);
+    pdk_borrow_release(b);
     ck_assert_int_eq(pdk_session_close(client->session, ts_patience(5000)), PDK_OK);
     ck_assert_int_eq(atomic_load(&closed->events), 1);
 }
@@ -242,7 +242,7 @@ START_TEST(a_close_waits_for_the_return_of_an_expired_handle) {
     ck_assert(ts_wait_event(client, PDK_SESSION_REOPENED, 1, ts_patience(6000)));
     ck_assert_int_eq(pdk_session_close(client->session, 300), PDK_TIMEOUT);
     ck_assert(!has_fired(closed));
-    pdk_borrow_return(b);
+    pdk_borrow_release(b);
     ck_assert_int_eq(pdk_session_close(client->session, ts_patience(5000)), PDK_OK);
     ck_assert_int_eq(atomic_load(&closed->events), 1);
 }
@@ -259,7 +259,7 @@ START_TEST(what_cannot_be_borrowed) {
     ck_assert_int_eq(pdk_session_borrow(client->session, NULL, NULL, NULL), PDK_INVALID);
     ck_assert_ptr_null(pdk_borrow_handle(NULL));
     ck_assert(!pdk_borrow_is_current(NULL));
-    pdk_borrow_return(NULL);
+    pdk_borrow_release(NULL);
     options.open_in_background = 1;
     ck_assert_int_eq(pdk_session_open("127.0.0.1:1", &options, &nowhere), PDK_OK);
     ck_assert_int_eq(pdk_session_borrow(nowhere, NULL, NULL, &b), PDK_UNAVAILABLE);
@@ -275,20 +275,20 @@ START_TEST(a_child_has_no_handle) {
     pid_t child = ts_fork();
     if (child == 0) {
         bool silent = !pdk_borrow_handle(b) && !pdk_borrow_is_current(b);
-        pdk_borrow_return(b);
+        pdk_borrow_release(b);
         ts_end_child(silent ? 0 : 1);
     }
     int status = -1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     ck_assert(pdk_borrow_is_current(b));
-    pdk_borrow_return(b);
+    pdk_borrow_release(b);
 }
 END_TEST
 
 /* ---- the secret of the session */
 
-static bool is_lost(void *hold) { return !pdk_hold_valid(hold); }
+static bool is_lost(void *hold) { return !pdk_hold_is_valid(hold); }
 
 START_TEST(the_secret_ends_the_session_and_no_other_one) {
     ts_client *client = ts_bench_client(SESSION_MS);
@@ -312,7 +312,7 @@ START_TEST(the_secret_ends_the_session_and_no_other_one) {
     /* Each attempt throws the client out, also one that is refused. It would come back at once, and throw ours out. */
     ts_proxy_set_mode(client->proxy, TS_BLACKHOLE);
     ck_assert_int_eq(ts_expire_session(ts_bench_server(), &wrong), PDK__TEST_EXPIRED);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(ts_expire_session(ts_bench_server(), &key), 0);
     ts_proxy_set_mode(client->proxy, TS_PASS);
     ck_assert(ts_wait_until(is_lost, hold, ts_patience(6000)));

@@ -33,11 +33,11 @@ static void hold_it(void) {
 }
 
 static pdk_status break_it(const char *node, int64_t token, pdk_contenders **out) {
-    return pdk_break(it.op->session, node, token, ts_patience(PATIENCE_MS), out);
+    return pdk_session_break(it.op->session, node, token, ts_patience(PATIENCE_MS), out);
 }
 
 static pdk_status ask(const char *node, const char *who, int64_t within_ms) {
-    return pdk_lock_ask(it.op->session, it.path, node, who, within_ms, ts_patience(PATIENCE_MS));
+    return pdk_session_request_release(it.op->session, it.path, node, who, within_ms, ts_patience(PATIENCE_MS));
 }
 
 static void assert_broken(void) {
@@ -74,7 +74,7 @@ START_TEST(another_token_deletes_nothing) {
     refused(break_it(it.node, token + 1, NULL), PDK_GONE, "token");
     refused(break_it(it.node, token - 1, NULL), PDK_GONE, "token");
     ck_assert_int_eq(ts_child_count(server(), it.path), 1);
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     ck_assert(ts_wait_children(server(), it.path, 0, PATIENCE_MS));
     refused(break_it(it.node, token, NULL), PDK_GONE, it.node);
@@ -131,22 +131,22 @@ START_TEST(bad_input_is_refused) {
     pdk_session *s = it.op->session;
     int64_t token = pdk_hold_token(it.hold);
     g_autofree char *longest = g_strnfill(1024, 'w'), *longer = g_strnfill(1025, 'w');
-    refused(pdk_lock_ask(NULL, it.path, NULL, NULL, 0, 1), PDK_INVALID, "session");
-    refused(pdk_lock_ask(s, NULL, NULL, NULL, 0, 1), PDK_INVALID, "path");
-    refused(pdk_lock_ask(s, "relative", NULL, NULL, 0, 1), PDK_INVALID, "path");
-    refused(pdk_lock_ask(s, it.path, "", NULL, 0, 1), PDK_INVALID, "node");
-    refused(pdk_lock_ask(s, it.path, "zzz", NULL, 0, 1), PDK_INVALID, "node");
-    refused(pdk_lock_ask(s, it.path, longest, NULL, 0, 1), PDK_INVALID, "node");
-    refused(pdk_lock_ask(s, it.path, "a/b-lock-0000000000", NULL, 0, 1), PDK_INVALID, "node");
+    refused(pdk_session_request_release(NULL, it.path, NULL, NULL, 0, 1), PDK_INVALID, "session");
+    refused(pdk_session_request_release(s, NULL, NULL, NULL, 0, 1), PDK_INVALID, "path");
+    refused(pdk_session_request_release(s, "relative", NULL, NULL, 0, 1), PDK_INVALID, "path");
+    refused(pdk_session_request_release(s, it.path, "", NULL, 0, 1), PDK_INVALID, "node");
+    refused(pdk_session_request_release(s, it.path, "zzz", NULL, 0, 1), PDK_INVALID, "node");
+    refused(pdk_session_request_release(s, it.path, longest, NULL, 0, 1), PDK_INVALID, "node");
+    refused(pdk_session_request_release(s, it.path, "a/b-lock-0000000000", NULL, 0, 1), PDK_INVALID, "node");
     refused(ask(NULL, "", 0), PDK_INVALID, "who");
     refused(ask(NULL, "a\nb", 0), PDK_INVALID, "who");
     refused(ask(NULL, "\xff", 0), PDK_INVALID, "who");
     refused(ask(NULL, longer, 0), PDK_INVALID, "who");
     refused(ask(NULL, NULL, -1), PDK_INVALID, "within_ms");
     refused(ask(NULL, NULL, INT64_C(1000000000000000)), PDK_INVALID, "within_ms");
-    refused(pdk_lock_ask(s, it.path, NULL, NULL, 0, -5), PDK_INVALID, "timeout_ms");
+    refused(pdk_session_request_release(s, it.path, NULL, NULL, 0, -5), PDK_INVALID, "timeout_ms");
     ck_assert_int_eq(ask(NULL, longest, INT64_C(999999999999999)), PDK_OK);
-    refused(pdk_break(NULL, it.node, token, 1, NULL), PDK_INVALID, "session");
+    refused(pdk_session_break(NULL, it.node, token, 1, NULL), PDK_INVALID, "session");
     refused(break_it(NULL, token, NULL), PDK_INVALID, "node");
     refused(break_it("node", token, NULL), PDK_INVALID, "path");
     refused(break_it("/node", token, NULL), PDK_INVALID, "path");
@@ -155,12 +155,12 @@ START_TEST(bad_input_is_refused) {
     g_autofree char *much = g_strconcat("/a/", longest, NULL);
     refused(break_it(much, token, NULL), PDK_INVALID, "UUID");
     refused(break_it(it.node, 0, NULL), PDK_INVALID, "token");
-    refused(pdk_hold_on_asked(NULL, NULL, NULL, NULL), PDK_INVALID, "hold");
-    refused(pdk_hold_on_asked(it.hold, NULL, NULL, NULL), PDK_INVALID, "fn");
+    refused(pdk_hold_on_request(NULL, NULL, NULL, NULL), PDK_INVALID, "hold");
+    refused(pdk_hold_on_request(it.hold, NULL, NULL, NULL), PDK_INVALID, "fn");
     pdk_right right = pdk_right_lock(ts_lock(it.op, ts_fresh_path()));
     pdk_hold *whole = NULL;
     ck_assert_int_eq(pdk_acquire_all(&right, 1, PATIENCE_MS, NULL, &whole), PDK_OK);
-    refused(pdk_hold_on_asked(whole, never, NULL, NULL), PDK_INVALID, "several");
+    refused(pdk_hold_on_request(whole, never, NULL, NULL), PDK_INVALID, "several");
     ck_assert_int_eq(pdk_hold_release(whole), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
 }
@@ -169,13 +169,13 @@ END_TEST
 START_TEST(one_callback_per_hold_and_none_after_the_release) {
     hold_it();
     pdk_hold *other = ts_bench_acquire(ts_lock(it.op, ts_fresh_path()), PATIENCE_MS);
-    ck_assert_int_eq(pdk_hold_on_asked(other, never, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_hold_on_request(other, never, NULL, NULL), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
     asked *a = asked_watch(it.hold);
-    refused(pdk_hold_on_asked(it.hold, never, NULL, NULL), PDK_INVALID, "already");
+    refused(pdk_hold_on_request(it.hold, never, NULL, NULL), PDK_INVALID, "already");
     pdk_hold_ref(it.hold);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
-    refused(pdk_hold_on_asked(it.hold, never, NULL, NULL), PDK_NOT_HELD, "released");
+    refused(pdk_hold_on_request(it.hold, never, NULL, NULL), PDK_NOT_HELD, "released");
     ck_assert_int_eq(asked_freed(a), 0);
     pdk_hold_unref(it.hold);
     ck_assert_int_eq(asked_freed(a), 1);
@@ -218,7 +218,7 @@ END_TEST
 
 static void *call_ask(void *user) {
     (void)user;
-    pdk_lock_ask(it.op->session, it.path, NULL, NULL, 0, PDK_FOREVER);
+    pdk_session_request_release(it.op->session, it.path, NULL, NULL, 0, PDK_FOREVER);
     return NULL;
 }
 
@@ -246,7 +246,7 @@ START_TEST(a_cancelled_thread_leaves_nothing) {
         ts_proxy_heal_discard(it.op->proxy);
         ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
     }
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
 }
 END_TEST
@@ -275,7 +275,7 @@ START_TEST(a_child_of_a_fork_may_not) {
     pid_t child = ts_fork();
     if (child == 0) {
         bool fine = ask(NULL, NULL, 0) == PDK_FORKED && break_it(it.node, 1, NULL) == PDK_FORKED &&
-                    pdk_hold_on_asked(it.hold, never, NULL, NULL) == PDK_FORKED;
+                    pdk_hold_on_request(it.hold, never, NULL, NULL) == PDK_FORKED;
         ts_end_child(fine ? 0 : 1);
     }
     int status = 1;
@@ -289,10 +289,10 @@ END_TEST
 START_TEST(without_an_answer) {
     hold_it();
     int64_t token = pdk_hold_token(it.hold);
-    refused(pdk_lock_ask(it.op->session, it.path, NULL, NULL, 0, 0), PDK_UNAVAILABLE, "timeout_ms");
+    refused(pdk_session_request_release(it.op->session, it.path, NULL, NULL, 0, 0), PDK_UNAVAILABLE, "timeout_ms");
     ts_proxy_set_mode(it.op->proxy, TS_BLACKHOLE);
-    refused(pdk_lock_ask(it.op->session, it.path, NULL, NULL, 0, 100), PDK_UNAVAILABLE, "timeout_ms");
-    refused(pdk_break(it.op->session, it.node, token, 100, NULL), PDK_UNAVAILABLE, "timeout_ms");
+    refused(pdk_session_request_release(it.op->session, it.path, NULL, NULL, 0, 100), PDK_UNAVAILABLE, "timeout_ms");
+    refused(pdk_session_break(it.op->session, it.node, token, 100, NULL), PDK_UNAVAILABLE, "timeout_ms");
     ts_proxy_heal(it.op->proxy);
     ck_assert_int_eq(ask(NULL, NULL, 0), PDK_OK);
     ts_sleep_ms(300); /* the holder has read it */

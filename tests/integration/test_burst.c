@@ -36,7 +36,7 @@ static int granted(ts_answer **claims) {
     int valid = 0;
 
     for (int i = 0; i < MANY && ts_answer_wait(claims[i], MAX(end - ts_now_ms(), 0)); i++) {
-        valid += ts_answer_status(claims[i]) == PDK_OK && pdk_hold_valid(ts_answer_hold(claims[i]));
+        valid += ts_answer_status(claims[i]) == PDK_OK && pdk_hold_is_valid(ts_answer_hold(claims[i]));
     }
     return valid;
 }
@@ -47,7 +47,7 @@ static int lost_once(void) {
 
     for (int i = 0; i < MANY && ts_lost_wait(it.lost[i], MAX(end - ts_now_ms(), 0)); i++) {
         lost += ts_lost_count(it.lost[i]) == 1 && ts_lost_reason(it.lost[i]) == PDK_REASON_EXPIRED &&
-                !pdk_hold_valid(ts_answer_hold(it.held[i]));
+                !pdk_hold_is_valid(ts_answer_hold(it.held[i]));
     }
     return lost;
 }

@@ -25,7 +25,7 @@ static void claim_all(pdk_rwlock *lock, int claims) {
     atomic_store(&it.granted, 0);
     atomic_store(&it.answered, 0);
     for (int i = 0; i < claims; i++)
-        ck_assert_int_eq(pdk_rwlock_read_async(lock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_acquire_read_async(lock, PDK_FOREVER, on_answer, NULL, NULL), PDK_OK);
 }
 
 /* Until all are answered. */
@@ -52,7 +52,7 @@ START_TEST(a_hold_keeps_its_lease_beside_a_burst) {
     ck_assert_int_eq(pdk_rwlock_new(client->session, "/burst/reads", NULL, &lock), PDK_OK);
     claim_all(lock, claims);
     int64_t least = least_left(hold, claims);
-    ck_assert_msg(pdk_hold_valid(hold), "lost");
+    ck_assert_msg(pdk_hold_is_valid(hold), "lost");
     ck_assert_int_eq(atomic_load(&it.granted), claims);
     ck_assert_msg(least >= session_ms / 8, "%d ms of lease left at one time", (int)least);
     for (int i = 0; i < claims; i++)

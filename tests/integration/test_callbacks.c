@@ -31,7 +31,7 @@ static void delete_node(const pdk_hold *hold) {
     ck_assert_int_eq(ts_delete(server(), node), 0);
 }
 
-static bool is_invalid(void *hold) { return !pdk_hold_valid(hold); }
+static bool is_invalid(void *hold) { return !pdk_hold_is_valid(hold); }
 
 static void lose(pdk_hold *hold) {
     delete_node(hold);
@@ -122,7 +122,7 @@ START_TEST(release_races_the_loss) {
         }
         delete_node(hold);
         for (int spins = i * 400; spins > 0; spins--) {
-            pdk_hold_valid(hold);
+            pdk_hold_is_valid(hold);
         }
         const pdk_status status = pdk_hold_release(hold);
         const int count = ts_lost_count(lost);
@@ -242,7 +242,7 @@ START_TEST(a_slow_callback_delays_only_callbacks) {
     const int64_t began = ts_now_ms();
     delete_node(second);
     ck_assert(ts_fd_readable(pdk_hold_fd(second), SLOW_MS / 2));
-    ck_assert(!pdk_hold_valid(second));
+    ck_assert(!pdk_hold_is_valid(second));
     ck_assert_int_eq(pdk_hold_reason(second), PDK_REASON_NODE_GONE);
     pdk_hold *fourth = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), SLOW_MS / 2);
     ck_assert_int_eq(pdk_hold_ensure(third, 100), PDK_OK);
@@ -251,7 +251,7 @@ START_TEST(a_slow_callback_delays_only_callbacks) {
     ck_assert_int_lt(ts_now_ms() - began, SLOW_MS * 3 / 4);
     ck_assert_int_eq(ts_lost_count(late), 0);
     ck_assert(ts_lost_wait(late, ts_patience(SLOW_MS + 500)));
-    ck_assert(pdk_hold_valid(third));
+    ck_assert(pdk_hold_is_valid(third));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
     ck_assert_int_eq(pdk_hold_release(second), PDK_LOST);
     ck_assert_int_eq(pdk_hold_release(third), PDK_OK);
@@ -313,7 +313,7 @@ START_TEST(with_manual_dispatch_nothing_runs_by_itself) {
     ck_assert(!ts_fd_readable(pdk_session_fd(s), 0));
     delete_node(it.hold);
     ck_assert(ts_fd_readable(pdk_hold_fd(it.hold), ts_patience(2000)));
-    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert(!pdk_hold_is_valid(it.hold));
     ck_assert(ts_fd_readable(pdk_session_fd(s), ts_patience(500)));
     ts_sleep_ms(50);
     ck_assert_int_eq(ts_lost_count(lost), 0);
@@ -370,7 +370,7 @@ START_TEST(a_grant_that_lapsed_before_it_was_dispatched) {
         ts_sleep_ms(2);
     }
     ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
 }
 END_TEST
 

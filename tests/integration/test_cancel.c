@@ -30,12 +30,12 @@ static void wait_lock_for_a_while(void) {
 
 static void wait_read(void) {
     pdk_hold *hold = NULL;
-    pdk_rwlock_read(cancel_ours.rwlock, PDK_FOREVER, &hold);
+    pdk_rwlock_acquire_read(cancel_ours.rwlock, PDK_FOREVER, &hold);
 }
 
 static void wait_write(void) {
     pdk_hold *hold = NULL;
-    pdk_rwlock_write(cancel_ours.rwlock, PDK_FOREVER, &hold);
+    pdk_rwlock_acquire_write(cancel_ours.rwlock, PDK_FOREVER, &hold);
 }
 
 static void wait_permit(void) {
@@ -45,7 +45,7 @@ static void wait_permit(void) {
 
 static void wait_office(void) {
     pdk_hold *hold = NULL;
-    pdk_election_await(cancel_ours.election, PDK_FOREVER, &hold);
+    pdk_election_wait(cancel_ours.election, PDK_FOREVER, &hold);
 }
 
 static pdk_striped *striped;
@@ -74,7 +74,7 @@ static void wait_delay(void) {
 
 static void wait_contenders(void) {
     pdk_contenders *list = NULL;
-    pdk_lock_contenders(cancel_ours.busy, 60000, &list);
+    pdk_lock_list(cancel_ours.busy, 60000, &list);
 }
 
 static void wait_flush(void) { pdk_session_flush(cancel_ours.s, PDK_FOREVER); }
@@ -82,7 +82,7 @@ static void wait_flush(void) { pdk_session_flush(cancel_ours.s, PDK_FOREVER); }
 static pdk_hold *ensured;
 static void wait_ensure(void) { pdk_hold_ensure(ensured, 1500); }
 
-static void wait_check(void) { pdk_sequencer_check(cancel_ours.s, pdk_hold_sequencer(ensured), 60000); }
+static void wait_check(void) { pdk_session_check_sequencer(cancel_ours.s, pdk_hold_sequencer(ensured), 60000); }
 
 static void wait_open(void) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
@@ -95,7 +95,7 @@ static pdk_session *closing;
 static void wait_close(void) { pdk_session_close(closing, PDK_FOREVER); }
 
 static pdk_service *service;
-static void wait_stop(void) { pdk_service_stop(service, PDK_FOREVER); }
+static void wait_stop(void) { pdk_service_close(service, PDK_FOREVER); }
 
 static void *wait_main(void *user) {
     void (*call)(void);
@@ -205,7 +205,7 @@ START_TEST(a_cancelled_wait_for_an_office_leaves_the_candidate) {
     ck_assert_int_eq(pdk_election_join(cancel_ours.election, &callbacks), PDK_OK);
     cancel_in(wait_office, "await");
     ck_assert_int_eq(pdk_election_leave(cancel_others.election), PDK_OK);
-    ck_assert_int_eq(pdk_election_await(cancel_ours.election, 10000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(cancel_ours.election, 10000, &hold), PDK_OK);
     pdk_hold_unref(hold);
     cancel_check("await");
     ck_assert_int_eq(pdk_election_leave(cancel_ours.election), PDK_OK);
@@ -215,12 +215,12 @@ END_TEST
 START_TEST(a_cancelled_stop_goes_on_alone) {
     atomic_bool told = false;
     ck_assert_int_eq(pdk_election_leave(cancel_others.election), PDK_OK);
-    ck_assert_int_eq(pdk_election_run(cancel_ours.election, lead_until_told, &told, NULL, &service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(cancel_ours.election, lead_until_told, &told, NULL, &service), PDK_OK);
     while (!atomic_load(&leads))
         cancel_pause(1);
     cancel_in(wait_stop, "stop");
     atomic_store(&told, true);
-    ck_assert_int_eq(pdk_service_stop(service, 10000), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(service, 10000), PDK_OK);
     pdk_service_unref(service);
     cancel_check("stop");
 }

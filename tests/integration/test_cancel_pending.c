@@ -47,7 +47,7 @@ static void do_async_cancel(void) {
     pdk_claim_unref(claim);
 }
 static void do_hold(void) {
-    pdk_hold_valid(given);
+    pdk_hold_is_valid(given);
     pdk_hold_remaining_ms(given);
     pdk_hold_fd(given);
     pdk_hold_sequencer(given);
@@ -66,13 +66,13 @@ static void do_ids(void) {
 }
 static void do_contenders(void) {
     pdk_contenders *list = NULL;
-    pdk_lock_contenders(cancel_ours.busy, 5000, &list);
+    pdk_lock_list(cancel_ours.busy, 5000, &list);
     pdk_contenders_free(list);
 }
 static void do_observe(void) {
     pdk_observer *observer = NULL;
     pdk_election_observe(cancel_ours.election, on_leader, NULL, NULL, &observer);
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
 }
 static void do_join(void) {
     pdk_election_callbacks callbacks = PDK_ELECTION_CALLBACKS_INIT;
@@ -199,12 +199,12 @@ static void any_busy(void) {
 }
 static void any_read(void) {
     pdk_hold *hold = NULL;
-    pdk_rwlock_read(rwlock, 5000, &hold);
+    pdk_rwlock_acquire_read(rwlock, 5000, &hold);
     give_back(hold);
 }
 static void any_write(void) {
     pdk_hold *hold = NULL;
-    pdk_rwlock_write(rwlock, 5000, &hold);
+    pdk_rwlock_acquire_write(rwlock, 5000, &hold);
     give_back(hold);
 }
 static void any_permit(void) {

@@ -225,8 +225,6 @@ START_TEST(wrong_arguments_are_refused) {
     options.capacity = 100001;
     refused(pdk_checker_new(it.client->session, &options, &out), PDK_INVALID, "capacity");
     options.capacity = 1;
-    options.reserved = 1;
-    refused(pdk_checker_new(it.client->session, &options, &out), PDK_INVALID, "reserved");
     options.size = 1;
     refused(pdk_checker_new(it.client->session, &options, &out), PDK_INVALID, "size");
     ck_assert_ptr_eq(out, it.checker);

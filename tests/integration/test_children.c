@@ -42,7 +42,7 @@ static void assert_children(int count) {
 static void assert_queued(size_t count) {
     pdk_contenders *list = NULL;
 
-    ck_assert_int_eq(pdk_lock_contenders(ts_lock(a, path), ts_patience(PATIENCE_MS), &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(ts_lock(a, path), ts_patience(PATIENCE_MS), &list), PDK_OK);
     const size_t seen = pdk_contenders_count(list);
     pdk_contenders_free(list);
     ck_assert_uint_eq(seen, count);
@@ -61,13 +61,13 @@ START_TEST(foreign_children_neither_block_nor_vanish) {
     ck_assert_int_eq(pdk_claim_position(ts_answer_claim(waiter), &ahead), PDK_OK);
     ck_assert_int_eq(ahead, 1);
     ck_assert_int_eq(ts_answer_count(waiter), 0);
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
 
     ts_proxy_zero(b->proxy);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     ck_assert(ts_answer_wait(waiter, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(waiter)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(waiter)));
     ck_assert_uint_eq(ts_proxy_count(b->proxy, TS_OP_GET_CHILDREN), 1);
     ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
     assert_children(CROWD);
@@ -82,8 +82,8 @@ START_TEST(one_more_than_a_recipe_looks_at) {
     pdk_hold *held = ts_bench_acquire(ts_lock(a, path), ts_patience(PATIENCE_MS));
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(b, path), ts_patience(PATIENCE_MS), &refused), PDK_LIMIT);
     ck_assert_ptr_null(refused);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), path));
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "100,000"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), path));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "100,000"));
     assert_children(ALLOWED);
     ck_assert_int_eq(pdk_hold_ensure(held, SESSION_MS / 2), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);

@@ -87,7 +87,7 @@ static void *wait_for_contenders(void *user) {
     struct waiter *w = user;
     pdk_contenders *list = NULL;
     atomic_store(&w->begun, true);
-    w->status = pdk_lock_contenders(w->lock, w->timeout_ms, &list);
+    w->status = pdk_lock_list(w->lock, w->timeout_ms, &list);
     w->woken_at = ts_now_ms();
     return list;
 }
@@ -154,7 +154,7 @@ START_TEST(queued_claims_are_answered_closed) {
     ck_assert_int_eq(atomic_load(&answers), 1);
     ck_assert_int_eq(answer, PDK_CLOSED);
     ck_assert_int_eq(children(), 1); /* the other session's */
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
     pdk_hold_release(held);
     pdk_lock_unref(theirs);
     ck_assert_int_eq(pdk_session_close(other, 5000), PDK_OK);
@@ -206,7 +206,7 @@ START_TEST(a_silent_link_does_not_delay_it) {
     int64_t took = ts_now_ms() - began;
     ck_assert_int_ge(took, 450);
     ck_assert_int_lt(took, 500 + SLACK_MS);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "background"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "background"));
     event_log_expect_silence(&event_log);
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
     ck_assert_int_eq(pdk_session_close(session, GONE_MS), PDK_OK); /* it waits for the rest */
@@ -286,7 +286,7 @@ START_TEST(a_close_with_no_time_begins) {
     pdk_status status = pdk_session_close(session, 0);
     ck_assert_int_lt(ts_now_ms() - began, SLACK_MS);
     ck_assert(status == PDK_OK || status == PDK_TIMEOUT);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 }
 END_TEST

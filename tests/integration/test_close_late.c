@@ -34,7 +34,7 @@ static void acquire_all(pdk_dispatch dispatch) {
 /* Asks to hear of each loss while the close goes on, the last ones after it. */
 static void *watch_all(void *user) {
     (void)user;
-    while (pdk_hold_valid(it.holds[0])) {
+    while (pdk_hold_is_valid(it.holds[0])) {
         g_thread_yield();
     }
     for (int i = 0; i < HOLDS; i++) {

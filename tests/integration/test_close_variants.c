@@ -68,7 +68,7 @@ static void close_inside(pdk_status status, pdk_hold *hold, void *user) {
     inside.second = pdk_session_close(inside.session, 5000);
     inside.took_ms = ts_now_ms() - began;
     event_log_expect_silence(&event_log);
-    g_assert(!pdk_hold_valid(hold) && pdk_hold_reason(hold) == PDK_REASON_CLOSED);
+    g_assert(!pdk_hold_is_valid(hold) && pdk_hold_reason(hold) == PDK_REASON_CLOSED);
     pdk_hold_release(hold);
     atomic_store(&inside.done, true);
 }
@@ -243,9 +243,9 @@ START_TEST(the_last_unref_closes_in_the_background) {
     pdk_session *s = open_session(PDK_DISPATCH_THREAD, &lock);
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     pdk_session_unref(s); /* lock and hold keep what they need of it */
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     pdk_lock_unref(lock);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/ways/lock"), 1);
     pdk_hold_unref(hold); /* releases the hold, which was the last user of the session */
 }

@@ -98,7 +98,7 @@ START_TEST(calls_on_the_session) {
     refused(pdk_session_flush(old.session, 1000), PDK_CLOSED, "closed");
     refused(pdk_session_flush(old.session, PDK_FOREVER), PDK_CLOSED, "closed");
     refused(pdk_lock_new(old.session, "/closed/new", NULL, &out), PDK_CLOSED, "closed");
-    refused(pdk_sequencer_check(old.session, old.node, 1000), PDK_CLOSED, "closed");
+    refused(pdk_session_check_sequencer(old.session, old.node, 1000), PDK_CLOSED, "closed");
     ck_assert_ptr_eq(out, UNTOUCHED);
     ck_assert_int_eq(pdk_session_id(old.session), 0);
     ck_assert_ptr_nonnull(strchr(pdk_session_identity(old.session), ':'));
@@ -115,7 +115,7 @@ START_TEST(calls_on_the_lock_and_the_claim) {
     refused(pdk_lock_acquire(old.lock, 1000, &hold), PDK_CLOSED, "closed");
     refused(pdk_lock_acquire(old.lock, PDK_FOREVER, &hold), PDK_CLOSED, "closed");
     refused(pdk_lock_acquire_async(old.lock, 1000, never, NULL, &claim), PDK_CLOSED, "closed");
-    refused(pdk_lock_contenders(old.lock, 1000, &list), PDK_CLOSED, "closed");
+    refused(pdk_lock_list(old.lock, 1000, &list), PDK_CLOSED, "closed");
     refused(pdk_lock_holder(old.lock, PDK_FOREVER, &list), PDK_CLOSED, "closed");
     refused(pdk_claim_cancel(old.claim), PDK_NOT_HELD, "claim");
     refused(pdk_claim_position(old.claim, &ahead), PDK_NOT_HELD, "claim");
@@ -139,7 +139,7 @@ static void count_up(void *number) { ++*(int *)number; }
 
 START_TEST(calls_on_the_hold) {
     int freed = 0;
-    ck_assert(!pdk_hold_valid(old.hold));
+    ck_assert(!pdk_hold_is_valid(old.hold));
     ck_assert_int_eq(pdk_hold_remaining_ms(old.hold), 0);
     ck_assert_int_eq(pdk_hold_reason(old.hold), PDK_REASON_CLOSED);
     ck_assert_int_eq(pdk_hold_token(old.hold), old.token);

@@ -135,7 +135,7 @@ static void start_it(bool copy) {
 static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert(ts_lost_wait(it.lost, within_ms));
     ck_assert_int_eq(ts_lost_reason(it.lost), reason);
-    ck_assert(!pdk_hold_valid(it.held));
+    ck_assert(!pdk_hold_is_valid(it.held));
     ck_assert(ts_fd_readable(pdk_hold_fd(it.held), 0));
 }
 
@@ -144,9 +144,9 @@ static void assert_passed_on(int64_t within_ms) {
     ck_assert(ts_answer_wait(it.claim, within_ms));
     ck_assert_int_eq(ts_answer_status(it.claim), PDK_OK);
     pdk_hold *hold = ts_answer_hold(it.claim);
-    ck_assert(pdk_hold_valid(hold));
-    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(it.held), 5000), PDK_LOST);
+    ck_assert(pdk_hold_is_valid(hold));
+    ck_assert_int_eq(pdk_session_check_sequencer(it.waiter->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.waiter->session, pdk_hold_sequencer(it.held), 5000), PDK_LOST);
     ck_assert_int_eq(ts_child_count(server(), it.path), 1);
     ck_assert_int_eq(ts_lost_count(it.lost), 1);
     ck_assert_int_eq(pdk_hold_release(it.held), PDK_LOST);
@@ -175,7 +175,7 @@ static void assert_refused(int64_t seen) {
     ck_assert_int_eq(ts_answer_status(it.claim), PDK_REWOUND);
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(it.waiter, it.path), 5000, &hold), PDK_REWOUND);
     ck_assert_ptr_null(hold);
-    ck_assert_msg(strstr(pdk_error_text(), number) != NULL, "%s", pdk_error_text());
+    ck_assert_msg(strstr(pdk_last_error(), number) != NULL, "%s", pdk_last_error());
     ck_assert(ts_wait_children(server(), it.path, 0, 5000));
     ck_assert_int_eq(pdk_session_token_seen(it.waiter->session), seen);
     ck_assert_int_eq(rewound, 1);
@@ -188,9 +188,9 @@ static void assert_goes_on_above(int64_t seen, const char *former) {
 
     ck_assert_int_gt(pdk_hold_token(hold), seen);
     ck_assert_int_ge(pdk_session_token_seen(next->session), pdk_hold_token(hold));
-    ck_assert_int_eq(pdk_sequencer_check(next->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(hold), 5000), PDK_LOST);
-    ck_assert_int_eq(pdk_sequencer_check(next->session, former, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(next->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.waiter->session, pdk_hold_sequencer(hold), 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(next->session, former, 5000), PDK_LOST);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 
@@ -260,8 +260,8 @@ START_TEST(data_from_after_the_grant) {
     write_until(it.seen + ON_THE_WAY);
     ck_assert(ts_wait_event(it.holder, PDK_SESSION_RESTORED, 1, ts_patience(BACK_MS)));
     ck_assert(ts_wait_event(it.waiter, PDK_SESSION_RESTORED, 1, ts_patience(BACK_MS)));
-    ck_assert(pdk_hold_valid(it.held));
-    ck_assert_int_eq(pdk_sequencer_check(it.waiter->session, pdk_hold_sequencer(it.held), 5000), PDK_OK);
+    ck_assert(pdk_hold_is_valid(it.held));
+    ck_assert_int_eq(pdk_session_check_sequencer(it.waiter->session, pdk_hold_sequencer(it.held), 5000), PDK_OK);
     ck_assert_int_eq(ts_lost_count(it.lost), 0);
     ck_assert_int_eq(ts_answer_count(it.claim), 0);
     ck_assert_int_eq(pdk_hold_release(it.held), PDK_OK);

@@ -55,8 +55,8 @@ static struct {
 static void must_not_block(const char *call, pdk_status status) {
     if (status != PDK_WRONG_THREAD)
         g_string_append_printf(probe.wrong, "%s: %s; ", call, pdk_status_name(status));
-    else if (strstr(pdk_error_text(), call) == NULL || strstr(pdk_error_text(), "callback") == NULL)
-        g_string_append_printf(probe.wrong, "%s: \"%s\"; ", call, pdk_error_text());
+    else if (strstr(pdk_last_error(), call) == NULL || strstr(pdk_last_error(), "callback") == NULL)
+        g_string_append_printf(probe.wrong, "%s: \"%s\"; ", call, pdk_last_error());
 }
 
 /* Every call that is documented as blocking. */
@@ -68,10 +68,10 @@ static void try_all(void) {
     must_not_block("pdk_session_flush", pdk_session_flush(session, 1000));
     must_not_block("pdk_lock_acquire", pdk_lock_acquire(lock, 1000, &hold));
     must_not_block("pdk_lock_acquire", pdk_lock_acquire(lock, 0, &hold));
-    must_not_block("pdk_lock_contenders", pdk_lock_contenders(lock, 1000, &list));
+    must_not_block("pdk_lock_list", pdk_lock_list(lock, 1000, &list));
     must_not_block("pdk_lock_holder", pdk_lock_holder(lock, 1000, &list));
-    must_not_block("pdk_sequencer_check",
-                   pdk_sequencer_check(session, "pdk1 /n/x-lock-0000000001 exclusive 1 0", 1000));
+    must_not_block("pdk_session_check_sequencer",
+                   pdk_session_check_sequencer(session, "pdk1 /n/x-lock-0000000001 exclusive 1 0", 1000));
     must_not_block("pdk_hold_ensure", pdk_hold_ensure(probe.hold, 0));
     pdk_checker *checker = NULL;
     if (pdk_checker_new(session, NULL, &checker) == PDK_OK) {
@@ -201,7 +201,7 @@ START_TEST(a_session_with_a_thread_cannot_be_dispatched) {
     int count = 77;
     ck_assert_int_eq(pdk_session_fd(session), -1);
     ck_assert_int_eq(pdk_session_dispatch(session, &count), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "PDK_DISPATCH_MANUAL"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "PDK_DISPATCH_MANUAL"));
     ck_assert_int_eq(count, 77);
 }
 END_TEST
@@ -271,7 +271,7 @@ START_TEST(a_slow_callback_delays_nothing_but_callbacks) {
 
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(pdk_lock_acquire(other, 5000, &hold), PDK_OK);
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_eq(pdk_hold_ensure(hold, 10), PDK_OK);
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     }
@@ -281,7 +281,7 @@ START_TEST(a_slow_callback_delays_nothing_but_callbacks) {
     ck_assert(!ts_fd_readable(fd, 0));
     ck_assert_int_eq(ts_delete(ts_ensemble_hosts(server), words[1]), 0);
     ck_assert(ts_fd_readable(fd, 10000));
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NODE_GONE);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 
@@ -320,7 +320,7 @@ START_TEST(blocking_calls_work_without_dispatching) {
     pdk_hold *hold = NULL;
     pdk_contenders *list = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_contenders(lock, 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(lock, 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     pdk_contenders_free(list);
     ck_assert_int_eq(pdk_hold_ensure(hold, 10), PDK_OK);

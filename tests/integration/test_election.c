@@ -37,11 +37,11 @@ START_TEST(one_of_several_leads) {
             ck_assert_int_eq(record_count(records[later], ELECTED), 0);
         }
         ck_assert(record_hold_was_valid(records[i]));
-        ck_assert(pdk_hold_valid(record_hold(records[i])));
+        ck_assert(pdk_hold_is_valid(record_hold(records[i])));
         ck_assert_int_gt(record_token(records[i]), last);
         last = record_token(records[i]);
         ck_assert_int_eq(pdk_election_leave(elections[i]), PDK_OK);
-        ck_assert(!pdk_hold_valid(record_hold(records[i])));
+        ck_assert(!pdk_hold_is_valid(record_hold(records[i])));
         assert_told(records[i], DEPOSED, 1);
     }
     ck_assert(ts_wait_children(server(), path, 0, SOON_MS));
@@ -64,7 +64,7 @@ START_TEST(the_hold_of_a_leader) {
     ck_assert_int_eq(pdk_hold_token(hold), stat.czxid);
     ck_assert_uint_eq(pdk_hold_handover(hold), 0);
     ck_assert_str_eq(pdk_hold_sequencer(hold), proof);
-    ck_assert_int_eq(pdk_sequencer_check(c->session, proof, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(c->session, proof, 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_ensure(hold, 10), PDK_OK);
     ck_assert(!ts_fd_readable(pdk_hold_fd(hold), 0));
 }
@@ -118,7 +118,7 @@ START_TEST(every_end_of_a_term) {
     ck_assert_msg(record_wait(it.r, ELECTED, 2, ts_patience(2 * SESSION_MS)), "end %d: %s", _i, record_history(it.r));
     ts_sleep_ms(100);
     assert_history(it.r, ends[_i].history);
-    ck_assert(!pdk_hold_valid(first));
+    ck_assert(!pdk_hold_is_valid(first));
     ck_assert(record_hold_was_valid(it.r));
     ck_assert_int_gt(record_token(it.r), token);
     ck_assert(ts_wait_children(server(), it.path, 1, SOON_MS));
@@ -150,7 +150,7 @@ START_TEST(a_leader_cut_off_and_its_successor) {
 
     ck_assert(ts_wait_children(server(), it.path, 2, 5000));
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
-    for (int elected = 0; pdk_hold_valid(hold); elected = record_count(other, ELECTED)) {
+    for (int elected = 0; pdk_hold_is_valid(hold); elected = record_count(other, ELECTED)) {
         ck_assert_int_eq(elected, 0); /* counted before the hold was seen valid */
         ts_sleep_ms(2);
     }
@@ -173,7 +173,7 @@ START_TEST(a_short_cut_does_not_end_the_term) {
     ck_assert_int_gt(pdk_hold_remaining_ms(record_hold(it.r)), 0);
     ts_proxy_heal(it.client->proxy);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_RESTORED, 1, ts_patience(SOON_MS)));
-    ck_assert(pdk_hold_valid(record_hold(it.r)));
+    ck_assert(pdk_hold_is_valid(record_hold(it.r)));
     assert_history(it.r, "elected");
 }
 END_TEST
@@ -239,7 +239,7 @@ START_TEST(resigning_hands_over_and_queues_at_the_end) {
         ck_assert_int_eq(pdk_election_resign(elections[turn % 3]), PDK_OK);
         assert_told(records[(turn + 1) % 3], ELECTED, (turn + 1) / 3 + 1);
         ck_assert(ts_wait_children(server(), path, 3, ts_patience(SOON_MS)));
-        ck_assert_int_eq(pdk_election_candidates(elections[0], 5000, &list), PDK_OK);
+        ck_assert_int_eq(pdk_election_list(elections[0], 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 3);
         for (int i = 0; i < 3; i++) {
             ck_assert_str_eq(pdk_contenders_identity(list, (size_t)i), names[(turn + 1 + i) % 3]);

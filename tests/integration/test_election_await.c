@@ -1,4 +1,4 @@
-/* Waiting to lead without callbacks: pdk_election_await before, during and after a term, from several threads, without
+/* Waiting to lead without callbacks: pdk_election_wait before, during and after a term, from several threads, without
  * a dispatching thread, and how it ends when we never lead. */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void make_it(void) { make_it_with(ts_bench_client(SESSION_MS)); }
 static void make_it_manual(void) { make_it_with(manual_client(SESSION_MS)); }
 
 static pdk_status block(void *election, int64_t timeout_ms, pdk_hold **out) {
-    return pdk_election_await(election, timeout_ms, out);
+    return pdk_election_wait(election, timeout_ms, out);
 }
 
 static ts_answer *await_it(void) { return ts_answer_block(block, it.election, PDK_FOREVER); }
@@ -70,17 +70,17 @@ START_TEST(before_during_and_after) {
     assert_answer(early, PDK_OK);
     assert_answer(another, PDK_OK);
     assert_told(it.r, ELECTED, 1);
-    ck_assert(pdk_hold_valid(ts_answer_hold(early)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(early)));
     for (int i = 0; i < 2; i++) {
         const int64_t before = ts_now_ms();
 
-        ck_assert_int_eq(pdk_election_await(it.election, i == 0 ? 0 : 5000, &hold), PDK_OK);
+        ck_assert_int_eq(pdk_election_wait(it.election, i == 0 ? 0 : 5000, &hold), PDK_OK);
         ck_assert_int_le(ts_now_ms() - before, ts_patience(200));
         ck_assert_ptr_eq(hold, record_hold(it.r)); /* the same hold for all */
         pdk_hold_unref(hold);
     }
     ck_assert_ptr_eq(ts_answer_hold(early), ts_answer_hold(another));
-    ck_assert(pdk_hold_valid(record_hold(it.r))); /* unref is not release */
+    ck_assert(pdk_hold_is_valid(record_hold(it.r))); /* unref is not release */
 }
 END_TEST
 
@@ -93,8 +93,8 @@ START_TEST(term_after_term) {
     for (int i = 0; i < 4; i++) {
         pdk_hold *hold = NULL;
 
-        ck_assert_int_eq(pdk_election_await(it.election, 5000, &hold), PDK_OK);
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert_int_eq(pdk_election_wait(it.election, 5000, &hold), PDK_OK);
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_gt(pdk_hold_token(hold), last);
         last = pdk_hold_token(hold);
         if (i % 2 == 0) {
@@ -119,7 +119,7 @@ START_TEST(the_deadline_is_kept) {
     for (int64_t timeout_ms = 0; timeout_ms <= 300; timeout_ms += 300) {
         const int64_t before = ts_now_ms();
 
-        refused(pdk_election_await(it.election, timeout_ms, &hold), PDK_TIMEOUT, it.path);
+        refused(pdk_election_wait(it.election, timeout_ms, &hold), PDK_TIMEOUT, it.path);
         ck_assert_int_ge(ts_now_ms() - before, timeout_ms);
         ck_assert_int_le(ts_now_ms() - before, timeout_ms + ts_patience(250));
     }
@@ -132,10 +132,10 @@ START_TEST(without_a_candidate) {
     pdk_hold *hold = NULL;
 
     make_it();
-    refused(pdk_election_await(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
+    refused(pdk_election_wait(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
     candidate_elected(it.election);
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
-    refused(pdk_election_await(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
+    refused(pdk_election_wait(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
     ck_assert_ptr_null(hold);
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(the_session_closed_meanwhile) {
     ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
     assert_answer(one, PDK_CLOSED);
     assert_answer(two, PDK_CLOSED);
-    refused(pdk_election_await(it.election, 1000, &hold), PDK_CLOSED, "pdk_election_await");
+    refused(pdk_election_wait(it.election, 1000, &hold), PDK_CLOSED, "pdk_election_wait");
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(it_cannot_be_a_candidate) {
     ts_observer_close(admin);
     it.r = candidate_join(it.election);
     assert_answer(await_it(), PDK_NOT_HELD);
-    refused(pdk_election_await(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
+    refused(pdk_election_wait(it.election, PDK_FOREVER, &hold), PDK_NOT_HELD, "candidate");
     if (_i == 1) {
         ck_assert_int_eq(record_count(it.r, FAILED), 0);
         ck_assert(manual_wait(it.client, it.r, FAILED, 1, 5000));
@@ -209,8 +209,8 @@ START_TEST(without_a_dispatching_thread) {
         ck_assert_int_eq(pdk_election_leave(other), PDK_OK);
     }
     assert_answer(answer, PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
-    ck_assert_int_eq(pdk_election_await(it.election, 0, &hold), PDK_OK);
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
+    ck_assert_int_eq(pdk_election_wait(it.election, 0, &hold), PDK_OK);
     ck_assert_ptr_eq(hold, ts_answer_hold(answer));
     pdk_hold_unref(hold);
     assert_history(it.r, "");
@@ -219,7 +219,7 @@ START_TEST(without_a_dispatching_thread) {
     ts_sleep_ms(100);
     pdk_session_dispatch(it.client->session, NULL);
     assert_history(it.r, "elected");
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
 }
 END_TEST
 
@@ -249,7 +249,7 @@ START_TEST(accepted_and_gone_before_it_is_told) {
         ck_assert_int_eq(ts_expire(it.client->proxy, server()), 0);
     }
     const int64_t end = ts_now_ms() + ts_patience(5000);
-    while (pdk_hold_valid(hold)) {
+    while (pdk_hold_is_valid(hold)) {
         ck_assert_int_lt(ts_now_ms(), end);
         ts_sleep_ms(5);
     }
@@ -295,7 +295,7 @@ START_TEST(an_awaited_hold_tells_its_loss_once) {
         ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_EXPIRED);
     } else { /* a hold that was given up is not lost */
         ck_assert_int_eq(_i == 2 ? pdk_election_resign(it.election) : pdk_election_leave(it.election), PDK_OK);
-        ck_assert(!pdk_hold_valid(hold));
+        ck_assert(!pdk_hold_is_valid(hold));
     }
     ts_sleep_ms(200);
     ck_assert_int_eq(ts_lost_count(lost), _i < 2);
@@ -315,7 +315,7 @@ static void *await_main(void *election) {
 
     while (g_atomic_int_get(&going)) {
         pdk_hold *hold = NULL;
-        const pdk_status status = pdk_election_await(election, 20, &hold);
+        const pdk_status status = pdk_election_wait(election, 20, &hold);
 
         if (status == PDK_OK) {
             led++;
@@ -365,7 +365,7 @@ START_TEST(a_release_of_the_hold_resigns) {
 
     make_it();
     it.r = candidate_elected(it.election);
-    ck_assert_int_eq(pdk_election_await(it.election, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(it.election, 5000, &hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     assert_told(it.r, ELECTED, 2);
     assert_history(it.r, "elected deposed:NONE elected");

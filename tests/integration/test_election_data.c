@@ -31,7 +31,7 @@ START_TEST(it_is_read_and_told_and_changed) {
     ts_record_lock();
     ck_assert_str_eq(w->told->str, "anna anna=one anna=two anna= anna"); /* each change once */
     ts_record_unlock();
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     g_autofree char *leaders = record_leaders(plain);
     ck_assert_str_eq(leaders, "anna"); /* the leader is the same for who wants no data */
 }
@@ -48,7 +48,7 @@ START_TEST(any_bytes_up_to_the_limit) {
     refused(pdk_election_publish(led.election, led.hold, most, PDK_ELECTION_DATA_MAX + 1, PATIENCE_MS), PDK_LIMIT,
             "size");
     ck_assert_int_eq(pdk_election_publish(led.election, led.hold, most, PDK_ELECTION_DATA_MAX, PATIENCE_MS), PDK_OK);
-    ck_assert_int_eq(pdk_election_candidates(led.seen, PATIENCE_MS, &list), PDK_OK);
+    ck_assert_int_eq(pdk_election_list(led.seen, PATIENCE_MS, &list), PDK_OK);
     ck_assert_str_eq(pdk_contenders_identity(list, 0), "anna");
     ck_assert_mem_eq(pdk_contenders_data(list, 0, &size), most, PDK_ELECTION_DATA_MAX);
     ck_assert_uint_eq(size, PDK_ELECTION_DATA_MAX);
@@ -78,7 +78,7 @@ START_TEST(it_ends_with_the_term) {
     led.hold = record_hold(led.candidate);
     ck_assert_int_eq(publish("again"), PDK_OK);
     assert_newest(w, "anna=again");
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
 }
 END_TEST
 
@@ -104,7 +104,7 @@ START_TEST(a_leader_that_is_cut_off_changes_nothing) {
     led.hold = record_hold(led.candidate);
     ck_assert_int_eq(publish("new"), PDK_OK);
     assert_newest(w, "anna=new");
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
 }
 END_TEST
 
@@ -166,15 +166,16 @@ START_TEST(a_leader_is_asked_to_let_go) {
         g_autofree char *seen = g_strdup_printf("anna=%s", text);
         g_atomic_int_set(&asked, 0);
         if (i == 0)
-            ck_assert_int_eq(pdk_hold_on_asked(led.hold, on_asked, &asked, NULL), PDK_OK);
-        ck_assert_int_eq(pdk_lock_ask(led.other->session, led.path, NULL, "op", 1000, PATIENCE_MS), PDK_OK);
+            ck_assert_int_eq(pdk_hold_on_request(led.hold, on_asked, &asked, NULL), PDK_OK);
+        ck_assert_int_eq(pdk_session_request_release(led.other->session, led.path, NULL, "op", 1000, PATIENCE_MS),
+                         PDK_OK);
         assert_seen(i == 0 ? "anna=one" : i == 1 ? "anna=after 0" : "anna=after 1");
         ck_assert_int_eq(publish(text), PDK_OK);
         assert_seen(seen);
         ck_assert(ts_wait_until(was_asked, &asked, ts_patience(PATIENCE_MS)));
     }
     assert_newest(w, "anna=after 2");
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     g_autofree char *leaders = record_leaders(plain);
     ck_assert_str_eq(leaders, "anna"); /* a wish is no other leader */
 }

@@ -89,11 +89,11 @@ START_TEST(a_service_publishes) {
     led.client = led.other = ts_bench_client(SESSION_MS);
     led.path = ts_fresh_path();
     led.election = led.seen = election_on(led.client, led.path, "anna");
-    ck_assert_int_eq(pdk_election_run(led.election, serve, &a, NULL, &service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(led.election, serve, &a, NULL, &service), PDK_OK);
     ck_assert(ts_wait_until(published_is_answered, &a, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(a.status, PDK_OK);
     assert_seen("anna=served");
-    ck_assert_int_eq(pdk_service_stop(service, PATIENCE_MS), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(service, PATIENCE_MS), PDK_OK);
     pdk_service_unref(service);
 }
 END_TEST
@@ -131,7 +131,7 @@ START_TEST(tokens_have_their_generation) {
     ck_assert_int_gt(pdk_hold_token(led.hold), options.token_base);
     ck_assert_int_eq(record_leader_token(plain), pdk_hold_token(led.hold));
     ck_assert_int_eq(w->token, pdk_hold_token(led.hold));
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
 }
 END_TEST
 
@@ -155,7 +155,7 @@ START_TEST(a_leader_that_may_not_be_read) {
     ck_assert_int_eq(publish("secret"), PDK_OK);
     ts_sleep_ms(100);
     assert_newest(w, "");
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
 }
 END_TEST
 
@@ -209,7 +209,7 @@ START_TEST(a_forked_child_is_refused) {
             pdk_election_publish(led.election, led.hold, "a", 1, 0) == PDK_FORKED &&
             pdk_election_publish_async(led.election, led.hold, "a", 1, 0, published_answered, &a) == PDK_FORKED &&
             pdk_election_leader_async(led.election, 0, never_listed, &a) == PDK_FORKED &&
-            pdk_election_candidates_async(led.election, 0, never_listed, &a) == PDK_FORKED &&
+            pdk_election_list_async(led.election, 0, never_listed, &a) == PDK_FORKED &&
             pdk_election_observe_data(led.election, data_watch_note, NULL, NULL, &observer) == PDK_FORKED;
         ts_end_child(fine && a.count == 0 && !observer ? 0 : 1);
     }
@@ -232,30 +232,31 @@ START_TEST(a_member_sets_its_data_without_waiting) {
     ck_assert_int_eq(pdk_group_join(led.client->session, led.path, "zero", 4, NULL, &member), PDK_OK);
     for (int i = 0; i < CALLS; i++) { /* it need not be registered yet */
         g_autofree char *text = g_strdup_printf("%d", i);
-        ck_assert_int_eq(pdk_member_set_async(member, text, 1, PDK_FOREVER, published_answered, &answers[i]), PDK_OK);
+        ck_assert_int_eq(pdk_member_set_data_async(member, text, 1, PDK_FOREVER, published_answered, &answers[i]),
+                         PDK_OK);
     }
     for (int i = 0; i < CALLS; i++) {
         ck_assert(ts_wait_until(published_is_answered, &answers[i], ts_patience(PATIENCE_MS)));
         ck_assert_int_eq(answers[i].status, PDK_OK);
     }
     pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_member_await(member, PATIENCE_MS, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_member_wait(member, PATIENCE_MS, &hold), PDK_OK);
     ck_assert_int_eq(ts_get(ts_bench_server(), pdk_hold_node(hold), &data, &length, NULL), 0);
     ck_assert_int_eq(length, 1);
     ck_assert_int_eq(data[0], '9');
     pdk_hold_unref(hold);
     ts_proxy_set_mode(led.client->proxy, TS_BLACKHOLE);
-    ck_assert_int_eq(pdk_member_set_async(member, "x", 1, 100, published_answered, &late), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data_async(member, "x", 1, 100, published_answered, &late), PDK_OK);
     ck_assert(ts_wait_until(published_is_answered, &late, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(late.status, PDK_UNAVAILABLE);
-    ck_assert_int_eq(pdk_member_set_async(member, "y", 1, PDK_FOREVER, published_answered, &left), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data_async(member, "y", 1, PDK_FOREVER, published_answered, &left), PDK_OK);
     ck_assert_int_eq(pdk_member_leave(member), PDK_OK);
     ck_assert(ts_wait_until(published_is_answered, &left, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(left.status, PDK_NOT_HELD);
-    refused(pdk_member_set_async(NULL, "", 0, 0, published_answered, &late), PDK_INVALID, "member");
-    refused(pdk_member_set_async(member, "", 0, 0, NULL, NULL), PDK_INVALID, "fn");
-    refused(pdk_member_set_async(member, NULL, 1, 0, published_answered, &late), PDK_INVALID, "data");
-    refused(pdk_member_set_async(member, "", 0, -2, published_answered, &late), PDK_INVALID, "timeout_ms");
+    refused(pdk_member_set_data_async(NULL, "", 0, 0, published_answered, &late), PDK_INVALID, "member");
+    refused(pdk_member_set_data_async(member, "", 0, 0, NULL, NULL), PDK_INVALID, "fn");
+    refused(pdk_member_set_data_async(member, NULL, 1, 0, published_answered, &late), PDK_INVALID, "data");
+    refused(pdk_member_set_data_async(member, "", 0, -2, published_answered, &late), PDK_INVALID, "timeout_ms");
     ts_proxy_heal(led.client->proxy);
     pdk_member_unref(member);
 }

@@ -67,20 +67,20 @@ START_TEST(null_is_refused) {
     refused(pdk_election_join(NULL, NULL), PDK_INVALID, "election");
     refused(pdk_election_leave(NULL), PDK_INVALID, "election");
     refused(pdk_election_resign(NULL), PDK_INVALID, "election");
-    refused(pdk_election_await(NULL, 0, &hold), PDK_INVALID, "election");
-    refused(pdk_election_await(e, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_election_wait(NULL, 0, &hold), PDK_INVALID, "election");
+    refused(pdk_election_wait(e, 0, NULL), PDK_INVALID, "out");
     refused(pdk_election_leader(NULL, 0, &list), PDK_INVALID, "election");
     refused(pdk_election_leader(e, 0, NULL), PDK_INVALID, "out");
-    refused(pdk_election_candidates(NULL, 0, &list), PDK_INVALID, "election");
-    refused(pdk_election_candidates(e, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_election_list(NULL, 0, &list), PDK_INVALID, "election");
+    refused(pdk_election_list(e, 0, NULL), PDK_INVALID, "out");
     refused(pdk_election_observe(NULL, never_leader, NULL, never_free, &observer), PDK_INVALID, "election");
     refused(pdk_election_observe(e, NULL, NULL, never_free, &observer), PDK_INVALID, "fn");
     refused(pdk_election_observe(e, never_leader, NULL, never_free, NULL), PDK_INVALID, "out");
-    refused(pdk_election_run(NULL, never_run, NULL, NULL, &service), PDK_INVALID, "election");
-    refused(pdk_election_run(e, NULL, NULL, NULL, &service), PDK_INVALID, "fn");
-    refused(pdk_election_run(e, never_run, NULL, NULL, NULL), PDK_INVALID, "out");
+    refused(pdk_service_start(NULL, never_run, NULL, NULL, &service), PDK_INVALID, "election");
+    refused(pdk_service_start(e, NULL, NULL, NULL, &service), PDK_INVALID, "fn");
+    refused(pdk_service_start(e, never_run, NULL, NULL, NULL), PDK_INVALID, "out");
     refused(pdk_service_resign(NULL), PDK_INVALID, "service");
-    refused(pdk_service_stop(NULL, 0), PDK_INVALID, "service");
+    refused(pdk_service_close(NULL, 0), PDK_INVALID, "service");
     ck_assert_ptr_eq(out, UNTOUCHED);
     ck_assert_ptr_eq(hold, UNTOUCHED);
     ck_assert_ptr_eq(list, UNTOUCHED);
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(null_is_answered_by_calls_without_a_status) {
     ck_assert_ptr_null(pdk_election_ref(NULL));
     pdk_election_unref(NULL);
-    pdk_observer_stop(NULL);
+    pdk_observer_close(NULL);
     pdk_service_unref(NULL);
     ck_assert_ptr_null(pdk_term_hold(NULL));
     ck_assert(pdk_term_is_ending(NULL));
@@ -109,9 +109,9 @@ START_TEST(timeouts_are_checked) {
     pdk_contenders *list = UNTOUCHED;
 
     for (int64_t timeout_ms = -2; timeout_ms > -5; timeout_ms--) {
-        refused(pdk_election_await(it.election, timeout_ms, &hold), PDK_INVALID, "timeout_ms");
+        refused(pdk_election_wait(it.election, timeout_ms, &hold), PDK_INVALID, "timeout_ms");
         refused(pdk_election_leader(it.election, timeout_ms, &list), PDK_INVALID, "timeout_ms");
-        refused(pdk_election_candidates(it.election, timeout_ms, &list), PDK_INVALID, "timeout_ms");
+        refused(pdk_election_list(it.election, timeout_ms, &list), PDK_INVALID, "timeout_ms");
     }
     ck_assert_ptr_eq(hold, UNTOUCHED);
     ck_assert_ptr_eq(list, UNTOUCHED);
@@ -147,8 +147,6 @@ START_TEST(election_options_are_checked) {
         refused(pdk_election_new(it.client->session, "/a", &bad, &out), PDK_INVALID, "naming");
     }
     bad = good;
-    bad.reserved = 1;
-    refused(pdk_election_new(it.client->session, "/a", &bad, &out), PDK_INVALID, "reserved");
     for (size_t size = 0; size < offsetof(pdk_election_options, lock_delay_ms); size += sizeof(void *)) {
         bad = good;
         bad.size = size;
@@ -182,7 +180,7 @@ START_TEST(larger_structs_are_accepted_when_the_rest_is_zero) {
     options.later = 1;
     refused(pdk_election_new(it.client->session, it.path, &options.known, &out), PDK_INVALID, "does not know");
     refused(pdk_election_join(out, &callbacks.known), PDK_INVALID, "does not know");
-    refused(pdk_election_run(out, never_run, NULL, &service.known, &running), PDK_INVALID, "does not know");
+    refused(pdk_service_start(out, never_run, NULL, &service.known, &running), PDK_INVALID, "does not know");
     check_no_effect();
     ck_assert_ptr_eq(running, UNTOUCHED);
     callbacks.later = 0;
@@ -203,17 +201,17 @@ START_TEST(callbacks_and_service_options_are_checked) {
     for (size_t size = 0; size < offsetof(pdk_service_options, user_free); size += sizeof(void *)) {
         bad = good;
         bad.size = size;
-        refused(pdk_election_run(it.election, never_run, NULL, &bad, &service), PDK_INVALID, "size");
+        refused(pdk_service_start(it.election, never_run, NULL, &bad, &service), PDK_INVALID, "size");
     }
     for (int32_t value = -1; value <= 2; value += 3) {
         bad = good;
         bad.drain = value;
-        refused(pdk_election_run(it.election, never_run, NULL, &bad, &service), PDK_INVALID, "drain");
+        refused(pdk_service_start(it.election, never_run, NULL, &bad, &service), PDK_INVALID, "drain");
     }
     for (int32_t value = -1; value <= 0; value++) {
         bad = good;
         bad.drain_ms = value;
-        refused(pdk_election_run(it.election, never_run, NULL, &bad, &service), PDK_INVALID, "drain_ms");
+        refused(pdk_service_start(it.election, never_run, NULL, &bad, &service), PDK_INVALID, "drain_ms");
     }
     ck_assert_ptr_eq(service, UNTOUCHED);
     check_no_effect();
@@ -234,12 +232,12 @@ START_TEST(a_closed_session) {
     refused(pdk_election_join(it.election, NULL), PDK_CLOSED, "pdk_election_join");
     refused(pdk_election_leave(it.election), PDK_NOT_HELD, "candidate");
     refused(pdk_election_resign(it.election), PDK_NOT_HELD, "leader");
-    refused(pdk_election_await(it.election, PDK_FOREVER, &hold), PDK_CLOSED, "pdk_election_await");
+    refused(pdk_election_wait(it.election, PDK_FOREVER, &hold), PDK_CLOSED, "pdk_election_wait");
     refused(pdk_election_leader(it.election, 1000, &list), PDK_CLOSED, "pdk_election_leader");
-    refused(pdk_election_candidates(it.election, 1000, &list), PDK_CLOSED, "pdk_election_candidates");
+    refused(pdk_election_list(it.election, 1000, &list), PDK_CLOSED, "pdk_election_list");
     refused(pdk_election_observe(it.election, never_leader, NULL, never_free, &observer), PDK_CLOSED,
             "pdk_election_observe");
-    refused(pdk_election_run(it.election, never_run, NULL, NULL, &service), PDK_CLOSED, "pdk_election_run");
+    refused(pdk_service_start(it.election, never_run, NULL, NULL, &service), PDK_CLOSED, "pdk_service_start");
     ck_assert_ptr_eq(hold, UNTOUCHED);
     ck_assert_ptr_eq(list, UNTOUCHED);
     ck_assert_ptr_eq(out, UNTOUCHED);
@@ -260,8 +258,8 @@ static void wait_for_the_end(pdk_term *term, void *user) {
 static GString *wrong;
 
 static void must_not_block(const char *call, pdk_status status) {
-    if (status != PDK_WRONG_THREAD || strstr(pdk_error_text(), call) == NULL) {
-        g_string_append_printf(wrong, "%s: %s (%s); ", call, pdk_status_name(status), pdk_error_text());
+    if (status != PDK_WRONG_THREAD || strstr(pdk_last_error(), call) == NULL) {
+        g_string_append_printf(wrong, "%s: %s (%s); ", call, pdk_status_name(status), pdk_last_error());
     }
 }
 
@@ -271,10 +269,10 @@ static void try_all(record *r, void *user) {
 
     (void)r;
     (void)user;
-    must_not_block("pdk_election_await", pdk_election_await(it.election, 0, &hold));
+    must_not_block("pdk_election_wait", pdk_election_wait(it.election, 0, &hold));
     must_not_block("pdk_election_leader", pdk_election_leader(it.election, 1000, &list));
-    must_not_block("pdk_election_candidates", pdk_election_candidates(it.election, 1000, &list));
-    must_not_block("pdk_service_stop", pdk_service_stop(it.service, 1000));
+    must_not_block("pdk_election_list", pdk_election_list(it.election, 1000, &list));
+    must_not_block("pdk_service_close", pdk_service_close(it.service, 1000));
 }
 
 START_TEST(a_callback_must_not_block) {
@@ -283,7 +281,7 @@ START_TEST(a_callback_must_not_block) {
     record *r = record_new();
 
     wrong = g_string_new(NULL);
-    ck_assert_int_eq(pdk_election_run(other, wait_for_the_end, NULL, NULL, &it.service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(other, wait_for_the_end, NULL, NULL, &it.service), PDK_OK);
     record_callbacks(r, &callbacks);
     callbacks.leader = record_leader;
     for (enum told what = ELECTED; what <= LEADER; what++) {
@@ -295,7 +293,7 @@ START_TEST(a_callback_must_not_block) {
     ck_assert_int_eq(pdk_session_close(it.client->session, 5000), PDK_OK);
     assert_told(r, FAILED, 1);
     ck_assert_str_eq(wrong->str, "");
-    ck_assert_int_eq(pdk_service_stop(it.service, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(it.service, 5000), PDK_OK);
     pdk_service_unref(it.service);
     g_string_free(wrong, TRUE);
 }
@@ -304,8 +302,8 @@ END_TEST
 /* ---- a forked child */
 
 static void forked(const char *call, pdk_status status) {
-    if (status != PDK_FORKED || strstr(pdk_error_text(), "parent process") == NULL) {
-        g_string_append_printf(wrong, "%s: %s (%s); ", call, pdk_status_name(status), pdk_error_text());
+    if (status != PDK_FORKED || strstr(pdk_last_error(), "parent process") == NULL) {
+        g_string_append_printf(wrong, "%s: %s (%s); ", call, pdk_status_name(status), pdk_last_error());
     }
 }
 
@@ -320,14 +318,14 @@ static void use_all_in_the_child(void) {
     forked("join", pdk_election_join(it.election, NULL));
     forked("leave", pdk_election_leave(it.election));
     forked("resign", pdk_election_resign(it.election));
-    forked("await", pdk_election_await(it.election, 1000, &hold));
+    forked("await", pdk_election_wait(it.election, 1000, &hold));
     forked("leader", pdk_election_leader(it.election, 1000, &list));
-    forked("candidates", pdk_election_candidates(it.election, 1000, &list));
+    forked("candidates", pdk_election_list(it.election, 1000, &list));
     forked("observe", pdk_election_observe(it.election, never_leader, NULL, never_free, &observer));
-    forked("run", pdk_election_run(it.election, never_run, NULL, NULL, &service));
+    forked("run", pdk_service_start(it.election, never_run, NULL, NULL, &service));
     forked("service resign", pdk_service_resign(it.service));
-    forked("service stop", pdk_service_stop(it.service, 1000));
-    pdk_observer_stop(it.observer);
+    forked("service stop", pdk_service_close(it.service, 1000));
+    pdk_observer_close(it.observer);
     pdk_service_unref(it.service);
     for (int i = 0; i < 5; i++) { /* more often than there are references */
         pdk_election_unref(it.election);
@@ -344,7 +342,7 @@ START_TEST(a_forked_child_is_refused) {
     char text[2000] = "";
 
     wrong = g_string_new(NULL);
-    ck_assert_int_eq(pdk_election_run(other, wait_for_the_end, NULL, NULL, &it.service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(other, wait_for_the_end, NULL, NULL, &it.service), PDK_OK);
     ck_assert_int_eq(pdk_election_observe(it.election, record_leader, watching, record_freed, &it.observer), PDK_OK);
     ck_assert(record_wait(watching, LEADER, 1, 5000));
     ck_assert_int_eq(pipe(ends), 0);
@@ -360,10 +358,10 @@ START_TEST(a_forked_child_is_refused) {
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_str_eq(text, "");
     ck_assert_int_eq(status, 0);
-    ck_assert(pdk_hold_valid(record_hold(r))); /* the parent has taken no harm */
-    pdk_observer_stop(it.observer);
+    ck_assert(pdk_hold_is_valid(record_hold(r))); /* the parent has taken no harm */
+    pdk_observer_close(it.observer);
     ck_assert(record_wait(watching, FREED, 1, 5000));
-    ck_assert_int_eq(pdk_service_stop(it.service, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(it.service, 5000), PDK_OK);
     pdk_service_unref(it.service);
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
     assert_told(r, DEPOSED, 1);

@@ -76,7 +76,7 @@ START_TEST(while_waiting) {
     ck_assert_int_eq(pdk_election_leave(second), PDK_OK);
     record_silence(waiting);
     ck_assert(ts_wait_children(server(), it.path, 1, SOON_MS));
-    ck_assert(pdk_hold_valid(record_hold(it.r)));
+    ck_assert(pdk_hold_is_valid(record_hold(it.r)));
     leave_it();
     assert_clean();
     ck_assert_int_eq(record_late(waiting), 0);
@@ -88,7 +88,7 @@ START_TEST(while_leading) {
     pdk_hold *hold = record_hold(it.r);
 
     leave_it();
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
     assert_told(it.r, DEPOSED, 1);
     assert_clean();
@@ -342,10 +342,10 @@ START_TEST(twice_is_refused_and_after_leaving_it_is_not) {
 
     elect_it();
     ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "candidate already"));
-    ck_assert_int_eq(pdk_election_run(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "candidate already"));
+    ck_assert_int_eq(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
     ck_assert_ptr_null(service);
-    ck_assert(pdk_hold_valid(record_hold(it.r)));
+    ck_assert(pdk_hold_is_valid(record_hold(it.r)));
     for (int i = 0; i < 30; i++) { /* at once: the old node is still being deleted */
         leave_it();
         ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD);

@@ -82,7 +82,7 @@ START_TEST(leader_and_candidates) {
         ck_assert_int_eq(pdk_election_leader(stranger, 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 0);
         pdk_contenders_free(list);
-        ck_assert_int_eq(pdk_election_candidates(stranger, 5000, &list), PDK_OK);
+        ck_assert_int_eq(pdk_election_list(stranger, 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 0);
         pdk_contenders_free(list);
         if (round == 0) {
@@ -95,7 +95,7 @@ START_TEST(leader_and_candidates) {
         ck_assert(ts_wait_children(server(), path, i + 1, 5000));
     }
     for (int gone = 0; gone < 3; gone++) {
-        ck_assert_int_eq(pdk_election_candidates(gone == 1 ? stranger : elections[2], 5000, &list), PDK_OK);
+        ck_assert_int_eq(pdk_election_list(gone == 1 ? stranger : elections[2], 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), (size_t)(3 - gone));
         for (int i = gone; i < 3; i++) {
             ck_assert_str_eq(pdk_contenders_identity(list, (size_t)(i - gone)), names[i]);
@@ -120,8 +120,8 @@ START_TEST(queries_in_a_cut_are_unavailable_in_time) {
     for (int i = 0; i < 2; i++) {
         const int64_t before = ts_now_ms();
 
-        refused(i == 0 ? pdk_election_leader(election, 200, &list) : pdk_election_candidates(election, 200, &list),
-                PDK_UNAVAILABLE, i == 0 ? "pdk_election_leader" : "pdk_election_candidates");
+        refused(i == 0 ? pdk_election_leader(election, 200, &list) : pdk_election_list(election, 200, &list),
+                PDK_UNAVAILABLE, i == 0 ? "pdk_election_leader" : "pdk_election_list");
         ck_assert_int_le(ts_now_ms() - before, 200 + ts_patience(250));
     }
     ck_assert_ptr_null(list);
@@ -166,7 +166,7 @@ START_TEST(foreign_children_are_ignored) {
     ck_assert(record_wait_leader(watching, "anna", ts_patience(SOON_MS)));
     record *next = candidate_join(second);
     ck_assert(ts_wait_children(server(), path, others + 2, 5000));
-    ck_assert_int_eq(pdk_election_candidates(second, 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_election_list(second, 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 2);
     pdk_contenders_free(list);
     ck_assert_int_eq(record_count(next, ELECTED), 0);
@@ -187,7 +187,7 @@ START_TEST(a_lock_on_the_same_path) {
 
     candidate_elected(election_on(b, path, NULL));
     ck_assert_int_eq(ts_child_count(server(), path), 2);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST

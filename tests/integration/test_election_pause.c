@@ -25,7 +25,7 @@ static void say(const char *word, int64_t number) {
 
 static void on_elected(pdk_hold *hold, void *user) {
     (void)user;
-    say("elected", pdk_hold_valid(hold) ? pdk_hold_token(hold) : 0);
+    say("elected", pdk_hold_is_valid(hold) ? pdk_hold_token(hold) : 0);
 }
 
 static void on_deposed(pdk_reason reason, void *user) {
@@ -39,7 +39,7 @@ static void serve(pdk_term *term, void *user) {
     bool ending;
 
     (void)user;
-    say("elected", pdk_hold_valid(pdk_term_hold(term)) ? pdk_hold_token(pdk_term_hold(term)) : 0);
+    say("elected", pdk_hold_is_valid(pdk_term_hold(term)) ? pdk_hold_token(pdk_term_hold(term)) : 0);
     do {
         const int64_t before = ts_now_ms();
 
@@ -75,9 +75,9 @@ static int run_process(const char *hosts, const char *path, bool as_service) {
     service_options.stopped = on_stopped;
     if (pdk_session_open(hosts, &options, &session) != PDK_OK ||
         pdk_election_new(session, path, NULL, &election) != PDK_OK ||
-        (as_service ? pdk_election_run(election, serve, NULL, &service_options, &service)
+        (as_service ? pdk_service_start(election, serve, NULL, &service_options, &service)
                     : pdk_election_join(election, &callbacks)) != PDK_OK) {
-        fprintf(stderr, "%s\n", pdk_error_text());
+        fprintf(stderr, "%s\n", pdk_last_error());
         return EXIT_FAILURE;
     }
     for (;;) {
@@ -144,7 +144,7 @@ START_TEST(a_leader_paused_past_its_session) {
     ck_assert_int_eq(read_number("deposed"), PDK_REASON_LEASE);
     ck_assert(ts_wait_children(server(), it.path, 2, ts_patience(2 * SESSION_MS))); /* a candidate again */
     ck_assert(!ts_fd_readable(fileno(it.from), 200));
-    ck_assert(pdk_hold_valid(record_hold(it.other)));
+    ck_assert(pdk_hold_is_valid(record_hold(it.other)));
     ck_assert_int_gt(record_token(it.other), token);
     ck_assert_int_eq(pdk_election_leave(it.others), PDK_OK);
     ck_assert_int_gt(read_number("elected"), record_token(it.other));
@@ -168,7 +168,7 @@ START_TEST(a_candidate_paused_while_it_becomes_first) {
     ck_assert(ts_resume(it.pid));
     ck_assert(ts_wait_children(server(), path, 2, ts_patience(2 * SESSION_MS)));
     ck_assert(!ts_fd_readable(fileno(it.from), 200));
-    ck_assert(pdk_hold_valid(record_hold(it.other)));
+    ck_assert(pdk_hold_is_valid(record_hold(it.other)));
     ck_assert_int_eq(pdk_election_leave(it.others), PDK_OK);
     ck_assert_int_gt(read_number("elected"), record_token(it.other));
 }

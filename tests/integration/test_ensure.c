@@ -52,7 +52,7 @@ static void begin(void) {
     it.hold = ts_bench_acquire(ts_lock(it.client, ts_fresh_path()), 5000);
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     ck_assert(ts_wait_until(is_short, NULL, SESSION_MS));
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     atomic_store(&it.waits, false);
     it.thread = g_thread_new("ensure", ensure, NULL);
     ck_assert(ts_wait_until(waits, NULL, 1000));
@@ -127,7 +127,7 @@ START_TEST(a_run_of_a_job_ends_by_itself) {
     it.client = ts_bench_client(4 * SESSION_MS);
     options.at_most_ms = 4000;
     ck_assert_int_eq(pdk_job_new(it.client->session, ts_fresh_path(), &options, &job), PDK_OK);
-    ck_assert_int_eq(pdk_job_begin(job, ts_patience(5000), &hold, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_job_acquire(job, ts_patience(5000), &hold, NULL), PDK_OK);
     int64_t began = ts_now_ms();
     ck_assert_int_eq(pdk_hold_ensure(hold, 500), PDK_OK);
     refused(pdk_hold_ensure(hold, 4001), PDK_INVALID, "since this hold ends by itself");

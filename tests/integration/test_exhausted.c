@@ -158,8 +158,8 @@ START_TEST(a_hold_is_valid_without_a_descriptor) {
     limit_descriptors((rlim_t)lowest_free());
     pdk_hold *hold = ts_bench_acquire(lock, 5000); /* needs no descriptor */
     ck_assert_int_eq(pdk_hold_fd(hold), -1);
-    ck_assert_str_ne(pdk_error_text(), "");
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert_str_ne(pdk_last_error(), "");
+    ck_assert(pdk_hold_is_valid(hold));
     remove_limits();
     ck_assert_int_ge(pdk_hold_fd(hold), 0);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -178,7 +178,7 @@ START_TEST(a_holder_that_cannot_connect_again_is_told) {
     ts_proxy_reset(client->proxy);
     int64_t began = ts_now_ms(), used = cpu_ms();
     ck_assert(ts_lost_wait(lost, SESSION_MS + ts_patience(500)));
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert(ts_fd_readable(fd, 0));
     ck_assert_int_eq(pdk_lock_acquire(lock, 500, &none), PDK_UNAVAILABLE);
     /* it tries again and again, and waits in between */
@@ -236,11 +236,11 @@ START_TEST(a_service_waits_for_threads_and_needs_no_descriptor) {
     int fd = 0, once = 1, twice = 2;
     atomic_store(&terms, 0);
     atomic_store(&threads_left, 0);
-    refused(pdk_election_run(election, lead, &fd, NULL, &service), PDK_SYSTEM, "pthread_create");
+    refused(pdk_service_start(election, lead, &fd, NULL, &service), PDK_SYSTEM, "pthread_create");
     ck_assert_ptr_null(service);
     limit_descriptors((rlim_t)lowest_free());
     atomic_store(&threads_left, 1); /* its own; it gets none for the function */
-    ck_assert_int_eq(pdk_election_run(election, lead, &fd, NULL, &service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(election, lead, &fd, NULL, &service), PDK_OK);
     ts_sleep_ms(500);
     ck_assert_int_eq(atomic_load(&terms), 0);
     atomic_store(&threads_left, MANY);
@@ -248,7 +248,7 @@ START_TEST(a_service_waits_for_threads_and_needs_no_descriptor) {
     ck_assert_int_eq(pdk_service_resign(service), PDK_OK); /* it hears of that without a descriptor */
     ck_assert(ts_wait_until(has_led, &twice, ts_patience(10000)));
     ck_assert_int_eq(fd, -1);
-    ck_assert_int_eq(pdk_service_stop(service, ts_patience(10000)), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(service, ts_patience(10000)), PDK_OK);
     pdk_service_unref(service);
 }
 END_TEST

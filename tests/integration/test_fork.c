@@ -93,7 +93,7 @@ static void set_up(void) {
     parent.sequencer = g_strdup(pdk_hold_sequencer(parent.hold));
     ck_assert_int_eq(pdk_checker_new(parent.session, NULL, &parent.checker), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_new(parent.session, "/fork/rwlock", NULL, &parent.rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(parent.rwlock, 5000, &parent.writer), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(parent.rwlock, 5000, &parent.writer), PDK_OK);
 }
 
 static void tear_down(void) {
@@ -140,8 +140,8 @@ static void in_child(void (*what)(GString *wrong)) {
 static void forked(GString *wrong, const char *call, pdk_status status) {
     if (status != PDK_FORKED)
         g_string_append_printf(wrong, "%s: %s; ", call, pdk_status_name(status));
-    else if (strstr(pdk_error_text(), "parent process") == NULL)
-        g_string_append_printf(wrong, "%s: \"%s\"; ", call, pdk_error_text());
+    else if (strstr(pdk_last_error(), "parent process") == NULL)
+        g_string_append_printf(wrong, "%s: \"%s\"; ", call, pdk_last_error());
 }
 
 static void expect(GString *wrong, const char *what, bool fine) {
@@ -154,11 +154,11 @@ static void use_session(GString *wrong) {
     pdk_lock *lock = NULL;
     forked(wrong, "pdk_session_flush", pdk_session_flush(parent.session, 1000));
     forked(wrong, "pdk_session_flush_async", pdk_session_flush_async(parent.session, 1000, on_answered, NULL));
-    forked(wrong, "pdk_sequencer_check_async",
-           pdk_sequencer_check_async(parent.session, parent.sequencer, 1000, on_answered, NULL));
-    forked(wrong, "pdk_lock_ask_async",
-           pdk_lock_ask_async(parent.session, "/fork/lock", NULL, NULL, 0, 1000, on_answered, NULL));
-    forked(wrong, "pdk_job_record_async", pdk_job_record_async(parent.session, "/fork/job", 1000, on_runs, NULL));
+    forked(wrong, "pdk_session_check_sequencer_async",
+           pdk_session_check_sequencer_async(parent.session, parent.sequencer, 1000, on_answered, NULL));
+    forked(wrong, "pdk_session_request_release_async",
+           pdk_session_request_release_async(parent.session, "/fork/lock", NULL, NULL, 0, 1000, on_answered, NULL));
+    forked(wrong, "pdk_job_history_async", pdk_job_history_async(parent.session, "/fork/job", 1000, on_runs, NULL));
     forked(wrong, "pdk_hold_ensure_async", pdk_hold_ensure_async(parent.hold, 1, on_answered, NULL));
     forked(wrong, "pdk_session_close", pdk_session_close(parent.session, 1000));
     pdk_stats stats = PDK_STATS_INIT;
@@ -170,7 +170,7 @@ static void use_session(GString *wrong) {
     forked(wrong, "pdk_session_dispatch", pdk_session_dispatch(parent.manual, &count));
     forked(wrong, "pdk_session_dispatch of a threaded one", pdk_session_dispatch(parent.session, &count));
     forked(wrong, "pdk_lock_new", pdk_lock_new(parent.session, "/fork/new", NULL, &lock));
-    forked(wrong, "pdk_sequencer_check", pdk_sequencer_check(parent.session, parent.sequencer, 1000));
+    forked(wrong, "pdk_session_check_sequencer", pdk_session_check_sequencer(parent.session, parent.sequencer, 1000));
     forked(wrong, "pdk_checker_check", pdk_checker_check(parent.checker, parent.sequencer, 1000));
     pdk_checker_unref(pdk_checker_ref(parent.checker));
     pdk_checker_unref(parent.checker);
@@ -192,9 +192,9 @@ static void use_lock(GString *wrong) {
     forked(wrong, "pdk_lock_acquire", pdk_lock_acquire(parent.lock, 1000, &hold));
     forked(wrong, "pdk_lock_acquire for a try", pdk_lock_acquire(parent.lock, 0, &hold));
     forked(wrong, "pdk_lock_acquire_async", pdk_lock_acquire_async(parent.lock, 1000, on_acquired, NULL, &claim));
-    forked(wrong, "pdk_lock_contenders", pdk_lock_contenders(parent.lock, 1000, &list));
+    forked(wrong, "pdk_lock_list", pdk_lock_list(parent.lock, 1000, &list));
     forked(wrong, "pdk_lock_holder", pdk_lock_holder(parent.lock, 1000, &list));
-    forked(wrong, "pdk_lock_contenders_async", pdk_lock_contenders_async(parent.lock, 1000, on_list, NULL));
+    forked(wrong, "pdk_lock_list_async", pdk_lock_list_async(parent.lock, 1000, on_list, NULL));
     forked(wrong, "pdk_lock_holder_async", pdk_lock_holder_async(parent.lock, 1000, on_list, NULL));
     forked(wrong, "pdk_claim_cancel", pdk_claim_cancel(parent.claim));
     forked(wrong, "pdk_claim_position", pdk_claim_position(parent.claim, &ahead));
@@ -213,21 +213,23 @@ static void use_rwlock(GString *wrong) {
     pdk_claim *claim = NULL;
     pdk_contenders *list = NULL;
     forked(wrong, "pdk_rwlock_new", pdk_rwlock_new(parent.session, "/fork/new", NULL, &rwlock));
-    forked(wrong, "pdk_rwlock_read", pdk_rwlock_read(parent.rwlock, 1000, &hold));
-    forked(wrong, "pdk_rwlock_write for a try", pdk_rwlock_write(parent.rwlock, 0, &hold));
-    forked(wrong, "pdk_rwlock_read_async", pdk_rwlock_read_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
-    forked(wrong, "pdk_rwlock_write_async", pdk_rwlock_write_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
-    forked(wrong, "pdk_rwlock_contenders", pdk_rwlock_contenders(parent.rwlock, 1000, &list));
-    forked(wrong, "pdk_rwlock_contenders_async", pdk_rwlock_contenders_async(parent.rwlock, 1000, on_list, NULL));
-    forked(wrong, "pdk_rwlock_downgrade", pdk_rwlock_downgrade(parent.rwlock, parent.writer));
+    forked(wrong, "pdk_rwlock_acquire_read", pdk_rwlock_acquire_read(parent.rwlock, 1000, &hold));
+    forked(wrong, "pdk_rwlock_acquire_write for a try", pdk_rwlock_acquire_write(parent.rwlock, 0, &hold));
+    forked(wrong, "pdk_rwlock_acquire_read_async",
+           pdk_rwlock_acquire_read_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
+    forked(wrong, "pdk_rwlock_acquire_write_async",
+           pdk_rwlock_acquire_write_async(parent.rwlock, 1000, on_acquired, NULL, &claim));
+    forked(wrong, "pdk_rwlock_list", pdk_rwlock_list(parent.rwlock, 1000, &list));
+    forked(wrong, "pdk_rwlock_list_async", pdk_rwlock_list_async(parent.rwlock, 1000, on_list, NULL));
+    forked(wrong, "pdk_hold_downgrade", pdk_hold_downgrade(parent.writer));
     expect(wrong, "an output was touched", !rwlock && !hold && !claim && !list);
-    expect(wrong, "the writer's hold is valid", !pdk_hold_valid(parent.writer));
+    expect(wrong, "the writer's hold is valid", !pdk_hold_is_valid(parent.writer));
     pdk_rwlock_unref(pdk_rwlock_ref(parent.rwlock));
     pdk_rwlock_unref(parent.rwlock);
 }
 
 static void use_hold(GString *wrong) {
-    expect(wrong, "the hold is valid", !pdk_hold_valid(parent.hold));
+    expect(wrong, "the hold is valid", !pdk_hold_is_valid(parent.hold));
     expect(wrong, "time remains", pdk_hold_remaining_ms(parent.hold) == 0);
     expect(wrong, "the token is unreadable", pdk_hold_token(parent.hold) > 0);
     expect(wrong, "the token's text is unreadable", strlen(pdk_hold_token_text(parent.hold)) == 20);
@@ -252,7 +254,7 @@ static void open_own(GString *wrong) {
     char *pid = g_strdup_printf(":%d:", (int)getpid());
     options.label = "child";
     if (pdk_session_open(ts_ensemble_hosts(server), &options, &s) != PDK_OK) {
-        g_string_append_printf(wrong, "open: %s", pdk_error_text());
+        g_string_append_printf(wrong, "open: %s", pdk_last_error());
         return;
     }
     expect(wrong, "the child's identity", strstr(pdk_session_identity(s), pid) != NULL);
@@ -260,9 +262,8 @@ static void open_own(GString *wrong) {
     expect(wrong, "try of what the parent holds", pdk_lock_acquire(lock, 0, &hold) == PDK_BUSY);
     pdk_lock_unref(lock);
     expect(wrong, "second lock", pdk_lock_new(s, "/fork/child", NULL, &lock) == PDK_OK);
-    expect(wrong, "acquire", pdk_lock_acquire(lock, 5000, &hold) == PDK_OK && pdk_hold_valid(hold));
-    expect(wrong, "the parent's hold is valid", !pdk_hold_valid(parent.hold));
-    forked(wrong, "pdk_rwlock_downgrade of its own hold", pdk_rwlock_downgrade(parent.rwlock, hold));
+    expect(wrong, "acquire", pdk_lock_acquire(lock, 5000, &hold) == PDK_OK && pdk_hold_is_valid(hold));
+    expect(wrong, "the parent's hold is valid", !pdk_hold_is_valid(parent.hold));
     expect(wrong, "release", pdk_hold_release(hold) == PDK_OK);
     pdk_lock_unref(lock);
     expect(wrong, "close", pdk_session_close(s, 5000) == PDK_OK);
@@ -295,9 +296,9 @@ static void check_parent_unharmed(void) {
     pdk_hold *next = NULL;
     int count = 0;
     int64_t began = ts_now_ms();
-    ck_assert(pdk_hold_valid(parent.hold));
+    ck_assert(pdk_hold_is_valid(parent.hold));
     ck_assert_int_eq(pdk_hold_ensure(parent.hold, 10), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(parent.session, parent.sequencer, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(parent.session, parent.sequencer, 5000), PDK_OK);
     ck_assert_int_eq(pdk_checker_check(parent.checker, parent.sequencer, 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(parent.hold), PDK_OK);
     while (parent.answers == 0 && ts_now_ms() - began < 5000) {
@@ -328,11 +329,11 @@ END_TEST
 START_TEST(the_rwlock_is_refused_in_the_child) {
     pdk_hold *other = NULL;
     in_child(use_rwlock);
-    ck_assert(pdk_hold_valid(parent.writer));
-    ck_assert_int_eq(pdk_rwlock_downgrade(parent.rwlock, parent.writer), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read(parent.rwlock, 1000, &other), PDK_DEADLOCK);
+    ck_assert(pdk_hold_is_valid(parent.writer));
+    ck_assert_int_eq(pdk_hold_downgrade(parent.writer), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(parent.rwlock, 1000, &other), PDK_DEADLOCK);
     ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&parent.writer)), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read(parent.rwlock, 5000, &other), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(parent.rwlock, 5000, &other), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
     check_parent_unharmed();
 }
@@ -389,7 +390,7 @@ static void open_while_it_hangs(GString *wrong) {
     pdk_status status = pdk_session_open("127.0.0.1:1", &options, &s);
     hangs = 0;
     expect(wrong, "open", status == PDK_SYSTEM && !s);
-    expect(wrong, "words", strstr(pdk_error_text(), "allocator") != NULL);
+    expect(wrong, "words", strstr(pdk_last_error(), "allocator") != NULL);
     expect(wrong, "user data", freed == 2);
 }
 

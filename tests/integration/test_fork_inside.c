@@ -172,9 +172,9 @@ START_TEST(a_child_that_comes_back_from_a_term_ends_there) {
     comes_back = true;
     ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &s), PDK_OK);
     ck_assert_int_eq(pdk_election_new(s, "/inside/election", NULL, &election), PDK_OK);
-    ck_assert_int_eq(pdk_election_run(election, lead, NULL, NULL, &service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(election, lead, NULL, NULL, &service), PDK_OK);
     ck_assert_int_eq(await_child(), 0);
-    ck_assert_int_eq(pdk_service_stop(service, 10000), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(service, 10000), PDK_OK);
     pdk_service_unref(service);
     pdk_election_unref(election);
     close_session(s);

@@ -36,7 +36,7 @@ START_TEST(who_joins_is_seen_and_who_leaves_is_not) {
     assert_watch(w, "anna");
     pdk_member *bruno = member_joined(it.a, it.path, "bruno");
     assert_watch(w, "anna,bruno");
-    const pdk_group_member *seen = pdk_group_view_member(watch_newest(w), 1);
+    const pdk_member_info *seen = pdk_group_view_member(watch_newest(w), 1);
     ck_assert_int_eq(seen->token, pdk_hold_token(member_hold(bruno)));
     ck_assert_int_gt(seen->since_ms, 0);
     ck_assert_int_ne(seen->session, 0);
@@ -112,21 +112,21 @@ START_TEST(data_change) {
     make_it();
     pdk_member *member = member_join(it.a, it.path, "old");
     watch *w = watch_begin(it.b, it.path);
-    ck_assert_int_eq(pdk_member_set(member, "new", 3, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, "new", 3, ts_patience(SOON_MS)), PDK_OK);
     assert_watch(w, "new");
-    ck_assert_int_eq(pdk_member_set(member, binary, sizeof binary, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, binary, sizeof binary, ts_patience(SOON_MS)), PDK_OK);
     g_autofree char *megabytes = g_malloc0(PDK_GROUP_DATA_MAX);
     ck_assert(watch_wait_count(w, 1, ts_patience(SOON_MS)));
-    ck_assert_int_eq(pdk_member_set(member, megabytes, pdk_group_data_max(), ts_patience(SOON_MS)), PDK_OK);
-    ck_assert_int_eq(pdk_member_set(member, NULL, 0, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, megabytes, pdk_group_data_max(), ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, NULL, 0, ts_patience(SOON_MS)), PDK_OK);
     assert_watch(w, "");
     ck_assert_uint_eq(pdk_group_view_count(watch_newest(w)), 1);
     member_joined(it.a, it.path, "next");
-    ck_assert_int_eq(pdk_member_set(member, binary, sizeof binary, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, binary, sizeof binary, ts_patience(SOON_MS)), PDK_OK);
     ck_assert(watch_wait_count(w, 2, ts_patience(SOON_MS)));
     for (int i = 0; i < 100 && pdk_group_view_member(watch_newest(w), 0)->size == 0; i++)
         ts_sleep_ms(20);
-    const pdk_group_member *seen = pdk_group_view_member(watch_newest(w), 0);
+    const pdk_member_info *seen = pdk_group_view_member(watch_newest(w), 0);
     ck_assert_mem_eq(seen->data, binary, sizeof binary);
     ck_assert_uint_eq(seen->size, sizeof binary);
 }
@@ -141,9 +141,9 @@ START_TEST(somebody_else_writes) {
     g_autofree char *node = ts_hold_node(member_hold(member));
     ck_assert_int_eq(ts_set(server(), node, "theirs"), 0);
     assert_watch(w, "theirs");
-    ck_assert_int_eq(pdk_member_set(member, "again", 5, ts_patience(SOON_MS)), PDK_REPLACED);
+    ck_assert_int_eq(pdk_member_set_data(member, "again", 5, ts_patience(SOON_MS)), PDK_REPLACED);
     assert_watch(w, "theirs");
-    ck_assert_int_eq(pdk_member_set(member, "again", 5, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, "again", 5, ts_patience(SOON_MS)), PDK_OK);
     assert_watch(w, "again");
 }
 END_TEST
@@ -155,9 +155,9 @@ START_TEST(a_lost_set) {
     g_autofree char *node = ts_hold_node(member_hold(member));
     ts_stat stat;
 
-    ck_assert_int_eq(pdk_member_set(member, "older", 5, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, "older", 5, ts_patience(SOON_MS)), PDK_OK);
     ts_proxy_arm(it.a->proxy, TS_OP_SET_DATA, _i == 0 ? TS_LOSE_REQUEST : TS_LOSE_REPLY, TS_PASS);
-    ck_assert_int_eq(pdk_member_set(member, "new", 3, ts_patience(SESSION_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, "new", 3, ts_patience(SESSION_MS)), PDK_OK);
     ck_assert_int_eq(ts_exists(server(), node, &stat), 0);
     ck_assert_int_eq(stat.version, 2);
     g_autofree char *data = NULL;
@@ -174,11 +174,11 @@ START_TEST(two_sets_without_an_answer) {
 
     assert_watch(w, "old");
     ts_proxy_set_mode(it.a->proxy, TS_BLACKHOLE_DOWN);
-    ck_assert_int_eq(pdk_member_set(member, "one", 3, SILENT_MS), PDK_UNAVAILABLE);
-    ck_assert_int_eq(pdk_member_set(member, "two", 3, SILENT_MS), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_member_set_data(member, "one", 3, SILENT_MS), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_member_set_data(member, "two", 3, SILENT_MS), PDK_UNAVAILABLE);
     assert_watch(w, "one");
     ts_proxy_heal_discard(it.a->proxy);
-    ck_assert_int_eq(pdk_member_set(member, "three", 5, ts_patience(SESSION_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, "three", 5, ts_patience(SESSION_MS)), PDK_OK);
     assert_watch(w, "three");
 }
 END_TEST
@@ -191,7 +191,7 @@ START_TEST(data_that_are_set_without_a_connection) {
     ts_proxy_set_mode(it.a->proxy, TS_CUT);
     ts_sleep_ms(SILENT_MS); /* it is known that there is none */
     pdk_member *member = member_join(it.a, it.path, "old");
-    ck_assert_int_eq(pdk_member_set(member, "new", 3, SILENT_MS), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_member_set_data(member, "new", 3, SILENT_MS), PDK_UNAVAILABLE);
     ts_proxy_heal(it.a->proxy);
     assert_watch(w, "new");
     assert_nodes(1);
@@ -206,11 +206,11 @@ START_TEST(an_expired_member_registers_anew) {
     pdk_member *member = member_join_recorded(it.a, it.path, "one", r);
     watch *w = watch_begin(it.b, it.path);
     pdk_hold *first = member_hold(member);
-    ck_assert_int_eq(pdk_member_set(member, "two", 3, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, "two", 3, ts_patience(SOON_MS)), PDK_OK);
     assert_watch(w, "two");
     ck_assert_int_eq(ts_expire(it.a->proxy, server()), 0);
     assert_told(r, ELECTED, 2);
-    ck_assert(!pdk_hold_valid(first));
+    ck_assert(!pdk_hold_is_valid(first));
     pdk_hold *second = member_hold(member);
     ck_assert_int_gt(pdk_hold_token(second), pdk_hold_token(first));
     assert_nodes(1);
@@ -238,7 +238,7 @@ START_TEST(a_member_that_is_cut_off_knows_first) {
     ts_proxy_set_mode(it.a->proxy, TS_BLACKHOLE);
     const int64_t end = ts_now_ns() + ts_patience(4 * SESSION_MS) * 1000000;
     while (pdk_group_view_count(watch_newest(w)) == 1 && ts_now_ns() < end) {
-        valid = pdk_hold_valid(hold);
+        valid = pdk_hold_is_valid(hold);
         ts_sleep_ms(1);
     }
     ck_assert_uint_eq(pdk_group_view_count(watch_newest(w)), 0);
@@ -256,7 +256,7 @@ START_TEST(a_deleted_node_comes_back) {
     pdk_hold *hold = member_hold(member);
     assert_watch(w, "here");
     delete_node_of(hold);
-    for (int i = 0; i < 200 && pdk_hold_valid(hold); i++)
+    for (int i = 0; i < 200 && pdk_hold_is_valid(hold); i++)
         ts_sleep_ms(20);
     member_hold(member);
     for (int i = 0; i < 200 && (pdk_group_view_count(watch_newest(w)) == 0 ||
@@ -300,7 +300,7 @@ START_TEST(a_watcher_in_trouble) {
         ck_assert_int_eq(ts_expire(it.b->proxy, server()), 0);
     }
     pdk_member *bruno = member_joined(it.a, it.path, "bruno");
-    ck_assert_int_eq(pdk_member_set(anna, "dora", 4, ts_patience(SOON_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(anna, "dora", 4, ts_patience(SOON_MS)), PDK_OK);
     ts_proxy_heal(it.b->proxy);
     assert_watch(w, "dora,bruno");
     ck_assert_int_eq(pdk_member_leave(bruno), PDK_OK);

@@ -62,13 +62,13 @@ START_TEST(null_is_refused) {
     refused(pdk_group_watch(s, NULL, never, NULL, never_freed, &watcher), PDK_INVALID, "path");
     refused(pdk_group_watch(s, "/a", NULL, NULL, never_freed, &watcher), PDK_INVALID, "fn");
     refused(pdk_group_watch(s, "/a", never, NULL, never_freed, NULL), PDK_INVALID, "out");
-    refused(pdk_member_await(NULL, 0, &hold), PDK_INVALID, "member");
-    refused(pdk_member_set(NULL, "", 0, 0), PDK_INVALID, "member");
+    refused(pdk_member_wait(NULL, 0, &hold), PDK_INVALID, "member");
+    refused(pdk_member_set_data(NULL, "", 0, 0), PDK_INVALID, "member");
     refused(pdk_member_leave(NULL), PDK_INVALID, "member");
     refused(pdk_member_callbacks_init(NULL, sizeof(pdk_member_callbacks)), PDK_INVALID, "callbacks");
     ck_assert(member == UNTOUCHED && hold == UNTOUCHED && watcher == UNTOUCHED);
     pdk_member_unref(NULL);
-    pdk_group_watcher_stop(NULL);
+    pdk_group_watcher_close(NULL);
     ck_assert_ptr_null(pdk_member_ref(NULL));
 }
 END_TEST
@@ -91,11 +91,11 @@ START_TEST(bad_arguments_are_refused) {
     refused(pdk_group_join(it.a->session, it.path, "", 0, &callbacks, &member), PDK_INVALID, "size");
     ck_assert(member == UNTOUCHED && watcher == UNTOUCHED);
     member = member_joined(it.a, it.path, "here");
-    refused(pdk_member_set(member, much, PDK_GROUP_DATA_MAX + 1, 0), PDK_LIMIT, "65537");
-    refused(pdk_member_set(member, NULL, 1, 0), PDK_INVALID, "data");
-    refused(pdk_member_set(member, "", 0, -5), PDK_INVALID, "timeout_ms");
-    refused(pdk_member_await(member, -5, &hold), PDK_INVALID, "timeout_ms");
-    refused(pdk_member_await(member, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_member_set_data(member, much, PDK_GROUP_DATA_MAX + 1, 0), PDK_LIMIT, "65537");
+    refused(pdk_member_set_data(member, NULL, 1, 0), PDK_INVALID, "data");
+    refused(pdk_member_set_data(member, "", 0, -5), PDK_INVALID, "timeout_ms");
+    refused(pdk_member_wait(member, -5, &hold), PDK_INVALID, "timeout_ms");
+    refused(pdk_member_wait(member, 0, NULL), PDK_INVALID, "out");
     ck_assert_ptr_eq(hold, UNTOUCHED);
     ck_assert_int_eq(pdk_member_callbacks_init(&callbacks, sizeof callbacks), PDK_OK);
     ck_assert(callbacks.size == sizeof callbacks && !callbacks.user_free);
@@ -103,12 +103,12 @@ START_TEST(bad_arguments_are_refused) {
 END_TEST
 
 START_TEST(views_are_asked_out_of_bounds) {
-    const pdk_group_member *before = UNTOUCHED, *after = UNTOUCHED;
+    const pdk_member_info *before = UNTOUCHED, *after = UNTOUCHED;
     make_it();
     ck_assert_uint_eq(pdk_group_view_number(NULL), 0);
     ck_assert_uint_eq(pdk_group_view_count(NULL), 0);
     ck_assert_uint_eq(pdk_group_view_changes(NULL), 0);
-    ck_assert(!pdk_group_view_exact(NULL));
+    ck_assert(!pdk_group_view_is_exact(NULL));
     ck_assert_ptr_null(pdk_group_view_member(NULL, 0));
     ck_assert(!pdk_group_view_change(NULL, 0, &before, &after));
     ck_assert_ptr_null(pdk_group_view_ref(NULL));
@@ -190,19 +190,19 @@ START_TEST(a_node_that_may_not_be_written) {
     ts_observer *admin = ts_observer_open(server());
     ck_assert_int_eq(ts_observer_set_acl(admin, node, TS_PERM_READ | TS_PERM_DELETE, "world", "anyone"), 0);
     ts_observer_close(admin);
-    refused(pdk_member_set(member, "two", 3, ts_patience(SOON_MS)), PDK_NO_PERMISSION, "member-");
+    refused(pdk_member_set_data(member, "two", 3, ts_patience(SOON_MS)), PDK_NO_PERMISSION, "member-");
 }
 END_TEST
 
 /* ---- how calls end */
 
 static pdk_status await_member(void *member, int64_t timeout_ms, pdk_hold **out) {
-    return pdk_member_await(member, timeout_ms, out);
+    return pdk_member_wait(member, timeout_ms, out);
 }
 
 static pdk_status set_member(void *member, int64_t timeout_ms, pdk_hold **out) {
     (void)out;
-    return pdk_member_set(member, "new", 3, timeout_ms);
+    return pdk_member_set_data(member, "new", 3, timeout_ms);
 }
 
 static pdk_interrupt *interrupt;
@@ -210,7 +210,7 @@ static pdk_interrupt *interrupt;
 static pdk_status await_interrupted(void *member, int64_t timeout_ms, pdk_hold **out) {
     if (pdk_interrupt_attach(interrupt) != PDK_OK)
         return PDK_SYSTEM;
-    const pdk_status status = pdk_member_await(member, timeout_ms, out);
+    const pdk_status status = pdk_member_wait(member, timeout_ms, out);
     pdk_interrupt_detach();
     return status;
 }
@@ -228,20 +228,20 @@ START_TEST(deadlines_and_ends) {
     watch *w = watch_begin(it.b, it.path);
     assert_watch(w, "one");
     ts_proxy_set_mode(it.a->proxy, TS_BLACKHOLE);
-    ck_assert_int_eq(pdk_member_set(member, "two", 3, 200), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_member_set_data(member, "two", 3, 200), PDK_UNAVAILABLE);
     ts_answer *slow = ts_answer_block(set_member, member, 1500);
     ts_sleep_ms(300);
-    refused(pdk_member_set(member, "three", 5, 200), PDK_UNAVAILABLE, "another call"); /* not its turn */
+    refused(pdk_member_set_data(member, "three", 5, 200), PDK_UNAVAILABLE, "another call"); /* not its turn */
     assert_ends(slow, PDK_UNAVAILABLE);
-    for (int i = 0; i < 500 && pdk_hold_valid(first); i++)
+    for (int i = 0; i < 500 && pdk_hold_is_valid(first); i++)
         ts_sleep_ms(20);
     ts_proxy_heal_discard(it.a->proxy);
     assert_watch(w, "new"); /* of the next registration: the one that had its turn */
-    ck_assert_int_eq(pdk_member_set(member, "four", 4, ts_patience(8000)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(member, "four", 4, ts_patience(8000)), PDK_OK);
     ts_proxy_set_mode(it.a->proxy, TS_CUT);
     pdk_member *later = member_join(it.a, it.path, "later");
-    ck_assert_int_eq(pdk_member_await(later, 100, &hold), PDK_TIMEOUT);
-    ck_assert_int_eq(pdk_member_set(later, "later", 5, 100), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_member_wait(later, 100, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_member_set_data(later, "later", 5, 100), PDK_UNAVAILABLE);
     ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
     ts_answer *interrupted = ts_answer_block(await_interrupted, later, PDK_FOREVER);
     ts_sleep_ms(150);
@@ -252,7 +252,7 @@ START_TEST(deadlines_and_ends) {
     ts_sleep_ms(150);
     ck_assert_int_eq(pdk_member_leave(later), PDK_OK);
     assert_ends(leaving, PDK_NOT_HELD);
-    refused(pdk_member_set(later, "gone", 4, 0), PDK_NOT_HELD, "left");
+    refused(pdk_member_set_data(later, "gone", 4, 0), PDK_NOT_HELD, "left");
     pdk_member *last = member_join(it.a, it.path, "last");
     ts_answer *closing = ts_answer_block(set_member, last, PDK_FOREVER);
     ts_sleep_ms(150);
@@ -265,7 +265,7 @@ START_TEST(deadlines_and_ends) {
 END_TEST
 
 static void *set_for_ever(void *member) {
-    pdk_member_set(member, "cancelled", 9, PDK_FOREVER);
+    pdk_member_set_data(member, "cancelled", 9, PDK_FOREVER);
     return NULL;
 }
 
@@ -283,7 +283,7 @@ START_TEST(a_thread_that_is_cancelled) {
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     }
     ts_proxy_heal_discard(it.a->proxy);
-    const pdk_status status = pdk_member_set(member, "after", 5, ts_patience(8000));
+    const pdk_status status = pdk_member_set_data(member, "after", 5, ts_patience(8000));
     ck_assert_str_eq(pdk_status_name(status), "PDK_OK");
     watch *w = watch_begin(it.b, it.path);
     assert_watch(w, "after");
@@ -302,7 +302,8 @@ static bool is_freed(void *w) { return watch_freed(w) == 1; }
 static void block_within(watch *w, void *member) {
     pdk_hold *hold;
     (void)w;
-    if (pdk_member_await(member, 0, &hold) != PDK_WRONG_THREAD || pdk_member_set(member, "", 0, 0) != PDK_WRONG_THREAD)
+    if (pdk_member_wait(member, 0, &hold) != PDK_WRONG_THREAD ||
+        pdk_member_set_data(member, "", 0, 0) != PDK_WRONG_THREAD)
         g_error("a callback may block");
 }
 
@@ -338,16 +339,16 @@ START_TEST(a_forked_child) {
     if (child == 0) {
         bool fine = pdk_group_join(it.a->session, it.path, "", 0, NULL, &other) == PDK_FORKED &&
                     pdk_group_watch(it.a->session, it.path, never, NULL, NULL, &watcher) == PDK_FORKED &&
-                    pdk_member_await(member, 0, &hold) == PDK_FORKED &&
-                    pdk_member_set(member, "", 0, 0) == PDK_FORKED && pdk_member_leave(member) == PDK_FORKED;
+                    pdk_member_wait(member, 0, &hold) == PDK_FORKED &&
+                    pdk_member_set_data(member, "", 0, 0) == PDK_FORKED && pdk_member_leave(member) == PDK_FORKED;
         pdk_member_unref(member);
-        pdk_group_watcher_stop(ours);
+        pdk_group_watcher_close(ours);
         ts_end_child(fine ? 0 : 1);
     }
     int status = -1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    pdk_group_watcher_stop(ours);
+    pdk_group_watcher_close(ours);
     watch *w = watch_begin(it.b, it.path);
     assert_watch(w, "parent");
 }

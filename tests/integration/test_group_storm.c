@@ -59,7 +59,7 @@ START_TEST(a_storm) {
         ck_assert_uint_lt(reads(i), MEMBERS + MEMBERS / 4); /* nobody joined twice, and nobody changed */
         ts_proxy_zero(it.looking[i]->proxy);
     }
-    ck_assert_int_eq(pdk_member_set(it.members[MEMBERS / 2], "new", 3, ts_patience(LONG_MS)), PDK_OK);
+    ck_assert_int_eq(pdk_member_set_data(it.members[MEMBERS / 2], "new", 3, ts_patience(LONG_MS)), PDK_OK);
     const int views = watch_views(it.watches[0]);
     for (int i = 0; i < 500 && watch_views(it.watches[0]) == views; i++)
         ts_sleep_ms(10);
@@ -100,7 +100,7 @@ START_TEST(a_storm_with_a_cut) {
     ts_proxy_set_mode(it.clients[CUT]->proxy, TS_BLACKHOLE);
     join(MEMBERS / 2, MEMBERS);
     while (is_told(watch_newest(it.watches[0]), pdk_hold_token(hold)) && ts_now_ms() < end) {
-        valid = pdk_hold_valid(hold);
+        valid = pdk_hold_is_valid(hold);
         ts_sleep_ms(1);
     }
     ck_assert(!valid);
@@ -116,7 +116,7 @@ static gint stop_writing;
 
 static gpointer write_on(gpointer member) {
     for (int i = 0; !g_atomic_int_get(&stop_writing); i++)
-        pdk_member_set(member, &i, sizeof i, 1000);
+        pdk_member_set_data(member, &i, sizeof i, 1000);
     return NULL;
 }
 
@@ -138,7 +138,7 @@ START_TEST(a_member_that_never_rests) {
         g_thread_join(threads[i]);
     ck_assert_int_ge(watch_views(it.watches[0]), views + 3);
     for (int i = 0; i < WRITERS; i++)
-        ck_assert_int_eq(pdk_member_set(it.members[i], "end", 3, ts_patience(LONG_MS)), PDK_OK);
+        ck_assert_int_eq(pdk_member_set_data(it.members[i], "end", 3, ts_patience(LONG_MS)), PDK_OK);
     for (int i = 0; i < WATCHERS; i++)
         assert_watch(it.watches[i], "end,end,end,end");
 }

@@ -18,21 +18,21 @@ START_TEST(what_is_written_is_read) {
     struct guarded_side a = guarded_opened(lock, path, SESSION_MS);
     char buffer[8];
     size_t size = 9;
-    refused(pdk_guarded_get(a.guarded, NULL, 0, &size, PATIENCE_MS), PDK_ABSENT, path);
+    refused(pdk_guarded_read(a.guarded, NULL, 0, &size, PATIENCE_MS), PDK_ABSENT, path);
     refused(guarded_set(a.guarded, "x"), PDK_ABSENT, path);
     refused(pdk_guarded_delete(a.guarded, PATIENCE_MS), PDK_ABSENT, path);
     ck_assert_int_eq(pdk_guarded_create(a.guarded, "a\0b", 3, PATIENCE_MS), PDK_OK);
     refused(guarded_create(a.guarded, "x"), PDK_EXISTS, path);
-    ck_assert_int_eq(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_OK);
+    ck_assert_int_eq(pdk_guarded_read(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_OK);
     ck_assert_uint_eq(size, 3);
     ck_assert_mem_eq(buffer, "a\0b", 3);
     size = 0;
-    refused(pdk_guarded_get(a.guarded, buffer, 2, &size, PATIENCE_MS), PDK_LIMIT, "room");
+    refused(pdk_guarded_read(a.guarded, buffer, 2, &size, PATIENCE_MS), PDK_LIMIT, "room");
     ck_assert_uint_eq(size, 3);
     ck_assert_int_eq(guarded_set(a.guarded, "two"), PDK_OK);
     guarded_node(path, "two");
     ck_assert_int_eq(pdk_guarded_delete(a.guarded, PATIENCE_MS), PDK_OK);
-    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_ABSENT, path);
+    refused(pdk_guarded_read(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_ABSENT, path);
     ck_assert_int_eq(pdk_guarded_create(a.guarded, NULL, 0, PATIENCE_MS), PDK_OK);
     guarded_reads(a.guarded, "");
     ck_assert_int_eq(guarded_set(a.guarded, "three"), PDK_OK);
@@ -58,7 +58,7 @@ struct late {
 
 static void *write_late(void *user) {
     struct late *late = user;
-    late->status = pdk_guarded_set(late->guarded, "late", 4, ts_patience(PATIENCE_MS));
+    late->status = pdk_guarded_write(late->guarded, "late", 4, ts_patience(PATIENCE_MS));
     return NULL;
 }
 
@@ -98,7 +98,7 @@ START_TEST(a_holder_whose_session_expired_is_lost) {
     size_t size = 0;
     char buffer[8];
     refused(guarded_set(a.guarded, "late"), PDK_LOST, path);
-    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_LOST, path);
+    refused(pdk_guarded_read(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_LOST, path);
     guarded_node(path, "b");
     pdk_guarded *stale = NULL;
     refused(pdk_guarded_open(a.hold, path, PATIENCE_MS, &stale), PDK_LOST, path);
@@ -142,16 +142,16 @@ START_TEST(a_write_that_is_not_confirmed_is_settled_later) {
     char buffer[8];
     ck_assert_int_eq(guarded_create(a.guarded, "one"), PDK_OK);
     ts_proxy_set_mode(a.client->proxy, TS_BLACKHOLE_DOWN);
-    refused(pdk_guarded_set(a.guarded, "two", 3, 200), PDK_UNAVAILABLE, path);
-    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, 200), PDK_UNAVAILABLE, path);
+    refused(pdk_guarded_write(a.guarded, "two", 3, 200), PDK_UNAVAILABLE, path);
+    refused(pdk_guarded_read(a.guarded, buffer, sizeof buffer, &size, 200), PDK_UNAVAILABLE, path);
     ts_proxy_heal(a.client->proxy);
     guarded_reads(a.guarded, "two");
     ts_proxy_set_mode(a.client->proxy, TS_BLACKHOLE);
-    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, 100), PDK_UNAVAILABLE, path);
+    refused(pdk_guarded_read(a.guarded, buffer, sizeof buffer, &size, 100), PDK_UNAVAILABLE, path);
     struct late late = {.guarded = a.guarded};
     GThread *thread = g_thread_new("late", write_late, &late);
     ts_sleep_ms(100);
-    refused(pdk_guarded_set(a.guarded, "two", 3, 100), PDK_UNAVAILABLE, "another call");
+    refused(pdk_guarded_write(a.guarded, "two", 3, 100), PDK_UNAVAILABLE, "another call");
     ts_proxy_heal(a.client->proxy);
     g_thread_join(thread);
     ck_assert_int_eq(late.status, PDK_OK);
@@ -173,7 +173,7 @@ START_TEST(a_foreign_writer_is_noticed) {
     ck_assert_int_eq(guarded_set(a.guarded, "b"), PDK_OK);
     ck_assert_int_eq(ts_set(server(), path, "alien"), 0);
     refused(guarded_set(a.guarded, "c"), PDK_REPLACED, path);
-    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_REPLACED, path);
+    refused(pdk_guarded_read(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_REPLACED, path);
 
     const char *empty = ts_fresh_path();
     pdk_guarded *g = NULL;
@@ -181,7 +181,7 @@ START_TEST(a_foreign_writer_is_noticed) {
     refused(pdk_guarded_open(a.hold, empty, PATIENCE_MS, &g), PDK_REPLACED, empty);
     g = guarded_open(a.hold, deleted);
     ck_assert_int_eq(ts_delete(server(), deleted), 0);
-    refused(pdk_guarded_get(g, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_REPLACED, deleted);
+    refused(pdk_guarded_read(g, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_REPLACED, deleted);
     g = guarded_open(a.hold, deleted);
     ck_assert_int_eq(ts_delete(server(), deleted), 0);
     refused(guarded_create(g, "x"), PDK_REPLACED, deleted);
@@ -204,11 +204,11 @@ START_TEST(what_the_server_refuses) {
     ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_READ, "world", "anyone"), 0);
     refused(guarded_create(a.guarded, "x"), PDK_NO_PERMISSION, path);
     refused(guarded_create(a.guarded, "x"), PDK_NO_PERMISSION, path);
-    refused(pdk_guarded_get(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_NO_PERMISSION, path);
+    refused(pdk_guarded_read(a.guarded, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_NO_PERMISSION, path);
     const char *unread = ts_fresh_path();
     g = guarded_open(a.hold, unread);
     ck_assert_int_eq(ts_observer_set_acl(admin, unread, TS_PERM_WRITE, "world", "anyone"), 0);
-    refused(pdk_guarded_get(g, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_NO_PERMISSION, unread);
+    refused(pdk_guarded_read(g, buffer, sizeof buffer, &size, PATIENCE_MS), PDK_NO_PERMISSION, unread);
     ck_assert_int_eq(ts_create(server(), closed, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, closed, TS_PERM_READ, "world", "anyone"), 0);
     refused(pdk_guarded_open(a.hold, below, PATIENCE_MS, &g), PDK_NO_PERMISSION, below);
@@ -231,14 +231,14 @@ START_TEST(arguments_are_checked) {
     refused(pdk_guarded_open(a.hold, "x", 0, &g), PDK_INVALID, "path");
     refused(pdk_guarded_open(a.hold, path, 0, NULL), PDK_INVALID, "out");
     refused(pdk_guarded_open(a.hold, path, -5, &g), PDK_INVALID, "timeout_ms");
-    refused(pdk_guarded_get(NULL, NULL, 0, &size, 0), PDK_INVALID, "guarded");
-    refused(pdk_guarded_get(a.guarded, NULL, 1, &size, 0), PDK_INVALID, "buffer");
-    refused(pdk_guarded_get(a.guarded, NULL, 0, NULL, 0), PDK_INVALID, "size");
-    refused(pdk_guarded_set(a.guarded, NULL, 1, 0), PDK_INVALID, "data");
+    refused(pdk_guarded_read(NULL, NULL, 0, &size, 0), PDK_INVALID, "guarded");
+    refused(pdk_guarded_read(a.guarded, NULL, 1, &size, 0), PDK_INVALID, "buffer");
+    refused(pdk_guarded_read(a.guarded, NULL, 0, NULL, 0), PDK_INVALID, "size");
+    refused(pdk_guarded_write(a.guarded, NULL, 1, 0), PDK_INVALID, "data");
     refused(pdk_guarded_create(a.guarded, large, 1000001, 0), PDK_LIMIT, "size");
     ck_assert_int_eq(pdk_guarded_create(a.guarded, large, 1000000, PATIENCE_MS), PDK_OK);
     ck_assert_int_eq(pdk_rwlock_new(a.client->session, ts_fresh_path(), NULL, &rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read(rwlock, PATIENCE_MS, &reader), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(rwlock, PATIENCE_MS, &reader), PDK_OK);
     refused(pdk_guarded_open(reader, path, 0, &g), PDK_INVALID, "shared");
     pdk_hold_release(reader);
     pdk_rwlock_unref(rwlock);

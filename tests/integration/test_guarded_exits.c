@@ -21,7 +21,7 @@ static void *call_get(void *user) {
     struct call *call = user;
     char buffer[8];
     size_t size = 0;
-    call->status = pdk_guarded_get(call->guarded, buffer, sizeof buffer, &size, ts_patience(PATIENCE_MS));
+    call->status = pdk_guarded_read(call->guarded, buffer, sizeof buffer, &size, ts_patience(PATIENCE_MS));
     return NULL;
 }
 
@@ -33,7 +33,7 @@ static void *call_open(void *user) {
 
 static void *call_set(void *user) {
     struct call *call = user;
-    call->status = pdk_guarded_set(call->guarded, "set", 3, ts_patience(PATIENCE_MS));
+    call->status = pdk_guarded_write(call->guarded, "set", 3, ts_patience(PATIENCE_MS));
     return NULL;
 }
 
@@ -93,7 +93,7 @@ START_TEST(a_child_of_a_fork_has_none) {
     pid_t child = ts_fork();
     if (child == 0) {
         pdk_guarded *g = NULL;
-        bool fine = pdk_guarded_set(a.guarded, "x", 1, 0) == PDK_FORKED;
+        bool fine = pdk_guarded_write(a.guarded, "x", 1, 0) == PDK_FORKED;
         fine = fine && pdk_guarded_open(a.hold, path, 0, &g) == PDK_FORKED;
         pdk_guarded_close(a.guarded);
         ts_end_child(fine ? 0 : 1);
@@ -128,13 +128,13 @@ START_TEST(a_downgraded_writer_writes_no_more) {
     pdk_rwlock *lock = NULL;
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_rwlock_new(client->session, ts_fresh_path(), NULL, &lock), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(lock, PATIENCE_MS, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, PATIENCE_MS, &hold), PDK_OK);
     pdk_guarded *g = guarded_open(hold, path), *again = NULL;
     ck_assert_int_eq(guarded_create(g, "written"), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
     refused(guarded_set(g, "x"), PDK_LOST, "downgraded");
     refused(pdk_guarded_open(hold, path, PATIENCE_MS, &again), PDK_LOST, "downgraded");
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     guarded_node(path, "written");
     pdk_hold_release(hold);
     pdk_rwlock_unref(lock);

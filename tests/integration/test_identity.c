@@ -108,7 +108,7 @@ START_TEST(a_downgrade_moves_to_the_node_of_the_reader) {
     pdk_hold *hold = ts_bench_write(lock, 5000);
     const char *before = pdk_hold_node(hold);
     ck_assert_msg(strstr(before, "-__WRIT__") != NULL, "%s", before);
-    ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
     ck_assert(ts_wait_until(is_reader, hold, ts_patience(3000)));
     ck_assert_int_eq(ts_exists(server(), pdk_hold_node(hold), NULL), 0);
     ck_assert_msg(strstr(before, "-__WRIT__") != NULL, "%s", before); /* the string lives as long as the hold */

@@ -57,8 +57,8 @@ START_TEST(null_is_refused_by_the_session) {
     int count = 77;
     refused(pdk_session_dispatch(NULL, &count), PDK_INVALID, "session");
     ck_assert_int_eq(count, 77);
-    refused(pdk_sequencer_check(NULL, "pdk1 /n/x-lock-0000000001 exclusive 1 0", 0), PDK_INVALID, "session");
-    refused(pdk_sequencer_check(session, NULL, 0), PDK_INVALID, "text");
+    refused(pdk_session_check_sequencer(NULL, "pdk1 /n/x-lock-0000000001 exclusive 1 0", 0), PDK_INVALID, "session");
+    refused(pdk_session_check_sequencer(session, NULL, 0), PDK_INVALID, "text");
     check_no_effect();
 }
 END_TEST
@@ -76,8 +76,8 @@ START_TEST(null_is_refused_by_the_lock) {
     refused(pdk_lock_acquire(lock, 0, NULL), PDK_INVALID, "out");
     refused(pdk_lock_acquire_async(NULL, 0, never, NULL, &claim), PDK_INVALID, "lock");
     refused(pdk_lock_acquire_async(lock, 0, NULL, NULL, &claim), PDK_INVALID, "fn");
-    refused(pdk_lock_contenders(NULL, 0, &list), PDK_INVALID, "lock");
-    refused(pdk_lock_contenders(lock, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_lock_list(NULL, 0, &list), PDK_INVALID, "lock");
+    refused(pdk_lock_list(lock, 0, NULL), PDK_INVALID, "out");
     refused(pdk_lock_holder(NULL, 0, &list), PDK_INVALID, "lock");
     refused(pdk_lock_holder(lock, 0, NULL), PDK_INVALID, "out");
     refused(pdk_claim_cancel(NULL), PDK_INVALID, "claim");
@@ -111,7 +111,7 @@ START_TEST(null_is_answered_by_calls_without_a_status) {
     ck_assert_int_eq(pdk_hold_token(NULL), 0);
     ck_assert_uint_eq(pdk_hold_handover(NULL), 0);
     ck_assert_ptr_nonnull(pdk_hold_token_text(NULL));
-    ck_assert(!pdk_hold_valid(NULL));
+    ck_assert(!pdk_hold_is_valid(NULL));
     ck_assert_int_eq(pdk_hold_remaining_ms(NULL), 0);
     ck_assert_int_eq(pdk_hold_reason(NULL), PDK_REASON_NONE);
     ck_assert_ptr_nonnull(pdk_hold_sequencer(NULL));
@@ -176,9 +176,9 @@ static void check_longest(pdk_session *s, size_t bytes) {
     ck_assert_ptr_eq(out, UNTOUCHED);
     path[bytes] = '\0';
     ck_assert_int_eq(pdk_lock_new(s, path, NULL, &longest), PDK_OK);
-    ck_assert_msg(pdk_lock_acquire(longest, 5000, &hold) == PDK_OK, "%s", pdk_error_text());
+    ck_assert_msg(pdk_lock_acquire(longest, 5000, &hold) == PDK_OK, "%s", pdk_last_error());
     ck_assert_ptr_nonnull(strstr(pdk_hold_sequencer(hold), path));
-    ck_assert_int_eq(pdk_sequencer_check(s, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     pdk_lock_unref(longest);
     g_free(path);
@@ -214,9 +214,9 @@ START_TEST(negative_timeouts_are_refused) {
         pdk_contenders *list = UNTOUCHED;
         refused(pdk_lock_acquire(lock, wrong[i], &hold), PDK_INVALID, "timeout_ms");
         refused(pdk_lock_acquire_async(lock, wrong[i], never, NULL, &claim), PDK_INVALID, "timeout_ms");
-        refused(pdk_lock_contenders(lock, wrong[i], &list), PDK_INVALID, "timeout_ms");
+        refused(pdk_lock_list(lock, wrong[i], &list), PDK_INVALID, "timeout_ms");
         refused(pdk_lock_holder(lock, wrong[i], &list), PDK_INVALID, "timeout_ms");
-        refused(pdk_sequencer_check(session, "pdk1 /n/x-lock-0000000001 exclusive 1 0", wrong[i]), PDK_INVALID,
+        refused(pdk_session_check_sequencer(session, "pdk1 /n/x-lock-0000000001 exclusive 1 0", wrong[i]), PDK_INVALID,
                 "timeout_ms");
         refused(pdk_session_flush(session, wrong[i]), PDK_INVALID, "timeout_ms");
         refused(pdk_session_close(session, wrong[i]), PDK_INVALID, "timeout_ms");
@@ -234,7 +234,7 @@ START_TEST(for_ever_and_very_long_are_accepted) {
         pdk_hold *hold = NULL;
         pdk_contenders *list = NULL;
         ck_assert_int_eq(pdk_lock_acquire(lock, right[i], &hold), PDK_OK);
-        ck_assert_int_eq(pdk_sequencer_check(session, pdk_hold_sequencer(hold), right[i]), PDK_OK);
+        ck_assert_int_eq(pdk_session_check_sequencer(session, pdk_hold_sequencer(hold), right[i]), PDK_OK);
         ck_assert_int_eq(pdk_lock_holder(lock, right[i], &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 1);
         pdk_contenders_free(list);
@@ -251,7 +251,7 @@ START_TEST(ensure_refuses_an_impossible_time) {
     refused(pdk_hold_ensure(hold, INT64_MIN), PDK_INVALID, "ms");
     refused(pdk_hold_ensure(hold, pdk_session_timeout_ms(session)), PDK_INVALID, "ms");
     refused(pdk_hold_ensure(hold, INT64_MAX), PDK_INVALID, "ms");
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
@@ -274,7 +274,7 @@ START_TEST(text_that_is_no_sequencer_is_refused) {
         "pdk1 /n/x-lock-0000000001 exclusive -1 0",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
-        refused(pdk_sequencer_check(session, wrong[i], 5000), PDK_INVALID, "text");
+        refused(pdk_session_check_sequencer(session, wrong[i], 5000), PDK_INVALID, "text");
     check_no_effect();
 }
 END_TEST
@@ -287,7 +287,7 @@ START_TEST(a_second_release_is_told) {
     refused(pdk_hold_release(second), PDK_NOT_HELD, "already released");
     refused(pdk_hold_on_lost(third, on_lost, NULL, NULL), PDK_NOT_HELD, "released");
     refused(pdk_hold_ensure(third, 0), PDK_NOT_HELD, "released");
-    ck_assert(!pdk_hold_valid(third));
+    ck_assert(!pdk_hold_is_valid(third));
     ck_assert_int_eq(pdk_hold_remaining_ms(third), 0);
     ck_assert_int_eq(pdk_hold_reason(third), PDK_REASON_NONE);
     ck_assert_int_gt(pdk_hold_token(third), 0);
@@ -321,7 +321,7 @@ START_TEST(a_list_has_nothing_beyond_its_end) {
     pdk_hold *hold = NULL;
     pdk_contenders *list = NULL;
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_contenders(lock, 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(lock, 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert_int_gt(pdk_contenders_since_ms(list, 0), 1500000000000);
     for (size_t i = 0; i < G_N_ELEMENTS(beyond); i++) {
@@ -333,7 +333,7 @@ START_TEST(a_list_has_nothing_beyond_its_end) {
     }
     pdk_contenders_free(list);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_contenders(lock, 5000, &list), PDK_OK); /* a free lock */
+    ck_assert_int_eq(pdk_lock_list(lock, 5000, &list), PDK_OK); /* a free lock */
     pdk_contenders_free(list);
     ck_assert_int_eq(pdk_session_flush(session, 5000), PDK_OK);
     ck_assert_int_eq(pdk_lock_holder(lock, 5000, &list), PDK_OK);

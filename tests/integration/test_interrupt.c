@@ -25,10 +25,12 @@ static struct {
 } it;
 
 static pdk_status lock(void *recipe, int64_t ms, pdk_hold **out) { return pdk_lock_acquire(recipe, ms, out); }
-static pdk_status read_it(void *recipe, int64_t ms, pdk_hold **out) { return pdk_rwlock_read(recipe, ms, out); }
-static pdk_status write_it(void *recipe, int64_t ms, pdk_hold **out) { return pdk_rwlock_write(recipe, ms, out); }
+static pdk_status read_it(void *recipe, int64_t ms, pdk_hold **out) { return pdk_rwlock_acquire_read(recipe, ms, out); }
+static pdk_status write_it(void *recipe, int64_t ms, pdk_hold **out) {
+    return pdk_rwlock_acquire_write(recipe, ms, out);
+}
 static pdk_status permit(void *recipe, int64_t ms, pdk_hold **out) { return pdk_semaphore_acquire(recipe, 1, ms, out); }
-static pdk_status lead(void *recipe, int64_t ms, pdk_hold **out) { return pdk_election_await(recipe, ms, out); }
+static pdk_status lead(void *recipe, int64_t ms, pdk_hold **out) { return pdk_election_wait(recipe, ms, out); }
 
 static void take_lock(const ts_client *other) {
     it.recipe = ts_lock(it.client, it.path);
@@ -213,7 +215,7 @@ START_TEST(a_deadline_holds_with_an_interrupt) {
     make_it(4);
     ck_assert_int_eq(pdk_interrupt_attach(it.interrupt), PDK_OK);
     const int64_t before = ts_now_ms();
-    ck_assert_int_eq(pdk_election_await(it.recipe, 200, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_election_wait(it.recipe, 200, &hold), PDK_TIMEOUT);
     ck_assert_int_ge(ts_now_ms() - before, 199);
     pdk_interrupt_detach();
 }
@@ -251,7 +253,7 @@ START_TEST(from_a_signal_handler) {
     const int64_t before = ts_now_ms();
     ck_assert_str_eq(pdk_status_name(it.acquire(it.recipe, PDK_FOREVER, &hold)), "PDK_CANCELED");
     ck_assert_int_lt(ts_now_ms() - before, ts_patience(2000));
-    ck_assert_msg(strstr(pdk_error_text(), "pdk_interrupt_clear") != NULL, "%s", pdk_error_text());
+    ck_assert_msg(strstr(pdk_last_error(), "pdk_interrupt_clear") != NULL, "%s", pdk_last_error());
     g_thread_join(thread);
     pdk_interrupt_detach();
 }
@@ -284,7 +286,7 @@ START_TEST(raised_after_the_grant) {
     ck_assert_int_eq(pdk_interrupt_attach(it.interrupt), PDK_OK);
     ck_assert_int_eq(it.acquire(it.recipe, 5000, &hold), PDK_OK);
     pdk_interrupt_raise(it.interrupt);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
     ck_assert_int_eq(it.acquire(it.recipe, 5000, &second), PDK_CANCELED);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);

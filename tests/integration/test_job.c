@@ -50,7 +50,7 @@ START_TEST(once_in_a_period) {
     ck_assert_int_eq(run->until_ms, 0);
     ck_assert_int_eq(newest(job_skipped(a))->state, PDK_JOB_RUNNING);
     pdk_hold *none = NULL;
-    refused(pdk_job_begin(b, PDK_FOREVER, &none, NULL), PDK_SKIPPED, "first");
+    refused(pdk_job_acquire(b, PDK_FOREVER, &none, NULL), PDK_SKIPPED, "first");
     int64_t start = run->start_ms;
     job_finished(a, hold, 7);
     run = newest(job_skipped(b));
@@ -59,7 +59,7 @@ START_TEST(once_in_a_period) {
     ck_assert_int_eq(run->start_ms, start);
     ck_assert_int_ge(run->end_ms, start);
     ck_assert_int_le(run->end_ms, g_get_real_time() / 1000);
-    ck_assert(strstr(pdk_error_text(), "first ran it at"));
+    ck_assert(strstr(pdk_last_error(), "first ran it at"));
     job_skipped(a);
     ck_assert_uint_eq(pdk_job_runs_count(job_runs(it.b, it.path)), 1);
 }
@@ -113,14 +113,14 @@ START_TEST(at_least_for) {
         job_skipped(b); /* it has no such option; the record has */
         int64_t start = newest(job_runs(it.b, it.path))->start_ms;
         pdk_hold *hold = NULL;
-        while (pdk_job_begin(a, PATIENCE_MS, &hold, NULL) == PDK_SKIPPED)
+        while (pdk_job_acquire(a, PATIENCE_MS, &hold, NULL) == PDK_SKIPPED)
             ts_sleep_ms(20);
         ck_assert_ptr_nonnull(hold);
         job_finished(a, hold, 0);
         pdk_job_runs *runs = job_runs(it.b, it.path);
         ck_assert_int_eq(pdk_job_runs_run(runs, 1)->start_ms, start);
         ck_assert_int_ge(newest(runs)->start_ms - start, 300);
-        while (pdk_job_begin(b, PATIENCE_MS, &hold, NULL) == PDK_SKIPPED)
+        while (pdk_job_acquire(b, PATIENCE_MS, &hold, NULL) == PDK_SKIPPED)
             ts_sleep_ms(20);
         job_finished(b, hold, 0);
         ck_assert_int_eq(newest(job_runs(it.b, it.path))->next_ms, newest(job_runs(it.b, it.path))->start_ms);
@@ -143,10 +143,10 @@ START_TEST(at_most_for) {
     ck_assert(ts_lost_wait(lost, ts_patience(PATIENCE_MS)));
     ck_assert_int_ge(ts_lost_at_ns(lost) - begun, (int64_t)600 * 1000000 - 1);
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_OVERDUE);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     refused(pdk_job_finish(a, hold, 0, PATIENCE_MS), PDK_LOST, it.path);
     pdk_hold *next = NULL; /* the lock node goes in its own time */
-    while (pdk_job_begin(b, PATIENCE_MS, &next, NULL) == PDK_SKIPPED)
+    while (pdk_job_acquire(b, PATIENCE_MS, &next, NULL) == PDK_SKIPPED)
         ts_sleep_ms(10);
     ck_assert_ptr_nonnull(next);
     pdk_hold_release(hold);
@@ -163,7 +163,7 @@ START_TEST(a_hold_that_is_looked_at_late) {
     it.options.at_most_ms = 200;
     pdk_job *a = job_of(it.a, it.path, &it.options);
     pdk_hold *hold = job_begun(a);
-    for (int64_t begun = ts_now_ns(); pdk_hold_valid(hold); ts_sleep_ms(5))
+    for (int64_t begun = ts_now_ns(); pdk_hold_is_valid(hold); ts_sleep_ms(5))
         ck_assert_int_lt(ts_now_ns() - begun, (int64_t)ts_patience(PATIENCE_MS) * 1000000);
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_OVERDUE);
     pdk_stats stats = PDK_STATS_INIT;
@@ -206,7 +206,7 @@ START_TEST(a_run_that_died_had_its_period) {
     die(job_of(it.a, it.path, &it.options), it.a);
     const pdk_job_run *run = newest(job_skipped(job_of(it.b, it.path, &it.options)));
     ck_assert_int_eq(run->state, PDK_JOB_DIED);
-    ck_assert(strstr(pdk_error_text(), "died"));
+    ck_assert(strstr(pdk_last_error(), "died"));
 }
 END_TEST
 
@@ -255,7 +255,7 @@ START_TEST(a_late_start_is_turned_away) {
     pdk_job *a = job_of(it.a, it.path, NULL), *b = job_of(it.b, it.path, NULL);
     job_finished(a, job_begun(a), 0);
     ts_proxy_arm(it.a->proxy, TS_OP_SET_DATA, TS_LOSE_REQUEST, TS_BLACKHOLE);
-    refused(pdk_job_begin(a, 300, &hold, NULL), PDK_UNAVAILABLE, it.path);
+    refused(pdk_job_acquire(a, 300, &hold, NULL), PDK_UNAVAILABLE, it.path);
     g_autofree char *lock = g_strconcat(it.path, "/lock", NULL);
     ck_assert_int_eq(ts_delete_tree(ts_bench_server(), lock), 0);
     hold = job_begun(b);
@@ -291,7 +291,7 @@ struct asking {
 static void *ask(void *user) {
     struct asking *asking = user;
     pdk_hold *hold = NULL;
-    if (pdk_job_begin(asking->job, PATIENCE_MS, &hold, NULL) == PDK_OK) {
+    if (pdk_job_acquire(asking->job, PATIENCE_MS, &hold, NULL) == PDK_OK) {
         atomic_fetch_add(asking->ran, 1);
         job_finished(asking->job, hold, 0);
     }

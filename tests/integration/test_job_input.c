@@ -93,12 +93,12 @@ START_TEST(arguments_are_checked) {
     refused(pdk_job_options_init(NULL, sizeof o), PDK_INVALID, "options");
     ck_assert_int_eq(pdk_job_options_init(&o, sizeof o), PDK_OK);
     ck_assert_int_eq(o.history, 16);
-    refused(pdk_job_begin(NULL, 0, &hold, NULL), PDK_INVALID, "job");
-    refused(pdk_job_begin(it.job, 0, NULL, NULL), PDK_INVALID, "hold");
-    refused(pdk_job_begin(it.job, -2, &hold, NULL), PDK_INVALID, "timeout_ms");
-    refused(pdk_job_record(s, it.path, 0, NULL), PDK_INVALID, "NULL");
-    refused(pdk_job_record(s, it.path, -2, &runs), PDK_INVALID, "timeout_ms");
-    refused(pdk_job_record(s, "a", 0, &runs), PDK_INVALID, "path");
+    refused(pdk_job_acquire(NULL, 0, &hold, NULL), PDK_INVALID, "job");
+    refused(pdk_job_acquire(it.job, 0, NULL, NULL), PDK_INVALID, "hold");
+    refused(pdk_job_acquire(it.job, -2, &hold, NULL), PDK_INVALID, "timeout_ms");
+    refused(pdk_job_history(s, it.path, 0, NULL), PDK_INVALID, "NULL");
+    refused(pdk_job_history(s, it.path, -2, &runs), PDK_INVALID, "timeout_ms");
+    refused(pdk_job_history(s, "a", 0, &runs), PDK_INVALID, "path");
     hold = job_begun(it.job);
     refused(pdk_job_finish(NULL, hold, 0, 0), PDK_INVALID, "job");
     refused(pdk_job_finish(it.job, NULL, 0, 0), PDK_INVALID, "hold");
@@ -119,8 +119,8 @@ static void refuses(pdk_status status, const char *word) {
     pdk_hold *hold = NULL;
     pdk_job_runs *runs = NULL;
     g_autofree char *before = job_text(it.path);
-    refused(pdk_job_begin(it.job, PATIENCE_MS, &hold, &runs), status, word);
-    refused(pdk_job_record(it.a->session, it.path, PATIENCE_MS, &runs), status, word);
+    refused(pdk_job_acquire(it.job, PATIENCE_MS, &hold, &runs), status, word);
+    refused(pdk_job_history(it.a->session, it.path, PATIENCE_MS, &runs), status, word);
     g_autofree char *after = job_text(it.path);
     ck_assert_str_eq(before, after);
     ck_assert_ptr_null(hold);
@@ -143,7 +143,7 @@ START_TEST(records_of_others) {
     /* A run of a later token than any that the servers give: nobody may come after it. */
     job_write(it.path, "paddock-job 1\nR 9223372036854775807 1 0 0 0 0 0 " NODE " a\n");
     pdk_hold *hold = NULL;
-    refused(pdk_job_begin(it.job, PATIENCE_MS, &hold, NULL), PDK_LOST, "came after");
+    refused(pdk_job_acquire(it.job, PATIENCE_MS, &hold, NULL), PDK_LOST, "came after");
     /* One that the servers' clock will not see. */
     job_write(it.path, "paddock-job 1\nF 1 253402300799999 253402300799999 0 0 0 0 " NODE " a\n");
     job_skipped(it.job);
@@ -172,7 +172,7 @@ START_TEST(what_may_not_be_read_or_written) {
     refused(pdk_job_finish(it.job, hold, 0, PATIENCE_MS), PDK_NO_PERMISSION, record);
     ck_assert_int_eq(ts_observer_set_acl(admin, record, TS_PERM_ADMIN, "world", "anyone"), 0);
     refused(pdk_job_finish(it.job, hold, 0, PATIENCE_MS), PDK_NO_PERMISSION, record);
-    refused(pdk_job_record(it.a->session, it.path, PATIENCE_MS, &runs), PDK_NO_PERMISSION, record);
+    refused(pdk_job_history(it.a->session, it.path, PATIENCE_MS, &runs), PDK_NO_PERMISSION, record);
     pdk_hold_release(hold);
     ts_observer_close(admin);
 }
@@ -185,7 +185,7 @@ struct call {
 
 static void *call_begin(void *user) {
     struct call *call = user;
-    call->status = pdk_job_begin(it.job, ts_patience(PATIENCE_MS), &call->hold, NULL);
+    call->status = pdk_job_acquire(it.job, ts_patience(PATIENCE_MS), &call->hold, NULL);
     return NULL;
 }
 
@@ -211,15 +211,15 @@ START_TEST(a_closed_session_ends_a_call) {
     g_thread_join(thread);
     ck_assert_int_eq(call.status, PDK_CLOSED);
     pdk_job_runs *runs = NULL;
-    refused(pdk_job_begin(it.job, 0, &call.hold, NULL), PDK_CLOSED, "");
-    refused(pdk_job_record(it.a->session, it.path, 0, &runs), PDK_CLOSED, "");
+    refused(pdk_job_acquire(it.job, 0, &call.hold, NULL), PDK_CLOSED, "");
+    refused(pdk_job_history(it.a->session, it.path, 0, &runs), PDK_CLOSED, "");
 }
 END_TEST
 
 static void *call_record(void *user) {
     struct call *call = user;
     pdk_job_runs *runs = NULL;
-    call->status = pdk_job_record(it.a->session, it.path, PDK_FOREVER, &runs);
+    call->status = pdk_job_history(it.a->session, it.path, PDK_FOREVER, &runs);
     return NULL;
 }
 
@@ -260,7 +260,7 @@ START_TEST(nobody_answers) {
     pdk_job_runs *runs = NULL;
     ts_proxy_set_mode(it.a->proxy, TS_BLACKHOLE);
     refused(pdk_job_finish(it.job, hold, 0, 100), PDK_UNAVAILABLE, it.path);
-    refused(pdk_job_record(it.a->session, it.path, 100, &runs), PDK_UNAVAILABLE, it.path);
+    refused(pdk_job_history(it.a->session, it.path, 100, &runs), PDK_UNAVAILABLE, it.path);
     ts_proxy_heal(it.a->proxy);
     job_finished(it.job, hold, 0);
 }
@@ -271,8 +271,8 @@ START_TEST(somebody_else_only_asks) {
     g_autofree char *lock = g_strconcat(it.path, "/lock", NULL);
     pdk_lock *asks = ts_lock(it.a, lock);
     pdk_hold *other = ts_bench_acquire(asks, PATIENCE_MS), *hold = NULL;
-    refused(pdk_job_begin(it.job, 0, &hold, NULL), PDK_BUSY, "others ask");
-    refused(pdk_job_begin(it.job, 120, &hold, NULL), PDK_BUSY, "others ask");
+    refused(pdk_job_acquire(it.job, 0, &hold, NULL), PDK_BUSY, "others ask");
+    refused(pdk_job_acquire(it.job, 120, &hold, NULL), PDK_BUSY, "others ask");
     refused(pdk_job_finish(it.job, other, 0, 0), PDK_INVALID, "hold");
     struct call call = {0};
     GThread *thread = g_thread_new("begin", call_begin, &call);
@@ -287,8 +287,8 @@ END_TEST
 static void in_the_child(void *user) {
     pdk_job_runs *runs = NULL;
     pdk_hold *hold = NULL, *run = user;
-    if (pdk_job_begin(it.job, 0, &hold, NULL) != PDK_FORKED || pdk_job_finish(it.job, run, 0, 0) != PDK_FORKED ||
-        pdk_job_record(it.a->session, it.path, 0, &runs) != PDK_FORKED)
+    if (pdk_job_acquire(it.job, 0, &hold, NULL) != PDK_FORKED || pdk_job_finish(it.job, run, 0, 0) != PDK_FORKED ||
+        pdk_job_history(it.a->session, it.path, 0, &runs) != PDK_FORKED)
         _exit(1);
     pdk_job_unref(it.job);
     _exit(0);

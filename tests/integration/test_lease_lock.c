@@ -108,7 +108,7 @@ START_TEST(it_is_renewed) {
     ts_proxy_arm(lease.a->proxy, TS_OP_SET_DATA, TS_LOSE_REPLY, TS_PASS);
     ck_assert(ts_proxy_wait_fired(lease.a->proxy, PATIENCE_MS));
     ts_sleep_ms(1500);
-    ck_assert_msg(pdk_hold_valid(hold), "%s", pdk_reason_name(pdk_hold_reason(hold)));
+    ck_assert_msg(pdk_hold_is_valid(hold), "%s", pdk_reason_name(pdk_hold_reason(hold)));
     ck_assert_int_eq(ts_get(ts_bench_server(), lease.record, NULL, NULL, &later), 0);
     ck_assert_int_gt(later.mtime, first.mtime + 700);
     lease_released(a, hold);

@@ -30,7 +30,7 @@ static void *acquire(void *user) {
     if (interrupt)
         pdk_interrupt_attach(interrupt);
     call.status = pdk_lease_lock_acquire(call.lock, PDK_FOREVER, &call.hold);
-    call.why = g_strdup(pdk_error_text());
+    call.why = g_strdup(pdk_last_error());
     pdk_interrupt_detach();
     return NULL;
 }
@@ -193,7 +193,7 @@ END_TEST
 static void in_the_child(void) {
     pdk_hold *hold = NULL;
     bool fine = pdk_lease_lock_acquire(call.lock, 0, &hold) == PDK_FORKED &&
-                pdk_lease_lock_release(call.lock, call.hold, 0) == PDK_FORKED && !pdk_hold_valid(call.hold);
+                pdk_lease_lock_release(call.lock, call.hold, 0) == PDK_FORKED && !pdk_hold_is_valid(call.hold);
     pdk_lease_lock_unref(pdk_lease_lock_ref(call.lock));
     pdk_lease_lock_unref(call.lock);
     ts_end_child(!fine);
@@ -212,7 +212,7 @@ START_TEST(a_forked_child) {
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     ts_sleep_ms(1200);
-    ck_assert(pdk_hold_valid(call.hold)); /* it is renewed */
+    ck_assert(pdk_hold_is_valid(call.hold)); /* it is renewed */
     lease_released(call.lock, call.hold);
 }
 END_TEST

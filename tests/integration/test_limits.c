@@ -178,7 +178,7 @@ START_TEST(ephemeral_paths_of_a_session_are_bounded) {
 
         pdk_hold *hold = (pdk_hold *)&server;
         ck_assert_int_eq(pdk_lock_acquire(many->locks[MANY - 1], 1000, &hold), PDK_LIMIT);
-        ck_assert_msg(strstr(pdk_error_text(), "1000 KiB") != NULL, "%s", pdk_error_text());
+        ck_assert_msg(strstr(pdk_last_error(), "1000 KiB") != NULL, "%s", pdk_last_error());
         ck_assert_ptr_eq(hold, (pdk_hold *)&server);
         ck_assert_int_eq(release_all(many), held);
         ck_assert_int_eq(ts_ephemeral_count(ts_ensemble_host(server, 0)), 0);

@@ -25,7 +25,7 @@ static void acquire_it(int session_ms) {
 }
 
 static void assert_kept(void) {
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(ts_lost_count(it.lost), 0);
     ck_assert(!ts_fd_readable(pdk_hold_fd(it.hold), 0));
     ck_assert_int_eq(ts_events(it.client, PDK_SESSION_EXPIRED), 0);
@@ -102,7 +102,7 @@ START_TEST(restored_comes_with_a_lease) {
     } else { /* the server was faster */
         ck_assert(ts_wait_event(it.client, PDK_SESSION_REOPENED, 1, ts_patience(2000)));
     }
-    ck_assert(!pdk_hold_valid(it.hold)); /* the lost hold does not become valid again */
+    ck_assert(!pdk_hold_is_valid(it.hold)); /* the lost hold does not become valid again */
     ck_assert(ts_wait_children(server(), it.path, 0, 2000));
     ck_assert_int_eq(ts_lost_count(it.lost), 1);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);

@@ -26,7 +26,7 @@ START_TEST(acquire_and_release) {
     for (int i = 0; i < 3; i++) {
         pdk_hold *hold = ts_bench_acquire(lock, 5000);
 
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
         ck_assert_int_le(pdk_hold_remaining_ms(hold), SESSION_MS);
         ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
@@ -44,11 +44,11 @@ START_TEST(two_sessions_exclude_each_other) {
     ts_answer *second = ts_acquire_async(ts_lock(b, path), 10000);
 
     ck_assert(!ts_answer_wait(second, 700));
-    ck_assert(pdk_hold_valid(first));
+    ck_assert(pdk_hold_is_valid(first));
     ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
     ck_assert(ts_answer_wait(second, ts_patience(2000)));
     ck_assert_int_eq(ts_answer_status(second), PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(second)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(second)));
     ck_assert_int_eq(ts_answer_release(second), PDK_OK);
 }
 END_TEST
@@ -107,7 +107,7 @@ START_TEST(a_try_takes_what_is_free) {
     pdk_hold *hold = NULL;
 
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, path), 0, &hold), PDK_OK);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(a_try_does_not_meet_the_claim_given_up_before) {
             ck_assert(ts_answer_wait(given_up, ts_patience(1000)));
             ck_assert_int_eq(ts_answer_release(given_up), PDK_OK);
         }
-        ck_assert_msg(pdk_lock_acquire(lock, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_error_text());
+        ck_assert_msg(pdk_lock_acquire(lock, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_last_error());
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     }
     ck_assert_int_gt(cancelled, 0);
@@ -214,7 +214,7 @@ START_TEST(in_the_queue_the_deadline_is_kept) {
     ck_assert_int_le(passed, 300 + ts_patience(SCHEDULING_MS));
     ck_assert_ptr_null(hold);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
     pdk_hold_release(held);
 }
 END_TEST
@@ -250,7 +250,7 @@ START_TEST(in_the_queue_and_then_cut_off_is_a_timeout) {
     ck_assert_int_eq(ts_answer_status(waiter), PDK_TIMEOUT);
     ts_proxy_heal(b->proxy);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
     pdk_hold_release(held);
 }
 END_TEST
@@ -306,20 +306,20 @@ START_TEST(a_sequencer_can_be_checked_from_anywhere) {
         g_strdup_printf("pdk1 %s exclusive %" G_GINT64_FORMAT " 0", node, pdk_hold_token(hold) - 1);
 
     ck_assert_str_eq(text, expected);
-    ck_assert_int_eq(pdk_sequencer_check(a->session, text, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, text, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, stale, 5000), PDK_LOST);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, "pdk1 /x exclusive", 5000), PDK_INVALID);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, NULL, 5000), PDK_INVALID);
+    ck_assert_int_eq(pdk_session_check_sequencer(a->session, text, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, text, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, stale, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, "pdk1 /x exclusive", 5000), PDK_INVALID);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, NULL, 5000), PDK_INVALID);
     ts_proxy_set_mode(b->proxy, TS_BLACKHOLE);
     const int64_t before = ts_now_ms();
-    ck_assert_int_eq(pdk_sequencer_check(b->session, text, 200), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, text, 200), PDK_UNAVAILABLE);
     ck_assert_int_le(ts_now_ms() - before, 200 + ts_patience(SCHEDULING_MS));
     ts_proxy_heal(b->proxy);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, text, 5000), PDK_LOST);
-    ck_assert_int_eq(pdk_sequencer_check(a->session, text, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, text, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(a->session, text, 5000), PDK_LOST);
 }
 END_TEST
 
@@ -336,7 +336,7 @@ START_TEST(contenders_and_holder) {
     pdk_hold *hold = ts_bench_acquire(lock, 5000);
     ts_acquire_async(ts_lock(b, path), 20000);
     ck_assert(ts_wait_children(server(), path, 2, 5000));
-    ck_assert_int_eq(pdk_lock_contenders(ts_lock(b, path), 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(ts_lock(b, path), 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 2);
     ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
     ck_assert_int_gt(pdk_contenders_token(list, 1), pdk_hold_token(hold));
@@ -361,7 +361,7 @@ START_TEST(contenders_in_a_cut_are_unavailable_in_time) {
 
     ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
     const int64_t before = ts_now_ms();
-    ck_assert_int_eq(pdk_lock_contenders(lock, 200, &list), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_lock_list(lock, 200, &list), PDK_UNAVAILABLE);
     ck_assert_int_le(ts_now_ms() - before, 200 + ts_patience(SCHEDULING_MS));
     ck_assert_ptr_null(list);
 }

@@ -48,7 +48,7 @@ static ts_answer *queues(const ts_client *client, int nodes) {
 static int64_t granted_at(ts_answer *answer) {
     ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
     return ts_answer_at_ns(answer);
 }
 
@@ -147,7 +147,8 @@ START_TEST(after_a_deletion_the_next_one_waits_the_delay) {
     g_autofree char *node = ts_hold_node(hold);
     ts_answer *second = queues(it.two, 4);
     int64_t before = ts_now_ns();
-    ck_assert_int_eq(pdk_break(it.two->session, node, pdk_hold_token(hold), ts_patience(PATIENCE_MS), NULL), PDK_OK);
+    ck_assert_int_eq(pdk_session_break(it.two->session, node, pdk_hold_token(hold), ts_patience(PATIENCE_MS), NULL),
+                     PDK_OK);
     assert_waited(second, before);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
 }
@@ -157,7 +158,7 @@ START_TEST(a_lease_that_ran_out_is_no_release) {
     begin_with(DELAY_MS, SHORT_SESSION_MS);
     pdk_hold *hold = holds(it.one);
     ts_proxy_set_mode(it.one->proxy, TS_DROP_REPLIES); /* the server hears its pings, and it hears no answer */
-    while (pdk_hold_valid(hold))
+    while (pdk_hold_is_valid(hold))
         ts_sleep_ms(20);
     ts_answer *second = ts_acquire_async(delayed(it.two, DELAY_MS), 60000);
     int64_t before = ts_now_ns();

@@ -143,7 +143,7 @@ END_TEST
 
 static void in_the_child(pdk_lock *lock, const pdk_hold *hold) {
     pdk_hold *other = NULL;
-    bool fine = pdk_lock_acquire(lock, 0, &other) == PDK_FORKED && !pdk_hold_valid(hold);
+    bool fine = pdk_lock_acquire(lock, 0, &other) == PDK_FORKED && !pdk_hold_is_valid(hold);
     pdk_lock_unref(lock);
     ts_end_child(!fine);
 }

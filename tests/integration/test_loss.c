@@ -42,7 +42,7 @@ static void forget_it(void) {
 /* The hold is lost within that time, once, for that reason. Its release then tells nothing more. */
 static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert_msg(ts_fd_readable(pdk_hold_fd(it.hold), within_ms), "the descriptor is not readable in time");
-    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert(!pdk_hold_is_valid(it.hold));
     ck_assert_msg(ts_lost_wait(it.lost, ts_patience(SCHEDULING_MS)), "no LOST callback");
     ck_assert_str_eq(pdk_reason_name(ts_lost_reason(it.lost)), pdk_reason_name(reason));
     ck_assert_str_eq(pdk_reason_name(pdk_hold_reason(it.hold)), pdk_reason_name(reason));
@@ -51,7 +51,7 @@ static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert_int_eq(pdk_hold_token(it.hold), it.token);
     ts_sleep_ms(150);
     ck_assert(ts_fd_readable(pdk_hold_fd(it.hold), 0));
-    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert(!pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
     ck_assert(ts_lost_wait_freed(it.lost, ts_patience(SCHEDULING_MS)));
     ck_assert_int_eq(ts_lost_count(it.lost), 1);
@@ -95,7 +95,7 @@ START_TEST(claims_survive_an_expiry_with_their_deadlines) {
     ck_assert_int_ge(ts_answer_at_ns(hasty) / 1000000 - began, 1500);
     ck_assert_int_le(ts_answer_at_ns(hasty) / 1000000 - began, 1500 + ts_patience(SCHEDULING_MS));
     ck_assert_int_eq(ts_answer_count(patient), 0);
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     ck_assert(ts_answer_wait(patient, ts_patience(2000)));
     ck_assert_int_eq(ts_answer_status(patient), PDK_OK);
@@ -119,7 +119,7 @@ START_TEST(cut_off_beyond_the_lease) {
     ts_sleep_ms(_i * 170);
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     const int64_t cut = ts_now_ns(), left = pdk_hold_remaining_ms(it.hold);
-    while (pdk_hold_valid(it.hold)) {
+    while (pdk_hold_is_valid(it.hold)) {
         last_valid = ts_now_ns();
         ts_sleep_ms(2);
     }
@@ -183,7 +183,7 @@ START_TEST(deleted_by_somebody) {
     } else if (_i == WHILE_DISCONNECTED) {
         ts_proxy_set_mode(it.client->proxy, TS_CUT);
     }
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(ts_delete(server(), it.node), 0);
     ts_proxy_heal(it.client->proxy);
     assert_lost(PDK_REASON_NODE_GONE, ts_patience(1500));
@@ -206,10 +206,10 @@ START_TEST(local_waiters_survive_a_deletion) {
     ck_assert_int_eq(ts_delete(server(), node), 0);
     ck_assert(ts_answer_wait(waiter, ts_patience(2000)));
     ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_gt(pdk_hold_token(ts_answer_hold(waiter)), pdk_hold_token(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-    ck_assert(pdk_hold_valid(ts_answer_hold(waiter)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(waiter)));
 }
 END_TEST
 

@@ -77,7 +77,7 @@ static pdk_session *open_session(void) {
 static void cut_and_check(pdk_session *s, pdk_hold *hold) {
     talk(s);
     ts_proxy_set_mode(proxy, TS_CUT);
-    while (pdk_hold_valid(hold))
+    while (pdk_hold_is_valid(hold))
         g_usleep(1000);
     int64_t over = ts_now_ms();
     ck_assert(ts_wait_until(is_told, NULL, 20000));
@@ -114,7 +114,7 @@ START_TEST(a_deposition_does_not_wait_for_log_lines) {
     callbacks.deposed = on_deposed;
     ck_assert_int_eq(pdk_election_new(s, "/first/election", NULL, &election), PDK_OK);
     ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
-    ck_assert_int_eq(pdk_election_await(election, 10000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(election, 10000, &hold), PDK_OK);
     cut_and_check(s, hold);
     pdk_hold_unref(hold);
     pdk_election_leave(election);

@@ -114,8 +114,8 @@ START_TEST(not_ensured) {
     while (pdk_hold_remaining_ms(hold) > 2000)
         ts_sleep_ms(5);
     ck_assert_int_eq(ensure(hold, 2500, _i), PDK_UNAVAILABLE);
-    ck_assert(strstr(pdk_error_text(), "request_timeout_ms") || !_i);
-    while (pdk_hold_valid(hold))
+    ck_assert(strstr(pdk_last_error(), "request_timeout_ms") || !_i);
+    while (pdk_hold_is_valid(hold))
         ts_sleep_ms(5);
     ck_assert_int_eq(ensure(hold, 2500, _i), PDK_LOST);
     ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(hold)), PDK_LOST);
@@ -137,15 +137,15 @@ START_TEST(two_of_five_cut_off_goes_on) {
     parts_wait(hold, ENSEMBLES - 2);
     ck_assert_int_ge(pdk_hold_remaining_ms(hold), 0);
     ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ts_sleep_ms(SESSION_MS + 500); /* by now the servers have ended the sessions of the lost parts */
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     const pdk_hold *old = pdk_hold_part(hold, _i);
     ck_assert_int_ne(pdk_hold_reason(old), PDK_REASON_NONE);
     member_links(m, _i, 2, TS_PASS);
     parts_wait(hold, ENSEMBLES);
     ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, _i)), before);
-    ck_assert(!pdk_hold_valid(old));
+    ck_assert(!pdk_hold_is_valid(old));
     ck_assert_int_eq(pdk_hold_token(old), before); /* it lives as long as the whole */
     ck_assert_int_eq(ts_lost_count(told), 0);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -163,7 +163,7 @@ START_TEST(three_of_five_cut_off_is_lost) {
     ts_answer *answer = _i ? member_thread(other, PDK_FOREVER) : member_async(other, PDK_FOREVER);
     member_links(m, _i, 3, TS_BLACKHOLE);
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
     ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_LOST);
     ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
@@ -185,11 +185,11 @@ START_TEST(who_looks_finds_it_invalid_for_good) {
     pdk_hold *hold = member_take(m);
     parts_wait(hold, ENSEMBLES);
     member_links(m, 0, 3, TS_BLACKHOLE);
-    while (pdk_hold_valid(hold))
+    while (pdk_hold_is_valid(hold))
         ;
     member_links(m, 0, 3, TS_PASS);
     for (int i = 0; i < 100; i++) {
-        ck_assert(!pdk_hold_valid(hold));
+        ck_assert(!pdk_hold_is_valid(hold));
         ts_sleep_ms(10);
     }
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
@@ -221,7 +221,7 @@ START_TEST(a_part_is_taken_again) {
         wait_token_beyond(hold, i, before);
         parts_wait(hold, ENSEMBLES);
     }
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     majority_nodes(path, 0);
 }
@@ -229,7 +229,7 @@ END_TEST
 
 static void act_slowly(pdk_hold *hold, void *user) {
     (void)user;
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ts_sleep_ms(100);
 }
 
@@ -266,7 +266,7 @@ START_TEST(two_are_down) {
     pdk_hold *hold = member_take(m), *none = NULL;
     ck_assert_int_lt(ts_now_ms() - begun, ts_patience(5000));
     ck_assert_ptr_null(pdk_hold_part(hold, 0));
-    ck_assert(!pdk_hold_valid(pdk_hold_part(hold, 0)));
+    ck_assert(!pdk_hold_is_valid(pdk_hold_part(hold, 0)));
     ck_assert_int_eq(parts_held(hold), 3);
     pdk_hold_detach_thread(hold); /* the parts that there are */
     ck_assert_int_eq(pdk_lock_acquire(m->lock[4], 200, &none), PDK_TIMEOUT);
@@ -282,7 +282,7 @@ START_TEST(three_are_down) {
     m->options.patience_ms = 300;
     member_links(m, 1, 3, TS_CUT);
     ck_assert_int_eq(member_acquire(m, 1500, &hold), PDK_UNAVAILABLE);
-    ck_assert(strstr(pdk_error_text(), path));
+    ck_assert(strstr(pdk_last_error(), path));
     ck_assert_int_eq(member_acquire(m, 0, &hold), PDK_UNAVAILABLE);
     majority_nodes(path, 0);
     ts_answer *answer = member_async(m, PDK_FOREVER), *blocked = member_thread(m, PDK_FOREVER);

@@ -53,7 +53,7 @@ START_TEST(the_session_that_tells_is_closed) {
         member_links(m, 0, 1, TS_PASS);
     }
     ck_assert_int_eq(pdk_session_close(m->client[0]->session, CLOSE_MS), PDK_OK);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
     ck_assert_int_eq(ts_lost_count(told), 1);
     for (int i = 1; i < ENSEMBLES; i++)
@@ -70,13 +70,13 @@ START_TEST(other_sessions_are_closed) {
     parts_wait(hold, ENSEMBLES);
     for (int i = 3; i < 5; i++)
         ck_assert_int_eq(pdk_session_close(m->client[i]->session, CLOSE_MS), PDK_OK);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_reason(pdk_hold_part(hold, 4)), PDK_REASON_CLOSED);
     ts_sleep_ms(200);
     ck_assert_int_eq(parts_held(hold), 3);
     ck_assert_int_eq(ts_lost_count(told), 0);
     ck_assert_int_eq(pdk_session_close(m->client[2]->session, CLOSE_MS), PDK_OK);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_reason(told), PDK_REASON_CLOSED);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
@@ -109,7 +109,7 @@ static void expect_closed(int which) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(member_acquire(m, 5000, &hold), PDK_CLOSED);
     ck_assert_ptr_null(hold);
-    ck_assert(strstr(pdk_error_text(), m->path[which]));
+    ck_assert(strstr(pdk_last_error(), m->path[which]));
     ck_assert_int_eq(pdk_acquire_all_async(m->right, ENSEMBLES, 5000, &m->options, never, NULL, NULL), PDK_CLOSED);
 }
 
@@ -212,7 +212,7 @@ START_TEST(a_lock_is_dropped_while_it_is_held) {
     parts_wait(hold, ENSEMBLES - 1);
     ts_sleep_ms(300);
     ck_assert_int_eq(parts_held(hold), ENSEMBLES - 1); /* it is not taken again */
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     check_clean();
 }

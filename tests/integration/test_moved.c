@@ -34,7 +34,7 @@ static pdk_session *open_for(int32_t timeout_ms) {
     options.connect_timeout_ms = PATIENCE_MS;
     event_log_attach(&event_log, &options);
     pdk_status status = pdk_session_open(ts_moving_hosts(servers), &options, &s);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     event_log_keep(&event_log, s);
     return s;
 }
@@ -79,7 +79,7 @@ static bool is_connected(void *session) {
 
 /* The session that opened them is the one that is there at the end. */
 static void expect_kept(pdk_session *s, pdk_hold *hold, int64_t id) {
-    bool kept = ts_wait_until(is_connected, s, PATIENCE_MS) && pdk_hold_valid(hold);
+    bool kept = ts_wait_until(is_connected, s, PATIENCE_MS) && pdk_hold_is_valid(hold);
     for (guint i = 0; !kept && i < event_log.lines->len; i++)
         fprintf(stderr, "%s\n", (const char *)event_log.lines->pdata[i]);
     ck_assert(kept);
@@ -189,7 +189,7 @@ START_TEST(a_look_up_that_hangs_is_told_at_open) {
     for (int i = 0; i < 3; i++)
         ts_moving_answers(servers, i, "never");
     ck_assert_int_eq(pdk_session_open(ts_moving_hosts(servers), &options, &s), PDK_UNAVAILABLE);
-    ck_assert_msg(strstr(pdk_error_text(), "zk1: its look-up has no answer yet"), "%s", pdk_error_text());
+    ck_assert_msg(strstr(pdk_last_error(), "zk1: its look-up has no answer yet"), "%s", pdk_last_error());
 }
 END_TEST
 

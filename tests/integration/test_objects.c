@@ -59,17 +59,17 @@ START_TEST(a_thread_never_waits_for_itself_by_another_rwlock) {
     pdk_lock *lock = ts_lock(a, path);
     pdk_hold *hold = ts_bench_read(one, 5000), *again = NULL;
 
-    refused(pdk_rwlock_write(two, WAIT_MS, &again), PDK_UPGRADE, path);
+    refused(pdk_rwlock_acquire_write(two, WAIT_MS, &again), PDK_UPGRADE, path);
     refused(pdk_lock_acquire(lock, WAIT_MS, &again), PDK_DEADLOCK, path);
-    ck_assert_int_eq(pdk_rwlock_read(two, WAIT_MS, &again), PDK_OK); /* nobody waits for a reader */
+    ck_assert_int_eq(pdk_rwlock_acquire_read(two, WAIT_MS, &again), PDK_OK); /* nobody waits for a reader */
     ck_assert_int_eq(pdk_hold_release(again), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     hold = ts_bench_write(one, 5000);
-    refused(pdk_rwlock_write(two, WAIT_MS, &again), PDK_DEADLOCK, path);
-    refused(pdk_rwlock_read(two, WAIT_MS, &again), PDK_DEADLOCK, path);
+    refused(pdk_rwlock_acquire_write(two, WAIT_MS, &again), PDK_DEADLOCK, path);
+    refused(pdk_rwlock_acquire_read(two, WAIT_MS, &again), PDK_DEADLOCK, path);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     hold = ts_bench_acquire(lock, 5000);
-    refused(pdk_rwlock_read(two, WAIT_MS, &again), PDK_DEADLOCK, path);
+    refused(pdk_rwlock_acquire_read(two, WAIT_MS, &again), PDK_DEADLOCK, path);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST

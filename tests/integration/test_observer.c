@@ -115,12 +115,12 @@ START_TEST(the_first_leader_of_a_directory_is_told_at_once) {
     if (_i == 0) {
         candidate_elected(candidate);
     } else {
-        ck_assert_int_eq(pdk_election_run(candidate, serve, NULL, NULL, &service), PDK_OK);
+        ck_assert_int_eq(pdk_service_start(candidate, serve, NULL, NULL, &service), PDK_OK);
     }
     ck_assert_msg(record_wait_leader(r, "anna", ts_patience(300)), "told late");
     assert_leaders(elsewhere, "-");
     if (service) {
-        ck_assert_int_eq(pdk_service_stop(service, 5000), PDK_OK);
+        ck_assert_int_eq(pdk_service_close(service, 5000), PDK_OK);
         pdk_service_unref(service);
     }
 }

@@ -255,7 +255,7 @@ START_TEST(the_last_user_of_its_session) {
     pdk_election_unref(election);
     pdk_session_unref(s);
     assert_leader(r, "anna"); /* it lives as long as the observer */
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     record_silence(r);
     change_leader();
     ck_assert_int_eq(record_late(r), 0);
@@ -276,7 +276,7 @@ static void *begin_and_stop(void *election) {
         if (g_random_boolean()) {
             g_usleep((gulong)g_random_int_range(0, 3000));
         }
-        pdk_observer_stop(observer);
+        pdk_observer_close(observer);
         g_assert(record_wait(r, FREED, 1, 5000));
     }
     return NULL;

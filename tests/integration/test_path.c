@@ -82,7 +82,7 @@ START_TEST(a_deleted_directory_is_made_again) {
     for (int i = 0; i < 5; i++) {
         pdk_hold *hold = ts_bench_acquire(lock, 5000);
 
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
         ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
         ck_assert_int_eq(ts_delete(server(), path), 0);
@@ -114,9 +114,9 @@ START_TEST(a_directory_deleted_under_holder_and_waiter) {
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_NODE_GONE);
     ck_assert(ts_answer_wait(waiter, ts_patience(3000)));
     ck_assert_int_eq(ts_answer_status(waiter), PDK_OK);
-    ck_assert(!pdk_hold_valid(held));
+    ck_assert(!pdk_hold_is_valid(held));
     ck_assert_int_eq(pdk_hold_release(held), PDK_LOST);
-    ck_assert(pdk_hold_valid(ts_answer_hold(waiter)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(waiter)));
     ck_assert(ts_wait_children(server(), path, 1, 2000));
 }
 END_TEST
@@ -183,8 +183,8 @@ START_TEST(below_a_chroot) {
     /* The same directory, from a session without a chroot. */
     pdk_hold *other = NULL;
     ck_assert_int_eq(pdk_lock_acquire(ts_lock(a, full), 0, &other), PDK_BUSY);
-    ck_assert_int_eq(pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(c->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(c->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
@@ -280,7 +280,7 @@ START_TEST(foreign_children_neither_block_nor_vanish) {
         pdk_hold *tried = NULL;
 
         ck_assert(ts_wait_children(server(), path, others + 2, 5000));
-        ck_assert_int_eq(pdk_lock_contenders(ts_lock(a, path), 5000, &list), PDK_OK);
+        ck_assert_int_eq(pdk_lock_list(ts_lock(a, path), 5000, &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 2);
         pdk_contenders_free(list);
         ck_assert_int_eq(pdk_lock_acquire(ts_lock(b, path), 0, &tried), PDK_BUSY);
@@ -324,7 +324,7 @@ START_TEST(later_contenders_do_not_matter) {
 
     ck_assert_int_eq(ts_bench_stranger(child, "", TS_SEQUENTIAL, &created), 0);
     ts_sleep_ms(50);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
     hold = NULL;

@@ -26,16 +26,16 @@ static void say(const char *word, int64_t number) {
 static int watch_hold(pdk_hold *hold, int64_t last) {
     for (;;) {
         const int64_t before = ts_now_ms();
-        bool valid = pdk_hold_valid(hold);
+        bool valid = pdk_hold_is_valid(hold);
         const int64_t after = ts_now_ms();
 
         if (after - before > SESSION_MS / 2) {
-            valid = pdk_hold_valid(hold); /* the pause may have come after the first question */
+            valid = pdk_hold_is_valid(hold); /* the pause may have come after the first question */
         }
         if (after - last > SESSION_MS / 2) {
             say("valid", valid);
             ts_sleep_ms(500);
-            say("valid", pdk_hold_valid(hold));
+            say("valid", pdk_hold_is_valid(hold));
             say("released", pdk_hold_release(hold));
             return EXIT_SUCCESS;
         }
@@ -53,11 +53,11 @@ static int run_process(const char *hosts, const char *path) {
     options.session_timeout_ms = SESSION_MS;
     if (pdk_session_open(hosts, &options, &session) != PDK_OK || pdk_lock_new(session, path, NULL, &lock) != PDK_OK ||
         pdk_lock_acquire(lock, 30000, &hold) != PDK_OK) {
-        fprintf(stderr, "%s\n", pdk_error_text());
+        fprintf(stderr, "%s\n", pdk_last_error());
         return EXIT_FAILURE;
     }
     const int64_t granted = ts_now_ms();
-    say("granted", pdk_hold_valid(hold) ? pdk_hold_token(hold) : 0);
+    say("granted", pdk_hold_is_valid(hold) ? pdk_hold_token(hold) : 0);
     return watch_hold(hold, granted);
 }
 
@@ -111,7 +111,7 @@ START_TEST(a_holder_paused_past_its_session) {
     ck_assert_int_eq(read_number("valid"), false);
     ck_assert_int_eq(read_number("released"), PDK_LOST);
     ck_assert_int_gt(pdk_hold_token(ts_answer_hold(waiter)), token);
-    ck_assert(pdk_hold_valid(ts_answer_hold(waiter)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(waiter)));
     ck_assert_int_eq(ts_child_count(server(), path), 1);
 }
 END_TEST
@@ -152,7 +152,7 @@ START_TEST(a_waiter_paused_while_it_becomes_first) {
     ck_assert(ts_resume(process.pid));
     ck_assert(ts_wait_children(server(), path, 2, ts_patience(3000))); /* it has queued again */
     ts_sleep_ms(200);
-    ck_assert(pdk_hold_valid(ts_answer_hold(third)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(third)));
     ck_assert_int_eq(ts_answer_release(third), PDK_OK);
     ck_assert_int_gt(read_number("granted"), token); /* and not before */
 }

@@ -219,7 +219,7 @@ START_TEST(an_ipv6_address_is_connected) {
     pdk_session *s = NULL;
     GHashTable *before = self_inheritable();
     pdk_status status = pdk_session_open(hosts, NULL, &s);
-    ck_assert_msg(status == PDK_OK, "%s: %s", hosts, pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", hosts, pdk_last_error());
     use_lock(s);
     char *fresh = self_new_inheritable(before);
     ck_assert_str_eq(fresh, "");

@@ -66,7 +66,7 @@ static void once(const ts_client *c, const char *where, int64_t timeout_ms) {
 static void refuses(const ts_client *c, const char *where, int64_t timeout_ms, const char *who) {
     pdk_hold *none = NULL;
     pdk_status status = pdk_lock_acquire(ts_lock(c, where), timeout_ms, &none);
-    char *text = g_strdup(pdk_error_text());
+    char *text = g_strdup(pdk_last_error());
     refused(status, PDK_UNPROTECTED, where);
     ck_assert_msg(strstr(text, who) && strstr(text, "accept_unprotected"), "%s", text);
     ck_assert_ptr_null(none);
@@ -194,7 +194,7 @@ END_TEST
 
 /* What the server calls the creator is read from a node of ours, once, before anything is refused. */
 START_TEST(the_creator_is_asked_for) {
-    static const pdk_access_entry creator = {PDK_PERMISSION_ALL, 0, "auth", ""};
+    static const pdk_access_entry creator = {PDK_PERMISSION_ALL, "auth", ""};
     ts_client *c = client_with(PDK_ACCESS_LIST, &creator, 1, false);
     once(c, path, 5000);
     unsigned before = lists_asked(c);
@@ -210,8 +210,8 @@ END_TEST
 
 /* Whom the session's own list names is no stranger; but for no more than it says. */
 START_TEST(the_sessions_own_list) {
-    const pdk_access_entry list[] = {{PDK_PERMISSION_ALL, 0, "digest", OUR_ID},
-                                     {PDK_PERMISSION_ALL & ~PDK_PERMISSION_ADMIN, 0, "digest", THEIR_ID}};
+    const pdk_access_entry list[] = {{PDK_PERMISSION_ALL, "digest", OUR_ID},
+                                     {PDK_PERMISSION_ALL & ~PDK_PERMISSION_ADMIN, "digest", THEIR_ID}};
     const ts_acl_entry less[] = {{ALL, "auth", ""}, {TS_PERM_CREATE | TS_PERM_DELETE, "digest", THEIR_ID}},
                        more[] = {{ALL, "auth", ""}, {ALL, "digest", THEIR_ID}};
     ts_client *c = client_with(PDK_ACCESS_LIST, list, 2, false);
@@ -240,7 +240,7 @@ static pdk_status by_rwlock(ts_client *c) {
     pdk_rwlock *lock = NULL;
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_rwlock_new(c->session, path, NULL, &lock), PDK_OK);
-    pdk_status status = pdk_rwlock_read(lock, 5000, &hold);
+    pdk_status status = pdk_rwlock_acquire_read(lock, 5000, &hold);
     pdk_rwlock_unref(lock);
     return status;
 }
@@ -261,7 +261,7 @@ static pdk_status by_job(ts_client *c) {
     pdk_hold *hold = NULL;
     options.every_ms = 3600000;
     ck_assert_int_eq(pdk_job_new(c->session, path, &options, &job), PDK_OK);
-    pdk_status status = pdk_job_begin(job, 5000, &hold, NULL);
+    pdk_status status = pdk_job_acquire(job, 5000, &hold, NULL);
     pdk_job_unref(job);
     return status;
 }
@@ -339,7 +339,7 @@ START_TEST(a_guarded_znode_whose_parents_are_missing) {
     unsigned before = lists_asked(c);
     pdk_status status = pdk_guarded_open(hold, node, ts_patience(2000), &guarded);
     ck_assert_msg(lists_asked(c) - before <= 20, "%u lists were asked for", lists_asked(c) - before);
-    ck_assert_msg(status == PDK_OK, "%s", pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s", pdk_last_error());
     pdk_guarded_close(guarded);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     g_free(node);
@@ -361,7 +361,7 @@ static pthread_mutex_t words_mutex = PTHREAD_MUTEX_INITIALIZER;
 static void on_failed(pdk_status status, void *user) {
     (void)user;
     pthread_mutex_lock(&words_mutex);
-    candidates_words = g_strdup_printf("%s: %s", pdk_status_name(status), pdk_error_text());
+    candidates_words = g_strdup_printf("%s: %s", pdk_status_name(status), pdk_last_error());
     pthread_mutex_unlock(&words_mutex);
 }
 
@@ -427,7 +427,7 @@ START_TEST(an_observer_is_told_no_fakes) {
     for (int64_t left = ts_patience(3 * SESSION_MS); left > 0 && !was_told(1); left -= 20)
         ts_sleep_ms(20);
     ck_assert(was_told(1));
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     pdk_election_unref(election);
     g_free(node);
 }

@@ -32,7 +32,7 @@ START_TEST(equal_numbers_are_in_the_order_of_names) {
     put(path, "_c_a-latch-2147483647", "a");
     put(path, "_c_c-latch-2147483647", "c");
     pdk_election *election = election_on(client, path, NULL);
-    ck_assert_int_eq(pdk_election_candidates(election, PATIENCE_MS, &list), PDK_OK);
+    ck_assert_int_eq(pdk_election_list(election, PATIENCE_MS, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 3);
     assert_node(list, 0, "_c_a-latch-2147483647");
     assert_node(list, 2, "_c_c-latch-2147483647");
@@ -42,7 +42,7 @@ START_TEST(equal_numbers_are_in_the_order_of_names) {
     pdk_observer *observer = NULL;
     ck_assert_int_eq(pdk_election_observe(election, record_leader, watching, record_freed, &observer), PDK_OK);
     ck_assert(record_wait_leader(watching, "a", PATIENCE_MS));
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
 }
 END_TEST
 
@@ -52,7 +52,7 @@ START_TEST(a_long_identity_is_cut) {
     g_autofree char *data = g_strnfill(2 * IDENTITY_MAX, 'd');
     pdk_contenders *list = NULL;
     put(path, "_c_a-lock-0000000001", data);
-    ck_assert_int_eq(pdk_lock_contenders(ts_lock(client, path), PATIENCE_MS, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(ts_lock(client, path), PATIENCE_MS, &list), PDK_OK);
     ck_assert_uint_eq(strlen(pdk_contenders_identity(list, 0)), IDENTITY_MAX);
     pdk_contenders_free(list);
 }
@@ -68,7 +68,7 @@ START_TEST(a_queue_may_be_too_long_to_list) {
     put(path, "_c_a-lock-0000999999", "");
     ck_assert_int_eq(many_nodes(server(), prefix, 0, 5001), 0);
     pdk_lock *lock = ts_lock(client, path);
-    refused(pdk_lock_contenders(lock, ts_patience(PATIENCE_MS), &list), PDK_LIMIT, path);
+    refused(pdk_lock_list(lock, ts_patience(PATIENCE_MS), &list), PDK_LIMIT, path);
     ck_assert_int_eq(pdk_lock_holder(lock, ts_patience(PATIENCE_MS), &list), PDK_OK);
     assert_node(list, 0, "_c_a-lock-0000999999");
     pdk_contenders_free(list);
@@ -89,9 +89,9 @@ struct asking {
 static void *ask(void *user) {
     struct asking *a = user;
     if (a->sequencer)
-        a->status = pdk_sequencer_check(a->client->session, a->sequencer, ts_patience(SLOW_MS));
+        a->status = pdk_session_check_sequencer(a->client->session, a->sequencer, ts_patience(SLOW_MS));
     else if (a->contenders)
-        a->status = pdk_lock_contenders(a->lock, ts_patience(SLOW_MS), &a->list);
+        a->status = pdk_lock_list(a->lock, ts_patience(SLOW_MS), &a->list);
     else
         a->status = pdk_lock_holder(a->lock, ts_patience(SLOW_MS), &a->list);
     return NULL;
@@ -173,13 +173,13 @@ START_TEST(questions_and_claims_beyond_the_queue_of_requests) {
     ts_proxy_set_mode(client->proxy, TS_BLACKHOLE);
     static ts_answer *answers[CLAIMS];
     for (int i = 0; i < CLAIMS; i++)
-        answers[i] = ts_answer_start((ts_start_fn)pdk_rwlock_read_async, lock, PDK_FOREVER);
+        answers[i] = ts_answer_start((ts_start_fn)pdk_rwlock_acquire_read_async, lock, PDK_FOREVER);
     for (int i = 0; i < 1700; i++) {
         pdk_contenders *none = NULL;
-        if (pdk_rwlock_contenders(lock, 1, &none) == PDK_OK)
+        if (pdk_rwlock_list(lock, 1, &none) == PDK_OK)
             ck_abort_msg("an answer through a link that is silent");
     }
-    refused(pdk_rwlock_contenders(lock, 100, &list), PDK_UNAVAILABLE, "/q");
+    refused(pdk_rwlock_list(lock, 100, &list), PDK_UNAVAILABLE, "/q");
     ck_assert_int_eq(pdk_session_close(client->session, 0), PDK_TIMEOUT);
     for (int i = 0; i < CLAIMS; i++)
         ck_assert_int_le(ts_answer_count(answers[i]), 1);

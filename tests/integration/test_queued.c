@@ -152,7 +152,7 @@ START_TEST(the_arguments_are_checked) {
     claim_it(lock);
     ck_assert_int_eq(pdk_claim_on_queued(NULL, on_queued, NULL), PDK_INVALID);
     ck_assert_int_eq(pdk_claim_on_queued(heard.claim, NULL, NULL), PDK_INVALID);
-    ck_assert_msg(strstr(pdk_error_text(), "fn") != NULL, "%s", pdk_error_text());
+    ck_assert_msg(strstr(pdk_last_error(), "fn") != NULL, "%s", pdk_last_error());
     ck_assert(ts_wait_until(was_answered, NULL, ts_patience(2000)));
     drop_heard();
 }

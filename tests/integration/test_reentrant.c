@@ -52,7 +52,7 @@ START_TEST(each_acquisition_is_a_hold_of_one_grant) {
         ck_assert_int_eq(pdk_hold_token(holds[i]), pdk_hold_token(holds[0]));
         ck_assert_uint_eq(pdk_hold_handover(holds[i]), 0);
         ck_assert_str_eq(pdk_hold_sequencer(holds[i]), pdk_hold_sequencer(holds[0]));
-        ck_assert(pdk_hold_valid(holds[i]));
+        ck_assert(pdk_hold_is_valid(holds[i]));
     }
     ck_assert_int_ne(pdk_hold_fd(holds[0]), pdk_hold_fd(holds[1]));
     for (int i = 0; i < LEVELS; i++) {
@@ -74,11 +74,11 @@ START_TEST(it_ends_with_the_last_in_any_order) {
     for (int i = 0; i < LEVELS; i++) {
         ck_assert(!ts_answer_wait(theirs, 100));
         for (int left = i; left < LEVELS; left++) {
-            ck_assert(pdk_hold_valid(holds[orders[_i][left]]));
+            ck_assert(pdk_hold_is_valid(holds[orders[_i][left]]));
         }
         pdk_hold *kept = pdk_hold_ref(holds[orders[_i][i]]);
         ck_assert_int_eq(pdk_hold_release(kept), PDK_OK);
-        ck_assert(!pdk_hold_valid(kept));
+        ck_assert(!pdk_hold_is_valid(kept));
         refused(pdk_hold_release(kept), PDK_NOT_HELD, "released");
     }
     ck_assert(ts_answer_wait(theirs, ts_patience(2000)));
@@ -111,9 +111,9 @@ START_TEST(the_last_unref_ends_its_level_only) {
 
     nest(holds);
     pdk_hold_unref(holds[1]);
-    ck_assert(pdk_hold_valid(holds[0]) && pdk_hold_valid(holds[2]));
+    ck_assert(pdk_hold_is_valid(holds[0]) && pdk_hold_is_valid(holds[2]));
     pdk_hold_unref(holds[0]);
-    ck_assert(pdk_hold_valid(holds[2]));
+    ck_assert(pdk_hold_is_valid(holds[2]));
     ck_assert_int_eq(ts_child_count(server(), path), 1);
     pdk_hold_unref(holds[2]);
     ck_assert(ts_wait_children(server(), path, 0, 2000));
@@ -129,7 +129,7 @@ START_TEST(levels_outlive_the_object) {
     pdk_hold *outer = ts_bench_acquire(own, 5000), *inner = ts_bench_acquire(own, 5000);
     pdk_lock_unref(own);
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
-    ck_assert(pdk_hold_valid(inner));
+    ck_assert(pdk_hold_is_valid(inner));
     ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
     ck_assert(ts_wait_children(server(), path, 0, 2000));
 }
@@ -220,7 +220,7 @@ START_TEST(a_level_needs_no_server) {
     ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
     ck_assert_int_eq(pdk_lock_acquire(lock, PDK_FOREVER, &inner), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, 0, &tried), PDK_OK); /* a thread's own hold does not make its try busy */
-    ck_assert(pdk_hold_valid(inner) && pdk_hold_valid(tried));
+    ck_assert(pdk_hold_is_valid(inner) && pdk_hold_is_valid(tried));
     const int64_t left = pdk_hold_remaining_ms(outer); /* it goes on decreasing before the next check */
     ck_assert_int_le(pdk_hold_remaining_ms(inner), left);
     ts_proxy_heal(a->proxy);
@@ -256,7 +256,7 @@ START_TEST(a_level_that_is_given_away) {
     pdk_hold_detach_thread(inner);
     ck_assert_int_eq(pdk_hold_release(again), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, SHORT_MS, &again), PDK_TIMEOUT); /* this thread has no hold of it */
-    ck_assert(pdk_hold_valid(outer) && pdk_hold_valid(inner));
+    ck_assert(pdk_hold_is_valid(outer) && pdk_hold_is_valid(inner));
     ck_assert_int_eq(pdk_hold_release(outer), PDK_OK);
     ck_assert_int_eq(pdk_lock_acquire(lock, 0, &again), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
@@ -280,7 +280,7 @@ START_TEST(without_the_option_it_is_a_deadlock) {
     pdk_hold *hold = ts_bench_acquire(plain, 5000);
     refused(pdk_lock_acquire(plain, 5000, &again), PDK_DEADLOCK, path);
     refused(pdk_lock_acquire(plain, 0, &again), PDK_DEADLOCK, path);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST

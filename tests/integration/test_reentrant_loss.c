@@ -69,7 +69,7 @@ static void lose(int way) {
 START_TEST(each_hold_is_told_once) {
     lose(_i);
     for (int i = LEVELS - 1; i >= 0; i--) {
-        ck_assert(!pdk_hold_valid(it.holds[i]));
+        ck_assert(!pdk_hold_is_valid(it.holds[i]));
         ck_assert_int_eq(pdk_hold_remaining_ms(it.holds[i]), 0);
         ck_assert_str_eq(pdk_reason_name(pdk_hold_reason(it.holds[i])), pdk_reason_name(reasons[_i]));
         ck_assert(ts_fd_readable(pdk_hold_fd(it.holds[i]), 0));
@@ -89,7 +89,7 @@ START_TEST(each_hold_is_told_once) {
         ck_assert_int_eq(i == QUIET ? 1 : ts_lost_count(it.lost[i]), 1);
         ck_assert_int_eq(i == QUIET ? 1 : ts_lost_freed(it.lost[i]), 1);
     }
-    ck_assert(pdk_hold_valid(ts_answer_hold(it.theirs))); /* the release did not delete the other session's node */
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(it.theirs))); /* the release did not delete the other session's node */
     ck_assert(ts_wait_children(server(), it.path, 1, ts_patience(2000)));
 }
 END_TEST
@@ -117,9 +117,9 @@ START_TEST(a_lost_grant_is_not_nested_on) {
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_int_eq(release(i), PDK_LOST);
     }
-    ck_assert(pdk_hold_valid(next) && pdk_hold_valid(inner));
+    ck_assert(pdk_hold_is_valid(next) && pdk_hold_is_valid(inner));
     ck_assert_int_eq(pdk_hold_release(next), PDK_OK);
-    ck_assert(pdk_hold_valid(inner));
+    ck_assert(pdk_hold_is_valid(inner));
     ck_assert_int_eq(pdk_hold_release(inner), PDK_OK);
 }
 END_TEST
@@ -131,12 +131,12 @@ START_TEST(they_lapse_together) {
     ts_proxy_set_mode(it.client->proxy, TS_BLACKHOLE);
     ts_sleep_ms(SESSION_MS / 4);
     pdk_hold *late = ts_bench_acquire(it.lock, 0); /* of the same grant, so it is valid no longer */
-    while (pdk_hold_valid(it.holds[0])) {
+    while (pdk_hold_is_valid(it.holds[0])) {
     }
-    ck_assert(!pdk_hold_valid(late));
+    ck_assert(!pdk_hold_is_valid(late));
     ck_assert_int_eq(pdk_lock_acquire(it.lock, 100, &next), PDK_UNAVAILABLE);
     for (int i = 1; i < LEVELS; i++) {
-        ck_assert(!pdk_hold_valid(it.holds[i]));
+        ck_assert(!pdk_hold_is_valid(it.holds[i]));
     }
     ck_assert_int_eq(pdk_hold_release(late), PDK_LOST);
     ck_assert_str_eq(pdk_reason_name(pdk_hold_reason(it.holds[3])), "LEASE");

@@ -139,7 +139,7 @@ START_TEST(handed_over_while_disconnected) {
     ts_sleep_ms(50);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     ck_assert(ts_answer_wait(waiters[0], ts_patience(500))); /* within the lease no server is needed */
-    ck_assert(pdk_hold_valid(ts_answer_hold(waiters[0])));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(waiters[0])));
     ck_assert_int_eq(ts_answer_count(waiters[1]), 0);
     /* Beyond the lease no client holds it, and none is granted. */
     ck_assert(ts_fd_readable(pdk_hold_fd(ts_answer_hold(waiters[0])), SESSION_MS));
@@ -178,7 +178,7 @@ START_TEST(close_over_all_that_can_be_pending) {
     ck_assert_int_eq(ts_answer_status(local), PDK_CLOSED);
     ck_assert_int_eq(ts_answer_status(queued), PDK_CLOSED);
     ck_assert(ts_answer_status(created) == PDK_CLOSED || (_i == 0 && ts_answer_status(created) == PDK_OK));
-    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert(!pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
     if (_i == 0) {
         ck_assert_int_eq(ts_child_count(server(), it.path), 0);
@@ -205,8 +205,8 @@ START_TEST(close_at_any_moment_of_an_acquisition) {
         ck_assert(ts_answer_wait(blocked, ts_patience(500)));
         ck_assert(ts_answer_status(async) == PDK_CLOSED || ts_answer_status(async) == PDK_OK);
         ck_assert(ts_answer_status(blocked) == PDK_CLOSED || ts_answer_status(blocked) == PDK_OK);
-        ck_assert(ts_answer_hold(async) == NULL || !pdk_hold_valid(ts_answer_hold(async)));
-        ck_assert(ts_answer_hold(blocked) == NULL || !pdk_hold_valid(ts_answer_hold(blocked)));
+        ck_assert(ts_answer_hold(async) == NULL || !pdk_hold_is_valid(ts_answer_hold(async)));
+        ck_assert(ts_answer_hold(blocked) == NULL || !pdk_hold_is_valid(ts_answer_hold(blocked)));
         ck_assert_int_le(ts_child_count(server(), path), 0); /* empty, or not even made */
     }
 }

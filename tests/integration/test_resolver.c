@@ -134,7 +134,7 @@ START_TEST(a_name_that_failed_is_not_held_up_by_one_that_hangs) {
     options.connect_timeout_ms = 20000;
     atomic_store(&slow, true);
     atomic_store(&failures, 2);
-    ck_assert_msg(pdk_session_open(list, &options, &s) == PDK_OK, "%s", pdk_error_text());
+    ck_assert_msg(pdk_session_open(list, &options, &s) == PDK_OK, "%s", pdk_last_error());
     ck_assert_int_eq(atomic_load(&waiting), 1);
     ck_assert_int_eq(pdk_session_close(s, 5000), PDK_OK);
     pdk_session_unref(s);

@@ -148,7 +148,7 @@ START_TEST(nodes_in_use_stay) {
         waiters[i] = ts_acquire_async(ts_lock(a, path), 20000); /* each has a node of its own */
     ck_assert(ts_wait_children(ts_bench_server(), path, 1 + LOCKS, ts_patience(5000)));
     ts_sleep_ms(A_WHILE_MS);
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
     ck_assert_int_eq(ts_child_count(ts_bench_server(), path), 1 + LOCKS);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
     for (int i = 0; i < LOCKS; i++)

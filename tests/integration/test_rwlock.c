@@ -35,18 +35,18 @@ START_TEST(readers_share) {
         ts_assert_granted(readers[i]);
         ck_assert_int_eq(ts_child_count(server(), path), i + 2);
     }
-    ck_assert(pdk_hold_valid(mine));
+    ck_assert(pdk_hold_is_valid(mine));
     for (int i = 0; i < READERS; i++) {
         pdk_hold *hold = ts_answer_hold(readers[i]);
 
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_gt(pdk_hold_token(hold), pdk_hold_token(mine));
         ck_assert_uint_eq(pdk_hold_handover(hold), 0);
     }
     for (int i = 0; i < READERS; i++) {
         ck_assert_int_eq(ts_answer_release(readers[i]), PDK_OK);
     }
-    ck_assert(pdk_hold_valid(mine));
+    ck_assert(pdk_hold_is_valid(mine));
     ck_assert(ts_wait_children(server(), path, 1, 2000));
     ck_assert_int_eq(pdk_hold_release(mine), PDK_OK);
     ck_assert(ts_wait_children(server(), path, 0, 2000));
@@ -66,7 +66,7 @@ START_TEST(a_writer_excludes_readers_and_writers) {
     for (size_t i = 0; i < G_N_ELEMENTS(waiters); i++) {
         ck_assert_int_eq(ts_answer_count(waiters[i]), 0);
     }
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     for (size_t i = 0; i < 3; i++) {
         ts_assert_granted(waiters[i]);
@@ -131,7 +131,7 @@ START_TEST(a_queue_is_served_in_order) {
         }
         last = pdk_hold_token(ts_answer_hold(queue[end - 1]));
         for (int in = i; in < end; in++) { /* they do not exclude each other */
-            ck_assert(pdk_hold_valid(ts_answer_hold(queue[in])));
+            ck_assert(pdk_hold_is_valid(ts_answer_hold(queue[in])));
             ck_assert_int_eq(ts_answer_release(queue[in]), PDK_OK);
         }
     }
@@ -208,7 +208,7 @@ START_TEST(each_watches_the_one_it_waits_for) {
     pdk_contenders *list = NULL;
 
     make_crowd();
-    ck_assert_int_eq(pdk_rwlock_contenders(ts_rwlock(a, crowd.path), 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_list(ts_rwlock(a, crowd.path), 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), CROWD);
     const bool as_expected = ts_wait_until(crowd_is_watching, list, ts_patience(2000));
     for (int i = 0; i < CROWD; i++) {

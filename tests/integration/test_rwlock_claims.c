@@ -31,14 +31,14 @@ START_TEST(a_thread_never_waits_for_itself) {
     for (size_t i = 0; i < G_N_ELEMENTS(timeouts); i++) {
         const int64_t timeout_ms = timeouts[i];
         pdk_hold *hold = ts_bench_read(lock, 5000);
-        refused(pdk_rwlock_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
-        refused(pdk_rwlock_write(lock, timeout_ms, &again), PDK_UPGRADE, path);
-        ck_assert(pdk_hold_valid(hold));
+        refused(pdk_rwlock_acquire_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
+        refused(pdk_rwlock_acquire_write(lock, timeout_ms, &again), PDK_UPGRADE, path);
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
         hold = ts_bench_write(lock, 5000);
-        refused(pdk_rwlock_write(lock, timeout_ms, &again), PDK_DEADLOCK, path);
-        refused(pdk_rwlock_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
-        ck_assert(pdk_hold_valid(hold));
+        refused(pdk_rwlock_acquire_write(lock, timeout_ms, &again), PDK_DEADLOCK, path);
+        refused(pdk_rwlock_acquire_read(lock, timeout_ms, &again), PDK_DEADLOCK, path);
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_eq(ts_child_count(server(), path), 1);
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     }
@@ -53,8 +53,8 @@ START_TEST(an_upgrade_is_refused_without_a_server) {
     const int64_t before = ts_now_ms();
 
     ts_proxy_set_mode(a->proxy, TS_BLACKHOLE);
-    ck_assert_int_eq(pdk_rwlock_write(lock, 5000, &again), PDK_UPGRADE);
-    ck_assert_int_eq(pdk_rwlock_read(lock, 5000, &again), PDK_DEADLOCK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 5000, &again), PDK_UPGRADE);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(lock, 5000, &again), PDK_DEADLOCK);
     ck_assert_int_lt(ts_now_ms() - before, ts_patience(SCHEDULING_MS));
     ts_proxy_heal(a->proxy);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -68,16 +68,16 @@ START_TEST(a_released_hold_is_no_deadlock) {
     pdk_hold_detach_thread(first);
     pdk_hold *second = ts_bench_read(lock, 5000);
     ck_assert_int_ne(pdk_hold_token(first), pdk_hold_token(second)); /* each has a node of its own */
-    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_UPGRADE);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 100, &writer), PDK_UPGRADE);
     pdk_hold_detach_thread(second);
-    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_TIMEOUT); /* now it waits, and for itself */
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 100, &writer), PDK_TIMEOUT); /* now it waits, and for itself */
     ck_assert_int_eq(pdk_hold_release(first), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(lock, 0, &writer), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 0, &writer), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
     writer = ts_bench_write(lock, 5000);
     pdk_hold_detach_thread(writer);
-    ck_assert_int_eq(pdk_rwlock_read(lock, 100, &first), PDK_TIMEOUT);
-    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &first), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(lock, 100, &first), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 100, &first), PDK_TIMEOUT);
     ck_assert_int_eq(pdk_hold_release(writer), PDK_OK);
 }
 END_TEST
@@ -91,12 +91,12 @@ START_TEST(only_the_threads_own_holds_count) {
 
     ts_assert_granted(threaded);
     ts_assert_granted(async);
-    ck_assert_int_eq(pdk_rwlock_write(lock, 100, &writer), PDK_TIMEOUT);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 100, &writer), PDK_TIMEOUT);
     pdk_hold *mine = ts_bench_read(lock, 5000), *second = ts_bench_read(other, 0);
-    ck_assert_int_eq(pdk_rwlock_write(other, 0, &writer), PDK_UPGRADE);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(other, 0, &writer), PDK_UPGRADE);
     ck_assert_int_eq(pdk_hold_release(second), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(other, 0, &writer), PDK_BUSY);
-    ck_assert_int_eq(pdk_rwlock_write(other, 100, &writer), PDK_UPGRADE); /* it would wait */
+    ck_assert_int_eq(pdk_rwlock_acquire_write(other, 0, &writer), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(other, 100, &writer), PDK_UPGRADE); /* it would wait */
     ck_assert_int_eq(pdk_hold_release(mine), PDK_OK);
     ck_assert_int_eq(ts_answer_release(threaded), PDK_OK);
     ck_assert_int_eq(ts_answer_release(async), PDK_OK);
@@ -177,15 +177,15 @@ START_TEST(a_try_takes_what_can_be_had) {
     pdk_rwlock *mine = ts_rwlock(a, path), *theirs = ts_rwlock(b, path);
     pdk_hold *hold = NULL, *other = NULL;
 
-    ck_assert_int_eq(pdk_rwlock_read(mine, 0, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read(theirs, 0, &other), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(mine, 0, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(theirs, 0, &other), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(mine, 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(mine, 0, &hold), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(mine, 0, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(theirs, 0, &other), PDK_BUSY);
-    ck_assert_int_eq(pdk_rwlock_read(theirs, 0, &other), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(mine, 0, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(theirs, 0, &other), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(theirs, 0, &other), PDK_BUSY);
     ts_answer *local[] = {ts_read_async(mine, 0), ts_write_async(mine, 0)};
     for (size_t i = 0; i < G_N_ELEMENTS(local); i++) {
         ck_assert(ts_answer_wait(local[i], ts_patience(1000)));
@@ -203,8 +203,8 @@ START_TEST(a_try_does_not_overtake_a_waiting_writer) {
     ts_answer *writer = ts_write_async(ts_rwlock(b, path), 20000);
 
     ts_await_queued(writer);
-    ck_assert_int_eq(pdk_rwlock_read(ts_rwlock(a, path), 0, &hold), PDK_BUSY);
-    ck_assert_int_eq(pdk_rwlock_write(ts_rwlock(b, path), 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(ts_rwlock(a, path), 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(ts_rwlock(b, path), 0, &hold), PDK_BUSY);
     ck_assert_ptr_null(hold);
     ck_assert_int_eq(ts_answer_count(writer), 0);
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
@@ -231,15 +231,15 @@ START_TEST(deadlines_are_kept) {
     pdk_hold *held = ts_bench_write(ts_rwlock(a, path), 5000);
     pdk_rwlock *lock = ts_rwlock(b, path);
 
-    check_deadline(pdk_rwlock_read, lock, PDK_TIMEOUT);
-    check_deadline(pdk_rwlock_write, lock, PDK_TIMEOUT);
+    check_deadline(pdk_rwlock_acquire_read, lock, PDK_TIMEOUT);
+    check_deadline(pdk_rwlock_acquire_write, lock, PDK_TIMEOUT);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
     ts_proxy_set_mode(b->proxy, TS_BLACKHOLE);
-    check_deadline(pdk_rwlock_read, lock, PDK_UNAVAILABLE);
-    check_deadline(pdk_rwlock_write, lock, PDK_UNAVAILABLE);
+    check_deadline(pdk_rwlock_acquire_read, lock, PDK_UNAVAILABLE);
+    check_deadline(pdk_rwlock_acquire_write, lock, PDK_UNAVAILABLE);
     ts_proxy_heal(b->proxy);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
     ck_assert_int_eq(pdk_hold_release(held), PDK_OK);
 }
 END_TEST
@@ -267,7 +267,7 @@ START_TEST(readers_pass_a_writer_that_gave_up) {
     }
     ts_assert_granted(readers[0]);
     ts_assert_granted(readers[1]);
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
     if (_i == BY_EXPIRY) {
         ts_assert_waits(writer, SHORT_MS);
     } else {
@@ -336,7 +336,7 @@ START_TEST(holds_outlive_the_object) {
         pdk_hold *hold = shared ? ts_bench_read(lock, 5000) : ts_bench_write(lock, 5000);
         pdk_rwlock_unref(lock);
         ts_sleep_ms(50);
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
         ck_assert_int_eq(ts_child_count(server(), path), 1);
         pdk_hold_unref(hold); /* the last one releases */

@@ -22,12 +22,12 @@ static const char *server(void) { return ts_bench_server(); }
 
 static bool is_exchanged(void *hold) { return strstr(pdk_hold_sequencer(hold), " shared/") != NULL; }
 
-static void downgrade(pdk_rwlock *lock, pdk_hold *hold) {
+static void downgrade(pdk_hold *hold) {
     const int64_t before = ts_now_ms();
 
-    ck_assert_msg(pdk_rwlock_downgrade(lock, hold) == PDK_OK, "%s", pdk_error_text());
+    ck_assert_msg(pdk_hold_downgrade(hold) == PDK_OK, "%s", pdk_last_error());
     ck_assert_int_lt(ts_now_ms() - before, ts_patience(SCHEDULING_MS)); /* it never waits for the network */
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
 }
 
 static void await_exchange(pdk_hold *hold) { ck_assert(ts_wait_until(is_exchanged, hold, ts_patience(3000))); }
@@ -48,13 +48,13 @@ START_TEST(readers_behind_are_granted_and_writers_are_not) {
     ts_await_queued(last);
 
     ts_assert_waits(reader, SHORT_MS);
-    downgrade(lock, hold);
+    downgrade(hold);
     ts_assert_granted(reader);
     ts_assert_granted(local);
     ck_assert_int_gt(pdk_hold_token(ts_answer_hold(reader)), pdk_hold_token(hold));
     ts_assert_waits(writer, SHORT_MS);
     ck_assert_int_eq(ts_answer_count(last), 0);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(ts_answer_release(reader), PDK_OK);
     ck_assert_int_eq(ts_answer_release(local), PDK_OK);
     ts_assert_waits(writer, SHORT_MS); /* it waits for the hold that was downgraded */
@@ -79,7 +79,7 @@ START_TEST(it_wakes_those_that_watched) {
     ts_sleep_ms(100);
     ts_proxy_zero(b->proxy);
     ts_proxy_zero(c->proxy);
-    downgrade(lock, hold);
+    downgrade(hold);
     await_exchange(hold);
     ck_assert(ts_wait_children(server(), path, 3, 2000));
     ts_assert_waits(writer, SHORT_MS);
@@ -98,20 +98,20 @@ START_TEST(tries_afterwards) {
     pdk_rwlock *lock = ts_rwlock(a, path);
     pdk_hold *hold = ts_bench_write(lock, 5000), *other = NULL;
 
-    ck_assert_int_eq(pdk_rwlock_read(ts_rwlock(b, path), 0, &other), PDK_BUSY);
-    downgrade(lock, hold);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(ts_rwlock(b, path), 0, &other), PDK_BUSY);
+    downgrade(hold);
     await_exchange(hold);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert_int_eq(pdk_rwlock_read(ts_rwlock(b, path), 0, &other), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(ts_rwlock(b, path), 0, &other), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_write(ts_rwlock(b, path), 0, &other), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(ts_rwlock(b, path), 0, &other), PDK_BUSY);
     ts_answer *local = ts_write_async(lock, 0);
     ck_assert(ts_answer_wait(local, ts_patience(1000)));
     ck_assert_int_eq(ts_answer_status(local), PDK_BUSY);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(b->session, 5000), PDK_OK); /* b's try had a node as well */
-    ck_assert_int_eq(pdk_rwlock_write(lock, 0, &other), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 0, &other), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(other), PDK_OK);
 }
 END_TEST
@@ -127,7 +127,7 @@ START_TEST(local_writers_queue_anew) {
 
     ts_await_queued(reader);
     ck_assert_int_eq(ts_child_count(server(), path), 2);
-    downgrade(lock, hold);
+    downgrade(hold);
     ts_assert_granted(reader);
     ts_assert_waits(local[0], SHORT_MS);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -161,7 +161,7 @@ START_TEST(local_writers_queue_anew_after_a_short_reading) {
 
     ts_await_queued(local);
     ts_await_queued(reader);
-    downgrade(lock, hold);
+    downgrade(hold);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ts_assert_granted(reader);
     ts_assert_waits(local, SHORT_MS);
@@ -182,7 +182,7 @@ START_TEST(a_readers_node_has_the_writers_number) {
     pdk_hold_release(ts_bench_write(lock, 5000)); /* so that the number is not zero */
     pdk_hold *hold = ts_bench_write(lock, 5000);
     g_autofree char *before = ts_hold_node(hold);
-    downgrade(lock, hold);
+    downgrade(hold);
     await_exchange(hold);
     g_autofree char *after = ts_hold_node(hold);
     g_autofree char *ending = g_strconcat(names[_i].reader, before + strlen(before) - 10, NULL);
@@ -211,9 +211,9 @@ START_TEST(it_stays_the_same_hold) {
     ts_lost *lost = ts_lost_watch(hold);
     const int fd = pdk_hold_fd(hold);
 
-    downgrade(lock, hold);
+    downgrade(hold);
     for (int i = 0; i < 200; i++) { /* at each moment of the exchange it is held */
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
         ts_sleep_ms(1);
     }
@@ -241,8 +241,8 @@ START_TEST(the_old_sequencer_is_worth_nothing) {
     g_autofree char *copy = g_strdup(before);
     ts_stat stat;
 
-    ck_assert_int_eq(pdk_sequencer_check(b->session, before, 5000), PDK_OK);
-    downgrade(lock, hold);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, before, 5000), PDK_OK);
+    downgrade(hold);
     await_exchange(hold);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
     g_autofree char *node = ts_hold_node(hold);
@@ -253,12 +253,12 @@ START_TEST(the_old_sequencer_is_worth_nothing) {
                                               stat.czxid + 1, pdk_hold_token(hold));
     ck_assert_str_eq(before, copy);
     ck_assert_str_eq(pdk_hold_sequencer(hold), after);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, before, 5000), PDK_LOST);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, after, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, forged, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, before, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, after, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, forged, 5000), PDK_LOST);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, after, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, after, 5000), PDK_LOST);
 }
 END_TEST
 
@@ -268,15 +268,15 @@ START_TEST(others_see_a_reader) {
     pdk_hold *hold = ts_bench_write(lock, 5000);
     pdk_contenders *list = NULL;
 
-    ck_assert_int_eq(pdk_rwlock_contenders(ts_rwlock(b, path), 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_list(ts_rwlock(b, path), 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert(!pdk_contenders_is_shared(list, 0));
     ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
     pdk_contenders_free(list);
-    downgrade(lock, hold);
+    downgrade(hold);
     await_exchange(hold);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
-    ck_assert_int_eq(pdk_rwlock_contenders(ts_rwlock(b, path), 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_list(ts_rwlock(b, path), 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert(pdk_contenders_is_shared(list, 0));
     ck_assert(!pdk_contenders_is_shared(list, 1));
@@ -290,32 +290,29 @@ END_TEST
 
 START_TEST(holds_that_cannot_be_downgraded) {
     const char *path = ts_fresh_path();
-    pdk_rwlock *lock = ts_rwlock(a, path), *same_path = ts_rwlock(a, path), *theirs = ts_rwlock(b, path);
+    pdk_rwlock *lock = ts_rwlock(a, path);
     pdk_hold *plain = ts_bench_acquire(ts_lock(a, ts_fresh_path()), 5000);
     pdk_hold *reader = ts_bench_read(lock, 5000);
 
-    refused(pdk_rwlock_downgrade(NULL, plain), PDK_INVALID, "lock");
-    refused(pdk_rwlock_downgrade(lock, NULL), PDK_INVALID, "hold");
-    refused(pdk_rwlock_downgrade(lock, plain), PDK_INVALID, "not one of this lock");
-    refused(pdk_rwlock_downgrade(lock, reader), PDK_INVALID, "shared");
+    refused(pdk_hold_downgrade(NULL), PDK_INVALID, "hold");
+    refused(pdk_hold_downgrade(plain), PDK_INVALID, "not one of a read/write lock");
+    refused(pdk_hold_downgrade(reader), PDK_INVALID, "shared");
     ck_assert_int_eq(pdk_hold_release(plain), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(reader), PDK_OK);
     pdk_hold *hold = pdk_hold_ref(ts_bench_write(lock, 5000));
-    refused(pdk_rwlock_downgrade(same_path, hold), PDK_INVALID, "not one of this lock");
-    refused(pdk_rwlock_downgrade(theirs, hold), PDK_INVALID, "not one of this lock");
     ck_assert_int_eq(ts_child_count(server(), path), 1);
-    downgrade(lock, hold);
-    refused(pdk_rwlock_downgrade(lock, hold), PDK_INVALID, "shared"); /* under way */
+    downgrade(hold);
+    refused(pdk_hold_downgrade(hold), PDK_INVALID, "shared"); /* under way */
     await_exchange(hold);
-    refused(pdk_rwlock_downgrade(lock, hold), PDK_INVALID, "shared"); /* done */
+    refused(pdk_hold_downgrade(hold), PDK_INVALID, "shared"); /* done */
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    refused(pdk_rwlock_downgrade(lock, hold), PDK_NOT_HELD, "released");
+    refused(pdk_hold_downgrade(hold), PDK_NOT_HELD, "released");
     pdk_hold_unref(hold);
     hold = ts_bench_write(lock, 5000);
     g_autofree char *node = ts_hold_node(hold);
     ck_assert_int_eq(ts_delete(server(), node), 0);
     ck_assert(ts_fd_readable(pdk_hold_fd(hold), ts_patience(2000)));
-    refused(pdk_rwlock_downgrade(lock, hold), PDK_LOST, "lost");
+    refused(pdk_hold_downgrade(hold), PDK_LOST, "lost");
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
     ck_assert(ts_wait_children(server(), path, 0, 2000));
 }
@@ -328,12 +325,12 @@ START_TEST(it_cannot_be_upgraded_again) {
 
     for (int i = 0; i < 2; i++) {
         if (i == 0) {
-            downgrade(lock, hold);
+            downgrade(hold);
         } else {
             await_exchange(hold);
         }
-        refused(pdk_rwlock_write(lock, 5000, &again), PDK_UPGRADE, "shared");
-        refused(pdk_rwlock_read(lock, 5000, &again), PDK_DEADLOCK, "holds it");
+        refused(pdk_rwlock_acquire_write(lock, 5000, &again), PDK_UPGRADE, "shared");
+        refused(pdk_rwlock_acquire_read(lock, 5000, &again), PDK_DEADLOCK, "holds it");
     }
     pdk_hold_detach_thread(hold);
     again = ts_bench_read(lock, 5000);

@@ -60,7 +60,7 @@ static void check_others(void) {
 static void check_exchanged(void) {
     ck_assert(ts_wait_until(is_exchanged, it.hold, ts_patience(4000)));
     ck_assert(ts_wait_children(server(), it.path, 3, ts_patience(2000)));
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(ts_exists(server(), it.node, NULL), -101);
     check_others();
 }
@@ -85,7 +85,7 @@ START_TEST(the_writers_node_is_deleted) {
     if (_i == DELETED_FIRST) {
         ck_assert_int_eq(ts_delete(server(), it.node), 0);
     }
-    const pdk_status status = pdk_rwlock_downgrade(it.lock, it.hold);
+    const pdk_status status = pdk_hold_downgrade(it.hold);
     ck_assert(status == PDK_OK || (_i == DELETED_FIRST && status == PDK_LOST)); /* we may know of it already */
     if (_i != DELETED_FIRST) {
         ck_assert_int_ne(ts_delete(server(), it.node), -4);
@@ -115,7 +115,7 @@ static char *readers_node(void) {
  * it was in the queue, and a new list may not be needed. Then the hold stands on that node, and is lost. */
 START_TEST(the_new_node_is_deleted) {
     ts_proxy_arm(it.client->proxy, TS_OP_CREATE2, TS_LOSE_REPLY, TS_BLACKHOLE);
-    ck_assert_int_eq(pdk_rwlock_downgrade(it.lock, it.hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(it.hold), PDK_OK);
     ck_assert(ts_proxy_wait_fired(it.client->proxy, ts_patience(2000)));
     g_autofree char *node = readers_node();
     ck_assert_ptr_nonnull(node);
@@ -143,14 +143,14 @@ START_TEST(when_it_is_refused_others_wait_for_the_release) {
 
     ck_assert_int_eq(
         ts_observer_set_acl(admin, it.path, TS_PERM_READ | TS_PERM_DELETE | TS_PERM_ADMIN, "world", "anyone"), 0);
-    ck_assert_int_eq(pdk_rwlock_downgrade(it.lock, it.hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(it.hold), PDK_OK);
     ts_assert_waits(it.reader, SHORT_MS);
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(ts_child_count(server(), it.path), 3);
     ck_assert_ptr_nonnull(strstr(pdk_hold_sequencer(it.hold), " exclusive "));
-    ck_assert_int_eq(pdk_sequencer_check(it.other->session, pdk_hold_sequencer(it.hold), 5000), PDK_OK);
-    refused(pdk_rwlock_downgrade(it.lock, it.hold), PDK_INVALID, "shared");
-    refused(pdk_rwlock_write(it.lock, 1000, &again), PDK_UPGRADE, "shared");
+    ck_assert_int_eq(pdk_session_check_sequencer(it.other->session, pdk_hold_sequencer(it.hold), 5000), PDK_OK);
+    refused(pdk_hold_downgrade(it.hold), PDK_INVALID, "shared");
+    refused(pdk_rwlock_acquire_write(it.lock, 1000, &again), PDK_UPGRADE, "shared");
     ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&it.hold)), PDK_OK);
     check_others();
     ck_assert_int_eq(ts_observer_set_acl(admin, it.path, TS_PERM_ALL, "world", "anyone"), 0);
@@ -177,14 +177,14 @@ START_TEST(beyond_the_limit_it_stays_exclusive) {
         g_autofree char *path = g_strdup_printf("%s/%d", i < MANY ? base : "", i);
         ck_assert_int_eq(pdk_lock_acquire_async(ts_lock(it.client, path), 60000, ignore, NULL, &claims[i]), PDK_OK);
     }
-    refused(pdk_rwlock_downgrade(it.lock, it.hold), PDK_LIMIT, "stays exclusive");
-    ck_assert(pdk_hold_valid(it.hold));
+    refused(pdk_hold_downgrade(it.hold), PDK_LIMIT, "stays exclusive");
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_ptr_nonnull(strstr(pdk_hold_sequencer(it.hold), " exclusive "));
     for (int i = 0; i < MANY + SHORT; i++) {
         pdk_claim_cancel(claims[i]);
         pdk_claim_unref(g_steal_pointer(&claims[i]));
     }
-    ck_assert_int_eq(pdk_rwlock_downgrade(it.lock, it.hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(it.hold), PDK_OK);
     ts_proxy_heal(it.client->proxy);
     ck_assert_int_eq(ts_lost_count(lost), 0);
     check_exchanged();
@@ -199,7 +199,7 @@ START_TEST(downgraded_while_disconnected) {
 
     ts_proxy_set_mode(it.client->proxy, modes[_i]);
     ts_sleep_ms(100);
-    ck_assert_int_eq(pdk_rwlock_downgrade(it.lock, it.hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(it.hold), PDK_OK);
     ck_assert_int_lt(ts_now_ms() - before, 100 + ts_patience(250));
     ts_assert_waits(it.reader, SHORT_MS);
     ck_assert_int_eq(ts_child_count(server(), it.path), 3);
@@ -213,7 +213,7 @@ START_TEST(lost_again_during_recovery) {
     const int second[] = {TS_OP_MULTI, TS_OP_GET_CHILDREN, TS_OP_EXISTS};
 
     ts_proxy_arm(it.client->proxy, TS_OP_CREATE2, TS_LOSE_REPLY, TS_CUT);
-    ck_assert_int_eq(pdk_rwlock_downgrade(it.lock, it.hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(it.hold), PDK_OK);
     ck_assert(ts_proxy_wait_fired(it.client->proxy, ts_patience(2000)));
     ts_proxy_arm(it.client->proxy, second[_i], TS_LOSE_REPLY, TS_CUT);
     ts_proxy_heal(it.client->proxy);
@@ -232,12 +232,12 @@ START_TEST(the_object_goes_meanwhile) {
     ck_assert_int_eq(pdk_rwlock_new(it.client->session, path, NULL, &lock), PDK_OK);
     pdk_hold *hold = ts_bench_write(lock, 5000);
     ts_answer *local = ts_write_async(lock, 20000), *reader = ts_read_async(ts_rwlock(it.other, path), 20000);
-    ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
     pdk_rwlock_unref(lock);
     ck_assert(ts_answer_wait(local, ts_patience(1000)));
     ck_assert_int_eq(ts_answer_status(local), PDK_CANCELED);
     ts_assert_granted(reader);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert(ts_wait_children(server(), path, 1, 2000));
 }
@@ -246,7 +246,7 @@ END_TEST
 static void downgrade_at_once(pdk_status status, pdk_hold *hold, void *user) {
     pdk_status *result = user;
 
-    *result = status == PDK_OK ? pdk_rwlock_downgrade(it.lock, hold) : status;
+    *result = status == PDK_OK ? pdk_hold_downgrade(hold) : status;
     pdk_hold_unref(g_steal_pointer(&it.hold));
     it.hold = hold;
 }
@@ -263,7 +263,7 @@ START_TEST(downgraded_in_a_callback) {
     it.other = ts_bench_client(SESSION_MS);
     ck_assert_ptr_nonnull(it.client);
     it.lock = ts_rwlock(it.client, it.path);
-    ck_assert_int_eq(pdk_rwlock_write_async(it.lock, 5000, downgrade_at_once, &result, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write_async(it.lock, 5000, downgrade_at_once, &result, NULL), PDK_OK);
     while (it.hold == NULL) {
         ck_assert(ts_fd_readable(pdk_session_fd(it.client->session), ts_patience(5000)));
         ck_assert_int_eq(pdk_session_dispatch(it.client->session, NULL), PDK_OK);

@@ -84,14 +84,14 @@ static void set_up(exchange *c, ts_client *behind) {
     ts_await_queued(c->writer);
     pdk_hold_ref(c->hold);
     ts_proxy_arm(c->client->proxy, c->at->opcode, c->at->loss, c->failure == RESET ? TS_CUT : TS_BLACKHOLE);
-    assert_case(c, pdk_rwlock_downgrade(lock, c->hold) == PDK_OK);
+    assert_case(c, pdk_hold_downgrade(c->hold) == PDK_OK);
 }
 
 static bool is_exchanged(const exchange *c) { return strstr(pdk_hold_sequencer(c->hold), " shared/") != NULL; }
 
 static void interrupt(exchange *c) {
     assert_case(c, ts_proxy_wait_fired(c->client->proxy, ts_patience(2000)));
-    assert_case(c, pdk_hold_valid(c->hold));
+    assert_case(c, pdk_hold_is_valid(c->hold));
     assert_case(c, is_exchanged(c) == c->at->done);
 }
 
@@ -135,7 +135,7 @@ static void assert_lost(exchange *c, pdk_reason reason) {
     assert_case(c, ts_lost_wait(c->lost, ts_patience(CLEAN_MS)));
     ck_assert_msg(ts_lost_reason(c->lost) == reason, "%s / %s / %s: %s", c->at->name, failure_names[c->failure],
                   end_names[batch.end], pdk_reason_name(ts_lost_reason(c->lost)));
-    assert_case(c, !pdk_hold_valid(c->hold));
+    assert_case(c, !pdk_hold_is_valid(c->hold));
     assert_case(c, pdk_hold_release(c->hold) == PDK_LOST);
     assert_case(c, ts_lost_count(c->lost) == 1);
 }
@@ -145,13 +145,13 @@ static void assert_holds(exchange *c) {
     assert_case(c, ts_answer_wait(c->reader, ts_patience(CLEAN_MS)));
     assert_case(c, ts_wait_children(server(), c->path, 3, ts_patience(CLEAN_MS)));
     g_autofree char *node = ts_hold_node(c->hold);
-    assert_case(c, pdk_hold_valid(c->hold));
+    assert_case(c, pdk_hold_is_valid(c->hold));
     assert_case(c, is_exchanged(c));
     assert_case(c, pdk_hold_token(c->hold) == c->token);
     assert_case(c, strcmp(node + strlen(node) - 10, c->node + strlen(c->node) - 10) == 0);
     assert_case(c, ts_exists(server(), node, NULL) == 0);
     assert_case(c, ts_exists(server(), c->node, NULL) == -101);
-    assert_case(c, pdk_sequencer_check(c->client->session, pdk_hold_sequencer(c->hold), 5000) == PDK_OK);
+    assert_case(c, pdk_session_check_sequencer(c->client->session, pdk_hold_sequencer(c->hold), 5000) == PDK_OK);
     assert_case(c, ts_answer_count(c->writer) == 0);
     assert_case(c, ts_lost_count(c->lost) == 0);
     assert_case(c, pdk_hold_release(c->hold) == PDK_OK);
@@ -198,7 +198,7 @@ static void check_others(exchange *c) {
 
     assert_case(c, ts_answer_wait(c->reader, patience));
     assert_case(c, ts_answer_status(c->reader) == PDK_OK);
-    assert_case(c, pdk_hold_valid(ts_answer_hold(c->reader)));
+    assert_case(c, pdk_hold_is_valid(ts_answer_hold(c->reader)));
     assert_case(c, ts_answer_count(c->writer) == 0);
     assert_case(c, ts_answer_release(c->reader) == PDK_OK);
     assert_case(c, ts_answer_wait(c->writer, patience));

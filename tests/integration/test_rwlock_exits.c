@@ -72,9 +72,9 @@ static void check_clean(exit_case *c, int64_t until_ms) {
     for (int i = 0; i < 2; i++) {
         assert_exit(c, c->ahead[i] == NULL || pdk_hold_release(c->ahead[i]) == PDK_OK);
     }
-    assert_exit(c, pdk_rwlock_read(lock, 5000, &hold) == PDK_OK);
+    assert_exit(c, pdk_rwlock_acquire_read(lock, 5000, &hold) == PDK_OK);
     assert_exit(c, pdk_hold_release(hold) == PDK_OK);
-    assert_exit(c, pdk_rwlock_write(lock, 5000, &hold) == PDK_OK);
+    assert_exit(c, pdk_rwlock_acquire_write(lock, 5000, &hold) == PDK_OK);
     assert_exit(c, pdk_hold_release(hold) == PDK_OK);
     assert_exit(c, ts_wait_children(server(), c->path, 0, EXITS_CLEAN_MS));
 }

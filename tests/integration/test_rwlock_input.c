@@ -47,16 +47,16 @@ START_TEST(null_is_refused) {
     refused(pdk_rwlock_new(NULL, "/a", NULL, &out), PDK_INVALID, "session");
     refused(pdk_rwlock_new(a->session, NULL, NULL, &out), PDK_INVALID, "path");
     refused(pdk_rwlock_new(a->session, "/a", NULL, NULL), PDK_INVALID, "out");
-    refused(pdk_rwlock_read(NULL, 0, &hold), PDK_INVALID, "lock");
-    refused(pdk_rwlock_read(lock, 0, NULL), PDK_INVALID, "out");
-    refused(pdk_rwlock_write(NULL, 0, &hold), PDK_INVALID, "lock");
-    refused(pdk_rwlock_write(lock, 0, NULL), PDK_INVALID, "out");
-    refused(pdk_rwlock_read_async(NULL, 0, never, NULL, &claim), PDK_INVALID, "lock");
-    refused(pdk_rwlock_read_async(lock, 0, NULL, NULL, &claim), PDK_INVALID, "fn");
-    refused(pdk_rwlock_write_async(NULL, 0, never, NULL, &claim), PDK_INVALID, "lock");
-    refused(pdk_rwlock_write_async(lock, 0, NULL, NULL, &claim), PDK_INVALID, "fn");
-    refused(pdk_rwlock_contenders(NULL, 0, &list), PDK_INVALID, "lock");
-    refused(pdk_rwlock_contenders(lock, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_rwlock_acquire_read(NULL, 0, &hold), PDK_INVALID, "lock");
+    refused(pdk_rwlock_acquire_read(lock, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_rwlock_acquire_write(NULL, 0, &hold), PDK_INVALID, "lock");
+    refused(pdk_rwlock_acquire_write(lock, 0, NULL), PDK_INVALID, "out");
+    refused(pdk_rwlock_acquire_read_async(NULL, 0, never, NULL, &claim), PDK_INVALID, "lock");
+    refused(pdk_rwlock_acquire_read_async(lock, 0, NULL, NULL, &claim), PDK_INVALID, "fn");
+    refused(pdk_rwlock_acquire_write_async(NULL, 0, never, NULL, &claim), PDK_INVALID, "lock");
+    refused(pdk_rwlock_acquire_write_async(lock, 0, NULL, NULL, &claim), PDK_INVALID, "fn");
+    refused(pdk_rwlock_list(NULL, 0, &list), PDK_INVALID, "lock");
+    refused(pdk_rwlock_list(lock, 0, NULL), PDK_INVALID, "out");
     ck_assert(out == UNTOUCHED && hold == UNTOUCHED && claim == UNTOUCHED && list == UNTOUCHED);
     ck_assert_ptr_null(pdk_rwlock_ref(NULL));
     pdk_rwlock_unref(NULL);
@@ -72,11 +72,11 @@ START_TEST(negative_timeouts_are_refused) {
     pdk_contenders *list = UNTOUCHED;
 
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-        refused(pdk_rwlock_read(lock, wrong[i], &hold), PDK_INVALID, "timeout_ms");
-        refused(pdk_rwlock_write(lock, wrong[i], &hold), PDK_INVALID, "timeout_ms");
-        refused(pdk_rwlock_read_async(lock, wrong[i], never, NULL, &claim), PDK_INVALID, "timeout_ms");
-        refused(pdk_rwlock_write_async(lock, wrong[i], never, NULL, &claim), PDK_INVALID, "timeout_ms");
-        refused(pdk_rwlock_contenders(lock, wrong[i], &list), PDK_INVALID, "timeout_ms");
+        refused(pdk_rwlock_acquire_read(lock, wrong[i], &hold), PDK_INVALID, "timeout_ms");
+        refused(pdk_rwlock_acquire_write(lock, wrong[i], &hold), PDK_INVALID, "timeout_ms");
+        refused(pdk_rwlock_acquire_read_async(lock, wrong[i], never, NULL, &claim), PDK_INVALID, "timeout_ms");
+        refused(pdk_rwlock_acquire_write_async(lock, wrong[i], never, NULL, &claim), PDK_INVALID, "timeout_ms");
+        refused(pdk_rwlock_list(lock, wrong[i], &list), PDK_INVALID, "timeout_ms");
     }
     ck_assert(hold == UNTOUCHED && claim == UNTOUCHED && list == UNTOUCHED);
     check_no_effect();
@@ -90,7 +90,7 @@ START_TEST(very_long_timeouts_are_accepted) {
         pdk_contenders *list = NULL;
         pdk_hold *hold = ts_bench_read(lock, right[i]);
 
-        ck_assert_int_eq(pdk_rwlock_contenders(lock, right[i], &list), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_list(lock, right[i], &list), PDK_OK);
         ck_assert_uint_eq(pdk_contenders_count(list), 1);
         ck_assert(pdk_contenders_is_shared(list, 0));
         ck_assert(!pdk_contenders_is_shared(list, 1) && !pdk_contenders_is_shared(list, SIZE_MAX));
@@ -117,13 +117,13 @@ START_TEST(malformed_paths_are_refused) {
     longest[512] = '\0';
     pdk_rwlock *with_longest = ts_rwlock(a, longest);
     pdk_hold *hold = ts_bench_write(with_longest, 5000);
-    ck_assert_int_eq(pdk_rwlock_downgrade(with_longest, hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
     const int64_t end = ts_now_ms() + ts_patience(3000);
     while (!strstr(pdk_hold_sequencer(hold), " shared/")) {
         ck_assert_int_lt(ts_now_ms(), end);
         ts_sleep_ms(1);
     }
-    ck_assert_int_eq(pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
@@ -143,16 +143,14 @@ START_TEST(options_out_of_range_are_refused_by_name) {
         pdk_rwlock_options options;
         const char *name;
     } wrong[] = {
-        {{0, 0, 0, 0, 0, NULL}, "size"},
-        {{SIZE - 1, 0, 0, 0, 0, NULL}, "size"},
-        {{SIZE_MAX, 0, 0, 0, 0, NULL}, "size"},
-        {{SIZE, -1, 0, 0, 0, NULL}, "naming"},
-        {{SIZE, 2, 0, 0, 0, NULL}, "naming"},
-        {{SIZE, 0, -1, 0, 0, NULL}, "max_handovers"},
-        {{SIZE, 0, 0, -1, 0, NULL}, "max_handover_ms"},
-        {{SIZE, 0, 0, 0, 1, NULL}, "reserved"},
-        {{SIZE, 0, 0, 0, -1, NULL}, "reserved"},
-        {{SIZE, 0, 0, 0, 0, "\xff"}, "identity"},
+        {{0, 0, 0, 0, NULL}, "size"},
+        {{SIZE - 1, 0, 0, 0, NULL}, "size"},
+        {{SIZE_MAX, 0, 0, 0, NULL}, "size"},
+        {{SIZE, -1, 0, 0, NULL}, "naming"},
+        {{SIZE, 2, 0, 0, NULL}, "naming"},
+        {{SIZE, 0, -1, 0, NULL}, "max_handovers"},
+        {{SIZE, 0, 0, -1, NULL}, "max_handover_ms"},
+        {{SIZE, 0, 0, 0, "\xff"}, "identity"},
     };
     pdk_rwlock *out = UNTOUCHED;
 
@@ -160,7 +158,6 @@ START_TEST(options_out_of_range_are_refused_by_name) {
     ck_assert_int_eq(defaults.naming, PDK_NAMING_CURATOR);
     ck_assert_int_eq(defaults.max_handovers, 256);
     ck_assert_int_eq(defaults.max_handover_ms, 100);
-    ck_assert_int_eq(defaults.reserved, 0);
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         refused(pdk_rwlock_new(a->session, path, &wrong[i].options, &out), PDK_INVALID, wrong[i].name);
     }
@@ -200,10 +197,10 @@ static void call_in_callback(pdk_status status, pdk_hold *hold, void *user) {
 
     (void)user;
     if (status == PDK_OK) {
-        inside.read = pdk_rwlock_read(lock, 1000, &out);
-        inside.write = pdk_rwlock_write(lock, 0, &out);
-        inside.contenders = pdk_rwlock_contenders(lock, 1000, &list);
-        inside.read_async = pdk_rwlock_read_async(lock, 0, call_in_callback, NULL, NULL);
+        inside.read = pdk_rwlock_acquire_read(lock, 1000, &out);
+        inside.write = pdk_rwlock_acquire_write(lock, 0, &out);
+        inside.contenders = pdk_rwlock_list(lock, 1000, &list);
+        inside.read_async = pdk_rwlock_acquire_read_async(lock, 0, call_in_callback, NULL, NULL);
         inside.called += out == UNTOUCHED && list == UNTOUCHED;
     }
     pdk_hold_release(hold);
@@ -217,7 +214,7 @@ START_TEST(a_callback_must_not_block) {
     ts_client *manual = ts_client_open_with(server(), NULL, &options);
     ck_assert_ptr_nonnull(manual);
     lock = ts_rwlock(manual, path);
-    ck_assert_int_eq(pdk_rwlock_write_async(lock, 5000, call_in_callback, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_write_async(lock, 5000, call_in_callback, NULL, NULL), PDK_OK);
     while (inside.called == 0) {
         ck_assert(ts_fd_readable(pdk_session_fd(manual->session), ts_patience(5000)));
         ck_assert_int_eq(pdk_session_dispatch(manual->session, NULL), PDK_OK);
@@ -242,25 +239,25 @@ START_TEST(a_closed_session) {
                             ts_write_thread(ts_rwlock(a, path), PDK_FOREVER)};
 
     ck_assert(ts_wait_children(server(), path, 4, 5000));
-    ck_assert_int_eq(pdk_rwlock_downgrade(lock, held), PDK_OK); /* under way when the session ends */
+    ck_assert_int_eq(pdk_hold_downgrade(held), PDK_OK); /* under way when the session ends */
     ck_assert_int_eq(pdk_session_close(a->session, 5000), PDK_OK);
     ck_assert_int_eq(ts_child_count(server(), path), 0);
     for (size_t i = 0; i < G_N_ELEMENTS(waiting); i++) {
         ck_assert(ts_answer_wait(waiting[i], ts_patience(1000)));
         const pdk_status status = ts_answer_status(waiting[i]);
         ck_assert(status == PDK_CLOSED || (i % 2 == 0 && status == PDK_OK)); /* a reader may have been granted */
-        ck_assert(status == PDK_CLOSED || !pdk_hold_valid(ts_answer_hold(waiting[i])));
+        ck_assert(status == PDK_CLOSED || !pdk_hold_is_valid(ts_answer_hold(waiting[i])));
     }
     ck_assert_int_eq(ts_lost_count(lost), 1);
     ck_assert_int_eq(ts_lost_reason(lost), PDK_REASON_CLOSED);
-    refused(pdk_rwlock_downgrade(lock, held), PDK_LOST, "lost");
+    refused(pdk_hold_downgrade(held), PDK_LOST, "lost");
     refused(pdk_hold_release(held), PDK_LOST, "CLOSED");
     refused(pdk_rwlock_new(a->session, path, NULL, &out), PDK_CLOSED, "closed");
-    refused(pdk_rwlock_read(lock, 0, &hold), PDK_CLOSED, "closed");
-    refused(pdk_rwlock_write(lock, PDK_FOREVER, &hold), PDK_CLOSED, "closed");
-    refused(pdk_rwlock_read_async(lock, 1000, never, NULL, &claim), PDK_CLOSED, "closed");
-    refused(pdk_rwlock_write_async(lock, 1000, never, NULL, &claim), PDK_CLOSED, "closed");
-    refused(pdk_rwlock_contenders(lock, 1000, &list), PDK_CLOSED, "closed");
+    refused(pdk_rwlock_acquire_read(lock, 0, &hold), PDK_CLOSED, "closed");
+    refused(pdk_rwlock_acquire_write(lock, PDK_FOREVER, &hold), PDK_CLOSED, "closed");
+    refused(pdk_rwlock_acquire_read_async(lock, 1000, never, NULL, &claim), PDK_CLOSED, "closed");
+    refused(pdk_rwlock_acquire_write_async(lock, 1000, never, NULL, &claim), PDK_CLOSED, "closed");
+    refused(pdk_rwlock_list(lock, 1000, &list), PDK_CLOSED, "closed");
     ck_assert(out == UNTOUCHED && hold == UNTOUCHED && claim == UNTOUCHED && list == UNTOUCHED);
 }
 END_TEST

@@ -52,10 +52,10 @@ static void check_sequencer(pdk_hold *hold, const char *mode, pdk_session *anywh
     ck_assert_str_eq(text, expected);
     ck_assert_int_eq(ts_exists(server(), node, &stat), 0);
     ck_assert_int_eq(stat.czxid, pdk_hold_token(hold));
-    ck_assert_int_eq(pdk_sequencer_check(anywhere, text, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(anywhere, text, 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(anywhere, text, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(anywhere, text, 5000), PDK_LOST);
 }
 
 START_TEST(sequencers_say_how_it_is_held) {
@@ -134,12 +134,12 @@ START_TEST(below_a_chroot) {
 
     ck_assert(g_str_has_prefix(pdk_hold_sequencer(hold), "pdk1 /chroot/rw/lock/_c_"));
     ts_assert_waits(reader, SHORT_MS);
-    ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
+    ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
     ts_assert_granted(reader);
     ck_assert(ts_wait_children(server(), "/chroot/rw/lock", 2, 2000));
     ck_assert(g_str_has_prefix(pdk_hold_sequencer(hold), "pdk1 /chroot/rw/lock/_c_"));
     ck_assert_ptr_nonnull(strstr(pdk_hold_sequencer(hold), " shared/"));
-    ck_assert_int_eq(pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert(ts_wait_children(server(), "/chroot/rw/lock", 1, 2000));
 }

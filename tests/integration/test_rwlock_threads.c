@@ -34,7 +34,7 @@ static void check_token(const pdk_hold *hold, bool writes) {
     }
 }
 
-static void write_and_perhaps_read(pdk_rwlock *lock, pdk_hold *hold, bool downgrades) {
+static void write_and_perhaps_read(pdk_hold *hold, bool downgrades) {
     fault_if(atomic_fetch_add(&work.writers, 1) != 0);
     fault_if(atomic_load(&work.readers) != 0);
     check_token(hold, true);
@@ -43,7 +43,7 @@ static void write_and_perhaps_read(pdk_rwlock *lock, pdk_hold *hold, bool downgr
     if (downgrades) {
         atomic_fetch_add(&work.readers, 1); /* from here on it is a reader */
         atomic_fetch_sub(&work.writers, 1);
-        atomic_fetch_add(&work.failed, pdk_rwlock_downgrade(lock, hold) != PDK_OK);
+        atomic_fetch_add(&work.failed, pdk_hold_downgrade(hold) != PDK_OK);
         atomic_fetch_add(&work.downgraded, 1);
         for (int i = 0; i < 4; i++) {
             fault_if(pdk_hold_sequencer(hold) == NULL || pdk_hold_sequencer(hold)[0] == '\0');
@@ -73,12 +73,12 @@ static void *work_main(void *number) {
         const bool writes = (i + me) % 3 == 0, downgrades = (i + me) % 2;
         pdk_hold *hold = NULL;
 
-        if ((writes ? pdk_rwlock_write : pdk_rwlock_read)(lock, 60000, &hold) != PDK_OK) {
+        if ((writes ? pdk_rwlock_acquire_write : pdk_rwlock_acquire_read)(lock, 60000, &hold) != PDK_OK) {
             atomic_fetch_add(&work.failed, 1);
             break;
         }
         if (writes) {
-            write_and_perhaps_read(lock, hold, downgrades);
+            write_and_perhaps_read(hold, downgrades);
         } else {
             read_on(hold);
         }
@@ -136,7 +136,7 @@ START_TEST(released_before_it_is_done) {
         ts_await_queued(reader);
         ts_answer *local = round % 4 < 2 ? ts_write_async(lock, 20000) : NULL;
 
-        ck_assert_int_eq(pdk_rwlock_downgrade(lock, hold), PDK_OK);
+        ck_assert_int_eq(pdk_hold_downgrade(hold), PDK_OK);
         if (round % 2) {
             ts_sleep_ms(round % 5);
         }
@@ -187,7 +187,7 @@ START_TEST(the_sequencer_is_read_meanwhile) {
         while (atomic_load(&it.asked) == 0) {
             sched_yield();
         }
-        const pdk_status status = pdk_rwlock_downgrade(lock, it.hold);
+        const pdk_status status = pdk_hold_downgrade(it.hold);
         const int64_t end = ts_now_ms() + ts_patience(3000);
         while (status == PDK_OK && !strstr(pdk_hold_sequencer(it.hold), "shared/") && ts_now_ms() < end) {
             ts_sleep_ms(1);

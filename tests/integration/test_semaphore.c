@@ -54,7 +54,7 @@ START_TEST(no_more_than_the_permits) {
     ck_assert_int_eq(ts_answer_count(async), 0);
     ck_assert_int_eq(permits_taken(path), PERMITS);
     for (int i = 0; i < PERMITS; i++) {
-        ck_assert(pdk_hold_valid(holds[i]));
+        ck_assert(pdk_hold_is_valid(holds[i]));
     }
     ck_assert_int_eq(pdk_hold_release(holds[1]), PDK_OK);
     permits_await_grant(async);
@@ -79,7 +79,7 @@ START_TEST(one_thread_and_two_objects) {
     ck_assert_int_eq(pdk_semaphore_acquire(two, 1, 200, &more), PDK_TIMEOUT);
     ck_assert_ptr_null(more);
     for (int i = 0; i < 3; i++) {
-        ck_assert(pdk_hold_valid(holds[i]));
+        ck_assert(pdk_hold_is_valid(holds[i]));
         ck_assert_int_eq(pdk_hold_release(holds[i]), PDK_OK);
     }
     permits_assert_none(path);
@@ -99,7 +99,7 @@ START_TEST(one_permit_is_a_lock) {
                          i % 4 < 2 ? PDK_BUSY : PDK_TIMEOUT);
         ck_assert_int_gt(pdk_hold_token(hold), last);
         last = pdk_hold_token(hold);
-        ck_assert(pdk_hold_valid(hold));
+        ck_assert(pdk_hold_is_valid(hold));
         pdk_hold_release(hold);
     }
     permits_assert_none(path);
@@ -185,7 +185,7 @@ START_TEST(a_large_claim_is_not_overtaken) {
     ck_assert_int_eq(ts_answer_count(local), 0);
     ck_assert_int_eq(ts_answer_release(many), PDK_OK);
     permits_await_grant(local);
-    ck_assert(pdk_hold_valid(ts_answer_hold(few)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(few)));
 }
 END_TEST
 

@@ -50,7 +50,7 @@ static void assert_recovered(const char *path, ts_answer *taker, int which) {
     permits_await_grant(taker);
     ck_assert_int_eq(permits_taken(path), 3);
     ck_assert(permits_wait_queued(path, 0));
-    ck_assert_int_eq(pdk_sequencer_check(b->session, pdk_hold_sequencer(ts_answer_hold(taker)), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, pdk_hold_sequencer(ts_answer_hold(taker)), 5000), PDK_OK);
     ck_assert_int_eq(ts_events(a, PDK_SESSION_EXPIRED), 0);
     ck_assert_int_eq(ts_answer_release(taker), PDK_OK);
     permits_assert_none(path);
@@ -156,7 +156,7 @@ START_TEST(close_at_any_moment) {
         for (int k = 0; k < 2; k++) {
             ck_assert(ts_answer_wait(answers[k], ts_patience(500)));
             ck_assert(ts_answer_status(answers[k]) == PDK_CLOSED || ts_answer_status(answers[k]) == PDK_OK);
-            ck_assert(ts_answer_hold(answers[k]) == NULL || !pdk_hold_valid(ts_answer_hold(answers[k])));
+            ck_assert(ts_answer_hold(answers[k]) == NULL || !pdk_hold_is_valid(ts_answer_hold(answers[k])));
         }
         ck_assert_int_eq(permits_taken(path) + permits_queued(path), 0);
     }
@@ -208,7 +208,7 @@ START_TEST(the_first_node_is_deleted_while_it_takes) {
     permits_await_grant(second);
     ts_proxy_heal(a->proxy); /* the creates arrive now */
     ck_assert(!ts_answer_wait(first, 300));
-    ck_assert(pdk_hold_valid(ts_answer_hold(second)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(second)));
     ck_assert(permits_wait_taken(path, 2)); /* none of its leases is left */
     ck_assert_int_eq(ts_answer_release(second), PDK_OK);
     permits_await_grant(first);

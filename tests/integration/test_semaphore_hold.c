@@ -35,7 +35,7 @@ static void forget_it(void) { memset(&it, 0, sizeof it); }
 /* The whole hold is lost within that time, once, for that reason. */
 static void assert_lost(pdk_reason reason, int64_t within_ms) {
     ck_assert_msg(ts_fd_readable(pdk_hold_fd(it.hold), within_ms), "the descriptor is not readable in time");
-    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert(!pdk_hold_is_valid(it.hold));
     ck_assert_msg(ts_lost_wait(it.lost, ts_patience(SCHEDULING_MS)), "no LOST callback");
     ck_assert_str_eq(pdk_reason_name(ts_lost_reason(it.lost)), pdk_reason_name(reason));
     ck_assert_str_eq(pdk_reason_name(pdk_hold_reason(it.hold)), pdk_reason_name(reason));
@@ -63,12 +63,12 @@ START_TEST(the_token_is_that_of_its_oldest_node) {
     ck_assert_int_eq(pdk_session_id(it.client->session), stat.ephemeral_owner);
     ck_assert_int_gt(pdk_hold_token(one), pdk_hold_token(it.hold));
     ck_assert_str_eq(pdk_hold_sequencer(it.hold), expected);
-    ck_assert_int_eq(pdk_sequencer_check(it.other->session, expected, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(it.client->session, pdk_hold_sequencer(one), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.other->session, expected, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, pdk_hold_sequencer(one), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(it.other->session, expected, 5000), PDK_LOST);
-    ck_assert_int_eq(pdk_sequencer_check(it.client->session, pdk_hold_sequencer(one), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.other->session, expected, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, pdk_hold_sequencer(one), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(one), PDK_OK);
 }
 END_TEST
@@ -80,7 +80,7 @@ START_TEST(a_release_gives_back_all_of_it) {
     ck_assert_ptr_eq(pdk_hold_ref(it.hold), it.hold);
     ts_proxy_zero(it.client->proxy);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
-    ck_assert(!pdk_hold_valid(it.hold));
+    ck_assert(!pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_NOT_HELD);
     permits_await_grant(waiter);
     ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
@@ -104,7 +104,7 @@ START_TEST(the_last_unref_releases_and_a_hold_outlives_its_semaphore) {
     pdk_semaphore_unref(semaphore);
     permits_await_status(waiter, PDK_CANCELED);
     ts_sleep_ms(100);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
     ck_assert_int_eq(permits_taken(it.path), PERMITS);
     pdk_hold_unref(hold);
@@ -135,13 +135,13 @@ START_TEST(one_node_is_deleted) {
     } else if (when == WHILE_DISCONNECTED) {
         ts_proxy_set_mode(it.client->proxy, TS_CUT);
     }
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(ts_delete(server(), node), 0);
     ts_proxy_heal(it.client->proxy);
     assert_lost(PDK_REASON_NODE_GONE, ts_patience(1500));
     permits_await_grant(waiter);
     ck_assert_int_eq(permits_taken(it.path), PERMITS);
-    ck_assert(pdk_hold_valid(bystander));
+    ck_assert(pdk_hold_is_valid(bystander));
     ck_assert_int_eq(ts_events(it.client, PDK_SESSION_EXPIRED), 0);
     pdk_hold_release(bystander);
     ck_assert_int_eq(ts_answer_release(waiter), PDK_OK);
@@ -171,7 +171,7 @@ START_TEST(cut_off_beyond_the_lease) {
 
     permits_await_ahead(waiter, 0);
     ts_proxy_set_mode(it.client->proxy, _i == 0 ? TS_BLACKHOLE : TS_CUT);
-    while (pdk_hold_valid(it.hold)) {
+    while (pdk_hold_is_valid(it.hold)) {
         last_valid = ts_now_ns();
         ts_sleep_ms(2);
     }
@@ -249,7 +249,7 @@ START_TEST(claims_survive_an_expiry) {
     permits_await_status(hasty, PDK_TIMEOUT);
     ck_assert_int_ge(ts_answer_at_ns(hasty) / 1000000 - began, 1500);
     ck_assert_int_eq(ts_answer_count(next), 0);
-    ck_assert(pdk_hold_valid(it.hold));
+    ck_assert(pdk_hold_is_valid(it.hold));
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
     permits_await_grant(next);
     ck_assert_int_eq(ts_answer_release(next), PDK_OK);

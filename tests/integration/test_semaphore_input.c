@@ -164,7 +164,7 @@ START_TEST(paths) {
     ck_assert_ptr_eq(out, UNTOUCHED);
     path[longest] = '\0';
     pdk_hold *hold = permits_take(permits_at(a, path, 2), 2);
-    ck_assert_int_eq(pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(a->session, pdk_hold_sequencer(hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     permits_assert_none(path);
 }
@@ -215,8 +215,8 @@ START_TEST(below_a_chroot) {
     ck_assert_int_eq(permits_taken(full), 2);
     ck_assert_int_eq(permits_taken(path), 0);
     ck_assert_int_eq(pdk_semaphore_acquire(below, 1, 0, &none), PDK_BUSY);
-    ck_assert_int_eq(pdk_sequencer_check(a->session, pdk_hold_sequencer(one), 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(c->session, pdk_hold_sequencer(two), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(a->session, pdk_hold_sequencer(one), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(c->session, pdk_hold_sequencer(two), 5000), PDK_OK);
     longest[0] = '/';
     refused(pdk_semaphore_new(c->session, longest, 1, NULL, &out), PDK_INVALID, "chroot included");
     pdk_hold_release(one);
@@ -297,7 +297,7 @@ static int use_in_child(pdk_hold *hold) {
     }
     pdk_semaphore_unref(pdk_semaphore_ref(semaphore));
     pdk_semaphore_unref(semaphore); /* one too many, if the child could unref */
-    return out || more || claim || list || pdk_hold_valid(hold) ? 100 : 0;
+    return out || more || claim || list || pdk_hold_is_valid(hold) ? 100 : 0;
 }
 
 START_TEST(a_forked_child_is_refused) {
@@ -311,7 +311,7 @@ START_TEST(a_forked_child_is_refused) {
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_ensure(hold, 10), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     pdk_hold_release(permits_take(semaphore, 7));

@@ -84,7 +84,7 @@ START_TEST(a_directory_without_a_number_gets_one) {
     assert_number(path, "7");
     ck_assert_int_eq(acquire(permits_at(b, path, 8), 1, 5000), PDK_MISMATCH);
     ck_assert_int_eq(acquire(permits_at(b, path, 7), 4, 5000), PDK_OK);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     pdk_hold_release(hold);
     permits_assert_none(path);
 }
@@ -144,7 +144,7 @@ START_TEST(directories_that_vanish_again_and_again) {
 
         failures += pdk_semaphore_acquire(semaphores[grants % 2], 1 + grants % 3, 5000, &hold) != PDK_OK;
         wrong += ts_get(server(), leases, &number, NULL, NULL) != 0 || g_strcmp0(number, "3") != 0;
-        stale += pdk_sequencer_check(a->session, pdk_hold_sequencer(hold), 5000) != PDK_OK;
+        stale += pdk_session_check_sequencer(a->session, pdk_hold_sequencer(hold), 5000) != PDK_OK;
         failures += hold == NULL || pdk_hold_release(hold) != PDK_OK;
         g_free(number);
         ts_sleep_ms(grants % 8 == 0 ? 2 : 0);
@@ -174,7 +174,7 @@ START_TEST(another_number_is_a_mismatch) {
         refused(acquire(semaphore, 1, 0), PDK_MISMATCH, "permits");
         permits_await_status(permits_async(semaphore, 1, 5000), PDK_MISMATCH);
         permits_await_status(permits_async(semaphore, 1, 0), PDK_MISMATCH);
-        ck_assert(pdk_hold_valid(held));
+        ck_assert(pdk_hold_is_valid(held));
         ck_assert(permits_wait_queued(path, 0));
         ck_assert_int_eq(permits_taken(path), 2);
     }
@@ -232,7 +232,7 @@ START_TEST(the_number_changes) {
     ts_answer *waiter = permits_async(permits_at(b, path, 2), 1, 20000);
 
     permits_await_ahead(waiter, 0);
-    ck_assert_int_eq(pdk_sequencer_check(b->session, pdk_hold_sequencer(held), 5000),
+    ck_assert_int_eq(pdk_session_check_sequencer(b->session, pdk_hold_sequencer(held), 5000),
                      PDK_OK); /* by now the waiter has read the number */
     write_number(path, "3");
     ck_assert(!ts_answer_wait(waiter, 200)); /* nobody watches the number */
@@ -256,10 +256,10 @@ START_TEST(data_that_is_no_number_is_damaged) {
         write_number(path, data);
         refused(acquire(permits_at(a, path, 2), 1, 5000), PDK_DAMAGED, path);
         ck_assert_int_eq(acquire(permits_at(a, path, 2), 1, 0), PDK_DAMAGED);
-        for (const char *c = pdk_error_text(); *c; c++) { /* the data may come from any client */
+        for (const char *c = pdk_last_error(); *c; c++) { /* the data may come from any client */
             ck_assert(g_ascii_isprint(*c));
         }
-        ck_assert_uint_gt(strlen(pdk_error_text()), strlen(path));
+        ck_assert_uint_gt(strlen(pdk_last_error()), strlen(path));
         permits_assert_none(path);
         assert_number(path, data);
     }

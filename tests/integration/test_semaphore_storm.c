@@ -39,7 +39,7 @@ static struct {
 static void unexpected(const char *what, pdk_status status) {
     pthread_mutex_lock(&storm.guard);
     storm.unexpected++;
-    g_snprintf(storm.what, sizeof storm.what, "%s: %s: %s", what, pdk_status_name(status), pdk_error_text());
+    g_snprintf(storm.what, sizeof storm.what, "%s: %s: %s", what, pdk_status_name(status), pdk_last_error());
     pthread_mutex_unlock(&storm.guard);
 }
 
@@ -53,7 +53,7 @@ static void enter(player *p, pdk_hold *hold, int32_t count) {
     p->hold = hold;
     p->count = count;
     for (int i = 0; i < CLIENTS * THREADS; i++) {
-        valid += players[i].hold != NULL && pdk_hold_valid(players[i].hold) ? players[i].count : 0;
+        valid += players[i].hold != NULL && pdk_hold_is_valid(players[i].hold) ? players[i].count : 0;
     }
     storm.most = MAX(storm.most, valid);
     pthread_mutex_unlock(&storm.guard);

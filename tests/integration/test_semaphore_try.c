@@ -26,7 +26,7 @@ START_TEST(a_try_takes_what_is_free) {
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 1, 0, &one), PDK_OK); /* makes the directories */
     ck_assert_int_eq(pdk_session_flush(a->session, 5000), PDK_OK); /* out of the queue, where its node would be ahead */
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(b, path, 3), 2, 0, &two), PDK_OK);
-    ck_assert(pdk_hold_valid(one) && pdk_hold_valid(two));
+    ck_assert(pdk_hold_is_valid(one) && pdk_hold_is_valid(two));
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 3), 1, 0, &none), PDK_BUSY);
     ck_assert_ptr_null(none);
     ck_assert_int_eq(permits_taken(path), 3);
@@ -48,7 +48,7 @@ START_TEST(a_try_finds_permits_that_were_just_released) {
 
     for (int round = 0; round < 20; round++) {
         pdk_hold_release(hold);
-        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_error_text());
+        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_last_error());
     }
     pdk_hold_release(hold);
     for (int round = 0; round < 20; round++) { /* also permits that were being taken for a cancelled claim */
@@ -59,7 +59,7 @@ START_TEST(a_try_finds_permits_that_were_just_released) {
             permits_await_grant(given_up);
             ck_assert_int_eq(ts_answer_release(given_up), PDK_OK);
         }
-        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_error_text());
+        ck_assert_msg(pdk_semaphore_acquire(semaphore, 2, 0, &hold) == PDK_OK, "round %d: %s", round, pdk_last_error());
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     }
     permits_assert_none(path);
@@ -76,7 +76,7 @@ START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
     ts_sleep_ms(100);
     const int64_t watches = ts_watch_count(server());
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 2, 0, &none), PDK_BUSY);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "too few"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "too few"));
     permits_await_status(permits_async(semaphore, 2, 0), PDK_BUSY);
     ck_assert_int_lt(ts_now_ms() - before, ts_patience(1000));
     ck_assert(permits_wait_queued(path, 0));
@@ -86,7 +86,7 @@ START_TEST(a_try_tells_busy_at_once_and_leaves_nothing) {
     permits_await_ahead(waiter, 0);
     ck_assert_int_eq(pdk_semaphore_acquire(permits_at(a, path, 2), 1, 0, &none),
                      PDK_BUSY); /* one is free, but a claim is ahead */
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "somebody is ahead"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "somebody is ahead"));
     ck_assert_int_eq(pdk_semaphore_acquire(semaphore, 1, 0, &none), PDK_BUSY);
     ck_assert_ptr_null(none);
     ck_assert(permits_wait_queued(path, 1));
@@ -142,7 +142,7 @@ START_TEST(deadlines_are_kept) {
     }
     ck_assert(permits_wait_queued(path, 0));
     ck_assert_int_eq(permits_taken(path), 2);
-    ck_assert(pdk_hold_valid(held));
+    ck_assert(pdk_hold_is_valid(held));
     pdk_hold_release(permits_take(semaphore, 1));
     pdk_hold_release(held);
     permits_assert_none(path);

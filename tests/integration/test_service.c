@@ -31,7 +31,7 @@ static void serve_it(enum behaviour behaviour) {
     ck_assert(test_service_wait_runs(it.s, 1, ts_patience(5000)));
 }
 
-static pdk_status stop(test_service *s) { return pdk_service_stop(test_service_handle(s), ts_patience(5000)); }
+static pdk_status stop(test_service *s) { return pdk_service_close(test_service_handle(s), ts_patience(5000)); }
 
 /* Another service, queued behind. */
 static test_service *serve_next(void) {
@@ -66,7 +66,7 @@ START_TEST(one_at_a_time) {
         ck_assert_int_eq(record_token(test_service_record(all[i])), last);
         ck_assert_int_eq(stop(all[i]), PDK_OK);
         ck_assert(!test_service_is_running(all[i]));
-        ck_assert(!pdk_hold_valid(test_service_hold(all[i])));
+        ck_assert(!pdk_hold_is_valid(test_service_hold(all[i])));
         assert_service(all[i], "started stopped:NONE");
     }
     ck_assert(ts_wait_children(server(), it.path, 0, SOON_MS));
@@ -80,15 +80,15 @@ START_TEST(the_hold_of_a_term) {
     g_autofree char *proof = g_strdup_printf("pdk1 %s leader %" G_GINT64_FORMAT " 0", node, pdk_hold_token(hold));
     ts_lost *lost = ts_lost_watch(hold);
 
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_str_eq(pdk_hold_sequencer(hold), proof);
-    ck_assert_int_eq(pdk_sequencer_check(it.client->session, proof, 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, proof, 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_ensure(hold, 10), PDK_OK);
     ck_assert_int_eq(stop(it.s), PDK_OK);
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE); /* it outlives the term, and was not lost */
     ck_assert_int_eq(ts_lost_count(lost), 0);
     ck_assert_int_eq(pdk_session_flush(it.client->session, 5000), PDK_OK);
-    ck_assert_int_eq(pdk_sequencer_check(it.client->session, proof, 5000), PDK_LOST);
+    ck_assert_int_eq(pdk_session_check_sequencer(it.client->session, proof, 5000), PDK_LOST);
 }
 END_TEST
 
@@ -107,7 +107,7 @@ START_TEST(suspended_and_restored) {
     ck_assert(!test_service_sees_end(it.s));
     ts_proxy_heal(it.client->proxy);
     ck_assert(ts_wait_event(it.client, PDK_SESSION_RESTORED, 1, ts_patience(SOON_MS)));
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(stop(it.s), PDK_OK);
     assert_service(it.s, "started stopped:NONE");
 }
@@ -157,10 +157,10 @@ START_TEST(every_end_of_a_term) {
     ts_sleep_ms(300);
     ck_assert_int_eq(test_service_runs(it.s), 1);
     if (ends[_i].end == by_resigning) { /* the office is kept while the function runs */
-        ck_assert(pdk_hold_valid(test_service_hold(it.s)));
+        ck_assert(pdk_hold_is_valid(test_service_hold(it.s)));
         ck_assert_int_eq(pdk_service_resign(test_service_handle(it.s)), PDK_OK);
     } else {
-        ck_assert(!pdk_hold_valid(test_service_hold(it.s)));
+        ck_assert(!pdk_hold_is_valid(test_service_hold(it.s)));
         ck_assert(ts_wait_children(server(), it.path, 0, ts_patience(2 * SESSION_MS)));
     }
     assert_service(it.s, "started");
@@ -179,7 +179,7 @@ static void look_closely(test_service *s, pdk_term *term) {
 
     (void)s;
     do {
-        valid = pdk_hold_valid(hold);
+        valid = pdk_hold_is_valid(hold);
         if (!valid && !pdk_term_is_ending(term)) {
             g_error("the hold is invalid, and the term is not ending");
         }
@@ -242,7 +242,7 @@ END_TEST
 static void resign_within(test_service *s, pdk_term *term) {
     if (test_service_runs(s) == 1) {
         if (pdk_service_resign(test_service_handle(s)) != PDK_OK || !pdk_term_is_ending(term) ||
-            !ts_fd_readable(pdk_term_fd(term), 0) || !pdk_hold_valid(pdk_term_hold(term))) {
+            !ts_fd_readable(pdk_term_fd(term), 0) || !pdk_hold_is_valid(pdk_term_hold(term))) {
             g_error("resigning from within");
         }
     }
@@ -269,7 +269,7 @@ START_TEST(the_session_is_closed) {
     assert_service(waiting, "failed:CLOSED");
     if (_i == 1) { /* it goes on running at its own risk */
         ck_assert(test_service_is_running(it.s));
-        ck_assert_int_eq(pdk_service_stop(test_service_handle(it.s), 50), PDK_TIMEOUT);
+        ck_assert_int_eq(pdk_service_close(test_service_handle(it.s), 50), PDK_TIMEOUT);
         assert_service(it.s, "started");
         test_service_allow_return(it.s);
         ck_assert_int_eq(stop(it.s), PDK_OK);
@@ -333,8 +333,8 @@ START_TEST(a_second_candidate_is_refused) {
     pdk_service *service = NULL;
 
     serve_it(RETURNS_WHEN_TOLD);
-    ck_assert_int_eq(pdk_election_run(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "candidate already"));
+    ck_assert_int_eq(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "candidate already"));
     ck_assert_ptr_null(service);
     ck_assert_int_eq(pdk_election_join(it.election, NULL), PDK_INVALID);
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_NOT_HELD); /* that is for candidates with callbacks */
@@ -342,7 +342,7 @@ START_TEST(a_second_candidate_is_refused) {
     ck_assert(test_service_is_running(it.s));
     ck_assert_int_eq(stop(it.s), PDK_OK);
     record *r = candidate_elected(it.election);
-    ck_assert_int_eq(pdk_election_run(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
+    ck_assert_int_eq(pdk_service_start(it.election, run_nothing, NULL, NULL, &service), PDK_INVALID);
     ck_assert_int_eq(pdk_election_leave(it.election), PDK_OK);
     assert_told(r, DEPOSED, 1);
 }

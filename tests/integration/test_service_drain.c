@@ -67,14 +67,14 @@ static int run_process(const char *hosts, const char *path, char *how) {
     service_options.drain = PDK_DRAIN_ABORT;
     if (pdk_session_open(hosts, &options, &session) != PDK_OK ||
         pdk_election_new(session, path, NULL, &election) != PDK_OK ||
-        pdk_election_run(election, run_on, how, &service_options, &service) != PDK_OK) {
-        fprintf(stderr, "%s\n", pdk_error_text());
+        pdk_service_start(election, run_on, how, &service_options, &service) != PDK_OK) {
+        fprintf(stderr, "%s\n", pdk_last_error());
         return EXIT_FAILURE;
     }
     while (!stop_ordered) {
         ts_sleep_ms(5);
     }
-    const pdk_status status = pdk_service_stop(service, strcmp(how, "late") == 0 ? 10000 : DRAIN_MS / 4);
+    const pdk_status status = pdk_service_close(service, strcmp(how, "late") == 0 ? 10000 : DRAIN_MS / 4);
     say("stopped", status);
     if (status != PDK_OK) {
         pause();
@@ -214,18 +214,18 @@ START_TEST(kept_past_the_bound) {
     if (_i == 0) {
         ck_assert_int_eq(pdk_service_resign(test_service_handle(s)), PDK_OK);
     } else {
-        ck_assert_int_eq(pdk_service_stop(test_service_handle(s), 10), PDK_TIMEOUT);
+        ck_assert_int_eq(pdk_service_close(test_service_handle(s), 10), PDK_TIMEOUT);
     }
     ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 0);
     ck_assert(event_log_wait_line(&event_log, WARNING, DRAIN_MS + ts_patience(SOON_MS)));
     ck_assert_int_ge(ts_now_ms() - told, DRAIN_MS);
     ts_sleep_ms(2 * DRAIN_MS);
     ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 1);
-    ck_assert(pdk_hold_valid(test_service_hold(s)));
+    ck_assert(pdk_hold_is_valid(test_service_hold(s)));
     ck_assert_int_eq(record_count(next, ELECTED), 0);
     test_service_allow_return(s);
     assert_told(next, ELECTED, 1);
-    ck_assert_int_eq(pdk_service_stop(test_service_handle(s), ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(test_service_handle(s), ts_patience(5000)), PDK_OK);
     assert_service(s, "started stopped:NONE");
 }
 END_TEST
@@ -252,7 +252,7 @@ START_TEST(lost_and_past_the_bound) {
     test_service_allow_return(s);
     ck_assert(test_service_wait_runs(s, 2, ts_patience(5000)));
     assert_service(s, "started stopped:NODE_GONE started");
-    ck_assert_int_eq(pdk_service_stop(test_service_handle(s), ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(test_service_handle(s), ts_patience(5000)), PDK_OK);
 }
 END_TEST
 
@@ -269,7 +269,7 @@ START_TEST(within_the_bound) {
     ck_assert(test_service_wait_end(s, ts_patience(SOON_MS)));
     test_service_allow_return(s);
     ck_assert(test_service_wait_runs(s, 2, ts_patience(5000)));
-    ck_assert_int_eq(pdk_service_stop(test_service_handle(s), ts_patience(5000)), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(test_service_handle(s), ts_patience(5000)), PDK_OK);
     ck_assert_int_eq(event_log_lines_with(&event_log, WARNING), 0);
 }
 END_TEST

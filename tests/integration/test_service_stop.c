@@ -34,7 +34,7 @@ static void serve_it(enum behaviour behaviour) {
 }
 
 static pdk_status stop_within(test_service *s, int64_t timeout_ms) {
-    return pdk_service_stop(test_service_handle(s), timeout_ms);
+    return pdk_service_close(test_service_handle(s), timeout_ms);
 }
 
 static void stop_it(void) { ck_assert_int_eq(stop_within(it.s, ts_patience(5000)), PDK_OK); }
@@ -114,7 +114,7 @@ START_TEST(about_when_it_is_granted) {
         ck_assert_int_eq(record_count(r, FAILED), 0);
         ck_assert_int_eq(pdk_election_join(other, NULL), PDK_OK);
         pdk_hold *hold = NULL;
-        ck_assert_int_eq(pdk_election_await(other, ts_patience(5000), &hold), PDK_OK);
+        ck_assert_int_eq(pdk_election_wait(other, ts_patience(5000), &hold), PDK_OK);
         pdk_hold_unref(hold);
     }
 }
@@ -168,12 +168,12 @@ START_TEST(a_stop_that_times_out) {
     for (int64_t timeout_ms = 0; timeout_ms <= 300; timeout_ms += 150) {
         const int64_t before = ts_now_ms();
 
-        refused(stop_within(it.s, timeout_ms), PDK_TIMEOUT, "pdk_service_stop");
+        refused(stop_within(it.s, timeout_ms), PDK_TIMEOUT, "pdk_service_close");
         ck_assert_int_ge(ts_now_ms() - before, timeout_ms);
         ck_assert_int_lt(ts_now_ms() - before, timeout_ms + ts_patience(250));
     }
     ts_sleep_ms(SESSION_MS); /* however long it takes */
-    ck_assert(pdk_hold_valid(test_service_hold(it.s)));
+    ck_assert(pdk_hold_is_valid(test_service_hold(it.s)));
     ck_assert_int_eq(record_count(next, ELECTED), 0);
     assert_service(it.s, "started");
     test_service_allow_return(it.s);
@@ -220,9 +220,9 @@ END_TEST
 /* ---- from the wrong thread */
 
 static void stop_from_within(test_service *s, pdk_term *term) {
-    const pdk_status status = pdk_service_stop(test_service_handle(s), 1000);
+    const pdk_status status = pdk_service_close(test_service_handle(s), 1000);
 
-    if (status != PDK_WRONG_THREAD || strstr(pdk_error_text(), "pdk_service_stop") == NULL ||
+    if (status != PDK_WRONG_THREAD || strstr(pdk_last_error(), "pdk_service_close") == NULL ||
         pdk_term_is_ending(term)) {
         g_error("a stop from within: %s", pdk_status_name(status));
     }
@@ -243,7 +243,7 @@ static atomic_int from_within;
 
 static void stop_in_callback(record *r, void *s) {
     (void)r;
-    atomic_store(&from_within, pdk_service_stop(test_service_handle(s), 1000));
+    atomic_store(&from_within, pdk_service_close(test_service_handle(s), 1000));
 }
 
 START_TEST(from_its_callbacks) {
@@ -277,7 +277,7 @@ END_TEST
 
 static void unref_within(test_service *s, pdk_term *term) {
     test_service_unref(s);
-    if (!pdk_term_is_ending(term) || !pdk_hold_valid(pdk_term_hold(term))) {
+    if (!pdk_term_is_ending(term) || !pdk_hold_is_valid(pdk_term_hold(term))) {
         g_error("a service given back from within");
     }
 }
@@ -307,7 +307,7 @@ START_TEST(unref_without_a_stop) {
     if (_i == 2) {
         ck_assert(test_service_wait_end(it.s, ts_patience(SOON_MS)));
         pdk_service *service = NULL;
-        ck_assert_int_eq(pdk_election_run(it.election, run_never, NULL, NULL, &service), PDK_INVALID);
+        ck_assert_int_eq(pdk_service_start(it.election, run_never, NULL, NULL, &service), PDK_INVALID);
         ck_assert_int_eq(ts_child_count(server(), it.path), 1);
         test_service_allow_return(it.s);
     }
@@ -322,7 +322,7 @@ START_TEST(unref_without_a_stop) {
         ts_sleep_ms(1);
     }
     pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_election_await(it.election, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(it.election, 5000, &hold), PDK_OK);
     pdk_hold_unref(hold);
 }
 END_TEST

@@ -61,7 +61,7 @@ static pdk_session *open_at(const char *hosts) {
     pdk_session_options options = options_with_event_log();
     pdk_session *s = NULL;
     pdk_status status = pdk_session_open(hosts, &options, &s);
-    ck_assert_msg(status == PDK_OK, "%s: %s", hosts, pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", hosts, pdk_last_error());
     event_log_keep(&event_log, s);
     return s;
 }
@@ -76,7 +76,7 @@ static pdk_hold *acquire(pdk_session *s, const char *path) {
     pdk_hold *hold = NULL;
     ck_assert_int_eq(pdk_lock_new(s, path, NULL, &lock), PDK_OK);
     pdk_status status = pdk_lock_acquire(lock, 10000, &hold);
-    ck_assert_msg(status == PDK_OK, "%s", pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s", pdk_last_error());
     pdk_lock_unref(lock);
     return hold;
 }
@@ -193,7 +193,7 @@ START_TEST(a_cut_and_a_return_are_told) {
     ck_assert(event_log_wait(&event_log, PDK_SESSION_RESTORED, 1, 10000));
     ck_assert_int_gt(event_log_time_left(&event_log, PDK_SESSION_RESTORED), 0);
     ck_assert_int_eq(pdk_session_id(s), id);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
     char *history = event_log_history(&event_log);
@@ -212,14 +212,14 @@ START_TEST(a_query_is_answered_after_the_cut) {
     ts_proxy_set_mode(proxy, TS_CUT);
     ck_assert(event_log_wait(&event_log, PDK_SESSION_SUSPENDED, 1, 10000));
     int64_t began = ts_now_ms();
-    refused(pdk_lock_contenders(lock, 200, &list), PDK_UNAVAILABLE, "/session/question");
-    refused(pdk_sequencer_check(s, pdk_hold_sequencer(hold), 200), PDK_UNAVAILABLE, "/session/question");
+    refused(pdk_lock_list(lock, 200, &list), PDK_UNAVAILABLE, "/session/question");
+    refused(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 200), PDK_UNAVAILABLE, "/session/question");
     ck_assert_int_ge(ts_now_ms() - began, 350); /* not before the time has passed */
     ck_assert_int_lt(ts_now_ms() - began, 400 + SLACK_MS);
     GThread *healer = g_thread_new("healer", heal_soon, NULL);
     pdk_status status = pdk_lock_holder(lock, 10000, &list);
     g_thread_join(healer);
-    ck_assert_msg(status == PDK_OK, "%s", pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s", pdk_last_error());
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert_int_eq(pdk_contenders_token(list, 0), pdk_hold_token(hold));
     pdk_contenders_free(list);
@@ -238,7 +238,7 @@ START_TEST(an_expiry_is_told_and_the_session_reopened) {
     ck_assert_int_eq(event_log_time_left(&event_log, PDK_SESSION_EXPIRED), 0);
     ck_assert_int_ne(pdk_session_id(s), id);
     ck_assert_int_ne(pdk_session_id(s), 0);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_EXPIRED);
     int64_t token = pdk_hold_token(hold);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
@@ -279,11 +279,11 @@ START_TEST(a_claim_outlives_the_session_it_was_made_in) {
     ck_assert_int_eq(ts_expire(proxy, ts_ensemble_host(server, 0)), 0);
     ck_assert(event_log_wait(&event_log, PDK_SESSION_REOPENED, 1, 20000));
     ck_assert(ts_wait_children(ts_ensemble_hosts(server), "/session/again", 2, 5000));
-    ck_assert(pdk_hold_valid(theirs));
+    ck_assert(pdk_hold_is_valid(theirs));
     ck_assert_int_eq(pdk_hold_release(theirs), PDK_OK);
     pdk_hold *ours = g_thread_join(thread);
     ck_assert_int_eq(w.status, PDK_OK);
-    ck_assert(pdk_hold_valid(ours));
+    ck_assert(pdk_hold_is_valid(ours));
     ck_assert_int_eq(pdk_hold_release(ours), PDK_OK);
     pdk_lock_unref(w.lock);
     close_session(s);
@@ -300,7 +300,7 @@ START_TEST(a_server_that_restarts_is_found_again) {
     ck_assert(ts_ensemble_restart(server, 0));
     ck_assert(ts_ensemble_wait_ready(server, 20000));
     hold = acquire(s, "/session/restart");
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
 }
@@ -315,7 +315,7 @@ START_TEST(a_missing_chroot_is_made_with_the_first_lock) {
     pdk_hold *hold = acquire(s, "/locks/orders");
     ck_assert_int_eq(ts_child_count(ts_ensemble_hosts(server), "/not/yet/locks/orders"), 1);
     ck_assert(g_str_has_prefix(pdk_hold_sequencer(hold), "pdk1 /not/yet/locks/orders/"));
-    ck_assert_int_eq(pdk_sequencer_check(s, pdk_hold_sequencer(hold), 5000), PDK_OK);
+    ck_assert_int_eq(pdk_session_check_sequencer(s, pdk_hold_sequencer(hold), 5000), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     close_session(s);
 

@@ -103,7 +103,7 @@ static void count_freed(void *user) {
     it.freed++;
 }
 
-static bool is_invalid(void *hold) { return !pdk_hold_valid(hold); }
+static bool is_invalid(void *hold) { return !pdk_hold_is_valid(hold); }
 
 START_TEST(with_a_loss_undelivered) {
     pdk_lock *lock = NULL;
@@ -132,7 +132,7 @@ START_TEST(with_a_leader_that_was_never_told) {
     open_it(PDK_DISPATCH_MANUAL);
     ck_assert_int_eq(pdk_election_new(it.session, it.path, NULL, &election), PDK_OK);
     ck_assert_int_eq(pdk_election_join(election, NULL), PDK_OK);
-    ck_assert_int_eq(pdk_election_await(election, ts_patience(PATIENCE_MS), &hold), PDK_OK);
+    ck_assert_int_eq(pdk_election_wait(election, ts_patience(PATIENCE_MS), &hold), PDK_OK);
     pdk_hold_unref(hold);
     pdk_election_unref(election);
     pdk_session_unref(it.session);
@@ -154,7 +154,7 @@ START_TEST(a_hold_keeps_the_session) {
     pdk_lock_unref(lock);
     pdk_session_unref(it.session);
     ts_sleep_ms(200);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     assert_gone();
 }

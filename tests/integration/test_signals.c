@@ -204,12 +204,12 @@ START_TEST(a_term_has_the_mask_of_the_thread_that_started_it) {
     ck_assert_int_eq(pdk_session_open(ts_ensemble_hosts(server), NULL, &s), PDK_OK);
     ck_assert_int_eq(pdk_election_new(s, "/signals/election", NULL, &election), PDK_OK);
     block(SIGUSR2);
-    ck_assert_int_eq(pdk_election_run(election, lead, &found.failed, &options, &service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(election, lead, &found.failed, &options, &service), PDK_OK);
     unblock(SIGUSR2);
     check(&found.term, "the leader's function", false, true);
     ck_assert_int_eq(pdk_session_close(s, 10000), PDK_OK); /* the service fails */
     check(&found.failed, "failed", false, true);
-    ck_assert_int_eq(pdk_service_stop(service, 10000), PDK_OK);
+    ck_assert_int_eq(pdk_service_close(service, 10000), PDK_OK);
     pdk_service_unref(service);
     pdk_election_unref(election);
     pdk_session_unref(s);

@@ -79,7 +79,7 @@ static void assert_kept_for(int64_t ms) {
     int64_t until = ts_now_ms() + ms, least = INT64_MAX;
     while (ts_now_ms() < until) {
         least = MIN(least, pdk_hold_remaining_ms(it.hold));
-        ck_assert_msg(pdk_hold_valid(it.hold), "lost %lld ms before the end", (long long)(until - ts_now_ms()));
+        ck_assert_msg(pdk_hold_is_valid(it.hold), "lost %lld ms before the end", (long long)(until - ts_now_ms()));
         ts_sleep_ms(5);
     }
     printf("        at least %lld ms of lease were left\n", (long long)least);

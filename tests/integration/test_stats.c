@@ -205,9 +205,9 @@ START_TEST(each_path_has_figures_of_its_own) {
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ck_assert_int_eq(pdk_rwlock_new(session, both, NULL, &rwlock), PDK_OK);
-    ck_assert_int_eq(pdk_rwlock_read(rwlock, ts_patience(5000), &hold), PDK_OK);
+    ck_assert_int_eq(pdk_rwlock_acquire_read(rwlock, ts_patience(5000), &hold), PDK_OK);
     pdk_hold_detach_thread(hold);
-    ck_assert_int_eq(pdk_rwlock_write(rwlock, 0, &none), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(rwlock, 0, &none), PDK_BUSY);
     pdk_stats lock = row(session, "lock", turns), reader = row(session, "rwlock_read", both),
               writer = row(session, "rwlock_write", both);
     ck_assert_uint_eq(lock.claims_granted, THREADS * ROUNDS);

@@ -37,7 +37,7 @@ static struct {
 static void unexpected(const char *what, pdk_status status) {
     pthread_mutex_lock(&storm.guard);
     storm.unexpected++;
-    g_snprintf(storm.what, sizeof storm.what, "%s: %s: %s", what, pdk_status_name(status), pdk_error_text());
+    g_snprintf(storm.what, sizeof storm.what, "%s: %s: %s", what, pdk_status_name(status), pdk_last_error());
     pthread_mutex_unlock(&storm.guard);
 }
 
@@ -45,11 +45,11 @@ static void unexpected(const char *what, pdk_status status) {
 static void enter(pdk_hold *hold) {
     pthread_mutex_lock(&storm.guard);
     storm.grants++;
-    if (storm.inside != NULL && pdk_hold_valid(hold) && pdk_hold_valid(storm.inside) && pdk_hold_valid(hold)) {
+    if (storm.inside != NULL && pdk_hold_is_valid(hold) && pdk_hold_is_valid(storm.inside) && pdk_hold_is_valid(hold)) {
         storm.overlaps++;
     }
     const int64_t token = pdk_hold_token(hold), handover = pdk_hold_handover(hold);
-    if (pdk_hold_valid(hold)) { /* a later hold may have overtaken us on the way here */
+    if (pdk_hold_is_valid(hold)) { /* a later hold may have overtaken us on the way here */
         if (token < storm.token || (token == storm.token && handover <= storm.handover)) {
             storm.backwards++;
         }

@@ -60,7 +60,7 @@ START_TEST(the_lock_of_a_stripe) {
     pdk_lock_unref(again);
     pdk_striped_unref(pdk_striped_ref(ours));
     ck_assert_int_eq(pdk_striped_acquire(ours, other, ts_patience(5000), &hold), PDK_OK);
-    ck_assert_int_eq(pdk_lock_contenders(lock, 5000, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(lock, 5000, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     pdk_contenders_free(list);
     pdk_hold_release(hold);

@@ -81,7 +81,7 @@ START_TEST(another_number_is_a_mismatch) {
     ts_answer *answer = any_async(striped_with(b, 9), 30000);
     ck_assert(ts_answer_wait(answer, ts_patience(IN_TIME_MS)));
     ck_assert_int_eq(ts_answer_status(answer), PDK_MISMATCH);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     pdk_hold_release(hold);
     assert_number("8");
     stripes_assert_none(path);
@@ -123,7 +123,7 @@ START_TEST(other_data) {
     for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++) {
         ck_assert_int_eq(ts_set(server(), path, garbage[i]), 0);
         refused(acquire(striped_with(b, N), 2, PDK_FOREVER), PDK_DAMAGED, path);
-        for (const char *c = pdk_error_text(); *c; c++)
+        for (const char *c = pdk_last_error(); *c; c++)
             ck_assert(g_ascii_isprint(*c));
         assert_number(garbage[i]);
     }
@@ -274,7 +274,7 @@ START_TEST(null_is_refused) {
 END_TEST
 
 START_TEST(numbers_paths_and_options) {
-    static const int32_t wrong[] = {0, -1, INT32_MIN, PDK_STRIPES_MAX + 1, INT32_MAX};
+    static const int32_t wrong[] = {0, -1, INT32_MIN, PDK_STRIPED_STRIPES_MAX + 1, INT32_MAX};
     begin();
     pdk_striped *out = UNTOUCHED;
     g_autofree char *zeros = g_strnfill(506, '0'), *longest = g_strconcat("/", zeros, NULL),
@@ -298,7 +298,7 @@ START_TEST(numbers_paths_and_options) {
     ck_assert_int_eq(pdk_striped_options_init(&options, sizeof options), PDK_OK);
     options.identity = "me";
     options.reentrant = 1;
-    ck_assert_int_eq(pdk_striped_new(a->session, longest, PDK_STRIPES_MAX, &options, &out), PDK_OK);
+    ck_assert_int_eq(pdk_striped_new(a->session, longest, PDK_STRIPED_STRIPES_MAX, &options, &out), PDK_OK);
     pdk_hold *outer = NULL, *inner = NULL;
     ck_assert_int_eq(pdk_striped_acquire(out, "a", ts_patience(IN_TIME_MS), &outer), PDK_OK);
     ck_assert_int_eq(pdk_striped_acquire(out, "a", 0, &inner), PDK_OK);
@@ -314,7 +314,7 @@ START_TEST(a_session_that_is_closed) {
     pdk_striped *striped = striped_with(a, N), *out = UNTOUCHED;
     pdk_lock *lock = UNTOUCHED;
     pdk_hold *hold = UNTOUCHED;
-    ck_assert_int_ne(pdk_stripe_of("of another stripe", 17, N), pdk_stripe_of("a", 1, N));
+    ck_assert_int_ne(pdk_striped_stripe_of("of another stripe", 17, N), pdk_striped_stripe_of("a", 1, N));
     ts_answer *waits = any_async(striped_at(b, path), 30000);
     ck_assert(ts_answer_wait(waits, ts_patience(IN_TIME_MS)));
     ts_answer_release(waits);
@@ -325,7 +325,7 @@ START_TEST(a_session_that_is_closed) {
     refused(acquire(striped, 2, 0), PDK_CLOSED, "closed");
     refused(pdk_striped_acquire(striped, "of another stripe", 0, &hold), PDK_CLOSED, "closed");
     refused(pdk_striped_lock(striped, 0, &lock), PDK_CLOSED, "closed");
-    refused(pdk_striped_lock(striped, pdk_stripe_of("a", 1, N), &lock), PDK_CLOSED, "closed");
+    refused(pdk_striped_lock(striped, pdk_striped_stripe_of("a", 1, N), &lock), PDK_CLOSED, "closed");
     refused(pdk_striped_new(a->session, path, N, NULL, &out), PDK_CLOSED, "closed");
 }
 END_TEST

@@ -60,11 +60,11 @@ START_TEST(a_hold_released_twice_hands_over_once) {
 
     ck_assert_ptr_eq(pdk_hold_ref(hold), hold);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert(!pdk_hold_valid(hold));
+    ck_assert(!pdk_hold_is_valid(hold));
     ck_assert(ts_answer_wait(one, ts_patience(1000)));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_NOT_HELD);
     ck_assert(!ts_answer_wait(two, 200));
-    ck_assert(pdk_hold_valid(ts_answer_hold(one)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(one)));
     ck_assert_int_eq(ts_answer_release(one), PDK_OK);
     ck_assert(ts_answer_wait(two, ts_patience(1000)));
 }
@@ -213,7 +213,7 @@ START_TEST(blocking_twice_on_one_lock_is_a_deadlock) {
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &again), PDK_DEADLOCK);
     ck_assert_int_eq(pdk_lock_acquire(lock, PDK_FOREVER, &again), PDK_DEADLOCK);
     ck_assert_ptr_null(again);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     pdk_hold_detach_thread(hold);
     ck_assert_int_eq(pdk_lock_acquire(lock, 100, &again), PDK_TIMEOUT);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -275,7 +275,7 @@ START_TEST(the_last_unref_releases) {
 
     pdk_hold_ref(hold);
     pdk_hold_unref(hold);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(ts_child_count(server(), path), 1);
     pdk_hold_unref(hold);
     ck_assert(ts_wait_children(server(), path, 0, 2000));
@@ -293,7 +293,7 @@ START_TEST(a_hold_outlives_its_lock) {
     ck_assert(ts_answer_wait(waiter, ts_patience(1000)));
     ck_assert_int_eq(ts_answer_status(waiter), PDK_CANCELED);
     ts_sleep_ms(100);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
     ck_assert_int_eq(ts_child_count(server(), path), 1);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
@@ -351,7 +351,7 @@ START_TEST(ensure_gives_up_in_time) {
         ts_sleep_ms(100);
     ck_assert_int_eq(pdk_hold_ensure(hold, left), PDK_UNAVAILABLE);
     ck_assert_int_ge(ts_now_ms() - began, REQUEST_MS);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ts_proxy_heal(client->proxy);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }

@@ -41,7 +41,7 @@ START_TEST(a_try_looks_for_those_in_its_way) {
     pdk_rwlock *lock = ts_rwlock(b, path);
     pdk_hold *hold = ts_bench_read(ts_rwlock(a, path), 5000), *none = NULL;
 
-    ck_assert_int_eq(pdk_rwlock_write(lock, 0, &none), PDK_BUSY);
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 0, &none), PDK_BUSY);
     ck_assert_uint_eq(asked(TS_OP_CREATE2), 0);
     ck_assert_int_eq(pdk_hold_release(ts_bench_read(lock, 0)), PDK_OK);
     ck_assert_uint_eq(asked(TS_OP_CREATE2), 1);

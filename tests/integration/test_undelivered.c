@@ -60,7 +60,7 @@ START_TEST(two_lapsed_grants_come_back_in_their_order) {
     assert_decided(second);
     silence();
     assert_answered(first, PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(first)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(first)));
     ck_assert_int_eq(ts_answer_count(second), 0);
     ck_assert_int_eq(ts_answer_release(first), PDK_OK);
     assert_answered(second, PDK_OK);
@@ -141,8 +141,7 @@ START_TEST(a_candidate_that_leaves_is_not_told_that_it_failed) {
     record_callbacks(r, &callbacks);
     ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
     pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_election_await(election, ts_patience(PATIENCE_MS), &hold),
-                     PDK_NOT_HELD); /* it cannot be one */
+    ck_assert_int_eq(pdk_election_wait(election, ts_patience(PATIENCE_MS), &hold), PDK_NOT_HELD); /* it cannot be one */
     ck_assert_int_eq(pdk_election_leave(election), PDK_OK);
     ck_assert_int_eq(pdk_session_dispatch(late->session, NULL), PDK_OK);
     assert_history(r, "");

@@ -31,9 +31,9 @@ static pdk_lock *lock_at(const ts_client *client, const char *path) {
 static void take_and_release(pdk_lock *lock, int64_t timeout_ms) {
     pdk_hold *hold = NULL;
     pdk_status status = pdk_lock_acquire(lock, timeout_ms, &hold);
-    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s", pdk_status_name(status), pdk_last_error());
     pdk_contenders *list = NULL, *holder = NULL;
-    ck_assert_int_eq(pdk_lock_contenders(lock, WAIT_MS, &list), PDK_OK);
+    ck_assert_int_eq(pdk_lock_list(lock, WAIT_MS, &list), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(list), 1);
     ck_assert_int_eq(pdk_lock_holder(lock, WAIT_MS, &holder), PDK_OK);
     ck_assert_uint_eq(pdk_contenders_count(holder), 1);
@@ -49,7 +49,7 @@ START_TEST(a_lock_below_a_lock) {
     const ts_client *client = ts_bench_client(SESSION_MS), *other = ts_bench_client(SESSION_MS);
     pdk_hold *hold = ts_bench_acquire(lock_at(other, below(path, "lock-0000000000")), WAIT_MS);
     take_and_release(lock_at(client, path), _i ? 0 : WAIT_MS);
-    ck_assert(pdk_hold_valid(hold));
+    ck_assert(pdk_hold_is_valid(hold));
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
@@ -101,9 +101,9 @@ START_TEST(a_read_write_lock) {
     ck_assert_int_eq(pdk_rwlock_new(ts_bench_client(SESSION_MS)->session, path, NULL, &lock), PDK_OK);
     ts_paddock_keep(lock, (void (*)(void *))pdk_rwlock_unref);
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(pdk_rwlock_read(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_acquire_read(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-        ck_assert_int_eq(pdk_rwlock_write(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
+        ck_assert_int_eq(pdk_rwlock_acquire_write(lock, i ? 0 : WAIT_MS, &hold), PDK_OK);
         ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     }
 }
@@ -140,7 +140,7 @@ START_TEST(an_election) {
     ck_assert_int_eq(pdk_election_join(election, &callbacks), PDK_OK);
     ck_assert(record_wait(r, ELECTED, 1, WAIT_MS));
     ck_assert(record_wait_leader(seen, "anna", WAIT_MS));
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
 }
 END_TEST
 
@@ -152,10 +152,11 @@ START_TEST(nobody_is_asked) {
     char *data = NULL;
     ck_assert_int_eq(ts_create(ts_bench_server(), node, "precious", 0, NULL), 0);
     make(below(path, "lock-0000000001"));
-    ck_assert_int_eq(pdk_lock_ask(client->session, path, NULL, "me", 100, WAIT_MS), PDK_GONE);
+    ck_assert_int_eq(pdk_session_request_release(client->session, path, NULL, "me", 100, WAIT_MS), PDK_GONE);
     pdk_hold *hold = ts_bench_acquire(lock_at(client, path), WAIT_MS);
-    ck_assert_int_eq(pdk_lock_ask(client->session, path, NULL, "me", 100, WAIT_MS), PDK_OK);
-    ck_assert_int_eq(pdk_lock_ask(client->session, path, "lock-0000000000", "me", 100, WAIT_MS), PDK_GONE);
+    ck_assert_int_eq(pdk_session_request_release(client->session, path, NULL, "me", 100, WAIT_MS), PDK_OK);
+    ck_assert_int_eq(pdk_session_request_release(client->session, path, "lock-0000000000", "me", 100, WAIT_MS),
+                     PDK_GONE);
     ck_assert_int_eq(ts_get(ts_bench_server(), node, &data, NULL, NULL), 0);
     ck_assert_str_eq(data, "precious");
     g_free(data);

@@ -145,9 +145,9 @@ static void begin_election(void) {
     ck_assert_int_eq(pdk_election_observe(it.candidates, on_leader, &it.users[OBSERVER], user_free, &it.observer),
                      PDK_OK);
     ck_assert_int_eq(pdk_election_new(it.session, ts_fresh_path(), NULL, &it.services), PDK_OK);
-    ck_assert_int_eq(pdk_election_run(it.services, serve, &it.users[SERVICE], &options, &it.service), PDK_OK);
+    ck_assert_int_eq(pdk_service_start(it.services, serve, &it.users[SERVICE], &options, &it.service), PDK_OK);
     pdk_service *none = NULL;
-    ck_assert_int_eq(pdk_election_run(it.services, serve, &it.users[SERVICE], &options, &none), PDK_INVALID);
+    ck_assert_int_eq(pdk_service_start(it.services, serve, &it.users[SERVICE], &options, &none), PDK_INVALID);
 }
 
 static void begin(pdk_dispatch dispatch) {
@@ -189,9 +189,9 @@ static void check_users(int answers_least, int answers_most) {
 
 /* Gives everything back, the session last. */
 static void drop_all(bool stop) {
-    pdk_observer_stop(it.observer);
+    pdk_observer_close(it.observer);
     if (stop) {
-        ck_assert_int_eq(pdk_service_stop(it.service, PDK_FOREVER), PDK_OK);
+        ck_assert_int_eq(pdk_service_close(it.service, PDK_FOREVER), PDK_OK);
         ck_assert_int_eq(atomic_load(&it.users[SERVICE].freed), 1);
     }
     pdk_service_unref(it.service);
@@ -358,7 +358,7 @@ START_TEST(never_opened) {
     check_failed_open("127.0.0.1:1", &options, PDK_UNAVAILABLE, 1);
     check_failed_open("no-such-host.invalid:1", &options, PDK_RESOLVE, 1);
     check_failed_open("127.0.0.1:not-a-port", &options, PDK_INVALID, 0);
-    options.sasl_mechanism = "DIGEST-MD5";
+    options.tls = "ca.pem,client.pem,client.key,secret";
     check_failed_open("127.0.0.1:1", &options, PDK_UNSUPPORTED, 1);
 }
 END_TEST

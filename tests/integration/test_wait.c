@@ -44,7 +44,7 @@ static void make_queue(int waiters) {
 static void assert_granted(int i) {
     ck_assert_msg(ts_answer_wait(queue.waiters[i], ts_patience(2500)), "waiter %d is not granted", i);
     ck_assert_int_eq(ts_answer_status(queue.waiters[i]), PDK_OK);
-    ck_assert(pdk_hold_valid(ts_answer_hold(queue.waiters[i])));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(queue.waiters[i])));
 }
 
 static char *node_of(int i) {
@@ -143,7 +143,7 @@ START_TEST(a_predecessor_that_may_not_be_read) {
     await_position(queue.waiters[1]);
     ts_sleep_ms(100);
     ck_assert_int_eq(ts_answer_count(queue.waiters[1]), 0);
-    ck_assert(pdk_hold_valid(queue.held));
+    ck_assert(pdk_hold_is_valid(queue.held));
     ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     assert_granted(1);
 }
@@ -224,7 +224,7 @@ START_TEST(the_middle_of_the_queue_leaves) {
     ck_assert(ts_wait_children(server(), queue.path, 2, 2000));
     ts_sleep_ms(200);
     ck_assert_int_eq(ts_answer_count(queue.waiters[2]), 0);
-    ck_assert(pdk_hold_valid(queue.held));
+    ck_assert(pdk_hold_is_valid(queue.held));
     ck_assert_int_eq(pdk_hold_release(queue.held), PDK_OK);
     assert_granted(2);
 }

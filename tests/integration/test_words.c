@@ -115,7 +115,7 @@ static pdk_status job(const char *record) {
     put("/job/record", record);
     ck_assert_int_eq(pdk_job_new(it.session, below("/job"), &options, &made), PDK_OK);
     keep(made, (void (*)(void *))pdk_job_unref);
-    return pdk_job_begin(made, WAIT_MS, &hold, NULL);
+    return pdk_job_acquire(made, WAIT_MS, &hold, NULL);
 }
 
 static pdk_status a_later_job(void) { return job("paddock-job 2\nsomething\n"); }
@@ -196,10 +196,10 @@ static const struct row {
      "the same one everywhere"},
     {no_delay, PDK_DAMAGED, "pdk_lock_acquire: ", "\"soon\" ms, which is no number", "/delayed/delay", "Deleting it"},
     {a_delay_that_is_not_kept, PDK_MISMATCH, "pdk_lock_acquire: ", "has a lock-delay", "/delayed", "use the same one"},
-    {a_later_job, PDK_UNSUPPORTED, "pdk_job_begin: ", "of a later version", "/job/record", "use that one here"},
-    {a_damaged_job, PDK_DAMAGED, "pdk_job_begin: ", "no record of a job, or was damaged", "/job/record",
+    {a_later_job, PDK_UNSUPPORTED, "pdk_job_acquire: ", "of a later version", "/job/record", "use that one here"},
+    {a_damaged_job, PDK_DAMAGED, "pdk_job_acquire: ", "no record of a job, or was damaged", "/job/record",
      "Deleting it forgets all runs"},
-    {a_damaged_version, PDK_DAMAGED, "pdk_job_begin: ", "no record of a job, or was damaged", "/job/record",
+    {a_damaged_version, PDK_DAMAGED, "pdk_job_acquire: ", "no record of a job, or was damaged", "/job/record",
      "look at its data"},
     {a_later_lease, PDK_UNSUPPORTED, "pdk_lease_lock_acquire: ", "of a later version", "/lease/record",
      "use that one here"},
@@ -225,7 +225,7 @@ START_TEST(each_names_what_and_where_and_the_fix) {
     it.hold =
         row->fails == too_many_permits || row->fails == one_path_twice ? NULL : ts_bench_acquire(it.lock, WAIT_MS);
     pdk_status status = row->fails();
-    const char *text = pdk_error_text();
+    const char *text = pdk_last_error();
     ck_assert_msg(status == row->status, "%s instead of %s: %s", pdk_status_name(status), pdk_status_name(row->status),
                   text);
     ck_assert_msg(g_str_has_prefix(text, row->call), "“%s” does not begin with “%s”", text, row->call);

@@ -37,7 +37,7 @@ static void fail(player *p, const char *what, const char *why) {
 static bool check(player *p, const char *what, pdk_status status) {
     if (status == PDK_OK)
         return true;
-    g_autofree char *why = g_strdup_printf("%s (%s)", pdk_status_name(status), pdk_error_text());
+    g_autofree char *why = g_strdup_printf("%s (%s)", pdk_status_name(status), pdk_last_error());
     fail(p, what, why);
     return false;
 }
@@ -86,7 +86,7 @@ static gpointer work(gpointer data) {
     pdk_hold *hold;
     while (!atomic_load(&p->stop) && (hold = take(p))) {
         stay(p, hold, p->recipe->shared);
-        if (p->recipe->weaken && check(p, "weaken", p->recipe->weaken(p->object, hold)))
+        if (p->recipe->weaken && check(p, "weaken", p->recipe->weaken(hold)))
             stay(p, NULL, true);
         check(p, "give", p->recipe->give(p->object, hold));
     }
@@ -140,7 +140,7 @@ static void hold_until_asked(player *p) {
         return;
     sem_init(&asked, 0, 0);
     atomic_fetch_add(&p->acquisitions, 1);
-    if (check(p, "on_asked", pdk_hold_on_asked(hold, on_asked, &asked, NULL))) {
+    if (check(p, "on_asked", pdk_hold_on_request(hold, on_asked, &asked, NULL))) {
         puts("held");
         while (sem_wait(&asked) && errno == EINTR)
             continue;
@@ -176,7 +176,7 @@ static void obey(player *p) {
     else if (strcmp(command, "yield") == 0)
         hold_until_asked(p);
     else if (strcmp(command, "ask") == 0)
-        check(p, "ask", pdk_lock_ask(p->session, p->path, NULL, p->identity, ASK_MS, LIST_MS));
+        check(p, "ask", pdk_session_request_release(p->session, p->path, NULL, p->identity, ASK_MS, LIST_MS));
     else
         fail(p, "unknown command", command);
 }

@@ -22,7 +22,7 @@ static pdk_status give_lock(void *object, pdk_hold *hold) {
 }
 
 static pdk_status list_lock(void *object, int64_t timeout_ms, pdk_contenders **out) {
-    return pdk_lock_contenders(object, timeout_ms, out);
+    return pdk_lock_list(object, timeout_ms, out);
 }
 
 static pdk_status make_rwlock(pdk_session *session, const struct options *options, void **out) {
@@ -34,14 +34,14 @@ static pdk_status make_rwlock(pdk_session *session, const struct options *option
 
 static void drop_rwlock(void *object) { pdk_rwlock_unref(object); }
 
-static pdk_status take_read(void *object, pdk_hold **out) { return pdk_rwlock_read(object, PDK_FOREVER, out); }
+static pdk_status take_read(void *object, pdk_hold **out) { return pdk_rwlock_acquire_read(object, PDK_FOREVER, out); }
 
-static pdk_status take_write(void *object, pdk_hold **out) { return pdk_rwlock_write(object, PDK_FOREVER, out); }
-
-static pdk_status weaken_rwlock(void *object, pdk_hold *hold) { return pdk_rwlock_downgrade(object, hold); }
+static pdk_status take_write(void *object, pdk_hold **out) {
+    return pdk_rwlock_acquire_write(object, PDK_FOREVER, out);
+}
 
 static pdk_status list_rwlock(void *object, int64_t timeout_ms, pdk_contenders **out) {
-    return pdk_rwlock_contenders(object, timeout_ms, out);
+    return pdk_rwlock_list(object, timeout_ms, out);
 }
 
 static pdk_status make_election(pdk_session *session, const struct options *options, void **out) {
@@ -55,7 +55,7 @@ static void drop_election(void *object) { pdk_election_unref(object); } /* which
 
 static pdk_status begin_election(void *object) { return pdk_election_join(object, NULL); }
 
-static pdk_status take_election(void *object, pdk_hold **out) { return pdk_election_await(object, AWAIT_MS, out); }
+static pdk_status take_election(void *object, pdk_hold **out) { return pdk_election_wait(object, AWAIT_MS, out); }
 
 static pdk_status give_election(void *object, pdk_hold *hold) {
     pdk_status status = pdk_election_resign(object);
@@ -64,13 +64,13 @@ static pdk_status give_election(void *object, pdk_hold *hold) {
 }
 
 static pdk_status list_election(void *object, int64_t timeout_ms, pdk_contenders **out) {
-    return pdk_election_candidates(object, timeout_ms, out);
+    return pdk_election_list(object, timeout_ms, out);
 }
 
 static const struct recipe recipes[] = {
     {"lock", make_lock, drop_lock, NULL, take_lock, give_lock, list_lock, NULL, false},
     {"read", make_rwlock, drop_rwlock, NULL, take_read, give_lock, list_rwlock, NULL, true},
-    {"write", make_rwlock, drop_rwlock, NULL, take_write, give_lock, list_rwlock, weaken_rwlock, false},
+    {"write", make_rwlock, drop_rwlock, NULL, take_write, give_lock, list_rwlock, pdk_hold_downgrade, false},
     {"election", make_election, drop_election, begin_election, take_election, give_election, list_election, NULL,
      false},
 };

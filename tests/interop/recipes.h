@@ -21,7 +21,7 @@ struct recipe {
     pdk_status (*give)(void *object, pdk_hold *hold);
     pdk_status (*list)(void *object, int64_t timeout_ms, pdk_contenders **out);
     /* From now on the turn is a reader's. May be NULL. */
-    pdk_status (*weaken)(void *object, pdk_hold *hold);
+    pdk_status (*weaken)(pdk_hold *hold);
     /* Several may have turns of this recipe at the same time. */
     bool shared;
 };

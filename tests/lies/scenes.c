@@ -19,7 +19,7 @@ static void hold_for_a_while(pdk_status *first, pdk_hold *hold) {
         return;
     note(first, pdk_hold_ensure(hold, 100));
     g_usleep(HELD_MS * 1000);
-    note(first, pdk_hold_valid(hold) ? PDK_OK : PDK_LOST);
+    note(first, pdk_hold_is_valid(hold) ? PDK_OK : PDK_LOST);
     note(first, pdk_hold_release(hold));
 }
 
@@ -73,7 +73,7 @@ static pdk_status play_lock(pdk_session *session, const char *path) {
     pdk_status asked = pdk_lock_acquire_async(other, 2 * scenes_ms, on_acquired, &next, &claim);
     note(&first, asked);
     g_usleep(50000);
-    note(&first, pdk_lock_contenders(one, scenes_ms, &list));
+    note(&first, pdk_lock_list(one, scenes_ms, &list));
     pdk_contenders_free(list);
     list = NULL;
     note(&first, pdk_lock_holder(one, scenes_ms, &list));
@@ -115,12 +115,12 @@ static pdk_status play_rwlock(pdk_session *session, const char *path) {
     pdk_hold *hold = NULL, *reader = NULL;
     pdk_contenders *list = NULL;
     note(&first, pdk_rwlock_new(session, path, NULL, &lock));
-    note(&first, pdk_rwlock_write(lock, scenes_ms, &hold));
+    note(&first, pdk_rwlock_acquire_write(lock, scenes_ms, &hold));
     if (hold)
-        note(&first, pdk_rwlock_downgrade(lock, hold));
+        note(&first, pdk_hold_downgrade(hold));
     hold_for_a_while(&first, hold);
-    note(&first, pdk_rwlock_read(lock, scenes_ms, &reader));
-    note(&first, pdk_rwlock_contenders(lock, scenes_ms, &list));
+    note(&first, pdk_rwlock_acquire_read(lock, scenes_ms, &reader));
+    note(&first, pdk_rwlock_list(lock, scenes_ms, &list));
     pdk_contenders_free(list);
     hold_for_a_while(&first, reader);
     pdk_rwlock_unref(lock);
@@ -202,7 +202,7 @@ static pdk_status play_election(pdk_session *session, const char *path) {
     note(&first, pdk_election_new(session, path, NULL, &election));
     note(&first, pdk_election_observe_data(election, on_leader, NULL, NULL, &observer));
     note(&first, pdk_election_join(election, &callbacks));
-    note(&first, pdk_election_await(election, scenes_ms, &hold));
+    note(&first, pdk_election_wait(election, scenes_ms, &hold));
     if (hold)
         note(&first, pdk_election_publish(election, hold, "data", 4, scenes_ms));
     note(&first, pdk_election_leader(election, scenes_ms, &list));
@@ -211,10 +211,10 @@ static pdk_status play_election(pdk_session *session, const char *path) {
     (void)pdk_election_resign(election); /* it may lead no more */
     pdk_hold_unref(hold);
     hold = NULL;
-    note(&first, pdk_election_await(election, scenes_ms, &hold));
+    note(&first, pdk_election_wait(election, scenes_ms, &hold));
     pdk_hold_unref(hold);
     note(&first, pdk_election_leave(election));
-    pdk_observer_stop(observer);
+    pdk_observer_close(observer);
     pdk_election_unref(election);
     return first;
 }
@@ -227,12 +227,12 @@ static pdk_status play_job(pdk_session *session, const char *path) {
     pdk_job_runs *runs = NULL;
     options.every_ms = 86400000;
     note(&first, pdk_job_new(session, path, &options, &job));
-    note(&first, pdk_job_begin(job, 2 * scenes_ms, &hold, &runs));
+    note(&first, pdk_job_acquire(job, 2 * scenes_ms, &hold, &runs));
     pdk_job_runs_free(runs);
     runs = NULL;
     if (hold)
         note(&first, pdk_job_finish(job, hold, 0, scenes_ms));
-    note(&first, pdk_job_record(session, path, scenes_ms, &runs));
+    note(&first, pdk_job_history(session, path, scenes_ms, &runs));
     pdk_job_runs_free(runs);
     pdk_job_unref(job);
     return first;
@@ -255,7 +255,7 @@ static pdk_status play_lease_lock(pdk_session *session, const char *path) {
 }
 
 static void on_view(pdk_group_view *view, void *user) {
-    const pdk_group_member *before, *after;
+    const pdk_member_info *before, *after;
     (void)user;
     for (size_t i = 0; pdk_group_view_change(view, i, &before, &after); i++)
         ;
@@ -270,9 +270,9 @@ static pdk_status play_group(pdk_session *session, const char *path) {
         note(&first, pdk_group_join(session, path, "one", 3, NULL, &members[i]));
     for (int i = 0; i < 2; i++) {
         pdk_hold *hold = NULL;
-        note(&first, pdk_member_await(members[i], scenes_ms, &hold));
+        note(&first, pdk_member_wait(members[i], scenes_ms, &hold));
         pdk_hold_unref(hold);
-        note(&first, pdk_member_set(members[i], "other", 5, scenes_ms));
+        note(&first, pdk_member_set_data(members[i], "other", 5, scenes_ms));
     }
     g_usleep(50000);
     for (int i = 0; i < 2; i++) {
@@ -280,7 +280,7 @@ static pdk_status play_group(pdk_session *session, const char *path) {
         pdk_member_unref(members[i]);
     }
     g_usleep(30000);
-    pdk_group_watcher_stop(watcher);
+    pdk_group_watcher_close(watcher);
     return first;
 }
 
@@ -297,8 +297,8 @@ static pdk_status play_guarded(pdk_session *session, const char *path) {
         note(&first, pdk_guarded_open(hold, node, scenes_ms, &guarded));
     if (guarded) {
         note(&first, pdk_guarded_create(guarded, "a", 1, scenes_ms));
-        note(&first, pdk_guarded_get(guarded, buffer, sizeof buffer, &size, scenes_ms));
-        note(&first, pdk_guarded_set(guarded, "bb", 2, scenes_ms));
+        note(&first, pdk_guarded_read(guarded, buffer, sizeof buffer, &size, scenes_ms));
+        note(&first, pdk_guarded_write(guarded, "bb", 2, scenes_ms));
         note(&first, pdk_guarded_delete(guarded, scenes_ms));
         pdk_guarded_close(guarded);
     }
@@ -316,7 +316,7 @@ static pdk_status play_sequencer(pdk_session *session, const char *path) {
     note(&first, pdk_checker_new(session, NULL, &checker));
     if (hold) {
         g_autofree char *text = g_strdup(pdk_hold_sequencer(hold));
-        note(&first, pdk_sequencer_check(session, text, scenes_ms));
+        note(&first, pdk_session_check_sequencer(session, text, scenes_ms));
         note(&first, pdk_checker_check(checker, text, scenes_ms));
         note(&first, pdk_checker_check(checker, text, scenes_ms));
     }
@@ -341,10 +341,10 @@ static pdk_status play_revoke(pdk_session *session, const char *path) {
     note(&first, pdk_lock_acquire(lock, scenes_ms, &hold));
     if (hold) {
         const char *node = strrchr(pdk_hold_node(hold), '/') + 1;
-        note(&first, pdk_hold_on_asked(hold, on_asked, NULL, NULL));
-        note(&first, pdk_lock_ask(session, path, node, "me", 100, scenes_ms));
+        note(&first, pdk_hold_on_request(hold, on_asked, NULL, NULL));
+        note(&first, pdk_session_request_release(session, path, node, "me", 100, scenes_ms));
         g_usleep(HELD_MS * 1000);
-        note(&first, pdk_break(session, pdk_hold_node(hold), pdk_hold_token(hold), scenes_ms, &list));
+        note(&first, pdk_session_break(session, pdk_hold_node(hold), pdk_hold_token(hold), scenes_ms, &list));
         pdk_contenders_free(list);
         (void)pdk_hold_release(hold);
     }

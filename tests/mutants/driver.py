@@ -29,10 +29,10 @@ MUTANTS = {
     "what has lapsed is not told before the lease moves": ("src/grant/registry.c", SIM, [
         ("pdk__registry_check(r); /* a hold", "(void)r; /* a hold")]),
     "no look at the lease when a grant is received": ("src/grant/claim.c", RARE, [
-        ("!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
+        ("!(in_time && pdk_hold_is_valid(*hold))", "!in_time")]),
     "granted with any lease": ("src/session/commands.c", SIM, [
         ("event.fresh = pdk__lease_fresh(&s->lease, pdk__now(s));", "event.fresh = s->lease.end != 0;"),
-        ("src/grant/claim.c", "!(in_time && pdk_hold_valid(*hold))", "!in_time")]),
+        ("src/grant/claim.c", "!(in_time && pdk_hold_is_valid(*hold))", "!in_time")]),
     "a try is busy by an old list": ("tests/support/simulated/sim_client_io.c", "tries", [
         ("[PDK__OP_SYNC] = SIM_OP_SYNC", "[PDK__OP_SYNC] = SIM_OP_EXISTS")]),
     "a try writes where somebody is": ("src/core/contender.c", "tries", [

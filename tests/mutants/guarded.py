@@ -61,8 +61,8 @@ MUTANTS = {
     "guarded: a tombstone has a payload": (CALLS, SIM, [
         ("            status = q->node.stamp.absent ? absent(c) : copy(c, q->data, r);", "            status = copy(c, q->data, r);")]),
     "guarded: a writer that reads now still writes": (STEPS, SIM, [
-        ("!pdk_hold_valid(hold) || hold->grant->shared;", "!pdk_hold_valid(hold);")]),
+        ("!pdk_hold_is_valid(hold) || hold->grant->shared;", "!pdk_hold_is_valid(hold);")]),
     "guarded: a hold that is over still writes": (STEPS, SIM, [
-        ("    return hold->released || g->s->ended != PDK_OK || !pdk_hold_valid(hold) || hold->grant->shared;",
+        ("    return hold->released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;",
          "    return g->s->ended != PDK_OK && hold;")]),
 }

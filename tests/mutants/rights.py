@@ -25,13 +25,13 @@ MUTANTS = {
         ("    struct pdk__part *part = &parts->part[right->place];",
          "    static guint filled;\n    struct pdk__part *part = &parts->part[filled++ % parts->count];")]),
     "all: nothing is looked at when it is received": (ALL, "all", [
-        ("!(pdk__taking_in_time(&all->taking) && pdk_hold_valid(all->whole))", "false"),
-        (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_valid(r->hold)", "false"),
-        (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_valid(t->rights[i].hold)", "false"),
-        (PARTS, "!whole->ended && pdk_hold_valid(whole);", "true;")]),
+        ("!(pdk__taking_in_time(&all->taking) && pdk_hold_is_valid(all->whole))", "false"),
+        (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_is_valid(r->hold)", "false"),
+        (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_is_valid(t->rights[i].hold)", "false"),
+        (PARTS, "!whole->ended && pdk_hold_is_valid(whole);", "true;")]),
     "all: the whole is valid while its first part is": (CALLS, "all", [
         ("    return pdk__majority_until(words, parts->count, parts->need);", "    return words[0];"),
-        ("gone > count - parts->need", "!pdk_hold_valid(parts->part[0].hold)")]),
+        ("gone > count - parts->need", "!pdk_hold_is_valid(parts->part[0].hold)")]),
     "all: the whole is valid while any part is": (CALLS, "all", [
         ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, 1)"),
         ("gone > count - parts->need", "gone == count")]),

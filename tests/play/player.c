@@ -13,7 +13,7 @@ void player_fail(player *p, const char *what, const char *why) {
 bool player_check(player *p, const char *what, pdk_status status) {
     if (status == PDK_OK)
         return true;
-    g_autofree char *why = g_strdup_printf("%s (%s)", pdk_status_name(status), pdk_error_text());
+    g_autofree char *why = g_strdup_printf("%s (%s)", pdk_status_name(status), pdk_last_error());
     player_fail(p, what, why);
     return false;
 }

@@ -48,7 +48,7 @@ static void free_watched(gpointer data) {
 /* False when the hold is not valid any more. */
 static bool sample(struct watched *one) {
     int64_t before = ts_now_ns();
-    if (!pdk_hold_valid(one->hold))
+    if (!pdk_hold_is_valid(one->hold))
         return false;
     one->least_ms = MIN(one->least_ms, pdk_hold_remaining_ms(one->hold));
     if (one->first == 0)

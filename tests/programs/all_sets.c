@@ -44,7 +44,7 @@ static void complain(const char *what, const char *why) {
 static void need(pdk_status status, const char *what) {
     if (status == PDK_OK)
         return;
-    complain(what, pdk_error_text());
+    complain(what, pdk_last_error());
     _exit(1);
 }
 
@@ -92,13 +92,13 @@ static bool too_many(int path, int inside) { return inside > (path % 3 == 2 ? PE
 static void judge(pdk_hold *hold, const int *path, const int *weight, int count, GRand *rand) {
     for (int i = 0; i < count; i++) {
         int inside = atomic_fetch_add(&shared->inside[path[i]], weight[i]) + weight[i];
-        if (too_many(path[i], inside) && pdk_hold_valid(hold))
+        if (too_many(path[i], inside) && pdk_hold_is_valid(hold))
             complain(pdk_hold_part_path(hold, i), "two that exclude each other hold it");
         if (pdk_hold_token(pdk_hold_part(hold, i)) <= 0)
             complain(pdk_hold_part_path(hold, i), "no token");
     }
     g_usleep((gulong)g_rand_int_range(rand, 0, 3000));
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         complain("a hold", pdk_reason_name(pdk_hold_reason(hold)));
     for (int i = 0; i < count; i++)
         atomic_fetch_sub(&shared->inside[path[i]], weight[i]);
@@ -134,7 +134,7 @@ static void one_set(GRand *rand, int number) {
     } else if ((status == PDK_TIMEOUT || status == PDK_UNAVAILABLE) && ms == 20) {
         atomic_fetch_add(&shared->late, 1);
     } else {
-        complain(pdk_status_name(status), pdk_error_text());
+        complain(pdk_status_name(status), pdk_last_error());
     }
 }
 

@@ -44,7 +44,7 @@ void bench_exactly(struct bench *bench, const char *what, double value, double t
 void bench_check(pdk_status status) {
     if (status == PDK_OK)
         return;
-    fprintf(stderr, "bench: %s: %s\n", pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "bench: %s: %s\n", pdk_status_name(status), pdk_last_error());
     exit(EXIT_FAILURE);
 }
 

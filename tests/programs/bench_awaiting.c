@@ -32,7 +32,7 @@ static void *take_the_lock(void *user) {
 static void *await_office(void *user) {
     const struct work *work = user;
     pdk_hold *hold = NULL;
-    if (pdk_election_await(work->election, PDK_FOREVER, &hold) == PDK_OK)
+    if (pdk_election_wait(work->election, PDK_FOREVER, &hold) == PDK_OK)
         pdk_hold_unref(hold);
     return NULL;
 }
@@ -81,7 +81,7 @@ void bench_awaiting(struct bench *bench) {
     pdk_hold *hold;
     bench_check(pdk_election_new(leader, "/bench/office", NULL, &office));
     bench_check(pdk_election_join(office, NULL));
-    bench_check(pdk_election_await(office, 10000, &hold));
+    bench_check(pdk_election_wait(office, 10000, &hold));
     double alone = measure(bench, session, 0);
     double with_50 = measure(bench, session, 50);
     double with_200 = measure(bench, session, AWAITING_MOST);

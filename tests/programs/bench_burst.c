@@ -43,7 +43,7 @@ static void run(struct bench *bench, const char *address, int claims, int sessio
     ts_sleep_ms(session_ms);
     int64_t begin = ts_now_ns();
     for (int i = 0; i < claims; i++)
-        bench_check(pdk_rwlock_read_async(rwlock, PATIENCE_MS, on_answer, burst, NULL));
+        bench_check(pdk_rwlock_acquire_read_async(rwlock, PATIENCE_MS, on_answer, burst, NULL));
     double claimed = (double)(ts_now_ns() - begin) / 1e9;
     int64_t left = least_left(hold, burst, claims, pdk_hold_remaining_ms(hold));
     double all = (double)(ts_now_ns() - begin) / 1e9;

@@ -72,7 +72,7 @@ static void take_keys(void) {
 
 /* ---- job, lease lock */
 
-static void begin_job(void) { bench_check(pdk_job_begin(it.job, PATIENCE_MS, &it.hold, NULL)); }
+static void begin_job(void) { bench_check(pdk_job_acquire(it.job, PATIENCE_MS, &it.hold, NULL)); }
 
 static void finish_job(void) { bench_check(pdk_job_finish(it.job, g_steal_pointer(&it.hold), 0, PATIENCE_MS)); }
 
@@ -82,12 +82,12 @@ static void finish_and_flush(void) {
 }
 
 static void skip_job(void) {
-    if (pdk_job_begin(it.daily, PATIENCE_MS, &it.hold, NULL) != PDK_SKIPPED)
-        g_error("the job was not skipped: %s", pdk_error_text());
+    if (pdk_job_acquire(it.daily, PATIENCE_MS, &it.hold, NULL) != PDK_SKIPPED)
+        g_error("the job was not skipped: %s", pdk_last_error());
 }
 
 static void run_daily(void) {
-    if (pdk_job_begin(it.their_daily, PATIENCE_MS, &it.their_hold, NULL) == PDK_OK)
+    if (pdk_job_acquire(it.their_daily, PATIENCE_MS, &it.their_hold, NULL) == PDK_OK)
         bench_check(pdk_job_finish(it.their_daily, g_steal_pointer(&it.their_hold), 0, PATIENCE_MS));
     flush();
 }
@@ -158,15 +158,16 @@ static void they_give_back(void) {
     flush();
 }
 
-static void ask(void) { bench_check(pdk_lock_ask(it.ours, "/costs/asked", NULL, "me", 0, PATIENCE_MS)); }
+static void ask(void) { bench_check(pdk_session_request_release(it.ours, "/costs/asked", NULL, "me", 0, PATIENCE_MS)); }
 
 static void ask_by_name(void) {
     const char *name = strrchr(pdk_hold_node(it.their_hold), '/') + 1;
-    bench_check(pdk_lock_ask(it.ours, "/costs/asked", name, "me", 0, PATIENCE_MS));
+    bench_check(pdk_session_request_release(it.ours, "/costs/asked", name, "me", 0, PATIENCE_MS));
 }
 
 static void break_it(void) {
-    bench_check(pdk_break(it.ours, pdk_hold_node(it.their_hold), pdk_hold_token(it.their_hold), PATIENCE_MS, NULL));
+    bench_check(
+        pdk_session_break(it.ours, pdk_hold_node(it.their_hold), pdk_hold_token(it.their_hold), PATIENCE_MS, NULL));
 }
 
 /* ---- group */
@@ -174,7 +175,7 @@ static void break_it(void) {
 static void join(pdk_session *session, pdk_member **out) {
     pdk_hold *hold;
     bench_check(pdk_group_join(session, "/costs/group", "data", 4, NULL, out));
-    bench_check(pdk_member_await(*out, PATIENCE_MS, &hold));
+    bench_check(pdk_member_wait(*out, PATIENCE_MS, &hold));
     pdk_hold_unref(hold);
 }
 
@@ -185,8 +186,8 @@ static void leave_ours(void) {
     bench_check(pdk_session_flush(it.ours, PATIENCE_MS));
 }
 
-static void set_ours(void) { bench_check(pdk_member_set(it.members[MEMBERS], "other", 5, PATIENCE_MS)); }
-static void set_theirs(void) { bench_check(pdk_member_set(it.members[0], "other", 5, PATIENCE_MS)); }
+static void set_ours(void) { bench_check(pdk_member_set_data(it.members[MEMBERS], "other", 5, PATIENCE_MS)); }
+static void set_theirs(void) { bench_check(pdk_member_set_data(it.members[0], "other", 5, PATIENCE_MS)); }
 static void join_theirs(void) { join(it.theirs, &it.members[MEMBERS]); }
 
 static void leave_theirs(void) {
@@ -213,7 +214,7 @@ static void watch_and_flush(void) {
 }
 
 static void stop_watching(void) {
-    pdk_group_watcher_stop(g_steal_pointer(&it.watcher));
+    pdk_group_watcher_close(g_steal_pointer(&it.watcher));
     flush();
 }
 

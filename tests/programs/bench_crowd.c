@@ -105,7 +105,7 @@ static void end_phase(struct crowd *c, const char *phase) {
 static void others_take(struct crowd *c) {
     atomic_store(&c->others_granted, 0);
     if (c->table) {
-        bench_check(pdk_rwlock_write_async(c->others_table, PDK_FOREVER, on_others, c, NULL));
+        bench_check(pdk_rwlock_acquire_write_async(c->others_table, PDK_FOREVER, on_others, c, NULL));
         await_count(&c->others_granted, 1);
         return;
     }
@@ -124,7 +124,7 @@ static void claim_all(struct crowd *c) {
     atomic_store(&c->granted, 0);
     atomic_store(&c->answered, 0);
     for (int i = 0; i < c->count; i++)
-        bench_check(c->table ? pdk_rwlock_read_async(c->table, PDK_FOREVER, on_acquired, c, NULL)
+        bench_check(c->table ? pdk_rwlock_acquire_read_async(c->table, PDK_FOREVER, on_acquired, c, NULL)
                              : pdk_lock_acquire_async(c->locks[i], PDK_FOREVER, on_acquired, c, NULL));
 }
 

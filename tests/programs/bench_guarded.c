@@ -22,7 +22,7 @@ static double guarded_round(pdk_guarded *guarded) {
     static const char data[PAYLOAD];
     int64_t begin = ts_now_ns();
     for (int i = 0; i < CALLS; i++)
-        bench_check(pdk_guarded_set(guarded, data, sizeof data, PATIENCE_MS));
+        bench_check(pdk_guarded_write(guarded, data, sizeof data, PATIENCE_MS));
     return (double)(ts_now_ns() - begin) / CALLS / 1e6;
 }
 

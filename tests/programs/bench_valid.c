@@ -1,4 +1,4 @@
-/* The cost of asking a hold. pdk_hold_valid is called before every write, so it must cost next to nothing. */
+/* The cost of asking a hold. pdk_hold_is_valid is called before every write, so it must cost next to nothing. */
 #include "bench.h"
 #include "figures.h"
 
@@ -18,13 +18,13 @@ void bench_valid(struct bench *bench) {
     for (int round = 0; round < rounds; round++) {
         int64_t begin = ts_now_ns();
         for (int i = 0; i < CALLS; i++)
-            invalid += !pdk_hold_valid(hold);
+            invalid += !pdk_hold_is_valid(hold);
         figures_add(costs, (double)(ts_now_ns() - begin) / CALLS);
     }
-    printf("pdk_hold_valid, %d rounds of %d calls: median %.1f ns, least %.1f, most %.1f\n", rounds, CALLS,
+    printf("pdk_hold_is_valid, %d rounds of %d calls: median %.1f ns, least %.1f, most %.1f\n", rounds, CALLS,
            figures_median(costs), figures_at(costs, 0), figures_at(costs, 1));
-    bench_at_most(bench, "pdk_hold_valid", figures_median(costs), 100, "ns");
-    bench_at_most(bench, "pdk_hold_valid: calls that said no", (double)invalid, 0, "");
+    bench_at_most(bench, "pdk_hold_is_valid", figures_median(costs), 100, "ns");
+    bench_at_most(bench, "pdk_hold_is_valid: calls that said no", (double)invalid, 0, "");
     g_array_unref(costs);
     pdk_hold_release(hold);
     pdk_lock_unref(lock);

@@ -27,7 +27,7 @@ struct cut_record {
     atomic_bool finish;         /* the judging process: stop */
     atomic_bool queued;         /* A has a position in the queue */
     _Atomic int64_t granted;    /* when A's callback ran */
-    _Atomic int64_t last_valid; /* the last instant just before pdk_hold_valid answered true */
+    _Atomic int64_t last_valid; /* the last instant just before pdk_hold_is_valid answered true */
     _Atomic int64_t promised;   /* the latest time until which pdk_hold_remaining_ms promised it */
     _Atomic int64_t lost_at;    /* when the LOST callback ran */
     atomic_int lost_calls;      /* how often it ran */

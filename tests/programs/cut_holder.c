@@ -21,7 +21,7 @@ struct holder {
 };
 
 static int fail(struct cut_record *record, const char *what) {
-    g_snprintf(record->failure, sizeof record->failure, "%s: %s", what, pdk_error_text());
+    g_snprintf(record->failure, sizeof record->failure, "%s: %s", what, pdk_last_error());
     return 1;
 }
 
@@ -77,7 +77,7 @@ static void *ask_and_record(void *user) {
 
 static bool sample_once(struct cut_record *record, pdk_hold *hold) {
     int64_t before = ts_now_ns();
-    if (!pdk_hold_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return false;
     atomic_store(&record->last_valid, before);
     int64_t until = before + pdk_hold_remaining_ms(hold) * 1000000;

@@ -62,7 +62,7 @@ static bool queue(struct cut_trial *t, struct successor *s, const char *name) {
     g_snprintf(path, sizeof path, "%s/%s", t->directory, name);
     if (pdk_lock_new(t->session, path, NULL, &s->lock) != PDK_OK ||
         pdk_lock_acquire_async(s->lock, PDK_FOREVER, on_acquired, s, &s->claim) != PDK_OK)
-        return fail(t, "%s: %s", name, pdk_error_text());
+        return fail(t, "%s: %s", name, pdk_last_error());
     return true;
 }
 
@@ -143,12 +143,12 @@ static bool prepare(struct cut_trial *t) {
     if (ts_create(ts_ensemble_hosts(t->plan->ensemble), path, "", TS_PERSISTENT, NULL) != 0)
         return fail(t, "%s cannot be created", path);
     if (pdk_session_open(t->others, &options, &t->session) != PDK_OK)
-        return fail(t, "B: %s", pdk_error_text());
+        return fail(t, "B: %s", pdk_last_error());
     if (t->result->kind == CUT_PAUSED) {
         g_snprintf(path, sizeof path, "%s/lock", t->directory);
         if (pdk_lock_new(t->session, path, NULL, &t->first_lock) != PDK_OK ||
             pdk_lock_acquire(t->first_lock, READY_MS, &t->first) != PDK_OK)
-            return fail(t, "%s", pdk_error_text());
+            return fail(t, "%s", pdk_last_error());
     }
     if (!start_holder(t) || !queue(t, &t->b, "lock") || !ts_wait_until(is_queued, &t->b, READY_MS))
         return fail(t, "B is not in line");

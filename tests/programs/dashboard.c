@@ -28,7 +28,7 @@ static double seconds(void) { return (double)(ts_now_ns() - began) / 1e9; }
 static void need(pdk_status status, const char *what) {
     if (status == PDK_OK)
         return;
-    fprintf(stderr, "dashboard: %s: %s\n", what, pdk_error_text());
+    fprintf(stderr, "dashboard: %s: %s\n", what, pdk_last_error());
     exit(EXIT_FAILURE);
 }
 
@@ -64,7 +64,7 @@ static void *keep(void *lock) {
         pdk_hold *hold = NULL;
         if (pdk_lock_acquire(lock, 500, &hold) != PDK_OK)
             continue;
-        while (!stopping && pdk_hold_valid(hold))
+        while (!stopping && pdk_hold_is_valid(hold))
             g_usleep(10000);
         pdk_hold_release(hold);
     }

@@ -1,6 +1,6 @@
 /* Processes write under one fence in a file, and are killed at random moments: fence_crash [--kills N] [--writers N].
  *
- * Each writer takes a token a little above the mark, or an old one, and writes its pair to a data file with pdk_fenced_write. What
+ * Each writer takes a token a little above the mark, or an old one, and writes its pair to a data file with pdk_fence_write. What
  * was confirmed to it stands in memory that all share, so it outlives the writer. The judge is the parent, after each kill, and
  * each writer, at each step:
  *   - the mark is never below what was confirmed before it was read, and never goes back;
@@ -47,7 +47,7 @@ static int64_t read_mark(pdk_fence_file *file) {
     int64_t token = 0;
     uint32_t handover = 0;
     if (pdk_fence_file_mark(file, &token, &handover) != PDK_OK) {
-        fprintf(stderr, "fence_crash: %s\n", pdk_error_text());
+        fprintf(stderr, "fence_crash: %s\n", pdk_last_error());
         atomic_fetch_add(&shared->wrong, 1);
     }
     return token * 256 + handover;
@@ -67,7 +67,7 @@ static void step(pdk_fence_file *file, int fd, GRand *rand) {
     int64_t drawn = mark / 256 + g_rand_int_range(rand, -1, 3), token = MAX(drawn, 1);
     int64_t pair = token * 256 + g_rand_int_range(rand, 0, 4);
     least = atomic_load(&shared->confirmed);
-    pdk_status status = pdk_fenced_write(file, token, (uint32_t)(pair % 256), fd, &pair, sizeof pair, 0);
+    pdk_status status = pdk_fence_write(file, token, (uint32_t)(pair % 256), fd, &pair, sizeof pair, 0);
     if (status == PDK_OK) {
         confirm(pair);
         if (pair < least)
@@ -75,7 +75,7 @@ static void step(pdk_fence_file *file, int fd, GRand *rand) {
     } else if (status == PDK_STALE) {
         atomic_fetch_add(&shared->refused, 1);
     } else {
-        fprintf(stderr, "fence_crash: %s\n", pdk_error_text());
+        fprintf(stderr, "fence_crash: %s\n", pdk_last_error());
         atomic_fetch_add(&shared->wrong, 1);
     }
     atomic_fetch_add(&shared->steps, 1);
@@ -90,7 +90,7 @@ static pid_t start_writer(void) {
     pdk_fence_file *file;
     int fd = open(data_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || pdk_fence_file_open(mark_path, PDK_FENCE_CREATE, &file) != PDK_OK) {
-        fprintf(stderr, "fence_crash: %s\n", pdk_error_text());
+        fprintf(stderr, "fence_crash: %s\n", pdk_last_error());
         atomic_fetch_add(&shared->wrong, 1);
         _exit(1);
     }
@@ -103,7 +103,7 @@ static void judge(int64_t *last_mark, int64_t *last_data) {
     pdk_fence_file *file;
     int64_t least = atomic_load(&shared->confirmed);
     if (pdk_fence_file_open(mark_path, PDK_FENCE_CREATE, &file) != PDK_OK) {
-        fprintf(stderr, "fence_crash: %s\n", pdk_error_text());
+        fprintf(stderr, "fence_crash: %s\n", pdk_last_error());
         atomic_fetch_add(&shared->wrong, 1);
         return;
     }

@@ -56,7 +56,7 @@ static int have_a_lock(void) {
     char path[32];
     pdk_status status = pdk_session_open(hosts, NULL, &own);
     if (status != PDK_OK)
-        return status == PDK_SYSTEM && strstr(pdk_error_text(), "GLib's allocator") ? REFUSED : 1;
+        return status == PDK_SYSTEM && strstr(pdk_last_error(), "GLib's allocator") ? REFUSED : 1;
     snprintf(path, sizeof path, "/forks/child%d", (int)getpid() % AT_ONCE);
     bool fine = pdk_lock_new(own, path, NULL, &lock) == PDK_OK && pdk_lock_acquire(lock, 30000, &hold) == PDK_OK &&
                 pdk_hold_release(hold) == PDK_OK;
@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
     }
     hosts = argv[1];
     if (pdk_session_open(hosts, NULL, &session) != PDK_OK) {
-        fprintf(stderr, "forks: %s\n", pdk_error_text());
+        fprintf(stderr, "forks: %s\n", pdk_last_error());
         return 1;
     }
     begin(use_sessions);

@@ -42,7 +42,7 @@ static atomic_int registered, wrong;
 static void check(pdk_status status, const char *what) {
     if (status == PDK_OK)
         return;
-    fprintf(stderr, "group_storm: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "group_storm: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     exit(EXIT_FAILURE);
 }
 
@@ -71,7 +71,7 @@ static void client_end(struct client *c) {
 
 static void on_view(pdk_group_view *view, void *user) {
     struct watching *w = user;
-    const pdk_group_member *before, *after;
+    const pdk_member_info *before, *after;
     size_t count = atomic_load(&w->count);
     if (pdk_group_view_number(view) != atomic_load(&w->views) + 1)
         complain("a view has another number");
@@ -82,7 +82,7 @@ static void on_view(pdk_group_view *view, void *user) {
     }
     if (count != pdk_group_view_count(view))
         complain("the differences do not make the view");
-    atomic_store(&w->exact, pdk_group_view_exact(view));
+    atomic_store(&w->exact, pdk_group_view_is_exact(view));
     atomic_store(&w->count, count);
     atomic_fetch_add(&w->views, 1);
 }
@@ -192,7 +192,7 @@ static void change_some(void) {
     zero_all();
     for (int i = 0; i < CHANGES; i++) {
         const int64_t begun = ts_now_ns();
-        check(pdk_member_set(all[(i * 7919) % members], &i, sizeof i, LIMIT_MS), "set");
+        check(pdk_member_set_data(all[(i * 7919) % members], &i, sizeof i, LIMIT_MS), "set");
         await(watchers, (size_t)members, (uint64_t)i + 1);
         figures_add(told, seconds_since(begun) * 1000);
     }
@@ -250,7 +250,7 @@ int main(int argc, char **argv) {
     change_some();
     leave_all();
     for (int i = 0; i <= watchers; i++) {
-        pdk_group_watcher_stop(watches[i].watcher);
+        pdk_group_watcher_close(watches[i].watcher);
         client_end(&watches[i].client);
     }
     for (int i = 0; i < sessions; i++)

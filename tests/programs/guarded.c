@@ -36,7 +36,7 @@ static int wrong, counts[WAYS], landed_early, told_lost;
 static void need(pdk_status status, const char *what) {
     if (status == PDK_OK)
         return;
-    fprintf(stderr, "guarded: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "guarded: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     abort();
 }
 
@@ -66,14 +66,14 @@ static void player_free(struct player *p) {
 }
 
 static pdk_status put(struct player *p, const char *text) {
-    pdk_status status = pdk_guarded_set(p->guarded, text, strlen(text), PATIENCE_MS);
+    pdk_status status = pdk_guarded_write(p->guarded, text, strlen(text), PATIENCE_MS);
     return status == PDK_ABSENT ? pdk_guarded_create(p->guarded, text, strlen(text), PATIENCE_MS) : status;
 }
 
 static void *write_late(void *user) {
     struct player *p = user;
     if (naive) { /* what a program without guarded znodes does */
-        bool valid = pdk_hold_valid(p->hold);
+        bool valid = pdk_hold_is_valid(p->hold);
         g_usleep(300000);
         p->status = valid && ts_set(p->server, p->path, p->text) == 0 ? PDK_OK : PDK_LOST;
         return NULL;
@@ -124,7 +124,7 @@ static void play(int round) {
     struct player *b = player_new(g_random_int_range(0, 3), SESSION_MS, lock, path, "b");
     char seen[16] = "";
     size_t size = 0;
-    need(pdk_guarded_get(b->guarded, seen, sizeof seen - 1, &size, PATIENCE_MS), "get");
+    need(pdk_guarded_read(b->guarded, seen, sizeof seen - 1, &size, PATIENCE_MS), "get");
     landed_early += strcmp(seen, "late") == 0; /* before the newer one opened: allowed */
     if (g_random_boolean()) {
         need(put(b, "newer"), "newer write");

@@ -19,7 +19,7 @@ static int log_fd = -1;
 static void need(pdk_status status, const char *what) {
     if (status == PDK_OK)
         return;
-    fprintf(stderr, "jobs: %s: %s\n", what, pdk_error_text());
+    fprintf(stderr, "jobs: %s: %s\n", what, pdk_last_error());
     exit(EXIT_FAILURE);
 }
 
@@ -51,7 +51,7 @@ static void stay(pdk_hold *hold, int steps) {
     int64_t from = boottime(), until = from;
     for (int i = 0; i != steps; i++) {
         int64_t look = boottime();
-        if (!pdk_hold_valid(hold))
+        if (!pdk_hold_is_valid(hold))
             break;
         until = look;
         if (steps < 0) { /* it will be killed: each look is a line */
@@ -77,7 +77,7 @@ int jobs_play(const char *hosts, const char *log) {
     need(pdk_job_new(session, JOBS_PATH, &options, &job), "job");
     for (;;) {
         pdk_hold *hold = NULL;
-        if (pdk_job_begin(job, 500, &hold, NULL) == PDK_OK) {
+        if (pdk_job_acquire(job, 500, &hold, NULL) == PDK_OK) {
             g_autofree char *line = g_strdup_printf("R %" PRId64 "\n", pdk_hold_token(hold));
             note(line);
             stay(hold, STEPS);

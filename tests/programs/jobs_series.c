@@ -109,7 +109,7 @@ int jobs_series(const char *hosts, const char *folder, int periods, int processe
     for (int i = 0; i < processes; i++)
         ts_kill(players[i].pid);
     if (pdk_session_open(hosts, NULL, &session) == PDK_OK &&
-        pdk_job_record(session, JOBS_PATH, 10000, &runs) == PDK_OK && g_file_get_contents(log, &text, NULL, NULL))
+        pdk_job_history(session, JOBS_PATH, 10000, &runs) == PDK_OK && g_file_get_contents(log, &text, NULL, NULL))
         wrong = judge_runs(runs, text, periods, &died) + jobs_overlaps(log);
     printf("%d processes with clocks %d s apart, killed %d times, stopped %d times: %zu periods, %d of whose runs "
            "died, exactly one "

@@ -61,7 +61,7 @@ static void complain(int round, const char *what, const char *why) {
 static void must(pdk_status status, int round, const char *what) {
     if (status == PDK_OK)
         return;
-    complain(round, what, pdk_error_text());
+    complain(round, what, pdk_last_error());
     _exit(1);
 }
 
@@ -112,14 +112,14 @@ static pdk_hold *acquire(int round) {
 static int parts_held(const pdk_hold *hold) {
     int held = 0;
     for (int i = 0; i < ENSEMBLES; i++)
-        held += pdk_hold_valid(pdk_hold_part(hold, i));
+        held += pdk_hold_is_valid(pdk_hold_part(hold, i));
     return held;
 }
 
 /* Looks for so long, or until it is not valid. first_ns: after a look that found it valid; last_ns: before one. */
 static bool watch(const pdk_hold *hold, int64_t ms, struct stretch *s) {
     for (int64_t until = ts_now_ns() + ms * 1000000, now; (now = ts_now_ns()) < until; g_usleep(200)) {
-        if (!pdk_hold_valid(hold))
+        if (!pdk_hold_is_valid(hold))
             return false;
         s->last_ns = now;
         if (s->first_ns == 0)
@@ -176,7 +176,7 @@ static void hold_and_be_cut_off(int round) {
         g_usleep(1000); /* the links stay cut until then: the ensembles end the sessions by themselves */
     }
     if (pdk_hold_release(hold) != (goes_on ? PDK_OK : PDK_LOST))
-        complain(round, "release", pdk_error_text());
+        complain(round, "release", pdk_last_error());
     set_links(round, false);
 }
 

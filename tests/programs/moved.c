@@ -35,7 +35,7 @@ static atomic_int grants;
 static void need(pdk_status status, const char *what) {
     if (status == PDK_OK)
         return;
-    fprintf(stderr, "moved: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "moved: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     abort();
 }
 
@@ -80,8 +80,8 @@ static bool is_granted(void *user) { return atomic_load(&((struct player *)user)
 
 static bool are_queued(void *count) {
     pdk_contenders *list = NULL;
-    bool yes = pdk_lock_contenders(players[0].lock, 1000, &list) == PDK_OK &&
-               pdk_contenders_count(list) == GPOINTER_TO_SIZE(count);
+    bool yes =
+        pdk_lock_list(players[0].lock, 1000, &list) == PDK_OK && pdk_contenders_count(list) == GPOINTER_TO_SIZE(count);
     pdk_contenders_free(list);
     return yes;
 }
@@ -122,7 +122,7 @@ static bool play(int round) {
     }
     int64_t took = ts_now_ms() - began;
     ts_sleep_ms(timeout_s * 1100); /* what is lost by now is told by now */
-    bool kept = pdk_hold_valid(players[0].hold), in_order = true;
+    bool kept = pdk_hold_is_valid(players[0].hold), in_order = true;
     int expired = 0, suspended = 0;
     for (int i = 0; i <= WAITERS; i++) {
         expired += atomic_load(&players[i].expired);

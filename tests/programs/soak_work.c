@@ -12,7 +12,7 @@ enum { SESSION_MS = 20000, THREADS = 8, FLUSH_MS = 20000, BLOCK = 100, ODD = 8 }
 static void check(pdk_status status, pdk_status expected, const char *what) {
     if (status == expected)
         return;
-    fprintf(stderr, "soak: %s: %s: %s\n", what, pdk_status_name(status), pdk_error_text());
+    fprintf(stderr, "soak: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     exit(EXIT_FAILURE);
 }
 
@@ -51,7 +51,7 @@ static void plain(struct soak_work *w) {
     check(pdk_lock_acquire(w->lock, PDK_FOREVER, &hold), PDK_OK, "acquire");
     if (g_rand_boolean(w->chance)) { /* all that a hold can have */
         check(pdk_hold_on_lost(hold, ignore_lost, g_strdup("user"), g_free), PDK_OK, "on_lost");
-        g_assert(pdk_hold_fd(hold) >= 0 && pdk_hold_valid(hold) && pdk_hold_sequencer(hold)[0] != '\0');
+        g_assert(pdk_hold_fd(hold) >= 0 && pdk_hold_is_valid(hold) && pdk_hold_sequencer(hold)[0] != '\0');
     }
     check(pdk_hold_release(hold), PDK_OK, "release");
     w->cycles++;

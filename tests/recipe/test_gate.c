@@ -65,7 +65,7 @@ START_TEST(it_opens_at_n) {
     }
     for (int i = 0; i < 4; i++) {
         assert_answer(answers[i], PDK_OK);
-        ck_assert(pdk_hold_valid(ts_answer_hold(answers[i])));
+        ck_assert(pdk_hold_is_valid(ts_answer_hold(answers[i])));
     }
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(ts_answer_release(answers[i]), PDK_OK);
@@ -88,7 +88,7 @@ START_TEST(threads_are_participants) {
     assert_present(path, 2);
     ck_assert_int_eq(ts_answer_release(first), PDK_OK);
     assert_present(path, 1); /* leaving is each one's own */
-    ck_assert(pdk_hold_valid(ts_answer_hold(second)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(second)));
     ck_assert_int_eq(ts_answer_release(second), PDK_OK);
     assert_present(path, 0);
 }
@@ -120,7 +120,7 @@ START_TEST(a_try_does_not_wait) {
 
     ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_BUSY);
     ck_assert_ptr_null(hold);
-    ck_assert_msg(g_str_has_suffix(pdk_error_text(), "too few are present"), "%s", pdk_error_text());
+    ck_assert_msg(g_str_has_suffix(pdk_last_error(), "too few are present"), "%s", pdk_last_error());
     assert_present(path, 0);
     ts_answer *other = enter(client, path, 2, LONG_MS);
     assert_present(path, 1);
@@ -325,7 +325,7 @@ START_TEST(bad_input) {
         const pdk_status status =
             gate_enter(cases[i].session, cases[i].path, cases[i].participants, cases[i].timeout_ms, cases[i].out);
         ck_assert_str_eq(pdk_status_name(status), "PDK_INVALID");
-        ck_assert_msg(g_str_has_prefix(pdk_error_text(), cases[i].text), "%s", pdk_error_text());
+        ck_assert_msg(g_str_has_prefix(pdk_last_error(), cases[i].text), "%s", pdk_last_error());
         ck_assert_ptr_null(hold);
     }
     ck_assert_int_eq(ts_exists(server(), "/g", NULL), NO_NODE);

@@ -52,7 +52,7 @@ static void stop_in(void *subject, void *what) {
     if (!o->observer)
         return;
     note_stopped(o);
-    pdk_observer_stop(g_steal_pointer(&o->observer));
+    pdk_observer_close(g_steal_pointer(&o->observer));
 }
 
 void candidates_stop_observers(struct client *client) {
@@ -74,7 +74,7 @@ void candidates_observe(void *subject, void *what) {
     if (!o)
         return;
     if (pdk_election_observe(client->objects[lock].election, on_leader, o, on_freed, &o->observer) != PDK_OK)
-        g_error("cannot observe: %s", pdk_error_text());
+        g_error("cannot observe: %s", pdk_last_error());
     if (ms > 0)
         sim_run_in(client->process, player->d->agenda.now + ms * SIM_MS, true, stop_in, o, NULL);
 }
@@ -99,7 +99,7 @@ static void note_left(struct candidate *c, enum history_kind kind, int64_t statu
  * still is. */
 static void note_given_up(struct candidate *c) {
     struct holding *h = c->term;
-    bool valid = h && !h->released && !h->hold->ended && pdk_hold_valid(h->hold);
+    bool valid = h && !h->released && !h->hold->ended && pdk_hold_is_valid(h->hold);
     if (valid || (h && !h->released && !h->hold->ended && c->client->closed))
         holding_note_released(h, valid ? PDK_OK : PDK_LOST, true);
 }
@@ -112,7 +112,7 @@ static void leave(struct candidate *c) {
     int32_t again = c->action->value[PLAN_AGAIN];
     note_given_up(c);
     if (pdk_election_leave(client->objects[c->lock].election) != PDK_OK)
-        g_error("cannot leave: %s", pdk_error_text());
+        g_error("cannot leave: %s", pdk_last_error());
     note_left(c, HISTORY_LEFT, PDK_OK);
     if (again > 0 && !d->healed)
         sim_run_in(client->process, d->agenda.now + again * SIM_MS, true, join_again, client->player,

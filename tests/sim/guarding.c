@@ -56,7 +56,7 @@ static pdk_status get(struct guarding *g) {
     size_t size = 0;
     int64_t begun = deployment_of(g)->agenda.now;
     int32_t timeout = draw_timeout(g);
-    pdk_status status = pdk_guarded_get(g->node, text, sizeof text - 1, &size, timeout);
+    pdk_status status = pdk_guarded_read(g->node, text, sizeof text - 1, &size, timeout);
     note_call(g, CALL_GET, begun, timeout, status, status == PDK_OK ? atoi(text) : 0);
     if (status == PDK_OK || status == PDK_ABSENT)
         g->there = status == PDK_OK;
@@ -78,7 +78,7 @@ static pdk_status put(struct guarding *g) {
     size_t size = strlen(text);
     pdk_status status = call == CALL_DELETE   ? pdk_guarded_delete(g->node, ms)
                         : call == CALL_CREATE ? pdk_guarded_create(g->node, text, size, ms)
-                                              : pdk_guarded_set(g->node, text, size, ms);
+                                              : pdk_guarded_write(g->node, text, size, ms);
     note_call(g, call, begun, ms, status, payload);
     if (status == PDK_OK)
         g->there = call != CALL_DELETE;

@@ -35,7 +35,7 @@ void holding_give_back(struct holding *h) {
     h->hold = NULL;
     h->client->player->d->holding--;
     if (h->end == PLAN_END_UNREF) {
-        pdk_status status = pdk_hold_valid(hold) ? PDK_OK : PDK_LOST;
+        pdk_status status = pdk_hold_is_valid(hold) ? PDK_OK : PDK_LOST;
         pdk_hold_unref(hold);
         holding_note_released(h, status, true);
     } else {
@@ -54,7 +54,7 @@ static void write_in(void *subject, void *what) {
     struct holding *h = subject;
     struct deployment *d = h->client->player->d;
     (void)what;
-    if (h->hold && pdk_hold_valid(h->hold))
+    if (h->hold && pdk_hold_is_valid(h->hold))
         resource_write(h, sim_random_between(&d->agenda.chance, 0, h->value[PLAN_LATE] * SIM_MS));
 }
 
@@ -68,14 +68,14 @@ static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     bool silent = h->fd >= 0 && poll(&readable, 1, 0) != 1;
     if (event) {
         event->a = reason;
-        event->b = pdk_hold_valid(hold) || pdk_hold_remaining_ms(hold) > 0 || silent;
+        event->b = pdk_hold_is_valid(hold) || pdk_hold_remaining_ms(hold) > 0 || silent;
     }
     if (h->id % 2)
         holding_give_back(h);
 }
 
 static pdk_status downgrade(struct holding *h) {
-    pdk_status status = pdk_rwlock_downgrade(h->client->objects[h->lock].rwlock, h->hold);
+    pdk_status status = pdk_hold_downgrade(h->hold);
     struct history_event *event = note(h->client->player->d, HISTORY_DOWNGRADED, h->id, h->client);
     if (event)
         event->a = status;

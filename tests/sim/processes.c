@@ -39,7 +39,7 @@ static void open_in(void *subject, void *what) {
     options.on_log = d->plan->logs ? on_log : NULL;
     const struct pdk__platform *platform = d->transcript ? transcript_platform(d) : &sim_platform;
     if (pdk__session_begin(hosts->str, &options, platform, &client->s) != PDK_OK)
-        g_error("a session could not begin: %s", pdk_error_text());
+        g_error("a session could not begin: %s", pdk_last_error());
     g_string_free(hosts, TRUE);
 }
 

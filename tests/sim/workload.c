@@ -132,7 +132,7 @@ static pdk_status start(struct claiming *claim, const struct history_event *aske
     union object object = claim->client->objects[claim->lock];
     switch (plan_recipe(claim->client->player->d->plan, claim->lock / 2)) {
     case PLAN_RECIPE_RWLOCK:
-        return (asked->mode == MODE_SHARED ? pdk_rwlock_read_async : pdk_rwlock_write_async)(
+        return (asked->mode == MODE_SHARED ? pdk_rwlock_acquire_read_async : pdk_rwlock_acquire_write_async)(
             object.rwlock, timeout, on_acquired, claim, &claim->claim);
     case PLAN_RECIPE_SEMAPHORE:
         return pdk_semaphore_acquire_async(object.semaphore, asked->count, timeout, on_acquired, claim, &claim->claim);

@@ -67,7 +67,7 @@ static bool begin(candidate *c, bool observe) {
 
 static void note_queue(candidate *c) {
     pdk_contenders *list;
-    if (!player_check(&c->player, "candidates", pdk_election_candidates(c->election, QUEUE_MS, &list)))
+    if (!player_check(&c->player, "candidates", pdk_election_list(c->election, QUEUE_MS, &list)))
         return;
     g_autoptr(GString) names = g_string_new(NULL);
     for (size_t i = 0; i < pdk_contenders_count(list); i++) {
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
         event_log_note(c.player.log, "joined"); /* from now on it hears of leaders */
         obey(&c);
         if (observe)
-            pdk_observer_stop(c.observer);
+            pdk_observer_close(c.observer);
         else
             player_check(&c.player, "leave", pdk_election_leave(c.election));
     }

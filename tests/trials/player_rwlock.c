@@ -59,7 +59,7 @@ static void accuse(const visit *v, const char *what, const ledger_entry *found) 
 /* False when the hold is over, or the ledger is torn. */
 static bool look(const visit *v, ledger_entry *seen) {
     bool whole = ledger_read(v->shared->fd, seen);
-    if (!pdk_hold_valid(v->hold))
+    if (!pdk_hold_is_valid(v->hold))
         return false;
     if (!whole)
         accuse(v, "torn", NULL);
@@ -69,8 +69,8 @@ static bool look(const visit *v, ledger_entry *seen) {
 /* The thread has a hold already: it can get no second one, of either kind. */
 static void probe(const visit *v, bool reads) {
     pdk_hold *second = NULL;
-    pdk_status read = pdk_rwlock_read(v->shared->lock, 0, &second);
-    pdk_status write = pdk_rwlock_write(v->shared->lock, 0, &second);
+    pdk_status read = pdk_rwlock_acquire_read(v->shared->lock, 0, &second);
+    pdk_status write = pdk_rwlock_acquire_write(v->shared->lock, 0, &second);
     if (second || read != PDK_DEADLOCK || write != (reads ? PDK_UPGRADE : PDK_DEADLOCK))
         event_log_note(v->player->log, "violation what=status shared=%d read=%s write=%s", reads, pdk_status_name(read),
                        pdk_status_name(write));
@@ -105,7 +105,7 @@ static void read_turn(const visit *v) {
 
 static bool write_all(const visit *v) {
     for (int i = 0; i < ledger_records(); i++) {
-        if (!pdk_hold_valid(v->hold))
+        if (!pdk_hold_is_valid(v->hold))
             return false;
         if (!ledger_write(v->shared->fd, i, &v->self)) {
             player_fail(v->player, "ledger", g_strerror(errno));
@@ -120,7 +120,7 @@ static void downgrade(const visit *v) {
     char text[128];
     describe(v, "downgraded", text, sizeof text);
     sampler_change(v->player->sampler, v->hold, text); /* before: the call may let others in */
-    pdk_status status = pdk_rwlock_downgrade(v->shared->lock, v->hold);
+    pdk_status status = pdk_hold_downgrade(v->hold);
     if (status != PDK_LOST && !player_check(v->player, "downgrade", status))
         return;
     atomic_fetch_add(&v->shared->downgraded, 1);
@@ -163,7 +163,7 @@ static bool turn(player *p, int thread, void *user) {
     visit v = {.player = p, .shared = s, .thread = thread, .asked = ts_now_ns()};
     bool write = player_chance(s->options->write);
     int64_t timeout = player_patience(TRY_PERCENT, SHORT_PERCENT, SHORT_MS);
-    pdk_status status = (write ? pdk_rwlock_write : pdk_rwlock_read)(s->lock, timeout, &v.hold);
+    pdk_status status = (write ? pdk_rwlock_acquire_write : pdk_rwlock_acquire_read)(s->lock, timeout, &v.hold);
     if (player_may_give_up(timeout, status)) {
         atomic_fetch_add(&s->gave_up, 1);
         return true;

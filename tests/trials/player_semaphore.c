@@ -140,7 +140,7 @@ static void all_at_once(player *p, const shared *s) {
     pdk_contenders *holders = NULL;
     pdk_status status = pdk_semaphore_acquire(s->semaphore, s->options->permits, 0, &hold);
     if (status != PDK_OK)
-        fprintf(stderr, "all at once: %s\n", pdk_error_text());
+        fprintf(stderr, "all at once: %s\n", pdk_last_error());
     size_t count = 0;
     if (player_check(p, "holders", pdk_semaphore_holders(s->semaphore, HOLDERS_MS, &holders)))
         count = pdk_contenders_count(holders);

@@ -36,7 +36,7 @@ START_TEST(who_the_creator_is) {
 END_TEST
 
 START_TEST(what_the_client_library_is_given) {
-    static const pdk_access_entry listed = {PDK_PERMISSION_READ, 0, "ip", "10.0.0.1"};
+    static const pdk_access_entry listed = {PDK_PERMISSION_READ, "ip", "10.0.0.1"};
     static const struct {
         pdk_access access;
         int32_t count;

@@ -29,7 +29,7 @@ START_TEST(an_older_write_is_stale) {
     ck_assert_int_eq(pdk_fence_admit(fence, 34, 0), PDK_OK);
     ck_assert_int_eq(pdk_fence_admit(fence, 33, 9), PDK_STALE);
     ck_assert_ptr_nonnull(
-        strstr(pdk_error_text(), "token 33, hand-over 9 is older than token 34, hand-over 0 of a writer"));
+        strstr(pdk_last_error(), "token 33, hand-over 9 is older than token 34, hand-over 0 of a writer"));
     mark_is(34, 0);
 }
 END_TEST
@@ -39,7 +39,7 @@ START_TEST(an_advance_shuts_the_former_holder_out) {
     ck_assert_int_eq(pdk_fence_advance(fence, 34, 0), PDK_OK);
     ck_assert_int_eq(pdk_fence_admit(fence, 33, 0), PDK_STALE);
     ck_assert_int_eq(pdk_fence_advance(fence, 33, 0), PDK_STALE);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "pdk_fence_advance"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_fence_advance"));
 }
 END_TEST
 
@@ -50,11 +50,11 @@ START_TEST(readers_stand_side_by_side) {
     ck_assert_int_eq(pdk_fence_admit_shared(fence, 15, 0), PDK_OK);
     ck_assert_int_eq(pdk_fence_admit_shared(fence, 11, 0), PDK_OK);
     ck_assert_int_eq(pdk_fence_admit_shared(fence, 9, 0), PDK_STALE);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "token 10, hand-over 4 of a writer"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "token 10, hand-over 4 of a writer"));
     mark_is(15, 0);
     /* The writer before them, and one of another process that was before the last of them. */
     ck_assert_int_eq(pdk_fence_admit(fence, 10, 4), PDK_STALE);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "token 15, hand-over 0 of a reader"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "token 15, hand-over 0 of a reader"));
     ck_assert_int_eq(pdk_fence_admit(fence, 14, 0), PDK_STALE);
     ck_assert_int_eq(pdk_fence_admit(fence, 16, 0), PDK_OK);
     ck_assert_int_eq(pdk_fence_admit_shared(fence, 15, 0), PDK_STALE);
@@ -92,9 +92,9 @@ START_TEST(bad_input_is_refused) {
     ck_assert_int_eq(pdk_fence_admit(fence, 0, 0), PDK_INVALID);
     ck_assert_int_eq(pdk_fence_admit_shared(fence, -1, 0), PDK_INVALID);
     ck_assert_int_eq(pdk_fence_advance(fence, INT64_MIN, 0), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "token: -9223372036854775808 is not positive"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "token: -9223372036854775808 is not positive"));
     ck_assert_int_eq(pdk_fence_admit(NULL, 1, 0), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "fence: is NULL"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "fence: is NULL"));
     ck_assert_int_eq(pdk_fence_new(NULL), PDK_INVALID);
     pdk_fence_free(NULL);
     int64_t token = 7;

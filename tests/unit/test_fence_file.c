@@ -53,7 +53,7 @@ static pdk_status open_now(pdk_fence_file **other) { return pdk_fence_file_open(
 static void refused(const char *why) {
     pdk_fence_file *other;
     ck_assert_int_eq(open_now(&other), PDK_DAMAGED);
-    ck_assert_msg(strstr(pdk_error_text(), why) != NULL, "%s", pdk_error_text());
+    ck_assert_msg(strstr(pdk_last_error(), why) != NULL, "%s", pdk_last_error());
     ck_assert_int_eq(pdk_fence_file_open(path, PDK_FENCE_CREATE, &other), PDK_DAMAGED);
 }
 
@@ -64,7 +64,7 @@ START_TEST(handles_share_the_mark) {
     ck_assert_int_eq(pdk_fence_file_admit(file, 33, 1), PDK_OK);
     ck_assert_int_eq(pdk_fence_file_admit(other, 33, 0), PDK_STALE);
     ck_assert_ptr_nonnull(
-        strstr(pdk_error_text(), "pdk_fence_file_admit: token 33, hand-over 0 is older than token 33"));
+        strstr(pdk_last_error(), "pdk_fence_file_admit: token 33, hand-over 0 is older than token 33"));
     ck_assert_int_eq(pdk_fence_file_advance(other, 34, 0), PDK_OK);
     ck_assert_int_eq(pdk_fence_file_admit(file, 33, 1), PDK_STALE);
     ck_assert_int_eq(pdk_fence_file_admit_shared(file, 36, 0), PDK_OK);
@@ -111,7 +111,7 @@ START_TEST(a_missing_file_is_made_only_when_asked) {
     char *missing = g_strconcat(path, "2", NULL);
     pdk_fence_file *other;
     ck_assert_int_eq(pdk_fence_file_open(missing, PDK_FENCE_EXISTING, &other), PDK_SYSTEM);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "No such file"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "No such file"));
     ck_assert_int_eq(pdk_fence_file_open(missing, PDK_FENCE_CREATE, &other), PDK_OK);
     pdk_fence_file_close(other);
     g_unlink(missing);
@@ -242,7 +242,7 @@ END_TEST
 START_TEST(a_deleted_file_is_refused) {
     ck_assert_int_eq(g_unlink(path), 0);
     ck_assert_int_eq(pdk_fence_file_admit(file, 1, 0), PDK_DAMAGED);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "was deleted or replaced"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "was deleted or replaced"));
 }
 END_TEST
 
@@ -274,7 +274,7 @@ START_TEST(a_lost_descriptor_is_an_error) {
     ck_assert(fd >= 0 && null >= 0 && dup2(null, file->fd) >= 0);
     ck_assert_int_eq(pdk_fence_file_admit(file, 5, 0), PDK_SYSTEM); /* no lock */
     ck_assert_int_eq(pdk_fence_file_mark(file, NULL, NULL), PDK_SYSTEM);
-    ck_assert_int_eq(pdk_fenced_write(file, 5, 0, fd, "", 0, 0), PDK_SYSTEM);
+    ck_assert_int_eq(pdk_fence_write(file, 5, 0, fd, "", 0, 0), PDK_SYSTEM);
     ck_assert(dup2(fd, file->fd) >= 0);
     close(fd);
     close(null);
@@ -352,7 +352,7 @@ static void do_admit(void) { pdk_fence_file_admit(file, ++data_bytes[0] & 1 ? 1 
 static void do_admit_shared(void) { pdk_fence_file_admit_shared(file, 3, 0); }
 static void do_advance(void) { pdk_fence_file_advance(file, 4, 0); }
 static void do_mark(void) { pdk_fence_file_mark(file, NULL, NULL); }
-static void do_write(void) { pdk_fenced_write(file, 5, 0, data_fd, data_bytes, sizeof data_bytes, 0); }
+static void do_write(void) { pdk_fence_write(file, 5, 0, data_fd, data_bytes, sizeof data_bytes, 0); }
 
 /* What touches a file: a new one of these belongs here. */
 static const struct {
@@ -538,23 +538,23 @@ START_TEST(a_fenced_write_is_of_the_holder_alone) {
     int fd = open(data, O_RDWR | O_CREAT | O_CLOEXEC, 0600), reader = open(data, O_RDONLY | O_CLOEXEC),
         end = open(data, O_WRONLY | O_APPEND | O_CLOEXEC);
     ck_assert(fd >= 0 && reader >= 0 && end >= 0);
-    ck_assert_int_eq(pdk_fenced_write(file, 33, 0, fd, "old", 3, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fenced_write(file, 34, 0, fd, "new", 3, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fenced_write(file, 33, 0, fd, "old", 3, 0), PDK_STALE);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "pdk_fenced_write: token 33"));
+    ck_assert_int_eq(pdk_fence_write(file, 33, 0, fd, "old", 3, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_write(file, 34, 0, fd, "new", 3, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_write(file, 33, 0, fd, "old", 3, 0), PDK_STALE);
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_fence_write: token 33"));
     ck_assert_int_eq(pread(fd, text, 3, 0), 3);
     ck_assert_str_eq(text, "new");
-    ck_assert_int_eq(pdk_fenced_write(file, 34, 0, fd, NULL, 0, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, fd, NULL, 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, fd, "x", 1, -1), PDK_INVALID);
-    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, reader, "x", 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, end, "x", 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, -1, "x", 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fenced_write(NULL, 35, 0, fd, "x", 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fenced_write(file, 0, 0, fd, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(file, 34, 0, fd, NULL, 0, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_write(file, 35, 0, fd, NULL, 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(file, 35, 0, fd, "x", 1, -1), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(file, 35, 0, reader, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(file, 35, 0, end, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(file, 35, 0, -1, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(NULL, 35, 0, fd, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(file, 0, 0, fd, "x", 1, 0), PDK_INVALID);
     mark_is(file, 34, 0);
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    ck_assert_int_eq(pdk_fenced_write(file, 35, 0, full, "x", 1, 0), PDK_SYSTEM);
+    ck_assert_int_eq(pdk_fence_write(file, 35, 0, full, "x", 1, 0), PDK_SYSTEM);
     mark_is(file, 35, 0);
     close(full);
     close(end);

@@ -30,7 +30,7 @@ START_TEST(each_name_has_a_mark_of_its_own) {
     ck_assert_int_eq(admit("a", 5), PDK_OK);
     ck_assert_int_eq(admit("b", 4), PDK_OK);
     ck_assert_int_eq(admit("a", 4), PDK_STALE);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "pdk_fence_map_admit: token 4"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_fence_map_admit: token 4"));
     ck_assert_int_eq(pdk_fence_map_advance(map, "b", 1, 6, 2), PDK_OK);
     ck_assert_int_eq(pdk_fence_map_admit_shared(map, "b", 1, 6, 1), PDK_STALE);
     ck_assert_int_eq(pdk_fence_map_admit_shared(map, "b\0c", 3, 1, 0), PDK_OK); /* another name */
@@ -48,7 +48,7 @@ START_TEST(a_full_map_forgets_nothing) {
     ck_assert_int_eq(admit("a", 5), PDK_OK);
     ck_assert_int_eq(admit("b", 5), PDK_OK);
     ck_assert_int_eq(admit("c", 5), PDK_LIMIT);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "full with 2 names"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "full with 2 names"));
     ck_assert_int_eq(admit("a", 4), PDK_STALE);
     ck_assert_int_eq(pdk_fence_map_forget(map, "a", 1), PDK_OK);
     ck_assert_int_eq(pdk_fence_map_forget(map, "a", 1), PDK_OK);
@@ -86,7 +86,7 @@ START_TEST(bad_input_is_refused) {
     ck_assert_int_eq(pdk_fence_map_new(1, NULL), PDK_INVALID);
     ck_assert_int_eq(pdk_fence_map_new(1, &map), PDK_OK);
     ck_assert_int_eq(pdk_fence_map_admit(NULL, "a", 1, 1, 0), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "map: is NULL"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "map: is NULL"));
     ck_assert_int_eq(pdk_fence_map_admit(map, NULL, 1, 1, 0), PDK_INVALID);
     ck_assert_int_eq(pdk_fence_map_admit(map, "a", 0, 1, 0), PDK_INVALID);
     ck_assert_int_eq(pdk_fence_map_admit(map, "a", 1, 0, 0), PDK_INVALID);
@@ -150,7 +150,7 @@ START_TEST(a_map_without_random_numbers_is_none) {
     ck_assert_int_eq(pdk_fence_map_new(10, &map), PDK_SYSTEM);
     no_random = false;
     ck_assert_ptr_null(map);
-    ck_assert_msg(strstr(pdk_error_text(), "no random numbers: Function not implemented"), "%s", pdk_error_text());
+    ck_assert_msg(strstr(pdk_last_error(), "no random numbers: Function not implemented"), "%s", pdk_last_error());
     ck_assert_int_eq(pdk_fence_map_new(10, &map), PDK_OK);
 }
 END_TEST

@@ -30,7 +30,7 @@ START_TEST(a_token_is_digits) {
                                         "000000000000000000001"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         ck_assert_msg(token_of(wrong[i], &token) == PDK_INVALID, "\"%s\"", wrong[i]);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "pdk_hold_token_text"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_hold_token_text"));
     ck_assert_int_eq(token, INT64_MAX);
     ck_assert_int_eq(pdk_token_parse("1234", 2, &token), PDK_OK); /* no more than it is given */
     ck_assert_int_eq(token, 12);
@@ -64,9 +64,9 @@ START_TEST(a_sequencer_says_how_it_is_held) {
     }
     pdk_sequencer s;
     ck_assert_int_eq(pdk_sequencer_parse(NULL, 0, &s), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "bytes: is NULL"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "bytes: is NULL"));
     ck_assert_int_eq(pdk_sequencer_parse("", 0, &s), PDK_INVALID);
-    ck_assert_ptr_nonnull(strstr(pdk_error_text(), "pdk_hold_sequencer"));
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_hold_sequencer"));
     ck_assert_int_eq(pdk_sequencer_parse("pdk1 /a", 7, &s), PDK_INVALID);
     ck_assert_int_eq(pdk_sequencer_parse("pdk1 /a b", 9, &s), PDK_INVALID);
     ck_assert_int_eq(pdk_sequencer_parse("pdk1 /a b c", 11, &s), PDK_INVALID);

@@ -9,7 +9,7 @@
 static struct pdk__hosts *parse(const char *text) {
     struct pdk__hosts *hosts = NULL;
     pdk_status status = pdk__hosts_parse(text, &hosts);
-    ck_assert_msg(status == PDK_OK, "\"%s\": %s", text, pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "\"%s\": %s", text, pdk_last_error());
     return hosts;
 }
 
@@ -99,7 +99,7 @@ START_TEST(what_does_not_parse_is_invalid_and_says_why) {
         pdk_status status = pdk__hosts_parse(wrong[i], &untouched);
         ck_assert_msg(status == PDK_INVALID, "\"%s\": %s", shown, pdk_status_name(status));
         ck_assert_msg(untouched == (struct pdk__hosts *)&wrong, "\"%s\"", shown);
-        ck_assert_msg(g_str_has_prefix(pdk_error_text(), "hosts: "), "\"%s\": %s", shown, pdk_error_text());
+        ck_assert_msg(g_str_has_prefix(pdk_last_error(), "hosts: "), "\"%s\": %s", shown, pdk_last_error());
         g_free(shown);
     }
     struct pdk__hosts *out = NULL;
@@ -170,9 +170,9 @@ START_TEST(what_is_often_written_is_refused_with_the_right_form) {
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         struct pdk__hosts *out = NULL;
         ck_assert_msg(pdk__hosts_parse(wrong[i].text, &out) == PDK_INVALID, "%s", wrong[i].text);
-        ck_assert_msg(strstr(pdk_error_text(), wrong[i].words), "%s: %s", wrong[i].text, pdk_error_text());
-        ck_assert_msg(strstr(pdk_error_text(), "\"host:port,host:port/chroot\""), "%s: %s", wrong[i].text,
-                      pdk_error_text());
+        ck_assert_msg(strstr(pdk_last_error(), wrong[i].words), "%s: %s", wrong[i].text, pdk_last_error());
+        ck_assert_msg(strstr(pdk_last_error(), "\"host:port,host:port/chroot\""), "%s: %s", wrong[i].text,
+                      pdk_last_error());
     }
 }
 END_TEST

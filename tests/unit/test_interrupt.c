@@ -42,7 +42,7 @@ START_TEST(a_thread_has_one_and_it_has_one_thread) {
     ck_assert_int_eq(pdk_interrupt_attach(interrupt), PDK_OK);
     ck_assert_int_eq(pdk_interrupt_attach(interrupt), PDK_INVALID);
     ck_assert_int_eq(pdk_interrupt_attach(other), PDK_INVALID);
-    ck_assert_msg(strstr(pdk_error_text(), "detach") != NULL, "%s", pdk_error_text());
+    ck_assert_msg(strstr(pdk_last_error(), "detach") != NULL, "%s", pdk_last_error());
     ck_assert_int_eq(elsewhere(interrupt), PDK_INVALID);
     ck_assert_int_eq(elsewhere(other), PDK_OK);
     pdk_interrupt_raise(interrupt);

@@ -93,7 +93,7 @@ START_TEST(any_byte_of_surplus_that_is_set_is_refused) {
         memcpy(given, &size, sizeof size);
         given[at] = 1;
         ck_assert_int_eq(read_into(&full, given), PDK_INVALID);
-        ck_assert_msg(strstr(pdk_error_text(), "options") != NULL, "%s", pdk_error_text());
+        ck_assert_msg(strstr(pdk_last_error(), "options") != NULL, "%s", pdk_last_error());
         check_untouched(&full);
     }
 }
@@ -105,7 +105,7 @@ START_TEST(sizes_that_no_version_had_are_refused) {
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         struct second full, given = {sizes[i], 10, 20, 30};
         ck_assert_int_eq(read_into(&full, &given), PDK_INVALID);
-        ck_assert_msg(strstr(pdk_error_text(), "size") != NULL, "%s", pdk_error_text());
+        ck_assert_msg(strstr(pdk_last_error(), "size") != NULL, "%s", pdk_last_error());
         check_untouched(&full);
     }
 }

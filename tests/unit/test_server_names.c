@@ -21,7 +21,7 @@ static bool no_thread;
 
 static void make(const char *text) {
     struct pdk__hosts *hosts = NULL;
-    ck_assert_msg(pdk__hosts_parse(text, &hosts) == PDK_OK, "%s: %s", text, pdk_error_text());
+    ck_assert_msg(pdk__hosts_parse(text, &hosts) == PDK_OK, "%s: %s", text, pdk_last_error());
     names = pdk__names_new(hosts);
     pdk__hosts_free(hosts);
     begun = 0;

@@ -97,7 +97,7 @@ END_TEST
 
 static void *text_of_new_thread(void *unused) {
     (void)unused;
-    char *before = g_strdup(pdk_error_text());
+    char *before = g_strdup(pdk_last_error());
     pdk__fail(PDK_BUSY, "the other thread's");
     return before;
 }
@@ -107,18 +107,18 @@ START_TEST(the_error_text_is_the_threads_own) {
     char *before = g_thread_join(g_thread_new("other", text_of_new_thread, NULL));
     ck_assert_str_eq(before, "");
     g_free(before);
-    ck_assert_str_eq(pdk_error_text(), "mine: 1");
+    ck_assert_str_eq(pdk_last_error(), "mine: 1");
 }
 END_TEST
 
 START_TEST(a_success_does_not_clear_the_error_text) {
     pdk_session *none = NULL;
     ck_assert_int_eq(pdk_session_open(NULL, NULL, &none), PDK_INVALID);
-    char *text = g_strdup(pdk_error_text());
+    char *text = g_strdup(pdk_last_error());
     ck_assert_str_ne(text, "");
     pdk_session_unref(NULL);
     ck_assert_uint_eq(pdk_contenders_count(NULL), 0);
-    ck_assert_str_eq(pdk_error_text(), text);
+    ck_assert_str_eq(pdk_last_error(), text);
     g_free(text);
 }
 END_TEST
@@ -126,8 +126,8 @@ END_TEST
 START_TEST(a_long_error_text_is_cut_not_overrun) {
     char *huge = g_strnfill(5000, 'x');
     pdk__fail(PDK_INVALID, "%s", huge);
-    ck_assert_uint_gt(strlen(pdk_error_text()), 100);
-    ck_assert_uint_lt(strlen(pdk_error_text()), 5000);
+    ck_assert_uint_gt(strlen(pdk_last_error()), 100);
+    ck_assert_uint_lt(strlen(pdk_last_error()), 5000);
     g_free(huge);
 }
 END_TEST

@@ -24,21 +24,21 @@ START_TEST(vectors) {
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         ck_assert_uint_eq(pdk__key_hash(all[i].key, all[i].size), all[i].hash);
-        ck_assert_int_eq(pdk_stripe_of(all[i].key, all[i].size, 1), 0);
-        ck_assert_int_eq(pdk_stripe_of(all[i].key, all[i].size, 8), all[i].of_8);
-        ck_assert_int_eq(pdk_stripe_of(all[i].key, all[i].size, 1000), all[i].of_1000);
-        ck_assert_int_eq(pdk_stripe_of(all[i].key, all[i].size, PDK_STRIPES_MAX), all[i].of_10000);
+        ck_assert_int_eq(pdk_striped_stripe_of(all[i].key, all[i].size, 1), 0);
+        ck_assert_int_eq(pdk_striped_stripe_of(all[i].key, all[i].size, 8), all[i].of_8);
+        ck_assert_int_eq(pdk_striped_stripe_of(all[i].key, all[i].size, 1000), all[i].of_1000);
+        ck_assert_int_eq(pdk_striped_stripe_of(all[i].key, all[i].size, PDK_STRIPED_STRIPES_MAX), all[i].of_10000);
     }
 }
 END_TEST
 
 START_TEST(bad_input) {
-    ck_assert_int_eq(pdk_stripe_of(NULL, 1, 8), -1);
-    ck_assert_int_eq(pdk_stripe_of("a", 1, 0), -1);
-    ck_assert_int_eq(pdk_stripe_of("a", 1, PDK_STRIPES_MAX + 1), -1);
-    ck_assert(strstr(pdk_error_text(), "stripes is 10001; from 1 to 10000"));
-    ck_assert_int_eq(pdk_stripe_of(NULL, 0, 8), pdk_stripe_of("", 0, 8));
-    ck_assert_int_eq(pdk_stripes_max(), PDK_STRIPES_MAX);
+    ck_assert_int_eq(pdk_striped_stripe_of(NULL, 1, 8), -1);
+    ck_assert_int_eq(pdk_striped_stripe_of("a", 1, 0), -1);
+    ck_assert_int_eq(pdk_striped_stripe_of("a", 1, PDK_STRIPED_STRIPES_MAX + 1), -1);
+    ck_assert(strstr(pdk_last_error(), "stripes is 10001; from 1 to 10000"));
+    ck_assert_int_eq(pdk_striped_stripe_of(NULL, 0, 8), pdk_striped_stripe_of("", 0, 8));
+    ck_assert_int_eq(pdk_striped_stripes_max(), PDK_STRIPED_STRIPES_MAX);
 }
 END_TEST
 
@@ -49,7 +49,7 @@ START_TEST(numbered_keys_are_spread) {
     for (int i = 0; i < 10000; i++) {
         char key[32];
         int size = snprintf(key, sizeof key, "customer/%d", i);
-        filled[pdk_stripe_of(key, (size_t)size, 64)]++;
+        filled[pdk_striped_stripe_of(key, (size_t)size, 64)]++;
     }
     for (int i = 0; i < 64; i++) {
         ck_assert_int_gt(filled[i], 156 - 5 * 13);

@@ -18,7 +18,7 @@ class hold_reader {
     int64_t token() const noexcept { return pdk_hold_token(raw_); }
     uint32_t handover() const noexcept { return pdk_hold_handover(raw_); }
     const char *token_text() const noexcept { return pdk_hold_token_text(raw_); }
-    bool valid() const noexcept { return pdk_hold_valid(raw_); }
+    bool valid() const noexcept { return pdk_hold_is_valid(raw_); }
     std::chrono::milliseconds remaining() const noexcept {
         return std::chrono::milliseconds(pdk_hold_remaining_ms(raw_));
     }
@@ -85,6 +85,8 @@ class hold : public detail::hold_reader {
     [[nodiscard]] pdk_hold *detach() noexcept { return std::exchange(raw_, nullptr); }
     /* For a hold that goes to another thread: pdk_hold_detach_thread. */
     void detach_thread() noexcept { pdk_hold_detach_thread(raw_); }
+    /* Makes a writer's hold of a read/write lock a reader's: pdk_hold_downgrade. */
+    result<void> downgrade() { return detail::outcome(pdk_hold_downgrade(raw_)); }
     /* Calls function(pdk_reason) when the hold is lost. One function for each hold. What it has captured
      * is destroyed when it can run no more. */
     template <class Function> result<void> on_lost(Function function) {

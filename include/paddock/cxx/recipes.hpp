@@ -84,35 +84,33 @@ class rwlock : public recipe<pdk_rwlock, pdk_rwlock_unref> {
             return pdk_rwlock_new(from, path.c_str(), options, out);
         });
     }
-    result<hold> read(timeout time = forever) {
-        return acquire_by([&](pdk_hold **out) { return pdk_rwlock_read(raw_, time.ms(), out); });
+    result<hold> acquire_read(timeout time = forever) {
+        return acquire_by(
+            [&](pdk_hold **out) { return pdk_rwlock_acquire_read(raw_, time.ms(), out); });
     }
-    result<hold> write(timeout time = forever) {
-        return acquire_by([&](pdk_hold **out) { return pdk_rwlock_write(raw_, time.ms(), out); });
+    result<hold> acquire_write(timeout time = forever) {
+        return acquire_by(
+            [&](pdk_hold **out) { return pdk_rwlock_acquire_write(raw_, time.ms(), out); });
     }
-    template <class Token> result<hold> read(timeout time, const Token &token) {
-        return acquire_by(token,
-                          [&](pdk_hold **out) { return pdk_rwlock_read(raw_, time.ms(), out); });
+    template <class Token> result<hold> acquire_read(timeout time, const Token &token) {
+        return acquire_by(
+            token, [&](pdk_hold **out) { return pdk_rwlock_acquire_read(raw_, time.ms(), out); });
     }
-    template <class Token> result<hold> write(timeout time, const Token &token) {
-        return acquire_by(token,
-                          [&](pdk_hold **out) { return pdk_rwlock_write(raw_, time.ms(), out); });
+    template <class Token> result<hold> acquire_write(timeout time, const Token &token) {
+        return acquire_by(
+            token, [&](pdk_hold **out) { return pdk_rwlock_acquire_write(raw_, time.ms(), out); });
     }
-    template <class Function> result<claim> read_async(timeout time, Function function) {
-        return acquire_async_by(std::move(function),
-                                [&](pdk_acquired_fn fn, void *user, pdk_claim **out) {
-                                    return pdk_rwlock_read_async(raw_, time.ms(), fn, user, out);
-                                });
+    template <class Function> result<claim> acquire_read_async(timeout time, Function function) {
+        return acquire_async_by(
+            std::move(function), [&](pdk_acquired_fn fn, void *user, pdk_claim **out) {
+                return pdk_rwlock_acquire_read_async(raw_, time.ms(), fn, user, out);
+            });
     }
-    template <class Function> result<claim> write_async(timeout time, Function function) {
-        return acquire_async_by(std::move(function),
-                                [&](pdk_acquired_fn fn, void *user, pdk_claim **out) {
-                                    return pdk_rwlock_write_async(raw_, time.ms(), fn, user, out);
-                                });
-    }
-    /* Makes a writer's hold a reader's: pdk_rwlock_downgrade. */
-    result<void> downgrade(hold &writer) {
-        return detail::outcome(pdk_rwlock_downgrade(raw_, writer.get()));
+    template <class Function> result<claim> acquire_write_async(timeout time, Function function) {
+        return acquire_async_by(
+            std::move(function), [&](pdk_acquired_fn fn, void *user, pdk_claim **out) {
+                return pdk_rwlock_acquire_write_async(raw_, time.ms(), fn, user, out);
+            });
     }
 };
 
@@ -193,14 +191,14 @@ class election : public recipe<pdk_election, pdk_election_unref> {
             static_cast<void>(owned.release());
         return detail::outcome(status);
     }
-    /* Waits until we lead: pdk_election_await. The hold is the election's: resign() and leave() end it. */
-    result<hold_view> await(timeout time = forever) {
-        return await_by([&](pdk_hold **out) { return pdk_election_await(raw_, time.ms(), out); });
+    /* Waits until we lead: pdk_election_wait. The hold is the election's: resign() and leave() end it. */
+    result<hold_view> wait(timeout time = forever) {
+        return wait_by([&](pdk_hold **out) { return pdk_election_wait(raw_, time.ms(), out); });
     }
-    template <class Token> result<hold_view> await(timeout time, const Token &token) {
-        return await_by([&](pdk_hold **out) {
+    template <class Token> result<hold_view> wait(timeout time, const Token &token) {
+        return wait_by([&](pdk_hold **out) {
             return detail::stoppable(token,
-                                     [&] { return pdk_election_await(raw_, time.ms(), out); });
+                                     [&] { return pdk_election_wait(raw_, time.ms(), out); });
         });
     }
     /* Gives data to our term, whose hold that is: pdk_election_publish. Blocks. Any bytes. */
@@ -216,7 +214,7 @@ class election : public recipe<pdk_election, pdk_election_unref> {
     result<void> resign() { return detail::outcome(pdk_election_resign(raw_)); }
 
   private:
-    template <class Await> static result<hold_view> await_by(Await call) {
+    template <class Wait> static result<hold_view> wait_by(Wait call) {
         pdk_hold *raw = nullptr;
         pdk_status status = call(&raw);
         hold_view leading(raw);

@@ -43,7 +43,7 @@ template <class T> using result = T;
 namespace detail {
 inline void outcome(pdk_status status) {
     if (status != PDK_OK)
-        throw error(status, std::string(pdk_status_name(status)) + ": " + pdk_error_text());
+        throw error(status, std::string(pdk_status_name(status)) + ": " + pdk_last_error());
 }
 template <class T> T outcome(pdk_status status, T value) {
     outcome(status);
@@ -87,10 +87,10 @@ template <> class [[nodiscard]] result<void> {
 
 namespace detail {
 inline result<void> outcome(pdk_status status) {
-    return status == PDK_OK ? result<void>() : result<void>(status, pdk_error_text());
+    return status == PDK_OK ? result<void>() : result<void>(status, pdk_last_error());
 }
 template <class T> result<T> outcome(pdk_status status, T value) {
-    return status == PDK_OK ? result<T>(std::move(value)) : result<T>(status, pdk_error_text());
+    return status == PDK_OK ? result<T>(std::move(value)) : result<T>(status, pdk_last_error());
 }
 } // namespace detail
 

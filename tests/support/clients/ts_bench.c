@@ -65,7 +65,7 @@ pdk_hold *ts_bench_acquire(pdk_lock *lock, int64_t timeout_ms) {
     pdk_hold *hold = NULL;
     const pdk_status status = pdk_lock_acquire(lock, timeout_ms, &hold);
 
-    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_last_error());
     ck_assert_ptr_nonnull(hold);
     return hold;
 }

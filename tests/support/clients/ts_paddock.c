@@ -78,7 +78,7 @@ ts_client *ts_client_open_with(const char *server, const char *chroot, const pdk
     status = pdk_session_open(hosts, &options, &c->face.session);
     ts_record_keep(&clients, c);
     if (status != PDK_OK) {
-        fprintf(stderr, "pdk_session_open: %s: %s\n", pdk_status_name(status), pdk_error_text());
+        fprintf(stderr, "pdk_session_open: %s: %s\n", pdk_status_name(status), pdk_last_error());
         return NULL;
     }
     return &c->face;
@@ -141,7 +141,7 @@ pdk_lock *ts_lock_with(const ts_client *face, const char *path, const pdk_lock_o
     pdk_lock *lock;
 
     if (pdk_lock_new(face->session, path, options, &lock) != PDK_OK) {
-        fprintf(stderr, "pdk_lock_new: %s\n", pdk_error_text());
+        fprintf(stderr, "pdk_lock_new: %s\n", pdk_last_error());
         abort();
     }
     ts_paddock_keep(lock, unref_lock);

@@ -13,7 +13,7 @@ pdk_rwlock *ts_rwlock_with(const ts_client *client, const char *path, const pdk_
     pdk_rwlock *lock = NULL;
 
     if (pdk_rwlock_new(client->session, path, options, &lock) != PDK_OK) {
-        fprintf(stderr, "pdk_rwlock_new: %s\n", pdk_error_text());
+        fprintf(stderr, "pdk_rwlock_new: %s\n", pdk_last_error());
         abort();
     }
     ts_paddock_keep(lock, unref);
@@ -30,15 +30,17 @@ pdk_rwlock *ts_rwlock_of_long_handovers(const ts_client *client, const char *pat
 }
 
 static pdk_status start_read(void *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
-    return pdk_rwlock_read_async(lock, timeout_ms, fn, user, out);
+    return pdk_rwlock_acquire_read_async(lock, timeout_ms, fn, user, out);
 }
 
 static pdk_status start_write(void *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
-    return pdk_rwlock_write_async(lock, timeout_ms, fn, user, out);
+    return pdk_rwlock_acquire_write_async(lock, timeout_ms, fn, user, out);
 }
 
-static pdk_status block_read(void *lock, int64_t ms, pdk_hold **out) { return pdk_rwlock_read(lock, ms, out); }
-static pdk_status block_write(void *lock, int64_t ms, pdk_hold **out) { return pdk_rwlock_write(lock, ms, out); }
+static pdk_status block_read(void *lock, int64_t ms, pdk_hold **out) { return pdk_rwlock_acquire_read(lock, ms, out); }
+static pdk_status block_write(void *lock, int64_t ms, pdk_hold **out) {
+    return pdk_rwlock_acquire_write(lock, ms, out);
+}
 
 ts_answer *ts_read_async(pdk_rwlock *lock, int64_t ms) { return ts_answer_start(start_read, lock, ms); }
 ts_answer *ts_read_thread(pdk_rwlock *lock, int64_t ms) { return ts_answer_block(block_read, lock, ms); }
@@ -46,21 +48,21 @@ ts_answer *ts_write_async(pdk_rwlock *lock, int64_t ms) { return ts_answer_start
 ts_answer *ts_write_thread(pdk_rwlock *lock, int64_t ms) { return ts_answer_block(block_write, lock, ms); }
 
 static pdk_hold *granted(const char *what, pdk_status status, pdk_hold *hold) {
-    ck_assert_msg(status == PDK_OK, "%s: %s: %s", what, pdk_status_name(status), pdk_error_text());
+    ck_assert_msg(status == PDK_OK, "%s: %s: %s", what, pdk_status_name(status), pdk_last_error());
     ck_assert_ptr_nonnull(hold);
     return hold;
 }
 
 pdk_hold *ts_bench_read(pdk_rwlock *lock, int64_t timeout_ms) {
     pdk_hold *hold = NULL;
-    const pdk_status status = pdk_rwlock_read(lock, timeout_ms, &hold);
+    const pdk_status status = pdk_rwlock_acquire_read(lock, timeout_ms, &hold);
 
     return granted("read", status, hold);
 }
 
 pdk_hold *ts_bench_write(pdk_rwlock *lock, int64_t timeout_ms) {
     pdk_hold *hold = NULL;
-    const pdk_status status = pdk_rwlock_write(lock, timeout_ms, &hold);
+    const pdk_status status = pdk_rwlock_acquire_write(lock, timeout_ms, &hold);
 
     return granted("write", status, hold);
 }
@@ -68,7 +70,7 @@ pdk_hold *ts_bench_write(pdk_rwlock *lock, int64_t timeout_ms) {
 void ts_assert_granted(ts_answer *answer) {
     ck_assert_msg(ts_answer_wait(answer, ts_patience(5000)), "not granted in time");
     ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), "PDK_OK");
-    ck_assert(pdk_hold_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
 }
 
 void ts_assert_waits(ts_answer *answer, int64_t for_ms) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The list of every node. */
-static const pdk_access_entry everybody = {PDK_PERMISSION_ALL, 0, "world", "anyone"};
+static const pdk_access_entry everybody = {PDK_PERMISSION_ALL, "world", "anyone"};
 
 static void deliver_event(const struct ts_fake_names *names, const struct ts_fake_reply *event,
                           const struct pdk__zk_sink *sink, void *driver, pdk__zk *zk) {

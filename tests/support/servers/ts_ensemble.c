@@ -18,7 +18,7 @@ ts_ensemble *ts_ensemble_start(const ts_ensemble_options *options) {
     ts_ensemble *e = pdk_test_ensemble_start(&full);
 
     if (e == NULL) {
-        fprintf(stderr, "test support: %s\n", pdk_test_error_text());
+        fprintf(stderr, "test support: %s\n", pdk_test_last_error());
     }
     return e;
 }

@@ -61,7 +61,7 @@ ts_moving *ts_moving_start(int tick_ms) {
                      : pdk_test_ensemble_start(&(pdk_test_options){
                            .size = sizeof(pdk_test_options), .servers = NODES, .tick_ms = tick_ms, .data = m->folder});
     if (m->servers == NULL) {
-        fprintf(stderr, "ts_moving: %s\n", error != NULL ? error->message : pdk_test_error_text());
+        fprintf(stderr, "ts_moving: %s\n", error != NULL ? error->message : pdk_test_last_error());
         abort();
     }
     for (int i = 0; i < NODES; i++) {

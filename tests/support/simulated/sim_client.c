@@ -65,7 +65,7 @@ static void set_result(struct pdk__reply *reply, const struct sim_call *call, co
         set_stat(reply, &packet->stat);
         break;
     case PDK__OP_ACL:
-        *everybody = (pdk_access_entry){packet->mode, 0, "world", "anyone"};
+        *everybody = (pdk_access_entry){packet->mode, "world", "anyone"};
         reply->acl = everybody;
         reply->acl_count = 1;
         set_stat(reply, &packet->stat);
