@@ -296,8 +296,8 @@ static void data_back(struct fuzz_in *in, int code) {
     struct Stat stat = any_stat(in, (struct Stat){.czxid = 3, .mzxid = 4, .pzxid = 5, .dataLength = MAX(length, 0)});
     const struct Stat *given = fuzz_byte(in) % 8 == 7 ? NULL : &stat;
     if (fuzz_byte(in) % 4 == 3) { /* what it has no bytes for is not well-formed, so they are not touched */
-        int64_t other = any_number(in);
-        length = text && other >= 0 && other == stat.dataLength ? length : (int)other;
+        int other = (int)any_number(in);
+        length = text && other >= 0 && other == stat.dataLength ? length : other;
     }
     bool good = good_stat(given) && stat.dataLength == (length == -1 && !text ? 0 : length) && (text || length <= 0);
     completion.data(code, text, length, given, call);
