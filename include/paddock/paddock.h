@@ -6,8 +6,9 @@
  *            └─ claim ── one pending acquisition: it can time out, be cancelled, tell its position
  *                 └─ hold ── the grant: token, validity, remaining time, LOST, release
  *
- * A name is pdk_<noun>_<verb>. The noun is the type of the first argument, or of what the call makes:
- * then the first argument is the session that it goes through. One verb for each kind of ending:
+ * A name is pdk_<noun>_<verb>. The noun is the type of the first argument, or of what the call makes or
+ * asks about. Such a call takes first what it goes through: a session, an election, a hold.
+ * One verb stands for each kind of ending:
  *
  *     release         a right: a hold, a borrowed handle. pdk_job_finish also says how the run ended
  *     leave, resign   what one has joined; a term, to stand again
