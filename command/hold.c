@@ -66,13 +66,13 @@ static int keep(holder *h) {
         int number = 0;
         int64_t now = cmd_now_ms();
         others[0].events = h->ready->len ? POLLOUT : 0;
-        if (h->notify.watchdog_ms != INT64_MAX && now >= beat && pdk_hold_is_valid(h->keeper.hold)) {
+        if (h->notify.watchdog_ms != INT64_MAX && now >= beat && cmd_keeper_is_valid(&h->keeper)) {
             cmd_notify_send(&h->notify, "WATCHDOG=1");
             beat = now + h->notify.watchdog_ms;
         }
         unsigned saw = cmd_keeper_wait(&h->keeper, others, G_N_ELEMENTS(others), beat ? beat - now : -1, &number);
         if (saw & CMD_SAW_LOSS) {
-            cmd_error("the lock %s is lost (%s)", h->keeper.path, pdk_reason_name(pdk_hold_reason(h->keeper.hold)));
+            cmd_error("the lock %s is lost (%s)", h->keeper.path, cmd_keeper_why_lost(&h->keeper));
             return CMD_LOST;
         }
         if (h->keeper.asked)

@@ -44,9 +44,9 @@ static void on_event(pdk_session_event event, int64_t left_ms, void *user) {
     }
     if ((another || event == PDK_SESSION_RESTORED) && k->on_session) /* restored: the servers may have moved */
         k->on_session(k->user);
-    if (event == PDK_SESSION_SUSPENDED && k->on_suspended && k->hold)
+    if (event == PDK_SESSION_SUSPENDED && k->on_suspended && cmd_keeper_holds(k))
         k->on_suspended(left_ms, k->user);
-    else if (event == PDK_SESSION_RESTORED && k->on_restored && k->hold)
+    else if (event == PDK_SESSION_RESTORED && k->on_restored && cmd_keeper_holds(k))
         k->on_restored(k->user);
 }
 
@@ -56,6 +56,27 @@ static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
     k->status = status;
     k->hold = hold;
 }
+
+static void on_set_acquired(pdk_status status, pdk_set *set, void *user) {
+    cmd_keeper *k = user;
+    k->decided = true;
+    k->status = status;
+    k->set = set;
+}
+
+bool cmd_keeper_holds(const cmd_keeper *k) { return k->hold || k->set; }
+
+bool cmd_keeper_is_valid(const cmd_keeper *k) { return k->set ? pdk_set_is_valid(k->set) : pdk_hold_is_valid(k->hold); }
+
+int64_t cmd_keeper_remaining_ms(const cmd_keeper *k) {
+    return k->set ? pdk_set_remaining_ms(k->set) : pdk_hold_remaining_ms(k->hold);
+}
+
+const char *cmd_keeper_why_lost(const cmd_keeper *k) {
+    return pdk_reason_name(k->set ? pdk_set_reason(k->set) : pdk_hold_reason(k->hold));
+}
+
+static int loss_fd(const cmd_keeper *k) { return k->set ? pdk_set_fd(k->set) : pdk_hold_fd(k->hold); }
 
 /* ---- a hold around this program */
 
@@ -80,7 +101,7 @@ void cmd_keeper_look_outside(cmd_keeper *k) {
     k->looks_outside = !k->connected; /* the time that the servers have begins when one has answered */
     if (k->looks_outside)
         return;
-    for (int i = 0; i <= PDK_ALL_RIGHTS_MAX && !k->settings->permits; i++) {
+    for (int i = 0; i <= PDK_SET_RIGHTS_MAX && !k->settings->permits; i++) {
         g_autofree char *number = i ? g_strdup_printf("_%d", i) : g_strdup("");
         g_autofree char *node_name = g_strconcat("PADDOCK_ZNODE", number, NULL);
         g_autofree char *sequencer_name = g_strconcat("PADDOCK_SEQUENCER", number, NULL);
@@ -126,7 +147,9 @@ static pdk_status claim(cmd_keeper *k) {
         if (status)
             return status;
     }
-    return cmd_recipes_claim(k->recipes, k->count, k->settings, on_acquired, k, &k->claim);
+    if (k->count > 1)
+        return cmd_recipes_claim(k->recipes, k->count, k->settings, on_set_acquired, k, &k->set_claim);
+    return cmd_recipe_claim(k->recipes, k->settings, on_acquired, k, &k->claim);
 }
 
 bool cmd_keeper_paths(cmd_keeper *k, char *const *paths, size_t count) {
@@ -143,14 +166,14 @@ bool cmd_keeper_paths(cmd_keeper *k, char *const *paths, size_t count) {
 size_t cmd_keeper_parts(const cmd_keeper *k) { return k->count > 1 ? k->count : 1; }
 
 const pdk_hold *cmd_keeper_part(const cmd_keeper *k, size_t index) {
-    return k->count > 1 ? pdk_hold_part(k->hold, (int32_t)index) : k->hold;
+    return k->set ? pdk_set_part(k->set, (int32_t)index) : k->hold;
 }
 
 const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index) { return k->count > 1 ? k->paths[index] : k->path; }
 
 unsigned cmd_keeper_wait(cmd_keeper *k, struct pollfd *others, size_t count, int64_t timeout_ms, int *number) {
     enum { OURS = 3 };
-    int loss = k->hold && !k->loss_seen ? pdk_hold_fd(k->hold) : -1;
+    int loss = cmd_keeper_holds(k) && !k->loss_seen ? loss_fd(k) : -1;
     struct pollfd wait[OURS + CMD_OTHERS + G_N_ELEMENTS(k->extra)] = {
         {.fd = k->signals, .events = POLLIN},
         {.fd = loss, .events = POLLIN},
@@ -303,7 +326,7 @@ static void look_for_others(cmd_keeper *k, const char *path) {
 static int refuse_others(cmd_keeper *k) {
     for (size_t i = 0; i < cmd_keeper_parts(k); i++)
         look_for_others(k, cmd_keeper_part_path(k, i));
-    while (k->looks > 0 && pdk_hold_is_valid(k->hold)) {
+    while (k->looks > 0 && cmd_keeper_is_valid(k)) {
         int number = 0;
         unsigned saw = cmd_keeper_wait(k, NULL, 0, OTHERS_MS, &number);
         int status = saw & CMD_SAW_SIGNAL ? cmd_keeper_obey(number) : CMD_OK;
@@ -327,8 +350,8 @@ int cmd_keeper_acquire(cmd_keeper *k) {
         cmd_error("%s", pdk_last_error());
         return cmd_status(status);
     }
-    bool tells = pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
-    if (!tells && !k->settings->shared) /* of several rights nobody tells that one has to wait */
+    bool tells = k->claim && pdk_claim_on_queued(k->claim, on_queued, k) == PDK_OK;
+    if (!tells && !k->settings->shared) /* of a set nobody tells that one has to wait */
         cmd_keeper_look_outside(k);
     early = await_claim(k);
     if (early)
@@ -344,9 +367,8 @@ int cmd_keeper_acquire(cmd_keeper *k) {
     early = refuse_others(k);
     if (early)
         return early;
-    if (!pdk_hold_is_valid(k->hold)) { /* the look takes seconds, where servers are silent */
-        cmd_error("the lock %s is lost (%s) before anything could start", k->path,
-                  pdk_reason_name(pdk_hold_reason(k->hold)));
+    if (!cmd_keeper_is_valid(k)) { /* the look takes seconds, where servers are silent */
+        cmd_error("the lock %s is lost (%s) before anything could start", k->path, cmd_keeper_why_lost(k));
         return CMD_LOST;
     }
     for (size_t i = 0; i < cmd_keeper_parts(k); i++) {
@@ -360,17 +382,22 @@ int cmd_keeper_acquire(cmd_keeper *k) {
 void cmd_keeper_close(cmd_keeper *k) {
     if (k->session) {
         /* What is lost goes with the session, also when no server hears of the release. */
-        int64_t patience = k->hold && !pdk_hold_is_valid(k->hold) ? LOST_MS : CLOSE_MS;
+        int64_t patience = cmd_keeper_holds(k) && !cmd_keeper_is_valid(k) ? LOST_MS : CLOSE_MS;
         if (k->claim && !k->decided)
             (void)pdk_claim_cancel(k->claim);
+        if (k->set_claim && !k->decided)
+            (void)pdk_set_claim_cancel(k->set_claim);
         if (k->hold)
             (void)pdk_hold_release(k->hold);
+        if (k->set)
+            (void)pdk_set_release(k->set);
         /* A claim that is granted just now brings its hold here. */
         (void)pdk_session_dispatch(k->session, NULL);
         if (pdk_session_close(k->session, patience) != PDK_OK)
             cmd_error("the servers did not confirm the release of %s; they remove the node when the session expires",
                       k->path);
         pdk_claim_unref(k->claim);
+        pdk_set_claim_unref(k->set_claim);
         for (size_t i = 0; k->recipes && i < k->count; i++)
             cmd_recipe_close(&k->recipes[i]);
         pdk_session_unref(k->session);

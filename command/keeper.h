@@ -17,9 +17,11 @@ typedef struct {
     char *words; /* what `path` points to, or NULL */
     pdk_session *session;
     cmd_recipe *recipes; /* one for each of the paths */
-    pdk_claim *claim;
+    pdk_claim *claim;    /* of one path, */
     pdk_hold *hold;
-    bool loss_seen; /* of that hold: its descriptor stays readable, and is not waited for again */
+    pdk_set_claim *set_claim; /* or of several */
+    pdk_set *set;
+    bool loss_seen; /* of what is held: its descriptor stays readable, and is not waited for again */
     int signals;    /* a signalfd; every signal is blocked */
     bool connected, decided;
     pdk_status status;  /* of the claim, once it is decided */
@@ -58,12 +60,17 @@ int cmd_keeper_obey(int number);
 
 /* Before the rest: the paths to claim. They must live until the end. false, having said why, when --on-ask cannot be heard for them. */
 bool cmd_keeper_paths(cmd_keeper *k, char *const *paths, size_t count);
-/* How many rights the hold has, and each of them: its hold, and its path as it was given. */
+/* What is held, be it one hold or a set: is there anything, is it valid, for how long, and why is it lost. */
+bool cmd_keeper_holds(const cmd_keeper *k);
+bool cmd_keeper_is_valid(const cmd_keeper *k);
+int64_t cmd_keeper_remaining_ms(const cmd_keeper *k);
+const char *cmd_keeper_why_lost(const cmd_keeper *k);
+/* How many rights are held, and each of them: its hold, and its path as it was given. */
 size_t cmd_keeper_parts(const cmd_keeper *k);
 const pdk_hold *cmd_keeper_part(const cmd_keeper *k, size_t index);
 const char *cmd_keeper_part_path(const cmd_keeper *k, size_t index);
 
-/* Opens the session and acquires. CMD_OK: k->hold is there. Otherwise it has said why, and it is the result: CMD_TAKEN, or
+/* Opens the session and acquires. CMD_OK: k->hold or k->set is there. Otherwise it has said why, and it is the result: CMD_TAKEN, or
  * 128 + N when signal N ended the wait. */
 int cmd_keeper_acquire(cmd_keeper *k);
 

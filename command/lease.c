@@ -9,8 +9,8 @@ void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing) {
     lease->interval_ms = lease->timeout_ms / 40;
 }
 
-int64_t cmd_lease_publish(cmd_lease *lease, const pdk_hold *hold, cmd_moments *moments) {
-    int64_t now = cmd_now_ms(), remaining = pdk_hold_remaining_ms(hold);
+int64_t cmd_lease_publish(cmd_lease *lease, int64_t remaining, cmd_moments *moments) {
+    int64_t now = cmd_now_ms();
     if (remaining > 0 && now + remaining > lease->end) {
         if (lease->grace_ms == 0)
             lease->grace_ms = remaining / 2 < lease->timeout_ms / 6 ? remaining / 2 : lease->timeout_ms / 6;

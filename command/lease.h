@@ -19,9 +19,9 @@ typedef struct {
 
 /* For one hold. */
 void cmd_lease_begin(cmd_lease *lease, pdk_session *session, bool timing);
-/* Writes the moments to where the guardian reads them. Returns after how many ms to do so again. A lease never gets shorter, so what the
+/* For so many ms the hold stays valid from now on: writes the moments to where the guardian reads them. Returns after how many ms to do so again. A lease never gets shorter, so what the
  * guardian knows is never too late. */
-int64_t cmd_lease_publish(cmd_lease *lease, const pdk_hold *hold, cmd_moments *moments);
+int64_t cmd_lease_publish(cmd_lease *lease, int64_t remaining, cmd_moments *moments);
 /* With --timing: says how far TERM, KILL and the earliest expiry are. */
 void cmd_lease_tell(const cmd_lease *lease, const char *event);
 

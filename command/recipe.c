@@ -17,20 +17,22 @@ static pdk_right right_of(const cmd_recipe *recipe, const cmd_settings *settings
     return recipe->rwlock ? pdk_right_read(recipe->rwlock) : pdk_right_lock(recipe->lock);
 }
 
-pdk_status cmd_recipes_claim(const cmd_recipe *recipes, size_t count, const cmd_settings *settings, pdk_acquired_fn fn,
-                             void *user, pdk_claim **claim) {
+pdk_status cmd_recipe_claim(const cmd_recipe *recipe, const cmd_settings *settings, pdk_acquired_fn fn, void *user,
+                            pdk_claim **claim) {
     int64_t wait_ms = settings->wait_ms;
-    if (count > 1) {
-        g_autofree pdk_right *rights = g_new(pdk_right, count);
-        for (size_t i = 0; i < count; i++)
-            rights[i] = right_of(&recipes[i], settings);
-        return pdk_acquire_all_async(rights, count, wait_ms, NULL, fn, user, claim);
-    }
-    if (recipes->semaphore)
-        return pdk_semaphore_acquire_async(recipes->semaphore, settings->count, wait_ms, fn, user, claim);
-    if (recipes->rwlock)
-        return pdk_rwlock_acquire_read_async(recipes->rwlock, wait_ms, fn, user, claim);
-    return pdk_lock_acquire_async(recipes->lock, wait_ms, fn, user, claim);
+    if (recipe->semaphore)
+        return pdk_semaphore_acquire_async(recipe->semaphore, settings->count, wait_ms, fn, user, claim);
+    if (recipe->rwlock)
+        return pdk_rwlock_acquire_read_async(recipe->rwlock, wait_ms, fn, user, claim);
+    return pdk_lock_acquire_async(recipe->lock, wait_ms, fn, user, claim);
+}
+
+pdk_status cmd_recipes_claim(const cmd_recipe *recipes, size_t count, const cmd_settings *settings,
+                             pdk_set_acquired_fn fn, void *user, pdk_set_claim **claim) {
+    g_autofree pdk_right *rights = g_new(pdk_right, count);
+    for (size_t i = 0; i < count; i++)
+        rights[i] = right_of(&recipes[i], settings);
+    return pdk_set_acquire_async(rights, count, settings->wait_ms, NULL, fn, user, claim);
 }
 
 void cmd_recipe_close(cmd_recipe *recipe) {

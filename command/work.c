@@ -124,7 +124,7 @@ static bool hear(cmd_work *w) {
         w->status = news.number;
         w->gone = true;
         /* Its own status means: the lock was valid until all of it was gone. */
-        w->lost = w->lost || !pdk_hold_is_valid(w->keeper->hold);
+        w->lost = w->lost || !cmd_keeper_is_valid(w->keeper);
         if (w->lost)
             cmd_lease_tell(&w->lease, "nothing of the command is left");
         break;
@@ -137,7 +137,7 @@ static int give_up(const cmd_work *w) {
     cmd_error("the lock %s is over (%s), and process %d of its command runs on: it may run beside that of the next "
               "holder; end it "
               "as its own user",
-              w->keeper->path, pdk_reason_name(pdk_hold_reason(w->keeper->hold)), w->unkillable);
+              w->keeper->path, cmd_keeper_why_lost(w->keeper), w->unkillable);
     return CMD_OUT_OF_REACH;
 }
 
@@ -149,7 +149,7 @@ static int without_guardian(cmd_work *w) {
     cmd_error("the guardian of the command was killed; the command is killed, too, before the release");
     do {
         w->unkillable = cmd_family_signal_all(&family, SIGKILL);
-        if (w->unkillable && !pdk_hold_is_valid(w->keeper->hold))
+        if (w->unkillable && !cmd_keeper_is_valid(w->keeper))
             return give_up(w);
         (void)poll(NULL, 0, 1);
     } while (cmd_family_reap(&family, &stopped));
@@ -162,8 +162,7 @@ static void handle_loss(cmd_work *w) {
         return;
     w->lost = w->lease.told_loss = true;
     cmd_guard_order(&w->guard, CMD_KILL, 0);
-    cmd_error("the lock %s is lost (%s); the command is killed", w->keeper->path,
-              pdk_reason_name(pdk_hold_reason(w->keeper->hold)));
+    cmd_error("the lock %s is lost (%s); the command is killed", w->keeper->path, cmd_keeper_why_lost(w->keeper));
 }
 
 static void handle_time(cmd_work *w) {
@@ -189,7 +188,7 @@ static int attend(cmd_work *w) {
     while (!w->gone) {
         int number = 0;
         handle_ask(w);
-        int64_t next = cmd_lease_publish(&w->lease, w->keeper->hold, w->guard.moments);
+        int64_t next = cmd_lease_publish(&w->lease, cmd_keeper_remaining_ms(w->keeper), w->guard.moments);
         int64_t left = w->deadline - cmd_now_ms();
         if (!w->too_long && left < next)
             next = left < 0 ? 0 : left;
@@ -204,7 +203,7 @@ static int attend(cmd_work *w) {
         if (saw & CMD_SAW_LOSS && !w->gone)
             handle_loss(w);
         /* One that has ended since is no reason: the guardian tells the next one, or that nothing is left. */
-        if (w->unkillable && !w->gone && !pdk_hold_is_valid(w->keeper->hold) && cmd_is_out_of_reach(w->unkillable))
+        if (w->unkillable && !w->gone && !cmd_keeper_is_valid(w->keeper) && cmd_is_out_of_reach(w->unkillable))
             return give_up(w);
         handle_time(w);
     }
@@ -257,12 +256,12 @@ int cmd_work_run(cmd_work *w, int index) {
     atomic_store(&w->guard.moments->term_at, INT64_MAX);
     atomic_store(&w->guard.moments->kill_at, INT64_MAX);
     cmd_lease_begin(&w->lease, w->keeper->session, w->keeper->settings->timing);
-    (void)cmd_lease_publish(&w->lease, w->keeper->hold, w->guard.moments);
+    (void)cmd_lease_publish(&w->lease, cmd_keeper_remaining_ms(w->keeper), w->guard.moments);
     cmd_lease_tell(&w->lease, "granted");
     if (w->lease.end == 0) { /* we were asleep since the grant */
         w->gone = w->lost = true;
         cmd_error("the lock %s is lost (%s) before the command could start", w->keeper->path,
-                  pdk_reason_name(pdk_hold_reason(w->keeper->hold)));
+                  cmd_keeper_why_lost(w->keeper));
         return CMD_OK;
     }
     return order_start(w, index) ? attend(w) : without_guardian(w);

@@ -33,14 +33,14 @@ static int book(int customer) {
 static int transfer(int from, int to) {
     char keys[2][32];
     const char *both[] = {keys[0], keys[1]};
-    pdk_hold *hold;
+    pdk_set *set;
     snprintf(keys[0], sizeof keys[0], "customer/%d", from);
     snprintf(keys[1], sizeof keys[1], "customer/%d", to);
-    if (pdk_striped_acquire_keys(customers, both, 2, 30000, NULL, &hold) != PDK_OK)
+    if (pdk_striped_acquire_keys(customers, both, 2, 30000, NULL, &set) != PDK_OK)
         return failed("transfer");
     orders[from]--;
     orders[to]++;
-    pdk_hold_release(hold);
+    pdk_set_release(set);
     return 0;
 }
 

@@ -67,7 +67,7 @@ static pdk_status release(struct leftovers *leftovers, const struct pdk__candida
 /* Not under the monitor. */
 static void drop(struct leftovers *leftovers) {
     if (leftovers->user_free)
-        leftovers->user_free(leftovers->hold->user);
+        leftovers->user_free(leftovers->hold->loss.user);
     pdk_hold_unref(leftovers->hold);
     pdk_claim_unref(leftovers->claim);
 }

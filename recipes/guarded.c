@@ -85,8 +85,6 @@ pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms
     pdk_status status = pdk__recipe_check(hold->s, path, out, name);
     if (status != PDK_OK)
         return status;
-    if (hold->parts)
-        return pdk__fail(PDK_INVALID, "%s: hold: it is of several rights; one lock or one term guards a znode", name);
     if (is_of_the_lock(hold, path))
         return pdk__fail(
             PDK_INVALID,

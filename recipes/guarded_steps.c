@@ -154,7 +154,7 @@ static enum pdk__result read_node(struct pdk__guarded_call *c) {
 /* A writer that has become a reader holds on, and keeps nobody's writes out any more. */
 bool pdk__guarded_has_ended(const pdk_guarded *g) {
     const pdk_hold *hold = g->hold;
-    return hold->released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;
+    return hold->loss.released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;
 }
 
 void pdk__guarded_pause(const struct pdk__guarded_call *c) {
@@ -187,9 +187,9 @@ pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
     if (end == PDK__GUARDED_FINE)
         return PDK_OK;
     if (end == PDK__GUARDED_LOST)
-        return pdk__fail(g->hold->released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", c->name, g->path,
-                         g->hold->released ? "the hold was released"
-                                           : "the hold is lost or was downgraded, or another came after it");
+        return pdk__fail(g->hold->loss.released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", c->name, g->path,
+                         g->hold->loss.released ? "the hold was released"
+                                                : "the hold is lost or was downgraded, or another came after it");
     if (end == PDK__GUARDED_DENIED && c->unprotected)
         return PDK_UNPROTECTED;
     if (end == PDK__GUARDED_DENIED)

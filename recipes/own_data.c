@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "core/revocation.h"
-#include "grant/asked.h"
 #include "grant/node_query.h"
 #include "session/blocking.h"
 #include "session/tokens.h"
@@ -144,7 +143,7 @@ static void tell_wish(const struct pdk__own_write *w, const struct pdk__node_que
     struct pdk__grant *grant = w->hold->grant; /* the hold is valid */
     struct pdk__reply reply = q->stat;
     reply.data = g_bytes_get_data(q->data, &reply.data_size);
-    pdk__asked_read(grant, grant->entries[0], &reply);
+    pdk__grant_read(grant, grant->entries[0], &reply);
 }
 
 /* What stands there. OK: our data. UNAVAILABLE: write again. */
@@ -181,13 +180,13 @@ static pdk_status judge_look(struct pdk__own_write *w) {
 /* ---- the step */
 
 static pdk_status ended_how(struct pdk__own_write *w) {
-    pdk_status status = w->hold->released ? PDK_NOT_HELD : PDK_LOST;
+    pdk_status status = w->hold->loss.released ? PDK_NOT_HELD : PDK_LOST;
     pdk__own_write_forget(w);
     return pdk__fail(status, "%s: %s: %s", w->call->name, w->hold->node, pdk_status_text(status));
 }
 
 /* The session's end was looked for with the turn. */
-static bool has_ended(const struct pdk__own_write *w) { return w->hold->released || !pdk_hold_is_valid(w->hold); }
+static bool has_ended(const struct pdk__own_write *w) { return w->hold->loss.released || !pdk_hold_is_valid(w->hold); }
 
 /* Until a request is in flight, or there is a status. UNAVAILABLE: a pause, or a connection. */
 static pdk_status go_on(struct pdk__own_write *w) {

@@ -82,14 +82,14 @@ pdk_status pdk__record_get(pdk_session *s, const char *path, int64_t deadline, s
 /* ---- a change */
 
 static bool has_ended(const pdk_hold *hold) {
-    return hold->released || hold->s->ended != PDK_OK || !pdk_hold_is_valid(hold);
+    return hold->loss.released || hold->s->ended != PDK_OK || !pdk_hold_is_valid(hold);
 }
 
 static pdk_status ended_how(const struct pdk__record_call *c) {
     if (c->hold->s->ended != PDK_OK)
         return pdk__session_usable(c->hold->s, c->name);
-    return pdk__fail(c->hold->released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", c->name, c->path,
-                     c->hold->released ? "the hold was released" : "the hold is lost");
+    return pdk__fail(c->hold->loss.released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", c->name, c->path,
+                     c->hold->loss.released ? "the hold was released" : "the hold is lost");
 }
 
 static pdk_status refused(const struct pdk__record_call *c, enum pdk__result result, int code) {

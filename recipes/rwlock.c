@@ -145,10 +145,10 @@ pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t timeout_ms, 
 static pdk_status downgrade(pdk_hold *hold) {
     pdk__assert_locked(hold->s);
     static const char call[] = "pdk_hold_downgrade";
-    enum pdk__label label = hold->parts ? PDK__LABEL_LOCK : hold->queue->kind.entry.label;
+    enum pdk__label label = hold->queue->kind.entry.label;
     if (label != PDK__LABEL_READ && label != PDK__LABEL_WRITE)
         return pdk__fail(PDK_INVALID, "%s: hold: it is not one of a read/write lock", call);
-    if (hold->released)
+    if (hold->loss.released)
         return pdk__fail(PDK_NOT_HELD, "%s: %s: released", call, hold->node);
     if (!pdk_hold_is_valid(hold))
         return pdk__fail(PDK_LOST, "%s: %s: lost", call, hold->node);

@@ -24,7 +24,6 @@
 #include "session/close.h"
 #include "session/options.h"
 
-#include <paddock/all.h>
 #include <string.h>
 
 /* The size of the first version of the struct. Never changes. */
@@ -198,7 +197,7 @@ pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out
 }
 
 int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *hold) {
-    if (!striped || striped->s->forks != pdk__forks() || !hold || hold->s != striped->s || hold->parts)
+    if (!striped || striped->s->forks != pdk__forks() || !hold || hold->s != striped->s)
         return -1;
     const char *dir = striped->agreement->path;
     size_t length = strlen(dir);
@@ -245,14 +244,14 @@ pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_m
 /* The rights of the stripes that the keys have, each once, in the order of the keys. */
 struct wanted {
     size_t count;
-    pdk_right rights[PDK_ALL_RIGHTS_MAX];
-    size_t keys[PDK_ALL_RIGHTS_MAX];   /* the first key of each */
-    int32_t parts[PDK_ALL_RIGHTS_MAX]; /* of each key */
+    pdk_right rights[PDK_SET_RIGHTS_MAX];
+    size_t keys[PDK_SET_RIGHTS_MAX];   /* the first key of each */
+    int32_t parts[PDK_SET_RIGHTS_MAX]; /* of each key */
 };
 
 static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_t count, const char *call,
                             struct wanted *wanted) {
-    int32_t stripes[PDK_ALL_RIGHTS_MAX] = {0};
+    int32_t stripes[PDK_SET_RIGHTS_MAX] = {0};
     wanted->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!keys[i])
@@ -277,18 +276,18 @@ static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_
 }
 
 pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *keys, size_t count, int64_t timeout_ms,
-                                    int32_t *parts, pdk_hold **out) {
+                                    int32_t *parts, pdk_set **out) {
     static const char call[] = "pdk_striped_acquire_keys";
     struct wanted wanted;
     pdk_status status = check(striped, call);
     if (status == PDK_OK && (!keys || !out))
         status = pdk__fail(PDK_INVALID, "%s: %s: NULL", call, keys ? "out" : "keys");
-    if (status == PDK_OK && (count < 1 || count > PDK_ALL_RIGHTS_MAX))
-        status = pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_ALL_RIGHTS_MAX);
+    if (status == PDK_OK && (count < 1 || count > PDK_SET_RIGHTS_MAX))
+        status = pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_SET_RIGHTS_MAX);
     if (status == PDK_OK)
         status = rights_of(striped, keys, count, call, &wanted);
     if (status == PDK_OK)
-        status = pdk__acquire_for_keys(wanted.rights, wanted.keys, wanted.count, timeout_ms, call, out);
+        status = pdk__set_acquire_for_keys(wanted.rights, wanted.keys, wanted.count, timeout_ms, call, out);
     if (status == PDK_OK && parts)
         memcpy(parts, wanted.parts, count * sizeof parts[0]);
     return status;

@@ -121,15 +121,18 @@ typedef struct pending {
     chaos_player *c;
     int64_t timeout_ms;
     bool withdrawn;
-    bool answered; /* with the two below */
+    bool answered; /* with those below */
     pdk_status status;
-    pdk_hold *hold;
+    pdk_hold *hold; /* or */
+    pdk_set *set;
 } pending;
 
 /* A pdk_acquired_fn: user is the pending. */
 void pending_answer(pdk_status status, pdk_hold *hold, void *user);
+void pending_set_answer(pdk_status status, pdk_set *set, void *user);
 /* Waits for the answer, and withdraws the claim at the order to rest. Gives the reference to the claim back. */
 void pending_await(pending *p, pdk_claim *claim);
+void pending_set_await(pending *p, pdk_set_claim *claim);
 /* Whether it may have ended like this, without a grant. */
 bool pending_may_fail(const pending *p);
 
@@ -144,8 +147,9 @@ void record_failed(claim_record *record, pdk_status status);
 /* The place below the path that is granted. Call it before record_granted. */
 void record_at(claim_record *record, const char *at);
 void record_granted(claim_record *record, pdk_hold *hold);
-/* One part of a hold of several. what: "kind=KIND at=PLACE …". */
-void record_part(claim_record *record, pdk_hold *whole, int part, const char *what);
+void record_set_granted(claim_record *record, pdk_set *set);
+/* One part of a set. what: "kind=KIND at=PLACE …". */
+void record_part(claim_record *record, pdk_set *set, int part, const char *what);
 /* The grant goes on as a reader's. Call it before the downgrade. */
 void record_weakens(claim_record *record, pdk_hold *hold);
 /* The grant is lost: waits until the LOST callback has run. */
@@ -156,6 +160,7 @@ void record_over(claim_record *record, bool lost);
 void record_over_hushed(claim_record *record);
 /* Releases the hold: record_await_told, if it is lost, and record_over. */
 void record_give_back(claim_record *record, pdk_hold *hold);
+void record_give_set_back(claim_record *record, pdk_set *set);
 int record_number(const claim_record *record);
 
 /* The guarded znode that this grant guards. NULL, which all take, where the recipe is not the lock. */

@@ -41,14 +41,22 @@ void record_failed(claim_record *record, pdk_status status) {
     event_log_note(record->c->player.log, "failed n=%d status=%s", record->number, pdk_status_name(status));
 }
 
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    claim_record *record = user;
+static void note_loss(claim_record *record, int64_t token, uint32_t handover, pdk_reason reason) {
     event_log_note(record->c->player.log, "lost n=%d token=%" G_GINT64_FORMAT " handover=%u reason=%s", record->number,
-                   (gint64)pdk_hold_token(hold), (unsigned)pdk_hold_handover(hold), pdk_reason_name(reason));
+                   (gint64)token, (unsigned)handover, pdk_reason_name(reason));
     pthread_mutex_lock(&record->c->mutex);
     record->told = true;
     pthread_cond_broadcast(&record->c->changed);
     pthread_mutex_unlock(&record->c->mutex);
+}
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    note_loss(user, pdk_hold_token(hold), pdk_hold_handover(hold), reason);
+}
+
+static void on_set_lost(pdk_set *set, pdk_reason reason, void *user) {
+    (void)set;
+    note_loss(user, 0, 0, reason);
 }
 
 /* The last of the two notes the end. So a due LOST stands before it, and a LOST after it was not due. */
@@ -72,14 +80,20 @@ void record_granted(claim_record *record, pdk_hold *hold) {
     chaos_expect(record->c, "on_lost", pdk_hold_on_lost(hold, on_lost, record, on_lost_is_over), PDK_OK);
 }
 
+void record_set_granted(claim_record *record, pdk_set *set) {
+    record->due = 2;
+    sampler_add_set(record->c->player.sampler, set, record->what);
+    chaos_expect(record->c, "on_lost", pdk_set_on_lost(set, on_set_lost, record, on_lost_is_over), PDK_OK);
+}
+
 void record_at(claim_record *record, const char *at) {
     gsize length = strlen(record->what);
     g_snprintf(record->what + length, sizeof record->what - length, " at=%s", at);
 }
 
-void record_part(claim_record *record, pdk_hold *whole, int part, const char *what) {
+void record_part(claim_record *record, pdk_set *set, int part, const char *what) {
     g_autofree char *all = g_strdup_printf("n=%d.%d %s", record->number, part, what);
-    sampler_add_part(record->c->player.sampler, whole, part, all);
+    sampler_add_part(record->c->player.sampler, set, part, all);
 }
 
 void record_weakens(claim_record *record, pdk_hold *hold) {
@@ -104,13 +118,25 @@ void record_over_hushed(claim_record *record) {
     settle(record);
 }
 
-void record_give_back(claim_record *record, pdk_hold *hold) {
-    if (!pdk_hold_is_valid(hold))
+static void releasing(claim_record *record, bool valid) {
+    if (!valid)
         record_await_told(record);
     event_log_note(record->c->player.log, "releasing n=%d", record->number);
-    pdk_status status = pdk_hold_release(hold);
+}
+
+static void released(claim_record *record, pdk_status status) {
     chaos_expect(record->c, "release", status, PDK_LOST);
     record_over(record, status == PDK_LOST);
+}
+
+void record_give_back(claim_record *record, pdk_hold *hold) {
+    releasing(record, pdk_hold_is_valid(hold));
+    released(record, pdk_hold_release(hold));
+}
+
+void record_give_set_back(claim_record *record, pdk_set *set) {
+    releasing(record, pdk_set_is_valid(set));
+    released(record, pdk_set_release(set));
 }
 
 static void write_one(chaos_player *c, const chaos_part *part) {

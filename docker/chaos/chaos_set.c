@@ -145,6 +145,8 @@ static request make_request(chaos_player *c) {
     return r;
 }
 
+static bool is_set(const request *r) { return r->of == OF_SET || r->of == OF_KEYS; }
+
 static claim_record *note_claim(const request *r) {
     static const char *const names[] = {"set", "key", "keys", "any"};
     const chaos_player *c = r->its.c;
@@ -153,7 +155,7 @@ static claim_record *note_claim(const request *r) {
     for (int i = 0; i < r->count; i++)
         g_string_append_printf(more, "%s%s:%s:%d", i ? "," : " rights=", c->places->place[r->rights[i].place].at,
                                r->rights[i].kind, r->rights[i].count);
-    bool several = r->of == OF_SET || r->of == OF_KEYS;
+    bool several = is_set(r);
     pthread_mutex_lock(&r->its.c->mutex);
     claim_record *record = record_new_with(r->its.c, several ? "all" : "lock", 0, r->its.timeout_ms, more->str);
     pthread_mutex_unlock(&r->its.c->mutex);
@@ -183,41 +185,48 @@ static pdk_status block(request *r) {
     pdk_right rights[PLACES];
     switch (r->of) {
     case OF_SET:
-        return pdk_acquire_all(rights, rights_of(r, rights), ms, NULL, &r->its.hold);
+        return pdk_set_acquire(rights, rights_of(r, rights), ms, NULL, &r->its.set);
     case OF_KEY:
         return pdk_striped_acquire(striped, keys[0], ms, &r->its.hold);
     case OF_KEYS:
-        return pdk_striped_acquire_keys(striped, keys, (size_t)r->key_count, ms, NULL, &r->its.hold);
+        return pdk_striped_acquire_keys(striped, keys, (size_t)r->key_count, ms, NULL, &r->its.set);
     case OF_ANY:
         return pdk_striped_acquire_any(striped, ms, &r->its.hold);
     }
     return PDK_INVALID;
 }
 
-static pdk_status start(request *r, pdk_claim **claim) {
+/* The answer may be there when it returns. */
+static pdk_status start_one(request *r) {
     const struct places *all = r->its.c->places;
     int64_t ms = r->its.timeout_ms;
+    pdk_claim *claim;
+    pdk_status status =
+        r->of == OF_KEY
+            ? pdk_lock_acquire_async(all->place[r->rights[0].place].lock, ms, pending_answer, &r->its, &claim)
+            : pdk_striped_acquire_any_async(all->striped, ms, pending_answer, &r->its, &claim);
+    if (status == PDK_OK)
+        pending_await(&r->its, claim);
+    return status;
+}
+
+static pdk_status start_set(request *r) {
     pdk_right rights[PLACES];
-    switch (r->of) {
-    case OF_KEY:
-        return pdk_lock_acquire_async(all->place[r->rights[0].place].lock, ms, pending_answer, &r->its, claim);
-    case OF_ANY:
-        return pdk_striped_acquire_any_async(all->striped, ms, pending_answer, &r->its, claim);
-    default:
-        return pdk_acquire_all_async(rights, rights_of(r, rights), ms, NULL, pending_answer, &r->its, claim);
-    }
+    pdk_set_claim *claim;
+    pdk_status status = pdk_set_acquire_async(rights, rights_of(r, rights), r->its.timeout_ms, NULL, pending_set_answer,
+                                              &r->its, &claim);
+    if (status == PDK_OK)
+        pending_set_await(&r->its, claim);
+    return status;
 }
 
 static void acquire(request *r) {
-    pdk_claim *claim;
     if (r->its.timeout_ms > 0 && player_chance(50)) {
         r->its.status = block(r);
         return;
     }
-    pdk_status started = start(r, &claim); /* the answer may be there by now */
-    if (started == PDK_OK)
-        pending_await(&r->its, claim);
-    else
+    pdk_status started = is_set(r) ? start_set(r) : start_one(r);
+    if (started != PDK_OK)
         r->its.status = started;
 }
 
@@ -230,11 +239,11 @@ static int place_of(const chaos_player *c, const pdk_hold *hold) {
     return stripe;
 }
 
-/* The right of that part of the hold. */
+/* The right of that part of the set. */
 static right right_of(const request *r, int part) {
     if (r->of == OF_SET)
         return r->rights[part];
-    return right_at(r->its.c, place_of(r->its.c, pdk_hold_part(r->its.hold, part)));
+    return right_at(r->its.c, place_of(r->its.c, pdk_set_part(r->its.set, part)));
 }
 
 /* Notes the parts, and uses those that exclude all others. */
@@ -242,19 +251,19 @@ static void visit_parts(const request *r, claim_record *record) {
     chaos_player *c = r->its.c;
     chaos_part used[PLACES] = {0};
     int count = 0;
-    if (pdk_hold_parts(r->its.hold) != r->count)
-        chaos_fail(c, "parts", "the hold has not as many as it was asked for");
+    if (pdk_set_count(r->its.set) != r->count)
+        chaos_fail(c, "parts", "the set has not as many as it was asked for");
     for (int i = 0; i < r->count; i++) {
         right its = right_of(r, i);
         const place *one = &c->places->place[its.place];
         bool permits = strcmp(its.kind, "permit") == 0;
         g_autofree char *permitted = permits ? g_strdup_printf(" count=%d", its.count) : g_strdup("");
         g_autofree char *what = g_strdup_printf("kind=%s%s at=%s", its.kind, permitted, one->at);
-        record_part(record, r->its.hold, i, what);
+        record_part(record, r->its.set, i, what);
         if (permits || strcmp(its.kind, "read") == 0)
             continue;
         g_snprintf(used[count].n, sizeof used[count].n, "%d.%d", record_number(record), i);
-        used[count].hold = pdk_hold_part(r->its.hold, i);
+        used[count].hold = pdk_set_part(r->its.set, i);
         used[count++].resource = one->resource;
     }
     chaos_use_parts(c, used, count);
@@ -262,8 +271,8 @@ static void visit_parts(const request *r, claim_record *record) {
 
 static void visit(const request *r, claim_record *record) {
     chaos_player *c = r->its.c;
-    if (r->of == OF_SET || r->of == OF_KEYS) {
-        record_granted(record, r->its.hold);
+    if (is_set(r)) {
+        record_set_granted(record, r->its.set);
         visit_parts(r, record);
         return;
     }
@@ -289,6 +298,9 @@ bool sets_turn(player *p, int thread, void *user) {
         return true;
     }
     visit(&r, record);
-    record_give_back(record, r.its.hold);
+    if (is_set(&r))
+        record_give_set_back(record, r.its.set);
+    else
+        record_give_back(record, r.its.hold);
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim: one pending acquisition, of any recipe, or of several rights (all.h). The calls `pdk_…_async` make claims.
+/* A claim: one pending acquisition, of any recipe. (That of a set: set.h.) The calls `pdk_…_async` make claims.
  *
  *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
  *
@@ -71,7 +71,6 @@ PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
 /* The number of claims ahead: those of other processes, and those of threads of this process. It is
  * as of the last listing that this claim had reason to make. Does not wait, and asks no server.
  * A semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits.
- * A claim of several rights waits for one of them at a time. The number is that of its queue.
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in the queue yet
  *   PDK_NOT_HELD     the claim was decided already
@@ -94,7 +93,6 @@ typedef void (*pdk_queued_fn)(pdk_claim *claim, int32_t ahead, void *user);
  *
  *   PDK_OK           fn is set
  *   PDK_NOT_HELD     the claim was decided already
- *   PDK_UNSUPPORTED  the claim is of several rights, which have one position after the other
  *   PDK_FORKED       the claim belongs to the parent process
  *   PDK_INVALID      claim or fn is NULL, or a callback is set already
  * On an error fn is never called. */

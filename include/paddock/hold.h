@@ -11,8 +11,7 @@
  * README). Between that answer and the effect of a write only the token protects. Give the token to
  * the resource. The resource refuses any token smaller than the largest one it has seen.
  *
- * The hold of several rights (all.h) is valid while each of them is. Its tokens are those of its
- * parts.
+ * Rights that are held together are a set (set.h), whose parts are holds.
  *
  * Ownership: a hold is reference counted. The call or callback that brings a hold gives one
  * reference, and pdk_hold_release takes it back. A leader's hold belongs to the election or to the
@@ -49,14 +48,14 @@ PDK_API const char *pdk_reason_name(pdk_reason reason);
 
 /* The fencing token: the czxid of the znode with which the hold was granted. It is positive, and it
  * increases over the whole ensemble. It stays readable as long as the hold is referenced, also
- * after the loss. 0 for NULL, and for the hold of several rights.
+ * after the loss. 0 for NULL.
  *
  * Holds that were handed over inside one process share the token. They differ in the hand-over
  * number, which counts up from 0. So compare (token, handover). */
 PDK_API int64_t pdk_hold_token(const pdk_hold *hold);
 PDK_API uint32_t pdk_hold_handover(const pdk_hold *hold);
 /* The token padded to 20 decimal digits, so that the order of the texts is the order of the tokens.
- * The string lives as long as the hold. "" for NULL, and for the hold of several rights. */
+ * The string lives as long as the hold. "" for NULL. */
 PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
 
 /* Is the hold still ours, now? The call is local and lock-free, and takes tens of nanoseconds. It
@@ -70,8 +69,8 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
  * request_timeout_ms.
  *   ms  0 or more. The maximum is what a renewal gives with this session timeout; of a lease lock also
- *       what its duration gives, and of a job's run what is left of it. Of several rights it is the smallest
- *       of as many as are needed. The error text of PDK_INVALID names it.
+ *       what its duration gives, and of a job's run what is left of it. The error text of
+ *       PDK_INVALID names it.
  *
  *   PDK_OK            at least ms remain
  *   PDK_LOST          the hold is lost, also when the session was closed meanwhile
@@ -85,9 +84,6 @@ PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h), at most the session's
  * request_timeout_ms later. When the callback runs, some of the time has passed. Any thread may call
  * it, also in a callback.
- *
- * Of several rights, the answer is told where the acquisition was (all.h): by the session of the right that is first in
- * the order. With several sessions it goes on where their callbacks run: with manual dispatch, dispatch each.
  *
  *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons above
  *   PDK_CLOSED   the session that tells is closed, and the hold lost
@@ -138,7 +134,7 @@ PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
 /* Proof of the hold as text, for pdk_session_check_sequencer: "pdk1 <znode> <mode> <token> <handover>". The
  * znode's path begins with the session's chroot. The string lives as long as the hold. "" for NULL,
- * for the hold of several rights, and in the child of a fork.
+ * and in the child of a fork.
  *
  * The mode is "exclusive", "shared", "leader" or "permit". With several permits the text names the
  * oldest of their znodes. After a downgrade the mode is "shared/<czxid>" once the writer's node was
@@ -150,7 +146,7 @@ PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
  * not wait. With several permits it is the oldest of their znodes. After a downgrade it is the
  * reader's znode, once that has taken over. The string lives as long as the hold, also after a
  * release, a loss or a downgrade; that the znode exists, it does not say. Others may read the znode
- * and watch it: do not write or delete it. "" for NULL, for the hold of several rights, and in the
+ * and watch it: do not write or delete it. "" for NULL, and in the
  * child of a fork. */
 PDK_API const char *pdk_hold_node(const pdk_hold *hold);
 

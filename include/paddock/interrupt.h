@@ -7,7 +7,7 @@
  *        └──────clear──────┘
  *
  * It works on the thread that it is attached to, in every call that blocks for a hold:
- * pdk_lock_acquire, pdk_rwlock_acquire_read and pdk_rwlock_acquire_write, pdk_semaphore_acquire, pdk_acquire_all,
+ * pdk_lock_acquire, pdk_rwlock_acquire_read and pdk_rwlock_acquire_write, pdk_semaphore_acquire, pdk_set_acquire,
  * pdk_striped_acquire, pdk_striped_acquire_keys and pdk_striped_acquire_any, pdk_lease_lock_acquire,
  * and pdk_job_acquire. Also where a thread waits to be elected or registered: pdk_election_wait,
  * pdk_member_wait and pdk_member_set_data. That ends the waiting, and not the candidacy. Other calls that

@@ -10,7 +10,7 @@
  * asks about. Such a call takes first what it goes through: a session, an election, a hold.
  * One verb stands for each kind of ending:
  *
- *     release         a right: a hold, a borrowed handle. pdk_job_finish also says how the run ended
+ *     release         a right: a hold, a set, a borrowed handle. pdk_job_finish also says how the run ended
  *     leave, resign   what one has joined; a term, to stand again
  *     cancel          a claim that waits
  *     close           a session, a service, an observer, a watcher, a guarded znode, a fence's file.
@@ -53,7 +53,6 @@
 #define PADDOCK_PADDOCK_H
 
 #include <paddock/access.h>
-#include <paddock/all.h>
 #include <paddock/answer.h>
 #include <paddock/borrow.h>
 #include <paddock/checker.h>
@@ -74,6 +73,7 @@
 #include <paddock/semaphore.h>
 #include <paddock/sequencer.h>
 #include <paddock/session.h>
+#include <paddock/set.h>
 #include <paddock/stats.h>
 #include <paddock/status.h>
 #include <paddock/striped.h>

@@ -99,8 +99,7 @@ typedef void (*pdk_request_fn)(pdk_hold *hold, const char *who, int64_t until_ms
  *   PDK_OK        fn is set; user must stay valid until user_free
  *   PDK_NOT_HELD  the hold was released
  *   PDK_FORKED    the hold belongs to the parent process
- *   PDK_INVALID   hold or fn is NULL, a callback is set already, or the hold is of several rights
- *                 (all.h)
+ *   PDK_INVALID   hold or fn is NULL, or a callback is set already
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *user,
                                        void (*user_free)(void *user));

@@ -68,7 +68,7 @@ typedef struct pdk_stats {
 
     /* Claims in the queues of this session, and how they were decided: of locks, read/write locks,
      * semaphores, candidates and members of groups alike. A thread that takes a lock again that it holds makes none. Of
-     * a set of rights (all.h) each part is a claim, and a hold, of its own. */
+     * a set of rights (set.h) each part is a claim, and a hold, of its own. */
     uint64_t claims_waiting;
     uint64_t claims_granted;     /* PDK_OK */
     uint64_t claims_busy;        /* PDK_BUSY: a try, and somebody was ahead */

@@ -32,6 +32,7 @@
 #include <paddock/claim.h>
 #include <paddock/lock.h>
 #include <paddock/session.h>
+#include <paddock/set.h>
 
 PDK_BEGIN_DECLS
 
@@ -103,7 +104,7 @@ PDK_API pdk_striped *pdk_striped_ref(pdk_striped *striped);
 PDK_API void pdk_striped_unref(pdk_striped *striped);
 
 /* The lock of one stripe: for pdk_lock_acquire_async, for pdk_lock_list, and as a right in a set of
- * pdk_acquire_all, among others. Its acquisitions may also end with PDK_MISMATCH, as below. Does not
+ * pdk_set_acquire, among others. Its acquisitions may also end with PDK_MISMATCH, as below. Does not
  * wait, and touches no server.
  *   stripe  0 to the number of stripes - 1: that of a key is pdk_striped_stripe_of(key, size, stripes)
  *
@@ -115,7 +116,7 @@ PDK_API void pdk_striped_unref(pdk_striped *striped);
 PDK_API pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out);
 
 /* The stripe that a hold has: of any call below, or a part of one. -1 when it is no hold of a stripe of this
- * striped lock, for NULL, for a hold of several, and in the child of a fork. Local; does not wait. */
+ * striped lock, for NULL, and in the child of a fork. Local; does not wait. */
 PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *hold);
 
 /* Acquire the stripe of a key. Blocks, at most timeout_ms; a try blocks at most request_timeout_ms.
@@ -154,15 +155,15 @@ PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *h
 PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, int64_t timeout_ms,
                                        pdk_hold **out);
 
-/* Acquire the stripes of several keys: all of them, or none, by pdk_acquire_all. Callers that name the
+/* Acquire the stripes of several keys: all of them, or none, by pdk_set_acquire. Callers that name the
  * same keys in any order never deadlock. Keys of one stripe share it. Blocks, at most timeout_ms.
  *   keys        `count` strings
- *   count       1 to PDK_ALL_RIGHTS_MAX
- *   timeout_ms  one deadline for all of them, as in pdk_acquire_all
- *   parts       NULL, or room for `count` numbers: which part of the hold (pdk_hold_part) each key has.
+ *   count       1 to PDK_SET_RIGHTS_MAX
+ *   timeout_ms  one deadline for all of them, as in pdk_set_acquire
+ *   parts       NULL, or room for `count` numbers: which part of the set (pdk_set_part) each key has.
  *               Set when the call answers PDK_OK.
  *
- *   PDK_OK       *out is the hold of all, with one reference that pdk_hold_release gives back
+ *   PDK_OK       *out is the set, with one reference that pdk_set_release gives back
  *   PDK_INVALID  striped, keys, a key or out is NULL, or count or timeout_ms is not valid
  *   PDK_BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, DEADLOCK, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND,
  *   WRONG_THREAD, CLOSED, AUTH, FORKED
@@ -170,7 +171,7 @@ PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, in
  *                reentrant is 1 */
 PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *keys,
                                             size_t count, int64_t timeout_ms, int32_t *parts,
-                                            pdk_hold **out);
+                                            pdk_set **out);
 
 /* Acquire any stripe: the first that is granted. First come, first served among those who want any. Blocks,
  * at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold stripes already, and

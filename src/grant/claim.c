@@ -5,7 +5,6 @@
 #include "base/probe.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "grant/all.h"
 #include "grant/hold.h"
 #include "grant/owned.h"
 #include "session/blocking.h"
@@ -60,7 +59,6 @@ void pdk_claim_unref(pdk_claim *claim) {
         return;
     if (claim->hold)
         pdk_hold_unref(claim->hold); /* nobody received it */
-    pdk__all_unref(claim->all);
     pdk__queue_unref(claim->queue);
     g_free(claim->why);
     g_free(claim);
@@ -308,13 +306,6 @@ void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided
     pdk__claim_begin_until(queue, 1, deadline, timeout_ms == 0, decided, user, out);
 }
 
-struct pdk_claim *pdk__claim_of_all(struct pdk__queue *queue, struct pdk__all *all) {
-    struct pdk_claim *claim = claim_until(queue, 0, 0, 0, false); /* it waits in no queue */
-    atomic_init(&claim->refs, 1);
-    claim->all = all;
-    return claim;
-}
-
 pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,
                             pdk_acquired_fn fn, void *user, struct pdk_claim **out) {
     pdk_session *s = queue->s;
@@ -335,4 +326,69 @@ pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t tim
     pdk__unlock(s);
     pdk_claim_unref(claim);
     return status;
+}
+
+/* ---- the public calls about a claim that is pending */
+
+static pdk_status check_claim(pdk_claim *claim, const char *call) {
+    if (!claim)
+        return pdk__fail(PDK_INVALID, "%s: claim: NULL", call);
+    if (claim->queue->s->forks != pdk__forks())
+        return pdk__fail(PDK_FORKED, "%s: the claim belongs to the parent process", call);
+    return PDK_OK;
+}
+
+pdk_status pdk_claim_cancel(pdk_claim *claim) {
+    pdk_status status = check_claim(claim, "pdk_claim_cancel");
+    if (status != PDK_OK)
+        return status;
+    pdk__lock(claim->queue->s);
+    bool cancelled = pdk__claim_cancel(claim);
+    pdk__unlock(claim->queue->s);
+    return cancelled
+               ? PDK_OK
+               : pdk__fail(PDK_NOT_HELD, "pdk_claim_cancel: too late, the claim was decided; its callback has, or "
+                                         "gets, the result");
+}
+
+pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user) {
+    static const char call[] = "pdk_claim_on_queued";
+    pdk_status status = check_claim(claim, call);
+    if (status != PDK_OK)
+        return status;
+    if (!fn)
+        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
+    pdk__lock(claim->queue->s);
+    if (claim->state != PDK__CLAIM_QUEUED) {
+        status = pdk__fail(PDK_NOT_HELD, "%s: the claim has been decided", call);
+    } else if (claim->on_queued) {
+        status = pdk__fail(PDK_INVALID, "%s: a callback is set already; one per claim", call);
+    } else {
+        claim->on_queued = fn;
+        claim->queued_user = user;
+        if (pdk__queue_ahead(claim->queue, claim) >= 0)
+            pdk__claim_tell_queued(claim);
+        else
+            pdk__claim_await_position(claim);
+    }
+    pdk__unlock(claim->queue->s);
+    return status;
+}
+
+pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead) {
+    pdk_status status = check_claim(claim, "pdk_claim_position");
+    if (status != PDK_OK)
+        return status;
+    if (!ahead)
+        return pdk__fail(PDK_INVALID, "pdk_claim_position: ahead: NULL");
+    pdk__lock(claim->queue->s);
+    bool queued = claim->state == PDK__CLAIM_QUEUED;
+    int32_t found = queued ? pdk__queue_ahead(claim->queue, claim) : -1;
+    pdk__unlock(claim->queue->s);
+    if (!queued)
+        return pdk__fail(PDK_NOT_HELD, "pdk_claim_position: the claim has been decided");
+    if (found < 0)
+        return pdk__fail(PDK_UNAVAILABLE, "pdk_claim_position: no server has confirmed a place in line yet");
+    *ahead = found;
+    return PDK_OK;
 }

@@ -17,8 +17,6 @@
 
 #include <paddock/claim.h>
 
-struct pdk__all;
-
 enum pdk__claim_state { PDK__CLAIM_QUEUED, PDK__CLAIM_DECIDED, PDK__CLAIM_ENDED };
 
 /* hold: NULL unless status is PDK_OK; the receiver's reference. Must not give the claim's last reference back. Under
@@ -28,7 +26,6 @@ typedef void (*pdk__decided_fn)(void *user, pdk_status status, struct pdk_hold *
 struct pdk_claim {
     atomic_uint refs;
     struct pdk__queue *queue; /* a reference */
-    struct pdk__all *all;     /* it is only a handle to that; a reference. Otherwise NULL */
     enum pdk__claim_state state;
     uint64_t number; /* its position among the claims of the queue, for good */
     bool is_try;
@@ -66,8 +63,6 @@ void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided
 /* The same for what its owner has counted and timed: so many permits, until that moment, as a try or not. */
 void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t deadline, bool is_try,
                             pdk__decided_fn decided, void *user, struct pdk_claim **out);
-/* The handle to a claim of several rights, one of them in that queue. Takes over the caller's reference to the claim. */
-struct pdk_claim *pdk__claim_of_all(struct pdk__queue *queue, struct pdk__all *all);
 /* Until when a claim that begins at `now` may take. */
 int64_t pdk__claim_deadline(const pdk_session *s, int64_t now, int64_t timeout_ms);
 

@@ -1,7 +1,8 @@
 #include "grant/grant.h"
 
-#include "grant/asked.h"
+#include "core/revocation.h"
 #include "grant/hold.h"
+#include "session/harmless.h"
 
 static struct pdk__grant *of(struct pdk__entry_owner *owner) { return (struct pdk__grant *)owner; }
 
@@ -55,8 +56,32 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
         lose(grant, PDK_REASON_NODE_GONE);
 }
 
+static void tell_asked(struct pdk_hold *hold) {
+    if (hold->asked)
+        hold->asked->wished(hold);
+}
+
+void pdk__grant_read(struct pdk__grant *grant, struct pdk__entry *entry, const struct pdk__reply *reply) {
+    struct pdk__revocation r;
+    pdk_session *s = grant->queue->s;
+    pdk__assert_locked(s);
+    if (!pdk__revocation_read(reply->data, reply->data_size, &r) ||
+        (entry->asked && entry->asked_version == reply->version))
+        return;
+    entry->asked = true;
+    entry->asked_version = reply->version;
+    g_free(grant->wish.who);
+    grant->wish.who = pdk__harmless(r.who, r.who_size);
+    grant->wish.until_ms = pdk__revocation_until(&r, reply->mtime_ms);
+    grant->wish.number++;
+    pdk__log(s, PDK_LOG_INFO, "%s: asked to let go, by %s", entry->own_path,
+             r.who_size > 0 ? grant->wish.who : "one who gives no name");
+    for (GList *link = grant->holds.head; link; link = link->next)
+        tell_asked(link->data);
+}
+
 static void read_own(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply) {
-    pdk__asked_read(of(owner), entry, reply);
+    pdk__grant_read(of(owner), entry, reply);
 }
 
 static bool never_waits(const struct pdk__entry_owner *owner) {
@@ -144,9 +169,9 @@ void pdk__grant_hold_ended(struct pdk__grant *grant, struct pdk_hold *hold, bool
         return; /* the loop below goes on with the next */
     grant->losing = !kept;
     while (grant->losing && !g_queue_is_empty(&grant->holds))
-        lose(grant, hold->reason);
+        lose(grant, hold->loss.reason);
     if (g_queue_is_empty(&grant->holds))
-        end(grant, kept, hold->reason);
+        end(grant, kept, hold->loss.reason);
 }
 
 pdk_status pdk__grant_downgrade(struct pdk__grant *grant, const struct pdk__entry_kind *kind) {

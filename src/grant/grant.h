@@ -18,7 +18,7 @@
 struct pdk__queue;
 struct pdk__grant_listener;
 
-/* A wish that the holder let go (asked.h). */
+/* A wish that the holder let go (asked.c). */
 struct pdk__wish {
     unsigned number; /* 0: there was none */
     char *who;
@@ -57,6 +57,8 @@ void pdk__grant_listen(struct pdk__grant *grant, struct pdk__grant_listener *l);
 void pdk__grant_unlisten(struct pdk__grant *grant, struct pdk__grant_listener *l);
 /* One of its holds has ended. kept: it was released while valid. The grant ends with its last hold, and is freed. */
 void pdk__grant_hold_ended(struct pdk__grant *grant, struct pdk_hold *hold, bool kept);
+/* The node of one of its entries was read: is there a wish in it? */
+void pdk__grant_read(struct pdk__grant *grant, struct pdk__entry *entry, const struct pdk__reply *reply);
 /* Begin to stand on a shared node instead. LIMIT: the session has too many nodes. */
 pdk_status pdk__grant_downgrade(struct pdk__grant *grant, const struct pdk__entry_kind *kind);
 

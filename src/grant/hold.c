@@ -2,20 +2,22 @@
 
 #include "base/fork.h"
 #include "base/probe.h"
-#include "base/standard.h"
 #include "base/text.h"
-#include "grant/asked.h"
 #include "grant/claim.h"
 #include "grant/owned.h"
-#include "grant/parts.h"
 #include "grant/registry.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 /* ---- inside */
+
+static struct pdk_hold *of(struct pdk__loss *loss) {
+    return (struct pdk_hold *)((char *)loss - G_STRUCT_OFFSET(struct pdk_hold, loss));
+}
+
+static void loss_call(struct pdk__loss *loss) { ((pdk_lost_fn)loss->fn)(of(loss), loss->reason, loss->user); }
+static void loss_ref(struct pdk__loss *loss) { pdk_hold_ref(of(loss)); }
+static void loss_unref(struct pdk__loss *loss) { pdk_hold_unref(of(loss)); }
+
+static const struct pdk__loss_kind loss_kind = {loss_call, loss_ref, loss_unref};
 
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now) {
     struct pdk__queue *queue = grant->queue;
@@ -25,6 +27,7 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     atomic_init(&hold->refs, 1);
     atomic_init(&hold->until, s->lease.end);
     hold->s = s;
+    pdk__loss_init(&hold->loss, s, &loss_kind);
     hold->queue = pdk__queue_ref(queue);
     hold->token = grant->token;
     hold->handover = grant->handover;
@@ -38,7 +41,6 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     g_queue_push_tail_link(&grant->holds, &hold->in_grant);
     hold->thread = claim->fn || claim->decided ? 0 : claim->thread;
     pdk__owned_add(hold);
-    hold->fd = -1;
     hold->latest = INT64_MAX;
     hold->link.data = hold;
     g_queue_push_tail_link(&pdk__registry_of(s)->holds, &hold->link);
@@ -55,41 +57,11 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
     hold->old_sequencer = g_steal_pointer(&hold->sequencer);
 }
 
-static void tell_run(void *user) {
-    struct pdk_hold *hold = user;
-    pdk_session *s = hold->s;
-    pdk__lock(s);
-    bool wanted = !hold->released;
-    hold->telling = wanted;
-    pdk__unlock(s);
-    if (!wanted)
-        return; /* the release has freed its user data */
-    hold->on_lost(hold, hold->reason, hold->user);
-    pdk__lock(s);
-    hold->telling = false;
-    void (*user_free)(void *) = g_steal_pointer(&hold->user_free);
-    pdk__unlock(s);
-    if (user_free)
-        user_free(hold->user);
-}
-
-static void tell_drop(void *hold) { pdk_hold_unref(hold); }
-
-/* Have on_lost called once, as soon as the hold is lost and the callback is set. */
-static void tell(struct pdk_hold *hold) {
-    if (!hold->on_lost || hold->told || hold->released || hold->reason == PDK_REASON_NONE)
-        return;
-    hold->told = true;
-    pdk_hold_ref(hold);
-    if (!pdk__later_first(hold->s, tell_run, tell_drop, hold))
-        atomic_fetch_sub(&hold->refs, 1); /* not the last: the caller has one */
-}
-
-/* true: *now is the moment for which it is so; but not of a whole, whose parts have moments of their own. */
+/* true: *now is the moment for which it is so. */
 static bool is_valid(const pdk_hold *hold, int64_t *now) {
     int64_t until = atomic_load(&hold->until);
     while (until > 0) {
-        if (hold->parts ? pdk__parts_valid(hold) : (*now = pdk__now(hold->s)) < until)
+        if ((*now = pdk__now(hold->s)) < until)
             return true;
         /* From here on it is lapsed for every thread. If a renewal came first, look again. */
         _Atomic int64_t *word = (_Atomic int64_t *)&hold->until;
@@ -101,16 +73,11 @@ static bool is_valid(const pdk_hold *hold, int64_t *now) {
 
 static void end(struct pdk_hold *hold, bool kept, int64_t now) {
     hold->ended = true;
-    if (hold->parts) { /* they end by themselves, or are released with it */
-        pdk__parts_ended(hold);
-        pdk__wake(&hold->waiters);
-        return;
-    }
     pdk__stats_hold_ended(hold->s, hold->queue->figures, hold->since, now);
-    if (hold->reason == PDK_REASON_NONE)
+    if (hold->loss.reason == PDK_REASON_NONE)
         pdk__probe_release(hold->queue->dir, hold->token, now - hold->since);
     else
-        pdk__probe_lost(hold->queue->dir, hold->token, (int32_t)hold->reason, now - hold->since);
+        pdk__probe_lost(hold->queue->dir, hold->token, (int32_t)hold->loss.reason, now - hold->since);
     pdk__alarm_off(&hold->limit);
     pdk__owned_remove(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
@@ -120,7 +87,7 @@ static void end(struct pdk_hold *hold, bool kept, int64_t now) {
 
 void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason) {
     pdk__assert_locked(hold->s);
-    if (!hold->parts && !pdk_hold_is_valid(hold))
+    if (!pdk_hold_is_valid(hold))
         return;
     hold->voided = reason;
     atomic_store(&hold->until, PDK__LAPSED);
@@ -131,21 +98,18 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     if (hold->ended)
         return;
     pdk__hold_void(hold, reason);
-    hold->reason = hold->voided;
-    if (hold->reason == PDK_REASON_NONE) /* it was over already */
-        hold->reason = pdk__now(hold->s) < hold->latest ? PDK_REASON_LEASE : PDK_REASON_OVERDUE;
-    if (hold->fd >= 0)
-        eventfd_write(hold->fd, 1);
-    if (!hold->parts)
-        pdk__stats_lost(hold->s, hold->queue->figures, hold->reason); /* the part was counted */
-    pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(hold->reason));
-    tell(hold);
+    reason = hold->voided;
+    if (reason == PDK_REASON_NONE) /* it was over already */
+        reason = pdk__now(hold->s) < hold->latest ? PDK_REASON_LEASE : PDK_REASON_OVERDUE;
+    pdk__stats_lost(hold->s, hold->queue->figures, reason);
+    pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(reason));
+    pdk__loss_tell(&hold->loss, reason);
     end(hold, false, pdk__now(hold->s));
 }
 
 void pdk__hold_discard(struct pdk_hold *hold) {
     pdk__assert_locked(hold->s);
-    hold->released = true;
+    hold->loss.released = true;
     if (hold->ended)
         return;
     bool kept = pdk_hold_is_valid(hold);
@@ -169,15 +133,41 @@ void pdk__hold_shorten(struct pdk_hold *hold, int64_t end_ns) {
         ;
 }
 
+/* ---- a hold that ends before its lease does: what it stands for has an end of its own, by this machine's clock */
+
+static void overdue(pdk_session *s, void *user) {
+    (void)s;
+    pdk__hold_lose(user, PDK_REASON_OVERDUE);
+}
+
+void pdk__hold_limit(struct pdk_hold *hold, int64_t latest, int64_t leaves) {
+    pdk__assert_locked(hold->s);
+    if (hold->ended)
+        return;
+    hold->latest = latest;
+    hold->leaves = leaves;
+    hold->limit.ring = overdue;
+    hold->limit.user = hold;
+    pdk__hold_shorten(hold, latest);
+    pdk__hold_extend(hold, hold->s->lease.end);
+    /* It may have come to an earlier end a moment ago: then that is told now. */
+    pdk__alarm_set(hold->s, &hold->limit, pdk_hold_is_valid(hold) ? latest : 0);
+}
+
+int64_t pdk__hold_most_ms(const struct pdk_hold *hold) {
+    pdk__assert_locked(hold->s);
+    if (hold->latest == INT64_MAX)
+        return INT64_MAX;
+    return (hold->leaves > 0 ? hold->leaves : MAX(hold->latest - pdk__now(hold->s), 0)) / PDK__MS;
+}
+
 pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
     pdk__assert_locked(hold->s);
-    if (hold->released)
+    if (hold->loss.released)
         return PDK_NOT_HELD;
-    int64_t now = 0; /* a whole has no use for it */
+    int64_t now = 0;
     bool kept = is_valid(hold, &now);
-    hold->released = true;
-    if (!hold->telling)
-        *user_free = g_steal_pointer(&hold->user_free);
+    pdk__loss_release(&hold->loss, user_free);
     if (hold->ended)
         return PDK_LOST;
     if (!kept) { /* it has lapsed unnoticed: on_lost is not called any more */
@@ -209,8 +199,6 @@ bool pdk_hold_is_valid(const pdk_hold *hold) {
 int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
     if (!pdk_hold_is_valid(hold))
         return 0;
-    if (hold->parts)
-        return pdk__parts_remaining_ms(hold);
     int64_t until = atomic_load(&hold->until);
     return until > 0 ? MAX(until - pdk__now(hold->s), 0) / PDK__MS : 0;
 }
@@ -219,49 +207,22 @@ pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*u
     pdk_status status = check(hold, "pdk_hold_on_lost");
     if (status != PDK_OK)
         return status;
-    if (!fn)
-        return pdk__fail(PDK_INVALID, "pdk_hold_on_lost: fn: NULL");
-    pdk_session *s = hold->s;
-    pdk__lock(s);
-    if (hold->released) {
-        status = pdk__fail(PDK_NOT_HELD, "pdk_hold_on_lost: %s: released", hold->node);
-    } else if (hold->on_lost) {
-        status = pdk__fail(PDK_INVALID, "pdk_hold_on_lost: %s: a callback is set already; one per hold", hold->node);
-    } else {
-        hold->on_lost = fn;
-        hold->user = user;
-        hold->user_free = user_free;
-        tell(hold);
-    }
-    pdk__unlock(s);
-    return status;
+    return pdk__loss_listen(&hold->loss, (void (*)(void))fn, user, user_free, "pdk_hold_on_lost", hold->node);
 }
 
 int pdk_hold_fd(pdk_hold *hold) {
-    if (check(hold, "pdk_hold_fd") != PDK_OK)
-        return -1;
-    pdk_session *s = hold->s;
-    pdk__lock(s);
-    if (hold->fd < 0) {
-        hold->fd = pdk__above_standard(eventfd(hold->reason != PDK_REASON_NONE, EFD_CLOEXEC | EFD_NONBLOCK));
-        if (hold->fd < 0)
-            pdk__fail(PDK_SYSTEM, "pdk_hold_fd: eventfd: %s", g_strerror(errno));
-    }
-    int fd = hold->fd;
-    pdk__unlock(s);
-    return fd;
+    static const char call[] = "pdk_hold_fd";
+    return check(hold, call) == PDK_OK ? pdk__loss_fd(&hold->loss, call) : -1;
 }
 
 pdk_reason pdk_hold_reason(const pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
         return PDK_REASON_NONE;
-    if (hold->parts)
-        pdk__parts_check((pdk_hold *)hold);
     pdk_session *s = hold->s;
     pdk__lock(s);
     if (!hold->ended && !pdk_hold_is_valid(hold)) /* the timer has not rung for it yet */
         pdk__hold_lose((pdk_hold *)hold, PDK_REASON_LEASE);
-    pdk_reason reason = hold->reason;
+    pdk_reason reason = hold->loss.reason;
     pdk__unlock(s);
     return reason;
 }
@@ -269,10 +230,6 @@ pdk_reason pdk_hold_reason(const pdk_hold *hold) {
 void pdk_hold_detach_thread(pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
         return;
-    if (hold->parts) {
-        pdk__parts_detach_thread(hold);
-        return;
-    }
     pdk__lock(hold->s);
     pdk__owned_remove(hold);
     pdk__unlock(hold->s);
@@ -284,7 +241,11 @@ pdk_hold *pdk_hold_ref(pdk_hold *hold) {
     return hold;
 }
 
-void pdk__hold_free(struct pdk_hold *hold) {
+static void hold_free(struct pdk_hold *hold) {
+    if (hold->asked)
+        hold->asked->free(hold->asked);
+    pdk__loss_clear(&hold->loss);
+    pdk__queue_unref(hold->queue);
     g_free(hold->node);
     g_free(hold->exchanged);
     g_free(hold->proof);
@@ -311,16 +272,8 @@ void pdk_hold_unref(pdk_hold *hold) {
         return;
     pdk__cancel_off();
     if (user_free)
-        user_free(hold->user);
-    pdk__asked_free(hold->asked);
-    if (hold->fd >= 0)
-        close(hold->fd);
-    if (hold->parts) {
-        pdk__parts_give_up(hold->parts);
-    } else {
-        pdk__queue_unref(hold->queue);
-        pdk__hold_free(hold);
-    }
+        user_free(hold->loss.user);
+    hold_free(hold);
     pdk__cancel_back();
 }
 
@@ -335,13 +288,58 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
     if (status == PDK_NOT_HELD)
         pdk__fail(status, "pdk_hold_release: %s: already released", hold->node);
     else if (status == PDK_LOST)
-        pdk__fail(status, "pdk_hold_release: %s: lost before (%s)", hold->node, pdk_reason_name(hold->reason));
+        pdk__fail(status, "pdk_hold_release: %s: lost before (%s)", hold->node, pdk_reason_name(hold->loss.reason));
     pdk__unlock(hold->s);
-    if (hold->parts)
-        pdk__parts_release(hold->parts);
     if (user_free)
-        user_free(hold->user);
+        user_free(hold->loss.user);
     pdk_hold_unref(hold);
     pdk__cancel_back();
     return status;
+}
+
+/* ---- what a hold says of itself */
+
+const char *pdk_reason_name(pdk_reason reason) {
+    switch (reason) {
+    case PDK_REASON_NONE:
+        return "NONE";
+    case PDK_REASON_EXPIRED:
+        return "EXPIRED";
+    case PDK_REASON_LEASE:
+        return "LEASE";
+    case PDK_REASON_NODE_GONE:
+        return "NODE_GONE";
+    case PDK_REASON_CLOSED:
+        return "CLOSED";
+    case PDK_REASON_OVERDUE:
+        return "OVERDUE";
+    }
+    return "UNKNOWN";
+}
+
+int64_t pdk_hold_token(const pdk_hold *hold) { return hold ? hold->token : 0; }
+uint32_t pdk_hold_handover(const pdk_hold *hold) { return hold ? hold->handover : 0; }
+const char *pdk_hold_token_text(const pdk_hold *hold) { return hold ? hold->token_text : ""; }
+
+const char *pdk_hold_sequencer(const pdk_hold *hold) {
+    if (!pdk__hold_is_ours(hold))
+        return "";
+    pdk_hold *inside = (pdk_hold *)hold;
+    pdk_session *s = hold->s;
+    pdk__lock(s);
+    if (!inside->sequencer)
+        inside->sequencer =
+            g_strdup_printf("pdk1 %s %" G_GINT64_FORMAT " %u", hold->proof, hold->token, hold->handover);
+    const char *sequencer = inside->sequencer;
+    pdk__unlock(s);
+    return sequencer;
+}
+
+const char *pdk_hold_node(const pdk_hold *hold) {
+    if (!pdk__hold_is_ours(hold))
+        return "";
+    pdk__lock(hold->s);
+    const char *node = hold->exchanged ? hold->exchanged : hold->node;
+    pdk__unlock(hold->s);
+    return node;
 }

@@ -11,6 +11,7 @@
 
 #include "base/fork.h"
 #include "grant/grant.h"
+#include "grant/loss.h"
 #include "grant/queue.h"
 
 #include <paddock/hold.h>
@@ -18,13 +19,18 @@
 #define PDK__LAPSED INT64_C(0)
 #define PDK__RELEASED INT64_C(-1)
 
+/* Code above that hears of a wish that the holder let go (asked.c). Embedded first in its own struct. */
+struct pdk__asker {
+    void (*wished)(struct pdk_hold *hold);
+    void (*free)(struct pdk__asker *asker); /* with the last reference to the hold. Not under the monitor */
+};
+
 struct pdk_hold {
     atomic_uint refs;
     _Atomic int64_t until;
-    pdk_session *s;           /* the queue's; of the hold of several rights the one that tells of its loss */
-    struct pdk__queue *queue; /* a reference; NULL for the hold of several rights */
-    struct pdk__parts *parts; /* of several rights (parts.h); otherwise NULL */
-    atomic_bool shown;        /* a part whose owner has a pointer to it */
+    pdk_session *s;           /* the queue's */
+    struct pdk__queue *queue; /* a reference */
+    atomic_bool shown;        /* a part of a set, whose owner has a pointer to it */
     int64_t token;
     uint32_t handover;
     char token_text[21];
@@ -34,27 +40,21 @@ struct pdk_hold {
     struct pdk__grant *grant; /* NULL once ended */
     GList in_grant;           /* in grant->holds */
     char *proof;              /* for a sequencer: the znode that stands for the grant now, and the mode */
-    pdk_reason reason;
     pdk_reason
         voided;     /* why it is not valid any more, before it is told of its loss; NONE: it is, or the lease is over */
     int64_t latest; /* it is valid no longer than until then, whatever the lease; INT64_MAX: as long as that */
     int64_t
         leaves; /* the most that this or a later limit leaves, ns; 0: this is the last, so what is left until then */
-    struct pdk__alarm limit; /* rings then */
-    bool ended;              /* lost or released: no longer in the registry */
-    bool released;
+    struct pdk__alarm limit;     /* rings then */
+    bool ended;                  /* lost or released: no longer in the registry */
     int64_t since;               /* when it began */
     GList link;                  /* in the registry's holds */
     uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached, or ended */
     GList own;                   /* in the thread's holds (owned.h) */
     struct pdk__waiters waiters; /* for a longer lease */
-    int fd;
+    struct pdk__loss loss;
     char *sequencer, *old_sequencer; /* the old one, from before a downgrade, stays readable */
-    pdk_lost_fn on_lost;
-    void *user;
-    void (*user_free)(void *user);
-    bool told, telling;       /* on_lost is due or was called; is running */
-    struct pdk__asked *asked; /* on_asked, once it is set (asked.h); or NULL */
+    struct pdk__asker *asked;        /* who hears of wishes, once that is set; or NULL */
 };
 
 /* Not NULL, and of this process. */
@@ -82,8 +82,5 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
 pdk_status pdk__hold_release(struct pdk_hold *hold, void (**user_free)(void *user));
 /* It was granted and never received: end it without telling anybody. */
 void pdk__hold_discard(struct pdk_hold *hold);
-
-/* Its memory, once it has ended and nobody has a reference. Not under the monitor. */
-void pdk__hold_free(struct pdk_hold *hold);
 
 #endif

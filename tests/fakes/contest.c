@@ -20,55 +20,82 @@ void contest_ask(struct worker *w, int64_t timeout_ms) {
     w->asking = true;
 }
 
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    struct worker *w = user;
-    ck_assert_ptr_eq(hold, w->hold);
-    ck_assert(!pdk_hold_is_valid(hold));
+bool contest_holds(const struct worker *w) { return w->hold || w->set; }
+
+static bool is_valid(const struct worker *w) { return w->set ? pdk_set_is_valid(w->set) : pdk_hold_is_valid(w->hold); }
+
+static void told_loss(struct worker *w, pdk_reason reason) {
+    ck_assert(!is_valid(w));
     ck_assert_int_ne(reason, PDK_REASON_NONE);
     ck_assert_uint_eq(++w->losses, 1);
     if (contest->lost)
         contest->lost(w);
 }
 
-void contest_answer(pdk_status status, pdk_hold *hold, void *user) {
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
     struct worker *w = user;
+    ck_assert_ptr_eq(hold, w->hold);
+    told_loss(w, reason);
+}
+
+static void on_set_lost(pdk_set *set, pdk_reason reason, void *user) {
+    struct worker *w = user;
+    ck_assert_ptr_eq(set, w->set);
+    told_loss(w, reason);
+}
+
+static void answer(struct worker *w, pdk_status status) {
     ck_assert(w->asking);
     w->asking = false;
     pdk_claim_unref(g_steal_pointer(&w->claim));
-    ck_assert_int_eq(hold != NULL, status == PDK_OK);
+    pdk_set_claim_unref(g_steal_pointer(&w->set_claim));
+    ck_assert_int_eq(contest_holds(w), status == PDK_OK);
     ck_assert(!w->cancelled || status == PDK_CANCELED);
     ck_assert(status != PDK_TIMEOUT || w->limit);
     ck_assert(!w->limit || platform_agenda.now <= w->asked_at + w->limit + SECOND / 2);
-    w->hold = hold;
     w->losses = 0;
     w->invalid_since = 0;
-    if (hold) {
-        ck_assert(pdk_hold_is_valid(hold));
-        ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, w, NULL), PDK_OK);
-    }
+    if (w->hold)
+        ck_assert_int_eq(pdk_hold_on_lost(w->hold, on_lost, w, NULL), PDK_OK);
+    if (w->set)
+        ck_assert_int_eq(pdk_set_on_lost(w->set, on_set_lost, w, NULL), PDK_OK);
+    ck_assert_int_eq(is_valid(w), status == PDK_OK);
     if (contest->answered)
         contest->answered(w, status);
+}
+
+void contest_answer(pdk_status status, pdk_hold *hold, void *user) {
+    struct worker *w = user;
+    w->hold = hold;
+    answer(w, status);
+}
+
+void contest_set_answer(pdk_status status, pdk_set *set, void *user) {
+    struct worker *w = user;
+    w->set = set;
+    answer(w, status);
 }
 
 static void cancel_in(void *subject, void *what) {
     struct worker *w = subject;
     (void)what;
-    w->cancelled = pdk_claim_cancel(w->claim) == PDK_OK;
+    w->cancelled = (w->set_claim ? pdk_set_claim_cancel(w->set_claim) : pdk_claim_cancel(w->claim)) == PDK_OK;
 }
 
 static void release_in(void *subject, void *what) {
     struct worker *w = subject;
-    pdk_hold *hold = g_steal_pointer(&w->hold);
     (void)what;
-    bool valid = pdk_hold_is_valid(hold);
-    ck_assert_int_eq(pdk_hold_release(hold), valid ? PDK_OK : PDK_LOST);
+    pdk_status due = is_valid(w) ? PDK_OK : PDK_LOST;
+    pdk_hold *hold = g_steal_pointer(&w->hold);
+    pdk_set *set = g_steal_pointer(&w->set);
+    ck_assert_int_eq(set ? pdk_set_release(set) : pdk_hold_release(hold), due);
 }
 
 /* What is not valid any more is told before long. */
 static void look_in(void *subject, void *what) {
     struct worker *w = subject;
     (void)what;
-    if (pdk_hold_is_valid(w->hold))
+    if (is_valid(w))
         return;
     if (w->invalid_since == 0)
         w->invalid_since = platform_agenda.now;
@@ -80,7 +107,7 @@ static void look_in(void *subject, void *what) {
 static void judge(void) {
     for (int i = 0; i < RIVALS; i++)
         for (int k = 0; k < contest->workers; k++)
-            if (workers[i][k].hold)
+            if (contest_holds(&workers[i][k]))
                 sim_call_in(process_of(&workers[i][k]), look_in, &workers[i][k], NULL);
     contest->judge();
 }
@@ -93,11 +120,11 @@ void contest_look_closely(void) {
 }
 
 static void do_something(struct worker *w, bool goes_on) {
-    if (w->hold && one_in(w->invalid_since ? 200 : contest->gives_back)) /* it takes its time after a loss */
+    if (contest_holds(w) && one_in(w->invalid_since ? 200 : contest->gives_back)) /* it takes its time after a loss */
         sim_call_in(process_of(w), release_in, w, NULL);
     else if (w->asking && goes_on && one_in(200))
         sim_call_in(process_of(w), cancel_in, w, NULL);
-    else if (goes_on && !w->hold && !w->asking && one_in(8))
+    else if (goes_on && !contest_holds(w) && !w->asking && one_in(8))
         sim_call_in(process_of(w), contest->ask, w, NULL);
 }
 
@@ -107,7 +134,7 @@ static bool step(bool goes_on, const struct trouble *trouble) {
     for (int i = 0; i < RIVALS; i++)
         for (int k = 0; k < contest->workers; k++) {
             do_something(&workers[i][k], goes_on);
-            any |= workers[i][k].hold || workers[i][k].asking;
+            any |= contest_holds(&workers[i][k]) || workers[i][k].asking;
         }
     trouble_pass(trouble);
     judge();

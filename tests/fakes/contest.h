@@ -16,9 +16,11 @@ struct worker {
     int process, number;
     pdk_hold *hold;
     pdk_claim *claim;
+    pdk_set *set; /* in the place of hold and claim, where it asks for one */
+    pdk_set_claim *set_claim;
     bool asking, cancelled, is_try;
     int64_t asked_at, limit; /* ns; limit 0: it waits for ever */
-    int64_t invalid_since;   /* 0: the hold was valid when it was last looked at */
+    int64_t invalid_since;   /* 0: what it holds was valid when it was last looked at */
     unsigned losses;
 };
 
@@ -49,5 +51,7 @@ void contest_look_closely(void);
 /* The worker asks now, with this timeout; its answer comes to contest_answer, whose user it is. */
 void contest_ask(struct worker *w, int64_t timeout_ms);
 void contest_answer(pdk_status status, pdk_hold *hold, void *user);
+void contest_set_answer(pdk_status status, pdk_set *set, void *user);
+bool contest_holds(const struct worker *w);
 
 #endif

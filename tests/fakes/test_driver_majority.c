@@ -15,8 +15,8 @@ struct member;
 
 struct worker {
     struct member *member;
-    pdk_hold *hold;
-    pdk_claim *claim;
+    pdk_set *set;
+    pdk_set_claim *claim;
     bool asking, cancelled;
     int64_t asked_at, limit; /* ns; 0: it waits for ever */
     int64_t invalid_since;   /* 0: it was valid when the judge last looked */
@@ -38,44 +38,44 @@ static bool one_in(int times) { return g_rand_int_range(dice, 0, times) == 0; }
 
 /* ---- in its process */
 
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+static void on_lost(pdk_set *set, pdk_reason reason, void *user) {
     struct worker *w = user;
-    ck_assert_ptr_eq(hold, w->hold);
-    ck_assert(!pdk_hold_is_valid(hold));
+    ck_assert_ptr_eq(set, w->set);
+    ck_assert(!pdk_set_is_valid(set));
     ck_assert_int_ne(reason, PDK_REASON_NONE);
     ck_assert_uint_eq(++w->losses, 1);
     lost++;
 }
 
-static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
+static void on_answer(pdk_status status, pdk_set *set, void *user) {
     struct worker *w = user;
     ck_assert(w->asking);
     w->asking = false;
-    pdk_claim_unref(g_steal_pointer(&w->claim));
-    ck_assert_int_eq(hold != NULL, status == PDK_OK);
+    pdk_set_claim_unref(g_steal_pointer(&w->claim));
+    ck_assert_int_eq(set != NULL, status == PDK_OK);
     ck_assert(status != PDK_TIMEOUT || w->limit);
     ck_assert(!w->cancelled || status == PDK_CANCELED);
-    if (!hold) {
+    if (!set) {
         refused++;
         busy += status == PDK_BUSY;
         return;
     }
     granted++;
-    w->hold = hold;
+    w->set = set;
     w->losses = 0;
     w->invalid_since = 0;
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_parts(hold), ENSEMBLES);
+    ck_assert(pdk_set_is_valid(set));
+    ck_assert_int_eq(pdk_set_count(set), ENSEMBLES);
     for (int i = 0; i < ENSEMBLES; i++)
-        w->tokens[i] = pdk_hold_token(pdk_hold_part(hold, i));
-    ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, w, NULL), PDK_OK);
+        w->tokens[i] = pdk_hold_token(pdk_set_part(set, i));
+    ck_assert_int_eq(pdk_set_on_lost(set, on_lost, w, NULL), PDK_OK);
 }
 
 /* Named in any order. */
 static void ask_in(void *subject, void *what) {
     struct worker *w = subject;
     pdk_right rights[ENSEMBLES];
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
     (void)what;
     for (int i = 0; i < ENSEMBLES; i++)
         rights[i] = pdk_right_lock(w->member->place->lock[i]);
@@ -91,27 +91,27 @@ static void ask_in(void *subject, void *what) {
     w->asked_at = agenda.now;
     w->cancelled = false;
     w->asking = true;
-    ck_assert_int_eq(pdk_acquire_all_async(rights, ENSEMBLES, ms, &options, on_answer, w, &w->claim), PDK_OK);
+    ck_assert_int_eq(pdk_set_acquire_async(rights, ENSEMBLES, ms, &options, on_answer, w, &w->claim), PDK_OK);
 }
 
 static void cancel_in(void *subject, void *what) {
     struct worker *w = subject;
     (void)what;
-    w->cancelled = pdk_claim_cancel(w->claim) == PDK_OK;
+    w->cancelled = pdk_set_claim_cancel(w->claim) == PDK_OK;
 }
 
 static void release_in(void *subject, void *what) {
     struct worker *w = subject;
-    pdk_hold *hold = g_steal_pointer(&w->hold);
+    pdk_set *set = g_steal_pointer(&w->set);
     (void)what;
-    bool valid = pdk_hold_is_valid(hold);
-    ck_assert_int_eq(pdk_hold_release(hold), valid ? PDK_OK : PDK_LOST);
+    bool valid = pdk_set_is_valid(set);
+    ck_assert_int_eq(pdk_set_release(set), valid ? PDK_OK : PDK_LOST);
 }
 
 static int parts_of(struct worker *w) {
     int held = 0;
     for (int i = 0; i < ENSEMBLES; i++) {
-        const pdk_hold *part = pdk_hold_part(w->hold, i);
+        const pdk_hold *part = pdk_set_part(w->set, i);
         held += pdk_hold_is_valid(part);
         again += w->tokens[i] > 0 && pdk_hold_token(part) > w->tokens[i];
         w->tokens[i] = pdk_hold_token(part);
@@ -124,12 +124,12 @@ static void judge_in(void *subject, void *what) {
     int *valid = what;
     for (int k = 0; k < WORKERS; k++) {
         struct worker *w = &m->workers[k];
-        if (!w->hold)
+        if (!w->set)
             continue;
         int held = parts_of(w);
-        bool is_valid = pdk_hold_is_valid(w->hold);
+        bool is_valid = pdk_set_is_valid(w->set);
         ck_assert_int_eq(is_valid, held >= NEED && w->invalid_since == 0);
-        ck_assert(is_valid || pdk_hold_remaining_ms(w->hold) == 0);
+        ck_assert(is_valid || pdk_set_remaining_ms(w->set) == 0);
         *valid += is_valid;
         went_on += is_valid && held < ENSEMBLES;
         if (!is_valid && w->invalid_since == 0)
@@ -158,11 +158,11 @@ static void do_something(struct worker *w, bool goes_on) {
     struct sim_process *process = &w->member->place->process;
     if (w->member->paused > 0)
         return;
-    if (w->hold && one_in(w->invalid_since ? 200 : 300)) /* it takes its time after a loss */
+    if (w->set && one_in(w->invalid_since ? 200 : 300)) /* it takes its time after a loss */
         sim_call_in(process, release_in, w, NULL);
     else if (w->asking && one_in(goes_on ? 400 : 1000000))
         sim_call_in(process, cancel_in, w, NULL);
-    else if (goes_on && !w->hold && !w->asking && one_in(8))
+    else if (goes_on && !w->set && !w->asking && one_in(8))
         sim_call_in(process, ask_in, w, NULL);
 }
 
@@ -211,7 +211,7 @@ static void something_goes_wrong(bool pauses) {
 static bool somebody_is_busy(void) {
     for (int i = 0; i < RIVALS; i++)
         for (int k = 0; k < WORKERS; k++)
-            if (members[i].workers[k].hold || members[i].workers[k].asking)
+            if (members[i].workers[k].set || members[i].workers[k].asking)
                 return true;
     return false;
 }

@@ -1,63 +1,63 @@
 /* The parts of a majority in simulated time, with nobody else: they are completed, taken again and again, and what was replaced is freed,
  * but for what its owner has seen. Ensembles that are silent are passed over in time, and those that are busy are not. */
 #include "ensembles_bench.h"
-#include "grant/parts.h"
+#include "set.h"
 
 #include <string.h>
 
 static struct {
-    pdk_hold *hold;
+    pdk_set *set;
     pdk_status status;
     unsigned answers, losses;
     const pdk_hold *seen;
     int64_t token;
 } it;
 
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    (void)hold;
+static void on_lost(pdk_set *set, pdk_reason reason, void *user) {
+    (void)set;
     (void)reason;
     (void)user;
     it.losses++;
 }
 
-static void on_answer(pdk_status status, pdk_hold *hold, void *user) {
+static void on_answer(pdk_status status, pdk_set *set, void *user) {
     (void)user;
     it.status = status;
-    it.hold = hold;
+    it.set = set;
     it.answers++;
-    if (hold)
-        ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, NULL, NULL), PDK_OK);
+    if (set)
+        ck_assert_int_eq(pdk_set_on_lost(set, on_lost, NULL, NULL), PDK_OK);
 }
 
 static void ask_in(void *subject, void *what) {
     const struct place *p = subject;
     pdk_right rights[ENSEMBLES];
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
     (void)what;
     options.need = 3;
     for (int i = 0; i < ENSEMBLES; i++)
         rights[i] = pdk_right_lock(p->lock[i]);
-    ck_assert_int_eq(pdk_acquire_all_async(rights, ENSEMBLES, PDK_FOREVER, &options, on_answer, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_set_acquire_async(rights, ENSEMBLES, PDK_FOREVER, &options, on_answer, NULL, NULL), PDK_OK);
 }
 
 static int held(void) {
     int count = 0;
     for (guint i = 0; i < ENSEMBLES; i++)
-        count += pdk_hold_is_valid(atomic_load(&it.hold->parts->part[i].hold)); /* not shown */
+        count += pdk_hold_is_valid(atomic_load(&it.set->part[i].hold)); /* not shown */
     return count;
 }
 
 static void expect_all_in(void *subject, void *what) {
     (void)subject;
     (void)what;
-    ck_assert(pdk_hold_is_valid(it.hold));
+    ck_assert(pdk_set_is_valid(it.set));
     ck_assert_int_eq(held(), ENSEMBLES);
 }
 
 static void see_in(void *subject, void *what) {
     (void)subject;
     (void)what;
-    it.seen = pdk_hold_part(it.hold, 2);
+    it.seen = pdk_set_part(it.set, 2);
     it.token = pdk_hold_token(it.seen);
 }
 
@@ -65,16 +65,16 @@ static void expect_few_in(void *subject, void *what) {
     (void)subject;
     (void)what;
     for (guint i = 0; i < ENSEMBLES; i++)
-        ck_assert_uint_le(g_slist_length(it.hold->parts->part[i].before), i == 2 ? 1 : 0);
-    ck_assert_ptr_nonnull(g_slist_find(it.hold->parts->part[2].before, it.seen)); /* before anybody reads it */
+        ck_assert_uint_le(g_slist_length(it.set->part[i].before), i == 2 ? 1 : 0);
+    ck_assert_ptr_nonnull(g_slist_find(it.set->part[2].before, it.seen)); /* before anybody reads it */
     ck_assert(!pdk_hold_is_valid(it.seen));
     ck_assert_int_eq(pdk_hold_token(it.seen), it.token);
-    ck_assert_int_gt(pdk_hold_token(pdk_hold_part(it.hold, 2)), it.token);
+    ck_assert_int_gt(pdk_hold_token(pdk_set_part(it.set, 2)), it.token);
 }
 
 static void release_in(void *subject, void *what) {
     (void)subject;
-    ck_assert_int_eq(pdk_hold_release(g_steal_pointer(&it.hold)), *(const pdk_status *)what);
+    ck_assert_int_eq(pdk_set_release(g_steal_pointer(&it.set)), *(const pdk_status *)what);
 }
 
 static void begin(void) {
@@ -124,7 +124,7 @@ static struct {
 /* The first two of five are gone when it begins, and the lease of the third ends at the first reading. Then the third is renewed; the first
  * is taken again; and the third lapses at the second reading. */
 static int64_t stepped_clock(void) {
-    struct pdk__part *part = it.hold->parts->part;
+    struct pdk__part *part = it.set->part;
     if (++clocks.readings == 1) {
         atomic_store(&atomic_load(&part[2].hold)->until, clocks.begun + SIM_MS);
         return clocks.begun;
@@ -141,7 +141,7 @@ static void set_clocks(const struct place *p, const struct pdk__platform *platfo
 
 static void look_in(void *subject, void *what) {
     const struct place *p = subject;
-    struct pdk__part *part = it.hold->parts->part;
+    struct pdk__part *part = it.set->part;
     (void)what;
     clocks.real = p->session[0]->platform;
     clocks.stepped = *clocks.real;
@@ -152,7 +152,7 @@ static void look_in(void *subject, void *what) {
     clocks.second = atomic_exchange(&part[1].hold, NULL);
     atomic_store(&atomic_load(&part[2].hold)->until, clocks.begun);
     set_clocks(p, &clocks.stepped);
-    ck_assert(pdk_hold_is_valid(it.hold)); /* at each moment three of them were held */
+    ck_assert(pdk_set_is_valid(it.set)); /* at each moment three of them were held */
     ck_assert_uint_ge(clocks.readings, 3);
     set_clocks(p, clocks.real);
     atomic_store(&part[1].hold, clocks.second);

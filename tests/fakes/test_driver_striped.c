@@ -67,7 +67,7 @@ static pdk_status begin_claim(struct worker *w, int64_t ms) {
     case ONE_KEY:
         return pdk_lock_acquire_async(m->lock[one], ms, contest_answer, w, &w->claim);
     case SOME_KEYS:
-        return pdk_acquire_all_async(rights, 2, ms, NULL, contest_answer, w, &w->claim);
+        return pdk_set_acquire_async(rights, 2, ms, NULL, contest_set_answer, w, &w->set_claim);
     default:
         return pdk_striped_acquire_any_async(*way_of(w) == ANY ? m->striped : m->wrong, ms, contest_answer, w,
                                              &w->claim);
@@ -91,9 +91,9 @@ static void ask_first_in(void *subject, void *what) {
 static void judge_in(void *subject, void *what) {
     const struct worker *w = subject;
     int *inside = what;
-    int32_t parts = pdk_hold_parts(w->hold), count = MAX(parts, 1);
+    int32_t count = w->set ? pdk_set_count(w->set) : 1;
     for (int32_t i = 0; i < count; i++) {
-        const pdk_hold *part = parts ? pdk_hold_part(w->hold, i) : w->hold;
+        const pdk_hold *part = w->set ? pdk_set_part(w->set, i) : w->hold;
         int32_t stripe = pdk_striped_stripe(members[w->process].striped, part);
         ck_assert_int_ge(stripe, 0);
         if (!trouble_deleted(pdk_hold_node(part)))
@@ -132,7 +132,7 @@ static void judge(void) {
     int inside[STRIPES] = {0};
     for (int i = 0; i < RIVALS; i++)
         for (int k = 0; k < WORKERS; k++)
-            if (workers[i][k].hold)
+            if (contest_holds(&workers[i][k]))
                 sim_call_in(&rivals[i].process, judge_in, &workers[i][k], inside);
     nodes(NULL);
     bool waits = somebody_waits_for_any(EMPTY_MS * SIM_MS);

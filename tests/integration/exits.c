@@ -37,7 +37,7 @@ static void await_position(exit_case *c, pdk_status wanted) {
     const int64_t end = ts_now_ms() + EXITS_CLAIM_MS;
     int32_t ahead;
 
-    while (pdk_claim_position(ts_answer_claim(c->answer), &ahead) != wanted) {
+    while (ts_answer_position(c->answer, &ahead) != wanted) {
         assert_exit(c, ts_now_ms() < end);
         ts_sleep_ms(1);
     }
@@ -87,7 +87,7 @@ static void leave(exit_case *c) {
     const pdk_status expected = c->at->granted ? PDK_NOT_HELD : PDK_OK;
 
     if (c->way == EXIT_BY_CANCEL) {
-        assert_exit(c, pdk_claim_cancel(ts_answer_claim(c->answer)) == expected);
+        assert_exit(c, ts_answer_cancel(c->answer) == expected);
     } else if (c->way == EXIT_BY_UNREF) {
         batch.recipe->unref(g_steal_pointer(&c->object));
     } else if (c->at->granted) {
@@ -114,7 +114,7 @@ static void check_answer(exit_case *c) {
 
     ck_assert_msg(is_expected(c, status), "%s / %s / %s: %s", c->at->name, exit_failure_names[c->failure],
                   exit_way_names[c->way], pdk_status_name(status));
-    assert_exit(c, (ts_answer_hold(c->answer) != NULL) == (status == PDK_OK));
+    assert_exit(c, ts_answer_holds(c->answer) == (status == PDK_OK));
     if (status == PDK_OK) {
         const pdk_status released = ts_answer_release(c->answer);
         assert_exit(c, released == PDK_OK || (released == PDK_LOST && c->failure == EXIT_SILENT_LONG));

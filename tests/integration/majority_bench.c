@@ -69,7 +69,7 @@ struct member *member_of(const char *path, const int session_ms[ENSEMBLES], cons
         o = *options;
     o.server_tick_ms = TICK_MS;
     o.open_in_background = 1; /* some may be down */
-    m->options = (pdk_all_options)PDK_ALL_OPTIONS_INIT;
+    m->options = (pdk_set_options)PDK_SET_OPTIONS_INIT;
     m->options.need = NEED;
     m->options.patience_ms = PATIENCE_MS; /* for a machine that is busy */
     for (int i = 0; i < ENSEMBLES; i++) {
@@ -96,52 +96,52 @@ void member_links(const struct member *m, int from, int count, ts_proxy_mode mod
     }
 }
 
-pdk_status member_acquire(struct member *m, int64_t timeout_ms, pdk_hold **out) {
-    return pdk_acquire_all(m->right, ENSEMBLES, timeout_ms, &m->options, out);
+pdk_status member_acquire(struct member *m, int64_t timeout_ms, pdk_set **out) {
+    return pdk_set_acquire(m->right, ENSEMBLES, timeout_ms, &m->options, out);
 }
 
-pdk_hold *member_take(struct member *m) {
-    pdk_hold *hold = NULL;
-    pdk_status status = member_acquire(m, ts_patience(IN_TIME_MS), &hold);
+pdk_set *member_take(struct member *m) {
+    pdk_set *held = NULL;
+    pdk_status status = member_acquire(m, ts_patience(IN_TIME_MS), &held);
     ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_last_error());
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_ge(parts_held(hold), m->options.need);
-    return hold;
-}
-
-static pdk_status start(void *recipe, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
-    const struct member *m = recipe;
-    return pdk_acquire_all_async(m->right, ENSEMBLES, timeout_ms, &m->options, fn, user, out);
-}
-
-static pdk_status block(void *recipe, int64_t timeout_ms, pdk_hold **out) {
-    return member_acquire(recipe, timeout_ms, out);
-}
-
-ts_answer *member_async(struct member *m, int64_t timeout_ms) { return ts_answer_start(start, m, timeout_ms); }
-ts_answer *member_thread(struct member *m, int64_t timeout_ms) { return ts_answer_block(block, m, timeout_ms); }
-
-int parts_held(const pdk_hold *hold) {
-    int held = 0;
-    for (int i = 0; i < pdk_hold_parts(hold); i++)
-        held += pdk_hold_is_valid(pdk_hold_part(hold, i));
+    ck_assert(pdk_set_is_valid(held));
+    ck_assert_int_ge(parts_held(held), m->options.need);
     return held;
 }
 
+static pdk_status start(void *recipe, int64_t timeout_ms, pdk_set_acquired_fn fn, void *user, pdk_set_claim **out) {
+    const struct member *m = recipe;
+    return pdk_set_acquire_async(m->right, ENSEMBLES, timeout_ms, &m->options, fn, user, out);
+}
+
+static pdk_status block(void *recipe, int64_t timeout_ms, pdk_set **out) {
+    return member_acquire(recipe, timeout_ms, out);
+}
+
+ts_answer *member_async(struct member *m, int64_t timeout_ms) { return ts_answer_start_set(start, m, timeout_ms); }
+ts_answer *member_thread(struct member *m, int64_t timeout_ms) { return ts_answer_block_set(block, m, timeout_ms); }
+
+int parts_held(const pdk_set *held) {
+    int count = 0;
+    for (int i = 0; i < pdk_set_count(held); i++)
+        count += pdk_hold_is_valid(pdk_set_part(held, i));
+    return count;
+}
+
 struct parts_wanted {
-    const pdk_hold *hold;
+    const pdk_set *held;
     int count;
 };
 
 static bool are_held(void *user) {
     const struct parts_wanted *wanted = user;
-    return parts_held(wanted->hold) == wanted->count;
+    return parts_held(wanted->held) == wanted->count;
 }
 
-void parts_wait(const pdk_hold *hold, int count) {
-    struct parts_wanted wanted = {hold, count};
+void parts_wait(const pdk_set *held, int count) {
+    struct parts_wanted wanted = {held, count};
     ck_assert_msg(ts_wait_until(are_held, &wanted, ts_patience(IN_TIME_MS)), "%d parts are held instead of %d",
-                  parts_held(hold), count);
+                  parts_held(held), count);
 }
 
 void majority_nodes(const char *path, int count) {

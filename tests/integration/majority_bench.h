@@ -3,7 +3,7 @@
 #ifndef MAJORITY_BENCH_H
 #define MAJORITY_BENCH_H
 
-#include <paddock/all.h>
+#include <paddock/set.h>
 
 #include "ts_bench.h"
 
@@ -14,7 +14,7 @@ struct member {
     char *path[ENSEMBLES]; /* the number of the ensemble is part of it: so the first is taken first */
     pdk_lock *lock[ENSEMBLES];
     pdk_right right[ENSEMBLES]; /* the lock of each */
-    pdk_all_options options;    /* need is NEED */
+    pdk_set_options options;    /* need is NEED */
 };
 
 /* A test case of `suite` with the servers, and clean-up. */
@@ -31,16 +31,16 @@ struct member *member_of(const char *path, const int session_ms[ENSEMBLES], cons
 /* Cuts, silences (TS_BLACKHOLE) or heals the links of a member to the ensembles from..from+count-1. */
 void member_links(const struct member *m, int from, int count, ts_proxy_mode mode);
 
-pdk_status member_acquire(struct member *m, int64_t timeout_ms, pdk_hold **out);
+pdk_status member_acquire(struct member *m, int64_t timeout_ms, pdk_set **out);
 /* In time, or the test fails. */
-pdk_hold *member_take(struct member *m);
+pdk_set *member_take(struct member *m);
 ts_answer *member_async(struct member *m, int64_t timeout_ms);
 ts_answer *member_thread(struct member *m, int64_t timeout_ms);
 
 /* How many parts of it are valid now. */
-int parts_held(const pdk_hold *hold);
+int parts_held(const pdk_set *held);
 /* Waits until so many are, and fails the test otherwise. */
-void parts_wait(const pdk_hold *hold, int count);
+void parts_wait(const pdk_set *held, int count);
 /* Gives back one of its locks. It has none afterwards. */
 void member_drop_lock(struct member *m, int i);
 /* Waits until the path has so many nodes in each ensemble, and fails the test otherwise. */

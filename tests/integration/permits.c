@@ -79,7 +79,7 @@ void permits_await_ahead(ts_answer *answer, int32_t ahead) {
     int32_t now = -1;
     pdk_status status;
 
-    while ((status = pdk_claim_position(ts_answer_claim(answer), &now)) != PDK_OK || now != ahead) {
+    while ((status = ts_answer_position(answer, &now)) != PDK_OK || now != ahead) {
         ck_assert_msg(status == PDK_OK || status == PDK_UNAVAILABLE, "decided, while it should have %d ahead", ahead);
         ck_assert_msg(ts_now_ms() < end, "%d ahead instead of %d", now, ahead);
         ts_sleep_ms(1);

@@ -132,36 +132,36 @@ START_TEST(manual_dispatch_runs_them_where_it_is_called) {
 }
 END_TEST
 
-/* ---- a hold of several rights */
+/* ---- a set */
 
-static pdk_hold *acquire_all(pdk_session *one, pdk_session *other) {
+static pdk_set *acquire_set(pdk_session *one, pdk_session *other) {
     pdk_lock *a = NULL, *b = NULL;
-    pdk_hold *hold = NULL;
+    pdk_set *set = NULL;
     ck_assert_int_eq(pdk_lock_new(one, "/t/all-a", NULL, &a), PDK_OK);
     ck_assert_int_eq(pdk_lock_new(other, "/t/all-b", NULL, &b), PDK_OK);
     const pdk_right rights[] = {pdk_right_lock(a), pdk_right_lock(b)};
-    ck_assert_int_eq(pdk_acquire_all(rights, 2, PATIENCE_MS, NULL, &hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_acquire(rights, 2, PATIENCE_MS, NULL, &set), PDK_OK);
     pdk_lock_unref(a);
     pdk_lock_unref(b);
-    return hold;
+    return set;
 }
 
 START_TEST(all_parts_are_ensured) {
     struct answer enough = {0}, lost = {0}, closed = {0};
     answers_begin(PDK_DISPATCH_THREAD);
     ts_client *other = ts_bench_client(SESSION_MS);
-    pdk_hold *hold = acquire_all(asked.client->session, other->session);
-    ck_assert_int_eq(pdk_hold_ensure_async(hold, WANTED_MS / 2, answers_status, &enough), PDK_OK);
+    pdk_set *set = acquire_set(asked.client->session, other->session);
+    ck_assert_int_eq(pdk_set_ensure_async(set, WANTED_MS / 2, answers_status, &enough), PDK_OK);
     ck_assert(ts_wait_until(answers_is_there, &enough, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(enough.status, PDK_OK);
     ck_assert_int_eq(pdk_session_close(other->session, PATIENCE_MS), PDK_OK);
-    ck_assert_int_eq(pdk_hold_ensure_async(hold, WANTED_MS / 2, answers_status, &lost), PDK_OK);
+    ck_assert_int_eq(pdk_set_ensure_async(set, WANTED_MS / 2, answers_status, &lost), PDK_OK);
     ck_assert(ts_wait_until(answers_is_there, &lost, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(lost.status, PDK_LOST);
     answers_done(&lost);
     ck_assert_int_eq(pdk_session_close(asked.client->session, PATIENCE_MS), PDK_OK);
-    refused(pdk_hold_ensure_async(hold, WANTED_MS / 2, answers_status, &closed), PDK_CLOSED, "pdk_hold_ensure_async");
-    pdk_hold_release(hold);
+    refused(pdk_set_ensure_async(set, WANTED_MS / 2, answers_status, &closed), PDK_CLOSED, "pdk_set_ensure_async");
+    pdk_set_release(set);
     answers_done(&enough);
     answers_end();
 }

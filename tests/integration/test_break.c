@@ -157,11 +157,6 @@ START_TEST(bad_input_is_refused) {
     refused(break_it(it.node, 0, NULL), PDK_INVALID, "token");
     refused(pdk_hold_on_request(NULL, NULL, NULL, NULL), PDK_INVALID, "hold");
     refused(pdk_hold_on_request(it.hold, NULL, NULL, NULL), PDK_INVALID, "fn");
-    pdk_right right = pdk_right_lock(ts_lock(it.op, ts_fresh_path()));
-    pdk_hold *whole = NULL;
-    ck_assert_int_eq(pdk_acquire_all(&right, 1, PATIENCE_MS, NULL, &whole), PDK_OK);
-    refused(pdk_hold_on_request(whole, never, NULL, NULL), PDK_INVALID, "several");
-    ck_assert_int_eq(pdk_hold_release(whole), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
 }
 END_TEST

@@ -63,8 +63,8 @@ static void wait_any(void) {
 }
 
 static void wait_keys(void) {
-    pdk_hold *hold = NULL;
-    pdk_striped_acquire_keys(striped, keys, 2, PDK_FOREVER, NULL, &hold);
+    pdk_set *set = NULL;
+    pdk_striped_acquire_keys(striped, keys, 2, PDK_FOREVER, NULL, &set);
 }
 
 static void wait_delay(void) {
@@ -162,8 +162,9 @@ START_TEST(a_cancelled_claim_of_a_stripe_is_given_up) {
         ck_assert(ts_wait_children(hosts, "/cancel/striped/any", 0, 5000));
     }
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_striped_acquire_keys(striped, keys, 2, 10000, NULL, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    pdk_set *set = NULL;
+    ck_assert_int_eq(pdk_striped_acquire_keys(striped, keys, 2, 10000, NULL, &set), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(set), PDK_OK);
     pdk_striped_unref(striped);
     pdk_striped_unref(theirs);
 }

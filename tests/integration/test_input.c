@@ -304,7 +304,7 @@ START_TEST(a_refused_callback_keeps_its_user) {
     ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &hold), PDK_OK);
     refused(pdk_hold_on_lost(hold, NULL, &kept, count_up), PDK_INVALID, "fn");
     ck_assert_int_eq(pdk_hold_on_lost(hold, on_lost, &freed, count_up), PDK_OK);
-    refused(pdk_hold_on_lost(hold, on_lost, &kept, count_up), PDK_INVALID, "one per hold");
+    refused(pdk_hold_on_lost(hold, on_lost, &kept, count_up), PDK_INVALID, "has a callback already");
     pdk_hold *second = pdk_hold_ref(hold);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
     ck_assert_int_eq(freed, 1); /* it cannot run any more */

@@ -82,7 +82,11 @@ static pdk_status by_key(void *recipe, int64_t ms, pdk_hold **out) {
 }
 static pdk_status by_any(void *recipe, int64_t ms, pdk_hold **out) { return pdk_striped_acquire_any(recipe, ms, out); }
 static pdk_status by_keys(void *recipe, int64_t ms, pdk_hold **out) {
-    return pdk_striped_acquire_keys(recipe, keys, 2, ms, NULL, out);
+    pdk_set *set = NULL;
+    (void)out; /* it is interrupted */
+    pdk_status status = pdk_striped_acquire_keys(recipe, keys, 2, ms, NULL, &set);
+    pdk_set_unref(set);
+    return status;
 }
 
 static void unref_striped(void *striped) { pdk_striped_unref(striped); }

@@ -18,21 +18,20 @@ enum { SESSION_MS = 4000, PATIENCE_MS = 15000 };
 START_TEST(granted_with_enough_and_completed) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m);
-    parts_wait(hold, ENSEMBLES); /* the rest comes in the background */
+    pdk_set *held = member_take(m);
+    parts_wait(held, ENSEMBLES); /* the rest comes in the background */
     majority_nodes(path, 1);
-    ck_assert_int_eq(pdk_hold_parts(hold), ENSEMBLES);
-    ck_assert_int_eq(pdk_hold_token(hold), 0);
+    ck_assert_int_eq(pdk_set_count(held), ENSEMBLES);
     for (int i = 0; i < ENSEMBLES; i++) {
-        ck_assert_str_eq(pdk_hold_part_path(hold, i), m->path[i]);
-        ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, i)), 0);
+        ck_assert_str_eq(pdk_set_part_path(held, i), m->path[i]);
+        ck_assert_int_gt(pdk_hold_token(pdk_set_part(held, i)), 0);
     }
-    ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
-    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 900);
-    ck_assert_int_eq(pdk_hold_ensure(hold, -1), PDK_INVALID);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 3600000), PDK_INVALID);
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_ensure(held, 1000), PDK_OK);
+    ck_assert_int_ge(pdk_set_remaining_ms(held), 900);
+    ck_assert_int_eq(pdk_set_ensure(held, -1), PDK_INVALID);
+    ck_assert_int_eq(pdk_set_ensure(held, 3600000), PDK_INVALID);
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_NONE);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     majority_nodes(path, 0);
 }
 END_TEST
@@ -43,7 +42,7 @@ START_TEST(asynchronously) {
     ts_answer *answer = member_async(m, PDK_FOREVER);
     ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
-    parts_wait(ts_answer_hold(answer), ENSEMBLES);
+    parts_wait(ts_answer_set(answer), ENSEMBLES);
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     majority_nodes(path, 0);
 }
@@ -55,12 +54,12 @@ static void on_ensured(pdk_status status, void *user) { atomic_store((atomic_int
 
 static bool is_told(void *status) { return atomic_load((atomic_int *)status) >= 0; }
 
-static pdk_status ensure(pdk_hold *hold, int64_t ms, bool blocks) {
+static pdk_status ensure(pdk_set *held, int64_t ms, bool blocks) {
     static atomic_int told;
     atomic_store(&told, -1);
     if (blocks)
-        return pdk_hold_ensure(hold, ms);
-    pdk_status status = pdk_hold_ensure_async(hold, ms, on_ensured, &told);
+        return pdk_set_ensure(held, ms);
+    pdk_status status = pdk_set_ensure_async(held, ms, on_ensured, &told);
     if (status != PDK_OK)
         return status;
     ck_assert(ts_wait_until(is_told, &told, ts_patience(PATIENCE_MS)));
@@ -70,21 +69,21 @@ static pdk_status ensure(pdk_hold *hold, int64_t ms, bool blocks) {
 /* Those that do not answer do not hold it up. _i: blocking. */
 START_TEST(ensured) {
     struct member *m = member_new(ts_fresh_path(), SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m);
-    ck_assert_int_eq(ensure(hold, 2000, _i), PDK_OK);
-    parts_wait(hold, ENSEMBLES);
-    ck_assert_int_eq(ensure(hold, 0, _i), PDK_OK);
-    ck_assert_int_eq(ensure(hold, -1, _i), PDK_INVALID);
-    ck_assert_int_eq(ensure(hold, 3600000, _i), PDK_INVALID);
+    pdk_set *held = member_take(m);
+    ck_assert_int_eq(ensure(held, 2000, _i), PDK_OK);
+    parts_wait(held, ENSEMBLES);
+    ck_assert_int_eq(ensure(held, 0, _i), PDK_OK);
+    ck_assert_int_eq(ensure(held, -1, _i), PDK_INVALID);
+    ck_assert_int_eq(ensure(held, 3600000, _i), PDK_INVALID);
     member_links(m, 0, 2, TS_BLACKHOLE);
     ts_sleep_ms(1500);
     int64_t begun = ts_now_ms();
-    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_OK);
-    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 2000);
+    ck_assert_int_eq(ensure(held, 2500, _i), PDK_OK);
+    ck_assert_int_ge(pdk_set_remaining_ms(held), 2000);
     ck_assert_int_lt(ts_now_ms() - begun, ts_patience(1000));
     ck_assert_int_eq(pdk_session_close(m->client[4]->session, 5000), PDK_OK);
-    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_LOST); /* two of them are too few */
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(ensure(held, 2500, _i), PDK_LOST); /* two of them are too few */
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
 }
 END_TEST
 
@@ -92,14 +91,14 @@ END_TEST
 START_TEST(ensured_beside_short_sessions) {
     static const int two[ENSEMBLES] = {2000, SESSION_MS, 2000, SESSION_MS, SESSION_MS};
     static const int three[ENSEMBLES] = {2000, SESSION_MS, 2000, 2000, SESSION_MS};
-    pdk_hold *hold = member_take(member_of(ts_fresh_path(), two, NULL));
-    parts_wait(hold, ENSEMBLES);
-    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    hold = member_take(member_of(ts_fresh_path(), three, NULL));
-    parts_wait(hold, ENSEMBLES);
-    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_INVALID);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    pdk_set *held = member_take(member_of(ts_fresh_path(), two, NULL));
+    parts_wait(held, ENSEMBLES);
+    ck_assert_int_eq(ensure(held, 2500, _i), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
+    held = member_take(member_of(ts_fresh_path(), three, NULL));
+    parts_wait(held, ENSEMBLES);
+    ck_assert_int_eq(ensure(held, 2500, _i), PDK_INVALID);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
 }
 END_TEST
 
@@ -108,19 +107,19 @@ START_TEST(not_ensured) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     options.request_timeout_ms = 300;
     struct member *m = member_new(ts_fresh_path(), SESSION_MS, &options);
-    pdk_hold *hold = member_take(m);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    parts_wait(held, ENSEMBLES);
     member_links(m, 0, 3, TS_BLACKHOLE);
-    while (pdk_hold_remaining_ms(hold) > 2000)
+    while (pdk_set_remaining_ms(held) > 2000)
         ts_sleep_ms(5);
-    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_UNAVAILABLE);
+    ck_assert_int_eq(ensure(held, 2500, _i), PDK_UNAVAILABLE);
     ck_assert(strstr(pdk_last_error(), "request_timeout_ms") || !_i);
-    while (pdk_hold_is_valid(hold))
+    while (pdk_set_is_valid(held))
         ts_sleep_ms(5);
-    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_LOST);
-    ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(hold)), PDK_LOST);
-    ck_assert_int_eq(ensure(hold, 2500, _i), PDK_NOT_HELD);
-    pdk_hold_unref(hold);
+    ck_assert_int_eq(ensure(held, 2500, _i), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(pdk_set_ref(held)), PDK_LOST);
+    ck_assert_int_eq(ensure(held, 2500, _i), PDK_NOT_HELD);
+    pdk_set_unref(held);
 }
 END_TEST
 
@@ -129,26 +128,26 @@ END_TEST
 START_TEST(two_of_five_cut_off_goes_on) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m);
-    ts_lost *told = ts_lost_watch(hold);
-    parts_wait(hold, ENSEMBLES);
-    int64_t before = pdk_hold_token(pdk_hold_part(hold, _i));
+    pdk_set *held = member_take(m);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    parts_wait(held, ENSEMBLES);
+    int64_t before = pdk_hold_token(pdk_set_part(held, _i));
     member_links(m, _i, 2, TS_BLACKHOLE);
-    parts_wait(hold, ENSEMBLES - 2);
-    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 0);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
-    ck_assert(pdk_hold_is_valid(hold));
+    parts_wait(held, ENSEMBLES - 2);
+    ck_assert_int_ge(pdk_set_remaining_ms(held), 0);
+    ck_assert_int_eq(pdk_set_ensure(held, 1000), PDK_OK);
+    ck_assert(pdk_set_is_valid(held));
     ts_sleep_ms(SESSION_MS + 500); /* by now the servers have ended the sessions of the lost parts */
-    ck_assert(pdk_hold_is_valid(hold));
-    const pdk_hold *old = pdk_hold_part(hold, _i);
+    ck_assert(pdk_set_is_valid(held));
+    const pdk_hold *old = pdk_set_part(held, _i);
     ck_assert_int_ne(pdk_hold_reason(old), PDK_REASON_NONE);
     member_links(m, _i, 2, TS_PASS);
-    parts_wait(hold, ENSEMBLES);
-    ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, _i)), before);
+    parts_wait(held, ENSEMBLES);
+    ck_assert_int_gt(pdk_hold_token(pdk_set_part(held, _i)), before);
     ck_assert(!pdk_hold_is_valid(old));
     ck_assert_int_eq(pdk_hold_token(old), before); /* it lives as long as the whole */
     ck_assert_int_eq(ts_lost_count(told), 0);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     majority_nodes(path, 0);
 }
 END_TEST
@@ -157,20 +156,20 @@ END_TEST
 START_TEST(three_of_five_cut_off_is_lost) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m);
-    ts_lost *told = ts_lost_watch(hold);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    parts_wait(held, ENSEMBLES);
     ts_answer *answer = _i ? member_thread(other, PDK_FOREVER) : member_async(other, PDK_FOREVER);
     member_links(m, _i, 3, TS_BLACKHOLE);
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
-    ck_assert(!pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_LOST);
-    ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
+    ck_assert(!pdk_set_is_valid(held));
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_LEASE);
+    ck_assert_int_eq(pdk_set_ensure(held, 0), PDK_LOST);
+    ck_assert_int_eq(pdk_set_remaining_ms(held), 0);
     ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_answer_status(answer), PDK_OK);
     ck_assert_int_lt(ts_lost_at_ns(told), ts_answer_at_ns(answer));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     ck_assert_int_eq(ts_lost_count(told), 1);
     member_links(m, _i, 3, TS_PASS);
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
@@ -182,26 +181,26 @@ END_TEST
 START_TEST(who_looks_finds_it_invalid_for_good) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    parts_wait(held, ENSEMBLES);
     member_links(m, 0, 3, TS_BLACKHOLE);
-    while (pdk_hold_is_valid(hold))
+    while (pdk_set_is_valid(held))
         ;
     member_links(m, 0, 3, TS_PASS);
     for (int i = 0; i < 100; i++) {
-        ck_assert(!pdk_hold_is_valid(hold));
+        ck_assert(!pdk_set_is_valid(held));
         ts_sleep_ms(10);
     }
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_LEASE);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     majority_nodes(path, 0);
 }
 END_TEST
 
 /* ---- a part is lost by its node, or its session */
 
-static void wait_token_beyond(const pdk_hold *hold, int i, int64_t before) {
-    for (int64_t until = ts_now_ms() + ts_patience(PATIENCE_MS); pdk_hold_token(pdk_hold_part(hold, i)) == before;) {
+static void wait_token_beyond(const pdk_set *held, int i, int64_t before) {
+    for (int64_t until = ts_now_ms() + ts_patience(PATIENCE_MS); pdk_hold_token(pdk_set_part(held, i)) == before;) {
         ck_assert_int_lt(ts_now_ms(), until);
         ts_sleep_ms(5);
     }
@@ -210,26 +209,26 @@ static void wait_token_beyond(const pdk_hold *hold, int i, int64_t before) {
 START_TEST(a_part_is_taken_again) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    parts_wait(held, ENSEMBLES);
     for (int i = 0; i < 3; i++) { /* more than may be missing at a time */
-        int64_t before = pdk_hold_token(pdk_hold_part(hold, i));
+        int64_t before = pdk_hold_token(pdk_set_part(held, i));
         if (_i)
             ck_assert_int_eq(ts_expire(m->client[i]->proxy, majority_server(i)), 0);
         else
-            ck_assert_int_eq(ts_delete(majority_server(i), pdk_hold_node(pdk_hold_part(hold, i))), 0);
-        wait_token_beyond(hold, i, before);
-        parts_wait(hold, ENSEMBLES);
+            ck_assert_int_eq(ts_delete(majority_server(i), pdk_hold_node(pdk_set_part(held, i))), 0);
+        wait_token_beyond(held, i, before);
+        parts_wait(held, ENSEMBLES);
     }
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert(pdk_set_is_valid(held));
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     majority_nodes(path, 0);
 }
 END_TEST
 
-static void act_slowly(pdk_hold *hold, void *user) {
+static void act_slowly(pdk_set *held, void *user) {
     (void)user;
-    ck_assert(!pdk_hold_is_valid(hold));
+    ck_assert(!pdk_set_is_valid(held));
     ts_sleep_ms(100);
 }
 
@@ -238,16 +237,16 @@ START_TEST(lost_once) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL);
     m->options.need = 4; /* so that one that is back soon does not save it */
-    pdk_hold *hold = member_take(m);
-    ts_lost *told = ts_lost_watch_with(hold, act_slowly, NULL);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    ts_lost *told = ts_lost_watch_set(held, act_slowly, NULL);
+    parts_wait(held, ENSEMBLES);
     for (int i = 0; i < ENSEMBLES; i++)
         member_links(m, i, 1, TS_BLACKHOLE);
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
     for (int i = 0; i < ENSEMBLES; i++)
         member_links(m, i, 1, TS_PASS);
     majority_nodes(path, 0); /* before the release */
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     ck_assert(ts_lost_wait_freed(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_count(told), 1);
     ck_assert_int_eq(ts_lost_freed(told), 1);
@@ -263,27 +262,28 @@ START_TEST(two_are_down) {
     struct member *m = member_new(path, SESSION_MS, NULL);
     m->options.patience_ms = 300;
     int64_t begun = ts_now_ms();
-    pdk_hold *hold = member_take(m), *none = NULL;
+    pdk_set *held = member_take(m);
+    pdk_hold *none = NULL;
     ck_assert_int_lt(ts_now_ms() - begun, ts_patience(5000));
-    ck_assert_ptr_null(pdk_hold_part(hold, 0));
-    ck_assert(!pdk_hold_is_valid(pdk_hold_part(hold, 0)));
-    ck_assert_int_eq(parts_held(hold), 3);
-    pdk_hold_detach_thread(hold); /* the parts that there are */
+    ck_assert_ptr_null(pdk_set_part(held, 0));
+    ck_assert(!pdk_hold_is_valid(pdk_set_part(held, 0)));
+    ck_assert_int_eq(parts_held(held), 3);
+    pdk_set_detach_thread(held); /* the parts that there are */
     ck_assert_int_eq(pdk_lock_acquire(m->lock[4], 200, &none), PDK_TIMEOUT);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     majority_nodes(path, 0);
 }
 END_TEST
 
 START_TEST(three_are_down) {
     const char *path = ts_fresh_path();
-    pdk_hold *hold = NULL;
+    pdk_set *held = NULL;
     struct member *m = member_new(path, SESSION_MS, NULL);
     m->options.patience_ms = 300;
     member_links(m, 1, 3, TS_CUT);
-    ck_assert_int_eq(member_acquire(m, 1500, &hold), PDK_UNAVAILABLE);
+    ck_assert_int_eq(member_acquire(m, 1500, &held), PDK_UNAVAILABLE);
     ck_assert(strstr(pdk_last_error(), path));
-    ck_assert_int_eq(member_acquire(m, 0, &hold), PDK_UNAVAILABLE);
+    ck_assert_int_eq(member_acquire(m, 0, &held), PDK_UNAVAILABLE);
     majority_nodes(path, 0);
     ts_answer *answer = member_async(m, PDK_FOREVER), *blocked = member_thread(m, PDK_FOREVER);
     ts_sleep_ms(1500);
@@ -303,21 +303,21 @@ END_TEST
 START_TEST(a_try) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = NULL, *none = NULL;
-    ck_assert_int_eq(member_acquire(m, 0, &hold), PDK_OK);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = NULL, *none = NULL;
+    ck_assert_int_eq(member_acquire(m, 0, &held), PDK_OK);
+    parts_wait(held, ENSEMBLES);
     ck_assert_int_eq(member_acquire(other, 0, &none), PDK_BUSY);
     ck_assert_ptr_null(none);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     majority_nodes(path, 0);
     /* somebody has a minority, which is all the same to a try */
     pdk_hold *first = ts_bench_acquire(other->lock[0], 5000), *last = ts_bench_acquire(other->lock[4], 5000);
-    ck_assert_int_eq(member_acquire(m, 0, &hold), PDK_OK);
-    ck_assert_int_eq(parts_held(hold), 3);
+    ck_assert_int_eq(member_acquire(m, 0, &held), PDK_OK);
+    ck_assert_int_eq(parts_held(held), 3);
     pdk_hold_release(first);
     pdk_hold_release(last);
-    parts_wait(hold, ENSEMBLES);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    parts_wait(held, ENSEMBLES);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
 }
 END_TEST
 
@@ -333,9 +333,9 @@ START_TEST(one_lock_never_comes_free) {
     ck_assert_msg(ts_answer_status(answer) == PDK_OK, "lock %d is busy, the others are free: %s", busy,
                   pdk_status_name(ts_answer_status(answer)));
     printf("lock %d is busy: granted after %d ms\n", busy, (int)(ts_now_ms() - begun));
-    ck_assert_int_ge(parts_held(ts_answer_hold(answer)), NEED);
+    ck_assert_int_ge(parts_held(ts_answer_set(answer)), NEED);
     pdk_hold_release(alone);
-    parts_wait(ts_answer_hold(answer), ENSEMBLES);
+    parts_wait(ts_answer_set(answer), ENSEMBLES);
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     majority_nodes(path, 0);
 }
@@ -368,18 +368,18 @@ END_TEST
 START_TEST(the_deadline) {
     const char *path = ts_fresh_path();
     struct member *m = member_new(path, SESSION_MS, NULL), *other = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m), *none = NULL;
+    pdk_set *held = member_take(m), *none = NULL;
     ck_assert_int_eq(member_acquire(other, 500, &none), PDK_TIMEOUT);
     ck_assert_ptr_null(none);
     ts_answer *answer = member_async(other, PDK_FOREVER);
     int32_t ahead = -1;
-    while (pdk_claim_position(ts_answer_claim(answer), &ahead) != PDK_OK)
+    while (ts_answer_position(answer, &ahead) != PDK_OK)
         ts_sleep_ms(5);
     ck_assert_int_eq(ahead, 1);
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(answer)), PDK_OK);
+    ck_assert_int_eq(ts_answer_cancel(answer), PDK_OK);
     ck_assert(ts_answer_wait(answer, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_answer_status(answer), PDK_CANCELED);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     majority_nodes(path, 0);
 }
 END_TEST
@@ -387,16 +387,17 @@ END_TEST
 /* A thread that holds it is told so, also by a part that was taken again. */
 START_TEST(it_belongs_to_its_thread) {
     struct member *m = member_new(ts_fresh_path(), SESSION_MS, NULL);
-    pdk_hold *hold = member_take(m), *none = NULL;
-    parts_wait(hold, ENSEMBLES);
-    int64_t before = pdk_hold_token(pdk_hold_part(hold, 1));
-    ck_assert_int_eq(ts_delete(majority_server(1), pdk_hold_node(pdk_hold_part(hold, 1))), 0);
-    wait_token_beyond(hold, 1, before);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    pdk_hold *none = NULL;
+    parts_wait(held, ENSEMBLES);
+    int64_t before = pdk_hold_token(pdk_set_part(held, 1));
+    ck_assert_int_eq(ts_delete(majority_server(1), pdk_hold_node(pdk_set_part(held, 1))), 0);
+    wait_token_beyond(held, 1, before);
+    parts_wait(held, ENSEMBLES);
     ck_assert_int_eq(pdk_lock_acquire(m->lock[1], 1000, &none), PDK_DEADLOCK);
-    pdk_hold_detach_thread(hold);
+    pdk_set_detach_thread(held);
     ck_assert_int_eq(pdk_lock_acquire(m->lock[1], 200, &none), PDK_TIMEOUT);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
 }
 END_TEST
 

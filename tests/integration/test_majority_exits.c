@@ -36,7 +36,7 @@ static void await(ts_answer *answer, pdk_status status) {
 /* Another one gets it, and nothing is left. */
 static void check_clean(void) {
     struct member *other = member_new(path, SESSION_MS, NULL);
-    ck_assert_int_eq(pdk_hold_release(member_take(other)), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(member_take(other)), PDK_OK);
     majority_nodes(path, 0);
 }
 
@@ -44,42 +44,42 @@ static void check_clean(void) {
 
 START_TEST(the_session_that_tells_is_closed) {
     make_it();
-    pdk_hold *hold = member_take(m);
-    ts_lost *told = ts_lost_watch(hold);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    parts_wait(held, ENSEMBLES);
     if (_i) { /* its part is missing, or on its way */
         member_links(m, 0, 1, TS_CUT);
-        parts_wait(hold, ENSEMBLES - 1);
+        parts_wait(held, ENSEMBLES - 1);
         member_links(m, 0, 1, TS_PASS);
     }
     ck_assert_int_eq(pdk_session_close(m->client[0]->session, CLOSE_MS), PDK_OK);
-    ck_assert(!pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_CLOSED);
+    ck_assert(!pdk_set_is_valid(held));
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_CLOSED);
     ck_assert_int_eq(ts_lost_count(told), 1);
     for (int i = 1; i < ENSEMBLES; i++)
         ck_assert(ts_wait_children(majority_server(i), m->path[i], 0, ts_patience(PATIENCE_MS))); /* at once */
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     check_clean();
 }
 END_TEST
 
 START_TEST(other_sessions_are_closed) {
     make_it();
-    pdk_hold *hold = member_take(m);
-    ts_lost *told = ts_lost_watch(hold);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    parts_wait(held, ENSEMBLES);
     for (int i = 3; i < 5; i++)
         ck_assert_int_eq(pdk_session_close(m->client[i]->session, CLOSE_MS), PDK_OK);
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_reason(pdk_hold_part(hold, 4)), PDK_REASON_CLOSED);
+    ck_assert(pdk_set_is_valid(held));
+    ck_assert_int_eq(pdk_hold_reason(pdk_set_part(held, 4)), PDK_REASON_CLOSED);
     ts_sleep_ms(200);
-    ck_assert_int_eq(parts_held(hold), 3);
+    ck_assert_int_eq(parts_held(held), 3);
     ck_assert_int_eq(ts_lost_count(told), 0);
     ck_assert_int_eq(pdk_session_close(m->client[2]->session, CLOSE_MS), PDK_OK);
-    ck_assert(!pdk_hold_is_valid(hold));
+    ck_assert(!pdk_set_is_valid(held));
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_reason(told), PDK_REASON_CLOSED);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     check_clean();
 }
 END_TEST
@@ -99,18 +99,18 @@ END_TEST
 
 static void close_one(int i) { ck_assert_int_eq(pdk_session_close(m->client[i]->session, CLOSE_MS), PDK_OK); }
 
-static void never(pdk_status status, pdk_hold *hold, void *user) {
-    (void)hold;
+static void never(pdk_status status, pdk_set *held, void *user) {
+    (void)held;
     (void)user;
     ck_abort_msg("answered: %s", pdk_status_name(status));
 }
 
 static void expect_closed(int which) {
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(member_acquire(m, 5000, &hold), PDK_CLOSED);
-    ck_assert_ptr_null(hold);
+    pdk_set *held = NULL;
+    ck_assert_int_eq(member_acquire(m, 5000, &held), PDK_CLOSED);
+    ck_assert_ptr_null(held);
     ck_assert(strstr(pdk_last_error(), m->path[which]));
-    ck_assert_int_eq(pdk_acquire_all_async(m->right, ENSEMBLES, 5000, &m->options, never, NULL, NULL), PDK_CLOSED);
+    ck_assert_int_eq(pdk_set_acquire_async(m->right, ENSEMBLES, 5000, &m->options, never, NULL, NULL), PDK_CLOSED);
 }
 
 /* Their rights are left out, as long as there are enough others. */
@@ -118,10 +118,10 @@ START_TEST(closed_before) {
     make_it();
     for (int i = 1; i < 3; i++) {
         close_one(i);
-        pdk_hold *hold = member_take(m);
-        parts_wait(hold, ENSEMBLES - i);
-        ck_assert_ptr_null(pdk_hold_part(hold, i));
-        ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+        pdk_set *held = member_take(m);
+        parts_wait(held, ENSEMBLES - i);
+        ck_assert_ptr_null(pdk_set_part(held, i));
+        ck_assert_int_eq(pdk_set_release(held), PDK_OK);
         ts_answer *answer = member_async(m, PDK_FOREVER);
         await(answer, PDK_OK);
         ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
@@ -143,16 +143,16 @@ END_TEST
 START_TEST(closed_meanwhile) {
     make_it();
     struct member *other = member_new(path, SESSION_MS, NULL);
-    pdk_hold *first = ts_bench_acquire(other->lock[0], 5000), *hold = NULL;
+    pdk_hold *first = ts_bench_acquire(other->lock[0], 5000);
     ts_answer *answer = _i ? member_thread(m, PDK_FOREVER) : member_async(m, PDK_FOREVER);
     ck_assert(ts_wait_children(majority_server(0), m->path[0], 2, ts_patience(PATIENCE_MS)));
     for (int i = 1; i < 3; i++)
         ck_assert_int_eq(pdk_session_close(m->client[i]->session, CLOSE_MS), PDK_OK);
     pdk_hold_release(first);
     await(answer, PDK_OK);
-    hold = ts_answer_hold(answer);
-    ck_assert_int_eq(parts_held(hold), 3);
-    ck_assert_ptr_null(pdk_hold_part(hold, 1));
+    const pdk_set *held = ts_answer_set(answer);
+    ck_assert_int_eq(parts_held(held), 3);
+    ck_assert_ptr_null(pdk_set_part(held, 1));
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     check_clean();
 }
@@ -169,7 +169,7 @@ static void dispatch(int from) {
 static bool dispatch_until_decided(void *claim) {
     int32_t ahead;
     dispatch(ts_child_count(majority_server(2), m->path[2]) == 1 ? 1 : 0);
-    return pdk_claim_position(claim, &ahead) == PDK_NOT_HELD;
+    return pdk_set_claim_position(claim, &ahead) == PDK_NOT_HELD;
 }
 
 static bool dispatch_until_answered(void *answer) {
@@ -190,7 +190,7 @@ START_TEST(a_late_callback) {
         close_one(1);
     ts_answer *answer = member_async(m, ts_patience(3000));
     const int64_t late = ts_now_ms() + ts_patience(3000);
-    ck_assert(ts_wait_until(dispatch_until_decided, ts_answer_claim(answer), ts_patience(PATIENCE_MS)));
+    ck_assert(ts_wait_until(dispatch_until_decided, ts_answer_set_claim(answer), ts_patience(PATIENCE_MS)));
     ck_assert_int_lt(ts_now_ms(), late);
     ck_assert_int_eq(ts_answer_count(answer), 0);
     ts_sleep_ms(late - ts_now_ms() + 100);
@@ -204,16 +204,16 @@ END_TEST
 
 START_TEST(a_lock_is_dropped_while_it_is_held) {
     make_it();
-    pdk_hold *hold = member_take(m);
-    parts_wait(hold, ENSEMBLES);
+    pdk_set *held = member_take(m);
+    parts_wait(held, ENSEMBLES);
     member_drop_lock(m, 1);
-    ck_assert_int_eq(parts_held(hold), ENSEMBLES);
-    ck_assert_int_eq(ts_delete(majority_server(1), pdk_hold_node(pdk_hold_part(hold, 1))), 0);
-    parts_wait(hold, ENSEMBLES - 1);
+    ck_assert_int_eq(parts_held(held), ENSEMBLES);
+    ck_assert_int_eq(ts_delete(majority_server(1), pdk_hold_node(pdk_set_part(held, 1))), 0);
+    parts_wait(held, ENSEMBLES - 1);
     ts_sleep_ms(300);
-    ck_assert_int_eq(parts_held(hold), ENSEMBLES - 1); /* it is not taken again */
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(parts_held(held), ENSEMBLES - 1); /* it is not taken again */
+    ck_assert(pdk_set_is_valid(held));
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     check_clean();
 }
 END_TEST
@@ -221,7 +221,7 @@ END_TEST
 START_TEST(locks_are_dropped_while_it_waits) {
     make_it();
     struct member *other = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = member_take(other);
+    pdk_set *held = member_take(other);
     ts_answer *answer = member_async(m, PDK_FOREVER);
     ck_assert(ts_wait_children(majority_server(0), m->path[0], 2, ts_patience(PATIENCE_MS)));
     for (int i = 0; i < 3; i++) {
@@ -230,7 +230,7 @@ START_TEST(locks_are_dropped_while_it_waits) {
         ts_sleep_ms(100); /* it goes on to the next */
     }
     await(answer, PDK_CANCELED);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     check_clean();
 }
 END_TEST
@@ -238,9 +238,9 @@ END_TEST
 /* ---- threads and claims */
 
 static void *acquire(void *unused) {
-    pdk_hold *hold = NULL;
+    pdk_set *held = NULL;
     (void)unused;
-    member_acquire(m, PDK_FOREVER, &hold);
+    member_acquire(m, PDK_FOREVER, &held);
     return NULL;
 }
 
@@ -250,7 +250,7 @@ START_TEST(a_cancelled_thread) {
     void *result = NULL;
     make_it();
     struct member *other = member_new(path, SESSION_MS, NULL);
-    pdk_hold *hold = _i ? NULL : member_take(other);
+    pdk_set *held = _i ? NULL : member_take(other);
     if (_i)
         no_majority();
     ck_assert_int_eq(pthread_create(&thread, NULL, acquire, NULL), 0);
@@ -258,14 +258,14 @@ START_TEST(a_cancelled_thread) {
     ck_assert_int_eq(pthread_cancel(thread), 0);
     ck_assert_int_eq(pthread_join(thread, &result), 0);
     ck_assert_ptr_eq(result, PTHREAD_CANCELED);
-    pdk_hold_release(hold);
+    pdk_set_release(held);
     heal();
     check_clean();
 }
 END_TEST
 
-static void *ensure(void *hold) {
-    pdk_hold_ensure(hold, 1600); /* it waits: the links are silent */
+static void *ensure(void *set) {
+    pdk_set_ensure(set, 1600); /* it waits: the links are silent */
     return NULL;
 }
 
@@ -273,24 +273,24 @@ START_TEST(a_thread_is_cancelled_in_ensure) {
     pthread_t thread;
     void *result = NULL;
     make_it();
-    pdk_hold *hold = member_take(m);
+    pdk_set *held = member_take(m);
     member_links(m, 0, 5, TS_BLACKHOLE);
-    while (pdk_hold_remaining_ms(hold) > 1500)
+    while (pdk_set_remaining_ms(held) > 1500)
         ts_sleep_ms(5);
-    ck_assert_int_eq(pthread_create(&thread, NULL, ensure, hold), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, ensure, held), 0);
     ts_sleep_ms(200);
     ck_assert_int_eq(pthread_cancel(thread), 0);
     ck_assert_int_eq(pthread_join(thread, &result), 0);
     ck_assert_ptr_eq(result, PTHREAD_CANCELED);
     member_links(m, 0, 5, TS_PASS);
-    pdk_hold_release(hold);
+    pdk_set_release(held);
     check_clean();
 }
 END_TEST
 
 static pdk_interrupt *interrupt;
 
-static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_hold **out) {
+static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_set **out) {
     (void)unused;
     pdk_interrupt_attach(interrupt);
     pdk_status status = member_acquire(m, timeout_ms, out);
@@ -302,7 +302,7 @@ START_TEST(an_interrupted_thread) {
     make_it();
     no_majority();
     ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
-    ts_answer *answer = ts_answer_block(acquire_with_interrupt, NULL, PDK_FOREVER);
+    ts_answer *answer = ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER);
     ts_sleep_ms(1000);
     pdk_interrupt_raise(interrupt);
     await(answer, PDK_CANCELED);
@@ -318,11 +318,11 @@ START_TEST(a_cancelled_claim) {
     no_majority();
     ts_answer *answer = member_async(m, PDK_FOREVER);
     ts_sleep_ms(1000);
-    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(answer), &ahead), PDK_UNAVAILABLE);
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(answer)), PDK_OK);
+    ck_assert_int_eq(ts_answer_position(answer, &ahead), PDK_UNAVAILABLE);
+    ck_assert_int_eq(ts_answer_cancel(answer), PDK_OK);
     await(answer, PDK_CANCELED);
-    ck_assert_int_eq(pdk_claim_cancel(ts_answer_claim(answer)), PDK_NOT_HELD);
-    ck_assert_int_eq(pdk_claim_position(ts_answer_claim(answer), &ahead), PDK_NOT_HELD);
+    ck_assert_int_eq(ts_answer_cancel(answer), PDK_NOT_HELD);
+    ck_assert_int_eq(ts_answer_position(answer, &ahead), PDK_NOT_HELD);
     heal();
     check_clean();
 }

@@ -41,22 +41,22 @@ static void end(void) {
     }
 }
 
-static void never(pdk_status status, pdk_hold *hold, void *user) {
+static void never(pdk_status status, pdk_set *held, void *user) {
     (void)status;
-    (void)hold;
+    (void)held;
     (void)user;
     g_error("a callback of a call that was refused");
 }
 
 static void both_refuse(size_t count, int32_t need, int32_t patience_ms, const char *word) {
-    pdk_hold *hold = UNTOUCHED;
-    pdk_claim *claim = UNTOUCHED;
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
+    pdk_set *held = UNTOUCHED;
+    pdk_set_claim *claim = UNTOUCHED;
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
     options.need = need;
     options.patience_ms = patience_ms;
-    refused(pdk_acquire_all(it.set, count, 0, &options, &hold), PDK_INVALID, word);
-    refused(pdk_acquire_all_async(it.set, count, 0, &options, never, NULL, &claim), PDK_INVALID, word);
-    ck_assert_ptr_eq(hold, UNTOUCHED);
+    refused(pdk_set_acquire(it.set, count, 0, &options, &held), PDK_INVALID, word);
+    refused(pdk_set_acquire_async(it.set, count, 0, &options, never, NULL, &claim), PDK_INVALID, word);
+    ck_assert_ptr_eq(held, UNTOUCHED);
     ck_assert_ptr_eq(claim, UNTOUCHED);
 }
 
@@ -75,9 +75,9 @@ END_TEST
 
 START_TEST(how_patient) {
     both_refuse(RIGHTS, 3, -1, "patience_ms is -1; from 0 to 3600000");
-    both_refuse(RIGHTS, 3, PDK_ALL_PATIENCE_MAX_MS + 1, "patience_ms is 3600001");
+    both_refuse(RIGHTS, 3, PDK_SET_PATIENCE_MAX_MS + 1, "patience_ms is 3600001");
     both_refuse(RIGHTS, 0, -1, "patience_ms is -1");
-    ck_assert_int_eq(pdk_all_patience_max_ms(), PDK_ALL_PATIENCE_MAX_MS);
+    ck_assert_int_eq(pdk_set_patience_max_ms(), PDK_SET_PATIENCE_MAX_MS);
 }
 END_TEST
 
@@ -104,24 +104,24 @@ END_TEST
 
 /* What is no error: it takes its time, and comes to nothing without servers. */
 START_TEST(all_of_them) {
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
-    pdk_hold *hold = NULL;
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
+    pdk_set *held = NULL;
     struct {
         size_t size;
         int64_t surplus;
     } old = {sizeof(size_t), 77};
     for (int32_t need = 0; need <= RIGHTS; need += RIGHTS) { /* the same */
         options.need = need;
-        ck_assert_int_eq(pdk_acquire_all(it.set, RIGHTS, 50, &options, &hold), PDK_UNAVAILABLE);
+        ck_assert_int_eq(pdk_set_acquire(it.set, RIGHTS, 50, &options, &held), PDK_UNAVAILABLE);
     }
     it.set[3] = pdk_right_lock(it.lock[RIGHTS]); /* where all are needed, ensembles may have servers in common */
-    ck_assert_int_eq(pdk_acquire_all(it.set, RIGHTS, 50, &options, &hold), PDK_UNAVAILABLE);
-    ck_assert_int_eq(pdk_acquire_all(it.set, RIGHTS, 50, (const pdk_all_options *)&old, &hold), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_set_acquire(it.set, RIGHTS, 50, &options, &held), PDK_UNAVAILABLE);
+    ck_assert_int_eq(pdk_set_acquire(it.set, RIGHTS, 50, (const pdk_set_options *)&old, &held), PDK_UNAVAILABLE);
     it.set[3] = pdk_right_lock(it.lock[3]);
     options.need = 3;
     options.patience_ms = 10;
-    ck_assert_int_eq(pdk_acquire_all(it.set, RIGHTS, 50, &options, &hold), PDK_UNAVAILABLE);
-    ck_assert_ptr_null(hold);
+    ck_assert_int_eq(pdk_set_acquire(it.set, RIGHTS, 50, &options, &held), PDK_UNAVAILABLE);
+    ck_assert_ptr_null(held);
 }
 END_TEST
 

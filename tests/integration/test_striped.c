@@ -1,6 +1,6 @@
 /* The striped lock: keys, sets of keys, any stripe, what stands on the server, and what it costs. */
 #include <glib.h>
-#include <paddock/all.h>
+#include <paddock/set.h>
 #include <paddock/striped.h>
 #include <string.h>
 
@@ -96,20 +96,19 @@ START_TEST(keys_of_one_stripe_share_it) {
     pdk_striped *ours = striped_at(a, path);
     const char *keys[] = {other, same[0], same[1], other};
     int32_t parts[4] = {-1, -1, -1, -1};
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(pdk_striped_acquire_keys(ours, keys, 4, ts_patience(5000), parts, &hold), PDK_OK);
-    ck_assert_int_eq(pdk_hold_parts(hold), 2);
+    pdk_set *set = NULL;
+    ck_assert_int_eq(pdk_striped_acquire_keys(ours, keys, 4, ts_patience(5000), parts, &set), PDK_OK);
+    ck_assert_int_eq(pdk_set_count(set), 2);
     ck_assert_int_eq(parts[0], 0);
     ck_assert_int_eq(parts[1], 1);
     ck_assert_int_eq(parts[2], 1);
     ck_assert_int_eq(parts[3], 0);
-    ck_assert_int_eq(pdk_striped_stripe(ours, hold), -1);
-    ck_assert_int_eq(pdk_striped_stripe(ours, pdk_hold_part(hold, 0)), 3);
-    ck_assert_int_eq(pdk_striped_stripe(ours, pdk_hold_part(hold, 1)), 1);
+    ck_assert_int_eq(pdk_striped_stripe(ours, pdk_set_part(set, 0)), 3);
+    ck_assert_int_eq(pdk_striped_stripe(ours, pdk_set_part(set, 1)), 1);
     ck_assert_int_eq(stripes_queued(path, 1) + stripes_queued(path, 3), 2);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert_int_eq(pdk_striped_acquire_keys(ours, keys, 4, 0, NULL, &hold), PDK_OK);
-    pdk_hold_release(hold);
+    ck_assert_int_eq(pdk_set_release(set), PDK_OK);
+    ck_assert_int_eq(pdk_striped_acquire_keys(ours, keys, 4, 0, NULL, &set), PDK_OK);
+    pdk_set_release(set);
     stripes_assert_none(path);
 }
 END_TEST
@@ -119,7 +118,8 @@ START_TEST(a_refusal_names_the_key) {
     begin();
     pdk_striped *ours = striped_at(a, path), *theirs = striped_at(b, path);
     const char *keys[] = {other, same[1], other, same[0]};
-    pdk_hold *hold = NULL, *more = NULL;
+    pdk_hold *hold = NULL;
+    pdk_set *more = NULL;
     g_autofree char *text = g_strdup_printf("pdk_striped_acquire_keys: keys[1]: %s/0001: this thread holds it", path);
     ck_assert_int_eq(pdk_striped_acquire(ours, same[0], ts_patience(5000), &hold), PDK_OK);
     int32_t untouched[4] = {77, 77, 77, 77};
@@ -170,6 +170,7 @@ START_TEST(any_and_then_a_key) {
     const char *const keys[] = {other, same[0]};
     pdk_lock *lock = NULL, *plain = NULL;
     pdk_hold *holds[N], *more = NULL;
+    pdk_set *set = NULL;
     g_autofree char *third = g_strconcat(path, "/0003", NULL);
     options.reentrant = 1;
     ck_assert_int_eq(pdk_striped_new(a->session, path, N, &options, &nesting), PDK_OK);
@@ -180,8 +181,8 @@ START_TEST(any_and_then_a_key) {
     const pdk_right rights[] = {pdk_right_lock(lock)};
     refused(pdk_striped_acquire(ours, other, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it by another");
     refused(pdk_striped_acquire(nesting, other, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it by another");
-    refused(pdk_striped_acquire_keys(ours, keys, 2, 1000, NULL, &more), PDK_DEADLOCK, ": this thread holds it");
-    refused(pdk_acquire_all(rights, 1, 1000, NULL, &more), PDK_DEADLOCK, "/0003: this thread holds it");
+    refused(pdk_striped_acquire_keys(ours, keys, 2, 1000, NULL, &set), PDK_DEADLOCK, ": this thread holds it");
+    refused(pdk_set_acquire(rights, 1, 1000, NULL, &set), PDK_DEADLOCK, "/0003: this thread holds it");
     refused(pdk_lock_acquire(lock, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it");
     refused(pdk_lock_acquire(plain, 1000, &more), PDK_DEADLOCK, "/0003: this thread holds it by another");
     refused(pdk_striped_acquire(ours, other, 0, &more), PDK_BUSY, "");
@@ -286,43 +287,50 @@ END_TEST
 
 /* ---- what it costs */
 
+/* One of them. */
+struct got {
+    pdk_hold *hold;
+    pdk_set *set;
+};
+
 /* Round trips, and requests that are no pings and barriers. The fewest of some attempts: renewals may come in between. */
-static void cost(pdk_status (*acquire)(pdk_striped *striped, pdk_hold **out), uint64_t rounds, uint64_t creates) {
+static void cost(pdk_status (*acquire)(pdk_striped *striped, struct got *got), uint64_t rounds, uint64_t creates) {
     pdk_striped *ours = striped_at(a, path);
     uint64_t least = UINT64_MAX, created = 0;
     for (int i = 0; i < 10; i++) {
         ts_proxy_counters counters;
-        pdk_hold *hold = NULL;
+        struct got got = {NULL, NULL};
         ts_proxy_zero(a->proxy);
-        ck_assert_int_eq(acquire(ours, &hold), PDK_OK);
+        ck_assert_int_eq(acquire(ours, &got), PDK_OK);
         ts_proxy_read(a->proxy, &counters);
         created = ts_proxy_count(a->proxy, TS_OP_CREATE2);
         least = MIN(least, counters.rounds);
-        pdk_hold_release(hold);
+        pdk_hold_unref(got.hold);
+        pdk_set_unref(got.set);
         ck_assert_int_eq(pdk_session_flush(a->session, ts_patience(5000)), PDK_OK);
     }
     ck_assert_uint_eq(least, rounds);
     ck_assert_uint_eq(created, creates);
 }
 
-static pdk_status by_key(pdk_striped *striped, pdk_hold **out) {
-    return pdk_striped_acquire(striped, other, ts_patience(5000), out);
+static pdk_status by_key(pdk_striped *striped, struct got *got) {
+    return pdk_striped_acquire(striped, other, ts_patience(5000), &got->hold);
 }
 
-static pdk_status by_keys(pdk_striped *striped, pdk_hold **out) {
+static pdk_status by_keys(pdk_striped *striped, struct got *got) {
     const char *keys[] = {other, same[0]};
-    return pdk_striped_acquire_keys(striped, keys, 2, ts_patience(5000), NULL, out);
+    return pdk_striped_acquire_keys(striped, keys, 2, ts_patience(5000), NULL, &got->set);
 }
 
-static pdk_status by_any(pdk_striped *striped, pdk_hold **out) {
-    return pdk_striped_acquire_any(striped, ts_patience(5000), out);
+static pdk_status by_any(pdk_striped *striped, struct got *got) {
+    return pdk_striped_acquire_any(striped, ts_patience(5000), &got->hold);
 }
 
 START_TEST(round_trips) {
     begin();
-    pdk_hold *hold = NULL;
-    ck_assert_int_eq(by_any(striped_at(b, path), &hold), PDK_OK); /* the directories */
-    pdk_hold_release(hold);
+    struct got got = {NULL, NULL};
+    ck_assert_int_eq(by_any(striped_at(b, path), &got), PDK_OK); /* the directories */
+    pdk_hold_release(got.hold);
     for (int i = 0; i < N; i++) {
         ts_answer *answer = stripe_async(striped_at(b, path), i, 5000);
         ck_assert(ts_answer_wait(answer, ts_patience(5000)));

@@ -1,11 +1,11 @@
 /* The words of failures, as the person reads them who is called at night: each names the call, what is wrong, where, and what to do. */
 #include <glib.h>
-#include <paddock/all.h>
 #include <paddock/guarded.h>
 #include <paddock/job.h>
 #include <paddock/lease_lock.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
+#include <paddock/set.h>
 #include <paddock/striped.h>
 #include <string.h>
 
@@ -50,11 +50,11 @@ static pdk_status wrong_permits(void) {
 }
 
 static pdk_status wrong_permits_in_a_set(void) {
-    pdk_hold *hold = NULL;
+    pdk_set *held = NULL;
     const pdk_right set[] = {pdk_right_lock(ts_lock(ts_bench_client(SESSION_MS), below("/first"))),
                              pdk_right_permits(semaphore("/slots"), 1)};
     put("/slots/leases", "2");
-    return pdk_acquire_all(set, 1 + 1, WAIT_MS, NULL, &hold);
+    return pdk_set_acquire(set, 1 + 1, WAIT_MS, NULL, &held);
 }
 
 static pdk_status no_permits(void) {
@@ -64,9 +64,9 @@ static pdk_status no_permits(void) {
 }
 
 static pdk_status too_many_permits(void) {
-    pdk_hold *hold = NULL;
+    pdk_set *held = NULL;
     const pdk_right set[] = {pdk_right_lock(it.lock), pdk_right_permits(semaphore("/slots"), 4)};
-    return pdk_acquire_all(set, 2, WAIT_MS, NULL, &hold);
+    return pdk_set_acquire(set, 2, WAIT_MS, NULL, &held);
 }
 
 static pdk_status other_stripes(void) {
@@ -170,9 +170,9 @@ static pdk_status a_relative_name(void) {
 }
 
 static pdk_status one_path_twice(void) {
-    pdk_hold *hold = NULL;
+    pdk_set *held = NULL;
     const pdk_right set[] = {pdk_right_lock(it.lock), pdk_right_lock(it.lock)};
-    return pdk_acquire_all(set, 2, WAIT_MS, NULL, &hold);
+    return pdk_set_acquire(set, 2, WAIT_MS, NULL, &held);
 }
 
 /* `where` stands behind the path of the test, or is NULL: then the path itself is not in the words. */
@@ -183,12 +183,12 @@ static const struct row {
 } rows[] = {
     {wrong_permits, PDK_MISMATCH, "pdk_semaphore_acquire: ", "\"2\" permits, not 3", "/slots/leases",
      "the same number everywhere"},
-    {wrong_permits_in_a_set, PDK_MISMATCH, "pdk_acquire_all: ", "\"2\" permits, not 3", "/slots",
+    {wrong_permits_in_a_set, PDK_MISMATCH, "pdk_set_acquire: ", "\"2\" permits, not 3", "/slots",
      "the same number everywhere"},
     {no_permits, PDK_DAMAGED, "pdk_semaphore_acquire: ", "\"many\", which is no number", "/slots/leases",
      "write 3 there while nobody"},
-    {too_many_permits, PDK_INVALID, "pdk_acquire_all: ", "count is 4", "/slots", "from 1 to 3"},
-    {too_many_permits, PDK_INVALID, "pdk_acquire_all: ", "rights[1]", "/slots", "from 1 to 3"},
+    {too_many_permits, PDK_INVALID, "pdk_set_acquire: ", "count is 4", "/slots", "from 1 to 3"},
+    {too_many_permits, PDK_INVALID, "pdk_set_acquire: ", "rights[1]", "/slots", "from 1 to 3"},
     {other_stripes, PDK_MISMATCH, "pdk_striped_acquire: ", "\"7\" stripes, not 8", "/striped",
      "the same number everywhere"},
     {no_stripes, PDK_DAMAGED, "pdk_striped_acquire: ", "\"seven\", which is no number", "/striped", "Deleting it"},
@@ -213,7 +213,7 @@ static const struct row {
     {held_by_this_thread, PDK_DEADLOCK, "pdk_lock_acquire: ", "this thread holds it", "", "release it first"},
     {an_impossible_name, PDK_INVALID, "pdk_lock_new: path: ", "that no server takes", NULL, "above U+FFFF"},
     {a_relative_name, PDK_INVALID, "pdk_lock_new: path: ", "is relative", NULL, "begin with a slash: \"orders\""},
-    {one_path_twice, PDK_INVALID, "pdk_acquire_all: ", "rights[0] and rights[1]", "", "name each path once"},
+    {one_path_twice, PDK_INVALID, "pdk_set_acquire: ", "rights[0] and rights[1]", "", "name each path once"},
 };
 
 START_TEST(each_names_what_and_where_and_the_fix) {

@@ -23,6 +23,15 @@ static void hold_for_a_while(pdk_status *first, pdk_hold *hold) {
     note(first, pdk_hold_release(hold));
 }
 
+static void hold_set_for_a_while(pdk_status *first, pdk_set *set) {
+    if (!set)
+        return;
+    note(first, pdk_set_ensure(set, 100));
+    g_usleep(HELD_MS * 1000);
+    note(first, pdk_set_is_valid(set) ? PDK_OK : PDK_LOST);
+    note(first, pdk_set_release(set));
+}
+
 static pdk_lock *lock_at(pdk_status *first, pdk_session *session, const char *path, const char *name, int delay_ms) {
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
     g_autofree char *whole = g_strconcat(path, name, NULL);
@@ -148,13 +157,14 @@ static pdk_status play_striped(pdk_session *session, const char *path) {
     pdk_status first = PDK_OK;
     pdk_striped *striped = NULL;
     pdk_hold *hold = NULL;
+    pdk_set *set = NULL;
     int32_t parts[3];
     note(&first, pdk_striped_new(session, path, 4, NULL, &striped));
     note(&first, pdk_striped_acquire(striped, "a", scenes_ms, &hold));
     hold_for_a_while(&first, hold);
     hold = NULL;
-    note(&first, pdk_striped_acquire_keys(striped, keys, 3, scenes_ms, parts, &hold));
-    hold_for_a_while(&first, hold);
+    note(&first, pdk_striped_acquire_keys(striped, keys, 3, scenes_ms, parts, &set));
+    hold_set_for_a_while(&first, set);
     hold = NULL;
     note(&first, pdk_striped_acquire_any(striped, scenes_ms, &hold));
     hold_for_a_while(&first, hold);
@@ -165,14 +175,14 @@ static pdk_status play_striped(pdk_session *session, const char *path) {
 /* need: of the three; 0: all. */
 static pdk_status take_three(pdk_session *const sessions[3], const char *path, int need) {
     pdk_status first = PDK_OK;
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
-    pdk_hold *hold = NULL;
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
+    pdk_set *set = NULL;
     pdk_lock *locks[] = {lock_at(&first, sessions[0], path, "/1", 0), lock_at(&first, sessions[1], path, "/2", 0),
                          lock_at(&first, sessions[2], path, "/3", 0)};
     const pdk_right rights[] = {pdk_right_lock(locks[0]), pdk_right_lock(locks[1]), pdk_right_lock(locks[2])};
     options.need = need;
-    note(&first, pdk_acquire_all(rights, 3, 2 * scenes_ms, &options, &hold));
-    hold_for_a_while(&first, hold);
+    note(&first, pdk_set_acquire(rights, 3, 2 * scenes_ms, &options, &set));
+    hold_set_for_a_while(&first, set);
     for (int i = 0; i < 3; i++)
         pdk_lock_unref(locks[i]);
     return first;

@@ -1,6 +1,6 @@
 /* The model of majorities: every order of events, for two or three callers and three ensembles of which two suffice.
  *
- *     majority_world.c   the callers: core/majority carried out as grant/taking and grant/parts do, and what must hold
+ *     majority_world.c   the callers: core/majority carried out as recipes/set_taking and recipes/set do, and what must hold
  *     majority_queues.c  the ensembles: each has a queue, and a link to each caller that may be cut
  *     record_explore.c   depth first over all states, each seen once; the way to a state that breaks a promise
  *

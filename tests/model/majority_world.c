@@ -48,7 +48,7 @@ static bool has_majority_of_links(const struct majority_world *w, int caller) {
     return links >= MAJORITY_NEED;
 }
 
-/* ---- the steps of a caller, as in grant/taking */
+/* ---- the steps of a caller, as in recipes/set_taking */
 
 /* Where an ensemble is in the order of a caller, and which ensemble is there. */
 static int place_of(const struct majority_config *config, int caller, int ensemble) {
@@ -196,7 +196,7 @@ static const char *take_steps(const struct majority_config *config, struct major
     return broken;
 }
 
-/* ---- the whole, as in grant/parts */
+/* ---- the set, as in recipes/set */
 
 static void lose(struct majority_world *w, int caller, uint64_t *counts) {
     w->callers[caller].phase = MAJORITY_LOST;

@@ -24,9 +24,9 @@ MUTANTS = {
         ("if (!reply || reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW) {", "if (!reply) {")]),
     "ensure: renewals stay urgent": ("src/grant/ensure.c", "answered", [
         ("        c->s->urgent--;", "        ;")]),
-    "ensure: a whole does not hear of the end of its session": ("src/grant/ensure.c", "all_ensured", [
-        ("        pdk__follow_end(s, &whole_ref(w)->end);", "        whole_ref(w);")]),
-    "ensure: a whole waits for a part whose answer was dropped": ("src/session/call.c", "all_ensured", [
+    "ensure: a set does not hear of the end of its session": ("recipes/set_ensure.c", "set_ensured", [
+        ("        pdk__follow_end(s, &answer_ref(w)->end);", "        answer_ref(w);")]),
+    "ensure: a set waits for a part whose answer was dropped": ("src/session/call.c", "set_ensured", [
         ("    c->kind->free(c);\n    g_free(text);", "    if (pdk__in_callback())\n        c->kind->free(c);\n    g_free(text);")]),
     "published: a write names no version": (OWN, "published", [
         (".versioned = true, .version = w->own->version}", ".versioned = false, .version = w->own->version}")]),

@@ -38,11 +38,11 @@ MUTANTS = {
     "a try writes where somebody is": ("src/core/contender.c", "tries", [
         ("c->behind = c->leaving = true;", "c->looks = false;")]),
     "LOST twice": ("src/grant/hold.c", SIM, [
-        ("tell(hold);\n    end(hold, false, pdk__now(hold->s))", "tell(hold);\n    hold->told = false;\n    tell(hold);\n    end(hold, false, pdk__now(hold->s))")]),
+        ("    pdk__loss_tell(&hold->loss, reason);\n", "    pdk__loss_tell(&hold->loss, reason);\n    hold->loss.told = false;\n    pdk__loss_tell(&hold->loss, reason);\n")]),
     "LOST never": ("src/grant/hold.c", SIM, [
-        ("tell(hold);\n    end(hold, false, pdk__now(hold->s))", "end(hold, false, pdk__now(hold->s))")]),
-    "LOST after the release": ("src/grant/hold.c", SIM, [
-        ("bool wanted = !hold->released;", "bool wanted = true;")]),
+        ("    pdk__loss_tell(&hold->loss, reason);\n", "    hold->loss.reason = reason;\n")]),
+    "LOST after the release": ("src/grant/loss.c", SIM, [
+        ("bool wanted = !loss->released;", "bool wanted = true;")]),
     "LOST when somebody looks": ("src/grant/registry.c", SIM, [
         ("*l) { pdk__registry_check(of(l)); }", "*l) { (void)l; }")]),
     "a cancel forgets its node": ("src/session/entry.c", SIM, [

@@ -63,6 +63,6 @@ MUTANTS = {
     "guarded: a writer that reads now still writes": (STEPS, SIM, [
         ("!pdk_hold_is_valid(hold) || hold->grant->shared;", "!pdk_hold_is_valid(hold);")]),
     "guarded: a hold that is over still writes": (STEPS, SIM, [
-        ("    return hold->released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;",
+        ("    return hold->loss.released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;",
          "    return g->s->ended != PDK_OK && hold;")]),
 }

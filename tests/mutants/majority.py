@@ -6,10 +6,8 @@ name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 
 CORE = "src/core/majority.c"
 WORLD = "tests/model/majority_world.c"
-TAKING = "src/grant/taking.c"
-PARTS = "src/grant/parts.c"
-CALLS = "src/grant/parts_calls.c"
-ALL = "src/grant/all.c"
+TAKING = "recipes/set_taking.c"
+SET = "recipes/set.c"
 MUTANTS = {
     # In every order of events.
     "majority: fewer than needed are enough": (CORE, "majority", [
@@ -72,29 +70,29 @@ MUTANTS = {
         ("pdk__queue_is_confirmed(r->right.queue) ? now", "false ? now")]),
     "majority: a pause has no end": (TAKING, "parts", [
         ("    if (rung && t->m.pauses) {", "    if (false) {")]),
-    "majority: a lost part is not taken again": (PARTS, "majorities", [
+    "majority: a lost part is not taken again": (SET, "majorities", [
         ("pdk_reason_name(reason));\n    take_again(part);", "pdk_reason_name(reason));")]),
-    "majority: the rest is not taken in the background": (PARTS, "parts", [
-        ("i < parts->count && stands; i++)\n        complete", "false && i < parts->count; i++)\n        complete")]),
-    "majority: a lost whole keeps what is left": (PARTS, "majorities", [
-        ("    if (pdk__parts_some_suffice(whole->parts))\n        pdk__parts_release(whole->parts);\n    put_down", "    put_down")]),
-    "majority: a released whole goes on taking": (PARTS, "parts", [
+    "majority: the rest is not taken in the background": (SET, "parts", [
+        ("i < set->count && stands; i++)\n        complete", "false && i < set->count; i++)\n        complete")]),
+    "majority: a lost whole keeps what is left": (SET, "majorities", [
+        ("    if (pdk__set_some_suffice(set))\n        release_parts(set);\n    put_down", "    put_down")]),
+    "majority: a released whole goes on taking": (SET, "parts", [
         ("    part->closed = true;\n    if (part->claim)\n        pdk__claim_cancel(part->claim);\n", "")]),
-    "majority: fewer parts keep it valid": (CALLS, "majorities", [
-        ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->need - 1)"),
-        ("gone > count - parts->need", "gone > count - parts->need + 1")]),
-    "majority: all parts are needed": (CALLS, "majorities", [
-        ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, parts->count)"),
-        ("gone > count - parts->need", "gone > 0")]),
-    "majority: losses of different moments are added up": (CALLS, "parts", [
+    "majority: fewer parts keep it valid": (SET, "majorities", [
+        ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->need - 1)"),
+        ("gone > count - set->need", "gone > count - set->need + 1")]),
+    "majority: all parts are needed": (SET, "majorities", [
+        ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, set->count)"),
+        ("gone > count - set->need", "gone > 0")]),
+    "majority: losses of different moments are added up": (SET, "parts", [
         ("    return same && gone >", "    return gone >")]),
-    "majority: what was replaced stays": (PARTS, "parts", [
+    "majority: what was replaced stays": (SET, "parts", [
         ("        if (nobody_reads && !atomic_load(&hold->shown))", "        if (false)")]),
-    "majority: what was seen is freed": (PARTS, "parts", [
+    "majority: what was seen is freed": (SET, "parts", [
         ("nobody_reads && !atomic_load(&hold->shown)", "nobody_reads")]),
-    "majority: two servers of one ensemble are two": ("recipes/all.c", "majority_input", [
+    "majority: two servers of one ensemble are two": ("recipes/set_acquire.c", "majority_input", [
         ("            if (server)\n", "            if (false)\n")]),
-    "majority: a minority suffices": ("recipes/all.c", "majority_input", [
+    "majority: a minority suffices": ("recipes/set_acquire.c", "majority_input", [
         (" || (o->need > 0 && (size_t)o->need <= count / 2)", ""),
         (CORE, " && pdk__majority_meets(count, need)", "")]),
 }

@@ -3,15 +3,15 @@
 name: (file, judge and its options, [(text, its replacement) or (other file, text, its replacement)…]); see mutants.
 """
 
-ASKED = "src/grant/asked.c"
+GRANT = "src/grant/grant.c"
 REVOKE = "src/grant/revoke.c"
 MUTANTS = {
-    "asked: only the first wish is told": (ASKED, "asked", [
+    "asked: only the first wish is told": (GRANT, "asked", [
         ("        (entry->asked && entry->asked_version == reply->version))", "        entry->asked)")]),
     "asked: what was asked for is handed over": ("src/grant/queue.c", "asked", [
         ("kept && !entry->asked && s->ended", "kept && s->ended")]),
-    "asked: a wish ends the hold": (ASKED, "asked", [
-        ("    for (GList *link = grant->holds.head; link; link = link->next)\n        tell(link->data);",
+    "asked: a wish ends the hold": (GRANT, "asked", [
+        ("    for (GList *link = grant->holds.head; link; link = link->next)\n        tell_asked(link->data);",
          "    if (grant->holds.head)\n        pdk__hold_lose(grant->holds.head->data, PDK_REASON_NODE_GONE);")]),
     "asked: everybody in the queue is asked": (REVOKE, "asked", [
         ("    count = MAX(count, 1);", "    count = targets->len;")]),

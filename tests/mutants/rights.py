@@ -1,42 +1,41 @@
-"""Mutants of all-of, judged by random sets in simulated time (tests/fakes/test_driver_all.c).
+"""Mutants of sets, judged by random sets in simulated time (tests/fakes/test_driver_set.c).
 
 name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
 
-ALL = "src/grant/all.c"
-TAKING = "src/grant/taking.c"
+CLAIM = "recipes/set_claim.c"
+TAKING = "recipes/set_taking.c"
 CORE = "src/core/majority.c"
-PARTS = "src/grant/parts.c"
-CALLS = "src/grant/parts_calls.c"
-RECIPE = "recipes/all.c"
+SET = "recipes/set.c"
+RECIPE = "recipes/set_acquire.c"
 MUTANTS = {
-    "all: rights are taken as they are named": (RECIPE, "all", [
+    "set: rights are taken as they are named": (RECIPE, "set", [
         ("    qsort(all, count, sizeof all[0], in_order);\n", "")]),
-    "all: a claim that fails keeps what it had": (TAKING, "all", [
+    "set: a claim that fails keeps what it had": (TAKING, "set", [
         ("        pdk__hold_discard(r->hold);", "        ;"),
         ("    g_clear_pointer(&r->hold, pdk_hold_unref);", "    r->hold = NULL;")]),
-    "all: a cancelled claim goes on": (ALL, "all", [
-        ("        if (all->given_up) {", "        if (!all->fn && all->given_up) {")]),
-    "all: the deadline is for the first right alone": (TAKING, "all", [
+    "set: a cancelled claim goes on": (CLAIM, "set", [
+        ("        if (claim->given_up) {", "        if (!claim->fn && claim->given_up) {")]),
+    "set: the deadline is for the first right alone": (TAKING, "set", [
         ("r->right.count, t->deadline,", "r->right.count, r == t->rights ? t->deadline : INT64_MAX,")]),
-    "all: a try waits": (TAKING, "all", [
+    "set: a try waits": (TAKING, "set", [
         ("t->deadline, is_try,", "t->deadline, false,")]),
-    "all: parts are in the order of taking": (PARTS, "all", [
-        ("    struct pdk__part *part = &parts->part[right->place];",
-         "    static guint filled;\n    struct pdk__part *part = &parts->part[filled++ % parts->count];")]),
-    "all: nothing is looked at when it is received": (ALL, "all", [
-        ("!(pdk__taking_in_time(&all->taking) && pdk_hold_is_valid(all->whole))", "false"),
+    "set: parts are in the order of taking": (SET, "set", [
+        ("    struct pdk__part *part = &set->part[right->place];",
+         "    static guint filled;\n    struct pdk__part *part = &set->part[filled++ % set->count];")]),
+    "set: nothing is looked at when it is received": (CLAIM, "set", [
+        ("!(pdk__taking_in_time(&claim->taking) && pdk_set_is_valid(claim->set))", "false"),
         (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_is_valid(r->hold)", "false"),
         (TAKING, "pdk__majority_holds(&t->m, i) && !pdk_hold_is_valid(t->rights[i].hold)", "false"),
-        (PARTS, "!whole->ended && pdk_hold_is_valid(whole);", "true;")]),
-    "all: the whole is valid while its first part is": (CALLS, "all", [
-        ("    return pdk__majority_until(words, parts->count, parts->need);", "    return words[0];"),
-        ("gone > count - parts->need", "!pdk_hold_is_valid(parts->part[0].hold)")]),
-    "all: the whole is valid while any part is": (CALLS, "all", [
-        ("pdk__majority_until(words, parts->count, parts->need)", "pdk__majority_until(words, parts->count, 1)"),
-        ("gone > count - parts->need", "gone == count")]),
-    "all: a loss in another session is not told": (PARTS, "all", [
-        ("    if (s != whole->s || pdk__parts_some_suffice(whole->parts))\n        carry_out", "    if (false)\n        carry_out")]),
-    "all: a loss in its own session is not told": (PARTS, "all", [
-        ("    if (s == whole->s)\n        pdk__hold_lose", "    if (false)\n        pdk__hold_lose")]),
+        (SET, "!set->ended && set_is_valid(set);", "true;")]),
+    "set: the whole is valid while its first part is": (SET, "set", [
+        ("    return pdk__majority_until(words, set->count, set->need);", "    return words[0];"),
+        ("gone > count - set->need", "!pdk_hold_is_valid(set->part[0].hold)")]),
+    "set: the whole is valid while any part is": (SET, "set", [
+        ("pdk__majority_until(words, set->count, set->need)", "pdk__majority_until(words, set->count, 1)"),
+        ("gone > count - set->need", "gone == count")]),
+    "set: a loss in another session is not told": (SET, "set", [
+        ("    if (s != set->s || pdk__set_some_suffice(set))\n        carry_out", "    if (false)\n        carry_out")]),
+    "set: a loss in its own session is not told": (SET, "set", [
+        ("    if (s == set->s)\n        set_lose", "    if (false)\n        set_lose")]),
 }

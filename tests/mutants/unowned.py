@@ -23,7 +23,7 @@ MUTANTS = {
         ("!a->writing && pdk__is_unowned(&q->stat)", "false")]),
     "unowned: nobody's lease is a permit": ("recipes/semaphore_admission.c", "unowned", [
         ("           !pdk__unowned_is(admission->query.s, admission->all->leases, text);", "           true;")]),
-    "all: a set waits for itself": ("src/grant/taking.c", "all_sessions", [
+    "set: it waits for itself": ("recipes/set_taking.c", "set_sessions", [
         ("        if (pdk__majority_holds(&t->m, k) && strcmp", "        if (false && strcmp")]),
     "striped: parts are written before it is known": ("recipes/striped.c", "striped_keys", [
         ("    if (status == PDK_OK && parts)\n        memcpy", "    if (parts)\n        memcpy")]),

@@ -7,8 +7,9 @@
 enum { SAMPLE_US = 500 };
 
 struct watched {
-    pdk_hold *kept;       /* the reference: to the hold, or to the whole that it is a part of */
-    const pdk_hold *hold; /* that is looked at */
+    pdk_hold *kept;       /* a reference to the hold; or NULL, and */
+    pdk_set *set;         /* one to the set, or to that which it is a part of */
+    const pdk_hold *hold; /* that is looked at; NULL: the set is */
     char *what;
     int64_t first, last, longest, sampled; /* ns; sampled: the last time */
     int64_t least_ms;                      /* that remained, since it was asked */
@@ -23,6 +24,18 @@ struct sampler {
     GThread *thread;
 };
 
+static bool is_valid(const struct watched *one) {
+    return one->hold ? pdk_hold_is_valid(one->hold) : pdk_set_is_valid(one->set);
+}
+
+static int64_t remaining_ms(const struct watched *one) {
+    return one->hold ? pdk_hold_remaining_ms(one->hold) : pdk_set_remaining_ms(one->set);
+}
+
+static pdk_reason reason_of(const struct watched *one) {
+    return one->hold ? pdk_hold_reason(one->hold) : pdk_set_reason(one->set);
+}
+
 static void note_grant(const struct sampler *s, const pdk_hold *hold, const char *what) {
     event_log_note(s->log, "granted token=%" G_GINT64_FORMAT " handover=%u%s%s", (gint64)pdk_hold_token(hold),
                    (unsigned)pdk_hold_handover(hold), *what ? " " : "", what);
@@ -34,13 +47,13 @@ static void note_span(const struct sampler *s, const struct watched *one) {
                    "valid token=%" G_GINT64_FORMAT " handover=%u first=%" G_GINT64_FORMAT " last=%" G_GINT64_FORMAT
                    " longest=%" G_GINT64_FORMAT " reason=%s%s%s",
                    (gint64)pdk_hold_token(one->hold), (unsigned)pdk_hold_handover(one->hold), (gint64)one->first,
-                   (gint64)one->last, (gint64)one->longest, pdk_reason_name(pdk_hold_reason(one->hold)), space,
-                   one->what);
+                   (gint64)one->last, (gint64)one->longest, pdk_reason_name(reason_of(one)), space, one->what);
 }
 
 static void free_watched(gpointer data) {
     struct watched *one = data;
     pdk_hold_unref(one->kept);
+    pdk_set_unref(one->set);
     g_free(one->what);
     g_free(one);
 }
@@ -48,9 +61,9 @@ static void free_watched(gpointer data) {
 /* False when the hold is not valid any more. */
 static bool sample(struct watched *one) {
     int64_t before = ts_now_ns();
-    if (!pdk_hold_is_valid(one->hold))
+    if (!is_valid(one))
         return false;
-    one->least_ms = MIN(one->least_ms, pdk_hold_remaining_ms(one->hold));
+    one->least_ms = MIN(one->least_ms, remaining_ms(one));
     if (one->first == 0)
         one->first = before;
     else
@@ -106,10 +119,11 @@ void sampler_stop(sampler *s) {
     g_free(s);
 }
 
-static void watch(sampler *s, pdk_hold *kept, const pdk_hold *hold, const char *what) {
+static void watch(sampler *s, pdk_hold *kept, pdk_set *set, const pdk_hold *hold, const char *what) {
     note_grant(s, hold, what);
     struct watched *one = g_new0(struct watched, 1);
     one->kept = pdk_hold_ref(kept);
+    one->set = pdk_set_ref(set);
     one->hold = hold;
     one->what = g_strdup(what);
     one->least_ms = INT64_MAX;
@@ -120,10 +134,11 @@ static void watch(sampler *s, pdk_hold *kept, const pdk_hold *hold, const char *
     pthread_mutex_unlock(&s->mutex);
 }
 
-void sampler_add(sampler *s, pdk_hold *hold, const char *what) { watch(s, hold, hold, what); }
+void sampler_add(sampler *s, pdk_hold *hold, const char *what) { watch(s, hold, NULL, hold, what); }
+void sampler_add_set(sampler *s, pdk_set *set, const char *what) { watch(s, NULL, set, NULL, what); }
 
-void sampler_add_part(sampler *s, pdk_hold *whole, int part, const char *what) {
-    watch(s, whole, pdk_hold_part(whole, part), what);
+void sampler_add_part(sampler *s, pdk_set *set, int part, const char *what) {
+    watch(s, NULL, set, pdk_set_part(set, part), what);
 }
 
 void sampler_change(sampler *s, pdk_hold *hold, const char *what) {

@@ -24,8 +24,9 @@ void sampler_stop(sampler *s);
 
 /* Takes a reference of its own. what, "key=value …", goes into the lines; it may be "". */
 void sampler_add(sampler *s, pdk_hold *hold, const char *what);
-/* The same of one part of a hold of several (all.h). Takes a reference to the whole. */
-void sampler_add_part(sampler *s, pdk_hold *whole, int part, const char *what);
+/* The same of a set, which has no token, and of one part of it. */
+void sampler_add_set(sampler *s, pdk_set *set, const char *what);
+void sampler_add_part(sampler *s, pdk_set *set, int part, const char *what);
 /* The least that remained of the hold, in ms, since it was added or since this was asked last. -1: it is not watched. */
 int64_t sampler_least_ms(sampler *s, const pdk_hold *hold);
 /* From now on the hold is something else. Ends its span and begins another, with a granted line: if the process is

@@ -34,6 +34,7 @@ static struct {
     pdk_job *job, *daily, *their_daily;
     pdk_lease_lock *lease;
     pdk_hold *hold, *their_hold;
+    pdk_set *set;
     pdk_member *members[MEMBERS + 1];
     pdk_group_watcher *watcher;
     gint views, granted; /* atomic */
@@ -46,7 +47,8 @@ static void flush(void) {
 }
 
 static void release(void) {
-    bench_check(pdk_hold_release(g_steal_pointer(&it.hold)));
+    pdk_set *set = g_steal_pointer(&it.set);
+    bench_check(set ? pdk_set_release(set) : pdk_hold_release(g_steal_pointer(&it.hold)));
     flush();
 }
 
@@ -56,7 +58,7 @@ static void take_all(size_t count) {
     pdk_right rights[LOCKS];
     for (size_t i = 0; i < count; i++)
         rights[i] = pdk_right_lock(it.lock[i]);
-    bench_check(pdk_acquire_all(rights, count, PATIENCE_MS, NULL, &it.hold));
+    bench_check(pdk_set_acquire(rights, count, PATIENCE_MS, NULL, &it.set));
 }
 
 static void take_one(void) { take_all(1); }
@@ -67,7 +69,7 @@ static void take_any(void) { bench_check(pdk_striped_acquire_any(it.striped, PAT
 
 static void take_keys(void) {
     static const char *const keys[] = {"a", "b"}; /* of two stripes */
-    bench_check(pdk_striped_acquire_keys(it.striped, keys, 2, PATIENCE_MS, NULL, &it.hold));
+    bench_check(pdk_striped_acquire_keys(it.striped, keys, 2, PATIENCE_MS, NULL, &it.set));
 }
 
 /* ---- job, lease lock */

@@ -92,34 +92,34 @@ static void close_all(void) {
     }
 }
 
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    (void)hold;
+static void on_lost(pdk_set *set, pdk_reason reason, void *user) {
+    (void)set;
     (void)reason;
     (void)user;
     atomic_fetch_add(&me.losses, 1);
 }
 
-static pdk_hold *acquire(int round) {
-    pdk_hold *hold = NULL;
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
+static pdk_set *acquire(int round) {
+    pdk_set *set = NULL;
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
     options.need = NEED;
-    must(pdk_acquire_all(me.rights, ENSEMBLES, STUCK_MS, &options, &hold), round, "acquire");
+    must(pdk_set_acquire(me.rights, ENSEMBLES, STUCK_MS, &options, &set), round, "acquire");
     atomic_store(&me.losses, 0);
-    must(pdk_hold_on_lost(hold, on_lost, NULL, NULL), round, "on_lost");
-    return hold;
+    must(pdk_set_on_lost(set, on_lost, NULL, NULL), round, "on_lost");
+    return set;
 }
 
-static int parts_held(const pdk_hold *hold) {
+static int parts_held(const pdk_set *set) {
     int held = 0;
     for (int i = 0; i < ENSEMBLES; i++)
-        held += pdk_hold_is_valid(pdk_hold_part(hold, i));
+        held += pdk_hold_is_valid(pdk_set_part(set, i));
     return held;
 }
 
 /* Looks for so long, or until it is not valid. first_ns: after a look that found it valid; last_ns: before one. */
-static bool watch(const pdk_hold *hold, int64_t ms, struct stretch *s) {
+static bool watch(const pdk_set *set, int64_t ms, struct stretch *s) {
     for (int64_t until = ts_now_ns() + ms * 1000000, now; (now = ts_now_ns()) < until; g_usleep(200)) {
-        if (!pdk_hold_is_valid(hold))
+        if (!pdk_set_is_valid(set))
             return false;
         s->last_ns = now;
         if (s->first_ns == 0)
@@ -150,20 +150,20 @@ static void set_links(int round, bool cut) {
 
 static void hold_and_be_cut_off(int round) {
     struct stretch s = {0, 0, round, me.number};
-    pdk_hold *hold = acquire(round);
-    for (int64_t until = ts_now_ms() + SLACK_MS; parts_held(hold) < ENSEMBLES && ts_now_ms() < until;)
-        watch(hold, 1, &s);
-    if (parts_held(hold) < ENSEMBLES)
+    pdk_set *set = acquire(round);
+    for (int64_t until = ts_now_ms() + SLACK_MS; parts_held(set) < ENSEMBLES && ts_now_ms() < until;)
+        watch(set, 1, &s);
+    if (parts_held(set) < ENSEMBLES)
         complain(round, "the rest of the parts", "not taken in the background");
     atomic_store(&shared->held, round);
-    watch(hold, 100, &s); /* the others are waiting by now */
+    watch(set, 100, &s); /* the others are waiting by now */
     int64_t cut_at = ts_now_ms();
     set_links(round, true);
-    bool goes_on = watch(hold, links_cut_in(round) < NEED ? GOES_ON_MS : SESSION_MS + SLACK_MS, &s);
+    bool goes_on = watch(set, links_cut_in(round) < NEED ? GOES_ON_MS : SESSION_MS + SLACK_MS, &s);
     shared->loss_ms[round] = ts_now_ms() - cut_at;
     write_down(&s);
     if (goes_on != (links_cut_in(round) <= ENSEMBLES - NEED))
-        complain(round, goes_on ? "still valid" : "lost", pdk_reason_name(pdk_hold_reason(hold)));
+        complain(round, goes_on ? "still valid" : "lost", pdk_reason_name(pdk_set_reason(set)));
     if (!goes_on) {
         for (int64_t until = ts_now_ms() + SLACK_MS; atomic_load(&me.losses) == 0 && ts_now_ms() < until;)
             g_usleep(1000);
@@ -175,7 +175,7 @@ static void hold_and_be_cut_off(int round) {
             complain(round, "the others", "nobody is granted");
         g_usleep(1000); /* the links stay cut until then: the ensembles end the sessions by themselves */
     }
-    if (pdk_hold_release(hold) != (goes_on ? PDK_OK : PDK_LOST))
+    if (pdk_set_release(set) != (goes_on ? PDK_OK : PDK_LOST))
         complain(round, "release", pdk_last_error());
     set_links(round, false);
 }
@@ -184,12 +184,12 @@ static void wait_and_work(int round) {
     struct stretch s = {0, 0, round, me.number};
     while (atomic_load(&shared->held) < round)
         g_usleep(1000);
-    pdk_hold *hold = acquire(round);
+    pdk_set *set = acquire(round);
     atomic_store(&shared->granted, round);
-    if (!watch(hold, WORK_MS, &s))
-        complain(round, "lost without a cut", pdk_reason_name(pdk_hold_reason(hold)));
+    if (!watch(set, WORK_MS, &s))
+        complain(round, "lost without a cut", pdk_reason_name(pdk_set_reason(set)));
     write_down(&s);
-    must(pdk_hold_release(hold), round, "release");
+    must(pdk_set_release(set), round, "release");
 }
 
 static pid_t start(int number) {

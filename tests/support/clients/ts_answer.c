@@ -12,38 +12,45 @@
 
 struct ts_answer {
     ts_block_fn block;
+    ts_block_set_fn block_set;
     void *recipe;
     int64_t timeout_ms;
     pthread_t thread;
     bool threaded;
     atomic_int tid; /* 0 until the thread is about to make its call */
     pdk_claim *claim;
+    pdk_set_claim *set_claim;
     int count;
     int status; /* a pdk_status */
     pdk_hold *hold;
+    pdk_set *set;
     int64_t at_ns;
 };
 
 static GPtrArray *answers;
 
-static void on_acquired(pdk_status status, pdk_hold *hold, void *user) {
-    ts_answer *a = user;
-
+static void answer_came(ts_answer *a, pdk_status status, pdk_hold *hold, pdk_set *set) {
     ts_record_lock();
     a->count++;
     a->status = status;
     a->hold = hold;
+    a->set = set;
     a->at_ns = ts_now_ns();
     ts_record_unlock();
 }
 
+static void on_acquired(pdk_status status, pdk_hold *hold, void *user) { answer_came(user, status, hold, NULL); }
+static void on_set_acquired(pdk_status status, pdk_set *set, void *user) { answer_came(user, status, NULL, set); }
+
 static void *block_main(void *user) {
     ts_answer *a = user;
     pdk_hold *hold = NULL;
+    pdk_set *set = NULL;
     atomic_store(&a->tid, gettid());
-    const pdk_status status = a->block(a->recipe, a->timeout_ms, &hold);
+    const pdk_status status =
+        a->block != NULL ? a->block(a->recipe, a->timeout_ms, &hold) : a->block_set(a->recipe, a->timeout_ms, &set);
 
-    on_acquired(status, hold, a);
+    answer_came(a, status, hold, set);
     return NULL;
 }
 
@@ -61,6 +68,16 @@ ts_answer *ts_answer_start(ts_start_fn start, void *recipe, int64_t timeout_ms) 
 
     if (status != PDK_OK) {
         on_acquired(status, NULL, a);
+    }
+    return a;
+}
+
+ts_answer *ts_answer_start_set(ts_start_set_fn start, void *what, int64_t timeout_ms) {
+    ts_answer *a = answer_new();
+    const pdk_status status = start(what, timeout_ms, on_set_acquired, a, &a->set_claim);
+
+    if (status != PDK_OK) {
+        on_set_acquired(status, NULL, a);
     }
     return a;
 }
@@ -86,10 +103,7 @@ static void await_call(ts_answer *a) {
     }
 }
 
-ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) {
-    ts_answer *a = answer_new();
-
-    a->block = block;
+static ts_answer *answer_block(ts_answer *a, void *recipe, int64_t timeout_ms) {
     a->recipe = recipe;
     a->timeout_ms = timeout_ms;
     if (pthread_create(&a->thread, NULL, block_main, a) != 0) {
@@ -98,6 +112,20 @@ ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) 
     a->threaded = true;
     await_call(a);
     return a;
+}
+
+ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) {
+    ts_answer *a = answer_new();
+
+    a->block = block;
+    return answer_block(a, recipe, timeout_ms);
+}
+
+ts_answer *ts_answer_block_set(ts_block_set_fn block, void *what, int64_t timeout_ms) {
+    ts_answer *a = answer_new();
+
+    a->block_set = block;
+    return answer_block(a, what, timeout_ms);
 }
 
 bool ts_answer_wait(ts_answer *a, int64_t timeout_ms) { return ts_record_reaches(&a->count, 1, timeout_ms); }
@@ -125,7 +153,41 @@ pdk_hold *ts_answer_take(ts_answer *a) {
     return hold;
 }
 
-pdk_status ts_answer_release(ts_answer *a) { return pdk_hold_release(ts_answer_take(a)); }
+pdk_set_claim *ts_answer_set_claim(ts_answer *a) { return a->set_claim; }
+
+pdk_set *ts_answer_set(ts_answer *a) {
+    pdk_set *set;
+
+    ts_record_lock();
+    set = a->set;
+    ts_record_unlock();
+    return set;
+}
+
+static pdk_set *take_set(ts_answer *a) {
+    pdk_set *set;
+
+    ts_record_lock();
+    set = g_steal_pointer(&a->set);
+    ts_record_unlock();
+    return set;
+}
+
+bool ts_answer_holds(ts_answer *a) { return ts_answer_hold(a) != NULL || ts_answer_set(a) != NULL; }
+
+pdk_status ts_answer_cancel(ts_answer *a) {
+    return a->set_claim != NULL ? pdk_set_claim_cancel(a->set_claim) : pdk_claim_cancel(a->claim);
+}
+
+pdk_status ts_answer_position(ts_answer *a, int32_t *ahead) {
+    return a->set_claim != NULL ? pdk_set_claim_position(a->set_claim, ahead) : pdk_claim_position(a->claim, ahead);
+}
+
+pdk_status ts_answer_release(ts_answer *a) {
+    pdk_set *set = take_set(a);
+
+    return set != NULL ? pdk_set_release(set) : pdk_hold_release(ts_answer_take(a));
+}
 
 void ts_answer_join(ts_answer *a) {
     if (a->threaded) {
@@ -140,7 +202,9 @@ static void answer_end(gpointer data, gpointer user) {
     (void)user;
     ts_answer_join(a);
     pdk_hold_unref(ts_answer_take(a));
+    pdk_set_unref(take_set(a));
     pdk_claim_unref(a->claim);
+    pdk_set_claim_unref(a->set_claim);
 }
 
 static void answer_free(gpointer data, gpointer user) {

@@ -21,10 +21,25 @@ bool ts_answer_wait(ts_answer *answer, int64_t timeout_ms);
 int ts_answer_count(ts_answer *answer);
 pdk_status ts_answer_status(ts_answer *answer);
 int64_t ts_answer_at_ns(ts_answer *answer);
+/* The same for a set. */
+typedef pdk_status (*ts_start_set_fn)(void *what, int64_t timeout_ms, pdk_set_acquired_fn fn, void *user,
+                                      pdk_set_claim **out);
+typedef pdk_status (*ts_block_set_fn)(void *what, int64_t timeout_ms, pdk_set **out);
+ts_answer *ts_answer_start_set(ts_start_set_fn start, void *what, int64_t timeout_ms);
+ts_answer *ts_answer_block_set(ts_block_set_fn block, void *what, int64_t timeout_ms);
+pdk_set *ts_answer_set(ts_answer *answer);
+pdk_set_claim *ts_answer_set_claim(ts_answer *answer);
+
+/* Of whichever kind: has it got what it claimed; cancels the claim; its position. */
+bool ts_answer_holds(ts_answer *answer);
+pdk_status ts_answer_cancel(ts_answer *answer);
+pdk_status ts_answer_position(ts_answer *answer, int32_t *ahead);
+
 /* Its hold. ts_answer still owns it, and gives it back by ts_answer_release, or at the end. */
 pdk_hold *ts_answer_hold(ts_answer *answer);
 /* The hold becomes the caller's. */
 pdk_hold *ts_answer_take(ts_answer *answer);
+/* Releases it, or the set. */
 pdk_status ts_answer_release(ts_answer *answer);
 /* Waits for the end of the thread of a blocking acquisition. */
 void ts_answer_join(ts_answer *answer);

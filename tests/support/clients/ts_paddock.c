@@ -19,6 +19,7 @@ typedef struct {
 
 struct ts_lost {
     void (*act)(pdk_hold *hold, void *user);
+    void (*act_set)(pdk_set *set, void *user);
     void *user;
     int count, running, freed;
     int freed_early;
@@ -177,21 +178,39 @@ ts_answer *ts_acquire_thread(pdk_lock *lock, int64_t timeout_ms) {
 
 /* ---- losses ---- */
 
-static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
-    ts_lost *l = user;
-
+static void lost_begin(ts_lost *l, pdk_reason reason) {
     ts_record_lock();
     l->count++;
     l->running++;
     l->reason = reason;
     l->at_ns = ts_now_ns();
     ts_record_unlock();
-    if (l->act != NULL) {
-        l->act(hold, l->user);
-    }
+}
+
+static void lost_end(ts_lost *l) {
     ts_record_lock();
     l->running--;
     ts_record_unlock();
+}
+
+static void on_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    ts_lost *l = user;
+
+    lost_begin(l, reason);
+    if (l->act != NULL) {
+        l->act(hold, l->user);
+    }
+    lost_end(l);
+}
+
+static void on_set_lost(pdk_set *set, pdk_reason reason, void *user) {
+    ts_lost *l = user;
+
+    lost_begin(l, reason);
+    if (l->act_set != NULL) {
+        l->act_set(set, l->user);
+    }
+    lost_end(l);
 }
 
 static void on_lost_free(void *user) {
@@ -203,12 +222,25 @@ static void on_lost_free(void *user) {
     ts_record_unlock();
 }
 
-ts_lost *ts_lost_watch_with(pdk_hold *hold, void (*act)(pdk_hold *hold, void *user), void *user) {
+static ts_lost *lost_new(void *user) {
     ts_lost *l = g_new0(ts_lost, 1);
 
-    l->act = act;
     l->user = user;
     ts_record_keep(&losses, l);
+    return l;
+}
+
+ts_lost *ts_lost_watch_set(pdk_set *set, void (*act)(pdk_set *set, void *user), void *user) {
+    ts_lost *l = lost_new(user);
+
+    l->act_set = act;
+    return pdk_set_on_lost(set, on_set_lost, l, on_lost_free) == PDK_OK ? l : NULL;
+}
+
+ts_lost *ts_lost_watch_with(pdk_hold *hold, void (*act)(pdk_hold *hold, void *user), void *user) {
+    ts_lost *l = lost_new(user);
+
+    l->act = act;
     return pdk_hold_on_lost(hold, on_lost, l, on_lost_free) == PDK_OK ? l : NULL;
 }
 

@@ -58,6 +58,8 @@ typedef struct ts_lost ts_lost;
 ts_lost *ts_lost_watch(pdk_hold *hold);
 /* The same; `act(hold, user)` runs in the callback, after it has been counted. */
 ts_lost *ts_lost_watch_with(pdk_hold *hold, void (*act)(pdk_hold *hold, void *user), void *user);
+/* Of a set; act may be NULL. */
+ts_lost *ts_lost_watch_set(pdk_set *set, void (*act)(pdk_set *set, void *user), void *user);
 
 bool ts_lost_wait(ts_lost *lost, int64_t timeout_ms);
 bool ts_lost_wait_freed(ts_lost *lost, int64_t timeout_ms);

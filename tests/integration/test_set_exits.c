@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "all_bench.h"
 #include "permits.h"
+#include "set_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_fork.h"
@@ -84,9 +84,9 @@ static void only_theirs_is_left(void) {
 }
 
 static void *acquire(void *unused) {
-    pdk_hold *hold = NULL;
+    pdk_set *held = NULL;
     (void)unused;
-    pdk_acquire_all(it.set->rights, it.set->count, PDK_FOREVER, NULL, &hold);
+    pdk_set_acquire(it.set->rights, it.set->count, PDK_FOREVER, NULL, &held);
     return NULL;
 }
 
@@ -104,17 +104,17 @@ START_TEST(a_cancelled_thread) {
         only_theirs_is_left();
     }
     release_theirs();
-    pdk_hold_release(set_take(it.set));
+    pdk_set_release(set_take(it.set));
     drop_it();
 }
 END_TEST
 
 static pdk_interrupt *interrupt;
 
-static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_hold **out) {
+static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_set **out) {
     (void)unused;
     pdk_interrupt_attach(interrupt);
-    pdk_status status = pdk_acquire_all(it.set->rights, it.set->count, timeout_ms, NULL, out);
+    pdk_status status = pdk_set_acquire(it.set->rights, it.set->count, timeout_ms, NULL, out);
     pdk_interrupt_detach();
     return status;
 }
@@ -122,15 +122,15 @@ static pdk_status acquire_with_interrupt(void *unused, int64_t timeout_ms, pdk_h
 START_TEST(an_interrupted_thread) {
     make_it();
     ck_assert_int_eq(pdk_interrupt_new(&interrupt), PDK_OK);
-    ts_answer *answer = ts_answer_block(acquire_with_interrupt, NULL, PDK_FOREVER);
+    ts_answer *answer = ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER);
     it_waits();
     pdk_interrupt_raise(interrupt);
     set_await(answer, PDK_CANCELED);
     only_theirs_is_left();
-    set_await(ts_answer_block(acquire_with_interrupt, NULL, PDK_FOREVER), PDK_CANCELED); /* it is raised still */
+    set_await(ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER), PDK_CANCELED); /* it is raised still */
     pdk_interrupt_clear(interrupt);
     release_theirs();
-    set_await(ts_answer_block(acquire_with_interrupt, NULL, PDK_FOREVER), PDK_OK);
+    set_await(ts_answer_block_set(acquire_with_interrupt, NULL, PDK_FOREVER), PDK_OK);
     pdk_interrupt_unref(interrupt);
     drop_it();
 }
@@ -140,11 +140,11 @@ START_TEST(a_cancelled_claim) {
     make_it();
     int32_t ahead = -1;
     ts_answer *answer = set_async(it.set, PDK_FOREVER);
-    pdk_claim *claim = ts_answer_claim(answer);
-    ck_assert(pdk_claim_position(claim, &ahead) != PDK_NOT_HELD);
+    pdk_set_claim *claim = ts_answer_set_claim(answer);
+    ck_assert(pdk_set_claim_position(claim, &ahead) != PDK_NOT_HELD);
     it_waits();
-    ck_assert_int_eq(pdk_claim_cancel(claim), PDK_OK);
-    ck_assert_int_eq(pdk_claim_cancel(claim), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_set_claim_cancel(claim), PDK_OK);
+    ck_assert_int_eq(pdk_set_claim_cancel(claim), PDK_NOT_HELD);
     set_await(answer, PDK_CANCELED);
     only_theirs_is_left();
     drop_it();
@@ -186,13 +186,13 @@ END_TEST
 START_TEST(a_hold_and_a_closed_session) {
     make_it();
     release_theirs();
-    pdk_hold *hold = set_take(it.set);
-    ts_lost *told = ts_lost_watch(hold);
+    pdk_set *held = set_take(it.set);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
     ck_assert_int_eq(pdk_session_close(it.client[_i]->session, PATIENCE_MS), PDK_OK);
-    ck_assert(!pdk_hold_is_valid(hold));
+    ck_assert(!pdk_set_is_valid(held));
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_reason(told), PDK_REASON_CLOSED);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     set_children(it.lock_path, 0);
     set_children(it.rw_path, 0);
     ck_assert(permits_wait_taken(it.permits_path, 0));
@@ -202,7 +202,7 @@ END_TEST
 
 static bool is_decided(void *claim) {
     int32_t ahead = 0;
-    return pdk_claim_position(claim, &ahead) == PDK_NOT_HELD;
+    return pdk_set_claim_position(claim, &ahead) == PDK_NOT_HELD;
 }
 
 /* The callback is due, nobody dispatches it, and the session is closed at once. The rest of the set is in another session. */
@@ -210,7 +210,7 @@ START_TEST(a_dropped_callback) {
     make_with(PDK_DISPATCH_MANUAL);
     release_theirs();
     ts_answer *answer = set_async(it.set, PDK_FOREVER);
-    for (int64_t end = ts_now_ms() + ts_patience(PATIENCE_MS); !is_decided(ts_answer_claim(answer));) {
+    for (int64_t end = ts_now_ms() + ts_patience(PATIENCE_MS); !is_decided(ts_answer_set_claim(answer));) {
         ck_assert_int_lt(ts_now_ms(), end);
         if (ts_child_count(ts_bench_server(), it.rw_path) < 1)
             pdk_session_dispatch(it.client[0]->session, NULL); /* the steps in that session */
@@ -229,7 +229,7 @@ START_TEST(a_late_callback) {
     make_with(PDK_DISPATCH_MANUAL);
     release_theirs();
     ts_answer *answer = set_async(it.set, _i ? 2 * SESSION_MS : PDK_FOREVER);
-    while (!is_decided(ts_answer_claim(answer)))
+    while (!is_decided(ts_answer_set_claim(answer)))
         if (ts_child_count(ts_bench_server(), it.rw_path) < 1)
             pdk_session_dispatch(it.client[0]->session, NULL);
     ts_proxy_set_mode(it.client[0]->proxy, TS_BLACKHOLE);
@@ -240,7 +240,7 @@ START_TEST(a_late_callback) {
         ts_sleep_ms(1);
     }
     set_await(answer, _i ? PDK_TIMEOUT : PDK_OK);
-    ck_assert(_i || pdk_hold_is_valid(ts_answer_hold(answer)));
+    ck_assert(_i || pdk_set_is_valid(ts_answer_set(answer)));
     drop_it();
 }
 END_TEST
@@ -249,23 +249,23 @@ START_TEST(a_child_of_a_fork) {
     make_it();
     ts_answer *answer = set_async(it.set, PDK_FOREVER);
     it_waits();
-    pdk_hold *hold = set_take(set_of(pdk_right_lock(ts_lock(it.client[0], ts_fresh_path()))));
+    pdk_set *held = set_take(set_of(pdk_right_lock(ts_lock(it.client[0], ts_fresh_path()))));
     pid_t child = ts_fork();
     if (child == 0) {
-        pdk_hold *none = NULL;
-        bool fine = pdk_acquire_all(it.set->rights, it.set->count, 0, NULL, &none) == PDK_FORKED;
-        fine = fine && pdk_claim_cancel(ts_answer_claim(answer)) == PDK_FORKED && !pdk_hold_is_valid(hold);
-        fine = fine && pdk_hold_parts(hold) == 0 && pdk_hold_reason(hold) == PDK_REASON_NONE;
-        fine = fine && pdk_hold_release(hold) == PDK_FORKED;
-        pdk_hold_unref(hold);
-        pdk_hold_detach_thread(hold);
-        pdk_claim_unref(ts_answer_claim(answer));
+        pdk_set *none = NULL;
+        bool fine = pdk_set_acquire(it.set->rights, it.set->count, 0, NULL, &none) == PDK_FORKED;
+        fine = fine && ts_answer_cancel(answer) == PDK_FORKED && !pdk_set_is_valid(held);
+        fine = fine && pdk_set_count(held) == 0 && pdk_set_reason(held) == PDK_REASON_NONE;
+        fine = fine && pdk_set_release(held) == PDK_FORKED;
+        pdk_set_unref(held);
+        pdk_set_detach_thread(held);
+        pdk_set_claim_unref(ts_answer_set_claim(answer));
         ts_end_child(fine ? 0 : 1);
     }
     int status = 1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     release_theirs();
     set_await(answer, PDK_OK);
     drop_it();
@@ -273,8 +273,8 @@ START_TEST(a_child_of_a_fork) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("all_exits");
-    TCase *all = ts_bench_case(suite, "all_exits");
+    Suite *suite = suite_create("set_exits");
+    TCase *all = ts_bench_case(suite, "set_exits");
     tcase_add_test(all, a_cancelled_thread);
     tcase_add_test(all, an_interrupted_thread);
     tcase_add_test(all, a_cancelled_claim);

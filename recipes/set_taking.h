@@ -7,19 +7,25 @@
  *     TRY       a claim that waits for nobody, beside the one that is waited for, whose place in the queue stays
  *     BACK      what was got that way is given back
  *     ANEW      all is given back, and after a pause taken anew
- *     COMPLETE  the whole of what is held (parts.h)
+ *     COMPLETE  the set of what is held (set.h)
  *
  * Who takes the steps has no monitor, and is alone: it has the mutex of the claim, or is its thread. The events come under the
  * monitor of a session: an answer, a loss, an alarm. They are written down, and `happened` is told.
  */
-#ifndef PDK_GRANT_TAKING_H
-#define PDK_GRANT_TAKING_H
+#ifndef PDK_RECIPE_SET_TAKING_H
+#define PDK_RECIPE_SET_TAKING_H
 
 #include "core/majority.h"
-#include "grant/all.h"
-#include "grant/hold.h"
+#include "set.h"
 
 struct pdk__taking;
+
+/* On which terms. */
+struct pdk__set_terms {
+    int64_t timeout_ms;
+    guint need;          /* how many of them suffice */
+    int64_t patience_ms; /* how long an ensemble may be silent, where not all are needed; 0: as each session has it */
+};
 
 /* One right. Under the monitor of its session, but for what an answer brought once that is there. */
 struct pdk__taken_right {
@@ -55,12 +61,12 @@ struct pdk__taking {
 
 /* Takes over the references and paths of the rights. */
 void pdk__taking_init(struct pdk__taking *t, const struct pdk__right *rights, guint count,
-                      const struct pdk__all_terms *terms);
+                      const struct pdk__set_terms *terms);
 void pdk__taking_clear(struct pdk__taking *t);
 /* Take steps until it must WAIT, or is COMPLETE, or must FAIL for t->status. */
 enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t);
-/* The whole, in the session of the first right. NULL: something was lost meanwhile, and it begins anew. */
-struct pdk_hold *pdk__taking_complete(struct pdk__taking *t);
+/* The set, in the session of the first right. NULL: something was lost meanwhile, and it begins anew. */
+struct pdk_set *pdk__taking_complete(struct pdk__taking *t);
 /* Give all back, and begin anew if there is time. */
 void pdk__taking_begin_anew(struct pdk__taking *t);
 void pdk__taking_give_back(struct pdk__taking *t);

@@ -1,4 +1,4 @@
-/* Processes acquire random sets of rights, named in any order: all_sets [--sets N] [--processes N] HOSTS.
+/* Processes acquire random sets of rights, named in any order: sets [--sets N] [--processes N] HOSTS.
  *
  * Each has two sessions, and on them a dozen paths: locks, read/write locks and semaphores of three permits. A set is some of them,
  * in a random order. Most are waited for, and must be granted: a circle of callers would be there for ever. Some are tried, and
@@ -37,7 +37,7 @@ static pdk_rwlock *rwlock[PATHS];
 static pdk_semaphore *semaphore[PATHS];
 
 static void complain(const char *what, const char *why) {
-    fprintf(stderr, "all_sets: %s: %s\n", what, why);
+    fprintf(stderr, "sets: %s: %s\n", what, why);
     atomic_fetch_add(&shared->wrong, 1);
 }
 
@@ -89,20 +89,20 @@ static pdk_right right_on(int path, GRand *rand, int *weight) {
 
 static bool too_many(int path, int inside) { return inside > (path % 3 == 2 ? PERMITS : 1000); }
 
-static void judge(pdk_hold *hold, const int *path, const int *weight, int count, GRand *rand) {
+static void judge(pdk_set *set, const int *path, const int *weight, int count, GRand *rand) {
     for (int i = 0; i < count; i++) {
         int inside = atomic_fetch_add(&shared->inside[path[i]], weight[i]) + weight[i];
-        if (too_many(path[i], inside) && pdk_hold_is_valid(hold))
-            complain(pdk_hold_part_path(hold, i), "two that exclude each other hold it");
-        if (pdk_hold_token(pdk_hold_part(hold, i)) <= 0)
-            complain(pdk_hold_part_path(hold, i), "no token");
+        if (too_many(path[i], inside) && pdk_set_is_valid(set))
+            complain(pdk_set_part_path(set, i), "two that exclude each other hold it");
+        if (pdk_hold_token(pdk_set_part(set, i)) <= 0)
+            complain(pdk_set_part_path(set, i), "no token");
     }
     g_usleep((gulong)g_rand_int_range(rand, 0, 3000));
-    if (!pdk_hold_is_valid(hold))
-        complain("a hold", pdk_reason_name(pdk_hold_reason(hold)));
+    if (!pdk_set_is_valid(set))
+        complain("a set", pdk_reason_name(pdk_set_reason(set)));
     for (int i = 0; i < count; i++)
         atomic_fetch_sub(&shared->inside[path[i]], weight[i]);
-    need(pdk_hold_release(hold), "release");
+    need(pdk_set_release(set), "release");
 }
 
 static void waited(int64_t ms) {
@@ -114,7 +114,7 @@ static void waited(int64_t ms) {
 static void one_set(GRand *rand, int number) {
     int path[PATHS], weight[LARGEST], count = g_rand_int_range(rand, 1, LARGEST + 1);
     pdk_right rights[LARGEST];
-    pdk_hold *hold = NULL;
+    pdk_set *set = NULL;
     for (int i = 0; i < PATHS; i++)
         path[i] = i;
     for (int i = 0; i < count; i++) {
@@ -124,11 +124,11 @@ static void one_set(GRand *rand, int number) {
         rights[i] = right_on(path[i], rand, &weight[i]);
     }
     int64_t ms = number % 8 == 6 ? 0 : number % 8 == 7 ? 20 : STUCK_MS, begun = ts_now_ms();
-    pdk_status status = pdk_acquire_all(rights, (size_t)count, ms, NULL, &hold);
+    pdk_status status = pdk_set_acquire(rights, (size_t)count, ms, NULL, &set);
     waited(ts_now_ms() - begun);
     if (status == PDK_OK) {
         atomic_fetch_add(&shared->granted, 1);
-        judge(hold, path, weight, count, rand);
+        judge(set, path, weight, count, rand);
     } else if (status == PDK_BUSY && ms == 0) {
         atomic_fetch_add(&shared->busy, 1);
     } else if ((status == PDK_TIMEOUT || status == PDK_UNAVAILABLE) && ms == 20) {

@@ -1,5 +1,5 @@
-/* See all_bench.h. */
-#include "all_bench.h"
+/* See set_bench.h. */
+#include "set_bench.h"
 
 #include <glib.h>
 #include <string.h>
@@ -24,31 +24,31 @@ struct set *set_backwards(const struct set *set) {
     return other;
 }
 
-static pdk_status start(void *recipe, int64_t timeout_ms, pdk_acquired_fn fn, void *user, pdk_claim **out) {
+static pdk_status start(void *recipe, int64_t timeout_ms, pdk_set_acquired_fn fn, void *user, pdk_set_claim **out) {
     const struct set *set = recipe;
-    return pdk_acquire_all_async(set->rights, set->count, timeout_ms, NULL, fn, user, out);
+    return pdk_set_acquire_async(set->rights, set->count, timeout_ms, NULL, fn, user, out);
 }
 
-static pdk_status block(void *recipe, int64_t timeout_ms, pdk_hold **out) {
+static pdk_status block(void *recipe, int64_t timeout_ms, pdk_set **out) {
     const struct set *set = recipe;
-    return pdk_acquire_all(set->rights, set->count, timeout_ms, NULL, out);
+    return pdk_set_acquire(set->rights, set->count, timeout_ms, NULL, out);
 }
 
-ts_answer *set_async(struct set *set, int64_t timeout_ms) { return ts_answer_start(start, set, timeout_ms); }
-ts_answer *set_thread(struct set *set, int64_t timeout_ms) { return ts_answer_block(block, set, timeout_ms); }
+ts_answer *set_async(struct set *set, int64_t timeout_ms) { return ts_answer_start_set(start, set, timeout_ms); }
+ts_answer *set_thread(struct set *set, int64_t timeout_ms) { return ts_answer_block_set(block, set, timeout_ms); }
 
-pdk_hold *set_take(struct set *set) {
-    pdk_hold *hold = NULL;
-    const pdk_status status = pdk_acquire_all(set->rights, set->count, ts_patience(IN_TIME_MS), NULL, &hold);
-    ck_assert_msg(status == PDK_OK, "acquire all: %s: %s", pdk_status_name(status), pdk_last_error());
-    ck_assert(pdk_hold_is_valid(hold));
-    return hold;
+pdk_set *set_take(struct set *set) {
+    pdk_set *held = NULL;
+    const pdk_status status = pdk_set_acquire(set->rights, set->count, ts_patience(IN_TIME_MS), NULL, &held);
+    ck_assert_msg(status == PDK_OK, "acquire: %s: %s", pdk_status_name(status), pdk_last_error());
+    ck_assert(pdk_set_is_valid(held));
+    return held;
 }
 
 void set_await(ts_answer *answer, pdk_status status) {
     ck_assert(ts_answer_wait(answer, ts_patience(IN_TIME_MS)));
     ck_assert_str_eq(pdk_status_name(ts_answer_status(answer)), pdk_status_name(status));
-    ck_assert_int_eq(ts_answer_hold(answer) != NULL, status == PDK_OK);
+    ck_assert_int_eq(ts_answer_holds(answer), status == PDK_OK);
     ck_assert_int_eq(ts_answer_count(answer), 1);
 }
 

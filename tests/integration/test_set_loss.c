@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "all_bench.h"
+#include "set_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_expire.h"
@@ -52,7 +52,7 @@ static void delete_node_of(const pdk_hold *part) {
     ck_assert_int_eq(ts_delete(ts_bench_server(), pdk_hold_node(part)), 0);
 }
 
-static bool is_invalid(void *hold) { return !pdk_hold_is_valid(hold); }
+static bool is_invalid(void *set) { return !pdk_set_is_valid(set); }
 
 /* ---- afterwards */
 
@@ -60,21 +60,21 @@ static bool is_invalid(void *hold) { return !pdk_hold_is_valid(hold); }
 START_TEST(a_part_is_lost) {
     const int lost = _i % 2;
     make_it(_i / 2);
-    pdk_hold *hold = set_take(it.set);
-    ts_lost *told = ts_lost_watch(hold);
-    const int fd = pdk_hold_fd(hold);
+    pdk_set *held = set_take(it.set);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    const int fd = pdk_set_fd(held);
     ck_assert(!ts_fd_readable(fd, 0));
-    delete_node_of(pdk_hold_part(hold, lost));
-    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
+    delete_node_of(pdk_set_part(held, lost));
+    ck_assert(ts_wait_until(is_invalid, held, ts_patience(PATIENCE_MS)));
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_reason(told), PDK_REASON_NODE_GONE);
     ck_assert(ts_fd_readable(fd, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NODE_GONE);
-    ck_assert_int_eq(pdk_hold_reason(pdk_hold_part(hold, !lost)), PDK_REASON_NONE);
-    ck_assert(pdk_hold_is_valid(pdk_hold_part(hold, !lost))); /* until the release */
-    ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_LOST);
-    ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_NODE_GONE);
+    ck_assert_int_eq(pdk_hold_reason(pdk_set_part(held, !lost)), PDK_REASON_NONE);
+    ck_assert(pdk_hold_is_valid(pdk_set_part(held, !lost))); /* until the release */
+    ck_assert_int_eq(pdk_set_ensure(held, 0), PDK_LOST);
+    ck_assert_int_eq(pdk_set_remaining_ms(held), 0);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     ck_assert(strstr(pdk_last_error(), "NODE_GONE"));
     nothing_is_left();
     ck_assert_int_eq(ts_lost_count(told), 1);
@@ -84,38 +84,38 @@ END_TEST
 
 START_TEST(both_are_lost) {
     make_it(_i);
-    pdk_hold *hold = set_take(it.set);
-    ts_lost *told = ts_lost_watch(hold);
-    delete_node_of(pdk_hold_part(hold, 0));
-    delete_node_of(pdk_hold_part(hold, 1));
+    pdk_set *held = set_take(it.set);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    delete_node_of(pdk_set_part(held, 0));
+    delete_node_of(pdk_set_part(held, 1));
     ck_assert(ts_lost_wait(told, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     ck_assert_int_eq(ts_lost_count(told), 1);
-    pdk_hold_release(set_take(it.set));
+    pdk_set_release(set_take(it.set));
     nothing_is_left();
 }
 END_TEST
 
 START_TEST(the_reason_is_that_of_the_part) {
     make_it(true);
-    pdk_hold *hold = set_take(it.set);
+    pdk_set *held = set_take(it.set);
     ck_assert_int_eq(ts_expire(it.client[1]->proxy, ts_bench_server()), 0);
-    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_EXPIRED);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
-    pdk_hold_release(set_take(it.set));
+    ck_assert(ts_wait_until(is_invalid, held, ts_patience(PATIENCE_MS)));
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_EXPIRED);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
+    pdk_set_release(set_take(it.set));
 }
 END_TEST
 
 /* The word of the loss is on its way when the hold is released. */
 START_TEST(released_as_it_is_lost) {
     make_with(true, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL);
-    pdk_hold *hold = set_take(it.set);
-    ts_lost *told = ts_lost_watch(hold);
-    delete_node_of(pdk_hold_part(hold, 0));
-    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
+    pdk_set *held = set_take(it.set);
+    ts_lost *told = ts_lost_watch_set(held, NULL, NULL);
+    delete_node_of(pdk_set_part(held, 0));
+    ck_assert(ts_wait_until(is_invalid, held, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_count(told), 0); /* nobody dispatches the session of the part */
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(held), PDK_LOST);
     ck_assert_int_eq(pdk_session_dispatch(it.client[1]->session, NULL), PDK_OK);
     ck_assert(ts_lost_wait_freed(told, ts_patience(PATIENCE_MS)));
     ck_assert_int_eq(ts_lost_freed(told), 1);
@@ -126,10 +126,10 @@ END_TEST
 /* The same, and its owner gives back the last reference instead. */
 START_TEST(given_back_as_it_is_lost) {
     make_with(true, PDK_DISPATCH_THREAD, PDK_DISPATCH_MANUAL);
-    pdk_hold *hold = set_take(it.set);
-    delete_node_of(pdk_hold_part(hold, 0));
-    ck_assert(ts_wait_until(is_invalid, hold, ts_patience(PATIENCE_MS)));
-    pdk_hold_unref(hold);
+    pdk_set *held = set_take(it.set);
+    delete_node_of(pdk_set_part(held, 0));
+    ck_assert(ts_wait_until(is_invalid, held, ts_patience(PATIENCE_MS)));
+    pdk_set_unref(held);
     nothing_is_left();
     ck_assert_int_eq(pdk_session_dispatch(it.client[1]->session, NULL), PDK_OK);
 }
@@ -137,16 +137,16 @@ END_TEST
 
 START_TEST(a_cut_ends_the_lease_of_all) {
     make_it(true);
-    pdk_hold *hold = set_take(it.set);
+    pdk_set *held = set_take(it.set);
     ts_proxy_set_mode(it.client[1]->proxy, TS_BLACKHOLE);
-    while (pdk_hold_is_valid(hold)) {
-        const int64_t whole = pdk_hold_remaining_ms(hold), cut = pdk_hold_remaining_ms(pdk_hold_part(hold, 0));
+    while (pdk_set_is_valid(held)) {
+        const int64_t whole = pdk_set_remaining_ms(held), cut = pdk_hold_remaining_ms(pdk_set_part(held, 0));
         ck_assert_int_le(whole, cut + 50);
         ts_sleep_ms(5);
     }
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_LEASE);
-    ck_assert(pdk_hold_is_valid(pdk_hold_part(hold, 1)));
-    pdk_hold_release(hold);
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_LEASE);
+    ck_assert(pdk_hold_is_valid(pdk_set_part(held, 1)));
+    pdk_set_release(held);
     ts_proxy_heal(it.client[1]->proxy);
     nothing_is_left();
 }
@@ -154,12 +154,12 @@ END_TEST
 
 START_TEST(ensure_renews_each) {
     make_it(true);
-    pdk_hold *hold = set_take(it.set);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 1000), PDK_OK);
-    ck_assert_int_ge(pdk_hold_remaining_ms(hold), 900);
-    ck_assert_int_eq(pdk_hold_ensure(hold, -1), PDK_INVALID);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 3600000), PDK_INVALID);
-    pdk_hold_release(hold);
+    pdk_set *held = set_take(it.set);
+    ck_assert_int_eq(pdk_set_ensure(held, 1000), PDK_OK);
+    ck_assert_int_ge(pdk_set_remaining_ms(held), 900);
+    ck_assert_int_eq(pdk_set_ensure(held, -1), PDK_INVALID);
+    ck_assert_int_eq(pdk_set_ensure(held, 3600000), PDK_INVALID);
+    pdk_set_release(held);
 }
 END_TEST
 
@@ -177,7 +177,7 @@ static bool dispatch_first_until_it_asks_for_the_second(void *unused) {
 static bool dispatch_second_until_decided(void *claim) {
     int32_t ahead = 0;
     dispatch(1);
-    return pdk_claim_position(claim, &ahead) == PDK_NOT_HELD;
+    return pdk_set_claim_position(claim, &ahead) == PDK_NOT_HELD;
 }
 
 static bool dispatch_first_until_gone(void *node) {
@@ -203,7 +203,7 @@ START_TEST(lost_before_it_is_received) {
     const int64_t patience = ts_patience(PATIENCE_MS);
     ts_answer *answer = set_async(it.set, _i ? 0 : PDK_FOREVER);
     ck_assert(ts_wait_until(dispatch_first_until_it_asks_for_the_second, NULL, patience));
-    ck_assert(ts_wait_until(dispatch_second_until_decided, ts_answer_claim(answer), patience));
+    ck_assert(ts_wait_until(dispatch_second_until_decided, ts_answer_set_claim(answer), patience));
     g_autofree char *kept = node_at(it.path[0]), *lost = node_at(it.path[1]);
     dispatch(1);
     ck_assert(!ts_fd_readable(pdk_session_fd(it.client[1]->session), 0));
@@ -212,7 +212,7 @@ START_TEST(lost_before_it_is_received) {
     ck_assert(ts_wait_until(dispatch_first_until_gone, kept, patience));
     ck_assert(ts_wait_until(dispatch_until_answered, answer, patience));
     set_await(answer, PDK_OK);
-    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_set_is_valid(ts_answer_set(answer)));
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     nothing_is_left();
 }
@@ -247,7 +247,7 @@ START_TEST(lost_while_it_waits) {
     ck_assert_int_eq(ts_answer_count(answer), 0);
     ck_assert_int_eq(ts_answer_release(first), PDK_OK);
     set_await(answer, PDK_OK);
-    ck_assert(pdk_hold_is_valid(ts_answer_hold(answer)));
+    ck_assert(pdk_set_is_valid(ts_answer_set(answer)));
     ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
     nothing_is_left();
 }
@@ -302,8 +302,8 @@ START_TEST(a_thread_looks_by_itself) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("all_loss");
-    TCase *all = ts_bench_case(suite, "all_loss");
+    Suite *suite = suite_create("set_loss");
+    TCase *all = ts_bench_case(suite, "set_loss");
     tcase_add_loop_test(all, a_part_is_lost, 0, 4);
     tcase_add_loop_test(all, both_are_lost, 0, 2);
     tcase_add_test(all, the_reason_is_that_of_the_part);

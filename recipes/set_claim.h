@@ -1,8 +1,8 @@
-/* The claim of several rights: one after the other, in an order that all callers have in common (taking.h).
+/* The claim of a set: one right after the other, in an order that all callers have in common (set_taking.h).
  *
- *     TAKING ──all of them, or as many as are needed, are held: their whole──► DECIDED, OK
+ *     TAKING ──all of them, or as many as are needed, are held: the set ───► DECIDED, OK
  *        │ ▲                                                                      │
- *        │ └── the whole was lost before it was received: all is taken anew ──────┘
+ *        │ └── the set was lost before   it was received: all is taken anew ──────┘
  *        └──refused, late, cancelled, or its session has ended: all is given back──► DECIDED, not OK
  *
  *     DECIDED ── received by the blocked thread, or by the callback ──► ENDED
@@ -20,46 +20,19 @@
  * A thread that waits in one session hears of an event in another by that session's outbox, and at the latest when the lease
  * that it knew of is over: nobody may dispatch there.
  */
-#ifndef PDK_GRANT_ALL_H
-#define PDK_GRANT_ALL_H
+#ifndef PDK_RECIPE_SET_CLAIM_H
+#define PDK_RECIPE_SET_CLAIM_H
 
-#include "grant/queue.h"
-
-#include <paddock/claim.h>
-
-/* One right, of whichever recipe. */
-struct pdk__right {
-    struct pdk__queue *queue; /* a reference */
-    int32_t count;            /* of permits; 1 elsewhere */
-    char *path;               /* of the recipe, absolute, chroot included */
-    guint place;              /* the place at which the caller named it */
-};
-
-/* What pdk__all_position answers for a claim that is decided. */
-#define PDK__DECIDED (-2)
-
-struct pdk__all;
-
-/* On which terms. */
-struct pdk__all_terms {
-    int64_t timeout_ms;
-    guint need;          /* how many of them suffice */
-    int64_t patience_ms; /* how long an ensemble may be silent, where not all are needed; 0: as each session has it */
-};
+#include "set_taking.h"
 
 /* None of these under a monitor. */
 
 /* A claim of `count` rights, in the common order, whose references and paths it takes over. With one reference. */
-struct pdk__all *pdk__all_new(const struct pdk__right *rights, guint count, const struct pdk__all_terms *terms);
-/* NULL is allowed. */
-void pdk__all_unref(struct pdk__all *all);
+struct pdk_set_claim *pdk__set_claim_new(const struct pdk__right *rights, guint count,
+                                         const struct pdk__set_terms *terms);
 /* Carry it out. Takes over the reference. Blocks, in a call that may. */
-pdk_status pdk__all_wait(struct pdk__all *all, const char *call, struct pdk_hold **out);
+pdk_status pdk__set_claim_wait(struct pdk_set_claim *claim, const char *call, struct pdk_set **out);
 /* Carry it out, and have fn called. Takes over the reference. */
-void pdk__all_start(struct pdk__all *all, pdk_acquired_fn fn, void *user, struct pdk_claim **out);
-/* Give it up. false: it was decided before. */
-bool pdk__all_cancel(struct pdk__all *all);
-/* How many are ahead in the queue of the present right; -1: not confirmed; PDK__DECIDED. */
-int32_t pdk__all_position(struct pdk__all *all);
+void pdk__set_claim_start(struct pdk_set_claim *claim, pdk_set_acquired_fn fn, void *user, struct pdk_set_claim **out);
 
 #endif

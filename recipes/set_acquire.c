@@ -1,7 +1,7 @@
-/* All of several: a set of rights, taken one after the other in one order.
+/* The acquisition of a set: what names the rights, and the one order in which they are taken, one after the other.
  *
  *     named:   /prices (read)    /orders (write)    /slots (2 permits)
- *     taken:   /orders   ──────► /prices   ───────► /slots            the hold of all; its parts are in the order of their naming
+ *     taken:   /orders   ──────► /prices   ───────► /slots            the set; its parts are in the order of their naming
  *
  * The order is by path, and then by the servers. Two programs may write the servers of one ensemble differently. Then they still
  * agree about the paths of one ensemble, and can differ only about one path in two ensembles.
@@ -9,30 +9,27 @@
  * With `need` a majority of the rights suffices. Each is a lock then, in an ensemble of its own: only there do two majorities of
  * locks meet in one that only one of them can hold.
  *
- * grant/all.h takes the rights, and grant/parts.h is the hold.
+ * set_claim.h takes the rights, and set.h is what is held then.
  */
-#include "grant/all.h"
-
 #include "base/text.h"
 #include "grant/owned.h"
-#include "grant/parts.h"
 #include "grant/recipe.h"
 #include "queues.h"
 #include "session/blocking.h"
 #include "session/options.h"
+#include "set_claim.h"
 
-#include <paddock/all.h>
 #include <string.h>
 
 /* The size of the first version of the struct. Never changes. */
 #define OPTIONS_FIRST_SIZE sizeof(size_t)
 
-int32_t pdk_all_rights_max(void) { return PDK_ALL_RIGHTS_MAX; }
-int32_t pdk_all_patience_max_ms(void) { return PDK_ALL_PATIENCE_MAX_MS; }
+int32_t pdk_set_rights_max(void) { return PDK_SET_RIGHTS_MAX; }
+int32_t pdk_set_patience_max_ms(void) { return PDK_SET_PATIENCE_MAX_MS; }
 
-pdk_status pdk_all_options_init(pdk_all_options *options, size_t size) {
-    static const pdk_all_options defaults = PDK_ALL_OPTIONS_INIT;
-    return pdk__options_init("pdk_all_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
+pdk_status pdk_set_options_init(pdk_set_options *options, size_t size) {
+    static const pdk_set_options defaults = PDK_SET_OPTIONS_INIT;
+    return pdk__options_init("pdk_set_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
 }
 
 pdk_right pdk_right_lock(pdk_lock *lock) { return (pdk_right){PDK_RIGHT_LOCK, 1, lock}; }
@@ -119,16 +116,16 @@ static char *common_server(const char *a, const char *b) {
 }
 
 /* May so few of them suffice? */
-static pdk_status check_majority(const struct named *all, size_t count, const pdk_all_options *o, const char *call) {
+static pdk_status check_majority(const struct named *all, size_t count, const pdk_set_options *o, const char *call) {
     if (o->need < 0 || (size_t)o->need > count || (o->need > 0 && (size_t)o->need <= count / 2))
         return pdk__fail(
             PDK_INVALID,
             "%s: options: need is %d of %zu rights; from %zu to %zu, or 0 for all: two sets of fewer could "
             "be held together",
             call, o->need, count, count / 2 + 1, count);
-    if (o->patience_ms < 0 || o->patience_ms > PDK_ALL_PATIENCE_MAX_MS)
+    if (o->patience_ms < 0 || o->patience_ms > PDK_SET_PATIENCE_MAX_MS)
         return pdk__fail(PDK_INVALID, "%s: options: patience_ms is %d; from 0 to %d", call, o->patience_ms,
-                         PDK_ALL_PATIENCE_MAX_MS);
+                         PDK_SET_PATIENCE_MAX_MS);
     if (o->need == 0 || (size_t)o->need == count)
         return PDK_OK;
     for (size_t i = 0; i < count; i++) {
@@ -195,8 +192,8 @@ static pdk_status refuse_own(const struct named *all, size_t count, const struct
     return PDK_OK;
 }
 
-static struct pdk__all *claim_of(const struct named *all, size_t count, const struct pdk__all_terms *terms) {
-    struct pdk__right rights[PDK_ALL_RIGHTS_MAX];
+static struct pdk_set_claim *claim_of(const struct named *all, size_t count, const struct pdk__set_terms *terms) {
+    struct pdk__right rights[PDK_SET_RIGHTS_MAX];
     for (size_t i = 0; i < count; i++) {
         const pdk_right *right = all[i].right;
         rights[i] = (struct pdk__right){
@@ -206,19 +203,19 @@ static struct pdk__all *claim_of(const struct named *all, size_t count, const st
             .place = all[i].place,
         };
     }
-    return pdk__all_new(rights, (guint)count, terms);
+    return pdk__set_claim_new(rights, (guint)count, terms);
 }
 
 /* The claim of a call, or why there is none. */
-static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
-                          const struct call *call, struct pdk__all **out) {
-    pdk_all_options o = PDK_ALL_OPTIONS_INIT;
-    struct named all[PDK_ALL_RIGHTS_MAX] = {0};
+static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
+                          const struct call *call, struct pdk_set_claim **out) {
+    pdk_set_options o = PDK_SET_OPTIONS_INIT;
+    struct named all[PDK_SET_RIGHTS_MAX] = {0};
     size_t looked = 0;
     if (!rights)
         return pdk__fail(PDK_INVALID, "%s: rights: NULL", call->name);
-    if (count < 1 || count > PDK_ALL_RIGHTS_MAX)
-        return pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call->name, count, PDK_ALL_RIGHTS_MAX);
+    if (count < 1 || count > PDK_SET_RIGHTS_MAX)
+        return pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call->name, count, PDK_SET_RIGHTS_MAX);
     pdk_status status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
     while (status == PDK_OK && looked < count) {
         status = look_at(&rights[looked], looked, timeout_ms, call->name, &all[looked]);
@@ -230,7 +227,7 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
         status = check_majority(all, count, &o, call->name);
     if (status == PDK_OK)
         status = sort(all, count, call->name);
-    const struct pdk__all_terms terms = {timeout_ms, o.need > 0 ? (guint)o.need : (guint)count, o.patience_ms};
+    const struct pdk__set_terms terms = {timeout_ms, o.need > 0 ? (guint)o.need : (guint)count, o.patience_ms};
     if (status == PDK_OK)
         status = check_sessions(all, count, terms.need, call->name);
     if (status == PDK_OK && call->blocks)
@@ -244,34 +241,35 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
 
 /* ---- the calls */
 
-static pdk_status acquire(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
-                          const struct call *call, pdk_hold **out) {
-    struct pdk__all *all = NULL;
+static pdk_status acquire(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
+                          const struct call *call, pdk_set **out) {
+    struct pdk_set_claim *claim = NULL;
     if (!out)
         return pdk__fail(PDK_INVALID, "%s: out: NULL", call->name);
-    pdk_status status = prepare(rights, count, timeout_ms, options, call, &all);
-    return status == PDK_OK ? pdk__all_wait(all, call->name, out) : status;
+    pdk_status status = prepare(rights, count, timeout_ms, options, call, &claim);
+    return status == PDK_OK ? pdk__set_claim_wait(claim, call->name, out) : status;
 }
 
-pdk_status pdk_acquire_all(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_all_options *options,
-                           pdk_hold **out) {
-    static const struct call call = {.name = "pdk_acquire_all", .blocks = true};
+pdk_status pdk_set_acquire(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
+                           pdk_set **out) {
+    static const struct call call = {.name = "pdk_set_acquire", .blocks = true};
     return acquire(rights, count, timeout_ms, options, &call, out);
 }
 
-pdk_status pdk__acquire_for_keys(const pdk_right *rights, const size_t *keys, size_t count, int64_t timeout_ms,
-                                 const char *name, pdk_hold **out) {
+pdk_status pdk__set_acquire_for_keys(const pdk_right *rights, const size_t *keys, size_t count, int64_t timeout_ms,
+                                     const char *name, pdk_set **out) {
     return acquire(rights, count, timeout_ms, NULL, &(struct call){name, true, keys}, out);
 }
 
-pdk_status pdk_acquire_all_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
-                                 const pdk_all_options *options, pdk_acquired_fn fn, void *user, pdk_claim **out) {
-    static const struct call call = {.name = "pdk_acquire_all_async"};
-    struct pdk__all *all = NULL;
+pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
+                                 const pdk_set_options *options, pdk_set_acquired_fn fn, void *user,
+                                 pdk_set_claim **out) {
+    static const struct call call = {.name = "pdk_set_acquire_async"};
+    struct pdk_set_claim *claim = NULL;
     if (!fn)
         return pdk__fail(PDK_INVALID, "%s: fn: NULL", call.name);
-    pdk_status status = prepare(rights, count, timeout_ms, options, &call, &all);
+    pdk_status status = prepare(rights, count, timeout_ms, options, &call, &claim);
     if (status == PDK_OK)
-        pdk__all_start(all, fn, user, out);
+        pdk__set_claim_start(claim, fn, user, out);
     return status;
 }

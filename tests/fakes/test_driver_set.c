@@ -62,8 +62,8 @@ static void answered(struct worker *w, pdk_status status) {
     granted += status == PDK_OK;
     refused += status != PDK_OK;
     busy += status == PDK_BUSY;
-    if (w->hold)
-        ck_assert_int_eq(pdk_hold_parts(w->hold), sets[w->process][w->number].count);
+    if (w->set)
+        ck_assert_int_eq(pdk_set_count(w->set), sets[w->process][w->number].count);
 }
 
 static void on_lost(struct worker *w) {
@@ -98,7 +98,8 @@ static void ask_in(void *subject, void *what) {
     }
     int64_t ms = one_in(4) ? 0 : one_in(4) ? 300 : PDK_FOREVER;
     contest_ask(w, ms);
-    ck_assert_int_eq(pdk_acquire_all_async(rights, (size_t)set->count, ms, NULL, contest_answer, w, &w->claim), PDK_OK);
+    ck_assert_int_eq(pdk_set_acquire_async(rights, (size_t)set->count, ms, NULL, contest_set_answer, w, &w->set_claim),
+                     PDK_OK);
 }
 
 static void judge_in(void *subject, void *what) {
@@ -107,13 +108,13 @@ static void judge_in(void *subject, void *what) {
     int *inside = what;
     bool all = true;
     for (int i = 0; i < set->count; i++) {
-        const pdk_hold *part = pdk_hold_part(w->hold, i);
-        ck_assert_int_eq(pdk_hold_part_path(w->hold, i)[strlen("/app/all/")], '0' + set->path[i]);
+        const pdk_hold *part = pdk_set_part(w->set, i);
+        ck_assert_int_eq(pdk_set_part_path(w->set, i)[strlen("/app/all/")], '0' + set->path[i]);
         if (!trouble_deleted(pdk_hold_node(part)))
             inside[set->path[i]] += pdk_hold_is_valid(part) ? set->weight[i] : 0;
         all = all && pdk_hold_is_valid(part);
     }
-    ck_assert(pdk_hold_is_valid(w->hold) == all);
+    ck_assert(pdk_set_is_valid(w->set) == all);
 }
 
 /* ---- a run */
@@ -122,7 +123,7 @@ static void judge(void) {
     int inside[PATHS] = {0};
     for (int i = 0; i < RIVALS; i++)
         for (int k = 0; k < WORKERS; k++)
-            if (workers[i][k].hold)
+            if (workers[i][k].set)
                 sim_call_in(&rivals[i].process, judge_in, &workers[i][k], inside);
     for (int i = 0; i < PATHS; i++)
         ck_assert_int_le(inside[i], kind_of(i) == SEMAPHORE ? PERMITS : 1000);
@@ -183,8 +184,8 @@ START_TEST(sets_while_everything_fails) { run((guint)_i + 100, true); }
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("driver_all");
-    TCase *cases = tcase_create("driver_all");
+    Suite *suite = suite_create("driver_set");
+    TCase *cases = tcase_create("driver_set");
     tcase_add_checked_fixture(cases, platform_setup, platform_teardown);
     tcase_add_loop_test(cases, sets_in_any_order, 0, 4);
     tcase_add_loop_test(cases, sets_while_everything_fails, 0, trouble_seeds(40));

@@ -4,9 +4,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "all_bench.h"
 #include "permits.h"
 #include "refused.h"
+#include "set_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_observer.h"
@@ -32,44 +32,55 @@ static void make_it(void) {
     it.permits = permits_at(it.client, ts_fresh_path(), 3);
 }
 
-static void never(pdk_status status, pdk_hold *hold, void *user) {
+static void never(pdk_status status, pdk_set *held, void *user) {
     (void)status;
-    (void)hold;
+    (void)held;
     (void)user;
     g_error("a callback of a call that was refused");
 }
 
+static void on_ensured(pdk_status status, void *user) {
+    (void)status;
+    (void)user;
+}
+
+static void on_lost(pdk_set *set, pdk_reason reason, void *user) {
+    (void)set;
+    (void)reason;
+    (void)user;
+}
+
 /* Both forms refuse it, and leave their outputs alone. */
-static void both_refuse(const pdk_right *rights, size_t count, int64_t ms, const pdk_all_options *options,
+static void both_refuse(const pdk_right *rights, size_t count, int64_t ms, const pdk_set_options *options,
                         pdk_status status, const char *word) {
-    pdk_hold *hold = UNTOUCHED;
-    pdk_claim *claim = UNTOUCHED;
-    refused(pdk_acquire_all(rights, count, ms, options, &hold), status, word);
-    refused(pdk_acquire_all_async(rights, count, ms, options, never, NULL, &claim), status, word);
-    ck_assert_ptr_eq(hold, UNTOUCHED);
+    pdk_set *held = UNTOUCHED;
+    pdk_set_claim *claim = UNTOUCHED;
+    refused(pdk_set_acquire(rights, count, ms, options, &held), status, word);
+    refused(pdk_set_acquire_async(rights, count, ms, options, never, NULL, &claim), status, word);
+    ck_assert_ptr_eq(held, UNTOUCHED);
     ck_assert_ptr_eq(claim, UNTOUCHED);
 }
 
 START_TEST(arguments) {
     make_it();
     const pdk_right lock = pdk_right_lock(it.lock);
-    pdk_right many[PDK_ALL_RIGHTS_MAX + 1] = {lock};
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
-    pdk_hold *hold = NULL;
+    pdk_right many[PDK_SET_RIGHTS_MAX + 1] = {lock};
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
+    pdk_set *held = NULL;
     both_refuse(NULL, 1, 0, NULL, PDK_INVALID, "rights: NULL");
     both_refuse(&lock, 0, 0, NULL, PDK_INVALID, "count is 0; from 1 to 100");
-    both_refuse(many, PDK_ALL_RIGHTS_MAX + 1, 0, NULL, PDK_INVALID, "count is 101");
+    both_refuse(many, PDK_SET_RIGHTS_MAX + 1, 0, NULL, PDK_INVALID, "count is 101");
     both_refuse(&lock, 1, -2, NULL, PDK_INVALID, "timeout_ms is -2");
-    refused(pdk_acquire_all(&lock, 1, 0, NULL, NULL), PDK_INVALID, "out: NULL");
-    refused(pdk_acquire_all_async(&lock, 1, 0, NULL, NULL, NULL, NULL), PDK_INVALID, "fn: NULL");
+    refused(pdk_set_acquire(&lock, 1, 0, NULL, NULL), PDK_INVALID, "out: NULL");
+    refused(pdk_set_acquire_async(&lock, 1, 0, NULL, NULL, NULL, NULL), PDK_INVALID, "fn: NULL");
     options.size = 4;
     both_refuse(&lock, 1, 0, &options, PDK_INVALID, "size is 4");
-    ck_assert_int_eq(pdk_all_options_init(&options, sizeof options), PDK_OK);
+    ck_assert_int_eq(pdk_set_options_init(&options, sizeof options), PDK_OK);
     ck_assert_uint_eq(options.size, sizeof options);
-    refused(pdk_all_options_init(NULL, sizeof options), PDK_INVALID, "NULL");
-    ck_assert_int_eq(pdk_all_rights_max(), PDK_ALL_RIGHTS_MAX);
-    ck_assert_int_eq(pdk_acquire_all(&lock, 1, ts_patience(5000), &options, &hold), PDK_OK);
-    pdk_hold_release(hold);
+    refused(pdk_set_options_init(NULL, sizeof options), PDK_INVALID, "NULL");
+    ck_assert_int_eq(pdk_set_rights_max(), PDK_SET_RIGHTS_MAX);
+    ck_assert_int_eq(pdk_set_acquire(&lock, 1, ts_patience(5000), &options, &held), PDK_OK);
+    pdk_set_release(held);
 }
 END_TEST
 
@@ -124,19 +135,40 @@ START_TEST(a_closed_session) {
     const pdk_right set[] = {pdk_right_lock(it.lock), pdk_right_lock(lock)};
     pdk_session_close(it.second->session, 5000);
     ck_assert(ts_wait_until(is_closed, it.second->session, ts_patience(5000)));
-    both_refuse(set, 2, PDK_FOREVER, NULL, PDK_CLOSED, "pdk_acquire_all");
+    both_refuse(set, 2, PDK_FOREVER, NULL, PDK_CLOSED, "pdk_set_acquire");
     set_children(it.path, 0);
 }
 END_TEST
 
-/* What needs the hold of one right says so. */
-START_TEST(what_takes_no_whole) {
+/* What every call about a set, and about a claim of one, refuses. */
+START_TEST(a_set_and_a_claim) {
     make_it();
-    pdk_guarded *guarded = NULL;
-    pdk_hold *hold = set_take(set_of(pdk_right_lock(it.lock), pdk_right_write(it.rw)));
-    refused(pdk_guarded_open(hold, "/guarded", 1000, &guarded), PDK_INVALID, "several rights");
-    refused(pdk_hold_downgrade(hold), PDK_INVALID, "not one of a read/write lock");
-    pdk_hold_release(hold);
+    int32_t ahead = 0;
+    pdk_set *held = set_take(set_of(pdk_right_lock(it.lock)));
+    refused(pdk_set_ensure(NULL, 1), PDK_INVALID, "pdk_set_ensure: set: NULL");
+    refused(pdk_set_ensure(held, -1), PDK_INVALID, "pdk_set_ensure: ms is -1");
+    refused(pdk_set_ensure_async(NULL, 1, on_ensured, NULL), PDK_INVALID, "pdk_set_ensure_async: set: NULL");
+    refused(pdk_set_ensure_async(held, 1, NULL, NULL), PDK_INVALID, "fn: NULL");
+    refused(pdk_set_on_lost(NULL, on_lost, NULL, NULL), PDK_INVALID, "pdk_set_on_lost: set: NULL");
+    refused(pdk_set_on_lost(held, NULL, NULL, NULL), PDK_INVALID, "pdk_set_on_lost: fn: NULL");
+    ck_assert_int_eq(pdk_set_on_lost(held, on_lost, NULL, NULL), PDK_OK);
+    refused(pdk_set_on_lost(held, on_lost, NULL, NULL), PDK_INVALID, "has a callback already");
+    ck_assert_int_eq(pdk_set_fd(NULL), -1);
+    ck_assert(!ts_fd_readable(pdk_set_fd(held), 0));
+    refused(pdk_set_release(NULL), PDK_INVALID, "pdk_set_release: set: NULL");
+    ck_assert_int_eq(pdk_set_release(pdk_set_ref(held)), PDK_OK);
+    refused(pdk_set_on_lost(held, on_lost, NULL, NULL), PDK_NOT_HELD, "released");
+    refused(pdk_set_release(held), PDK_NOT_HELD, "already released");
+    ts_answer *answer = set_async(set_of(pdk_right_lock(it.lock)), PDK_FOREVER);
+    set_await(answer, PDK_OK);
+    refused(pdk_set_claim_cancel(NULL), PDK_INVALID, "claim: NULL");
+    refused(pdk_set_claim_position(NULL, &ahead), PDK_INVALID, "claim: NULL");
+    refused(pdk_set_claim_position(ts_answer_set_claim(answer), NULL), PDK_INVALID, "ahead: NULL");
+    refused(pdk_set_claim_position(ts_answer_set_claim(answer), &ahead), PDK_NOT_HELD, "decided");
+    refused(pdk_set_claim_cancel(ts_answer_set_claim(answer)), PDK_NOT_HELD, "too late");
+    ck_assert_ptr_null(pdk_set_claim_ref(NULL));
+    pdk_set_claim_unref(NULL);
+    pdk_set_claim_unref(pdk_set_claim_ref(ts_answer_set_claim(answer)));
 }
 END_TEST
 
@@ -144,10 +176,10 @@ static atomic_int from_callback;
 
 static void acquire_inside(pdk_status status, pdk_hold *hold, void *user) {
     const pdk_right set[] = {pdk_right_read(it.rw), pdk_right_permits(it.permits, 1)};
-    pdk_hold *none = NULL;
+    pdk_set *none = NULL;
     (void)status;
     (void)user;
-    atomic_store(&from_callback, (int)pdk_acquire_all(set, 2, 0, NULL, &none));
+    atomic_store(&from_callback, (int)pdk_set_acquire(set, 2, 0, NULL, &none));
     pdk_hold_release(hold);
 }
 
@@ -173,21 +205,21 @@ START_TEST(a_refusal_names_the_right) {
     ck_assert_int_eq(ts_create(ts_bench_server(), shut, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, shut, TS_PERM_ADMIN, "world", "anyone"), 0);
     const pdk_right set[] = {pdk_right_lock(it.lock), pdk_right_lock(ts_lock(it.client, shut))};
-    pdk_hold *hold = NULL;
-    refused(pdk_acquire_all(set, 2, ts_patience(5000), NULL, &hold), PDK_NO_PERMISSION, shut);
+    pdk_set *held = NULL;
+    refused(pdk_set_acquire(set, 2, ts_patience(5000), NULL, &held), PDK_NO_PERMISSION, shut);
     set_children(it.path, 0);
     ts_observer_close(admin);
 }
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("all_input");
-    TCase *all = ts_bench_case(suite, "all_input");
+    Suite *suite = suite_create("set_input");
+    TCase *all = ts_bench_case(suite, "set_input");
     tcase_add_test(all, arguments);
     tcase_add_test(all, rights);
     tcase_add_test(all, a_path_twice);
     tcase_add_test(all, a_closed_session);
-    tcase_add_test(all, what_takes_no_whole);
+    tcase_add_test(all, a_set_and_a_claim);
     tcase_add_test(all, from_a_callback);
     tcase_add_test(all, a_refusal_names_the_right);
     return suite;

@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-#include "all_bench.h"
+#include "set_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
@@ -72,14 +72,14 @@ static void unref(void *object) {
 /* Nothing is left but the hold of the other one. The same session gets both when that is released. */
 static void check_clean(exit_case *c, int64_t until_ms) {
     g_autofree char *a = below(c, "/a"), *b = below(c, "/b");
-    pdk_hold *hold = NULL;
+    pdk_set *held = NULL;
     assert_exit(c, ts_wait_children(server(), a, 0, MAX(until_ms - ts_now_ms(), 1)));
     assert_exit(c, ts_wait_children(server(), b, c->ahead[0] != NULL, MAX(until_ms - ts_now_ms(), 1)));
     assert_exit(c, c->ahead[0] == NULL || pdk_hold_release(c->ahead[0]) == PDK_OK);
     struct locks locks = locks_at(c);
     const pdk_right both[] = {pdk_right_lock(locks.a), pdk_right_lock(locks.b)};
-    assert_exit(c, pdk_acquire_all(both, 2, 5000, NULL, &hold) == PDK_OK);
-    assert_exit(c, pdk_hold_release(hold) == PDK_OK);
+    assert_exit(c, pdk_set_acquire(both, 2, 5000, NULL, &held) == PDK_OK);
+    assert_exit(c, pdk_set_release(held) == PDK_OK);
     set_children(a, 0);
     set_children(b, 0);
     pdk_lock_unref(locks.a);
@@ -105,8 +105,8 @@ START_TEST(every_exit_into_a_dead_session) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("all_faults");
-    TCase *tcase = ts_bench_case(suite, "all_faults");
+    Suite *suite = suite_create("set_faults");
+    TCase *tcase = ts_bench_case(suite, "set_faults");
     tcase_add_checked_fixture(tcase, NULL, exits_clear);
     tcase_add_loop_test(tcase, every_exit_from_every_state, 0, (STATES + 1) / 2);
     tcase_add_test(tcase, every_exit_into_a_dead_session);

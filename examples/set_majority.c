@@ -1,7 +1,7 @@
 /*
  * Works under a majority of locks, one in each of several ensembles that know nothing of each other. It goes on while most of them answer.
  *
- *     all_majority HOSTS HOSTS HOSTS        one argument for each ensemble, such as zk-a:2181 zk-b:2181 zk-c:2181
+ *     set_majority HOSTS HOSTS HOSTS        one argument for each ensemble, such as zk-a:2181 zk-b:2181 zk-c:2181
  * One ensemble with three or five servers is the better majority. This is for where several exist, and none of them may be a single
  * point of failure: docs/recipes/majority.md.
  */
@@ -13,10 +13,10 @@ enum { MOST = 9 };
 
 static pdk_session *session[MOST];
 static pdk_lock *lock[MOST];
-static pdk_right set[MOST];
+static pdk_right rights[MOST];
 
 static int failed(const char *what, pdk_status status) {
-    fprintf(stderr, "all_majority: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
+    fprintf(stderr, "set_majority: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     return 1;
 }
 
@@ -30,33 +30,33 @@ static pdk_status open_one(int i, const char *hosts) {
     pdk_status status = pdk_session_open(hosts, &options, &session[i]);
     if (status == PDK_OK)
         status = pdk_lock_new(session[i], path, NULL, &lock[i]);
-    set[i] = pdk_right_lock(lock[i]);
+    rights[i] = pdk_right_lock(lock[i]);
     return status;
 }
 
-static int held(const pdk_hold *hold) {
+static int held(const pdk_set *set) {
     int count = 0;
-    for (int i = 0; i < pdk_hold_parts(hold); i++)
-        count += pdk_hold_is_valid(pdk_hold_part(hold, i)); /* not one that is missing, or lost */
+    for (int i = 0; i < pdk_set_count(set); i++)
+        count += pdk_hold_is_valid(pdk_set_part(set, i)); /* not one that is missing, or lost */
     return count;
 }
 
 /* Eight seconds of work, in small steps. It stops as soon as too few are held. */
-static pdk_status work(const pdk_hold *hold) {
+static pdk_status work(const pdk_set *set) {
     int before = 0;
     for (int step = 0; step < 800; step++) {
-        if (!pdk_hold_is_valid(hold))
+        if (!pdk_set_is_valid(set))
             return PDK_LOST;
-        if (held(hold) != before)
-            printf("working: %d of %d are held\n", before = held(hold), pdk_hold_parts(hold));
+        if (held(set) != before)
+            printf("working: %d of %d are held\n", before = held(set), pdk_set_count(set));
         usleep(10000);
     }
     return PDK_OK;
 }
 
 int main(int argc, char **argv) {
-    pdk_all_options options = PDK_ALL_OPTIONS_INIT;
-    pdk_hold *hold = NULL;
+    pdk_set_options options = PDK_SET_OPTIONS_INIT;
+    pdk_set *set = NULL;
     int count = argc - 1;
     setvbuf(stdout, NULL, _IOLBF, 0);
     pdk_status status = count >= 3 && count <= MOST ? PDK_OK : PDK_INVALID;
@@ -65,11 +65,11 @@ int main(int argc, char **argv) {
     if (status != PDK_OK)
         return failed("open", status);
     options.need = count / 2 + 1; /* any two majorities share a lock */
-    status = pdk_acquire_all(set, (size_t)count, 30000, &options, &hold);
+    status = pdk_set_acquire(rights, (size_t)count, 30000, &options, &set);
     if (status != PDK_OK)
         return failed("acquire", status);
-    status = work(hold);
-    pdk_hold_release(hold);
+    status = work(set);
+    pdk_set_release(set);
     for (int i = 0; i < count; i++) {
         pdk_lock_unref(lock[i]);
         pdk_session_close(session[i], 2000);

@@ -1,8 +1,8 @@
 /* Sets of rights under test: to acquire them, and to look at what is left. All of these live until ts_paddock_clear. */
-#ifndef ALL_BENCH_H
-#define ALL_BENCH_H
+#ifndef SET_BENCH_H
+#define SET_BENCH_H
 
-#include <paddock/all.h>
+#include <paddock/set.h>
 
 #include "ts_bench.h"
 
@@ -22,8 +22,8 @@ struct set *set_backwards(const struct set *set);
 ts_answer *set_async(struct set *set, int64_t timeout_ms);
 ts_answer *set_thread(struct set *set, int64_t timeout_ms);
 /* Acquires it within 10 s, and fails the test otherwise. */
-pdk_hold *set_take(struct set *set);
-/* Checks that the answer comes within 10 s, with that status, and a hold exactly with PDK_OK. */
+pdk_set *set_take(struct set *set);
+/* Checks that the answer comes within 10 s, with that status, and a held exactly with PDK_OK. */
 void set_await(ts_answer *answer, pdk_status status);
 
 /* Waits until the directory has so many nodes, and fails the test otherwise. */

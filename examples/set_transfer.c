@@ -1,7 +1,7 @@
 /*
  * Moves money between accounts that each have a lock of their own. A transfer needs both, and a place at the bank's two counters.
  *
- *     all_transfer HOSTS        such as 127.0.0.1:2181
+ *     set_transfer HOSTS        such as 127.0.0.1:2181
  *
  * One thread names the accounts in one order, the other in the other: with two acquisitions one after the other, each would soon
  * wait for the other. As one set they never do. The ledger is told the token of the account that it is about.
@@ -19,7 +19,7 @@ static pdk_semaphore *counters;
 static long balance[ACCOUNTS] = {1000, 1000}, seen[ACCOUNTS]; /* a ledger, and the largest tokens that it has seen */
 
 static int failed(const char *what, pdk_status status) {
-    fprintf(stderr, "all_transfer: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
+    fprintf(stderr, "set_transfer: %s: %s: %s\n", what, pdk_status_name(status), pdk_last_error());
     return 1;
 }
 
@@ -34,14 +34,14 @@ static int book(int which, long amount, const pdk_hold *part) {
 
 static int transfer(int from, int to, long amount) {
     pdk_right both[] = {pdk_right_lock(account[from]), pdk_right_lock(account[to]), pdk_right_permits(counters, 1)};
-    pdk_hold *hold = NULL;
-    pdk_status status = pdk_acquire_all(both, 3, 30000, NULL, &hold);
+    pdk_set *set = NULL;
+    pdk_status status = pdk_set_acquire(both, 3, 30000, NULL, &set);
     if (status != PDK_OK)
         return failed("transfer", status);
     usleep(2000); /* work takes time */
-    int late = !pdk_hold_is_valid(hold) || book(from, -amount, pdk_hold_part(hold, 0)) ||
-               book(to, amount, pdk_hold_part(hold, 1)); /* parts are in the order in which they were named */
-    pdk_hold_release(hold);                              /* all of them */
+    int late = !pdk_set_is_valid(set) || book(from, -amount, pdk_set_part(set, 0)) ||
+               book(to, amount, pdk_set_part(set, 1)); /* parts are in the order in which they were named */
+    pdk_set_release(set);                              /* all of them */
     return late;
 }
 

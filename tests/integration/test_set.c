@@ -2,8 +2,8 @@
 #include <glib.h>
 #include <string.h>
 
-#include "all_bench.h"
 #include "permits.h"
+#include "set_bench.h"
 #include "ts_check.h"
 #include "ts_clock.h"
 #include "ts_rwlock.h"
@@ -49,57 +49,55 @@ static void nothing_is_left(void) {
     ck_assert(permits_wait_queued(it.permits_path, 0));
 }
 
-START_TEST(one_hold_with_all_parts) {
+START_TEST(one_set_with_all_parts) {
     make_it();
-    pdk_hold *hold = set_take(set_for(0));
+    pdk_set *held = set_take(set_for(0));
     const char *paths[] = {it.permits_path, it.rw_path, it.lock_path};
     static const char *const modes[] = {"permit", "exclusive", "exclusive"};
-    ck_assert_int_eq(pdk_hold_parts(hold), 3);
+    ck_assert_int_eq(pdk_set_count(held), 3);
     for (int i = 0; i < 3; i++) {
-        const pdk_hold *part = pdk_hold_part(hold, i);
-        ck_assert_str_eq(pdk_hold_part_path(hold, i), paths[i]);
+        const pdk_hold *part = pdk_set_part(held, i);
+        ck_assert_str_eq(pdk_set_part_path(held, i), paths[i]);
         ck_assert(g_str_has_prefix(pdk_hold_node(part), paths[i]));
         ck_assert_int_gt(pdk_hold_token(part), 0);
         ck_assert(pdk_hold_is_valid(part));
-        ck_assert_int_ge(pdk_hold_remaining_ms(part), pdk_hold_remaining_ms(hold));
+        ck_assert_int_ge(pdk_hold_remaining_ms(part), pdk_set_remaining_ms(held));
         g_auto(GStrv) words = g_strsplit(pdk_hold_sequencer(part), " ", -1);
         ck_assert_str_eq(words[2], modes[i]);
-        ck_assert_int_eq(pdk_hold_parts(part), 0);
     }
-    ck_assert_ptr_null(pdk_hold_part(hold, 3));
-    ck_assert_ptr_null(pdk_hold_part(hold, -1));
-    ck_assert_str_eq(pdk_hold_part_path(hold, 3), "");
-    ck_assert_int_eq(pdk_hold_token(hold), 0);
-    ck_assert_str_eq(pdk_hold_token_text(hold), "");
-    ck_assert_str_eq(pdk_hold_sequencer(hold), "");
-    ck_assert_str_eq(pdk_hold_node(hold), "");
-    ck_assert_int_gt(pdk_hold_remaining_ms(hold), 0);
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 500), PDK_OK);
+    ck_assert_ptr_null(pdk_set_part(held, 3));
+    ck_assert_ptr_null(pdk_set_part(held, -1));
+    ck_assert_str_eq(pdk_set_part_path(held, 3), "");
+    ck_assert_int_gt(pdk_set_remaining_ms(held), 0);
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_NONE);
+    ck_assert_int_eq(pdk_set_ensure(held, 500), PDK_OK);
 
-    ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(hold)), PDK_OK);
-    ck_assert(!pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_remaining_ms(hold), 0);
-    ck_assert_int_eq(pdk_hold_ensure(hold, 0), PDK_NOT_HELD);
-    ck_assert_int_eq(pdk_hold_reason(hold), PDK_REASON_NONE);
-    ck_assert_int_gt(pdk_hold_token(pdk_hold_part(hold, 0)), 0);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_set_release(pdk_set_ref(held)), PDK_OK);
+    ck_assert(!pdk_set_is_valid(held));
+    ck_assert_int_eq(pdk_set_remaining_ms(held), 0);
+    ck_assert_int_eq(pdk_set_ensure(held, 0), PDK_NOT_HELD);
+    ck_assert_int_eq(pdk_set_reason(held), PDK_REASON_NONE);
+    ck_assert_int_gt(pdk_hold_token(pdk_set_part(held, 0)), 0);
+    ck_assert_int_eq(pdk_set_release(held), PDK_NOT_HELD);
     nothing_is_left();
 }
 END_TEST
 
-START_TEST(no_hold_of_several) {
+START_TEST(none_and_a_set_of_one) {
     make_it();
-    pdk_hold *hold = ts_bench_acquire(it.lock[0], 5000);
-    ck_assert_int_eq(pdk_hold_parts(hold), 0);
-    ck_assert_int_eq(pdk_hold_parts(NULL), 0);
-    ck_assert_ptr_null(pdk_hold_part(hold, 0));
-    ck_assert_ptr_null(pdk_hold_part(NULL, 0));
-    ck_assert_str_eq(pdk_hold_part_path(hold, 0), "");
-    pdk_hold_release(hold);
-    hold = set_take(set_of(pdk_right_lock(it.lock[0])));
-    ck_assert_int_eq(pdk_hold_parts(hold), 1);
-    pdk_hold_unref(hold); /* the last reference releases */
+    ck_assert_int_eq(pdk_set_count(NULL), 0);
+    ck_assert_ptr_null(pdk_set_part(NULL, 0));
+    ck_assert_str_eq(pdk_set_part_path(NULL, 0), "");
+    ck_assert(!pdk_set_is_valid(NULL));
+    ck_assert_int_eq(pdk_set_remaining_ms(NULL), 0);
+    ck_assert_int_eq(pdk_set_reason(NULL), PDK_REASON_NONE);
+    ck_assert_int_eq(pdk_set_release(NULL), PDK_INVALID);
+    ck_assert_ptr_null(pdk_set_ref(NULL));
+    pdk_set_unref(NULL);
+    pdk_set_detach_thread(NULL);
+    pdk_set *held = set_take(set_of(pdk_right_lock(it.lock[0])));
+    ck_assert_int_eq(pdk_set_count(held), 1);
+    pdk_set_unref(held); /* the last reference releases */
     nothing_is_left();
 }
 END_TEST
@@ -111,9 +109,9 @@ START_TEST(a_try_takes_all_or_nothing) {
         pdk_hold *theirs = taken == 0   ? ts_bench_acquire(it.lock[1], 5000)
                            : taken == 1 ? ts_bench_read(it.rw[1], 5000)
                                         : permits_take(it.permits[1], 1);
-        pdk_hold *hold = NULL;
+        pdk_set *held = NULL;
         struct set *set = set_for(0);
-        ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, 0, NULL, &hold), PDK_BUSY);
+        ck_assert_int_eq(pdk_set_acquire(set->rights, set->count, 0, NULL, &held), PDK_BUSY);
         ck_assert(strstr(pdk_last_error(), (const char *[]){it.lock_path, it.rw_path, it.permits_path}[taken]));
         set_await(set_async(set, 0), PDK_BUSY);
         pdk_hold_release(theirs);
@@ -136,13 +134,6 @@ START_TEST(a_deadline_leaves_nothing) {
 }
 END_TEST
 
-static void never(pdk_claim *claim, int32_t ahead, void *user) {
-    (void)claim;
-    (void)ahead;
-    (void)user;
-    g_error("a callback that was refused");
-}
-
 /* What it waits for comes free: the rest follows. Meanwhile it holds what is before that in the order, and no more. */
 START_TEST(what_is_taken_is_waited_for) {
     make_it();
@@ -156,15 +147,13 @@ START_TEST(what_is_taken_is_waited_for) {
         pdk_hold_release(lock);
         ck_assert(permits_wait_queued(it.permits_path, 1));
         set_children(it.rw_path, 1);
-        if (!threaded) {
+        if (!threaded)
             permits_await_ahead(answer, 0);
-            ck_assert_int_eq(pdk_claim_on_queued(ts_answer_claim(answer), never, NULL), PDK_UNSUPPORTED);
-        }
         ck_assert_int_eq(ts_answer_count(answer), 0);
         pdk_hold_release(permit);
         set_await(answer, PDK_OK);
         if (!threaded)
-            ck_assert_int_eq(pdk_claim_position(ts_answer_claim(answer), &ahead), PDK_NOT_HELD);
+            ck_assert_int_eq(ts_answer_position(answer, &ahead), PDK_NOT_HELD);
         ck_assert_int_eq(ts_answer_release(answer), PDK_OK);
         nothing_is_left();
     }
@@ -181,7 +170,7 @@ START_TEST(any_order_makes_progress) {
     for (int done = 0; done < 2 * ROUNDS;) {
         ts_answer *granted = NULL;
         for (int i = 0; i < 2 * ROUNDS; i++)
-            if (ts_answer_hold(answers[i / 2][i % 2])) {
+            if (ts_answer_set(answers[i / 2][i % 2])) {
                 ck_assert_ptr_null(granted); /* this thread alone releases */
                 granted = answers[i / 2][i % 2];
             }
@@ -199,53 +188,54 @@ START_TEST(readers_hold_together) {
     make_it();
     struct set *sets[] = {set_of(pdk_right_read(it.rw[0]), pdk_right_permits(it.permits[0], 1)),
                           set_of(pdk_right_permits(it.permits[1], 1), pdk_right_read(it.rw[1]))};
-    pdk_hold *holds[] = {set_take(sets[0]), NULL};
+    pdk_set *held[] = {set_take(sets[0]), NULL};
     set_await(set_async(sets[1], 5000), PDK_OK);
-    holds[1] = set_take(set_of(pdk_right_lock(it.lock[0])));
-    ck_assert(pdk_hold_is_valid(holds[0]));
-    pdk_hold_release(holds[0]);
-    pdk_hold_release(holds[1]);
+    held[1] = set_take(set_of(pdk_right_lock(it.lock[0])));
+    ck_assert(pdk_set_is_valid(held[0]));
+    pdk_set_release(held[0]);
+    pdk_set_release(held[1]);
 }
 END_TEST
 
-/* It belongs to the thread that took it, as a hold of one right does. */
+/* It belongs to the thread that took it, as a hold does. */
 START_TEST(the_thread_that_holds_is_refused) {
     make_it();
-    pdk_hold *hold = NULL, *more = NULL;
+    pdk_set *more = NULL;
+    pdk_hold *one = NULL;
     struct set *set = set_for(0);
-    hold = set_take(set);
-    ck_assert_int_eq(pdk_lock_acquire(it.lock[0], PDK_FOREVER, &more), PDK_DEADLOCK);
-    ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
-    pdk_hold_detach_thread(hold);
-    ck_assert_int_eq(pdk_lock_acquire(it.lock[0], 100, &more), PDK_TIMEOUT);
-    pdk_hold_release(hold);
+    pdk_set *held = set_take(set);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock[0], PDK_FOREVER, &one), PDK_DEADLOCK);
+    ck_assert_int_eq(pdk_set_acquire(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
+    pdk_set_detach_thread(held);
+    ck_assert_int_eq(pdk_lock_acquire(it.lock[0], 100, &one), PDK_TIMEOUT);
+    pdk_set_release(held);
 
     for (int i = 0; i < 4; i++) { /* one of them is held alone, by this object or by another one of the session */
         pdk_lock *other = ts_lock(it.client[0], it.lock_path);
-        hold = i == 0   ? ts_bench_acquire(it.lock[0], 5000)
-               : i == 1 ? ts_bench_acquire(other, 5000)
-               : i == 2 ? ts_bench_read(it.rw[0], 5000)
-                        : permits_take(it.permits[0], 1);
-        ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
-        ck_assert_int_eq(pdk_acquire_all(set->rights, set->count, 0, NULL, &more), PDK_DEADLOCK);
+        one = i == 0   ? ts_bench_acquire(it.lock[0], 5000)
+              : i == 1 ? ts_bench_acquire(other, 5000)
+              : i == 2 ? ts_bench_read(it.rw[0], 5000)
+                       : permits_take(it.permits[0], 1);
+        ck_assert_int_eq(pdk_set_acquire(set->rights, set->count, PDK_FOREVER, NULL, &more), PDK_DEADLOCK);
+        ck_assert_int_eq(pdk_set_acquire(set->rights, set->count, 0, NULL, &more), PDK_DEADLOCK);
         ck_assert(strstr(pdk_last_error(), "this thread holds it"));
-        pdk_hold_release(hold);
+        pdk_hold_release(one);
     }
-    pdk_hold_release(set_take(set));
+    pdk_set_release(set_take(set));
     nothing_is_left();
 }
 END_TEST
 
-/* A thread's further hold on a part keeps that part, and nothing of the whole. */
+/* A thread's further hold on a part keeps that part, and nothing of the set. */
 START_TEST(a_reentrant_part) {
     make_it();
     pdk_lock_options options = PDK_LOCK_OPTIONS_INIT;
     options.reentrant = 1;
     pdk_lock *lock = ts_lock_with(it.client[0], it.lock_path, &options);
-    pdk_hold *whole = set_take(set_of(pdk_right_lock(lock), pdk_right_read(it.rw[0])));
+    pdk_set *held = set_take(set_of(pdk_right_lock(lock), pdk_right_read(it.rw[0])));
     pdk_hold *more = ts_bench_acquire(lock, 5000);
-    ck_assert_int_eq(pdk_hold_token(more), pdk_hold_token(pdk_hold_part(whole, 0)));
-    ck_assert_int_eq(pdk_hold_release(whole), PDK_OK);
+    ck_assert_int_eq(pdk_hold_token(more), pdk_hold_token(pdk_set_part(held, 0)));
+    ck_assert_int_eq(pdk_set_release(held), PDK_OK);
     ck_assert(pdk_hold_is_valid(more));
     set_children(it.rw_path, 0);
     ck_assert_int_eq(pdk_hold_release(more), PDK_OK);
@@ -259,10 +249,10 @@ static uint64_t rounds_of(struct set *set) {
     for (int i = 0; i < 10; i++) {
         ts_proxy_counters counters;
         ts_proxy_zero(it.client[0]->proxy);
-        pdk_hold *hold = set_take(set);
+        pdk_set *held = set_take(set);
         ts_proxy_read(it.client[0]->proxy, &counters);
         least = MIN(least, counters.rounds);
-        pdk_hold_release(hold);
+        pdk_set_release(held);
         ck_assert_int_eq(pdk_session_flush(it.client[0]->session, ts_patience(5000)), PDK_OK);
     }
     return least;
@@ -279,10 +269,10 @@ START_TEST(a_free_set_costs_what_its_parts_cost) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("all");
-    TCase *all = ts_bench_case(suite, "all");
-    tcase_add_test(all, one_hold_with_all_parts);
-    tcase_add_test(all, no_hold_of_several);
+    Suite *suite = suite_create("set");
+    TCase *all = ts_bench_case(suite, "set");
+    tcase_add_test(all, one_set_with_all_parts);
+    tcase_add_test(all, none_and_a_set_of_one);
     tcase_add_test(all, a_try_takes_all_or_nothing);
     tcase_add_test(all, a_deadline_leaves_nothing);
     tcase_add_test(all, what_is_taken_is_waited_for);

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "all_bench.h"
 #include "refused.h"
+#include "set_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
 
@@ -17,7 +17,7 @@ static struct {
     const char *path[2];
     pdk_session *session[2];
     ts_proxy *proxy[2];
-    pdk_hold *hold;
+    pdk_set *held;
     atomic_int count, status;
 } it;
 
@@ -67,7 +67,7 @@ static void take(bool backwards) {
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(pdk_lock_new(it.session[i], it.path[i], NULL, &lock[i]), PDK_OK);
     struct set *set = set_of(pdk_right_lock(lock[0]), pdk_right_lock(lock[1]));
-    it.hold = set_take(backwards ? set_backwards(set) : set);
+    it.held = set_take(backwards ? set_backwards(set) : set);
     for (int i = 0; i < 2; i++)
         pdk_lock_unref(lock[i]);
 }
@@ -89,14 +89,14 @@ static void take_undispatched(void) {
     take(false);
 }
 
-static pdk_status ensure(int64_t ms) { return pdk_hold_ensure_async(it.hold, ms, on_ensured, NULL); }
+static pdk_status ensure(int64_t ms) { return pdk_set_ensure_async(it.held, ms, on_ensured, NULL); }
 
 /* The second session is cut off, and less than WANTED_MS is left in it. */
 static void cut_off(int part) {
     ts_proxy_set_mode(it.proxy[1], TS_BLACKHOLE);
-    while (pdk_hold_remaining_ms(pdk_hold_part(it.hold, part)) >= WANTED_MS)
+    while (pdk_hold_remaining_ms(pdk_set_part(it.held, part)) >= WANTED_MS)
         ts_sleep_ms(5);
-    ck_assert(pdk_hold_is_valid(it.hold));
+    ck_assert(pdk_set_is_valid(it.held));
 }
 
 /* ---- a session ends */
@@ -109,15 +109,15 @@ START_TEST(the_session_that_tells_is_closed) {
     ts_sleep_ms(100); /* the second part is being ensured */
     ck_assert_int_eq(atomic_load(&it.count), 0);
     if (_i)
-        ck_assert_int_eq(pdk_hold_release(pdk_hold_ref(it.hold)), PDK_OK);
+        ck_assert_int_eq(pdk_set_release(pdk_set_ref(it.held)), PDK_OK);
     ck_assert_int_eq(pdk_session_close(it.session[0], ts_patience(PATIENCE_MS)), PDK_OK);
     ck_assert_int_eq(atomic_load(&it.count), 1); /* nothing can be told afterwards */
     ck_assert_int_eq(atomic_load(&it.status), _i ? PDK_NOT_HELD : PDK_LOST);
-    refused(ensure(WANTED_MS), PDK_CLOSED, "pdk_hold_ensure_async");
+    refused(ensure(WANTED_MS), PDK_CLOSED, "pdk_set_ensure_async");
     ts_proxy_heal(it.proxy[1]);
     ck_assert_int_eq(pdk_session_close(it.session[1], ts_patience(PATIENCE_MS)), PDK_OK);
     ck_assert_int_eq(atomic_load(&it.count), 1);
-    pdk_hold_unref(it.hold);
+    pdk_set_unref(it.held);
 }
 END_TEST
 
@@ -128,8 +128,8 @@ START_TEST(the_other_session_is_closed_already) {
     ck_assert_int_eq(pdk_session_close(it.session[1], ts_patience(PATIENCE_MS)), PDK_OK);
     ck_assert_int_eq(ensure(LITTLE_MS), PDK_OK);
     assert_answered(PDK_LOST);
-    ck_assert_int_eq(pdk_hold_ensure(it.hold, LITTLE_MS), PDK_LOST);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_ensure(it.held, LITTLE_MS), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(it.held), PDK_LOST);
     ck_assert_int_eq(pdk_session_close(it.session[0], ts_patience(PATIENCE_MS)), PDK_OK);
     ck_assert_int_eq(atomic_load(&it.count), 1);
 }
@@ -161,7 +161,7 @@ START_TEST(the_other_session_is_closed_and_tells_nothing) {
         pdk_session_close(it.session[1], 0);
     }
     assert_answered(PDK_LOST);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(it.held), PDK_LOST);
     pdk_session_close(it.session[1], ts_patience(PATIENCE_MS));
     pdk_session_unref(it.session[1]);
     ck_assert_int_eq(pdk_session_close(it.session[0], ts_patience(PATIENCE_MS)), PDK_OK);
@@ -177,7 +177,7 @@ START_TEST(the_other_session_is_given_back) {
     ck_assert_int_eq(atomic_load(&it.count), 0);
     pdk_session_unref(it.session[1]);
     assert_answered(PDK_OK);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(it.held), PDK_OK);
     set_children(it.path[1], 0);
     ck_assert_int_eq(atomic_load(&it.count), 1);
 }
@@ -189,11 +189,11 @@ END_TEST
 START_TEST(one_of_them_can_never_have_so_much) {
     pdk_session_options longer = options_of(SESSION_MS, REQUEST_MS), shorter = options_of(SHORT_MS, REQUEST_MS);
     take_both(&longer, &shorter, _i == 0);
-    refused(ensure(WANTED_MS), PDK_INVALID, "pdk_hold_ensure_async: ms is 3000; from 0 to");
-    refused(pdk_hold_ensure(it.hold, WANTED_MS), PDK_INVALID, "pdk_hold_ensure: ms is 3000; from 0 to");
+    refused(ensure(WANTED_MS), PDK_INVALID, "pdk_set_ensure_async: ms is 3000; from 0 to");
+    refused(pdk_set_ensure(it.held, WANTED_MS), PDK_INVALID, "pdk_set_ensure: ms is 3000; from 0 to");
     ts_sleep_ms(100);
     ck_assert_int_eq(atomic_load(&it.count), 0);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_OK);
+    ck_assert_int_eq(pdk_set_release(it.held), PDK_OK);
 }
 END_TEST
 
@@ -205,16 +205,16 @@ START_TEST(no_renewal_comes_in_time) {
     ck_assert_int_eq(ensure(WANTED_MS), PDK_OK);
     assert_answered(PDK_UNAVAILABLE);
     ck_assert_int_eq(pdk_session_close(it.session[0], ts_patience(PATIENCE_MS)), PDK_OK);
-    ck_assert_int_eq(pdk_hold_ensure(it.hold, WANTED_MS), PDK_LOST);
+    ck_assert_int_eq(pdk_set_ensure(it.held, WANTED_MS), PDK_LOST);
     ts_proxy_heal(it.proxy[1]);
-    ck_assert_int_eq(pdk_hold_release(it.hold), PDK_LOST);
+    ck_assert_int_eq(pdk_set_release(it.held), PDK_LOST);
     ck_assert_int_eq(atomic_load(&it.count), 1);
 }
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("all_ensure");
-    TCase *all = ts_bench_case(suite, "all_ensure");
+    Suite *suite = suite_create("set_ensure");
+    TCase *all = ts_bench_case(suite, "set_ensure");
     tcase_add_loop_test(all, the_session_that_tells_is_closed, 0, 2);
     tcase_add_loop_test(all, the_other_session_is_closed_already, 0, 2);
     tcase_add_loop_test(all, the_other_session_is_closed_and_tells_nothing, 0, 2);

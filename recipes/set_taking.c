@@ -1,9 +1,7 @@
-#include "grant/taking.h"
+#include "set_taking.h"
 
 #include "grant/claim.h"
-#include "grant/parts.h"
 
-#include <paddock/all.h>
 #include <string.h>
 
 /* How often it looks whether an ensemble answers, within its patience. */
@@ -63,9 +61,9 @@ static void on_alarm(pdk_session *s, void *user) {
 /* ---- its life */
 
 void pdk__taking_init(struct pdk__taking *t, const struct pdk__right *rights, guint count,
-                      const struct pdk__all_terms *terms) {
+                      const struct pdk__set_terms *terms) {
     const pdk_session *s = rights[0].queue->s;
-    G_STATIC_ASSERT(PDK__MAJORITY_MOST == PDK_ALL_RIGHTS_MAX);
+    G_STATIC_ASSERT(PDK__MAJORITY_MOST == PDK_SET_RIGHTS_MAX);
     pdk__majority_init(&t->m, count, terms->need, terms->timeout_ms == 0);
     t->deadline = pdk__claim_deadline(s, pdk__now(s), terms->timeout_ms);
     t->patience = terms->patience_ms * PDK__MS;
@@ -400,8 +398,8 @@ int64_t pdk__taking_sure_until(const struct pdk__taking *t) {
     return until;
 }
 
-struct pdk_hold *pdk__taking_complete(struct pdk__taking *t) {
-    struct pdk__parts *parts = pdk__parts_new(t->m.count, t->m.need);
+struct pdk_set *pdk__taking_complete(struct pdk__taking *t) {
+    struct pdk_set *set = pdk__set_new(t->m.count, t->m.need);
     for (guint i = 0; i < t->m.count; i++) {
         struct pdk__taken_right *r = &t->rights[i];
         if (pdk__majority_claims(&t->m, i)) /* it is not needed; its part is taken in the background */
@@ -409,14 +407,14 @@ struct pdk_hold *pdk__taking_complete(struct pdk__taking *t) {
         pdk__lock(session_of(r));
         stop_listening(r);
         pdk__unlock(session_of(r));
-        pdk__parts_set(parts, &r->right, g_steal_pointer(&r->hold));
+        pdk__set_fill(set, &r->right, g_steal_pointer(&r->hold));
         forget(r);
     }
     atomic_store(&t->current, 0);
-    struct pdk_hold *whole = pdk__parts_join(parts, session_of(&t->rights[0]));
-    if (whole)
-        set_status(t, PDK_OK, NULL); /* what was wrong before is not why it is lost, if it is lost from now on */
-    else
+    if (!pdk__set_join(set, session_of(&t->rights[0]))) {
         pdk__taking_begin_anew(t);
-    return whole;
+        return NULL;
+    }
+    set_status(t, PDK_OK, NULL); /* what was wrong before is not why it is lost, if it is lost from now on */
+    return set;
 }

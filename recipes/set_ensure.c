@@ -1,0 +1,248 @@
+/* Making sure that a set stays valid for so long.
+ *
+ *     all are needed:  part ──answered──► next part … ──► all of them still have enough? ──► answered; else from the first again
+ *     some suffice:    each part has a turn of 20 ms, again and again, until as many as are needed have enough
+ *
+ * Each part is ensured in its own session (grant/ensure.h). Its answer is carried to the next one by that session's outbox, since no
+ * thread may have two monitors; the last answer is told where the set tells. The set also follows the end of its own session, which may
+ * come while a part is ensured in another one: nothing could be told afterwards.
+ */
+#include "grant/ensure.h"
+
+#include "base/text.h"
+#include "session/blocking.h"
+#include "set.h"
+
+/* How long one part is ensured, before the next is, where some suffice: some may not answer. */
+#define TURN (20 * PDK__MS)
+
+static int64_t turn_until(const pdk_set *set, int64_t until) {
+    return pdk__set_some_suffice(set) ? MIN(until, pdk__now(set->s) + TURN) : until;
+}
+
+/* All are asked before the first begins: a callback is for what comes later. As many as are needed must be able to have so much. */
+static pdk_status check_ms(pdk_set *set, int64_t ms, const char *name) {
+    guint impossible = 0;
+    for (guint i = 0; i < set->count; i++) {
+        pdk_hold *hold = pdk__set_take(set, i);
+        impossible += hold && pdk__ensuring_check(hold, ms, name) != PDK_OK;
+        pdk_hold_unref(hold);
+    }
+    return impossible > set->count - set->need ? PDK_INVALID : PDK_OK;
+}
+
+/* The parts, one after the other, until the set has enough. */
+struct turns {
+    pdk_set *set;
+    int64_t ms, until;
+    const char *name; /* of the call */
+    guint next;       /* part */
+};
+
+static pdk_status how_it_ended(const struct turns *t) {
+    pdk__lock(t->set->s);
+    pdk_status status = pdk__set_how_it_ended(t->set, t->name);
+    pdk__unlock(t->set->s);
+    return status;
+}
+
+/* What the answer of one part is to the set. Another part may have been lost while this one got no renewal. */
+static pdk_status heed(const struct turns *t, pdk_status status) {
+    if (pdk__set_some_suffice(t->set))
+        return PDK_OK;
+    return status == PDK_UNAVAILABLE && !pdk_set_is_valid(t->set) ? how_it_ended(t) : status;
+}
+
+/* Every part has been ensured, or has had its turn. TIMEOUT: once more. The renewal of the last part takes time from the first. */
+static pdk_status all_ensured(const struct turns *t) {
+    pdk_set *set = t->set;
+    bool valid = pdk_set_is_valid(set);
+    if (valid && pdk_set_remaining_ms(set) >= t->ms)
+        return PDK_OK;
+    if (!pdk__set_some_suffice(set))
+        return PDK_TIMEOUT;
+    if (!valid)
+        return how_it_ended(t);
+    if (pdk__now(set->s) >= t->until)
+        return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", t->name, set->name);
+    return PDK_TIMEOUT;
+}
+
+/* The next part's turn. NULL: *status is that of the set. */
+static struct pdk__ensuring *next_turn(struct turns *t, pdk_status *status) {
+    struct pdk__ensuring *e = NULL;
+    while (!e) {
+        if (t->next == t->set->count) {
+            *status = all_ensured(t);
+            if (*status != PDK_TIMEOUT)
+                return NULL;
+            t->next = 0;
+        }
+        pdk_hold *hold = pdk__set_take(t->set, t->next++);
+        e = hold ? pdk__ensuring_new(hold, t->ms, t->name, turn_until(t->set, t->until)) : NULL;
+        pdk_hold_unref(hold);
+    }
+    return e;
+}
+
+static pdk_status ensure_parts(struct turns t) {
+    pdk_status status = PDK_OK;
+    for (struct pdk__ensuring *e; status == PDK_OK && (e = next_turn(&t, &status));)
+        status = heed(&t, pdk__call_wait(&e->call));
+    return status;
+}
+
+/* The same with a callback. The answer has a reference, and so has each part that is being ensured. */
+struct answer {
+    struct pdk__follower end; /* of its session */
+    atomic_uint refs;
+    struct turns turns; /* with a reference to the set */
+    pdk_answered_fn fn;
+    void *user;
+    bool over; /* decided, so it follows no more. Under the monitor of its session */
+    pdk_status status;
+    char *text;
+};
+
+static struct answer *answer_ref(struct answer *w) {
+    atomic_fetch_add(&w->refs, 1);
+    return w;
+}
+
+static void answer_unref(void *answer) {
+    struct answer *w = answer;
+    if (atomic_fetch_sub(&w->refs, 1) != 1)
+        return;
+    pdk_set_unref(w->turns.set);
+    g_free(w->text);
+    g_free(w);
+}
+
+static void answer_told(void *answer) {
+    struct answer *w = answer;
+    if (w->status != PDK_OK)
+        pdk__fail(w->status, "%s", w->text);
+    w->fn(w->status, w->user);
+}
+
+/* Once. The outbox takes it: a session tells its followers of its end before it goes silent. Under the monitor. */
+static void decide(struct answer *w, pdk_status status) {
+    w->over = true;
+    w->status = status;
+    w->text = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
+    pdk__later(w->turns.set->s, answer_told, answer_unref, w);
+}
+
+/* The set is lost by now, if it was not released. */
+static void home_ended(struct pdk__follower *follower) {
+    struct answer *w = (struct answer *)follower;
+    decide(w, pdk__set_how_it_ended(w->turns.set, w->turns.name));
+}
+
+static void answer_over(struct answer *w, pdk_status status) {
+    pdk_session *s = w->turns.set->s;
+    pdk__lock(s);
+    if (!w->over) {
+        pdk__unfollow_end(s, &w->end);
+        decide(w, status);
+    }
+    pdk__unlock(s);
+}
+
+static void go_on(struct answer *w, pdk_status status);
+
+static void part_begin(struct pdk__call *c) { ((struct pdk__ensuring *)c)->of = answer_ref(c->user); }
+
+/* Its answer goes on from here, and not from where it would be told: a session that goes silent drops what is due, and the set is
+ * told by another one. */
+static void part_free(struct pdk__call *c) {
+    struct answer *w = ((struct pdk__ensuring *)c)->of;
+    pdk_status status = c->status;
+    if (status != PDK_OK)
+        pdk__fail(status, "%s", c->text);
+    pdk__ensuring_free(c);
+    if (w) {
+        go_on(w, heed(&w->turns, status));
+        answer_unref(w);
+    }
+}
+
+/* OK: it is being ensured. Otherwise its session has ended, and so has its hold. */
+static pdk_status start_part(struct answer *w, struct pdk__ensuring *e) {
+    static const struct pdk__call_kind kind = {part_begin, pdk__ensuring_step, pdk__ensuring_leave, NULL, part_free};
+    pdk_hold *hold = pdk_hold_ref(e->hold);
+    e->call.kind = &kind;
+    e->call.user = w;
+    pdk_status status = pdk__call_start(&e->call);
+    if (status != PDK_OK)
+        status = pdk__ensuring_how_it_ended(hold, w->turns.name);
+    pdk_hold_unref(hold);
+    return status;
+}
+
+/* true: a part is being ensured. false: *status is that of the set. */
+static bool ensure_next(struct answer *w, pdk_status *status) {
+    bool begun = false;
+    for (struct pdk__ensuring *e; !begun && *status == PDK_OK && (e = next_turn(&w->turns, status));) {
+        *status = start_part(w, e);
+        begun = *status == PDK_OK;
+        *status = heed(&w->turns, *status);
+    }
+    return begun;
+}
+
+static void go_on(struct answer *w, pdk_status status) {
+    if (!ensure_next(w, &status))
+        answer_over(w, status);
+}
+
+static pdk_status start(struct turns turns, pdk_answered_fn fn, void *user) {
+    pdk_session *s = turns.set->s;
+    struct answer *w = g_new0(struct answer, 1);
+    atomic_init(&w->refs, 1);
+    w->end.ended = home_ended;
+    w->turns = turns;
+    pdk_set_ref(turns.set);
+    w->fn = fn;
+    w->user = user;
+    pdk__lock(s);
+    pdk_status status = pdk__session_usable(s, turns.name);
+    if (status == PDK_OK)
+        pdk__follow_end(s, &answer_ref(w)->end);
+    pdk__unlock(s);
+    if (status == PDK_OK)
+        go_on(w, PDK_OK);
+    answer_unref(w);
+    return status;
+}
+
+/* ---- the public functions */
+
+static pdk_status check(pdk_set *set, int64_t ms, const char *call) {
+    if (!set)
+        return pdk__fail(PDK_INVALID, "%s: set: NULL", call);
+    if (!pdk__set_is_ours(set))
+        return pdk__fail(PDK_FORKED, "%s: the set belongs to the parent process", call);
+    return check_ms(set, ms, call);
+}
+
+static struct turns turns_of(pdk_set *set, int64_t ms, const char *call) {
+    return (struct turns){set, ms, pdk__deadline(set->s, set->s->request_timeout_ms), call, 0};
+}
+
+pdk_status pdk_set_ensure(pdk_set *set, int64_t ms) {
+    static const char call[] = "pdk_set_ensure";
+    pdk_status status = check(set, ms, call);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__may_block(set->s, call, 0);
+    return status == PDK_OK ? ensure_parts(turns_of(set, ms, call)) : status;
+}
+
+pdk_status pdk_set_ensure_async(pdk_set *set, int64_t ms, pdk_answered_fn fn, void *user) {
+    static const char call[] = "pdk_set_ensure_async";
+    pdk_status status = pdk__call_check_fn(call, fn);
+    if (status == PDK_OK)
+        status = check(set, ms, call);
+    return status == PDK_OK ? start(turns_of(set, ms, call), fn, user) : status;
+}
