@@ -7,7 +7,7 @@
  *
  * Rule: everybody ahead blocks. The first in the queue leads.
  *
- *     election_candidate.c   candidates with callbacks
+ *     election_candidate.c   candidates with callbacks, which queue again after each term (candidacy.h)
  *     election_service.c     functions that run while we lead
  *     election_observer.c    observers, which only hear who leads
  *     election_data.c        what a leader publishes
@@ -17,6 +17,7 @@
 #include "base/fork.h"
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "candidacy.h"
 #include "election_candidate.h"
 #include "grant/contenders.h"
 #include "grant/recipe.h"
@@ -74,7 +75,7 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
     election->queue = pdk__queue_new(session, path, &kind, handovers);
     election->queue->data = g_strdup(o.identity);
     pdk__lock_delay_keep(election->queue, o.lock_delay_ms);
-    election->call = "pdk_election_join";
+    election->own = pdk__own_data_new();
     *out = election;
     return PDK_OK;
 }
@@ -98,8 +99,8 @@ pdk_election *pdk_election_ref(pdk_election *election) {
 void pdk_election_unref(pdk_election *election) {
     if (!election || !is_ours(election) || atomic_fetch_sub(&election->refs, 1) != 1)
         return;
-    pdk__candidacy_leave(election);
-    pdk__own_data_clear(&election->own);
+    pdk__candidacy_leave(election->queue->s, &election->candidacy);
+    pdk__own_data_unref(election->own);
     pdk__queue_unref(election->queue);
     g_free(election);
 }
@@ -121,21 +122,21 @@ pdk_status pdk_election_join(pdk_election *election, const pdk_election_callback
     if (status != PDK_OK)
         return status;
     pdk_election_ref(election); /* a callback may give the caller's reference back before this returns */
-    status = pdk__candidacy_begin(election, &calls);
+    status = pdk__candidate_begin(election, &calls);
     pdk_election_unref(election);
     return status;
 }
 
 pdk_status pdk_election_leave(pdk_election *election) {
     pdk_status status = check(election, "pdk_election_leave");
-    if (status == PDK_OK && (status = pdk__candidacy_leave(election)) != PDK_OK)
+    if (status == PDK_OK && (status = pdk__candidacy_leave(election->queue->s, &election->candidacy)) != PDK_OK)
         pdk__fail(status, "pdk_election_leave: %s: not a candidate", election->queue->dir);
     return status;
 }
 
 pdk_status pdk_election_resign(pdk_election *election) {
     pdk_status status = check(election, "pdk_election_resign");
-    if (status == PDK_OK && (status = pdk__candidacy_resign(election)) != PDK_OK)
+    if (status == PDK_OK && (status = pdk__candidacy_resign(election->queue->s, &election->candidacy)) != PDK_OK)
         pdk__fail(status, "pdk_election_resign: %s: not the leader", election->queue->dir);
     return status;
 }
@@ -149,7 +150,7 @@ pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hol
         status = pdk__may_block(election->queue->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    status = pdk__candidacy_await(election, timeout_ms, out);
+    status = pdk__candidacy_wait(election->queue->s, &election->candidacy, timeout_ms, out);
     if (status != PDK_OK)
         pdk__fail(status, "%s: %s: %s", call, election->queue->dir,
                   status == PDK_NOT_HELD   ? "not a candidate"

@@ -10,15 +10,12 @@
 struct pdk__candidacy;
 
 struct pdk_election {
-    atomic_uint refs;         /* of the users, and of services */
-    struct pdk__queue *queue; /* of candidates */
-    enum pdk__kind kind;      /* of their nodes */
-    const char *call;         /* the one that joins, for words */
-    struct pdk__own_data own; /* of the candidate's node */
-    /* Of a member: its node was made with data that were replaced meanwhile. Under the monitor. */
-    void (*amend)(pdk_election *election, pdk_hold *hold);
+    atomic_uint refs;          /* of the users, and of services */
+    struct pdk__queue *queue;  /* of candidates */
+    enum pdk__kind kind;       /* of their nodes */
+    struct pdk__own_data *own; /* of the candidate's node; a reference */
     /* under the monitor: at most one of them */
-    struct pdk__candidacy *candidacy;
+    struct pdk__candidacy *candidacy; /* NULL: no candidate with callbacks */
     pdk_service *service;
 };
 

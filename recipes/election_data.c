@@ -65,7 +65,7 @@ static struct pdk__call *publishing_new(pdk_election *election, pdk_hold *hold, 
     p->call = pdk__call_make(&kind, queue->s, name, timeout_ms);
     p->election = pdk_election_ref(election);
     p->created = g_bytes_new(identity, strlen(identity));
-    pdk__own_write_init(&p->write, &p->call, &election->own, contents(identity, data, size));
+    pdk__own_write_init(&p->write, &p->call, election->own, contents(identity, data, size));
     p->write.hold = pdk_hold_ref(hold);
     return &p->call;
 }

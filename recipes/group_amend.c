@@ -14,13 +14,11 @@
 struct amending {
     struct pdk__call call;
     struct pdk__own_write write;
-    pdk_election *election; /* a reference */
-    uint64_t over;          /* own->over, when its data were the newest */
+    uint64_t over; /* own->over, when its data were the newest */
 };
 
-static GBytes *newest(const pdk_election *election) {
-    return g_bytes_new(election->queue->data, election->queue->data_size);
-}
+/* The queue's, for nodes to come. */
+static GBytes *newest(const pdk_hold *hold) { return g_bytes_new(hold->queue->data, hold->queue->data_size); }
 
 static pdk_status amend_step(struct pdk__call *call) {
     struct amending *a = (struct amending *)call;
@@ -34,7 +32,7 @@ static pdk_status amend_step(struct pdk__call *call) {
         return pdk__call_waits(call, &own->turns, INT64_MAX);
     }
     if (a->over != own->over)
-        pdk__own_write_anew(w, newest(a->election));
+        pdk__own_write_anew(w, newest(w->hold));
     a->over = own->over;
     if (own->token == w->hold->token && own->settled) /* by a set */
         return PDK_OK;
@@ -52,18 +50,16 @@ static void amend_free(struct pdk__call *call) {
     struct amending *a = (struct amending *)call;
     pdk_hold_unref(a->write.hold);
     pdk__own_write_free(&a->write);
-    pdk_election_unref(a->election);
     g_free(a);
 }
 
-void pdk__member_amend(pdk_election *election, pdk_hold *hold) {
+void pdk__member_amend(struct pdk__own_data *own, pdk_hold *hold) {
     static const struct pdk__call_kind kind = {NULL, amend_step, amend_leave, NULL, amend_free};
-    pdk__assert_locked(election->queue->s);
+    pdk__assert_locked(hold->s);
     struct amending *a = g_new0(struct amending, 1);
-    a->call = pdk__call_make(&kind, election->queue->s, "pdk_member_set_data", PDK_FOREVER);
-    a->election = pdk_election_ref(election);
-    a->over = election->own.over;
-    pdk__own_write_init(&a->write, &a->call, &election->own, newest(election));
+    a->call = pdk__call_make(&kind, hold->s, "pdk_member_set_data", PDK_FOREVER);
+    a->over = own->over;
+    pdk__own_write_init(&a->write, &a->call, own, newest(hold));
     a->write.hold = pdk_hold_ref(hold);
     pdk__call_go(&a->call);
 }

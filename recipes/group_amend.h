@@ -2,10 +2,10 @@
 #ifndef PDK_GROUP_AMEND_H
 #define PDK_GROUP_AMEND_H
 
-#include "election.h"
+#include "own_data.h"
 
 /* It has been registered, with data that were replaced while its create was under way: write the newest, unless the hold ends before.
  * Under the monitor. */
-void pdk__member_amend(pdk_election *election, pdk_hold *hold);
+void pdk__member_amend(struct pdk__own_data *own, pdk_hold *hold);
 
 #endif

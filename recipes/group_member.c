@@ -1,12 +1,11 @@
-/* A member of a group: a candidate of an election that nobody loses.
+/* A member of a group.
  *
  *     /services/planner                     the group; nobody waits for anybody
  *        ├─ _c_…-member-0000000012          data: the member's
  *        └─ _c_…-member-0000000013
  *
  * Rule: nobody blocks. So a member is granted when the answer to its create shows its node, or after a lost answer a list, and the
- * lease is fresh. The candidate (election_candidate.c) registers it anew after each loss. Here is what an election does not have:
- * data that change.
+ * lease is fresh. Its candidacy (candidacy.h) registers it anew after each loss. Here are its data, which change.
  *
  *     set ──► the queue's data, for nodes to come ──► registered? ──► written to the node (own_data.h)
  *                        └── one is on its way, with the data from before: written when it is there (group_amend.h)
@@ -14,11 +13,11 @@
 #include "base/fork.h"
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "election.h"
-#include "election_candidate.h"
+#include "candidacy.h"
 #include "grant/hold.h"
 #include "grant/recipe.h"
 #include "group_amend.h"
+#include "own_data.h"
 #include "session/blocking.h"
 #include "session/options.h"
 
@@ -27,9 +26,20 @@
 
 /* The size of the first version of the struct. Never changes. */
 #define CALLBACKS_FIRST_SIZE (offsetof(pdk_member_callbacks, user_free) + sizeof(void (*)(void *)))
+
+static const char join[] = "pdk_group_join";
+
 struct pdk_member {
     atomic_uint refs;
-    pdk_election *election; /* ours alone: the candidate, and the queue with the data */
+    struct pdk__queue *queue;         /* with the data for nodes to come; a reference */
+    struct pdk__own_data *own;        /* of the present node; a reference */
+    struct pdk__candidacy *candidacy; /* NULL: it has left. Under the monitor */
+};
+
+/* The member's candidacy. */
+struct registration {
+    struct pdk__candidacy candidacy;
+    struct pdk__own_data *own; /* the member's, until it has left */
 };
 
 /* ---- joining and leaving */
@@ -48,7 +58,7 @@ static pdk_status check_data(const char *call, const void *data, size_t size) {
     return PDK_OK;
 }
 
-static bool is_ours(const pdk_member *member) { return member->election->queue->s->forks == pdk__forks(); }
+static bool is_ours(const pdk_member *member) { return member->queue->s->forks == pdk__forks(); }
 
 static pdk_status check(const pdk_member *member, const char *call) {
     if (!member)
@@ -80,39 +90,48 @@ static pdk_member *member_new(pdk_session *session, const char *path) {
     pdk__handovers_init(&handovers, 0, 0);
     pdk_member *member = g_new0(pdk_member, 1);
     atomic_init(&member->refs, 1);
-    member->election = g_new0(pdk_election, 1);
-    atomic_init(&member->election->refs, 1);
-    member->election->kind = PDK__MEMBER;
-    member->election->call = "pdk_group_join";
-    member->election->amend = pdk__member_amend;
-    member->election->queue = pdk__queue_new(session, path, &kind, handovers);
+    member->queue = pdk__queue_new(session, path, &kind, handovers);
+    member->own = pdk__own_data_new();
     return member;
+}
+
+/* Its node may have been made with data that were replaced meanwhile. */
+static void registration_begun(struct pdk__candidacy *c, pdk_hold *hold) {
+    if (hold->grant->entries[0]->outdated)
+        pdk__member_amend(((struct registration *)c)->own, hold);
+}
+
+/* Under the monitor. */
+static void member_register(pdk_member *member, const pdk_member_callbacks *calls) {
+    static const struct pdk__candidacy_kind kind = {join, registration_begun, NULL};
+    const struct pdk__candidacy_calls inner = {calls->joined, calls->lost, calls->failed, calls->user,
+                                               calls->user_free};
+    struct registration *registration = g_new0(struct registration, 1);
+    registration->own = member->own;
+    pdk__candidacy_init(&registration->candidacy, &kind, member->queue, &inner);
+    pdk__candidacy_begin(&registration->candidacy, &member->candidacy);
 }
 
 pdk_status pdk_group_join(pdk_session *session, const char *path, const void *data, size_t size,
                           const pdk_member_callbacks *callbacks, pdk_member **out) {
-    static const char call[] = "pdk_group_join";
     pdk_member_callbacks calls = PDK_MEMBER_CALLBACKS_INIT;
-    pdk_election_callbacks inner = PDK_ELECTION_CALLBACKS_INIT;
-    pdk_status status = pdk__recipe_check(session, path, out, call);
+    pdk_status status = pdk__recipe_check(session, path, out, join);
     if (status == PDK_OK)
-        status = check_data(call, data, size);
+        status = check_data(join, data, size);
     if (status == PDK_OK)
         status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
     if (status != PDK_OK)
         return status;
-    inner.elected = calls.joined;
-    inner.deposed = calls.lost;
-    inner.failed = calls.failed;
-    inner.user = calls.user;
-    inner.user_free = calls.user_free;
     pdk_member *member = member_new(session, path), *before = *out;
-    set_data(member->election->queue, data, size);
-    /* A callback may give the member back before this returns. */
-    pdk_election *election = pdk_election_ref(member->election);
+    /* A callback may give the member back before this returns, and the session. */
+    struct pdk__queue *queue = pdk__queue_ref(member->queue);
+    set_data(queue, data, size);
     *out = member;
-    status = pdk__candidacy_begin(election, &inner);
-    pdk_election_unref(election);
+    pdk__lock(queue->s);
+    if ((status = pdk__session_usable(queue->s, join)) == PDK_OK)
+        member_register(member, &calls);
+    pdk__unlock(queue->s);
+    pdk__queue_unref(queue);
     if (status != PDK_OK) {
         *out = before;
         pdk_member_unref(member);
@@ -129,16 +148,17 @@ pdk_member *pdk_member_ref(pdk_member *member) {
 void pdk_member_unref(pdk_member *member) {
     if (!member || !is_ours(member) || atomic_fetch_sub(&member->refs, 1) != 1)
         return;
-    pdk__candidacy_leave(member->election); /* now, whoever else has a reference to the election */
-    pdk_election_unref(member->election);
+    pdk__candidacy_leave(member->queue->s, &member->candidacy);
+    pdk__own_data_unref(member->own);
+    pdk__queue_unref(member->queue);
     g_free(member);
 }
 
 pdk_status pdk_member_leave(pdk_member *member) {
     static const char call[] = "pdk_member_leave";
     pdk_status status = check(member, call);
-    if (status == PDK_OK && (status = pdk__candidacy_leave(member->election)) != PDK_OK)
-        pdk__fail(status, "%s: %s: it has left before", call, member->election->queue->dir);
+    if (status == PDK_OK && (status = pdk__candidacy_leave(member->queue->s, &member->candidacy)) != PDK_OK)
+        pdk__fail(status, "%s: %s: it has left before", call, member->queue->dir);
     return status;
 }
 
@@ -154,9 +174,12 @@ pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_hold **ou
     if (status == PDK_OK && !out)
         status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
     if (status == PDK_OK)
-        status = pdk__may_block(member->election->queue->s, call, timeout_ms);
-    if (status == PDK_OK && (status = pdk__candidacy_await(member->election, timeout_ms, out)) != PDK_OK)
-        pdk__fail(status, "%s: %s: %s", call, member->election->queue->dir, why_not(status));
+        status = pdk__may_block(member->queue->s, call, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__candidacy_wait(member->queue->s, &member->candidacy, timeout_ms, out);
+    if (status != PDK_OK)
+        pdk__fail(status, "%s: %s: %s", call, member->queue->dir, why_not(status));
     return status;
 }
 
@@ -170,7 +193,7 @@ struct setting {
     GPtrArray *holds;                 /* references; of the registrations that it wrote to */
 };
 
-static struct pdk__queue *queue_of(const struct setting *c) { return c->member->election->queue; }
+static struct pdk__queue *queue_of(const struct setting *c) { return c->member->queue; }
 
 /* It is our turn: from now on every new registration has the new data. */
 static void begin_turn(struct setting *c) {
@@ -178,7 +201,7 @@ static void begin_turn(struct setting *c) {
     const void *bytes = g_bytes_get_data(c->write.data, &size);
     if (c->candidacy)
         return;
-    c->candidacy = pdk__candidacy_of(c->member->election);
+    c->candidacy = pdk__candidacy_ref(c->member->candidacy);
     set_data(queue_of(c), bytes, size);
 }
 
@@ -236,10 +259,10 @@ static struct pdk__call *setting_new(pdk_member *member, const char *name, const
                                      int64_t timeout_ms) {
     static const struct pdk__call_kind kind = {set_begin, set_step, set_leave, NULL, set_free};
     struct setting *c = g_new0(struct setting, 1);
-    c->call = pdk__call_make(&kind, member->election->queue->s, name, timeout_ms);
+    c->call = pdk__call_make(&kind, member->queue->s, name, timeout_ms);
     c->member = pdk_member_ref(member);
     c->holds = g_ptr_array_new_with_free_func((GDestroyNotify)pdk_hold_unref);
-    pdk__own_write_init(&c->write, &c->call, &member->election->own, g_bytes_new(data, size));
+    pdk__own_write_init(&c->write, &c->call, member->own, g_bytes_new(data, size));
     return &c->call;
 }
 

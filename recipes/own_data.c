@@ -20,13 +20,32 @@ static char *digest_of_bytes(GBytes *bytes) {
     return digest_of(data, size);
 }
 
-void pdk__own_data_clear(struct pdk__own_data *own) {
+static void own_data_clear(struct pdk__own_data *own) {
     g_clear_pointer(&own->known, g_free);
     g_clear_pointer(&own->unsure, g_ptr_array_unref);
 }
 
+struct pdk__own_data *pdk__own_data_new(void) {
+    struct pdk__own_data *own = g_new0(struct pdk__own_data, 1);
+    atomic_init(&own->refs, 1);
+    return own;
+}
+
+struct pdk__own_data *pdk__own_data_ref(struct pdk__own_data *own) {
+    atomic_fetch_add(&own->refs, 1);
+    return own;
+}
+
+void pdk__own_data_unref(struct pdk__own_data *own) {
+    if (atomic_fetch_sub(&own->refs, 1) != 1)
+        return;
+    own_data_clear(own);
+    g_free(own);
+}
+
 void pdk__own_write_init(struct pdk__own_write *w, struct pdk__call *call, struct pdk__own_data *own, GBytes *data) {
-    *w = (struct pdk__own_write){.call = call, .own = own, .data = data, .digest = digest_of_bytes(data)};
+    *w = (struct pdk__own_write){
+        .call = call, .own = pdk__own_data_ref(own), .data = data, .digest = digest_of_bytes(data)};
 }
 
 void pdk__own_write_forget(struct pdk__own_write *w) {
@@ -43,14 +62,19 @@ void pdk__own_write_leave(struct pdk__own_write *w) {
     pdk__wake(&w->own->turns);
 }
 
-void pdk__own_write_free(struct pdk__own_write *w) {
+static void own_write_clear(struct pdk__own_write *w) {
     g_bytes_unref(w->data);
     g_free(w->digest);
 }
 
+void pdk__own_write_free(struct pdk__own_write *w) {
+    own_write_clear(w);
+    pdk__own_data_unref(w->own);
+}
+
 void pdk__own_write_anew(struct pdk__own_write *w, GBytes *data) {
     pdk__own_write_forget(w);
-    pdk__own_write_free(w);
+    own_write_clear(w);
     w->data = data;
     w->digest = digest_of_bytes(data);
 }
@@ -68,7 +92,7 @@ pdk_status pdk__own_write_turn(struct pdk__own_write *w) {
 
 static void is_written(struct pdk__own_data *own, int32_t version, const char *digest) {
     char *known = g_strdup(digest);
-    pdk__own_data_clear(own);
+    own_data_clear(own);
     own->version = version;
     own->known = known;
     own->unsure = g_ptr_array_new_with_free_func(g_free);

@@ -13,8 +13,9 @@
 #include "grant/hold.h"
 #include "session/query.h"
 
-/* What is known of the data. Under the monitor. Zero to begin with. */
+/* What is known of the data. Under the monitor, but for new, ref and unref. */
 struct pdk__own_data {
+    atomic_uint refs;          /* of the owner, and of writes */
     GQueue writes;             /* in the order of the calls; it is the first one's turn */
     struct pdk__waiters turns; /* the others */
     uint64_t over;             /* so many writes have had their turn, or given it up */
@@ -24,13 +25,15 @@ struct pdk__own_data {
     char *known;               /* a digest of what we have written last; or NULL */
     GPtrArray *unsure;         /* digests of what may have been written on top of that; or NULL */
 };
-void pdk__own_data_clear(struct pdk__own_data *own);
+struct pdk__own_data *pdk__own_data_new(void);
+struct pdk__own_data *pdk__own_data_ref(struct pdk__own_data *own);
+void pdk__own_data_unref(struct pdk__own_data *own);
 
 struct pdk__own_write {
     struct pdk__call *call;
-    struct pdk__own_data *own;
-    GBytes *data; /* a reference; the whole node's */
-    char *digest; /* of data */
+    struct pdk__own_data *own; /* a reference */
+    GBytes *data;              /* a reference; the whole node's */
+    char *digest;              /* of data */
     pdk_hold *hold;
     GList link;               /* in own->writes */
     struct pdk__query *query; /* under way; or NULL */

@@ -51,7 +51,8 @@ MUTANTS = {
     "a retired handle is taken for the next": ("src/session/supervise.c", LENT, [
         ("s->link == PDK__LINK_OPENING && !g_queue_find(&s->retired, zk))", "s->link == PDK__LINK_OPENING)")]),
     "a leader that is told keeps no candidacy": ("recipes/election_candidate.c", FREED, [
-        ("tell_leader, NULL, ref(c), unref)", "tell_leader, NULL, c, NULL)")]),
+        ("candidate_tell_leader, NULL, pdk__candidacy_ref(c), pdk__candidacy_unref)",
+         "candidate_tell_leader, NULL, c, NULL)")]),
     "log lines go first": ("src/session/dispatch.c", OUTBOX, [
         ("n = g_queue_pop_head(&o->due[kind]);", "n = g_queue_pop_head(&o->due[PDK__DUE_KINDS - 1 - kind]);")]),
     "a loss waits its turn": ("src/session/dispatch.c", OUTBOX, [

@@ -133,17 +133,19 @@ MUTANTS = {
         ("if (result == PDK__NO_NODE || nobody) /* gone", "if (nobody) /* gone"), NO_POLL]),
     "an observer is told of the last in line": ("recipes/election_observer.c", SIM, [
         ("if (order < 0 ||", "if (!first || order > 0 ||")]),
-    "elected after it has left": ("recipes/election_candidate.c", RARE, [
-        ("bool elected = c->election && (leads(c) || c->received);", "bool elected = leads(c) || c->received || !c->election;")]),
-    "a loss deposes nobody": ("recipes/election_candidate.c", SIM, [
-        ("    notify(c, deposed_run, NULL, reason);", "    if (reason == PDK_REASON_NONE)\n        notify(c, deposed_run, NULL, reason);")]),
-    "deposed, whatever the reason, as if it had resigned": ("recipes/election_candidate.c", SIM, [
-        ("notify(c, deposed_run, NULL, reason);", "notify(c, deposed_run, NULL, reason ? PDK_REASON_NONE : reason);")]),
-    "who leaves stays in office": ("recipes/election_candidate.c", SIM, [
-        ("        release(leftovers, c);\n", "        (void)leftovers;\n")]),
-    "who resigned does not come back": ("recipes/election_candidate.c", SIM, [
-        ("pdk_status status = stand_again(c);",
-         "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : stand_again(c);")]),
-    "a candidate queues again before it is deposed": ("recipes/election_candidate.c", SIM, [
-        ("        c->calls.elected(notice->hold, c->calls.user);", "        c->calls.elected(notice->hold, c->calls.user);\n    if (elected)\n        stand_again(c);")]),
+    "elected after it has left": ("recipes/candidacy.c", RARE, [
+        ("bool granted = c->place && (candidacy_holds(c) || c->received);", "bool granted = candidacy_holds(c) || c->received || !c->place;")]),
+    "a loss deposes nobody": ("recipes/candidacy.c", SIM, [
+        ("    candidacy_notify(c, lost_run, NULL, reason);",
+         "    if (reason == PDK_REASON_NONE)\n        candidacy_notify(c, lost_run, NULL, reason);")]),
+    "deposed, whatever the reason, as if it had resigned": ("recipes/candidacy.c", SIM, [
+        ("candidacy_notify(c, lost_run, NULL, reason);", "candidacy_notify(c, lost_run, NULL, reason ? PDK_REASON_NONE : reason);")]),
+    "who leaves stays in office": ("recipes/candidacy.c", SIM, [
+        ("        candidacy_release(leftovers, c);\n", "        (void)leftovers;\n")]),
+    "who resigned does not come back": ("recipes/candidacy.c", SIM, [
+        ("pdk_status status = candidacy_stand_again(c);",
+         "pdk_status status = notice->reason == PDK_REASON_NONE ? PDK_OK : candidacy_stand_again(c);")]),
+    "a candidate queues again before it is deposed": ("recipes/candidacy.c", SIM, [
+        ("        c->calls.granted(notice->hold, c->calls.user);",
+         "        c->calls.granted(notice->hold, c->calls.user);\n    if (granted)\n        candidacy_stand_again(c);")]),
 }

@@ -4,6 +4,7 @@ name: (file, judge and its options, [(text, its replacement) or (other file, tex
 """
 
 MEMBER = "recipes/group_member.c"
+CANDIDACY = "recipes/candidacy.c"
 OWN = "recipes/own_data.c"
 ASK = "recipes/group_ask.c"
 NODES = "recipes/group_nodes.c"
@@ -22,14 +23,14 @@ MUTANTS = {
     "group: a write that was refused is made again": (OWN, "member_data", [
         ("    if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED)", "    if (result == PDK__NOT_ALLOWED)")]),
     "group: a node that was being made keeps its data": (MEMBER, "member_amend", [
-        ("recipes/election_candidate.c", "if (hold->grant->entries[0]->outdated)", "if (false)")]),
+        ("if (hold->grant->entries[0]->outdated)", "if (false)")]),
     "group: data are for this node alone": (MEMBER, "group", [
         ("    set_data(queue_of(c), bytes, size);", "    (void)bytes;")]),
     "group: a new node counts its versions on": (OWN, "group", [
         ("is_written(w->own, 0, digest);", "is_written(w->own, w->own->version, digest);")]),
-    "group: a member that is lost does not come back": ("recipes/election_candidate.c", "group", [
-        ("pdk_status status = stand_again(c);",
-         "pdk_status status = notice->reason == PDK_REASON_LEASE ? PDK_OK : stand_again(c);")]),
+    "group: a member that is lost does not come back": (CANDIDACY, "group", [
+        ("pdk_status status = candidacy_stand_again(c);",
+         "pdk_status status = notice->reason == PDK_REASON_LEASE ? PDK_OK : candidacy_stand_again(c);")]),
     "group: the next node does not wait for the one before": (MEMBER, "group", [("        .alone = true,\n", "")]),
     # The reaper would make up for it.
     "group: a lost create is made once more": ("src/core/contender.c", "group", [
