@@ -11,13 +11,11 @@
 
 #include "base/text.h"
 #include "core/delay.h"
-#include "core/sequencer.h"
 #include "grant/claim.h"
+#include "grant/number.h"
 #include "session/live_query.h"
 #include "session/ops.h"
 #include "session/renew.h"
-
-#include <string.h>
 
 /* So many broken pledges are cleared away by one acquisition. There is one of each unclean end. */
 enum { CLEARED_AT_ONCE = 64 };
@@ -27,8 +25,8 @@ enum { CLEARED_AT_ONCE = 64 };
 /* queue->user of a queue with a delay. */
 struct keeper {
     struct pdk__delay delay;
-    char *number;       /* of ms, as in the record */
-    char *record;       /* its path */
+    int32_t ms;
+    char *record;       /* the path of the node that has the number of ms */
     GHashTable *broken; /* the names of the broken pledges in the newest list */
     bool clears;        /* they are to be deleted */
     struct question *question;
@@ -41,8 +39,7 @@ struct question {
     struct keeper *keeper;     /* until then */
     struct pdk__entry *entry;  /* a reference */
     char *pledge;              /* the path */
-    enum pdk__result recorded; /* the answer about the record */
-    char *number;              /* in it */
+    struct pdk__number number; /* in the record */
 };
 
 static struct keeper *keeper_of(const struct pdk__queue *queue) { return queue->user; }
@@ -134,11 +131,7 @@ static bool send(struct question *question, struct pdk__request request, pdk__do
 static void on_record(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct question *question = user;
     (void)s;
-    question->recorded = reply ? reply->result : PDK__UNKNOWN;
-    g_free(question->number);
-    char *text = g_strndup(reply && reply->data ? reply->data : "", reply ? MIN(reply->data_size, 32) : 0);
-    question->number = g_strescape(text, NULL); /* anybody may have written it */
-    g_free(text);
+    pdk__number_take(&question->number, reply);
     pdk__live_query_unref(&question->query);
 }
 
@@ -150,16 +143,18 @@ static void on_recorded(pdk_session *s, void *user, const struct pdk__reply *rep
     answered(question, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
 }
 
-static void refuse_other(const struct question *question) {
-    bool number = pdk__is_number(question->number, strlen(question->number));
-    char *why =
-        number ? g_strdup_printf("%s says that the lock-delay is \"%s\" ms, not %s: use the same one everywhere",
-                                 question->keeper->record, question->number, question->keeper->number)
-               : g_strdup_printf(
-                     "%s says that the lock-delay is \"%s\" ms, which is no number: look who wrote it. Deleting it "
-                     "lets the next caller write its own; do it while nobody uses the path",
-                     question->keeper->record, question->number);
-    refuse(question, number ? PDK_MISMATCH : PDK_DAMAGED, why);
+static void refuse_for_number(const struct question *question) {
+    char *why = pdk__number_why(&question->number);
+    refuse(question, question->number.status, why);
+    g_free(why);
+}
+
+/* Refused for good. */
+static void refuse_pledge(const struct question *question, enum pdk__result result) {
+    bool forbidden = result == PDK__NOT_ALLOWED;
+    char *why = g_strdup_printf("%s: the pledge of a lock-delay cannot be made: %s", question->pledge,
+                                forbidden ? "let this client create nodes there" : "the server refuses it");
+    refuse(question, forbidden ? PDK_NO_PERMISSION : PDK_UNSUPPORTED, why);
     g_free(why);
 }
 
@@ -170,35 +165,25 @@ static void pledged(struct question *question) {
     pdk__handovers_granted(&queue->handovers, pdk__now(queue->s));
 }
 
-/* Refused for good? Else the question is asked again. */
-static bool is_refused(enum pdk__result result) {
-    return result == PDK__NOT_ALLOWED || result == PDK__REFUSED || result == PDK__LIMITED;
-}
-
-static void refuse_for(const struct question *question, enum pdk__result result) {
-    refuse(question, result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
-           "the nodes of the lock-delay may not be made, or not be read");
-}
-
 /* The answer to the pledge ends the question, unless the record must be made first. */
 static void on_pledged(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct question *question = user;
-    enum pdk__result result = reply ? reply->result : PDK__UNKNOWN, recorded = question->recorded;
+    enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
+    const struct pdk__number *number = &question->number;
     struct pdk__queue *queue = question->queue;
     bool made = result == PDK__OK || result == PDK__NODE_EXISTS, stopped = question->query.stopped, fine = false;
     (void)s;
     if (stopped || !reply) {
         ; /* nobody asks any more, or it is asked again on the next connection */
-    } else if (is_refused(result) || is_refused(recorded)) {
-        refuse_for(question, is_refused(result) ? result : recorded);
-    } else if (recorded == PDK__OK && strcmp(question->number, question->keeper->number) != 0) {
-        refuse_other(question);
-    } else if (recorded == PDK__OK && made) {
+    } else if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED) {
+        refuse_pledge(question, result);
+    } else if (number->status != PDK_OK) {
+        refuse_for_number(question);
+    } else if (number->says == PDK__NUMBER_AGREES && made) {
         fine = true;
         pledged(question);
-    } else if (recorded == PDK__NO_NODE && made) {
-        struct pdk__request make = {
-            .kind = PDK__OP_MKDIR, .path = question->keeper->record, .data = question->keeper->number};
+    } else if (number->says == PDK__NUMBER_ABSENT && made) {
+        struct pdk__request make = {.kind = PDK__OP_MKDIR, .path = number->path, .data = number->ours};
         if (send(question, make, on_recorded)) { /* on_recorded ends the question */
             pdk__live_query_unref(&question->query);
             return;
@@ -246,7 +231,6 @@ static void question_free(struct pdk__live_query *query) {
     struct question *question = (struct question *)query;
     pdk__entry_unref(question->entry);
     g_free(question->pledge);
-    g_free(question->number);
     g_free(question);
 }
 
@@ -262,6 +246,7 @@ static void begin(struct pdk__queue *queue) {
     pdk__live_query_init(&question->query, queue->s, &calls);
     question->queue = queue;
     question->keeper = keeper;
+    pdk__number_init(&question->number, keeper->record, keeper->ms, "ms of lock-delay");
     question->entry = pdk__entry_ref(queue->entry);
     question->pledge = g_strconcat(queue->dir, "/", name, NULL);
 }
@@ -332,7 +317,6 @@ static void listed(struct pdk__queue *queue, const struct pdk__child *children, 
 static void keeper_free(void *user) {
     struct keeper *keeper = user;
     g_hash_table_destroy(keeper->broken);
-    g_free(keeper->number);
     g_free(keeper->record);
     g_free(keeper);
 }
@@ -349,7 +333,7 @@ void pdk__lock_delay_keep(struct pdk__queue *queue, int32_t lock_delay_ms) {
         return;
     struct keeper *keeper = g_new0(struct keeper, 1);
     pdk__delay_init(&keeper->delay, lock_delay_ms * PDK__MS);
-    keeper->number = g_strdup_printf("%d", lock_delay_ms);
+    keeper->ms = lock_delay_ms;
     keeper->record = g_strconcat(queue->dir, "/" PDK__DELAY_RECORD, NULL);
     keeper->broken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     queue->kind.entry.delays = true;

@@ -9,6 +9,7 @@
 #include "core/sequencer.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
+#include "grant/number.h"
 #include "session/live_query.h"
 #include "session/ops.h"
 #include "session/reap.h"
@@ -27,11 +28,10 @@ struct admission {
     const struct pdk_claim *claim;
     struct pdk__entry **leases; /* claim->count references, while TAKE; else NULLs */
     bool taking;
-    bool made;              /* the question under way has made the directory */
-    bool watching;          /* the list under way leaves a watch */
-    GHashTable *owned;      /* names of leases whose owner was asked after: there is one */
-    enum pdk__result known; /* of the number of permits */
-    char *number;
+    bool made;                 /* the question under way has made the directory */
+    bool watching;             /* the list under way leaves a watch */
+    GHashTable *owned;         /* names of leases whose owner was asked after: there is one */
+    struct pdk__number number; /* of permits: the data of the directory */
 };
 
 static struct pdk__permits *permits_of(const struct pdk__queue *queue) { return queue->user; }
@@ -52,6 +52,12 @@ static void give_up(struct admission *admission) {
 /* Refuse the claim. The admission is over, and may be freed. */
 static void refuse(const struct admission *admission, pdk_status status, const char *why) {
     pdk__queue_refuse(admission->queue, status, why);
+}
+
+static void refuse_for_number(const struct admission *admission) {
+    char *why = pdk__number_why(&admission->number);
+    refuse(admission, admission->number.status, why);
+    g_free(why);
 }
 
 static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
@@ -117,10 +123,8 @@ static bool look(struct admission *admission);
 
 static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct admission *admission = user;
-    bool refused = reply && (reply->result == PDK__NOT_ALLOWED || reply->result == PDK__REFUSED);
-    if (refused && !admission->query.stopped)
-        refuse(admission, reply->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
-               "the directory of the leases cannot be created");
+    if (reply && !admission->query.stopped && pdk__number_refused(&admission->number, reply->result))
+        refuse_for_number(admission);
     bool made = reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS);
     /* It is looked at now, whatever the pace: after a pause a directory that comes and goes is gone again. */
     admission->made = made && !admission->query.stopped && look(admission);
@@ -143,35 +147,19 @@ static void on_noted(pdk_session *s, void *user, const struct pdk__reply *reply)
 static void on_number(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct admission *admission = user;
     (void)s;
-    admission->known = reply ? reply->result : PDK__UNKNOWN;
-    g_free(admission->number);
-    char *text = g_strndup(reply && reply->data ? reply->data : "", reply ? MIN(reply->data_size, 32) : 0);
-    admission->number = g_strescape(text, NULL); /* anybody may have written it */
-    g_free(text);
+    pdk__number_take(&admission->number, reply);
     pdk__live_query_unref(&admission->query);
 }
 
 /* The directory's data is the number of permits. A client that does not know of this may have made the directory. */
 static bool agrees(struct admission *admission) {
-    char *ours = g_strdup_printf("%d", admission->all->permits);
-    bool same = strcmp(admission->number, ours) == 0;
-    if (admission->number[0] == '\0') {
-        send(admission, (struct pdk__request){.kind = PDK__OP_SET, .data = ours}, on_noted);
-        same = true;
-    }
-    g_free(ours);
-    if (same)
+    if (admission->number.says == PDK__NUMBER_AGREES)
         return true;
-    bool number = pdk__is_number(admission->number, strlen(admission->number));
-    char *why =
-        number ? g_strdup_printf("%s says that there are \"%s\" permits, not %d: use the same number everywhere, or "
-                                 "write the new one there while nobody holds",
-                                 admission->all->leases, admission->number, admission->all->permits)
-               : g_strdup_printf("%s has \"%s\", which is no number of permits: look who wrote it, and write %d "
-                                 "there while nobody holds",
-                                 admission->all->leases, admission->number, admission->all->permits);
-    refuse(admission, number ? PDK_MISMATCH : PDK_DAMAGED, why);
-    g_free(why);
+    if (admission->number.says == PDK__NUMBER_EMPTY) {
+        send(admission, (struct pdk__request){.kind = PDK__OP_SET, .data = admission->number.ours}, on_noted);
+        return true;
+    }
+    refuse_for_number(admission);
     return false;
 }
 
@@ -249,7 +237,7 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
     if (reply && result != PDK__OK)
         pdk__live_query_unset(&admission->query, admission->key);
-    bool fine = result == PDK__OK && admission->known == PDK__OK;
+    bool fine = result == PDK__OK && admission->number.says >= PDK__NUMBER_EMPTY;
     if (admission->query.stopped) {
         fine = true;
     } else if (fine) {
@@ -258,14 +246,11 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
             pdk__live_query_unref(&admission->query);
             return;
         }
-    } else if (result == PDK__NOT_ALLOWED || admission->known == PDK__NOT_ALLOWED) {
-        refuse(admission, PDK_NO_PERMISSION, "the leases may not be read");
+    } else if (admission->number.says == PDK__NUMBER_REFUSED || pdk__number_refused(&admission->number, result)) {
+        refuse_for_number(admission);
     } else if (result == PDK__NO_NODE && !admission->made) {
-        char *number = g_strdup_printf("%d", admission->all->permits);
-        bool sent =
-            send(admission, (struct pdk__request){.kind = PDK__OP_MKDIR, .data = number, .container = true}, on_made);
-        g_free(number);
-        if (sent) { /* on_made ends the question */
+        struct pdk__request make = {.kind = PDK__OP_MKDIR, .data = admission->number.ours, .container = true};
+        if (send(admission, make, on_made)) { /* on_made ends the question */
             pdk__live_query_unref(&admission->query);
             return;
         }
@@ -301,7 +286,6 @@ static void admission_free(struct pdk__live_query *query) {
     g_free(admission->leases);
     g_hash_table_unref(admission->owned);
     g_free(admission->key);
-    g_free(admission->number);
     g_free(admission);
 }
 
@@ -317,6 +301,7 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     admission->all = permits_of(queue);
     admission->key = pdk__watches_children_key(admission->all->leases);
     admission->claim = claim;
+    pdk__number_init(&admission->number, admission->all->leases, admission->all->permits, "permits");
     admission->owned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     admission->leases = g_new0(struct pdk__entry *, (gsize)claim->count);
     admission->all->admission = admission;

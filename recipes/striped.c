@@ -1,6 +1,6 @@
 /* The striped lock, a composition: n locks below one path, and a queue of those who take any of them.
  *
- *     <path>               data: the number of stripes, here 4 (grant/agreement.h)
+ *     <path>               data: the number of stripes, here 4 (striped_agreement.h)
  *       ├─ 0000            a lock: the keys of stripe 0
  *       ├─ 0001            a lock
  *       ├─ 0002
@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "core/paths.h"
 #include "core/stripes.h"
-#include "grant/agreement.h"
 #include "grant/claim.h"
 #include "grant/hold.h"
 #include "grant/recipe.h"
@@ -23,6 +22,7 @@
 #include "session/blocking.h"
 #include "session/close.h"
 #include "session/options.h"
+#include "striped_agreement.h"
 
 #include <string.h>
 
@@ -82,7 +82,7 @@ static pdk_status read_options(const pdk_striped_options *given, pdk_striped_opt
 /* Queues of the striped lock begin only once all agree about its number of stripes. Before the first claim. */
 static void agree_for(struct pdk_striped *striped, struct pdk__queue *queue) {
     pdk__lock(striped->s);
-    queue->agreement = pdk__agreement_use(striped->agreement);
+    pdk__agreement_bind(striped->agreement, queue);
     pdk__unlock(striped->s);
 }
 
@@ -99,7 +99,7 @@ static pdk_striped *make(pdk_session *session, const char *path, int32_t stripes
     striped->options.max_handover_ms = o->max_handover_ms;
     striped->options.reentrant = o->reentrant;
     striped->options.identity = g_strdup(o->identity);
-    striped->agreement = pdk__agreement_new(session, full, stripes, "stripes");
+    striped->agreement = pdk__agreement_new(session, full, stripes);
     striped->any = pdk__any_queue(session, path, stripes, handovers);
     striped->any->data = g_strdup(o->identity);
     agree_for(striped, striped->any);

@@ -1,7 +1,6 @@
 #include "grant/queue.h"
 
 #include "base/probe.h"
-#include "grant/agreement.h"
 #include "grant/claim.h"
 #include "grant/former.h"
 #include "grant/hold.h"
@@ -27,7 +26,7 @@ static void assert_in_step(const struct pdk__queue *queue) {
     assert(!queue->admitting || (queue->gate && queue->entry));
     assert(!queue->grant || (queue->grant->queue == queue && !queue->entry));
     assert(!queue->entry || queue->entry->owner == &queue->owner);
-    if (queue->s->ended == PDK_OK && !queue->grant && !queue->former && !queue->undecided.data)
+    if (queue->s->ended == PDK_OK && !queue->grant && !queue->former && !queue->undecided)
         assert((queue->entry != NULL) == !g_queue_is_empty((GQueue *)&queue->claims));
 }
 
@@ -76,6 +75,7 @@ struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue) {
 }
 
 static void drop_entry(struct pdk__queue *queue) {
+    queue->undecided = false;
     if (queue->gate && queue->gate->dropped)
         queue->gate->dropped(queue);
     pdk__former_let_go(queue, g_steal_pointer(&queue->entry));
@@ -91,9 +91,8 @@ void pdk__queue_unref(struct pdk__queue *queue) {
     g_queue_unlink(&pdk__registry_of(s)->queues, &queue->link);
     if (main)
         g_queue_unlink(&main->sides, &queue->side);
-    if (queue->agreement)
-        pdk__agreement_forget(queue->agreement, queue);
-    pdk__agreement_leave(queue->agreement);
+    if (queue->consent)
+        queue->consent->free(queue->consent);
     drop_entry(queue);
     pdk__former_forget(queue);
     pdk__unlock(s);
@@ -244,6 +243,12 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
     hand_on(queue, entry, kept, true);
 }
 
+/* Of a queue without a node: may it make one? */
+static bool may_begin(struct pdk__queue *queue) {
+    queue->undecided = queue->consent && !queue->consent->may_begin(queue->consent);
+    return !queue->undecided;
+}
+
 void pdk__queue_advance(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     if (queue->grant || queue->admitting || queue->s->ended != PDK_OK)
@@ -252,7 +257,7 @@ void pdk__queue_advance(struct pdk__queue *queue) {
         hand_on(queue, g_steal_pointer(&queue->entry), true, false);
     else if (g_queue_is_empty(&queue->claims))
         drop_entry(queue);
-    else if (!queue->entry && !queue->former && (!queue->agreement || pdk__agreement_admits(queue->agreement, queue)) &&
+    else if (!queue->entry && !queue->former && may_begin(queue) &&
              pdk__entry_new(queue->s, &queue->owner, queue->dir, &queue->kind.entry,
                             (struct pdk__node_data){queue->data, queue->data_size}, &queue->entry) != PDK_OK)
         fail_claims(queue, PDK_LIMIT, PDK__NODES_LIMIT);

@@ -19,7 +19,6 @@
 struct pdk_claim;
 struct pdk__grant;
 struct pdk__queue;
-struct pdk__agreement;
 
 /* The answer to a thread that holds, and blocks for the same thing again. */
 enum pdk__reacquire { PDK__REACQUIRE_DEADLOCKS, PDK__REACQUIRE_NESTS, PDK__REACQUIRE_QUEUES };
@@ -51,6 +50,14 @@ struct pdk__gate {
     void (*dropped)(struct pdk__queue *queue);
 };
 
+/* For a recipe whose queues may have to wait before they make a node. Embedded in a struct of the recipe's. */
+struct pdk__consent {
+    /* May the queue begin? If not, it is advanced, or fails (pdk__queue_fail), once that is known. */
+    bool (*may_begin)(struct pdk__consent *consent);
+    /* The queue goes. */
+    void (*free)(struct pdk__consent *consent);
+};
+
 /* A gate may refuse a claim at once, whose place is handed on: on one stack so often. After that the next claim queues anew. */
 enum { PDK__ENTERING_MOST = 16 };
 
@@ -79,14 +86,13 @@ struct pdk__queue {
     const struct pdk__gate *gate;
     void *user;
     void (*user_free)(void *user);
-    struct pdk__agreement
-        *agreement;  /* what all must agree about before it begins, as one of its users (agreement.h); or NULL */
-    GList undecided; /* in agreement->waiting, with data while it is there */
-    struct pdk_claim *admitting; /* the claim that is admitted at the gate */
-    unsigned entering;           /* so many times the gate is being entered, within each other */
-    bool shut;                   /* no claim may come any more */
-    bool ended;                  /* the session has ended, and every claim is answered */
-    pdk_stats *figures;          /* of its path, where asked for: the session's. Otherwise NULL */
+    struct pdk__consent *consent; /* the queue's; NULL: it begins at once */
+    struct pdk_claim *admitting;  /* the claim that is admitted at the gate */
+    bool undecided;               /* it has claims, and no consent yet */
+    unsigned entering;            /* so many times the gate is being entered, within each other */
+    bool shut;                    /* no claim may come any more */
+    bool ended;                   /* the session has ended, and every claim is answered */
+    pdk_stats *figures;           /* of its path, where asked for: the session's. Otherwise NULL */
 };
 
 struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct pdk__queue_kind *kind,

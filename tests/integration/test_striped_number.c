@@ -198,7 +198,7 @@ START_TEST(permissions_that_are_missing) {
     ck_assert_int_eq(ts_observer_set_acl(o, closed, TS_PERM_ALL & ~missing[_i], "world", "anyone"), 0);
     for (int way = 0; way < 3; way++) {
         refused(acquire(striped_with(a, N), way, PDK_FOREVER), PDK_NO_PERMISSION,
-                "the number of stripes can be neither read nor recorded");
+                "the number of stripes, here 8, can be neither read nor recorded");
         refused(acquire(striped_with(a, N), way, 0), PDK_NO_PERMISSION, path);
     }
     ck_assert_int_eq(ts_observer_set_acl(o, closed, TS_PERM_ALL, "world", "anyone"), 0);

@@ -121,6 +121,8 @@ JUDGES = {
                                    "tests/integration/refused.c"),
     "contender": Judge("tests/unit/test_contender.c", "tests/support/common/*.c", "src/core/*.c",
                        packages=["check", "glib-2.0"], libraries=["-lpthread"]),
+    "number": Judge("tests/unit/test_number.c", "tests/support/common/*.c", "src/grant/number.c", "src/core/*.c", "src/base/*.c",
+                    packages=["check", "glib-2.0"], libraries=["-lpthread"]),
     "stripes": check_program("tests/unit/test_stripes.c", "tests/support/common/*.c"),
     "striped_keys": server_program("tests/integration/test_striped.c", "tests/integration/stripes.c",
                                   "tests/integration/refused.c"),

@@ -32,7 +32,7 @@ MUTANTS = {
     "delay: nobody pledges ahead": ("src/grant/queue.c", "delayed", [
         ("entry->c.ahead == 1 && queue->gate", "entry->c.ahead < 0 && queue->gate")]),
     "delay: another number is as good": (RECIPE, "delayed", [
-        ("strcmp(question->number, question->keeper->number) != 0", "false")]),
+        ("} else if (number->status != PDK_OK) {", "} else if (false) {"), ("number->says == PDK__NUMBER_AGREES && made", "number->says != PDK__NUMBER_ABSENT && made")]),
     "delay: a try waits": (RECIPE, "delayed", [
         ("        if (queue->admitting->is_try)", "        if (false)")]),
     "delay: a grant that is handed over is not counted": ("src/grant/queue.c", "delay_steps", [

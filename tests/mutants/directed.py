@@ -35,7 +35,8 @@ MUTANTS = {
     "a shorter lease is no hold's": ("src/grant/registry.c", DRIVER, [
         ("        pdk__hold_shorten(link->data, end);", "        (void)end;")]),
     "a number of permits that could not be read is agreed": ("recipes/semaphore_admission.c", DRIVER, [
-        ("bool fine = result == PDK__OK && admission->known == PDK__OK;", "bool fine = result == PDK__OK;")]),
+        ("bool fine = result == PDK__OK && admission->number.says >= PDK__NUMBER_EMPTY;", "bool fine = result == PDK__OK;"),
+        ("if (admission->number.says == PDK__NUMBER_EMPTY) {", "if (admission->number.says <= PDK__NUMBER_EMPTY) {")]),
     "a claim that comes back waits for the admission of the next": ("src/grant/queue.c", PERMITS, [
         ("if (queue->admitting && queue->admitting->number > claim->number)", "if (queue->admitting == claim)")]),
     "the end of a hold wakes nobody": ("src/grant/hold.c", ENSURE, [

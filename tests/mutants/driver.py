@@ -118,7 +118,7 @@ MUTANTS = {
         ("while (admitted < admission->claim->count && admission->leases", "while (admitted < 1 && admission->leases"),
         ("if (admitted < admission->claim->count)", "if (admitted < 1)")]),
     "the number of permits is noted wrongly": ("recipes/semaphore_admission.c", SIM, [
-        ('number = g_strdup_printf("%d", admission->all->permits);', 'number = g_strdup_printf("%d", admission->all->permits + 7);')]),
+        (".data = admission->number.ours, .container = true}", '.data = "12345", .container = true}')]),
     "a turn that is over keeps its leases": ("recipes/semaphore_admission.c", SIM, [
         ("    give_up(admission);\n    pdk__live_query_stop", "    for (int32_t i = 0; i < admission->claim->count; i++)\n        if (admission->leases[i])\n"
          "            admission->leases[i]->owner = NULL;\n    pdk__live_query_stop")]),

@@ -4,7 +4,7 @@ name: (file, judge and its options, [(text, its replacement)…]); see mutants.
 """
 
 ANY = "recipes/striped_any.c"
-AGREEMENT = "src/grant/agreement.c"
+AGREEMENT = "recipes/striped_agreement.c"
 MUTANTS = {
     "striped: who has any stripe stays in the others": (ANY, "striped", [
         ("    for (int32_t i = 0; i < any->asked; i++)\n        pdk__entry_drop", "    for (int32_t i = 0; i < any->asked; i += 2)\n        pdk__entry_drop"),
@@ -13,8 +13,8 @@ MUTANTS = {
         ("    if (any->asked < any->stripes)\n        ask_more(any);", "    if (false)\n        ask_more(any);")]),
     "striped: a try waits in the stripes": (ANY, "striped", [
         ("    else if (any->queue->admitting->is_try)", "    else if (false)")]),
-    "striped: another number is no mismatch": (AGREEMENT, "striped", [
-        ("strcmp(text, agreement->number) == 0", "true"), ("reply->data_size == strlen(agreement->number)", "reply->data_size > 0")]),
+    "striped: another number is no mismatch": ("src/grant/number.c", "striped", [
+        ("size == strlen(number->ours) && memcmp(data, number->ours, size) == 0", "true")]),
     "striped: a number holds for every session": (AGREEMENT, "striped_number", [
         ("agreement->agreed && agreement->generation == s->generation && agreement->suspended_at == s->suspended_at",
          "(void)s, agreement->agreed")]),
@@ -22,12 +22,14 @@ MUTANTS = {
         (" && agreement->suspended_at == s->suspended_at", "")]),
     "striped: a container goes with the number": (AGREEMENT, "striped_connection", [
         (".kind = PDK__OP_MKDIR, .path = child}", ".kind = PDK__OP_MKDIR, .path = child, .container = true, .data = \"\"}"),
-        ("reply->data_size == 0 && keep(agreement, reply->version);", "reply->data_size == 0 && (agreement->version = reply->version, (void)keep, write_over(agreement));")]),
+        ("PDK__NUMBER_EMPTY && agreement_keep(agreement, reply->version);", "PDK__NUMBER_EMPTY && (agreement->version = reply->version, (void)agreement_keep, write_over(agreement));")]),
     "striped: a number that changes is not noticed": (AGREEMENT, "striped_number", [
         ("        agreement->agreed = false; /* until it is compared */", "        ;"),
         ("    agreement->agreed = false;\n    for", "    for")]),
     "striped: who has no claim makes the node": (AGREEMENT, "striped_number", [
         ("    if (g_queue_is_empty(&agreement->waiting))\n        return false;\n", "")]),
+    "striped: a queue begins without consent": ("src/grant/queue.c", "striped", [
+        ("queue->undecided = queue->consent && !queue->consent->may_begin(queue->consent);", "queue->undecided = queue->consent && !queue->consent->may_begin;")]),
     "striped: who took any waits for itself behind a key": ("src/grant/owned.c", "striped_keys", [
         ("    return hold->queue->kind.elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;", "    return hold->queue->dir;")]),
     "striped: who took any is passed over as a semaphore is": ("src/grant/owned.c", "striped_keys", [

@@ -1,4 +1,4 @@
-/* A number that all who use a path must agree about: the data of a node that stays. Queues begin only once it agrees.
+/* The number of stripes: the data of a node that stays. The queues of a striped lock begin only once it agrees (grant/number.h).
  *
  *                    ┌── not there: made, with our number; empty: a child is made, then it is written ┐
  *                    ▼                                                                               │
@@ -11,34 +11,31 @@
  * nobody holds, it would have to be read in every acquisition. A node that is there, and empty, may be a container, which
  * servers remove when it has no child: it gets one, <path>/number, that stays. Under the monitor, but for new.
  */
-#ifndef PDK_GRANT_AGREEMENT_H
-#define PDK_GRANT_AGREEMENT_H
+#ifndef PDK_RECIPE_STRIPED_AGREEMENT_H
+#define PDK_RECIPE_STRIPED_AGREEMENT_H
 
+#include "grant/number.h"
+#include "grant/queue.h"
 #include "session/live_query.h"
-
-struct pdk__queue;
 
 struct pdk__agreement {
     struct pdk__live_query query;
-    unsigned users;      /* the recipe object, and each of its queues */
-    char *path;          /* of the node, absolute, chroot included */
-    char *number, *unit; /* of what it is the number, for words: "stripes" */
+    unsigned users; /* the striped lock, and each of its queues */
+    char *path;     /* of the node, absolute, chroot included */
+    struct pdk__number number;
     bool agreed;
     uint64_t generation;      /* of the handle that has read it */
     int32_t version;          /* of the node that is written over */
     int64_t suspended_at;     /* when the connection was last lost, then: none was since */
-    GQueue waiting;           /* queues */
+    GQueue waiting;           /* the consents of the queues that wait */
     enum pdk__result refused; /* the refusal to make a parent of the node; OK: none */
 };
 
 /* With one user. Asks nothing yet. Not under the monitor. */
-struct pdk__agreement *pdk__agreement_new(pdk_session *s, const char *path, int32_t number, const char *unit);
-struct pdk__agreement *pdk__agreement_use(struct pdk__agreement *agreement);
-/* NULL is allowed. The last one ends it. */
+struct pdk__agreement *pdk__agreement_new(pdk_session *s, const char *path, int32_t stripes);
+/* The queue begins only once all agree, and is a user until it goes. Before its first claim. */
+void pdk__agreement_bind(struct pdk__agreement *agreement, struct pdk__queue *queue);
+/* The striped lock goes. The last user ends it. */
 void pdk__agreement_leave(struct pdk__agreement *agreement);
-/* May the queue begin? If not, it is advanced, or its claims are answered, once that is known. */
-bool pdk__agreement_admits(struct pdk__agreement *agreement, struct pdk__queue *queue);
-/* The queue goes: it waits no more. */
-void pdk__agreement_forget(struct pdk__agreement *agreement, struct pdk__queue *queue);
 
 #endif
