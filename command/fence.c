@@ -62,22 +62,22 @@ static int explain(pdk_status status) {
 }
 
 static int admit(const fence *f, const char *path) {
-    pdk_fence_file *file = NULL;
+    pdk_fence *file = NULL;
     if (!f->create && access(path, F_OK) && errno == ENOENT) {
         cmd_error("%s: there is no such fence; its mark may be lost. --create makes a new one, which admits any token",
                   path);
         return CMD_USAGE;
     }
-    pdk_status status = pdk_fence_file_open(path, f->create ? PDK_FENCE_CREATE : PDK_FENCE_EXISTING, &file);
+    pdk_status status = pdk_fence_open(path, f->create ? PDK_FENCE_CREATE : PDK_FENCE_EXISTING, &file);
     if (!status)
-        status = f->shared ? pdk_fence_file_admit_shared(file, f->token, f->handover)
-                           : pdk_fence_file_admit(file, f->token, f->handover);
+        status = f->shared ? pdk_fence_admit_shared(file, f->token, f->handover)
+                           : pdk_fence_admit(file, f->token, f->handover);
     int exit_status = explain(status);
     if (status == PDK_STALE && f->json) {
         print_refusal(f, path);
         exit_status = cmd_print_end() ? exit_status : CMD_SOFTWARE;
     }
-    pdk_fence_file_close(file);
+    pdk_fence_close(file);
     return exit_status;
 }
 

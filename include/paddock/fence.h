@@ -23,6 +23,13 @@
  *
  * A check and a write are two steps. Make them under the resource's own lock, or use pdk_fence_write.
  *
+ *   pdk_fence_new      a fence in memory, for the threads of one process; its mark ends with the process
+ *   pdk_fence_open     a fence in a file that processes share; its mark outlives them, and a machine that stops
+ *   pdk_fence_map_new  many in memory, by name
+ *
+ * All three have the same verbs and the same rule. A pdk_fence has the same calls wherever its mark is kept. Only one in a file
+ * waits, and only it answers PDK_DAMAGED, PDK_SYSTEM or PDK_FORKED to an admit: code that handles these works with either kind.
+ *
  * Any thread may call every function of this header, also in a callback. No call waits for a network. After a failure
  * pdk_last_error has the words. Statuses of PDK_STALE name both marks.
  */
@@ -35,38 +42,105 @@
 
 PDK_BEGIN_DECLS
 
-/* ---- a fence in memory: one cache line, lock-free on x86-64 and arm64. Other processors take a short lock. */
+/* ---- a fence, in memory or in a file */
 
 typedef struct pdk_fence pdk_fence;
 
-/* A fence that has admitted nothing yet.
- *   PDK_OK       *fence is new; free it with pdk_fence_free
+/* A fence in memory that has admitted nothing yet: one cache line, lock-free on x86-64 and arm64. Other processors take a short
+ * lock. A fork copies it: from then on the child has a fence of its own.
+ *   PDK_OK       *fence is new; end it with pdk_fence_close
  *   PDK_SYSTEM   no memory
  *   PDK_INVALID  fence is NULL */
 PDK_API pdk_status pdk_fence_new(pdk_fence **fence);
-/* Free a fence. No other call may use it any more. NULL is allowed. */
-PDK_API void pdk_fence_free(pdk_fence *fence);
 
-/* Check a write, and raise the mark, in one atomic step. An equal mark costs loads alone.
+/* What pdk_fence_open does with a file that is missing. */
+typedef enum pdk_fence_open_how {
+    PDK_FENCE_EXISTING = 0, /* a file that is missing is an error: its mark was lost */
+    /* Killed meanwhile, a process may leave a file of that name with a suffix. */
+    PDK_FENCE_CREATE = 1, /* a file that is missing is made, with no mark, for its owner alone */
+} pdk_fence_open_how;
+
+/* Open the fence in a file, which processes share. Waits for the disk, and for a process that has the file.
+ *   path  of the file
+ *   how   a pdk_fence_open_how
+ *
+ *   PDK_OK       *fence is open; end it with pdk_fence_close
+ *   PDK_DAMAGED  it is not a fence's file, or it is damaged
+ *   PDK_SYSTEM   the system refused it: missing, not allowed, no space, no memory
+ *   PDK_INVALID  path or fence is NULL, path is too long, or how has no such value
+ *
+ * The file is on a local file system. The mark is on the disk before a success is returned, and never goes back, whenever a process
+ * is killed or the machine stops. A file that is not a fence, or is damaged beyond what a crash can do, is refused and never
+ * reset. What no file can tell: that all of it was replaced by an older copy.
+ *
+ * Each call on such a fence but pdk_fence_close may wait for another process that has the file, and for the disk. A process that
+ * is stopped meanwhile holds up the others, so do not call them where a session's callbacks wait. After a fork the child opens the file
+ * anew: calls answer PDK_FORKED there. A child that lives on without an exec keeps the parent's lock, should the parent be
+ * killed in a call.
+ *
+ * A thread that is cancelled (pthread_cancel, deferred) in one of these calls ends while it waits for another process, with
+ * nothing done and nothing locked; or else the call comes back first. A file that PDK_FENCE_CREATE has made stays. Asynchronous
+ * cancellation is not supported. The file's descriptor is above 2, so no words of the program ever reach it. */
+PDK_API pdk_status pdk_fence_open(const char *path, pdk_fence_open_how how, pdk_fence **fence);
+
+/* End a fence of either kind. No other call may use it any more. A mark in memory is gone, and one in a file stays there. Does not
+ * wait. NULL is allowed. */
+PDK_API void pdk_fence_close(pdk_fence *fence);
+
+/* Check a write, and raise the mark, in one step that nobody sees half done. In memory an equal mark costs loads alone. With a fence
+ * in a file it may wait, for the disk and for a process that has the file.
  *   token     1 or more
  *   handover  any
  *
- *   PDK_OK       admitted
+ *   PDK_OK       admitted; in a file, the mark is on the disk
  *   PDK_STALE    the fence has admitted a later hold; the mark stays
- *   PDK_INVALID  fence is NULL, or token is not positive */
+ *   PDK_INVALID  fence is NULL, or token is not positive
+ *   PDK_DAMAGED  of a file: it was damaged, deleted or replaced meanwhile
+ *   PDK_SYSTEM   of a file: the disk or the lock failed; nothing was admitted, but the mark may have been raised
+ *   PDK_FORKED   of a file: the fence was opened by the parent process */
 PDK_API pdk_status pdk_fence_admit(pdk_fence *fence, int64_t token, uint32_t handover);
-/* The same for a shared hold, with the same statuses. The hand-over number of a reader is 0, so a larger one is that of a writer that was downgraded:
- * when it is above everything admitted it counts as a writer's mark. */
+/* The same for a shared hold, with the same statuses, and the same waits. The hand-over number of a reader is
+ * 0, so a larger one is that of a writer that was downgraded: when it is above everything admitted it counts as a writer's mark. */
 PDK_API pdk_status pdk_fence_admit_shared(pdk_fence *fence, int64_t token, uint32_t handover);
 /* Raise the mark without a write. Call it right after the grant: from then on the former holder is refused, also when the new
- * one does not write for a while. The rule is that of pdk_fence_admit.
- *   PDK_OK       the mark is raised, or was this already
+ * one does not write for a while. The rule is that of pdk_fence_admit, and so are the waits.
+ *   PDK_OK       the mark is raised, or was this already; in a file, it is on the disk
  *   PDK_STALE    the fence has admitted a later hold; the mark stays
- *   PDK_INVALID  fence is NULL, or token is not positive */
+ *   PDK_INVALID  fence is NULL, or token is not positive
+ *   PDK_DAMAGED  of a file: it was damaged, deleted or replaced meanwhile
+ *   PDK_SYSTEM   of a file: the disk or the lock failed; the mark may have been raised
+ *   PDK_FORKED   of a file: the fence was opened by the parent process */
 PDK_API pdk_status pdk_fence_advance(pdk_fence *fence, int64_t token, uint32_t handover);
-/* The largest mark that was admitted: a writer's, or a reader's token and 0. (0, 0) at first, and for NULL. Each output may
- * be NULL. */
-PDK_API void pdk_fence_mark(const pdk_fence *fence, int64_t *token, uint32_t *handover);
+/* The largest mark that was admitted: a writer's, or a reader's token and 0. (0, 0) at first. Each output may be NULL. With a fence
+ * in a file it may wait, for the disk and for a process that has the file.
+ *   PDK_OK       *token and *handover are the mark; in a file, it is on the disk
+ *   PDK_INVALID  fence is NULL
+ *   PDK_DAMAGED  of a file: it was damaged, deleted or replaced meanwhile
+ *   PDK_SYSTEM   of a file: the disk or the lock failed
+ *   PDK_FORKED   of a file: the fence was opened by the parent process */
+PDK_API pdk_status pdk_fence_mark(pdk_fence *fence, int64_t *token, uint32_t *handover);
+
+/* Check the mark and write to a local file, under the one lock of the fence's file: between the check and the end of the write
+ * nobody else is admitted there. All writers of fd's file must use this call, with the same fence. Waits for the disk, and for a
+ * process that has the file.
+ *
+ * Only a fence in a file can do it. In memory no admit takes a lock, which is why one is cheap, so none could wait for the end of a
+ * write. Call pdk_fence_admit there, and write, under one lock of your own.
+ *
+ *   fd      open for writing, without O_APPEND. It is neither synced nor closed: that is the caller's.
+ *   bytes   size of them, written at offset; NULL is allowed when size is 0
+ *   offset  0 or more
+ *
+ *   PDK_OK           all of it was written
+ *   PDK_STALE        nothing was written
+ *   PDK_UNSUPPORTED  the fence is in memory; nothing was checked or written
+ *   PDK_DAMAGED      the fence's file was damaged, deleted or replaced meanwhile; nothing was written
+ *   PDK_SYSTEM       the disk or the lock failed, and nothing was written, but the mark may have been raised; or the write failed,
+ *                    and some of it may have been done
+ *   PDK_FORKED       the fence was opened by the parent process
+ *   PDK_INVALID      fence is NULL, token is not positive, or fd, bytes or offset are not as they must be */
+PDK_API pdk_status pdk_fence_write(pdk_fence *fence, int64_t token, uint32_t handover, int fd,
+                                   const void *bytes, size_t size, int64_t offset);
 
 /* ---- many fences in memory, by name
  *
@@ -79,12 +153,12 @@ typedef struct pdk_fence_map pdk_fence_map;
 /* A map without a name yet.
  *   capacity  how many names it may have, 1 or more; memory is taken when names come
  *
- *   PDK_OK       *map is new; free it with pdk_fence_map_free
+ *   PDK_OK       *map is new; end it with pdk_fence_map_close
  *   PDK_SYSTEM   no memory, or no random numbers
  *   PDK_INVALID  map is NULL, or capacity is 0 */
 PDK_API pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **map);
-/* Free a map and its fences. No other call may use it any more. NULL is allowed. */
-PDK_API void pdk_fence_map_free(pdk_fence_map *map);
+/* End a map and its fences, whose marks are gone. No other call may use it any more. NULL is allowed. */
+PDK_API void pdk_fence_map_close(pdk_fence_map *map);
 
 /* Check a write against the fence with this name, or raise its mark: as pdk_fence_admit and the others. A name that the map does
  * not know gets a fence.
@@ -113,77 +187,6 @@ PDK_API pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *name, size
 PDK_API pdk_status pdk_fence_map_forget(pdk_fence_map *map, const void *name, size_t size);
 /* How many names there are. 0 for NULL. */
 PDK_API size_t pdk_fence_map_count(const pdk_fence_map *map);
-
-/* ---- a fence in a file, shared by processes
- *
- * On a local file system. The mark is on the disk before a success is returned, and never goes back, whenever a process is
- * killed or the machine stops. A file that is not a fence, or is damaged beyond what a crash can do, is refused and never
- * reset. What no file can tell: that all of it was replaced by an older copy.
- *
- * These calls may wait for another process that has the file, and for the disk. A process that is stopped meanwhile holds up the
- * others, so do not call them where a session's callbacks wait. After a fork the child opens the file anew: calls answer
- * PDK_FORKED there. A child that lives on without an exec keeps the parent's lock, should the parent be killed in a call.
- *
- * A thread that is cancelled (pthread_cancel, deferred) in one of these calls ends while it waits for another process, with
- * nothing done and nothing locked; or else the call comes back first. A file that PDK_FENCE_CREATE has made stays. Asynchronous
- * cancellation is not supported. The file's descriptor is above 2, so no words of the program ever reach it. */
-
-typedef struct pdk_fence_file pdk_fence_file;
-
-/* What pdk_fence_file_open does with a file that is missing. */
-typedef enum pdk_fence_open {
-    PDK_FENCE_EXISTING = 0, /* a file that is missing is an error: its mark was lost */
-    /* Killed meanwhile, a process may leave a file of that name with a suffix. */
-    PDK_FENCE_CREATE = 1, /* a file that is missing is made, with no mark, for its owner alone */
-} pdk_fence_open;
-
-/* Open the fence in a file. Waits for the disk, and for a process that has the file.
- *   path  of the file
- *   how   a pdk_fence_open
- *
- *   PDK_OK       *file is open; close it with pdk_fence_file_close
- *   PDK_DAMAGED  it is not a fence's file, or it is damaged
- *   PDK_SYSTEM   the system refused it: missing, not allowed, no space, no memory
- *   PDK_INVALID  path or file is NULL, path is too long, or how has no such value */
-PDK_API pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_file **file);
-/* Close a fence's file. No other call may use the handle any more. The mark stays in the file. NULL is allowed. */
-PDK_API void pdk_fence_file_close(pdk_fence_file *file);
-
-/* Check a write against the fence in a file, or raise its mark: as pdk_fence_admit and the others. Waits for the disk, and for a process that has the file.
- *   PDK_OK       admitted, and the mark is on the disk
- *   PDK_STALE    the fence has admitted a later hold; the mark stays
- *   PDK_DAMAGED  the file was damaged, deleted or replaced meanwhile
- *   PDK_SYSTEM   the disk or the lock failed; nothing was admitted, but the mark may have been raised
- *   PDK_FORKED   the handle belongs to the parent process
- *   PDK_INVALID  file is NULL, or token is not positive */
-PDK_API pdk_status pdk_fence_file_admit(pdk_fence_file *file, int64_t token, uint32_t handover);
-PDK_API pdk_status pdk_fence_file_admit_shared(pdk_fence_file *file, int64_t token,
-                                               uint32_t handover);
-PDK_API pdk_status pdk_fence_file_advance(pdk_fence_file *file, int64_t token, uint32_t handover);
-/* The largest mark, as pdk_fence_mark. Each output may be NULL. Waits for the disk, and for a process that has the file.
- *   PDK_OK       *token and *handover are the mark, and it is on the disk
- *   PDK_DAMAGED  the file was damaged, deleted or replaced meanwhile
- *   PDK_SYSTEM   the disk or the lock failed
- *   PDK_FORKED   the handle belongs to the parent process
- *   PDK_INVALID  file is NULL */
-PDK_API pdk_status pdk_fence_file_mark(pdk_fence_file *file, int64_t *token, uint32_t *handover);
-
-/* Check the mark and write to a local file, under the one lock of the fence's file: between the check and the end of the write
- * nobody else is admitted there. All writers of fd's file must use this call, with the same fence. Waits for the disk, and for a
- * process that has the file.
- *   fd      open for writing, without O_APPEND. It is neither synced nor closed: that is the caller's.
- *   bytes   size of them, written at offset; NULL is allowed when size is 0
- *   offset  0 or more
- *
- *   PDK_OK       all of it was written
- *   PDK_STALE    nothing was written
- *   PDK_DAMAGED  the fence's file was damaged, deleted or replaced meanwhile; nothing was written
- *   PDK_SYSTEM   the disk or the lock failed, and nothing was written, but the mark may have been raised; or the write failed, and
- *                some of it may have been done
- *   PDK_FORKED   the handle belongs to the parent process
- *   PDK_INVALID  file is NULL, token is not positive, or fd, bytes or offset are not as they must be */
-PDK_API pdk_status pdk_fence_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd,
-                                   const void *bytes, size_t size, int64_t offset);
 
 /* ---- texts from others */
 

@@ -13,10 +13,10 @@
  *     release         a right: a hold, a set, a borrowed handle. pdk_job_finish also says how the run ended
  *     leave, resign   what one has joined; a term, to stand again
  *     cancel          a claim that waits
- *     close           a session, a service, an observer, a watcher, a guarded znode, a fence's file.
+ *     close           a session, a service, an observer, a watcher, a guarded znode, a fence, a map of fences.
  *                     Nothing is called any more. A session and a service are counted as well: unref
  *     unref           a reference; the last one ends the thing, as its header says
- *     free            what has no references: lists, copies, fences in memory
+ *     free            what a call has given, and what has no references: lists, copies
  *
  * Conventions of all headers:
  *  - Handles are opaque and reference counted. `_unref(NULL)` is allowed and does nothing.

@@ -32,7 +32,7 @@ bool pdk__write_at(int fd, const void *bytes, size_t size, int64_t offset) {
     return true;
 }
 
-static pdk_status file_read(const struct pdk_fence_file *file, const char *call, struct pdk__slots *out) {
+static pdk_status file_read(const struct pdk__file *file, const char *call, struct pdk__slots *out) {
     struct pdk__slot slots[PDK__SLOTS];
     struct stat facts;
     *out = (struct pdk__slots){.serial = 0};
@@ -56,7 +56,7 @@ static pdk_status file_read(const struct pdk_fence_file *file, const char *call,
     return PDK_OK;
 }
 
-static void end(struct pdk_fence_file *file) {
+static void end(struct pdk__file *file) {
     struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     (void)fcntl(file->fd, F_OFD_SETLK, &whole);
     pthread_mutex_unlock(&file->mutex);
@@ -68,7 +68,7 @@ static void cancelled(void *file) {
     pdk__leave_run_after();
 }
 
-static bool wait_for_lock(const struct pdk_fence_file *file) {
+static bool wait_for_lock(const struct pdk__file *file) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     while (fcntl(file->fd, F_OFD_SETLKW, &whole) != 0)
         if (errno != EINTR)
@@ -76,7 +76,7 @@ static bool wait_for_lock(const struct pdk_fence_file *file) {
     return true;
 }
 
-static bool wait_cancellable(struct pdk_fence_file *file) {
+static bool wait_cancellable(struct pdk__file *file) {
     bool locked;
     pthread_cleanup_push(cancelled, file);
     pdk__cancel_open();
@@ -86,7 +86,7 @@ static bool wait_cancellable(struct pdk_fence_file *file) {
     return locked;
 }
 
-static pdk_status begin(struct pdk_fence_file *file, const char *call) {
+static pdk_status begin(struct pdk__file *file, const char *call) {
     if (file->forks != pdk__forks())
         return pdk__fail(PDK_FORKED, "%s: %s: opened by the parent process; open it in the child", call, file->path);
     pthread_mutex_lock(&file->mutex);
@@ -97,7 +97,7 @@ static pdk_status begin(struct pdk_fence_file *file, const char *call) {
     return status;
 }
 
-pdk_status pdk__file_check(struct pdk_fence_file *file, const char *call) {
+pdk_status pdk__file_check(struct pdk__file *file, const char *call) {
     struct pdk__slots slots;
     pdk_status locked = begin(file, call);
     if (locked != PDK_OK)
@@ -107,7 +107,7 @@ pdk_status pdk__file_check(struct pdk_fence_file *file, const char *call) {
     return status;
 }
 
-static pdk_status sync_mark(struct pdk_fence_file *file, const char *call, uint64_t serial) {
+static pdk_status sync_mark(struct pdk__file *file, const char *call, uint64_t serial) {
     if (file->synced == serial)
         return PDK_OK;
     if (fdatasync(file->fd) != 0)
@@ -117,13 +117,13 @@ static pdk_status sync_mark(struct pdk_fence_file *file, const char *call, uint6
 }
 
 /* The mark, on the disk. */
-static pdk_status read_synced(struct pdk_fence_file *file, const char *call, struct pdk__slots *slots) {
+static pdk_status read_synced(struct pdk__file *file, const char *call, struct pdk__slots *slots) {
     pdk_status status = file_read(file, call, slots);
     return status == PDK_OK ? sync_mark(file, call, slots->serial) : status;
 }
 
 /* The file is locked. */
-static pdk_status admit_locked(struct pdk_fence_file *file, const char *call, int64_t token, uint32_t handover,
+static pdk_status admit_locked(struct pdk__file *file, const char *call, int64_t token, uint32_t handover,
                                enum pdk__use use) {
     struct pdk__slots slots;
     pdk_status status = read_synced(file, call, &slots);
@@ -140,12 +140,10 @@ static pdk_status admit_locked(struct pdk_fence_file *file, const char *call, in
     return sync_mark(file, call, slots.serial + 1);
 }
 
-static pdk_status admit(struct pdk_fence_file *file, const char *call, int64_t token, uint32_t handover,
-                        enum pdk__use use) {
+pdk_status pdk__file_admit(struct pdk__file *file, const char *call, int64_t token, uint32_t handover,
+                           enum pdk__use use) {
     pdk__cancel_off();
-    pdk_status status = pdk__mark_check(call, "file", file, token);
-    if (status == PDK_OK)
-        status = begin(file, call);
+    pdk_status status = begin(file, call);
     if (status == PDK_OK) {
         status = admit_locked(file, call, token, handover, use);
         end(file);
@@ -154,50 +152,29 @@ static pdk_status admit(struct pdk_fence_file *file, const char *call, int64_t t
     return status;
 }
 
-pdk_status pdk_fence_file_admit(pdk_fence_file *file, int64_t token, uint32_t handover) {
-    return admit(file, "pdk_fence_file_admit", token, handover, PDK__WRITE);
-}
-
-pdk_status pdk_fence_file_admit_shared(pdk_fence_file *file, int64_t token, uint32_t handover) {
-    return admit(file, "pdk_fence_file_admit_shared", token, handover, PDK__READ);
-}
-
-pdk_status pdk_fence_file_advance(pdk_fence_file *file, int64_t token, uint32_t handover) {
-    return admit(file, "pdk_fence_file_advance", token, handover, PDK__WRITE);
-}
-
-pdk_status pdk_fence_file_mark(pdk_fence_file *file, int64_t *token, uint32_t *handover) {
-    static const char call[] = "pdk_fence_file_mark";
+pdk_status pdk__file_mark(struct pdk__file *file, const char *call, struct pdk__mark *mark) {
     struct pdk__slots slots;
     pdk__cancel_off();
-    pdk_status status = pdk__mark_check(call, "file", file, 1);
-    if (status == PDK_OK)
-        status = begin(file, call);
+    pdk_status status = begin(file, call);
     if (status == PDK_OK) {
         status = read_synced(file, call, &slots);
         end(file);
     }
     pdk__cancel_back();
-    if (status == PDK_OK && token)
-        *token = pdk__mark_token(&slots.mark);
-    if (status == PDK_OK && handover)
-        *handover = pdk__mark_is_writers(&slots.mark) ? slots.mark.handover : 0;
+    if (status == PDK_OK)
+        *mark = slots.mark;
     return status;
 }
 
-pdk_status pdk_fence_write(pdk_fence_file *file, int64_t token, uint32_t handover, int fd, const void *bytes,
-                           size_t size, int64_t offset) {
-    static const char call[] = "pdk_fence_write";
-    pdk_status status = pdk__mark_check(call, "file", file, token);
-    if (status != PDK_OK)
-        return status;
+pdk_status pdk__file_write(struct pdk__file *file, const char *call, int64_t token, uint32_t handover, int fd,
+                           const void *bytes, size_t size, int64_t offset) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_APPEND))
         return pdk__fail(PDK_INVALID, "%s: fd: %d is not open for writing at an offset, without O_APPEND", call, fd);
     if ((!bytes && size > 0) || offset < 0)
         return pdk__fail(PDK_INVALID, "%s: %s", call, offset < 0 ? "offset: is negative" : "bytes: is NULL");
     pdk__cancel_off();
-    status = begin(file, call);
+    pdk_status status = begin(file, call);
     if (status == PDK_OK) {
         status = admit_locked(file, call, token, handover, PDK__WRITE);
         if (status == PDK_OK && !pdk__write_at(fd, bytes, size, offset))

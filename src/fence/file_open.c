@@ -3,7 +3,7 @@
 #include "base/fork.h"
 #include "base/standard.h"
 #include "base/text.h"
-#include "fence/file.h"
+#include "fence/fence.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char call[] = "pdk_fence_file_open";
+static const char call[] = "pdk_fence_open";
 
 /* The entry in the folder must be on the disk as well: with the file, its mark would be gone. */
 static bool sync_folder(const char *path) {
@@ -68,50 +68,66 @@ static int open_or_create(const char *path, bool may_create) {
     return pdk__above_standard(fd);
 }
 
-static void close_file(void *file) { pdk_fence_file_close(file); }
+static void close_fence(void *fence) { pdk_fence_close(fence); }
 
-static pdk_status open_file(const char *path, pdk_fence_open how, pdk_fence_file **out) {
-    if (!path || !out)
-        return pdk__fail(PDK_INVALID, "%s: %s: is NULL", call, path ? "file" : "path");
-    if (how != PDK_FENCE_EXISTING && how != PDK_FENCE_CREATE)
-        return pdk__fail(PDK_INVALID, "%s: how: %d is not a value of pdk_fence_open", call, (int)how);
-    if (strlen(path) >= PATH_MAX)
-        return pdk__fail(PDK_INVALID, "%s: path: longer than %d bytes", call, PATH_MAX - 1);
-    struct pdk_fence_file *file = malloc(sizeof *file + strlen(path) + 1);
-    if (!file)
-        return pdk__fail(PDK_SYSTEM, "%s: no memory", call);
+/* NULL: the error text says why. */
+static struct pdk__file *make_file(const char *path, bool may_create) {
+    struct pdk__file *file = malloc(sizeof *file + strlen(path) + 1);
+    if (!file) {
+        (void)pdk__fail(PDK_SYSTEM, "%s: no memory", call);
+        return NULL;
+    }
     memcpy(file->path, path, strlen(path) + 1);
     pthread_mutex_init(&file->mutex, NULL);
     file->forks = pdk__forks();
     file->synced = 0;
-    file->fd = open_or_create(path, how == PDK_FENCE_CREATE);
-    struct pdk__leave leave = {.after = close_file, .user = file};
-    pdk_status status = PDK_OK;
-    if (file->fd < 0 || !sync_folder(path))
-        status = pdk__fail(PDK_SYSTEM, "%s: %s: %m", call, path);
-    else {
-        pdk__leave_push(&leave);
-        status = pdk__file_check(file, call);
-        pdk__leave_pop();
-    }
+    file->fd = open_or_create(path, may_create);
+    if (file->fd >= 0 && sync_folder(path))
+        return file;
+    (void)pdk__fail(PDK_SYSTEM, "%s: %s: %m", call, path);
+    pdk__file_close(file);
+    return NULL;
+}
+
+/* The fence's file is NULL so far. */
+static pdk_status open_file(struct pdk_fence *fence, const char *path, bool may_create) {
+    fence->file = make_file(path, may_create);
+    if (!fence->file)
+        return PDK_SYSTEM;
+    struct pdk__leave leave = {.after = close_fence, .user = fence};
+    pdk__leave_push(&leave);
+    pdk_status status = pdk__file_check(fence->file, call);
+    pdk__leave_pop();
+    return status;
+}
+
+static pdk_status open_fence(const char *path, pdk_fence_open_how how, pdk_fence **out) {
+    if (!path || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: is NULL", call, path ? "fence" : "path");
+    if (how != PDK_FENCE_EXISTING && how != PDK_FENCE_CREATE)
+        return pdk__fail(PDK_INVALID, "%s: how: %d is not a value of pdk_fence_open_how", call, (int)how);
+    if (strlen(path) >= PATH_MAX)
+        return pdk__fail(PDK_INVALID, "%s: path: longer than %d bytes", call, PATH_MAX - 1);
+    struct pdk_fence *fence = pdk__fence_make(call);
+    if (!fence)
+        return PDK_SYSTEM;
+    pdk_status status = open_file(fence, path, how == PDK_FENCE_CREATE);
     if (status != PDK_OK) {
-        pdk_fence_file_close(file);
+        pdk_fence_close(fence);
         return status;
     }
-    *out = file;
+    *out = fence;
     return PDK_OK;
 }
 
-pdk_status pdk_fence_file_open(const char *path, pdk_fence_open how, pdk_fence_file **out) {
+pdk_status pdk_fence_open(const char *path, pdk_fence_open_how how, pdk_fence **out) {
     pdk__cancel_off();
-    pdk_status status = open_file(path, how, out);
+    pdk_status status = open_fence(path, how, out);
     pdk__cancel_back();
     return status;
 }
 
-void pdk_fence_file_close(pdk_fence_file *file) {
-    if (!file)
-        return;
+void pdk__file_close(struct pdk__file *file) {
     pdk__cancel_off();
     if (file->fd >= 0)
         close(file->fd);

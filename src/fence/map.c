@@ -2,7 +2,7 @@
  * known shares it with all others and is lock-free below it. Only a new name, and one that is forgotten, take it alone. */
 #include "base/cancel.h"
 #include "base/text.h"
-#include "fence/fence.h"
+#include "fence/cell.h"
 #include "fence/hash.h"
 
 #include <pthread.h>
@@ -12,17 +12,20 @@
 
 enum { SHARDS = 64, BUCKETS_FIRST = 16, NAME_MAX_BYTES = 4096 };
 
+/* While others look at a node, only its cell changes. All but the name is one cache line, which has room for a short one too. */
 struct node {
-    struct pdk_fence
-        fence; /* its spare words hold the hash, the size and the next node: one cache line before the name */
+    _Alignas(PDK__CELL_LINE) struct pdk__cell cell;
+    uint64_t hash;
+    struct node *next;
+    uint32_t name_size;
     char name[];
 };
 
 struct shard {
     _Alignas(64) pthread_rwlock_t lock;
-    struct pdk_fence **buckets;
+    struct node **buckets;
     size_t size, count; /* of buckets, a power of two; of names */
-    struct pdk_fence *first[BUCKETS_FIRST];
+    struct node *first[BUCKETS_FIRST];
 };
 
 struct pdk_fence_map {
@@ -42,15 +45,15 @@ static struct shard *shard_of(struct pdk_fence_map *map, const struct name *name
     return &map->shards[name->hash % SHARDS];
 }
 
-static struct pdk_fence **bucket_of(const struct shard *shard, uint64_t hash) {
+static struct node **bucket_of(const struct shard *shard, uint64_t hash) {
     return &shard->buckets[(hash / SHARDS) & (shard->size - 1)];
 }
 
 /* Where the node hangs, or where it would: the place holds NULL then. */
-static struct pdk_fence **find(const struct shard *shard, const struct name *name) {
-    struct pdk_fence **at = bucket_of(shard, name->hash);
+static struct node **find(const struct shard *shard, const struct name *name) {
+    struct node **at = bucket_of(shard, name->hash);
     while (*at && ((*at)->hash != name->hash || (*at)->name_size != name->size ||
-                   memcmp(((struct node *)(void *)*at)->name, name->bytes, name->size) != 0))
+                   memcmp((*at)->name, name->bytes, name->size) != 0))
         at = &(*at)->next;
     return at;
 }
@@ -63,15 +66,15 @@ static void free_buckets(struct shard *shard) {
 /* false: no memory; the buckets stay as they are. */
 static bool grow(struct shard *shard) {
     struct shard wider = {.size = shard->size * 2};
-    wider.buckets = calloc(wider.size, sizeof(struct pdk_fence *));
+    wider.buckets = calloc(wider.size, sizeof(struct node *));
     if (!wider.buckets)
         return false;
     for (size_t i = 0; i < shard->size; i++)
-        for (struct pdk_fence *fence = shard->buckets[i], *next; fence; fence = next) {
-            struct pdk_fence **at = bucket_of(&wider, fence->hash);
-            next = fence->next;
-            fence->next = *at;
-            *at = fence;
+        for (struct node *node = shard->buckets[i], *next; node; node = next) {
+            struct node **at = bucket_of(&wider, node->hash);
+            next = node->next;
+            node->next = *at;
+            *at = node;
         }
     free_buckets(shard);
     shard->buckets = wider.buckets;
@@ -79,16 +82,17 @@ static bool grow(struct shard *shard) {
     return true;
 }
 
-static struct pdk_fence *new_node(const struct name *name) {
-    size_t size = (sizeof(struct node) + name->size + 63) / 64 * 64;
-    struct node *node = aligned_alloc(64, size);
+static struct node *new_node(const struct name *name) {
+    size_t used = offsetof(struct node, name) + name->size;
+    struct node *node = aligned_alloc(PDK__CELL_LINE, (used + PDK__CELL_LINE - 1) / PDK__CELL_LINE * PDK__CELL_LINE);
     if (!node)
         return NULL;
-    pdk__fence_init(&node->fence);
-    node->fence.hash = name->hash;
-    node->fence.name_size = (uint32_t)name->size;
+    pdk__cell_init(&node->cell);
+    node->hash = name->hash;
+    node->next = NULL;
+    node->name_size = (uint32_t)name->size;
     memcpy(node->name, name->bytes, name->size);
-    return &node->fence;
+    return node;
 }
 
 /* One more name, unless the map is full. */
@@ -103,16 +107,16 @@ static bool reserve(struct pdk_fence_map *map) {
 
 /* The shard is locked for this thread alone. */
 static pdk_status insert(struct pdk_fence_map *map, struct shard *shard, const char *call, const struct name *name,
-                         struct pdk_fence **place) {
+                         struct node **place) {
     if (!reserve(map))
         return pdk__fail(PDK_LIMIT, "%s: the map is full with %zu names; forget some, or make a larger one", call,
                          map->capacity);
-    struct pdk_fence *fence = new_node(name);
-    if (!fence) {
+    struct node *node = new_node(name);
+    if (!node) {
         atomic_fetch_sub(&map->count, 1);
         return pdk__fail(PDK_SYSTEM, "%s: no memory", call);
     }
-    *place = fence;
+    *place = node;
     /* Fuller buckets are slower, and nothing else. */
     if (++shard->count > shard->size)
         (void)grow(shard);
@@ -123,10 +127,10 @@ static pdk_status admit_new(struct pdk_fence_map *map, const char *call, const s
                             uint32_t handover, enum pdk__use use) {
     struct shard *shard = shard_of(map, name);
     pthread_rwlock_wrlock(&shard->lock);
-    struct pdk_fence **place = find(shard, name);
+    struct node **place = find(shard, name);
     pdk_status status = *place ? PDK_OK : insert(map, shard, call, name, place);
     if (status == PDK_OK)
-        status = pdk__fence_admit(*find(shard, name), call, token, handover, use);
+        status = pdk__cell_admit(&(*find(shard, name))->cell, call, token, handover, use);
     pthread_rwlock_unlock(&shard->lock);
     return status;
 }
@@ -148,8 +152,8 @@ static struct name name_of(const struct pdk_fence_map *map, const void *bytes, s
     return (struct name){bytes, size, pdk__hash(map->key, bytes, size)};
 }
 
-static pdk_status admit(struct pdk_fence_map *map, const char *call, const void *bytes, size_t size, int64_t token,
-                        uint32_t handover, enum pdk__use use) {
+static pdk_status map_admit(struct pdk_fence_map *map, const char *call, const void *bytes, size_t size, int64_t token,
+                            uint32_t handover, enum pdk__use use) {
     if (!is_name(call, map, bytes, size))
         return PDK_INVALID;
     pdk_status status = pdk__mark_check(call, "map", map, token);
@@ -158,24 +162,24 @@ static pdk_status admit(struct pdk_fence_map *map, const char *call, const void 
     struct name name = name_of(map, bytes, size);
     struct shard *shard = shard_of(map, &name);
     pthread_rwlock_rdlock(&shard->lock);
-    struct pdk_fence *fence = *find(shard, &name);
-    if (fence)
-        status = pdk__fence_admit(fence, call, token, handover, use);
+    struct node *node = *find(shard, &name);
+    if (node)
+        status = pdk__cell_admit(&node->cell, call, token, handover, use);
     pthread_rwlock_unlock(&shard->lock);
-    return fence ? status : admit_new(map, call, &name, token, handover, use);
+    return node ? status : admit_new(map, call, &name, token, handover, use);
 }
 
 pdk_status pdk_fence_map_admit(pdk_fence_map *map, const void *name, size_t size, int64_t token, uint32_t handover) {
-    return admit(map, "pdk_fence_map_admit", name, size, token, handover, PDK__WRITE);
+    return map_admit(map, "pdk_fence_map_admit", name, size, token, handover, PDK__WRITE);
 }
 
 pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *name, size_t size, int64_t token,
                                       uint32_t handover) {
-    return admit(map, "pdk_fence_map_admit_shared", name, size, token, handover, PDK__READ);
+    return map_admit(map, "pdk_fence_map_admit_shared", name, size, token, handover, PDK__READ);
 }
 
 pdk_status pdk_fence_map_advance(pdk_fence_map *map, const void *name, size_t size, int64_t token, uint32_t handover) {
-    return admit(map, "pdk_fence_map_advance", name, size, token, handover, PDK__WRITE);
+    return map_admit(map, "pdk_fence_map_advance", name, size, token, handover, PDK__WRITE);
 }
 
 pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *bytes, size_t size, int64_t *token, uint32_t *handover) {
@@ -184,8 +188,12 @@ pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *bytes, size_t size
     struct name name = name_of(map, bytes, size);
     struct shard *shard = shard_of(map, &name);
     pthread_rwlock_rdlock(&shard->lock);
-    pdk_fence_mark(*find(shard, &name), token, handover);
+    const struct node *node = *find(shard, &name);
+    struct pdk__mark mark = {0};
+    if (node)
+        mark = pdk__cell_load(&node->cell);
     pthread_rwlock_unlock(&shard->lock);
+    pdk__mark_tell(&mark, token, handover);
     return PDK_OK;
 }
 
@@ -195,14 +203,14 @@ pdk_status pdk_fence_map_forget(pdk_fence_map *map, const void *bytes, size_t si
     struct name name = name_of(map, bytes, size);
     struct shard *shard = shard_of(map, &name);
     pthread_rwlock_wrlock(&shard->lock);
-    struct pdk_fence **place = find(shard, &name), *fence = *place;
-    if (fence) {
-        *place = fence->next;
+    struct node **place = find(shard, &name), *node = *place;
+    if (node) {
+        *place = node->next;
         shard->count--;
         atomic_fetch_sub(&map->count, 1);
     }
     pthread_rwlock_unlock(&shard->lock);
-    free(fence);
+    free(node);
     return PDK_OK;
 }
 
@@ -236,15 +244,15 @@ pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **out) {
     return PDK_OK;
 }
 
-void pdk_fence_map_free(pdk_fence_map *map) {
+void pdk_fence_map_close(pdk_fence_map *map) {
     if (!map)
         return;
     for (size_t i = 0; i < SHARDS; i++) {
         struct shard *shard = &map->shards[i];
         for (size_t k = 0; k < shard->size; k++)
-            for (struct pdk_fence *fence = shard->buckets[k], *next; fence; fence = next) {
-                next = fence->next;
-                free(fence);
+            for (struct node *node = shard->buckets[k], *next; node; node = next) {
+                next = node->next;
+                free(node);
             }
         free_buckets(shard);
         pthread_rwlock_destroy(&shard->lock);

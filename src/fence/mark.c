@@ -37,6 +37,13 @@ bool pdk__mark_admit(struct pdk__mark *mark, int64_t token, uint32_t handover, e
     return true;
 }
 
+void pdk__mark_tell(const struct pdk__mark *mark, int64_t *token, uint32_t *handover) {
+    if (token)
+        *token = pdk__mark_token(mark);
+    if (handover)
+        *handover = pdk__mark_is_writers(mark) ? mark->handover : 0;
+}
+
 pdk_status pdk__mark_stale(const char *call, const struct pdk__mark *mark, int64_t token, uint32_t handover,
                            enum pdk__use use) {
     bool below = use == PDK__READ && !pdk__mark_is_writers(mark);

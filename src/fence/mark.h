@@ -23,6 +23,8 @@ static inline bool pdk__mark_is_writers(const struct pdk__mark *mark) { return m
 /* false: stale, and the mark stays. true: admitted, and the mark is what it is afterwards, perhaps the same. */
 bool pdk__mark_admit(struct pdk__mark *mark, int64_t token, uint32_t handover, enum pdk__use use);
 
+/* The mark as the calls give it: each output may be NULL. */
+void pdk__mark_tell(const struct pdk__mark *mark, int64_t *token, uint32_t *handover);
 /* Sets the error text of a stale mark, and returns PDK_STALE. */
 pdk_status pdk__mark_stale(const char *call, const struct pdk__mark *mark, int64_t token, uint32_t handover,
                            enum pdk__use use);

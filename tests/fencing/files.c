@@ -31,11 +31,11 @@ static int open_data(const char *folder, const char *item, const char *kind) {
     return fd;
 }
 
-static pdk_fence_file *open_mark(const char *folder, const char *item, const char *kind) {
+static pdk_fence *open_mark(const char *folder, const char *item, const char *kind) {
     g_autofree char *name = g_strdup_printf("%s.%s.mark", item, kind);
     g_autofree char *path = g_build_filename(folder, name, NULL);
-    pdk_fence_file *file;
-    if (pdk_fence_file_open(path, PDK_FENCE_CREATE, &file) != PDK_OK)
+    pdk_fence *file;
+    if (pdk_fence_open(path, PDK_FENCE_CREATE, &file) != PDK_OK)
         fail(path);
     return file;
 }
@@ -78,20 +78,20 @@ int main(int argc, char **argv) {
     close(naive);
 
     int record = open_data(folder, item, "record");
-    pdk_fence_file *mark = open_mark(folder, item, "record");
+    pdk_fence *mark = open_mark(folder, item, "record");
     tell("record", pdk_fence_write(mark, token, handover, record, amount, WIDTH, 0));
-    pdk_fence_file_close(mark);
+    pdk_fence_close(mark);
     close(record);
 
     int beside = open_data(folder, item, "beside");
     mark = open_mark(folder, item, "beside");
     if (flock(beside, LOCK_EX) != 0)
         fail("flock");
-    pdk_status status = pdk_fence_file_admit(mark, token, handover);
+    pdk_status status = pdk_fence_admit(mark, token, handover);
     if (status == PDK_OK && !put(beside, amount))
         fail("beside");
     tell("beside", status);
     close(beside);
-    pdk_fence_file_close(mark);
+    pdk_fence_close(mark);
     return EXIT_SUCCESS;
 }

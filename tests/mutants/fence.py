@@ -18,9 +18,9 @@ MUTANTS = {
         ("if (token < mark->floor || (token", "if ((token")]),
     "a reader hides the writer below it": ("src/fence/mark.c", MARK, [
         ("    if (by_writer)\n        mark->floor = top;\n", "")]),
-    "a reader's floor is not kept": ("src/fence/fence.c", MARK, [
-        ("        raise_floor(fence, to->floor);\n    pair *words", "        (void)raise_floor;\n    pair *words"),
-        ("            raise_floor(fence, to->floor);\n        atomic_store", "            (void)raise_floor;\n        atomic_store")]),
+    "a reader's floor is not kept": ("src/fence/cell.c", MARK, [
+        ("        raise_floor(cell, to->floor);\n    pair *words", "        (void)raise_floor;\n    pair *words"),
+        ("            raise_floor(cell, to->floor);\n        atomic_store", "            (void)raise_floor;\n        atomic_store")]),
     "the newest slot is written over": ("src/fence/file.c", FILE, [
         ("(int64_t)(1 - slots.newest) * PDK__SLOT_STRIDE", "(int64_t)slots.newest * PDK__SLOT_STRIDE")]),
     "a torn slot counts": ("src/fence/slots.c", FILE, [
@@ -42,13 +42,17 @@ MUTANTS = {
     "a cancelled thread keeps the file": ("src/fence/file.c", FILE, [
         ("    end(file);\n    pdk__leave_run_after();", "    (void)end;\n    (void)file;\n    pdk__leave_run_after();")]),
     "a cancelled open keeps its descriptor": ("src/fence/file_open.c", FILE, [
-        (".after = close_file, .user = file}", ".user = close_file}")]),
+        (".after = close_fence, .user = fence}", ".user = close_fence}")]),
     "whoever waits for the file cannot be cancelled": ("src/fence/file.c", FILE, [
         ("pdk__cancel_is_outermost() ? wait_cancellable(file)", "false ? wait_cancellable(file)")]),
     "the file is the standard error": ("src/fence/file_open.c", FILE, [
         ("    return pdk__above_standard(fd);", "    return fd;")]),
     "a stale write is made": ("src/fence/file.c", FILE, [
         ("if (status == PDK_OK && !pdk__write_at(fd,", "if (!pdk__write_at(fd,")]),
+    "a file's mark stays in memory": ("src/fence/fence.c", FILE, [
+        ("    if (fence->file)\n        return pdk__file_admit(", "    if (false)\n        return pdk__file_admit(")]),
+    "memory says that it writes": ("src/fence/fence.c", MARK, [
+        ("        return pdk__fail(PDK_UNSUPPORTED,", "        return (void)pdk__fail(PDK_UNSUPPORTED,"), ("one lock of your own\",\n                         call);", "one lock of your own\",\n                         call), PDK_OK;")]),
     "a missing mark is made anew unasked": ("src/fence/file_open.c", FILE, [
         ("errno == ENOENT && may_create && create(path)", "errno == ENOENT && create(path)")]),
     "a full map takes more": ("src/fence/map.c", MAP, [
@@ -57,5 +61,5 @@ MUTANTS = {
         ("pdk__hash(map->key, bytes, size)}", "pdk__hash(map->key, bytes, size) % 1}"),
         ("(*at)->name_size != name->size ||\n                   memcmp(", "(*at)->name_size != name->size ||\n                   false && memcmp(")]),
     "a map that grows loses names": ("src/fence/map.c", MAP, [
-        ("            fence->next = *at;\n            *at = fence;", "            fence->next = NULL;\n            *at = fence;")]),
+        ("            node->next = *at;\n            *at = node;", "            node->next = NULL;\n            *at = node;")]),
 }

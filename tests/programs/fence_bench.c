@@ -50,7 +50,7 @@ static double in_map(guint32 names, guint32 asked, long calls) {
     for (long i = 0; i < calls; i++)
         failed += pdk_fence_map_admit(map, texts[order[i & 0xffff]], NAME_SIZE - 1, 1, 0) != PDK_OK;
     double rate = per_second(calls, begin);
-    pdk_fence_map_free(map);
+    pdk_fence_map_close(map);
     g_free(order);
     g_free(texts);
     return rate;
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
         equal = MAX(equal, equal_marks(fence, calls));
     printf("admits of the mark itself:       %7.1f million a second (target 20)\n", equal / 1e6);
     printf("admits that raise the mark:      %7.1f million a second\n", rising_marks(fence, calls) / 1e6);
-    pdk_fence_free(fence);
+    pdk_fence_close(fence);
     for (guint32 names = 100; names <= 1000000; names *= 10)
         printf("admits in a map of %7u names:  %5.1f million a second; of 1,000 among them %5.1f\n", names,
                in_map(names, names, calls / 10) / 1e6, in_map(names, MIN(names, 1000), calls / 10) / 1e6);

@@ -43,10 +43,10 @@ static void confirm(int64_t pair) {
         ;
 }
 
-static int64_t read_mark(pdk_fence_file *file) {
+static int64_t read_mark(pdk_fence *file) {
     int64_t token = 0;
     uint32_t handover = 0;
-    if (pdk_fence_file_mark(file, &token, &handover) != PDK_OK) {
+    if (pdk_fence_mark(file, &token, &handover) != PDK_OK) {
         fprintf(stderr, "fence_crash: %s\n", pdk_last_error());
         atomic_fetch_add(&shared->wrong, 1);
     }
@@ -60,7 +60,7 @@ static int64_t read_data(int fd) {
     return pair;
 }
 
-static void step(pdk_fence_file *file, int fd, GRand *rand) {
+static void step(pdk_fence *file, int fd, GRand *rand) {
     int64_t least = atomic_load(&shared->confirmed), mark = read_mark(file);
     if (mark < least)
         complain("the mark", mark, least);
@@ -87,9 +87,9 @@ static pid_t start_writer(void) {
         return pid;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
         _exit(1);
-    pdk_fence_file *file;
+    pdk_fence *file;
     int fd = open(data_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || pdk_fence_file_open(mark_path, PDK_FENCE_CREATE, &file) != PDK_OK) {
+    if (fd < 0 || pdk_fence_open(mark_path, PDK_FENCE_CREATE, &file) != PDK_OK) {
         fprintf(stderr, "fence_crash: %s\n", pdk_last_error());
         atomic_fetch_add(&shared->wrong, 1);
         _exit(1);
@@ -100,9 +100,9 @@ static pid_t start_writer(void) {
 
 /* The mark and the data as somebody who comes now finds them. */
 static void judge(int64_t *last_mark, int64_t *last_data) {
-    pdk_fence_file *file;
+    pdk_fence *file;
     int64_t least = atomic_load(&shared->confirmed);
-    if (pdk_fence_file_open(mark_path, PDK_FENCE_CREATE, &file) != PDK_OK) {
+    if (pdk_fence_open(mark_path, PDK_FENCE_CREATE, &file) != PDK_OK) {
         fprintf(stderr, "fence_crash: %s\n", pdk_last_error());
         atomic_fetch_add(&shared->wrong, 1);
         return;
@@ -110,7 +110,7 @@ static void judge(int64_t *last_mark, int64_t *last_data) {
     int64_t mark = read_mark(file);
     if (mark < MAX(least, *last_mark))
         complain("the mark", mark, MAX(least, *last_mark));
-    pdk_fence_file_close(file);
+    pdk_fence_close(file);
     int fd = open(data_path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
     int64_t data = read_data(fd);
     if (data < MAX(least, *last_data))

@@ -1,20 +1,52 @@
-/* The fence in memory: the rule, against a plain one; and many threads, against the order that they must see. */
+/* The fence, in memory and in a file, which answer alike: the rule, against a plain one; and many threads, against the order that
+ * they must see. What a file alone does is in test_fence_file. */
+#include <fcntl.h>
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <paddock/fence.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ts_check.h"
 
 static pdk_fence *fence;
+static char *folder, *path; /* NULL in memory */
 
-static void set_up(void) { ck_assert_int_eq(pdk_fence_new(&fence), PDK_OK); }
-static void tear_down(void) { pdk_fence_free(fence); }
+/* One that has admitted nothing. */
+static pdk_fence *make_fence(void) {
+    pdk_fence *made = NULL;
+    if (path)
+        (void)g_unlink(path);
+    ck_assert_int_eq(path ? pdk_fence_open(path, PDK_FENCE_CREATE, &made) : pdk_fence_new(&made), PDK_OK);
+    return made;
+}
+
+static void set_up_memory(void) { fence = make_fence(); }
+
+static void set_up_file(void) {
+    folder = g_dir_make_tmp("paddock-test-XXXXXX", NULL);
+    path = g_build_filename(folder, "mark", NULL);
+    fence = make_fence();
+}
+
+static void tear_down(void) {
+    pdk_fence_close(fence);
+    if (!path)
+        return;
+    g_unlink(path);
+    ck_assert_int_eq(g_rmdir(folder), 0);
+    g_clear_pointer(&path, g_free);
+    g_clear_pointer(&folder, g_free);
+}
+
+/* A file waits for the disk, so it plays less of a long game. */
+static int steps(int in_memory, int in_file) { return path ? in_file : in_memory; }
 
 static void mark_is(int64_t token, uint32_t handover) {
-    int64_t t;
-    uint32_t h;
-    pdk_fence_mark(fence, &t, &h);
+    int64_t t = -1;
+    uint32_t h = 77;
+    ck_assert_int_eq(pdk_fence_mark(fence, &t, &h), PDK_OK);
     ck_assert_int_eq(t, token);
     ck_assert_uint_eq(h, handover);
 }
@@ -95,14 +127,33 @@ START_TEST(bad_input_is_refused) {
     ck_assert_ptr_nonnull(strstr(pdk_last_error(), "token: -9223372036854775808 is not positive"));
     ck_assert_int_eq(pdk_fence_admit(NULL, 1, 0), PDK_INVALID);
     ck_assert_ptr_nonnull(strstr(pdk_last_error(), "fence: is NULL"));
+    ck_assert_int_eq(pdk_fence_admit_shared(NULL, 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_advance(NULL, 1, 0), PDK_INVALID);
     ck_assert_int_eq(pdk_fence_new(NULL), PDK_INVALID);
-    pdk_fence_free(NULL);
+    pdk_fence_close(NULL);
     int64_t token = 7;
     uint32_t handover = 7;
-    pdk_fence_mark(NULL, &token, &handover);
-    ck_assert_int_eq(token, 0);
-    ck_assert_uint_eq(handover, 0);
-    pdk_fence_mark(fence, NULL, NULL);
+    ck_assert_int_eq(pdk_fence_mark(NULL, &token, &handover), PDK_INVALID);
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_fence_mark: fence: is NULL"));
+    ck_assert_int_eq(token, 7);
+    ck_assert_uint_eq(handover, 7);
+    ck_assert_int_eq(pdk_fence_mark(fence, NULL, NULL), PDK_OK);
+    mark_is(INT64_MAX, UINT32_MAX);
+}
+END_TEST
+
+/* Nobody would be held up between its check and its write. */
+START_TEST(memory_makes_no_write) {
+    int ends[2];
+    char byte;
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    ck_assert_int_eq(pdk_fence_write(fence, 5, 0, ends[1], "x", 1, 0), PDK_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_fence_open"));
+    ck_assert_int_eq(pdk_fence_write(fence, 0, 0, ends[1], "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(read(ends[0], &byte, 1), -1);
+    mark_is(0, 0);
+    close(ends[0]);
+    close(ends[1]);
 }
 END_TEST
 
@@ -118,11 +169,11 @@ static bool smaller(struct admitted a, struct admitted b) {
 }
 
 START_TEST(the_rule_is_that_of_the_page) {
-    for (guint32 seed = 0; seed < 2000; seed++) {
+    const guint32 seeds = (guint32)steps(2000, 20);
+    for (guint32 seed = 0; seed < seeds; seed++) {
         GRand *rand = g_rand_new_with_seed(seed);
         GArray *all = g_array_new(FALSE, FALSE, sizeof(struct admitted));
-        pdk_fence *f;
-        ck_assert_int_eq(pdk_fence_new(&f), PDK_OK);
+        pdk_fence *f = make_fence();
         for (int i = 0; i < 40; i++) {
             /* Odd tokens are readers'. */
             struct admitted now = {g_rand_int_range(rand, 1, 16), 0, false};
@@ -148,7 +199,7 @@ START_TEST(the_rule_is_that_of_the_page) {
             if (got == PDK_OK)
                 g_array_append_val(all, now);
         }
-        pdk_fence_free(f);
+        pdk_fence_close(f);
         g_array_unref(all);
         g_rand_free(rand);
     }
@@ -157,7 +208,7 @@ END_TEST
 
 /* ---- threads */
 
-enum { THREADS = 4, STEPS = 60000 };
+enum { THREADS = 4, STEPS = 60000, STEPS_IN_FILE = 300 };
 static gint wrong;
 static _Atomic int64_t next_token;
 
@@ -168,15 +219,16 @@ static void expect(bool fine) {
 
 /* After an admit, the mark is never below what was admitted, and it never goes back. */
 static gpointer climb(gpointer user) {
+    const int count = steps(STEPS, STEPS_IN_FILE);
     int64_t last_token = 0;
     uint32_t last_handover = 0, seed = (uint32_t)GPOINTER_TO_INT(user);
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < count; i++) {
         seed = seed * 1664525 + 1013904223;
-        int64_t token = 1 + i / 8 + (int64_t)(seed >> 24) % 5, seen;
-        uint32_t handover = (seed >> 16) % 4, seen_handover;
+        int64_t token = 1 + i / 8 + (int64_t)(seed >> 24) % 5, seen = 0;
+        uint32_t handover = (seed >> 16) % 4, seen_handover = 0;
         bool shared = (seed >> 12) % 4 == 0;
         pdk_status status = shared ? pdk_fence_admit_shared(fence, token, 0) : pdk_fence_admit(fence, token, handover);
-        pdk_fence_mark(fence, &seen, &seen_handover);
+        expect(pdk_fence_mark(fence, &seen, &seen_handover) == PDK_OK);
         expect(seen >= last_token && (status == PDK_OK || status == PDK_STALE));
         if (status == PDK_OK && !shared)
             expect(seen > token || (seen == token && (seen_handover >= handover)));
@@ -190,6 +242,7 @@ static gpointer climb(gpointer user) {
 
 START_TEST(the_mark_never_goes_back_under_threads) {
     GThread *threads[THREADS];
+    wrong = 0;
     for (int i = 0; i < THREADS; i++)
         threads[i] = g_thread_new("climb", climb, GINT_TO_POINTER(i + 1));
     for (int i = 0; i < THREADS; i++)
@@ -201,7 +254,8 @@ END_TEST
 /* Each writer has a token of its own. When its advance is through, every smaller writer and reader is refused for good. */
 static gpointer shut_out(gpointer user) {
     (void)user;
-    for (int i = 0; i < STEPS / 4; i++) {
+    const int count = steps(STEPS, STEPS_IN_FILE) / 4;
+    for (int i = 0; i < count; i++) {
         int64_t token = 2 * (1 + atomic_fetch_add(&next_token, 1));
         if (pdk_fence_advance(fence, token, 1) == PDK_OK) {
             expect(pdk_fence_admit(fence, token, 0) == PDK_STALE);
@@ -219,6 +273,7 @@ static gpointer shut_out(gpointer user) {
 START_TEST(what_was_shut_out_stays_out_under_threads) {
     GThread *threads[THREADS];
     wrong = 0;
+    atomic_store(&next_token, 0);
     for (int i = 0; i < THREADS; i++)
         threads[i] = g_thread_new("shut_out", shut_out, NULL);
     for (int i = 0; i < THREADS; i++)
@@ -227,9 +282,8 @@ START_TEST(what_was_shut_out_stays_out_under_threads) {
 }
 END_TEST
 
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("fence");
-    TCase *cases = tcase_create("fence");
+static TCase *cases_of(const char *kind, void (*set_up)(void)) {
+    TCase *cases = tcase_create(kind);
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, an_older_write_is_stale);
     tcase_add_test(cases, an_advance_shuts_the_former_holder_out);
@@ -240,7 +294,15 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, the_rule_is_that_of_the_page);
     tcase_add_test(cases, the_mark_never_goes_back_under_threads);
     tcase_add_test(cases, what_was_shut_out_stays_out_under_threads);
-    suite_add_tcase(suite, cases);
+    return cases;
+}
+
+static Suite *make_suite(void) {
+    Suite *suite = suite_create("fence");
+    TCase *in_memory = cases_of("memory", set_up_memory);
+    tcase_add_test(in_memory, memory_makes_no_write);
+    suite_add_tcase(suite, in_memory);
+    suite_add_tcase(suite, cases_of("file", set_up_file));
     return suite;
 }
 

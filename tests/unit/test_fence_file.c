@@ -14,22 +14,22 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "fence/file.h"
+#include "fence/fence.h"
 #include "ts_check.h"
 #include "ts_fork.h"
 
 static char *folder, *path;
-static pdk_fence_file *file;
+static pdk_fence *fence;
 
 static void set_up(void) {
     folder = g_dir_make_tmp("paddock-test-XXXXXX", NULL);
     path = g_build_filename(folder, "mark", NULL);
-    ck_assert_int_eq(pdk_fence_file_open(path, PDK_FENCE_CREATE, &file), PDK_OK);
+    ck_assert_int_eq(pdk_fence_open(path, PDK_FENCE_CREATE, &fence), PDK_OK);
 }
 
 static void tear_down(void) {
     char *data = g_build_filename(folder, "data", NULL), *made = g_strconcat(path, "2", NULL);
-    pdk_fence_file_close(file);
+    pdk_fence_close(fence);
     g_unlink(path);
     g_unlink(made);
     g_unlink(data);
@@ -40,43 +40,42 @@ static void tear_down(void) {
     g_free(folder);
 }
 
-static void mark_is(pdk_fence_file *of, int64_t token, uint32_t handover) {
+static void mark_is(pdk_fence *of, int64_t token, uint32_t handover) {
     int64_t t = -1;
     uint32_t h = 77;
-    ck_assert_int_eq(pdk_fence_file_mark(of, &t, &h), PDK_OK);
+    ck_assert_int_eq(pdk_fence_mark(of, &t, &h), PDK_OK);
     ck_assert_int_eq(t, token);
     ck_assert_uint_eq(h, handover);
 }
 
-static pdk_status open_now(pdk_fence_file **other) { return pdk_fence_file_open(path, PDK_FENCE_EXISTING, other); }
+static pdk_status open_now(pdk_fence **other) { return pdk_fence_open(path, PDK_FENCE_EXISTING, other); }
 
 static void refused(const char *why) {
-    pdk_fence_file *other;
+    pdk_fence *other;
     ck_assert_int_eq(open_now(&other), PDK_DAMAGED);
     ck_assert_msg(strstr(pdk_last_error(), why) != NULL, "%s", pdk_last_error());
-    ck_assert_int_eq(pdk_fence_file_open(path, PDK_FENCE_CREATE, &other), PDK_DAMAGED);
+    ck_assert_int_eq(pdk_fence_open(path, PDK_FENCE_CREATE, &other), PDK_DAMAGED);
 }
 
 START_TEST(handles_share_the_mark) {
-    pdk_fence_file *other;
-    mark_is(file, 0, 0);
+    pdk_fence *other;
+    mark_is(fence, 0, 0);
     ck_assert_int_eq(open_now(&other), PDK_OK);
-    ck_assert_int_eq(pdk_fence_file_admit(file, 33, 1), PDK_OK);
-    ck_assert_int_eq(pdk_fence_file_admit(other, 33, 0), PDK_STALE);
-    ck_assert_ptr_nonnull(
-        strstr(pdk_last_error(), "pdk_fence_file_admit: token 33, hand-over 0 is older than token 33"));
-    ck_assert_int_eq(pdk_fence_file_advance(other, 34, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fence_file_admit(file, 33, 1), PDK_STALE);
-    ck_assert_int_eq(pdk_fence_file_admit_shared(file, 36, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_admit(fence, 33, 1), PDK_OK);
+    ck_assert_int_eq(pdk_fence_admit(other, 33, 0), PDK_STALE);
+    ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_fence_admit: token 33, hand-over 0 is older than token 33"));
+    ck_assert_int_eq(pdk_fence_advance(other, 34, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_admit(fence, 33, 1), PDK_STALE);
+    ck_assert_int_eq(pdk_fence_admit_shared(fence, 36, 0), PDK_OK);
     mark_is(other, 36, 0);
-    ck_assert_int_eq(pdk_fence_file_admit_shared(other, 35, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fence_file_admit_shared(other, 33, 0), PDK_STALE);
-    ck_assert_int_eq(pdk_fence_file_admit(other, 35, 0), PDK_STALE);
-    pdk_fence_file_close(other);
+    ck_assert_int_eq(pdk_fence_admit_shared(other, 35, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_admit_shared(other, 33, 0), PDK_STALE);
+    ck_assert_int_eq(pdk_fence_admit(other, 35, 0), PDK_STALE);
+    pdk_fence_close(other);
     ck_assert_int_eq(open_now(&other), PDK_OK);
     mark_is(other, 36, 0);
-    ck_assert_int_eq(pdk_fence_file_mark(other, NULL, NULL), PDK_OK);
-    pdk_fence_file_close(other);
+    ck_assert_int_eq(pdk_fence_mark(other, NULL, NULL), PDK_OK);
+    pdk_fence_close(other);
 }
 END_TEST
 
@@ -86,13 +85,13 @@ static void write_slot(int fd, int at, uint64_t serial) {
 }
 
 static void *open_thread(void *user) {
-    pdk_fence_file **other = user;
+    pdk_fence **other = user;
     return GINT_TO_POINTER(open_now(other));
 }
 
 /* A reader that does not wait for the lock may see one slot of before several writes, and one of after them. */
 START_TEST(it_is_opened_between_writes) {
-    pdk_fence_file *other = NULL;
+    pdk_fence *other = NULL;
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int fd = open(path, O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
@@ -103,41 +102,41 @@ START_TEST(it_is_opened_between_writes) {
     write_slot(fd, 1, 6);
     close(fd); /* and the lock is free */
     ck_assert_int_eq(GPOINTER_TO_INT(g_thread_join(thread)), PDK_OK);
-    pdk_fence_file_close(other);
+    pdk_fence_close(other);
 }
 END_TEST
 
 START_TEST(a_missing_file_is_made_only_when_asked) {
     char *missing = g_strconcat(path, "2", NULL);
-    pdk_fence_file *other;
-    ck_assert_int_eq(pdk_fence_file_open(missing, PDK_FENCE_EXISTING, &other), PDK_SYSTEM);
+    pdk_fence *other;
+    ck_assert_int_eq(pdk_fence_open(missing, PDK_FENCE_EXISTING, &other), PDK_SYSTEM);
     ck_assert_ptr_nonnull(strstr(pdk_last_error(), "No such file"));
-    ck_assert_int_eq(pdk_fence_file_open(missing, PDK_FENCE_CREATE, &other), PDK_OK);
-    pdk_fence_file_close(other);
+    ck_assert_int_eq(pdk_fence_open(missing, PDK_FENCE_CREATE, &other), PDK_OK);
+    pdk_fence_close(other);
     g_unlink(missing);
     g_free(missing);
     char *nowhere = g_build_filename(folder, "no", "where", NULL);
-    ck_assert_int_eq(pdk_fence_file_open(nowhere, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
+    ck_assert_int_eq(pdk_fence_open(nowhere, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
     g_free(nowhere);
     char *longest = g_strnfill(5000, 'x');
-    ck_assert_int_eq(pdk_fence_file_open(longest, PDK_FENCE_CREATE, &other), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_open(longest, PDK_FENCE_CREATE, &other), PDK_INVALID);
     longest[4093] = '\0';
-    ck_assert_int_eq(pdk_fence_file_open(longest, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
+    ck_assert_int_eq(pdk_fence_open(longest, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
     memset(longest, '/', 4080); /* long enough that there is no room for a name beside it */
     memset(longest, '.', 1);
-    ck_assert_int_eq(pdk_fence_file_open(longest, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
+    ck_assert_int_eq(pdk_fence_open(longest, PDK_FENCE_CREATE, &other), PDK_SYSTEM);
     g_free(longest);
 }
 END_TEST
 
 START_TEST(it_lies_in_the_current_folder_too) {
     char *before = g_get_current_dir();
-    pdk_fence_file *other;
+    pdk_fence *other;
     ck_assert_int_eq(g_chdir(folder), 0);
-    pdk_status status = pdk_fence_file_open("mark", PDK_FENCE_EXISTING, &other);
+    pdk_status status = pdk_fence_open("mark", PDK_FENCE_EXISTING, &other);
     ck_assert_int_eq(g_chdir(before), 0);
     ck_assert_int_eq(status, PDK_OK);
-    pdk_fence_file_close(other);
+    pdk_fence_close(other);
     g_free(before);
 }
 END_TEST
@@ -163,11 +162,11 @@ START_TEST(a_torn_slot_is_a_crash_in_the_middle) {
         char *before, *after;
         int64_t token = 10 + 2 * round;
         if (round % 2) /* the other slot */
-            ck_assert_int_eq(pdk_fence_file_admit(file, token - 1, 0), PDK_OK);
-        ck_assert_int_eq(pdk_fence_file_admit(file, token, 0), PDK_OK);
+            ck_assert_int_eq(pdk_fence_admit(fence, token - 1, 0), PDK_OK);
+        ck_assert_int_eq(pdk_fence_admit(fence, token, 0), PDK_OK);
         gsize size = size_of(&before);
         ck_assert_uint_eq(size, PDK__SLOTS_SIZE);
-        ck_assert_int_eq(pdk_fence_file_admit(file, token, 1), PDK_OK);
+        ck_assert_int_eq(pdk_fence_admit(fence, token, 1), PDK_OK);
         (void)size_of(&after);
         gsize first = 0, end = size;
         while (before[first] == after[first])
@@ -177,16 +176,16 @@ START_TEST(a_torn_slot_is_a_crash_in_the_middle) {
         ck_assert_uint_eq(first / PDK__SLOT_STRIDE, (end - 1) / PDK__SLOT_STRIDE); /* one slot alone */
         for (gsize cut = first; cut <= end; cut++) {
             char *torn = g_memdup2(before, size);
-            pdk_fence_file *other;
+            pdk_fence *other;
             memcpy(torn, after, first);
             memcpy(torn + first, after + first, cut - first);
             put(torn, size);
             ck_assert_int_eq(open_now(&other), PDK_OK);
             mark_is(other, token, cut == end ? 1 : 0);
-            ck_assert_int_eq(pdk_fence_file_admit(other, token, 2), PDK_OK);
-            ck_assert_int_eq(pdk_fence_file_admit(other, token, 3), PDK_OK);
+            ck_assert_int_eq(pdk_fence_admit(other, token, 2), PDK_OK);
+            ck_assert_int_eq(pdk_fence_admit(other, token, 3), PDK_OK);
             mark_is(other, token, 3);
-            pdk_fence_file_close(other);
+            pdk_fence_close(other);
             g_free(torn);
         }
         put(after, size);
@@ -200,7 +199,7 @@ START_TEST(what_no_crash_leaves_is_refused) {
     char *good, *old, *bytes;
     gsize size = size_of(&old);
     for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(pdk_fence_file_admit(file, 10 + i, 0), PDK_OK);
+        ck_assert_int_eq(pdk_fence_admit(fence, 10 + i, 0), PDK_OK);
     (void)size_of(&good);
     put("", 0);
     refused("size");
@@ -229,10 +228,10 @@ START_TEST(what_no_crash_leaves_is_refused) {
     memcpy(bytes, good, PDK__SLOT_STRIDE);
     put(bytes, size);
     refused("belong together");
-    ck_assert_int_eq(pdk_fence_file_admit(file, 20, 0), PDK_DAMAGED); /* nor by a handle that was open */
-    ck_assert_int_eq(pdk_fence_file_mark(file, NULL, NULL), PDK_DAMAGED);
+    ck_assert_int_eq(pdk_fence_admit(fence, 20, 0), PDK_DAMAGED); /* nor by a handle that was open */
+    ck_assert_int_eq(pdk_fence_mark(fence, NULL, NULL), PDK_DAMAGED);
     put(good, size);
-    mark_is(file, 14, 0);
+    mark_is(fence, 14, 0);
     g_free(bytes);
     g_free(good);
     g_free(old);
@@ -241,7 +240,7 @@ END_TEST
 
 START_TEST(a_deleted_file_is_refused) {
     ck_assert_int_eq(g_unlink(path), 0);
-    ck_assert_int_eq(pdk_fence_file_admit(file, 1, 0), PDK_DAMAGED);
+    ck_assert_int_eq(pdk_fence_admit(fence, 1, 0), PDK_DAMAGED);
     ck_assert_ptr_nonnull(strstr(pdk_last_error(), "was deleted or replaced"));
 }
 END_TEST
@@ -254,28 +253,28 @@ START_TEST(a_failing_disk_admits_nothing) {
     small.rlim_cur = PDK__SLOT_STRIDE;
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    pdk_status first = pdk_fence_file_admit(file, 5, 0), second = pdk_fence_file_admit(file, 6, 0);
-    pdk_fence_file *other;
+    pdk_status first = pdk_fence_admit(fence, 5, 0), second = pdk_fence_admit(fence, 6, 0);
+    pdk_fence *other;
     char *more = g_strconcat(path, "2", NULL);
-    pdk_status made = pdk_fence_file_open(more, PDK_FENCE_CREATE, &other);
+    pdk_status made = pdk_fence_open(more, PDK_FENCE_CREATE, &other);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     signal(SIGXFSZ, handler);
     ck_assert_int_eq(first, PDK_OK);
     ck_assert_int_eq(second, PDK_SYSTEM);
     ck_assert_int_eq(made, PDK_SYSTEM);
-    mark_is(file, 5, 0);
-    ck_assert_int_eq(pdk_fence_file_admit(file, 6, 0), PDK_OK);
+    mark_is(fence, 5, 0);
+    ck_assert_int_eq(pdk_fence_admit(fence, 6, 0), PDK_OK);
     g_free(more);
 }
 END_TEST
 
 START_TEST(a_lost_descriptor_is_an_error) {
-    int fd = dup(file->fd), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ck_assert(fd >= 0 && null >= 0 && dup2(null, file->fd) >= 0);
-    ck_assert_int_eq(pdk_fence_file_admit(file, 5, 0), PDK_SYSTEM); /* no lock */
-    ck_assert_int_eq(pdk_fence_file_mark(file, NULL, NULL), PDK_SYSTEM);
-    ck_assert_int_eq(pdk_fence_write(file, 5, 0, fd, "", 0, 0), PDK_SYSTEM);
-    ck_assert(dup2(fd, file->fd) >= 0);
+    int fd = dup(fence->file->fd), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert(fd >= 0 && null >= 0 && dup2(null, fence->file->fd) >= 0);
+    ck_assert_int_eq(pdk_fence_admit(fence, 5, 0), PDK_SYSTEM); /* no lock */
+    ck_assert_int_eq(pdk_fence_mark(fence, NULL, NULL), PDK_SYSTEM);
+    ck_assert_int_eq(pdk_fence_write(fence, 5, 0, fd, "", 0, 0), PDK_SYSTEM);
+    ck_assert(dup2(fd, fence->file->fd) >= 0);
     close(fd);
     close(null);
 }
@@ -287,27 +286,27 @@ START_TEST(a_child_opens_the_file_anew) {
     pid_t pid = fork();
     ck_assert(pid >= 0);
     if (pid == 0) {
-        pdk_fence_file *own;
-        bool fine = pdk_fence_file_admit(file, 1, 0) == PDK_FORKED && open_now(&own) == PDK_OK &&
-                    pdk_fence_file_admit(own, 7, 0) == PDK_OK;
+        pdk_fence *own;
+        bool fine = pdk_fence_admit(fence, 1, 0) == PDK_FORKED && open_now(&own) == PDK_OK &&
+                    pdk_fence_admit(own, 7, 0) == PDK_OK;
         ts_end_child(fine ? 0 : 1);
     }
     int status;
     ck_assert(waitpid(pid, &status, 0) == pid && status == 0);
-    ck_assert_int_eq(pdk_fence_file_admit(file, 6, 0), PDK_STALE);
-    mark_is(file, 7, 0);
+    ck_assert_int_eq(pdk_fence_admit(fence, 6, 0), PDK_STALE);
+    mark_is(fence, 7, 0);
 }
 END_TEST
 
 static gint wrong;
 
 static gpointer admit_in_order(gpointer user) {
-    pdk_fence_file *mine = user ? user : file;
+    pdk_fence *mine = user ? user : fence;
     int64_t seen, last = 0;
     for (int64_t token = 1; token <= 100; token++) {
-        pdk_status status = pdk_fence_file_admit(mine, token, 0);
-        if ((status != PDK_OK && status != PDK_STALE) || pdk_fence_file_mark(mine, &seen, NULL) != PDK_OK ||
-            seen < last || seen < token)
+        pdk_status status = pdk_fence_admit(mine, token, 0);
+        if ((status != PDK_OK && status != PDK_STALE) || pdk_fence_mark(mine, &seen, NULL) != PDK_OK || seen < last ||
+            seen < token)
             g_atomic_int_inc(&wrong);
         last = seen;
     }
@@ -315,7 +314,7 @@ static gpointer admit_in_order(gpointer user) {
 }
 
 START_TEST(threads_and_handles_take_turns) {
-    pdk_fence_file *other;
+    pdk_fence *other;
     ck_assert_int_eq(open_now(&other), PDK_OK);
     GThread *threads[4];
     for (int i = 0; i < 4; i++)
@@ -324,7 +323,7 @@ START_TEST(threads_and_handles_take_turns) {
         g_thread_join(threads[i]);
     ck_assert_int_eq(wrong, 0);
     mark_is(other, 100, 0);
-    pdk_fence_file_close(other);
+    pdk_fence_close(other);
 }
 END_TEST
 
@@ -336,23 +335,23 @@ static int data_fd;
 static char data_bytes[65536];
 
 static void do_open(void) {
-    pdk_fence_file *other;
+    pdk_fence *other;
     if (open_now(&other) == PDK_OK)
-        pdk_fence_file_close(other);
+        pdk_fence_close(other);
 }
 static void do_create(void) {
-    pdk_fence_file *other;
+    pdk_fence *other;
     char name[PATH_MAX];
     snprintf(name, sizeof name, "%s2", path);
     unlink(name); /* one that a cancelled thread had made */
-    if (pdk_fence_file_open(name, PDK_FENCE_CREATE, &other) == PDK_OK)
-        pdk_fence_file_close(other);
+    if (pdk_fence_open(name, PDK_FENCE_CREATE, &other) == PDK_OK)
+        pdk_fence_close(other);
 }
-static void do_admit(void) { pdk_fence_file_admit(file, ++data_bytes[0] & 1 ? 1 : 2, 0); }
-static void do_admit_shared(void) { pdk_fence_file_admit_shared(file, 3, 0); }
-static void do_advance(void) { pdk_fence_file_advance(file, 4, 0); }
-static void do_mark(void) { pdk_fence_file_mark(file, NULL, NULL); }
-static void do_write(void) { pdk_fence_write(file, 5, 0, data_fd, data_bytes, sizeof data_bytes, 0); }
+static void do_admit(void) { pdk_fence_admit(fence, ++data_bytes[0] & 1 ? 1 : 2, 0); }
+static void do_admit_shared(void) { pdk_fence_admit_shared(fence, 3, 0); }
+static void do_advance(void) { pdk_fence_advance(fence, 4, 0); }
+static void do_mark(void) { pdk_fence_mark(fence, NULL, NULL); }
+static void do_write(void) { pdk_fence_write(fence, 5, 0, data_fd, data_bytes, sizeof data_bytes, 0); }
 
 /* What touches a file: a new one of these belongs here. */
 static const struct {
@@ -379,7 +378,7 @@ static bool ends(pthread_t thread) {
     return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
-static void *take_a_turn(void *user) { return GINT_TO_POINTER(pdk_fence_file_mark(user, NULL, NULL)); }
+static void *take_a_turn(void *user) { return GINT_TO_POINTER(pdk_fence_mark(user, NULL, NULL)); }
 
 /* Is the file free, for this handle and for others? */
 static bool is_free(void) {
@@ -388,7 +387,7 @@ static bool is_free(void) {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     bool free_for_others = fd >= 0 && fcntl(fd, F_OFD_SETLK, &whole) == 0;
     close(fd);
-    return free_for_others && pthread_create(&thread, NULL, take_a_turn, file) == 0 && ends(thread);
+    return free_for_others && pthread_create(&thread, NULL, take_a_turn, fence) == 0 && ends(thread);
 }
 
 static int open_descriptors(void) {
@@ -476,14 +475,14 @@ START_TEST(a_wait_for_the_file_goes_on) {
         ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
     else
         pdk__cancel_off();
-    ck_assert_int_eq(pdk_fence_file_admit(file, 7, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_admit(fence, 7, 0), PDK_OK);
     if (_i)
         ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
     else
         pdk__cancel_back();
     ck_assert_int_ge(signals, _i);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
-    mark_is(file, 7, 0);
+    mark_is(fence, 7, 0);
 }
 END_TEST
 
@@ -491,12 +490,12 @@ END_TEST
 
 /* The words of a program whose standard error is closed are lost, and never in the fence. */
 START_TEST(words_never_reach_the_file) {
-    pdk_fence_file *other;
+    pdk_fence *other;
     char *before, *after;
     const int closed = _i + 1; /* a set of 0, 1 and 2 */
     int kept[3];
-    ck_assert_int_eq(pdk_fence_file_admit(file, 300, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fence_file_admit(file, 500, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_admit(fence, 300, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_admit(fence, 500, 0), PDK_OK);
     gsize size = size_of(&before);
     char *made = g_strconcat(path, "2", NULL);
     for (int i = 0; i < 3; i++) {
@@ -504,13 +503,13 @@ START_TEST(words_never_reach_the_file) {
         if (closed & 1 << i)
             close(i);
     }
-    pdk_status opened = open_now(&other), refused_one = pdk_fence_file_admit(other, 400, 0);
+    pdk_status opened = open_now(&other), refused_one = pdk_fence_admit(other, 400, 0);
     for (int i = 0; i < 3; i++)
         if (closed & 1 << i)
             (void)!write(i, "a token was refused: it is older than another one", 49);
-    pdk_fence_file *new_one = NULL;
-    pdk_status created = pdk_fence_file_open(made, PDK_FENCE_CREATE, &new_one);
-    const bool above = other->fd > 2 && new_one->fd > 2;
+    pdk_fence *new_one = NULL;
+    pdk_status created = pdk_fence_open(made, PDK_FENCE_CREATE, &new_one);
+    const bool above = other->file->fd > 2 && new_one->file->fd > 2;
     for (int i = 0; i < 3; i++) {
         dup2(kept[i], i);
         close(kept[i]);
@@ -521,9 +520,9 @@ START_TEST(words_never_reach_the_file) {
     ck_assert(above);
     ck_assert_uint_eq(size_of(&after), size);
     ck_assert_mem_eq(after, before, size);
-    ck_assert_int_eq(pdk_fence_file_admit(other, 400, 0), PDK_STALE);
-    pdk_fence_file_close(other);
-    pdk_fence_file_close(new_one);
+    ck_assert_int_eq(pdk_fence_admit(other, 400, 0), PDK_STALE);
+    pdk_fence_close(other);
+    pdk_fence_close(new_one);
     g_unlink(made);
     g_free(made);
     g_free(before);
@@ -538,24 +537,24 @@ START_TEST(a_fenced_write_is_of_the_holder_alone) {
     int fd = open(data, O_RDWR | O_CREAT | O_CLOEXEC, 0600), reader = open(data, O_RDONLY | O_CLOEXEC),
         end = open(data, O_WRONLY | O_APPEND | O_CLOEXEC);
     ck_assert(fd >= 0 && reader >= 0 && end >= 0);
-    ck_assert_int_eq(pdk_fence_write(file, 33, 0, fd, "old", 3, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fence_write(file, 34, 0, fd, "new", 3, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fence_write(file, 33, 0, fd, "old", 3, 0), PDK_STALE);
+    ck_assert_int_eq(pdk_fence_write(fence, 33, 0, fd, "old", 3, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_write(fence, 34, 0, fd, "new", 3, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_write(fence, 33, 0, fd, "old", 3, 0), PDK_STALE);
     ck_assert_ptr_nonnull(strstr(pdk_last_error(), "pdk_fence_write: token 33"));
     ck_assert_int_eq(pread(fd, text, 3, 0), 3);
     ck_assert_str_eq(text, "new");
-    ck_assert_int_eq(pdk_fence_write(file, 34, 0, fd, NULL, 0, 0), PDK_OK);
-    ck_assert_int_eq(pdk_fence_write(file, 35, 0, fd, NULL, 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_write(file, 35, 0, fd, "x", 1, -1), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_write(file, 35, 0, reader, "x", 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_write(file, 35, 0, end, "x", 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_write(file, 35, 0, -1, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(fence, 34, 0, fd, NULL, 0, 0), PDK_OK);
+    ck_assert_int_eq(pdk_fence_write(fence, 35, 0, fd, NULL, 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(fence, 35, 0, fd, "x", 1, -1), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(fence, 35, 0, reader, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(fence, 35, 0, end, "x", 1, 0), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_write(fence, 35, 0, -1, "x", 1, 0), PDK_INVALID);
     ck_assert_int_eq(pdk_fence_write(NULL, 35, 0, fd, "x", 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_write(file, 0, 0, fd, "x", 1, 0), PDK_INVALID);
-    mark_is(file, 34, 0);
+    ck_assert_int_eq(pdk_fence_write(fence, 0, 0, fd, "x", 1, 0), PDK_INVALID);
+    mark_is(fence, 34, 0);
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    ck_assert_int_eq(pdk_fence_write(file, 35, 0, full, "x", 1, 0), PDK_SYSTEM);
-    mark_is(file, 35, 0);
+    ck_assert_int_eq(pdk_fence_write(fence, 35, 0, full, "x", 1, 0), PDK_SYSTEM);
+    mark_is(fence, 35, 0);
     close(full);
     close(end);
     close(reader);
@@ -565,16 +564,11 @@ START_TEST(a_fenced_write_is_of_the_holder_alone) {
 END_TEST
 
 START_TEST(bad_input_is_refused) {
-    pdk_fence_file *other;
-    ck_assert_int_eq(pdk_fence_file_open(NULL, PDK_FENCE_CREATE, &other), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_file_open(path, PDK_FENCE_CREATE, NULL), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_file_open(path, (pdk_fence_open)2, &other), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_file_admit(NULL, 1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_file_admit_shared(file, 0, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_file_advance(file, -1, 0), PDK_INVALID);
-    ck_assert_int_eq(pdk_fence_file_mark(NULL, NULL, NULL), PDK_INVALID);
-    pdk_fence_file_close(NULL);
-    mark_is(file, 0, 0);
+    pdk_fence *other;
+    ck_assert_int_eq(pdk_fence_open(NULL, PDK_FENCE_CREATE, &other), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_open(path, PDK_FENCE_CREATE, NULL), PDK_INVALID);
+    ck_assert_int_eq(pdk_fence_open(path, (pdk_fence_open_how)2, &other), PDK_INVALID);
+    mark_is(fence, 0, 0);
 }
 END_TEST
 

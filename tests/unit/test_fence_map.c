@@ -19,7 +19,7 @@ static pdk_status admit(const char *name, int64_t token) {
 }
 
 static void tear_down(void) {
-    pdk_fence_map_free(map);
+    pdk_fence_map_close(map);
     map = NULL;
 }
 
@@ -97,7 +97,7 @@ START_TEST(bad_input_is_refused) {
     ck_assert_int_eq(pdk_fence_map_admit(map, large, 4096, 1, 0), PDK_OK);
     g_free(large);
     ck_assert_uint_eq(pdk_fence_map_count(NULL), 0);
-    pdk_fence_map_free(NULL);
+    pdk_fence_map_close(NULL);
 }
 END_TEST
 

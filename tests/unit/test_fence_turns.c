@@ -1,7 +1,7 @@
 /* The fence in memory, step by step: threads take turns at every load and exchange, in every order with few switches. What comes
  * out must be what the same calls give one after the other, in some order that respects which call ended before which began.
  *
- * The code is that of src/fence/fence.c, compiled here once more with atomics that switch. The threads are contexts of one
+ * The code is that of src/fence/cell.c, compiled here once more with atomics that switch. The threads are contexts of one
  * thread. Sanitizers do not follow those, so there they run without switches. */
 #include <glib.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include <ucontext.h>
 
 #include "base/text.h"
-#include "fence/fence.h"
+#include "fence/cell.h"
 #include "ts_check.h"
 
 static void turn(void);
@@ -33,8 +33,8 @@ static bool exchange_pair(void *place, two_words old, two_words new) {
     return same;
 }
 
-#undef PDK__FENCE_WIDE
-#define PDK__FENCE_WIDE 1
+#undef PDK__CELL_WIDE
+#define PDK__CELL_WIDE 1
 #undef atomic_load_explicit
 #undef atomic_load
 #undef atomic_compare_exchange_weak
@@ -42,7 +42,7 @@ static bool exchange_pair(void *place, two_words old, two_words new) {
 #define atomic_load(place) (turn(), *(place))
 #define atomic_compare_exchange_weak exchange_word
 #define __sync_bool_compare_and_swap exchange_pair
-#include "fence/fence.c"
+#include "fence/cell.c"
 
 /* Are there switches at all? */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -61,7 +61,7 @@ struct call {
 };
 
 static struct {
-    struct pdk_fence fence;
+    struct pdk__cell cell;
     struct pdk__mark first;
     struct call calls[THREADS_MOST][CALLS_EACH];
     int threads, switches;
@@ -90,17 +90,17 @@ static void live(void) {
     for (int i = 0; i < CALLS_EACH; i++) {
         struct call *call = play.now[self] = &play.calls[self][i];
         call->begun = 0;
-        call->status = pdk__fence_admit(&play.fence, "play", call->token, call->handover, call->use);
+        call->status = pdk__cell_admit(&play.cell, "play", call->token, call->handover, call->use);
         call->ended = ++play.clock;
     }
     play.done[self] = true;
 }
 
-static void set_mark(struct pdk_fence *fence, const struct pdk__mark *mark) {
-    pdk__fence_init(fence);
-    fence->top = mark->top;
-    fence->handover = mark->handover;
-    fence->floor = mark->floor;
+static void set_mark(struct pdk__cell *cell, const struct pdk__mark *mark) {
+    pdk__cell_init(cell);
+    cell->top = mark->top;
+    cell->handover = mark->handover;
+    cell->floor = mark->floor;
 }
 
 /* The threads that may run next, the running one first; a switch away from it costs. */
@@ -118,7 +118,7 @@ static int who_may_run(int may[THREADS_MOST], int switches) {
 static void run_once(void) {
     play.steps = play.clock = 0;
     play.running = -1;
-    set_mark(&play.fence, &play.first);
+    set_mark(&play.cell, &play.first);
     for (int i = 0; i < play.threads; i++) {
         play.done[i] = false;
         getcontext(&play.contexts[i]);
@@ -183,7 +183,7 @@ static unsigned long explore(const char *what) {
     memset(play.options, 0, sizeof play.options);
     do {
         run_once();
-        struct pdk__mark last = {play.fence.top, (uint32_t)play.fence.handover, play.fence.floor};
+        struct pdk__mark last = {play.cell.top, (uint32_t)play.cell.handover, play.cell.floor};
         bool fine = explained(&play.first, (1u << play.threads * CALLS_EACH) - 1, &last);
         ck_assert_msg(fine, "%s, run %lu: no order of the calls explains it", what, runs);
         runs++;

@@ -20,6 +20,6 @@ int main(void) {
     if (pdk_fence_admit(fence, 32, 0) != PDK_STALE || !strstr(pdk_last_error(), "token 32"))
         return 4;
 #endif
-    pdk_fence_free(fence);
+    pdk_fence_close(fence);
     return 0;
 }
