@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "core/majority.h"
 #include "grant/claim.h"
-#include "grant/owned.h"
 
 static pdk_session *session_of(const struct pdk__part *part) { return part->right.queue->s; }
 
@@ -218,8 +217,7 @@ static void on_taken(void *user, pdk_status status, struct pdk_hold *hold) {
     }
     pdk__log(s, PDK_LOG_INFO, "%s: a part is held again", part->right.path);
     listen(part, hold);
-    hold->thread = atomic_load(&part->set->thread);
-    pdk__owned_add(hold);
+    pdk__hold_own(hold, atomic_load(&part->set->thread));
     struct pdk_hold *old = atomic_exchange(&part->hold, hold);
     if (old) {
         part->before = g_slist_prepend(part->before, old);
@@ -346,10 +344,8 @@ void pdk__set_own(struct pdk_set *set, uint64_t thread) {
         struct pdk__part *part = &set->part[i];
         pdk__lock(session_of(part));
         struct pdk_hold *hold = part->hold;
-        if (hold && !hold->ended && hold->thread == 0) {
-            hold->thread = thread;
-            pdk__owned_add(hold);
-        }
+        if (hold && !hold->ended && hold->thread == 0)
+            pdk__hold_own(hold, thread);
         pdk__unlock(session_of(part));
     }
 }
@@ -442,7 +438,7 @@ void pdk_set_detach_thread(pdk_set *set) {
         pdk__lock(session_of(part));
         struct pdk_hold *hold = atomic_load(&part->hold);
         if (hold)
-            pdk__owned_remove(hold);
+            pdk__hold_disown(hold);
         pdk__unlock(session_of(part));
     }
 }

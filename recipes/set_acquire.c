@@ -12,7 +12,7 @@
  * set_claim.h takes the rights, and set.h is what is held then.
  */
 #include "base/text.h"
-#include "grant/owned.h"
+#include "grant/hold.h"
 #include "grant/recipe.h"
 #include "queues.h"
 #include "session/blocking.h"
@@ -172,17 +172,23 @@ static pdk_status check_sessions(const struct named *all, size_t count, size_t n
     return PDK_OK;
 }
 
+/* Does this thread hold anything on that path? */
+static bool holds(pdk_session *s, const char *dir) {
+    bool found = false;
+    pdk__lock(s);
+    for (const GList *link = pdk__holds_of(s, pdk__this_thread(), dir); link && !found; link = link->next)
+        found = pdk_hold_is_valid(link->data);
+    pdk__unlock(s);
+    return found;
+}
+
 /* DEADLOCK: this thread has one of the paths, in a session of the set to that ensemble. */
 static pdk_status refuse_own(const struct named *all, size_t count, const struct call *call) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++) {
             if (strcmp(all[i].servers, all[k].servers) != 0)
                 continue;
-            pdk_session *s = all[k].queue->s;
-            pdk__lock(s);
-            bool holds = pdk__owned_on(s, all[i].queue->dir, pdk__this_thread()) != NULL;
-            pdk__unlock(s);
-            if (holds)
+            if (holds(all[k].queue->s, all[i].queue->dir))
                 return pdk__fail(PDK_DEADLOCK,
                                  "%s: %s[%zu]: %s: this thread holds it; release it first, or "
                                  "pdk_hold_detach_thread",

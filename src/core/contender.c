@@ -1,10 +1,86 @@
 #include "core/contender.h"
 
-#include "core/contender_check.h"
-#include "core/contender_next.h"
-
 #include <assert.h>
 #include <string.h>
+
+/* ---- the next command, from the known facts alone */
+
+static enum pdk__command next(const struct pdk__contender *c) {
+    if (c->pause)
+        return PDK__DO_PAUSE;
+    switch (c->phase) {
+    case PDK__UNSURE:
+        return PDK__DO_PROVE;
+    case PDK__CANDIDATE:
+        return PDK__DO_STAT;
+    case PDK__OUT:
+        if (!c->wanted)
+            return PDK__DO_NOTHING;
+        return c->dirless ? PDK__DO_MKDIR : c->looks ? PDK__DO_LOOK : PDK__DO_ENTER;
+    case PDK__IN:
+        if (c->leaving)
+            return PDK__DO_DELETE;
+        if (c->look || !c->listed)
+            return PDK__DO_LIST;
+        return c->watched[0] != '\0' && !c->watching ? PDK__DO_WATCH : PDK__DO_NOTHING;
+    default:
+        return PDK__DO_NOTHING;
+    }
+}
+
+/* ---- the invariants after every step */
+
+/* The commands that may be in flight, by phase: the phase's own, and those that were sent before it began. */
+#define BIT(command) (1u << PDK__DO_##command)
+static const unsigned in_flight[] = {
+    [PDK__OUT] = BIT(NOTHING) | BIT(ENTER) | BIT(MKDIR) | BIT(LIST) | BIT(WATCH) | BIT(PAUSE) | BIT(LOOK),
+    [PDK__UNSURE] = BIT(NOTHING) | BIT(ENTER) | BIT(PROVE) | BIT(PAUSE),
+    [PDK__CANDIDATE] = BIT(NOTHING) | BIT(STAT) | BIT(PAUSE),
+    [PDK__IN] = BIT(NOTHING) | BIT(ENTER) | BIT(LIST) | BIT(WATCH) | BIT(DELETE) | BIT(PAUSE),
+    [PDK__HELD] = BIT(NOTHING),
+    [PDK__STUCK] = BIT(NOTHING) | BIT(PAUSE),
+    [PDK__GONE] =
+        BIT(NOTHING) | BIT(ENTER) | BIT(LIST) | BIT(WATCH) | BIT(DELETE) | BIT(PAUSE), /* NODE_LOST was first */
+};
+
+/* The facts that are known, by phase. */
+static void check_knowledge(const struct pdk__contender *c) {
+    bool is_named = c->own[0] != '\0', is_behind = c->watched[0] != '\0';
+    bool has_node = c->phase == PDK__IN || c->phase == PDK__HELD;
+    bool is_over = c->phase == PDK__STUCK || c->phase == PDK__GONE; /* keeps what it knew */
+    assert(is_over || is_named == (has_node || c->phase == PDK__CANDIDATE));
+    assert(is_over || has_node || (!c->listed && c->token == 0));
+    assert(c->listed || (!is_behind && c->ahead == 0));
+    assert(!c->watching || !c->listed || is_behind);
+    assert(!c->looks || c->phase == PDK__OUT || c->phase == PDK__GONE);
+    assert(!c->behind || (c->phase == PDK__GONE && c->leaving));
+    assert(!c->dirless || c->phase == PDK__OUT || c->phase == PDK__GONE);
+    assert(c->phase != PDK__HELD || (c->listed && !is_behind && !c->leaving));
+    assert(c->failure == PDK_OK || c->leaving);
+    (void)is_named, (void)is_behind, (void)has_node, (void)is_over;
+}
+
+/* With a connection, and nothing in flight, it waits for an event that comes. */
+static void check_idle(const struct pdk__contender *c) {
+    bool has_room = c->watched[0] == '\0';
+    assert(c->phase != PDK__OUT || (!c->wanted && !c->leaving));
+    assert(c->phase != PDK__UNSURE && c->phase != PDK__CANDIDATE);
+    assert(c->phase != PDK__IN || (c->listed && !c->look && !c->leaving && (has_room || c->watching)));
+    (void)has_room;
+}
+
+static void check(const struct pdk__contender *c) {
+    assert(in_flight[c->phase] & 1u << c->doing);
+    assert(c->wanted || (c->doing != PDK__DO_ENTER && c->doing != PDK__DO_MKDIR));
+    assert(!c->leaving || c->doing != PDK__DO_NOTHING || c->phase != PDK__OUT);
+    assert(!c->pause || c->doing != PDK__DO_NOTHING || c->phase == PDK__GONE);
+    (void)in_flight;
+    check_knowledge(c);
+    if (c->link && c->doing == PDK__DO_NOTHING)
+        check_idle(c);
+}
+
+/* ---- the steps */
 
 void pdk__contender_init(struct pdk__contender *c, const char *mark) {
     memset(c, 0, sizeof *c);
@@ -292,7 +368,7 @@ static enum pdk__command step(struct pdk__contender *c, const struct pdk__event 
         c->phase = PDK__GONE; /* nothing to undo: no link needed */
     if (c->phase == PDK__GONE || c->doing != PDK__DO_NOTHING || (!c->link && !c->pause))
         return PDK__DO_NOTHING;
-    c->doing = pdk__contender_next(c);
+    c->doing = next(c);
     if (c->doing == PDK__DO_LIST || c->doing == PDK__DO_ENTER || c->doing == PDK__DO_PROVE)
         c->look = c->proven = false; /* a later event needs another look */
     return c->doing;
@@ -300,6 +376,26 @@ static enum pdk__command step(struct pdk__contender *c, const struct pdk__event 
 
 enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *e) {
     enum pdk__command command = step(c, e);
-    pdk__contender_check(c);
+    check(c);
     return command;
 }
+
+/* ---- for log lines */
+
+static const char *const phases[] = {
+    [PDK__OUT] = "out",   [PDK__UNSURE] = "unsure", [PDK__CANDIDATE] = "candidate", [PDK__IN] = "in",
+    [PDK__HELD] = "held", [PDK__STUCK] = "stuck",   [PDK__GONE] = "gone",
+};
+
+static const char *const events[] = {
+    [PDK__ENTER] = "enter",         [PDK__LEAVE] = "leave",         [PDK__LINK_UP] = "link up",
+    [PDK__LINK_DOWN] = "link down", [PDK__EXPIRED] = "expired",     [PDK__POKE] = "poke",
+    [PDK__FRESH] = "fresh",         [PDK__NODE_LOST] = "node lost", [PDK__CREATED] = "created",
+    [PDK__LISTED] = "listed",       [PDK__MADE_DIR] = "made dir",   [PDK__WATCHED] = "watched",
+    [PDK__PROVED] = "proved",       [PDK__STATTED] = "statted",     [PDK__DELETED] = "deleted",
+    [PDK__PAUSED] = "paused",
+};
+
+const char *pdk__phase_name(enum pdk__phase phase) { return phases[phase]; }
+
+const char *pdk__event_name(enum pdk__event_type type) { return events[type]; }

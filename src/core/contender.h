@@ -158,4 +158,8 @@ enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk
 /* In the queue without a blocker ahead: it waits only for a fresh lease. */
 bool pdk__contender_is_next(const struct pdk__contender *c);
 
+/* Phases and events in words, for log lines: the constant's name in lower case, "link up" for PDK__LINK_UP. */
+const char *pdk__phase_name(enum pdk__phase phase);
+const char *pdk__event_name(enum pdk__event_type type);
+
 #endif

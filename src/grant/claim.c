@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "grant/hold.h"
-#include "grant/owned.h"
 #include "session/blocking.h"
 #include "session/supervise.h"
 
@@ -203,6 +202,22 @@ static pdk_status refuse_own(const struct pdk__queue *queue, const struct pdk_ho
                      queue->kind.shared && !own->grant->shared ? "downgrade or release" : "release");
 }
 
+/* A hold of the thread on the queue's path, or NULL: one of the queue's own object first. `others`: otherwise one of
+ * another object on that path, unless both are readers: nobody waits then. */
+static struct pdk_hold *find_own(const struct pdk__queue *queue, uint64_t thread, bool others) {
+    struct pdk_hold *other = NULL;
+    for (const GList *link = pdk__holds_of(queue->s, thread, queue->dir); link; link = link->next) {
+        struct pdk_hold *hold = link->data;
+        if (hold->queue->main == queue->main)
+            return hold;
+        bool both_shared = queue->kind.shared && hold->grant->shared;
+        bool blocks = hold->queue->kind.reacquire != PDK__REACQUIRE_QUEUES || hold->queue->kind.elsewhere;
+        if (others && blocks && !both_shared)
+            other = hold;
+    }
+    return other;
+}
+
 /* Look for a hold that this thread has: on the same object; or, if it would wait, on any object on the same path.
  * *nested: one more hold of the same grant, if the queue allows it. DEADLOCK, UPGRADE. */
 static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
@@ -210,7 +225,7 @@ static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk
     struct pdk_hold *own;
     if (queue->kind.reacquire == PDK__REACQUIRE_QUEUES)
         return PDK_OK;
-    while ((own = pdk__owned_find(queue, claim->thread, !claim->is_try)) && !pdk_hold_is_valid(own))
+    while ((own = find_own(queue, claim->thread, !claim->is_try)) && !pdk_hold_is_valid(own))
         pdk__hold_lose(own, PDK_REASON_LEASE); /* the timer has not rung for it yet */
     if (!own)
         return PDK_OK;

@@ -19,6 +19,32 @@ static void loss_unref(struct pdk__loss *loss) { pdk_hold_unref(of(loss)); }
 
 static const struct pdk__loss_kind loss_kind = {loss_call, loss_ref, loss_unref};
 
+/* Where somebody waits for it. A thread that is about to wait looks there whether it would wait for itself. */
+static const char *dir_of(const struct pdk_hold *hold) {
+    return hold->queue->kind.elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;
+}
+
+void pdk__hold_own(struct pdk_hold *hold, uint64_t thread) {
+    pdk__assert_locked(hold->s);
+    hold->thread = thread;
+    if (!thread)
+        return;
+    hold->own.data = hold;
+    pdk__owned_put(&pdk__registry_of(hold->s)->owned, thread, dir_of(hold), &hold->own);
+}
+
+void pdk__hold_disown(struct pdk_hold *hold) {
+    pdk__assert_locked(hold->s);
+    if (hold->thread)
+        pdk__owned_take(pdk__registry_of(hold->s)->owned, hold->thread, dir_of(hold), &hold->own);
+    hold->thread = 0;
+}
+
+const GList *pdk__holds_of(pdk_session *s, uint64_t thread, const char *dir) {
+    pdk__assert_locked(s);
+    return pdk__owned_list(pdk__registry_of(s)->owned, thread, dir);
+}
+
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now) {
     struct pdk__queue *queue = grant->queue;
     pdk_session *s = queue->s;
@@ -39,8 +65,7 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     hold->grant = grant;
     hold->in_grant.data = hold;
     g_queue_push_tail_link(&grant->holds, &hold->in_grant);
-    hold->thread = claim->fn || claim->decided ? 0 : claim->thread;
-    pdk__owned_add(hold);
+    pdk__hold_own(hold, claim->fn || claim->decided ? 0 : claim->thread);
     hold->latest = INT64_MAX;
     hold->link.data = hold;
     g_queue_push_tail_link(&pdk__registry_of(s)->holds, &hold->link);
@@ -79,7 +104,7 @@ static void end(struct pdk_hold *hold, bool kept, int64_t now) {
     else
         pdk__probe_lost(hold->queue->dir, hold->token, (int32_t)hold->loss.reason, now - hold->since);
     pdk__alarm_off(&hold->limit);
-    pdk__owned_remove(hold);
+    pdk__hold_disown(hold);
     g_queue_unlink(&pdk__registry_of(hold->s)->holds, &hold->link);
     pdk__wake(&hold->waiters);
     pdk__grant_hold_ended(g_steal_pointer(&hold->grant), hold, kept);
@@ -231,7 +256,7 @@ void pdk_hold_detach_thread(pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
         return;
     pdk__lock(hold->s);
-    pdk__owned_remove(hold);
+    pdk__hold_disown(hold);
     pdk__unlock(hold->s);
 }
 

@@ -50,7 +50,7 @@ struct pdk_hold {
     int64_t since;               /* when it began */
     GList link;                  /* in the registry's holds */
     uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached, or ended */
-    GList own;                   /* in the thread's holds (owned.h) */
+    GList own;                   /* in the list of what the thread holds on that path */
     struct pdk__waiters waiters; /* for a longer lease */
     struct pdk__loss loss;
     char *sequencer, *old_sequencer; /* the old one, from before a downgrade, stays readable */
@@ -62,6 +62,12 @@ static inline bool pdk__hold_is_ours(const struct pdk_hold *hold) { return hold 
 
 /* All under the monitor. */
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now);
+/* It belongs to the thread from now on; 0: to none. It belonged to none. */
+void pdk__hold_own(struct pdk_hold *hold, uint64_t thread);
+/* It belongs to no thread any more: it has ended, or was given away. */
+void pdk__hold_disown(struct pdk_hold *hold);
+/* What the thread holds on that path: the first of the links of holds, or NULL. */
+const GList *pdk__holds_of(pdk_session *s, uint64_t thread, const char *dir);
 /* Its grant stands on another node from now on. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode);
 /* The lease ends at `end` now. A hold that has lapsed stays so. */

@@ -2,7 +2,6 @@
 
 #include "base/probe.h"
 #include "grant/claim.h"
-#include "grant/former.h"
 #include "grant/hold.h"
 #include "grant/registry.h"
 #include "session/chores.h"
@@ -74,11 +73,48 @@ struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue) {
     return queue;
 }
 
+/* ---- a queue that has one node at a time: the next one is made when the one before is gone
+ *
+ *     entry ──let go──► former ──its deletion is confirmed, or its session has ended──► none: the next entry may begin
+ *
+ * A delete can be lost while the create behind it is not, since the two are repeated apart. So the order in which they are sent does
+ * not do. */
+
+/* Nobody waits for it any more. */
+static void former_forget(struct pdk__queue *queue) {
+    struct pdk__entry *former = g_steal_pointer(&queue->former);
+    if (former) {
+        former->on_gone = NULL;
+        pdk__entry_unref(former);
+    }
+}
+
+static void former_gone(void *user) {
+    struct pdk__queue *queue = user;
+    former_forget(queue);
+    pdk__queue_advance(queue);
+}
+
+/* An entry that the queue has had leaves. It is waited for where the queue is alone. NULL is allowed. */
+static void let_go(struct pdk__queue *queue, struct pdk__entry *entry) {
+    if (!entry || !queue->kind.alone) {
+        pdk__entry_drop(entry);
+        return;
+    }
+    assert(!queue->former && entry->queued);
+    queue->former = entry;
+    entry->on_gone = former_gone; /* at once where there is no node */
+    entry->on_gone_user = queue;
+    pdk__entry_leave(entry);
+}
+
+/* ---- its life */
+
 static void drop_entry(struct pdk__queue *queue) {
     queue->undecided = false;
     if (queue->gate && queue->gate->dropped)
         queue->gate->dropped(queue);
-    pdk__former_let_go(queue, g_steal_pointer(&queue->entry));
+    let_go(queue, g_steal_pointer(&queue->entry));
 }
 
 void pdk__queue_unref(struct pdk__queue *queue) {
@@ -94,7 +130,7 @@ void pdk__queue_unref(struct pdk__queue *queue) {
     if (queue->consent)
         queue->consent->free(queue->consent);
     drop_entry(queue);
-    pdk__former_forget(queue);
+    former_forget(queue);
     pdk__unlock(s);
     g_free(queue->dir);
     g_free(queue->data);
@@ -233,7 +269,7 @@ static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kep
         pdk__queue_advance(queue);
         G_GNUC_FALLTHROUGH;
     case PDK__HANDOVER_LEAVE:
-        pdk__former_let_go(queue, entry);
+        let_go(queue, entry);
         return;
     }
 }

@@ -1,6 +1,6 @@
 #include "session/entry.h"
 
-#include "core/contender_names.h"
+#include "core/contender.h"
 #include "session/asks.h"
 #include "session/commands.h"
 #include "session/entries.h"

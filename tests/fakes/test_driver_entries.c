@@ -1,5 +1,5 @@
 /* Directed scenarios of the driver in simulated time: entries, claims, and what is counted of them. */
-#include "core/contender_names.h"
+#include "core/contender.h"
 #include "grant/claim.h"
 #include "grant/queue.h"
 #include "platform_bench.h"

@@ -1,8 +1,6 @@
 /* The table at the head of core/contender.h, read and compared with what was seen. */
 #include "transitions.h"
 
-#include "core/contender_names.h"
-
 #include <ctype.h>
 #include <stdarg.h>
 #include <string.h>

@@ -37,7 +37,7 @@ MUTANTS = {
     "nobody hears what the leader says": ("tests/model/entry.c", GHOST, [
         ("        k->told = true;\n        model_entry_watch_fired(m, client, k->ghost, true);", "        k->told = true;")]),
     "no barrier before recovery": ("src/core/contender.c", LOSS + " --claims 1", [
-        ("src/core/contender_next.c", "return PDK__DO_PROVE;", "return PDK__DO_LIST;"), ("if (!c->proven)\n        return;", "")]),
+        ("return PDK__DO_PROVE;", "return PDK__DO_LIST;"), ("if (!c->proven)\n        return;", "")]),
     "a lost create was not executed": ("src/core/contender.c", LOSS, [
         ("c->phase = PDK__UNSURE;\n        break;", "break;")]),
     "a lost create was executed by whoever bears the mark": ("src/core/contender.c", OLD, [
