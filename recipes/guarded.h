@@ -10,27 +10,17 @@
 #include <paddock/guarded.h>
 
 struct pdk_guarded {
-    pdk_hold *hold; /* a reference */
-    pdk_session *s; /* the hold's */
-    char *path;     /* absolute, chroot included */
+    atomic_uint refs; /* the caller's, and one for each call under way */
+    pdk_hold *hold;   /* a reference */
+    pdk_session *s;   /* the hold's */
+    char *path;       /* absolute, chroot included */
     unsigned forks;
     /* under the monitor */
     bool busy;
-    struct pdk__waiters turns; /* threads that wait for the call under way */
+    struct pdk__waiters turns; /* calls that wait for the one under way */
     struct pdk__guarded machine;
     GBytes *seen;   /* the data of the last read, for its rewrite */
-    GBytes *wanted; /* the data that this call writes; NULL: it writes nothing */
-};
-
-/* A call, on its thread's stack. */
-struct pdk__guarded_call {
-    pdk_guarded *g;
-    const char *name;
-    int64_t deadline;
-    enum pdk__result result; /* of the last request that was answered, and ZooKeeper's code */
-    int code;
-    struct pdk__pace reads;
-    bool unprotected; /* strangers may change the node: the thread's error text says how */
+    GBytes *wanted; /* the data that the call under way writes; NULL: it writes nothing */
 };
 
 /* One request, and its answer. */
@@ -43,20 +33,38 @@ struct pdk__guarded_question {
     GBytes *data;
 };
 
+/* A call. */
+struct pdk__guarded_call {
+    struct pdk__call call;
+    pdk_guarded *g;                         /* a reference */
+    struct pdk__guarded_question *question; /* under way; or NULL */
+    enum pdk__result result;                /* of the last request that was answered, and ZooKeeper's code */
+    int code;
+    struct pdk__pace reads;
+    bool paced;       /* the next request has waited for its pace */
+    size_t parent;    /* a parent is being made: so long is its path; 0: the node itself */
+    bool unprotected; /* strangers may change the node */
+};
+
 /* All under the monitor. */
-/* The answer, or NULL when it did not come in time. The caller has a reference. */
-struct pdk__guarded_question *pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request);
-/* Wait for a connection, or for a moment: the request is tried again. */
-void pdk__guarded_pause(const struct pdk__guarded_call *c);
+/* Send it. It becomes the call's question, also if it could not be sent. */
+void pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request);
+/* PDK__WAITS: the question is under way. OK: it was answered, or is not waited for any longer: its result is UNKNOWN then. */
+pdk_status pdk__guarded_await(struct pdk__guarded_call *c);
+/* The question is over. */
+void pdk__guarded_forget(struct pdk__guarded_call *c);
+/* Wait for a connection, or for so long: PDK__WAITS. OK: the session has ended, so there is nothing to wait for. */
+pdk_status pdk__guarded_pause(struct pdk__guarded_call *c, int64_t ns);
 /* Was it released or downgraded, or is it lost? */
 bool pdk__guarded_has_ended(const pdk_guarded *g);
 /* The machine's end as a status, in words. */
 pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c);
-/* Send what the machine wants, until it is idle. */
+/* Send what the machine wants, until it is idle. Or PDK__WAITS. */
 pdk_status pdk__guarded_drive(struct pdk__guarded_call *c);
-/* Confirmed, or not open to us. Afterwards what is known is what stands. */
-pdk_status pdk__guarded_settle(struct pdk__guarded_call *c);
 /* A header and the payload. */
 GBytes *pdk__guarded_data_of(const struct pdk__stamp *stamp, const void *payload, size_t size);
+
+/* The pause before a request is tried again on one connection. */
+#define PDK__GUARDED_AGAIN (50 * PDK__MS)
 
 #endif

@@ -1,4 +1,4 @@
-/* The requests of a guarded znode: the thread of a call drives the machine, one request at a time, until it is idle. */
+/* The requests of a guarded znode: a call drives the machine, one request at a time, until it is idle. */
 #include "guarded.h"
 
 #include "base/text.h"
@@ -8,9 +8,6 @@
 #include "zk/errors.h"
 
 #include <string.h>
-
-/* The pause before a request is tried again on one connection. */
-#define AGAIN_NS (50 * PDK__MS)
 
 /* ---- one request */
 
@@ -38,29 +35,28 @@ static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__query_answered(&q->base, reply);
 }
 
-struct pdk__guarded_question *pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request) {
+void pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request) {
     struct pdk__guarded_question *q = g_new0(struct pdk__guarded_question, 1);
     pdk__query_init(&q->base, c->g->s, question_free);
     q->result = PDK__UNKNOWN;
-    if (pdk__send(c->g->s, request, on_answer, q)) {
-        q->base.refs++;
-        q->base.in_flight++;
-        pdk__query_wait(&q->base, c->deadline);
-    }
-    if (q->base.in_flight == 0) {
-        c->result = q->result;
-        c->code = q->code;
-        return q;
-    }
-    pdk__query_unref(&q->base);
-    return NULL;
+    c->question = q;
+    pdk__query_request(&q->base, request, on_answer, q);
 }
 
-static enum pdk__result result_of(struct pdk__guarded_question *q) {
-    enum pdk__result result = q ? q->result : PDK__UNKNOWN;
-    if (q)
-        pdk__query_unref(&q->base);
-    return result;
+void pdk__guarded_forget(struct pdk__guarded_call *c) {
+    if (c->question)
+        pdk__query_unref(&g_steal_pointer(&c->question)->base);
+}
+
+pdk_status pdk__guarded_await(struct pdk__guarded_call *c) {
+    struct pdk__query *q = &c->question->base;
+    if (q->in_flight == 0) {
+        c->result = c->question->result;
+        c->code = c->question->code;
+    } else if (c->g->s->ended == PDK_OK && !pdk__call_is_late(&c->call)) {
+        return pdk__call_waits(&c->call, &q->waiters, INT64_MAX);
+    }
+    return PDK_OK;
 }
 
 /* ---- the steps */
@@ -75,36 +71,71 @@ GBytes *pdk__guarded_data_of(const struct pdk__stamp *stamp, const void *payload
     return g_byte_array_free_to_bytes(data);
 }
 
-static enum pdk__result set(struct pdk__guarded_call *c, GBytes *data) {
-    size_t size = 0;
-    const char *bytes = g_bytes_get_data(data, &size);
-    return result_of(pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_SET,
-                                                               .path = c->g->path,
-                                                               .data = bytes,
-                                                               .data_size = size,
-                                                               .versioned = true,
-                                                               .version = c->g->machine.version}));
+/* ---- what is sent */
+
+static void send_set(struct pdk__guarded_call *c, GBytes *data) {
+    struct pdk__request request = {
+        .kind = PDK__OP_SET, .path = c->g->path, .versioned = true, .version = c->g->machine.version};
+    request.data = g_bytes_get_data(data, &request.data_size);
+    pdk__guarded_ask(c, request);
 }
 
-/* The parents of the node, one after the other. The result of the last one. */
-static enum pdk__result make_parents(struct pdk__guarded_call *c) {
-    enum pdk__result result = PDK__OK;
-    for (const char *slash = strchr(c->g->path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        char parent[PDK__PATH_MAX + 1] = {0};
-        memcpy(parent, c->g->path, (size_t)(slash - c->g->path));
-        result = result_of(pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_MKDIR, .path = parent}));
-    }
-    return result;
-}
-
-static enum pdk__result create(struct pdk__guarded_call *c) {
+static void send_create(struct pdk__guarded_call *c) {
     const struct pdk__stamp nobody = {.absent = true};
-    char tombstone[PDK__GUARDED_HEADER];
-    pdk__stamp_write(&nobody, tombstone);
-    enum pdk__result result = result_of(pdk__guarded_ask(
-        c, (struct pdk__request){
-               .kind = PDK__OP_MKDIR, .path = c->g->path, .data = tombstone, .data_size = sizeof tombstone}));
-    return result == PDK__NO_NODE ? make_parents(c) : result;
+    char tombstone[PDK__GUARDED_HEADER], parent[PDK__PATH_MAX + 1] = {0};
+    struct pdk__request request = {.kind = PDK__OP_MKDIR, .path = c->g->path};
+    if (c->parent > 0) {
+        request.path = memcpy(parent, c->g->path, c->parent);
+    } else {
+        pdk__stamp_write(&nobody, tombstone);
+        request.data = tombstone;
+        request.data_size = sizeof tombstone;
+    }
+    pdk__guarded_ask(c, request);
+}
+
+static void send_next(struct pdk__guarded_call *c) {
+    pdk_guarded *g = c->g;
+    switch (g->machine.step) {
+    case PDK__GUARDED_READ:
+        pdk__protect_look_at_record(g->s, g->path);
+        pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_GET, .path = g->path});
+        break;
+    case PDK__GUARDED_CREATE:
+        send_create(c);
+        break;
+    case PDK__GUARDED_CHECK:
+        pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_BARRIER, .path = g->hold->node});
+        break;
+    case PDK__GUARDED_REWRITE:
+        send_set(c, g->seen);
+        break;
+    case PDK__GUARDED_WRITE:
+        send_set(c, g->wanted);
+        break;
+    case PDK__GUARDED_IDLE:
+        break;
+    }
+}
+
+/* ---- what is answered */
+
+static enum pdk__result result_of(const struct pdk__guarded_question *q) {
+    return q->base.in_flight == 0 ? q->result : PDK__UNKNOWN;
+}
+
+/* The parents of a node that could not be made are made, one after the other. true: the next one is asked for. */
+static bool make_next_parent(struct pdk__guarded_call *c) {
+    enum pdk__result result = result_of(c->question);
+    const char *path = c->g->path;
+    bool goes_on = c->parent > 0 ? result != PDK__UNKNOWN : result == PDK__NO_NODE;
+    const char *slash = goes_on ? strchr(path + c->parent + 1, '/') : NULL;
+    c->parent = slash ? (size_t)(slash - path) : 0;
+    if (!slash)
+        return false;
+    pdk__guarded_forget(c);
+    send_create(c);
+    return true;
 }
 
 /* What strangers may write is not believed. OK; NOT_NOW: the lists are asked for, so read again; UNKNOWN; NOT_ALLOWED. */
@@ -120,34 +151,28 @@ static enum pdk__result check_protection(struct pdk__guarded_call *c, const stru
     case PDK__UNPROTECTED:
         break;
     }
-    pdk__fail(PDK_UNPROTECTED, "%s: %s: %s", c->name, c->g->path, words);
+    pdk__fail(PDK_UNPROTECTED, "%s: %s: %s", c->call.name, c->g->path, words);
     g_free(words);
     c->unprotected = true;
     return PDK__NOT_ALLOWED;
 }
 
-static enum pdk__result read_node(struct pdk__guarded_call *c) {
+/* The machine hears of the node; or of the request, where nothing was read. */
+static enum pdk__result judge_read(struct pdk__guarded_call *c, const struct pdk__guarded_question *q,
+                                   enum pdk__result result) {
     pdk_guarded *g = c->g;
-    pdk__protect_look_at_record(g->s, g->path);
-    struct pdk__guarded_question *q = pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_GET, .path = g->path});
-    bool executed = q && (q->result == PDK__OK || q->result == PDK__NO_NODE);
-    if (!executed) {
-        enum pdk__result result = result_of(q);
+    if (result == PDK__OK || result == PDK__NO_NODE) {
+        result = check_protection(c, q);
+        if (result == PDK__NOT_NOW)
+            return PDK__OK; /* the machine still wants to read */
+    }
+    if (result != PDK__OK) {
         pdk__guarded_answered(&g->machine, result);
         return result;
-    }
-    enum pdk__result protection = check_protection(c, q);
-    if (protection != PDK__OK) {
-        pdk__query_unref(&q->base);
-        if (protection == PDK__NOT_NOW)
-            return PDK__OK; /* the machine still wants to read */
-        pdk__guarded_answered(&g->machine, protection);
-        return protection;
     }
     g_clear_pointer(&g->seen, g_bytes_unref);
     g->seen = q->data ? g_bytes_ref(q->data) : NULL;
     pdk__guarded_read(&g->machine, &q->node);
-    pdk__query_unref(&q->base);
     return PDK__OK;
 }
 
@@ -157,87 +182,102 @@ bool pdk__guarded_has_ended(const pdk_guarded *g) {
     return hold->loss.released || g->s->ended != PDK_OK || !pdk_hold_is_valid(hold) || hold->grant->shared;
 }
 
-void pdk__guarded_pause(const struct pdk__guarded_call *c) {
+pdk_status pdk__guarded_pause(struct pdk__guarded_call *c, int64_t ns) {
     pdk_session *s = c->g->s;
-    pdk__wait(s, &s->on_link, MIN(c->deadline, pdk__now(s) + AGAIN_NS));
+    return s->ended == PDK_OK ? pdk__call_waits(&c->call, &s->on_link, pdk__now(s) + ns) : PDK_OK;
 }
 
-/* The result, once the machine knows it. */
-static enum pdk__result take_step(struct pdk__guarded_call *c) {
+/* The question under way is over: the machine hears its result. */
+static enum pdk__result judge(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
-    enum pdk__result result = PDK__OK;
-    if (g->machine.step == PDK__GUARDED_READ)
-        return read_node(c);
-    if (g->machine.step == PDK__GUARDED_CREATE) {
-        result = create(c);
-    } else if (g->machine.step == PDK__GUARDED_CHECK) {
-        result = result_of(pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_BARRIER, .path = g->hold->node}));
-        if (pdk__guarded_has_ended(g)) /* it may stand for the next thread, to which it was handed over */
-            result = PDK__NO_NODE;
+    struct pdk__guarded_question *q = g_steal_pointer(&c->question);
+    enum pdk__result result = result_of(q);
+    if (g->machine.step == PDK__GUARDED_READ) {
+        result = judge_read(c, q, result);
     } else {
-        result = set(c, g->machine.step == PDK__GUARDED_WRITE ? g->wanted : g->seen);
+        if (g->machine.step == PDK__GUARDED_CHECK && pdk__guarded_has_ended(g))
+            result = PDK__NO_NODE; /* it may stand for the next thread, to which it was handed over */
+        pdk__guarded_answered(&g->machine, result);
     }
-    pdk__guarded_answered(&g->machine, result);
+    pdk__query_unref(&q->base);
     return result;
 }
 
 pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c) {
     const pdk_guarded *g = c->g;
     enum pdk__guarded_end end = g->machine.end;
+    const char *name = c->call.name;
     if (end == PDK__GUARDED_FINE)
         return PDK_OK;
+    if (g->s->ended != PDK_OK && !pdk__call_has_thread(&c->call))
+        return pdk__session_usable(g->s, name); /* as everything else that has a callback */
     if (end == PDK__GUARDED_LOST)
-        return pdk__fail(g->hold->loss.released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", c->name, g->path,
+        return pdk__fail(g->hold->loss.released ? PDK_NOT_HELD : PDK_LOST, "%s: %s: %s", name, g->path,
                          g->hold->loss.released ? "the hold was released"
                                                 : "the hold is lost or was downgraded, or another came after it");
     if (end == PDK__GUARDED_DENIED && c->unprotected)
         return PDK_UNPROTECTED;
     if (end == PDK__GUARDED_DENIED)
         return pdk__fail(c->result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED,
-                         "%s: %s: the server refuses it: %s", c->name, g->path, pdk__zk_code_name(c->code));
+                         "%s: %s: the server refuses it: %s", name, g->path, pdk__zk_code_name(c->code));
     if (end == PDK__GUARDED_WORN_OUT)
-        return pdk__fail(PDK_LIMIT, "%s: %s: its versions are used up; copy it to another path", c->name, g->path);
+        return pdk__fail(PDK_LIMIT, "%s: %s: its versions are used up; copy it to another path", name, g->path);
     return pdk__fail(
         PDK_REPLACED,
         "%s: %s: somebody wrote or deleted it without the hold, or it never was a guarded znode: look at it. "
         "If it belongs to something else, guard another path. Else delete it while nobody has it open, which "
         "loses its payload, and open it again",
-        c->name, g->path);
+        name, g->path);
 }
 
-/* Whoever changes the node, or its list, as fast as it is read makes us read it again; so does a server that lies. */
-static void keep_pace(struct pdk__guarded_call *c) {
-    pdk_session *s = c->g->s;
-    if (c->g->machine.step != PDK__GUARDED_READ)
-        return;
-    int64_t pause = pdk__pace_next(&c->reads, &pdk__pace_rounds, pdk__now(s));
-    if (pause > 0)
-        pdk__wait(s, &s->on_link, MIN(c->deadline, pdk__now(s) + pause));
+/* Whoever changes the node, or its list, as fast as it is read makes us read it again; so does a server that lies. OK; PDK__WAITS. */
+static pdk_status keep_pace(struct pdk__guarded_call *c) {
+    bool paced = c->paced || c->g->machine.step != PDK__GUARDED_READ;
+    int64_t pause = paced ? 0 : pdk__pace_next(&c->reads, &pdk__pace_rounds, pdk__now(c->g->s));
+    c->paced = true;
+    return pause > 0 ? pdk__guarded_pause(c, pause) : PDK_OK;
+}
+
+static pdk_status too_late(struct pdk__guarded_call *c) {
+    pdk__guarded_abandon(&c->g->machine);
+    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: not confirmed within timeout_ms; a write may have been executed",
+                     c->call.name, c->g->path);
+}
+
+/* One request of the machine, begun or gone on with. OK: it was judged, or there is nothing to send it on. PDK__WAITS: so it does, also
+ * where a pause comes before the next one. */
+static pdk_status take_step(struct pdk__guarded_call *c) {
+    pdk_guarded *g = c->g;
+    enum pdk__guarded_step step = g->machine.step;
+    enum pdk__result result = PDK__NOT_NOW;
+    if (!c->question && g->s->link == PDK__LINK_CONNECTED) /* without a connection it might go out late */
+        send_next(c);
+    while (c->question) {
+        if (pdk__guarded_await(c) != PDK_OK)
+            return PDK__WAITS;
+        if (step != PDK__GUARDED_CREATE || !make_next_parent(c))
+            result = judge(c);
+    }
+    c->paced = false;
+    if (g->machine.step == PDK__GUARDED_IDLE)
+        return PDK_OK;
+    if (pdk__call_is_late(&c->call))
+        return too_late(c);
+    bool again = result == PDK__UNKNOWN || result == PDK__NOT_NOW || g->machine.step == step;
+    return again ? pdk__guarded_pause(c, PDK__GUARDED_AGAIN) : PDK_OK;
 }
 
 pdk_status pdk__guarded_drive(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
-    while (g->machine.step != PDK__GUARDED_IDLE) {
-        enum pdk__guarded_step step = g->machine.step;
-        keep_pace(c);
-        if (pdk__guarded_has_ended(g)) {
+    pdk_status status = PDK_OK;
+    while (status == PDK_OK && g->machine.step != PDK__GUARDED_IDLE) {
+        status = c->question ? PDK_OK : keep_pace(c);
+        if (status != PDK_OK)
+            return status;
+        if (!c->question && pdk__guarded_has_ended(g))
             pdk__guarded_lose(&g->machine);
-            break;
-        }
-        /* Without a connection nothing is sent: it might go out late. */
-        enum pdk__result result = g->s->link == PDK__LINK_CONNECTED ? take_step(c) : PDK__NOT_NOW;
-        if (g->machine.step != PDK__GUARDED_IDLE && pdk__now(g->s) >= c->deadline) {
-            pdk__guarded_abandon(&g->machine);
-            return pdk__fail(PDK_UNAVAILABLE, "%s: %s: not confirmed within timeout_ms; a write may have been executed",
-                             c->name, g->path);
-        }
-        if (result == PDK__UNKNOWN || result == PDK__NOT_NOW || g->machine.step == step)
-            pdk__guarded_pause(c);
+        else
+            status = take_step(c);
     }
-    return pdk__guarded_ended_how(c);
-}
-
-pdk_status pdk__guarded_settle(struct pdk__guarded_call *c) {
-    pdk__guarded_open(&c->g->machine);
-    return pdk__guarded_drive(c);
+    return status == PDK_OK ? pdk__guarded_ended_how(c) : status;
 }

@@ -147,17 +147,26 @@ void pdk_job_unref(pdk_job *job) {
 
 /* ---- begin */
 
-/* A call, on its thread's stack. */
-struct begin {
-    pdk_job *job;
-    pdk_hold *hold;
+/* An ask: a claim that never waits in line, then a look at who was ahead, or a change of the record.
+ *
+ *     CLAIMS ──has the lock──► RECORDS ──► BEGUN, or over
+ *       ▲  └──somebody is ahead──► LOOKS ──a run stands──► over: skipped
+ *       │                            └──others only ask──► PAUSES, while there is time
+ *       └──────────────────────────────────────────────────┘
+ */
+struct asking {
+    struct pdk__call call;
+    pdk_job *job; /* a reference */
+    enum { CLAIMS, RECORDS, LOOKS, PAUSES, BEGUN } at;
+    int64_t until; /* it asks again until then, while others ask; the call has time for a request at least */
+    struct pdk__claiming claiming;
+    struct pdk__job_look look;
+    struct pdk__record_change change;
     struct pdk__job_record *found;
-    pdk_job_runs **runs;
-    int64_t until;    /* it asks again until then, while others ask */
-    int64_t deadline; /* of a request: at least what a try takes */
+    pdk_hold *hold;     /* a reference */
+    pdk_job_runs *runs; /* what was found, of SKIPPED */
+    pdk_job_acquired_fn fn;
 };
-
-static const char begin_name[] = "pdk_job_acquire";
 
 static GBytes *text_of(const struct pdk__job_record *record) {
     char *text = g_malloc(PDK__JOB_SIZE);
@@ -165,16 +174,15 @@ static GBytes *text_of(const struct pdk__job_record *record) {
     return g_bytes_new_take(text, length);
 }
 
-static pdk_status skipped(const struct begin *b, const struct pdk__job_record *record, bool stands) {
+static pdk_status skipped(struct asking *b, const struct pdk__job_record *record, bool stands) {
     const struct pdk__job_run *newest = &record->runs[0];
     const char *path = b->job->path;
     int64_t next = pdk__job_next(newest, b->job->options.retry == PDK_JOB_RETRY_AT_ONCE);
-    if (b->runs)
-        *b->runs = pdk__job_runs_new(record, stands);
+    b->runs = pdk__job_runs_new(record, stands);
     if (stands)
-        return pdk__fail(PDK_SKIPPED, "%s: %s: %s runs it since %lld", begin_name, path, newest->who,
+        return pdk__fail(PDK_SKIPPED, "%s: %s: %s runs it since %lld", b->call.name, path, newest->who,
                          (long long)newest->start);
-    return pdk__fail(PDK_SKIPPED, "%s: %s: %s %s at %lld; the next run may start at %lld", begin_name, path,
+    return pdk__fail(PDK_SKIPPED, "%s: %s: %s %s at %lld; the next run may start at %lld", b->call.name, path,
                      newest->who, newest->state == 'F' ? "ran it" : "died in a run of it", (long long)newest->start,
                      (long long)next);
 }
@@ -191,7 +199,7 @@ static void set_periods(const pdk_job *job, struct pdk__job_run *run) {
 }
 
 /* Each run decides about the next one. So of two that differ, each has now its own periods and now the other's. */
-static void tell_other_periods(const struct begin *b, const struct pdk__job_run *newest) {
+static void tell_other_periods(const struct asking *b, const struct pdk__job_run *newest) {
     struct pdk__job_run theirs = *newest, ours = *newest;
     set_periods(b->job, &ours);
     theirs.least = ours.least = 0;
@@ -203,7 +211,7 @@ static void tell_other_periods(const struct begin *b, const struct pdk__job_run 
                  b->job->path, newest->who, (long long)newest->start, (long long)end, (long long)mine);
 }
 
-static struct pdk__job_run run_of(const struct begin *b, int64_t now) {
+static struct pdk__job_run run_of(const struct asking *b, int64_t now) {
     const pdk_job_options *o = &b->job->options;
     struct pdk__job_run made = {.token = b->hold->token,
                                 .start = CLAMP(now, 1, PDK__JOB_LATEST),
@@ -217,9 +225,10 @@ static struct pdk__job_run run_of(const struct begin *b, int64_t now) {
 }
 
 static pdk_status start(void *user, const struct pdk__record_seen *seen, GBytes **next) {
-    struct begin *b = user;
+    struct asking *b = user;
     const pdk_job_options *o = &b->job->options;
-    pdk_status status = pdk__job_read(begin_name, b->job->record, seen->data, seen->size, seen->mtime_ms, b->found);
+    const char *name = b->call.name;
+    pdk_status status = pdk__job_read(name, b->job->record, seen->data, seen->size, seen->mtime_ms, b->found);
     if (status != PDK_OK)
         return status;
     struct pdk__job_run begun = run_of(b, seen->now_ms);
@@ -233,161 +242,264 @@ static pdk_status start(void *user, const struct pdk__record_seen *seen, GBytes 
     case PDK__JOB_SKIP:
         return skipped(b, b->found, false);
     case PDK__JOB_OVERTAKEN:
-        return pdk__fail(PDK_LOST, "%s: %s: another one came after this hold", begin_name, b->job->path);
+        return pdk__fail(PDK_LOST, "%s: %s: another one came after this hold", name, b->job->path);
     case PDK__JOB_OURS:
         break;
     }
     return PDK_OK; /* the answer was lost */
 }
 
-/* The limit counts from a moment that is not later than the start. */
-static pdk_status limit(const struct begin *b, int64_t handed) {
-    const pdk_job_options *o = &b->job->options;
-    pdk_session *s = b->hold->s;
-    pdk__lock(s);
-    if (o->at_most_ms > 0)
-        pdk__hold_limit(b->hold, handed + o->at_most_ms * PDK__MS, 0);
-    pdk__unlock(s);
-    if (pdk_hold_is_valid(b->hold))
-        return PDK_OK;
-    return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", begin_name, b->job->path);
+static pdk_status lost(const struct asking *b) {
+    return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", b->call.name, b->job->path);
 }
 
-static void drop_hold(void *hold) { pdk_hold_unref(hold); }
+/* The limit counts from a moment that is not later than the start. */
+static pdk_status limit(const struct asking *b) {
+    const pdk_job_options *o = &b->job->options;
+    if (o->at_most_ms > 0)
+        pdk__hold_limit(b->hold, b->change.handed + o->at_most_ms * PDK__MS, 0);
+    return pdk_hold_is_valid(b->hold) ? PDK_OK : lost(b);
+}
+
+/* Of each of these: OK goes on with what is next. */
 
 /* It has the lock. */
-static pdk_status run(struct begin *b) {
-    struct pdk__record_call call = {
-        .name = begin_name, .path = b->job->record, .hold = b->hold, .deadline = b->deadline, .edit = start, .user = b};
-    struct pdk__leave leave = {.after = drop_hold, .user = b->hold};
-    pdk__leave_push(&leave);
-    pdk_status status = pdk__record_change(&call);
-    pdk__leave_pop();
+static pdk_status ask_record(struct asking *b) {
+    pdk_status status = pdk__record_step(&b->change);
+    if (status == PDK__WAITS)
+        return status;
     if (status == PDK_OK)
-        status = limit(b, call.handed);
+        status = limit(b);
+    b->at = BEGUN;
     if (status != PDK_OK)
-        pdk_hold_unref(g_steal_pointer(&b->hold));
+        pdk__hold_drop(g_steal_pointer(&b->hold));
     return status;
-}
-
-/* Another has the lock. BUSY: it only asks, or has just ended. */
-static pdk_status look(struct begin *b) {
-    pdk_job_runs *runs = NULL;
-    pdk_session *s = b->job->queue->s;
-    int64_t left = b->deadline == INT64_MAX ? PDK_FOREVER : MAX(b->deadline - pdk__now(s), 0) / PDK__MS;
-    pdk_status status = pdk__job_look(s, begin_name, b->job->path, left, &runs);
-    const pdk_job_run *newest = pdk_job_runs_run(runs, 0);
-    if (status == PDK_OK && newest && newest->state == PDK_JOB_RUNNING)
-        status = skipped(b, pdk__job_runs_record(runs), true);
-    else if (status == PDK_OK)
-        status = pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", begin_name, b->job->path);
-    pdk_job_runs_free(runs);
-    return status;
-}
-
-static void pause_a_little(const struct begin *b) {
-    pdk_session *s = b->job->queue->s;
-    struct pdk__leave leave = {0};
-    pdk__leave_push(&leave);
-    pdk__lock(s);
-    pdk__wait(s, &s->on_link, MIN(b->until, pdk__now(s) + AGAIN_NS));
-    pdk__unlock(s);
-    pdk__leave_pop();
 }
 
 /* The lock was granted, and its time was over when this thread ran. */
-static pdk_status too_late(const struct begin *b) {
-    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: this thread ran too late to take the lock", begin_name, b->job->path);
+static pdk_status too_late(const struct asking *b) {
+    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: this thread ran too late to take the lock", b->call.name, b->job->path);
 }
 
-static pdk_status begin(struct begin *b) {
-    pdk_session *s = b->job->queue->s;
-    for (;;) {
-        pdk_status status = pdk__claim_wait(b->job->queue, 1, 0, begin_name, &b->hold);
-        if (status == PDK_OK)
-            return run(b);
-        if (status == PDK_BUSY)
-            status = look(b);
-        if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->until)
-            return status == PDK_TIMEOUT ? too_late(b) : status;
-        pause_a_little(b);
-    }
+/* It has nothing, for that reason. BUSY and TIMEOUT are worth another try. */
+static pdk_status try_again(struct asking *b, pdk_status status) {
+    pdk_session *s = b->call.s;
+    if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->until)
+        return status == PDK_TIMEOUT ? too_late(b) : status;
+    b->at = PAUSES;
+    return pdk__call_waits(&b->call, &s->on_link, MIN(b->until, pdk__now(s) + AGAIN_NS));
+}
+
+/* Another has the lock, or only asks, or has just ended. */
+static pdk_status ask_look(struct asking *b) {
+    pdk_status status = pdk__inquiry_step(&b->look.inquiry);
+    if (status == PDK__WAITS)
+        return status;
+    pdk__inquiry_leave(&b->look.inquiry);
+    if (status == PDK_OK && b->look.stands)
+        return skipped(b, b->look.found, true);
+    if (status == PDK_OK)
+        status = pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", b->call.name, b->job->path);
+    return try_again(b, status);
+}
+
+static pdk_status ask_claim(struct asking *b) {
+    pdk_status status = pdk__claiming_step(&b->claiming, 0, &b->hold);
+    if (status == PDK__WAITS)
+        return status;
+    if (status != PDK_OK && status != PDK_BUSY)
+        return try_again(b, status);
+    b->at = status == PDK_OK ? RECORDS : LOOKS;
+    b->change.hold = b->hold;
+    return PDK_OK;
+}
+
+static pdk_status ask_paused(struct asking *b) {
+    b->at = CLAIMS; /* a new connection is worth it, too */
+    return pdk__session_usable(b->call.s, b->call.name);
+}
+
+static pdk_status ask_step(struct pdk__call *call) {
+    static pdk_status (*const steps[])(struct asking *b) = {
+        [CLAIMS] = ask_claim, [RECORDS] = ask_record, [LOOKS] = ask_look, [PAUSES] = ask_paused};
+    struct asking *b = (struct asking *)call;
+    pdk_status status = PDK_OK;
+    while (status == PDK_OK && b->at != BEGUN)
+        status = steps[b->at](b);
+    return status;
+}
+
+static void ask_leave(struct pdk__call *call) {
+    struct asking *b = (struct asking *)call;
+    pdk__claiming_leave(&b->claiming);
+    pdk__inquiry_leave(&b->look.inquiry);
+    pdk__record_leave(&b->change);
+}
+
+/* A hold may be lost before its callback comes round. */
+static void ask_tell(struct pdk__call *call, pdk_status status) {
+    struct asking *b = (struct asking *)call;
+    if (status == PDK_OK && !pdk__call_has_thread(call) && !pdk_hold_is_valid(b->hold))
+        status = lost(b);
+    pdk_hold *hold = status == PDK_OK ? g_steal_pointer(&b->hold) : NULL;
+    b->fn(status, hold, g_steal_pointer(&b->runs), call->user);
+}
+
+/* A hold that nobody was given is released. */
+static void ask_free(struct pdk__call *call) {
+    struct asking *b = (struct asking *)call;
+    pdk_hold_unref(b->hold);
+    pdk_job_runs_free(b->runs);
+    pdk__job_look_clear(&b->look);
+    g_free(b->found);
+    pdk_job_unref(b->job);
+    g_free(b);
+}
+
+/* A request has time to be answered, however short the ask. */
+static int64_t ask_ms(const pdk_session *s, int64_t timeout_ms) {
+    return timeout_ms == PDK_FOREVER ? PDK_FOREVER : MAX(timeout_ms, s->request_timeout_ms);
+}
+
+static struct pdk__call *asking_new(pdk_job *job, const char *name, int64_t timeout_ms, pdk_job_acquired_fn fn,
+                                    void *user) {
+    static const struct pdk__call_kind kind = {NULL, ask_step, ask_leave, ask_tell, ask_free};
+    pdk_session *s = job->queue->s;
+    struct asking *b = g_new0(struct asking, 1);
+    b->call = pdk__call_make(&kind, s, name, ask_ms(s, timeout_ms));
+    b->call.user = user;
+    b->job = pdk_job_ref(job);
+    b->until = pdk__deadline(s, timeout_ms);
+    b->claiming = (struct pdk__claiming){.call = &b->call, .queue = job->queue};
+    b->change = (struct pdk__record_change){.call = &b->call, .path = job->record, .edit = start, .user = b};
+    b->found = g_new0(struct pdk__job_record, 1);
+    pdk__job_look_init(&b->look, &b->call, job->path);
+    b->fn = fn;
+    return &b->call;
+}
+
+struct acquired {
+    pdk_hold **hold;
+    pdk_job_runs **runs; /* or NULL */
+};
+
+static void keep(pdk_status status, pdk_hold *hold, pdk_job_runs *runs, void *user) {
+    const struct acquired *out = user;
+    if (status == PDK_OK)
+        *out->hold = hold;
+    if (status == PDK_SKIPPED && out->runs)
+        *out->runs = runs;
+    else
+        pdk_job_runs_free(runs);
 }
 
 pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold, pdk_job_runs **runs) {
+    static const char name[] = "pdk_job_acquire";
     if (!job || !hold)
-        return pdk__fail(PDK_INVALID, "%s: %s: NULL", begin_name, job ? "hold" : "job");
-    pdk_status status = pdk__may_block(job->queue->s, begin_name, timeout_ms);
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", name, job ? "hold" : "job");
+    pdk_status status = pdk__may_block(job->queue->s, name, timeout_ms);
     if (status != PDK_OK)
         return status;
-    pdk_session *s = job->queue->s;
-    struct begin b = {.job = job, .runs = runs, .until = pdk__deadline(s, timeout_ms)};
-    b.deadline = MAX(b.until, pdk__deadline(s, s->request_timeout_ms));
-    b.found = g_new0(struct pdk__job_record, 1);
-    struct pdk__leave leave = {.after = g_free, .user = b.found};
-    pdk__leave_push(&leave);
-    status = begin(&b);
-    pdk__leave_pop();
-    g_free(b.found);
+    struct acquired out = {hold, runs};
+    return pdk__call_wait(asking_new(job, name, timeout_ms, keep, &out));
+}
+
+pdk_status pdk_job_acquire_async(pdk_job *job, int64_t timeout_ms, pdk_job_acquired_fn fn, void *user) {
+    static const char name[] = "pdk_job_acquire_async";
+    if (!job)
+        return pdk__fail(PDK_INVALID, "%s: job: NULL", name);
+    pdk_status status = pdk__call_check_fn(name, fn);
     if (status == PDK_OK)
-        *hold = b.hold;
-    return status;
+        status = pdk__check_call(job->queue->s, name, timeout_ms);
+    return status == PDK_OK ? pdk__call_start(asking_new(job, name, timeout_ms, fn, user)) : status;
 }
 
 /* ---- finish */
 
-struct finish {
-    const pdk_job *job;
+struct finishing {
+    struct pdk__call call;
+    pdk_job *job;   /* a reference */
+    pdk_hold *hold; /* a reference */
+    struct pdk__record_change change;
     struct pdk__job_record *found;
-    int64_t token;
     int32_t outcome;
 };
 
-static const char finish_name[] = "pdk_job_finish";
-
 static pdk_status finish(void *user, const struct pdk__record_seen *seen, GBytes **next) {
-    struct finish *f = user;
-    pdk_status status = pdk__job_read(finish_name, f->job->record, seen->data, seen->size, seen->mtime_ms, f->found);
+    struct finishing *f = user;
+    const char *name = f->call.name, *record = f->job->record;
+    pdk_status status = pdk__job_read(name, record, seen->data, seen->size, seen->mtime_ms, f->found);
     if (status != PDK_OK)
         return status;
-    enum pdk__job_verdict verdict = pdk__job_finish(f->found, f->token, f->outcome);
+    enum pdk__job_verdict verdict = pdk__job_finish(f->found, f->hold->token, f->outcome);
     if (verdict == PDK__JOB_OVERTAKEN)
-        return pdk__fail(PDK_REPLACED, "%s: %s: this run is not in it any more", finish_name, f->job->record);
+        return pdk__fail(PDK_REPLACED, "%s: %s: this run is not in it any more", name, record);
     if (verdict == PDK__JOB_START)
         *next = text_of(f->found);
     return PDK_OK;
 }
 
-static pdk_status check_finish(const pdk_job *job, const pdk_hold *hold, int32_t outcome, int64_t timeout_ms) {
+static pdk_status finish_step(struct pdk__call *call) { return pdk__record_step(&((struct finishing *)call)->change); }
+
+static void finish_leave(struct pdk__call *call) { pdk__record_leave(&((struct finishing *)call)->change); }
+
+static void finish_tell(struct pdk__call *call, pdk_status status) {
+    if (status == PDK_OK)
+        pdk__hold_give_back(((struct finishing *)call)->hold);
+    if (call->answered)
+        call->answered(status, call->user);
+}
+
+static void finish_free(struct pdk__call *call) {
+    struct finishing *f = (struct finishing *)call;
+    g_free(f->found);
+    pdk_hold_unref(f->hold);
+    pdk_job_unref(f->job);
+    g_free(f);
+}
+
+static pdk_status check_finish(const pdk_job *job, const pdk_hold *hold, int32_t outcome, int64_t timeout_ms,
+                               const char *name) {
     if (!job || !hold)
-        return pdk__fail(PDK_INVALID, "%s: %s: NULL", finish_name, job ? "hold" : "job");
-    pdk_status status = pdk__may_block(job->queue->s, finish_name, timeout_ms);
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", name, job ? "hold" : "job");
+    pdk_status status = pdk__check_call(job->queue->s, name, timeout_ms);
     if (status == PDK_OK && hold->queue != job->queue)
-        status = pdk__fail(PDK_INVALID, "%s: hold: it is not of a run of this job", finish_name);
+        status = pdk__fail(PDK_INVALID, "%s: hold: it is not of a run of this job", name);
     if (status == PDK_OK && outcome < 0)
-        status = pdk__fail(PDK_INVALID, "%s: outcome is %d; 0 or more", finish_name, outcome);
+        status = pdk__fail(PDK_INVALID, "%s: outcome is %d; 0 or more", name, outcome);
     return status;
 }
 
+static struct finishing *finishing_new(pdk_job *job, pdk_hold *hold, int32_t outcome, const char *name,
+                                       int64_t timeout_ms) {
+    static const struct pdk__call_kind kind = {NULL, finish_step, finish_leave, finish_tell, finish_free};
+    struct finishing *f = g_new0(struct finishing, 1);
+    f->call = pdk__call_make(&kind, job->queue->s, name, timeout_ms);
+    f->job = pdk_job_ref(job);
+    f->hold = pdk_hold_ref(hold);
+    f->change = (struct pdk__record_change){
+        .call = &f->call, .path = job->record, .hold = hold, .edit = finish, .user = f, .ends = true};
+    f->found = g_new0(struct pdk__job_record, 1);
+    f->outcome = outcome;
+    return f;
+}
+
 pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome, int64_t timeout_ms) {
-    pdk_status status = check_finish(job, hold, outcome, timeout_ms);
+    static const char name[] = "pdk_job_finish";
+    pdk_status status = check_finish(job, hold, outcome, timeout_ms, name);
+    return status == PDK_OK ? pdk__call_wait(&finishing_new(job, hold, outcome, name, timeout_ms)->call) : status;
+}
+
+pdk_status pdk_job_finish_async(pdk_job *job, pdk_hold *hold, int32_t outcome, int64_t timeout_ms, pdk_answered_fn fn,
+                                void *user) {
+    static const char name[] = "pdk_job_finish_async";
+    pdk_status status = check_finish(job, hold, outcome, timeout_ms, name);
+    if (status == PDK_OK)
+        status = pdk__call_check_fn(name, fn);
     if (status != PDK_OK)
         return status;
-    struct finish f = {
-        .job = job, .found = g_new0(struct pdk__job_record, 1), .token = hold->token, .outcome = outcome};
-    struct pdk__record_call call = {.name = finish_name,
-                                    .path = job->record,
-                                    .hold = hold,
-                                    .deadline = pdk__deadline(job->queue->s, timeout_ms),
-                                    .edit = finish,
-                                    .user = &f,
-                                    .ends = true};
-    struct pdk__leave leave = {.after = g_free, .user = f.found};
-    pdk__leave_push(&leave);
-    status = pdk__record_change(&call);
-    pdk__leave_pop();
-    g_free(f.found);
-    if (status == PDK_OK)
-        pdk_hold_release(hold);
-    return status;
+    struct finishing *f = finishing_new(job, hold, outcome, name, timeout_ms);
+    f->call.answered = fn;
+    f->call.user = user;
+    return pdk__call_start(&f->call);
 }

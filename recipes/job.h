@@ -35,9 +35,6 @@ struct pdk__job_look {
 };
 void pdk__job_look_init(struct pdk__job_look *look, struct pdk__call *call, const char *path);
 void pdk__job_look_clear(struct pdk__job_look *look);
-/* The whole call, for a path with the chroot. Blocks. Not under the monitor. */
-pdk_status pdk__job_look(pdk_session *s, const char *name, const char *path, int64_t timeout_ms, pdk_job_runs **runs);
-const struct pdk__job_record *pdk__job_runs_record(const pdk_job_runs *runs);
 
 /* A parsed record, or DAMAGED, UNSUPPORTED with words. */
 pdk_status pdk__job_read(const char *name, const char *path, const char *data, size_t size, int64_t mtime_ms,

@@ -50,8 +50,6 @@ const pdk_job_run *pdk_job_runs_run(const pdk_job_runs *runs, size_t index) {
 
 void pdk_job_runs_free(pdk_job_runs *runs) { g_free(runs); }
 
-const struct pdk__job_record *pdk__job_runs_record(const pdk_job_runs *runs) { return &runs->record; }
-
 pdk_status pdk__job_read(const char *name, const char *path, const char *data, size_t size, int64_t mtime_ms,
                          struct pdk__job_record *record) {
     enum pdk__record_kind kind = pdk__job_parse(data, size, mtime_ms, record);
@@ -195,13 +193,13 @@ static void reading_free(struct pdk__call *c) {
     g_free(r);
 }
 
-static struct pdk__call *reading_new(pdk_session *s, const char *name, const char *path, const char *chroot,
-                                     int64_t timeout_ms, pdk_job_runs_fn fn, void *user) {
+static struct pdk__call *reading_new(pdk_session *s, const char *name, const char *path, int64_t timeout_ms,
+                                     pdk_job_runs_fn fn, void *user) {
     static const struct pdk__call_kind kind = {NULL, step, leave, tell, reading_free};
     struct reading *r = g_new0(struct reading, 1);
     r->call = pdk__call_make(&kind, s, name, timeout_ms);
     r->call.user = user;
-    char *full = g_strconcat(chroot, path, NULL);
+    char *full = g_strconcat(s->hosts->chroot, path, NULL);
     pdk__job_look_init(&r->look, &r->call, full);
     g_free(full);
     r->fn = fn;
@@ -213,16 +211,12 @@ static void keep(pdk_status status, pdk_job_runs *runs, void *out) {
         *(pdk_job_runs **)out = runs;
 }
 
-pdk_status pdk__job_look(pdk_session *s, const char *name, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
-    return pdk__call_wait(reading_new(s, name, path, "", timeout_ms, keep, runs));
-}
-
 pdk_status pdk_job_history(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs **runs) {
     static const char name[] = "pdk_job_history";
     pdk_status status = pdk__recipe_check(session, path, runs, name);
     if (status != PDK_OK)
         return status;
-    return pdk__call_wait(reading_new(session, name, path, session->hosts->chroot, timeout_ms, keep, runs));
+    return pdk__call_wait(reading_new(session, name, path, timeout_ms, keep, runs));
 }
 
 pdk_status pdk_job_history_async(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs_fn fn,
@@ -233,5 +227,5 @@ pdk_status pdk_job_history_async(pdk_session *session, const char *path, int64_t
         status = pdk__recipe_check(session, path, path, name);
     if (status != PDK_OK)
         return status;
-    return pdk__call_start(reading_new(session, name, path, session->hosts->chroot, timeout_ms, fn, user));
+    return pdk__call_start(reading_new(session, name, path, timeout_ms, fn, user));
 }

@@ -16,10 +16,10 @@
 #include "base/text.h"
 #include "core/paths.h"
 #include "grant/claim.h"
+#include "grant/node_query.h"
 #include "grant/recipe.h"
 #include "session/blocking.h"
 #include "session/options.h"
-#include "session/query.h"
 
 #include <string.h>
 
@@ -32,14 +32,13 @@ enum { ROOM = PDK__PATH_MAX - 12, SECRET_LEAST = 16, SECRET_MOST = 1024, DURATIO
 
 struct pdk_lease_lock {
     atomic_uint refs;              /* the caller's */
-    atomic_uint uses;              /* one for all of those, and one for each call that acquires */
+    atomic_uint uses;              /* one for all of those, and one for each call under way */
     struct pdk__queue *queue;      /* of the lock; a reference */
     char *record;                  /* its path, chroot included */
     struct pdk__lease_record mine; /* but for the token */
 };
 
 static const char dropped[] = "the lease lock was dropped";
-static const char acquire_name[] = "pdk_lease_lock_acquire", release_name[] = "pdk_lease_lock_release";
 
 /* ---- the object */
 
@@ -108,8 +107,12 @@ pdk_status pdk_lease_lock_new(pdk_session *session, const char *path, const pdk_
     return status;
 }
 
-static void end_use(void *user) {
-    pdk_lease_lock *lock = user;
+static pdk_lease_lock *begin_use(pdk_lease_lock *lock) {
+    atomic_fetch_add(&lock->uses, 1);
+    return lock;
+}
+
+static void end_use(pdk_lease_lock *lock) {
     if (atomic_fetch_sub(&lock->uses, 1) != 1)
         return;
     pdk__queue_unref(lock->queue);
@@ -158,22 +161,36 @@ static GBytes *text_of(const struct pdk__lease_record *record) {
 
 /* ---- acquiring */
 
-/* A call, on its thread's stack. */
+/* An acquisition.
+ *
+ *     CLAIMS ──has the lock──► RECORDS ──► TAKEN
+ *        ▲                        └──the record stands for another──► LOOKS, RESTS: until it has changed, or its end
+ *        └────────────────────────────────────────────────────────────┘
+ */
 struct taking {
-    pdk_lease_lock *lock;
-    pdk_hold *hold;
-    int64_t deadline;
+    struct pdk__call call;
+    pdk_lease_lock *lock; /* a use */
+    enum { CLAIMS, RECORDS, LOOKS, RESTS, TAKEN } at;
     bool is_try;
+    struct pdk__claiming claiming;
+    int64_t began; /* the claim under way, or the last one */
+    bool in_line;  /* it was granted after a wait */
+    struct pdk__record_change change;
+    pdk_hold *hold; /* a reference */
     struct pdk__lease_record mine;
     /* Where it stands: */
-    int64_t written; /* the moment of its last write */
-    int64_t ends;    /* when it ends at the latest, by our clock */
+    int64_t written;          /* the moment of its last write */
+    int64_t ends;             /* when it ends at the latest, by our clock */
+    int64_t next;             /* a look is waited for, or a rest lasts, until then */
+    struct pdk__query *query; /* a look */
+    pdk_acquired_fn fn;
 };
 
 static pdk_status take(void *user, const struct pdk__record_seen *seen, GBytes **next) {
     struct taking *t = user;
+    const char *name = t->call.name, *record = t->lock->record;
     struct pdk__lease_record found;
-    pdk_status status = read_record(acquire_name, t->lock->record, seen->data, seen->size, &found);
+    pdk_status status = read_record(name, record, seen->data, seen->size, &found);
     if (status != PDK_OK)
         return status;
     switch (pdk__lease_judge(&found, seen->mtime_ms, seen->now_ms, &t->mine)) {
@@ -183,164 +200,272 @@ static pdk_status take(void *user, const struct pdk__record_seen *seen, GBytes *
     case PDK__LEASE_STANDS: /* no longer than its duration from now on: it was written before it was read */
         t->written = seen->mtime_ms;
         t->ends = pdk__now(t->hold->s) + MIN(seen->mtime_ms + found.duration - seen->now_ms, found.duration) * PDK__MS;
-        return pdk__fail(PDK_BUSY, "%s: %s: it stands for %s until %lld", acquire_name, t->lock->record, found.who,
+        return pdk__fail(PDK_BUSY, "%s: %s: it stands for %s until %lld", name, record, found.who,
                          (long long)seen->mtime_ms + found.duration);
     case PDK__LEASE_OVERTAKEN:
-        return pdk__fail(PDK_LOST, "%s: %s: another one came after this hold", acquire_name, t->lock->record);
+        return pdk__fail(PDK_LOST, "%s: %s: another one came after this hold", name, record);
     case PDK__LEASE_OURS:
         break;
     }
     return PDK_OK; /* the answer was lost */
 }
 
-static void drop_hold(void *hold) { pdk_hold_unref(hold); }
+static pdk_status lost(const struct taking *t) {
+    return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", t->call.name, t->lock->record);
+}
 
-static pdk_status begin_tenure(struct taking *t, int64_t handed) {
-    pdk_session *s = t->hold->s;
-    pdk__lock(s);
+static pdk_status begin_tenure(struct taking *t) {
     bool lives = pdk_hold_is_valid(t->hold) && !t->hold->ended;
     if (lives)
-        pdk__tenure_begin(t->hold, t->lock->record, &t->mine, handed);
-    pdk__unlock(s);
-    if (lives && pdk_hold_is_valid(t->hold))
-        return PDK_OK;
-    return pdk__fail(PDK_LOST, "%s: %s: the hold is lost", acquire_name, t->lock->record);
+        pdk__tenure_begin(t->hold, t->lock->record, &t->mine, t->change.handed);
+    return lives && pdk_hold_is_valid(t->hold) ? PDK_OK : lost(t);
 }
 
-/* It has the lock. BUSY: the record stands. */
+/* Of each of these: OK goes on with what is next. */
+
+/* Who has waited in line knows a moment that is long over, and would wait too long. Its next claim has a new lock node. */
+static pdk_status record_stands(struct taking *t, pdk_status busy) {
+    if (t->is_try)
+        return busy;
+    t->at = t->in_line ? CLAIMS : LOOKS;
+    return PDK_OK;
+}
+
+/* It has the lock. */
 static pdk_status take_record(struct taking *t) {
-    struct pdk__record_call call = {.name = acquire_name,
-                                    .path = t->lock->record,
-                                    .hold = t->hold,
-                                    .deadline = t->deadline,
-                                    .edit = take,
-                                    .user = t};
-    struct pdk__leave leave = {.after = drop_hold, .user = t->hold};
-    t->mine.token = t->hold->token;
-    pdk__leave_push(&leave);
-    pdk_status status = pdk__record_change(&call);
-    pdk__leave_pop();
+    pdk_status status = pdk__record_step(&t->change);
+    if (status == PDK__WAITS)
+        return status;
     if (status == PDK_OK)
-        status = begin_tenure(t, call.handed);
+        status = begin_tenure(t);
+    t->at = TAKEN;
     if (status != PDK_OK)
-        pdk_hold_unref(g_steal_pointer(&t->hold));
-    return status;
-}
-
-/* Has the record that stands been written since? Under the monitor. */
-static bool has_changed(const struct taking *t) {
-    pdk_session *s = t->lock->queue->s;
-    struct pdk__record_node node = {0};
-    pdk_status status = pdk__record_get(s, t->lock->record, MIN(t->deadline, pdk__now(s) + LOOK_NS), &node);
-    bool changed = status == PDK_OK && (!node.exists || node.mtime_ms != t->written);
-    g_bytes_unref(node.data);
-    return changed || status == PDK_NO_PERMISSION; /* the next call says so */
-}
-
-/* OK: it is worth another claim. */
-static pdk_status await_end(struct taking *t) {
-    const struct pdk__queue *queue = t->lock->queue;
-    pdk_session *s = queue->s;
-    pdk_status status = PDK_OK;
-    struct pdk__leave leave = {0};
-    pdk__leave_push(&leave);
-    pdk__lock(s);
-    while (status == PDK_OK && pdk__now(s) < t->ends && !has_changed(t)) {
-        int64_t next = MIN(pdk__now(s) + LOOK_NS, MIN(t->ends, t->deadline));
-        while (s->ended == PDK_OK && !queue->shut && !pdk__interrupted() && pdk__wait(s, &s->on_link, next))
-            ;
-        status = pdk__session_usable(s, acquire_name);
-        if (status == PDK_OK && pdk__interrupted())
-            status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, acquire_name, t->lock->record);
-        if (status == PDK_OK && queue->shut)
-            status = pdk__fail(PDK_CANCELED, "%s: %s: %s", acquire_name, t->lock->record, dropped);
-        if (status == PDK_OK && pdk__now(s) >= t->deadline)
-            status = pdk__fail(PDK_TIMEOUT, "%s: %s: it stands for another", acquire_name, t->lock->record);
-    }
-    pdk__unlock(s);
-    pdk__leave_pop();
-    return status;
+        pdk__hold_drop(g_steal_pointer(&t->hold));
+    return status == PDK_BUSY ? record_stands(t, status) : status;
 }
 
 static int64_t left_ms(const struct taking *t) {
-    if (t->is_try || t->deadline == INT64_MAX)
+    if (t->is_try || t->call.deadline == INT64_MAX)
         return t->is_try ? 0 : PDK_FOREVER;
-    return MAX((t->deadline - pdk__now(t->lock->queue->s) + PDK__MS - 1) / PDK__MS, 1);
+    return MAX((t->call.deadline - pdk__now(t->call.s) + PDK__MS - 1) / PDK__MS, 1);
 }
 
-/* Who has waited in line knows a moment that is long over, and would wait too long. Its next claim has a new lock node. */
-static pdk_status acquire(struct taking *t) {
-    pdk_session *s = t->lock->queue->s;
-    for (;;) {
-        int64_t began = pdk__now(s);
-        pdk_status status = pdk__claim_wait(t->lock->queue, 1, left_ms(t), acquire_name, &t->hold);
-        if (status != PDK_OK)
-            return status;
-        bool in_line = pdk__now(s) - began >= LOOK_NS;
-        status = take_record(t);
-        if (status != PDK_BUSY || t->is_try)
-            return status;
-        status = in_line ? PDK_OK : await_end(t);
-        if (status != PDK_OK)
-            return status;
+static pdk_status take_claim(struct taking *t) {
+    int64_t now = pdk__now(t->call.s);
+    if (!t->claiming.claim)
+        t->began = now;
+    pdk_status status = pdk__claiming_step(&t->claiming, left_ms(t), &t->hold);
+    if (status != PDK_OK)
+        return status;
+    t->at = RECORDS;
+    t->in_line = now - t->began >= LOOK_NS;
+    t->mine.token = t->hold->token;
+    t->change = (struct pdk__record_change){
+        .call = &t->call, .path = t->lock->record, .hold = t->hold, .edit = take, .user = t};
+    return PDK_OK;
+}
+
+/* OK: it waits on. */
+static pdk_status check_wait(const struct taking *t) {
+    const char *name = t->call.name, *record = t->lock->record;
+    pdk_status status = pdk__session_usable(t->call.s, name);
+    if (status == PDK_OK && pdk__call_has_thread(&t->call) && pdk__interrupted())
+        status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, name, record);
+    if (status == PDK_OK && t->lock->queue->shut)
+        status = pdk__fail(PDK_CANCELED, "%s: %s: %s", name, record, dropped);
+    if (status == PDK_OK && pdk__call_is_late(&t->call))
+        status = pdk__fail(PDK_TIMEOUT, "%s: %s: it stands for another", name, record);
+    return status;
+}
+
+static void drop_look(struct taking *t) {
+    if (t->query)
+        pdk__query_unref(g_steal_pointer(&t->query));
+}
+
+/* Has the record that stands been written since, as the answered look shows? */
+static bool has_changed(const struct taking *t) {
+    const struct pdk__node_query *q = (const struct pdk__node_query *)t->query;
+    if (q->base.in_flight > 0 || (q->base.status != PDK_OK && q->base.status != PDK_NO_PERMISSION))
+        return false;
+    return q->result != PDK__OK ||
+           q->stat.mtime_ms != t->written; /* gone, too; or not to be read: the next claim says so */
+}
+
+/* OK: it is worth another claim, or a rest. */
+static pdk_status take_look(struct taking *t) {
+    pdk_session *s = t->call.s;
+    int64_t now = pdk__now(s);
+    pdk_status status = check_wait(t);
+    if (status != PDK_OK)
+        return status;
+    if (!t->query && now < t->ends) {
+        t->query = pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_GET, .path = t->lock->record}, false);
+        t->next = now + LOOK_NS;
     }
+    if (t->query && t->query->in_flight > 0 && now < t->next)
+        return pdk__call_waits(&t->call, &t->query->waiters, t->next);
+    t->at = !t->query || has_changed(t) ? CLAIMS : RESTS;
+    t->next = MIN(now + LOOK_NS, t->ends);
+    drop_look(t);
+    return PDK_OK;
+}
+
+static pdk_status take_rest(struct taking *t) {
+    pdk_session *s = t->call.s;
+    pdk_status status = check_wait(t);
+    if (status == PDK_OK && pdk__now(s) < t->next)
+        return pdk__call_waits(&t->call, &s->on_link, t->next);
+    t->at = LOOKS;
+    return status;
+}
+
+static pdk_status take_step(struct pdk__call *call) {
+    static pdk_status (*const steps[])(struct taking *t) = {
+        [CLAIMS] = take_claim, [RECORDS] = take_record, [LOOKS] = take_look, [RESTS] = take_rest};
+    struct taking *t = (struct taking *)call;
+    pdk_status status = PDK_OK;
+    while (status == PDK_OK && t->at != TAKEN)
+        status = steps[t->at](t);
+    return status;
+}
+
+static void take_leave(struct pdk__call *call) {
+    struct taking *t = (struct taking *)call;
+    pdk__claiming_leave(&t->claiming);
+    pdk__record_leave(&t->change);
+    drop_look(t);
+}
+
+/* A hold may be lost before its callback comes round. */
+static void take_tell(struct pdk__call *call, pdk_status status) {
+    struct taking *t = (struct taking *)call;
+    if (status == PDK_OK && !pdk__call_has_thread(call) && !pdk_hold_is_valid(t->hold))
+        status = lost(t);
+    t->fn(status, status == PDK_OK ? g_steal_pointer(&t->hold) : NULL, call->user);
+}
+
+/* A hold that nobody was given is released. */
+static void take_free(struct pdk__call *call) {
+    struct taking *t = (struct taking *)call;
+    pdk_hold_unref(t->hold);
+    end_use(t->lock);
+    g_free(t);
+}
+
+static struct pdk__call *taking_new(pdk_lease_lock *lock, const char *name, int64_t timeout_ms, pdk_acquired_fn fn,
+                                    void *user) {
+    static const struct pdk__call_kind kind = {NULL, take_step, take_leave, take_tell, take_free};
+    pdk_session *s = lock->queue->s;
+    struct taking *t = g_new0(struct taking, 1);
+    t->is_try = timeout_ms == 0;
+    t->call = pdk__call_make(&kind, s, name, t->is_try ? 2 * (int64_t)s->request_timeout_ms : timeout_ms);
+    t->call.user = user;
+    t->lock = begin_use(lock);
+    t->claiming = (struct pdk__claiming){.call = &t->call, .queue = lock->queue};
+    t->mine = lock->mine;
+    t->fn = fn;
+    return &t->call;
+}
+
+static void keep(pdk_status status, pdk_hold *hold, void *out) {
+    if (status == PDK_OK)
+        *(pdk_hold **)out = hold;
 }
 
 pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms, pdk_hold **out) {
+    static const char name[] = "pdk_lease_lock_acquire";
     if (!lock || !out)
-        return pdk__fail(PDK_INVALID, "%s: %s: NULL", acquire_name, lock ? "out" : "lock");
-    pdk_session *s = lock->queue->s;
-    pdk_status status = pdk__may_block(s, acquire_name, timeout_ms);
-    if (status != PDK_OK)
-        return status;
-    struct taking t = {.lock = lock, .is_try = timeout_ms == 0, .mine = lock->mine};
-    t.deadline = pdk__deadline(s, t.is_try ? 2 * (int64_t)s->request_timeout_ms : timeout_ms);
-    struct pdk__leave leave = {.after = end_use, .user = lock};
-    atomic_fetch_add(&lock->uses, 1);
-    pdk__leave_push(&leave);
-    status = acquire(&t);
-    pdk__leave_pop();
-    end_use(lock);
-    if (status == PDK_OK)
-        *out = t.hold;
-    return status;
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", name, lock ? "out" : "lock");
+    return pdk__call_wait(taking_new(lock, name, timeout_ms, keep, out));
+}
+
+pdk_status pdk_lease_lock_acquire_async(pdk_lease_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user) {
+    static const char name[] = "pdk_lease_lock_acquire_async";
+    if (!lock)
+        return pdk__fail(PDK_INVALID, "%s: lock: NULL", name);
+    pdk_status status = pdk__call_check_fn(name, fn);
+    return status == PDK_OK ? pdk__call_start(taking_new(lock, name, timeout_ms, fn, user)) : status;
 }
 
 /* ---- giving it up */
 
+struct giving_up {
+    struct pdk__call call;
+    pdk_lease_lock *lock; /* a use */
+    pdk_hold *hold;       /* a reference */
+    struct pdk__record_change change;
+};
+
 static pdk_status give_up(void *user, const struct pdk__record_seen *seen, GBytes **next) {
-    const struct taking *t = user;
-    struct pdk__lease_record found, free = {.state = 'N', .token = t->mine.token};
-    pdk_status status = read_record(release_name, t->lock->record, seen->data, seen->size, &found);
+    const struct giving_up *g = user;
+    const char *name = g->call.name, *record = g->lock->record;
+    struct pdk__lease_record found, free = {.state = 'N', .token = g->hold->token};
+    pdk_status status = read_record(name, record, seen->data, seen->size, &found);
     if (status != PDK_OK)
         return status;
-    if (found.token != t->mine.token)
-        return pdk__fail(PDK_REPLACED, "%s: %s: it is not this hold's any more", release_name, t->lock->record);
+    if (found.token != g->hold->token)
+        return pdk__fail(PDK_REPLACED, "%s: %s: it is not this hold's any more", name, record);
     if (found.state == 'H')
         *next = text_of(&free);
     return PDK_OK;
 }
 
-pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t timeout_ms) {
+static pdk_status give_up_step(struct pdk__call *call) { return pdk__record_step(&((struct giving_up *)call)->change); }
+
+static void give_up_leave(struct pdk__call *call) { pdk__record_leave(&((struct giving_up *)call)->change); }
+
+static void give_up_tell(struct pdk__call *call, pdk_status status) {
+    if (status == PDK_OK)
+        pdk__hold_give_back(((struct giving_up *)call)->hold);
+    if (call->answered)
+        call->answered(status, call->user);
+}
+
+static void give_up_free(struct pdk__call *call) {
+    struct giving_up *g = (struct giving_up *)call;
+    pdk_hold_unref(g->hold);
+    end_use(g->lock);
+    g_free(g);
+}
+
+static pdk_status check_release(const pdk_lease_lock *lock, const pdk_hold *hold, int64_t timeout_ms,
+                                const char *name) {
     if (!lock || !hold)
-        return pdk__fail(PDK_INVALID, "%s: %s: NULL", release_name, lock ? "hold" : "lock");
-    pdk_session *s = lock->queue->s;
-    pdk_status status = pdk__may_block(s, release_name, timeout_ms);
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", name, lock ? "hold" : "lock");
+    pdk_status status = pdk__check_call(lock->queue->s, name, timeout_ms);
     if (status == PDK_OK && hold->queue != lock->queue)
-        status = pdk__fail(PDK_INVALID, "%s: hold: it is not of this lock", release_name);
+        status = pdk__fail(PDK_INVALID, "%s: hold: it is not of this lock", name);
+    return status;
+}
+
+static struct pdk__call *giving_up_new(pdk_lease_lock *lock, pdk_hold *hold, const char *name, int64_t timeout_ms) {
+    static const struct pdk__call_kind kind = {NULL, give_up_step, give_up_leave, give_up_tell, give_up_free};
+    struct giving_up *g = g_new0(struct giving_up, 1);
+    g->call = pdk__call_make(&kind, lock->queue->s, name, timeout_ms);
+    g->lock = begin_use(lock);
+    g->hold = pdk_hold_ref(hold);
+    g->change = (struct pdk__record_change){
+        .call = &g->call, .path = lock->record, .hold = hold, .edit = give_up, .user = g, .ends = true};
+    return &g->call;
+}
+
+pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t timeout_ms) {
+    static const char name[] = "pdk_lease_lock_release";
+    pdk_status status = check_release(lock, hold, timeout_ms, name);
+    return status == PDK_OK ? pdk__call_wait(giving_up_new(lock, hold, name, timeout_ms)) : status;
+}
+
+pdk_status pdk_lease_lock_release_async(pdk_lease_lock *lock, pdk_hold *hold, int64_t timeout_ms, pdk_answered_fn fn,
+                                        void *user) {
+    static const char name[] = "pdk_lease_lock_release_async";
+    pdk_status status = check_release(lock, hold, timeout_ms, name);
+    if (status == PDK_OK)
+        status = pdk__call_check_fn(name, fn);
     if (status != PDK_OK)
         return status;
-    struct taking t = {.lock = lock, .hold = hold, .mine = lock->mine};
-    t.mine.token = hold->token;
-    struct pdk__record_call call = {.name = release_name,
-                                    .path = lock->record,
-                                    .hold = hold,
-                                    .deadline = pdk__deadline(s, timeout_ms),
-                                    .edit = give_up,
-                                    .user = &t,
-                                    .ends = true};
-    status = pdk__record_change(&call);
-    if (status == PDK_OK)
-        pdk_hold_release(hold);
-    return status;
+    struct pdk__call *c = giving_up_new(lock, hold, name, timeout_ms);
+    c->answered = fn;
+    c->user = user;
+    return pdk__call_start(c);
 }

@@ -16,7 +16,9 @@
 #ifndef PDK_RECORD_H
 #define PDK_RECORD_H
 
+#include "core/pace.h"
 #include "grant/hold.h"
+#include "session/query.h"
 
 struct pdk__record_seen {
     const char *data;
@@ -28,29 +30,26 @@ struct pdk__record_seen {
 /* OK: *next, from an empty one, is written, unless it stays NULL. Another status ends the call. Under the monitor. */
 typedef pdk_status (*pdk__record_edit_fn)(void *user, const struct pdk__record_seen *seen, GBytes **next);
 
-struct pdk__record_call {
-    const char *name; /* of the public call */
+/* A change of a record: a part of a call, until the call's deadline. */
+struct pdk__record_change {
+    struct pdk__call *call;
     const char *path; /* of the record, chroot included */
-    pdk_hold *hold;   /* of the lock */
-    int64_t deadline;
+    pdk_hold *hold;   /* of the lock; not a reference */
     pdk__record_edit_fn edit;
     void *user;
     bool ends;      /* what is written counts though the hold has ended meanwhile: nothing begins with it */
     int64_t handed; /* 0, then the moment at which the first write was handed over */
+    /* its own */
+    struct pdk__query *query; /* under way; or NULL */
+    enum pdk__op_kind asked;  /* GET: a look; SET, MKDIR: a write */
+    GBytes *next;             /* what it writes */
+    struct pdk__pace pace;
 };
 
-/* Change the record. Blocks. Not under the monitor. OK: the hold was valid after the last answer, unless `ends`.
- * LOST, NOT_HELD, UNAVAILABLE, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, the session's end; with words. */
-pdk_status pdk__record_change(struct pdk__record_call *c);
-
-/* One node, read within a pdk__query_run: its stat and a copy of its data. Under the monitor. */
-struct pdk__record_node {
-    bool exists;
-    int32_t version;
-    int64_t token, mtime_ms, ctime_ms;
-    GBytes *data; /* the caller's; or NULL */
-    int code;     /* ZooKeeper's, of NO_PERMISSION */
-};
-pdk_status pdk__record_get(pdk_session *s, const char *path, int64_t deadline, struct pdk__record_node *node);
+/* In a step of the call. OK: the hold was valid after the last answer, unless `ends`.
+ * LOST, NOT_HELD, UNAVAILABLE, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, the session's end; with words. PDK__WAITS. */
+pdk_status pdk__record_step(struct pdk__record_change *c);
+/* The call is over, or its thread was cancelled. Under the monitor. */
+void pdk__record_leave(struct pdk__record_change *c);
 
 #endif

@@ -2,7 +2,8 @@
 /* Answers: the forms of calls that never wait, for programs that live on an event loop.
  *
  * A call that blocks asks the servers, or waits for something. Its form with `_async` does the same without a thread that
- * waits, and gives the answer to a callback. (The acquisitions, also with `_async`, are claims: claim.h.)
+ * waits, and gives the answer to a callback. (The acquisitions, also with `_async`, are claims: claim.h. But those of a job and of a
+ * lease lock are answers: they do more than to acquire.)
  *
  *   Arguments  those of the blocking form; then the callback, and user for it. What the call needs is copied, so no argument
  *              needs to live on.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim: one pending acquisition, of any recipe. (That of a set: set.h.) The calls `pdk_…_async` make claims.
+/* A claim: one pending acquisition, of any recipe. (That of a set: set.h.) The calls `pdk_…_acquire…_async` make claims, but
+ * for those of a job and of a lease lock, which are answers (answer.h).
  *
  *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
  *

@@ -13,10 +13,11 @@
  * the same one.
  *
  * Threads: any thread may make any call. One call at a time is under way for a guarded znode; others
- * wait for their turn, within their own timeout. All calls but the close block, at most timeout_ms:
- * 0 or more, or PDK_FOREVER. In a callback they answer PDK_WRONG_THREAD. Open a znode once with a hold, not twice.
+ * wait for their turn, in no certain order, within their own timeout. timeout_ms is 0 or more, or PDK_FOREVER. The calls that block
+ * answer PDK_WRONG_THREAD in a callback. Each has a form with `_async`, which answers by a callback (answer.h). Open a
+ * znode once with a hold, not twice.
  *
- * Every call that blocks may also answer:
+ * Every call that blocks, and every answer of one that does not, may also be:
  *   PDK_LOST           the hold is lost, also with its session, or was downgraded, or another one came
  *                      after it; for good
  *   PDK_NOT_HELD       the hold was released
@@ -34,6 +35,7 @@
 #ifndef PADDOCK_GUARDED_H
 #define PADDOCK_GUARDED_H
 
+#include <paddock/answer.h>
 #include <paddock/hold.h>
 #include <stddef.h>
 
@@ -54,6 +56,28 @@ typedef struct pdk_guarded pdk_guarded;
 PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms,
                                     pdk_guarded **out);
 
+/* The answer of pdk_guarded_open_async.
+ *   status   one that pdk_guarded_open answers
+ *   guarded  not NULL exactly when status is PDK_OK. The callback owns it, and gives it back with pdk_guarded_close, now or
+ *            later
+ *   user     as it was given. The library never frees it.
+ *
+ * For thread, what is allowed inside and the last call see answer.h. */
+typedef void (*pdk_guarded_opened_fn)(pdk_status status, pdk_guarded *guarded, void *user);
+
+/* Open the znode for this holder without waiting, as pdk_guarded_open does: the answer goes to fn, once, as a callback (answer.h).
+ * Any thread may call it, also in a callback.
+ *
+ *   PDK_OK       fn will be called. It gets the znode, or a status of pdk_guarded_open
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the hold belongs to the parent process
+ *   PDK_INVALID  hold, path or fn is NULL, path is not valid, hold does not exclude everybody, or timeout_ms is negative and not
+ *                PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_guarded_open_async(pdk_hold *hold, const char *path, int64_t timeout_ms,
+                                          pdk_guarded_opened_fn fn, void *user);
+
 /* Read the payload. It is what the last write left, and the hold is still valid afterwards. Blocks,
  * at most timeout_ms.
  *   buffer  NULL when room is 0
@@ -65,6 +89,28 @@ PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t ti
 PDK_API pdk_status pdk_guarded_read(pdk_guarded *guarded, void *buffer, size_t room, size_t *size,
                                     int64_t timeout_ms);
 
+/* The answer of pdk_guarded_read_async.
+ *   status  one that pdk_guarded_read answers, but for a room that is too small
+ *   data    the payload where status is PDK_OK, valid until the callback returns; NULL if it is empty
+ *   size    its size in bytes; 0 where status is not PDK_OK
+ *   user    as it was given. The library never frees it.
+ *
+ * For thread, what is allowed inside and the last call see answer.h. */
+typedef void (*pdk_guarded_read_fn)(pdk_status status, const void *data, size_t size, void *user);
+
+/* Read the payload without waiting, as pdk_guarded_read does: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback. When fn runs, the hold may be lost: pdk_hold_is_valid.
+ *
+ *   PDK_OK       fn will be called. It gets the payload, or a status of pdk_guarded_read; after
+ *                a close of the session PDK_CLOSED or PDK_AUTH
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the hold belongs to the parent process
+ *   PDK_INVALID  guarded or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_guarded_read_async(pdk_guarded *guarded, int64_t timeout_ms,
+                                          pdk_guarded_read_fn fn, void *user);
+
 /* Write the payload. Blocks, at most timeout_ms: one round trip, unless an answer was lost or an
  * older holder came between.
  *   data  NULL when size is 0
@@ -73,18 +119,42 @@ PDK_API pdk_status pdk_guarded_read(pdk_guarded *guarded, void *buffer, size_t r
  *   PDK_ABSENT  there is none to replace: pdk_guarded_create */
 PDK_API pdk_status pdk_guarded_write(pdk_guarded *guarded, const void *data, size_t size,
                                      int64_t timeout_ms);
+/* Write the payload without waiting, as pdk_guarded_write does: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback.
+ *   data  copied
+ *
+ *   PDK_OK       fn will be called. It gets a status of pdk_guarded_write; after a close of the
+ *                session PDK_CLOSED or PDK_AUTH, though it may have been written
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the hold belongs to the parent process
+ *   PDK_LIMIT    size is more than 1,000,000
+ *   PDK_INVALID  guarded or fn is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_guarded_write_async(pdk_guarded *guarded, const void *data, size_t size,
+                                           int64_t timeout_ms, pdk_answered_fn fn, void *user);
 /* Write the payload where there is none. Blocks, as pdk_guarded_write.
  *   PDK_OK      it is written
  *   PDK_EXISTS  there is one: pdk_guarded_write */
 PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, size_t size,
                                       int64_t timeout_ms);
+/* Write the payload where there is none without waiting, as pdk_guarded_create does: the answer goes to fn, once, as a callback
+ * (answer.h). Any thread may call it, also in a callback. Arguments and statuses are those of pdk_guarded_write_async, and:
+ *   PDK_OK  fn will be called. It gets a status of pdk_guarded_create */
+PDK_API pdk_status pdk_guarded_create_async(pdk_guarded *guarded, const void *data, size_t size,
+                                            int64_t timeout_ms, pdk_answered_fn fn, void *user);
 /* Leave a tombstone. Blocks, at most timeout_ms.
  *   PDK_OK      the payload is gone
  *   PDK_ABSENT  there was none */
 PDK_API pdk_status pdk_guarded_delete(pdk_guarded *guarded, int64_t timeout_ms);
+/* Leave a tombstone without waiting, as pdk_guarded_delete does: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback. Statuses are those of pdk_guarded_write_async, and:
+ *   PDK_OK  fn will be called. It gets a status of pdk_guarded_delete */
+PDK_API pdk_status pdk_guarded_delete_async(pdk_guarded *guarded, int64_t timeout_ms,
+                                            pdk_answered_fn fn, void *user);
 
-/* Close a guarded znode, and free the handle. Does not wait, and no call may be under way. Nothing is
- * written: the hold stays as it is.
+/* Close a guarded znode, and free the handle. Does not wait, and no call that blocks may be under way. One with a callback goes on,
+ * and is answered. Nothing is written: the hold stays as it is.
  * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_guarded_close(pdk_guarded *guarded);
 

@@ -169,6 +169,30 @@ PDK_API void pdk_job_unref(pdk_job *job);
 PDK_API pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold,
                                    pdk_job_runs **runs);
 
+/* The answer of pdk_job_acquire_async.
+ *   status  one that pdk_job_acquire answers, but for PDK_CANCELED and PDK_WRONG_THREAD
+ *   hold    not NULL exactly when status is PDK_OK. The callback owns it: pdk_job_finish or pdk_job_finish_async ends it
+ *   runs    not NULL exactly when status is PDK_SKIPPED: what the record says. The callback owns them, and frees them with
+ *           pdk_job_runs_free, now or later
+ *   user    as it was given. The library never frees it.
+ *
+ * For thread, what is allowed inside and the last call see answer.h. A hold that no callback gets is released. */
+typedef void (*pdk_job_acquired_fn)(pdk_status status, pdk_hold *hold, pdk_job_runs *runs,
+                                    void *user);
+
+/* Begin a run, if there may be one now, without waiting, as pdk_job_acquire does: the answer goes to fn, once, as a callback
+ * (answer.h). Any thread may call it, also in a callback. The call has a reference to the job. A hold that was lost before fn runs
+ * is PDK_LOST.
+ *
+ *   PDK_OK       fn will be called. It gets the hold, or a status of pdk_job_acquire
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the job belongs to the parent process
+ *   PDK_INVALID  job or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_job_acquire_async(pdk_job *job, int64_t timeout_ms, pdk_job_acquired_fn fn,
+                                         void *user);
+
 /* Tell the outcome of a run, and release its hold. Blocks, at most timeout_ms; two round trips.
  *   hold     of pdk_job_acquire of this job
  *   outcome  0 or more, for the record; by custom 0 is a success
@@ -187,6 +211,20 @@ PDK_API pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **
  *                      PDK_FOREVER */
 PDK_API pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome,
                                   int64_t timeout_ms);
+
+/* Tell the outcome of a run without waiting, as pdk_job_finish does: the answer goes to fn, once, as a callback (answer.h). Any thread
+ * may call it, also in a callback. The hold is released just before fn gets PDK_OK, with its reference, unless you have released it
+ * meanwhile. If fn is never called, it is still yours.
+ *
+ *   PDK_OK       fn will be called. It gets a status of pdk_job_finish
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the job belongs to the parent process
+ *   PDK_INVALID  job, hold or fn is NULL, hold is of something else, outcome is negative, or timeout_ms is negative and not
+ *                PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_job_finish_async(pdk_job *job, pdk_hold *hold, int32_t outcome,
+                                        int64_t timeout_ms, pdk_answered_fn fn, void *user);
 
 /* Read the record of a job: its last runs. Blocks, at most timeout_ms. It is as new as the session's server. One round trip; two
  * while a run stands, and three where one has just died.

@@ -26,6 +26,8 @@
 #ifndef PADDOCK_LEASE_LOCK_H
 #define PADDOCK_LEASE_LOCK_H
 
+#include <paddock/answer.h>
+#include <paddock/claim.h>
 #include <paddock/hold.h>
 #include <paddock/session.h>
 #include <stddef.h>
@@ -105,6 +107,20 @@ PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
  *   PDK_FORKED         the lock belongs to the parent process
  *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms, pdk_hold **out);
+/* Acquire the lock, or take it back, without waiting, as pdk_lease_lock_acquire does: the answer goes to fn, once, as a callback
+ * (answer.h, which also says when it comes). Any thread may call it, also in a callback. There is no claim: the last
+ * pdk_lease_lock_unref calls it off (PDK_CANCELED). No thread has the hold, so PDK_DEADLOCK is no answer. A hold that was lost before
+ * fn runs is PDK_LOST, and one that no callback gets is released.
+ *   fn  its hold is not NULL exactly when status is PDK_OK. The callback owns it, as that of pdk_lease_lock_acquire
+ *
+ *   PDK_OK       fn will be called. It gets the hold, or a status of pdk_lease_lock_acquire
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the lock belongs to the parent process
+ *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_lease_lock_acquire_async(pdk_lease_lock *lock, int64_t timeout_ms,
+                                                pdk_acquired_fn fn, void *user);
 
 /* Give the lock up, so that the next one need not wait for its end, and release the hold. Blocks, at most timeout_ms.
  *   hold  of pdk_lease_lock_acquire of this lock
@@ -120,6 +136,18 @@ PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_
  *                      as for pdk_lease_lock_acquire
  *   PDK_INVALID        lock or hold is NULL, hold is of something else, or timeout_ms is negative and not PDK_FOREVER */
 PDK_API pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t timeout_ms);
+/* Give the lock up without waiting, as pdk_lease_lock_release does: the answer goes to fn, once, as a callback (answer.h). Any thread
+ * may call it, also in a callback. The hold is released just before fn gets PDK_OK, with its reference, unless you have released it
+ * meanwhile. If fn is never called, it is still yours.
+ *
+ *   PDK_OK       fn will be called. It gets a status of pdk_lease_lock_release
+ *   PDK_CLOSED   the session is closed
+ *   PDK_AUTH     the session has ended, since the server refused the credentials
+ *   PDK_FORKED   the lock belongs to the parent process
+ *   PDK_INVALID  lock, hold or fn is NULL, hold is of something else, or timeout_ms is negative and not PDK_FOREVER
+ * On an error fn is never called. */
+PDK_API pdk_status pdk_lease_lock_release_async(pdk_lease_lock *lock, pdk_hold *hold,
+                                                int64_t timeout_ms, pdk_answered_fn fn, void *user);
 
 PDK_END_DECLS
 

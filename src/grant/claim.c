@@ -343,6 +343,75 @@ pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t tim
     return status;
 }
 
+/* ---- a part of a call */
+
+/* A claim that nobody waits for. The queue's reference, and the caller's. */
+static void let_go(struct pdk_claim *claim) {
+    pdk_claim_unref(claim);
+    pdk_claim_unref(claim);
+}
+
+/* Without a thread of its own it waits for itself no more than any other that has a callback. */
+static pdk_status begin_part(struct pdk__claiming *c, int64_t timeout_ms) {
+    struct pdk__call *call = c->call;
+    pdk_status status = pdk__session_usable(call->s, call->name);
+    if (status != PDK_OK)
+        return status;
+    struct pdk_claim *claim = claim_new(c->queue, 1, timeout_ms);
+    struct pdk_hold *nested = NULL;
+    if (!pdk__call_has_thread(call))
+        claim->thread = 0;
+    else if (pdk__interrupted())
+        status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, call->name, c->queue->dir);
+    else
+        status = meet_own(claim, call->name, &nested);
+    assert(!nested); /* no recipe that claims in a call nests */
+    if (status != PDK_OK) {
+        let_go(claim);
+        return status;
+    }
+    c->claim = claim;
+    queue_up(claim);
+    return PDK_OK;
+}
+
+pdk_status pdk__claiming_step(struct pdk__claiming *c, int64_t timeout_ms, struct pdk_hold **out) {
+    pdk_status status = c->claim ? PDK_OK : begin_part(c, timeout_ms);
+    if (status != PDK_OK)
+        return status;
+    struct pdk_claim *claim = c->claim;
+    bool received = false;
+    while (!received) {
+        if (claim->state == PDK__CLAIM_QUEUED && pdk__call_has_thread(c->call) && pdk__interrupted())
+            give_up(claim, PDK__INTERRUPTED);
+        if (claim->state == PDK__CLAIM_QUEUED && c->call->s->ended != PDK_OK)
+            break; /* its queue has not come round to it yet */
+        if (claim->state == PDK__CLAIM_QUEUED)
+            return pdk__call_waits_for(c->call, &claim->waiters);
+        struct pdk_hold *lapsed = NULL;
+        received = receive(claim, &status, out, &lapsed);
+        if (lapsed)
+            pdk__hold_drop(lapsed);
+    }
+    if (!received)
+        status = pdk__session_usable(c->call->s, c->call->name);
+    else if (status != PDK_OK)
+        pdk__fail(status, "%s: %s: %s", c->call->name, c->queue->dir, claim->why);
+    pdk__claiming_leave(c);
+    return status;
+}
+
+void pdk__claiming_leave(struct pdk__claiming *c) {
+    struct pdk_claim *claim = g_steal_pointer(&c->claim);
+    if (!claim)
+        return;
+    if (claim->state == PDK__CLAIM_QUEUED)
+        give_up(claim, "its call is over");
+    if (claim->hold)
+        pdk__hold_drop(g_steal_pointer(&claim->hold));
+    let_go(claim);
+}
+
 /* ---- the public calls about a claim that is pending */
 
 static pdk_status check_claim(pdk_claim *claim, const char *call) {

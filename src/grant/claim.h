@@ -5,7 +5,8 @@
  *        └── the grant had lapsed when it was received, and there is time left
  *
  * A claim delivers its result in one of three ways:
- *     waiting     a thread blocks in pdk__claim_wait, and receives the result itself;
+ *     waiting     a thread blocks in pdk__claim_wait, and receives the result itself; or a call does, of which the claim is a part
+ *                 (pdk__claiming_step), with a thread or without;
  *     callback    fn runs as a callback of the user, which receives the result;
  *     inside      decided runs at once, under the monitor: for code of the library. The claim is ENDED then.
  * In the first two ways, time passes between the decision and the receipt. So the receiver checks the lease again.
@@ -14,6 +15,7 @@
 #define PDK_GRANT_CLAIM_H
 
 #include "grant/queue.h"
+#include "session/call.h"
 
 #include <paddock/claim.h>
 
@@ -71,5 +73,17 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
                            struct pdk_hold **out);
 pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,
                             pdk_acquired_fn fn, void *user, struct pdk_claim **out);
+
+/* An acquisition that is a part of a call, which has a reference to the queue until it is freed. All under the monitor. */
+struct pdk__claiming {
+    struct pdk__call *call;
+    struct pdk__queue *queue;
+    struct pdk_claim *claim; /* under way; or NULL */
+};
+/* In a step of the call. A claim begins, unless one is under way: with that timeout of its own, which may go beyond the call's
+ * deadline. OK: *out is the hold; another status comes with words; PDK__WAITS. */
+pdk_status pdk__claiming_step(struct pdk__claiming *c, int64_t timeout_ms, struct pdk_hold **out);
+/* The call is over, or its thread was cancelled. */
+void pdk__claiming_leave(struct pdk__claiming *c);
 
 #endif

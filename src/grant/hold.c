@@ -142,6 +142,25 @@ void pdk__hold_discard(struct pdk_hold *hold) {
     end(hold, kept, pdk__now(hold->s));
 }
 
+static void hold_free(struct pdk_hold *hold) {
+    if (hold->asked)
+        hold->asked->free(hold->asked);
+    pdk__loss_clear(&hold->loss);
+    pdk__queue_unref(hold->queue);
+    g_free(hold->node);
+    g_free(hold->exchanged);
+    g_free(hold->proof);
+    g_free(hold->sequencer);
+    g_free(hold->old_sequencer);
+    g_free(hold);
+}
+
+void pdk__hold_drop(struct pdk_hold *hold) {
+    pdk__hold_discard(hold);
+    assert(atomic_load(&hold->refs) == 1); /* nobody was told of it */
+    hold_free(hold);
+}
+
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end_ns) {
     pdk__assert_locked(hold->s);
     int64_t now = pdk__now(hold->s), until = atomic_load(&hold->until);
@@ -266,19 +285,6 @@ pdk_hold *pdk_hold_ref(pdk_hold *hold) {
     return hold;
 }
 
-static void hold_free(struct pdk_hold *hold) {
-    if (hold->asked)
-        hold->asked->free(hold->asked);
-    pdk__loss_clear(&hold->loss);
-    pdk__queue_unref(hold->queue);
-    g_free(hold->node);
-    g_free(hold->exchanged);
-    g_free(hold->proof);
-    g_free(hold->sequencer);
-    g_free(hold->old_sequencer);
-    g_free(hold);
-}
-
 /* The last reference is given back under the monitor, where a loss may be about to take one. */
 void pdk_hold_unref(pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
@@ -320,6 +326,21 @@ pdk_status pdk_hold_release(pdk_hold *hold) {
     pdk_hold_unref(hold);
     pdk__cancel_back();
     return status;
+}
+
+void pdk__hold_give_back(struct pdk_hold *hold) {
+    void (*user_free)(void *) = NULL;
+    pdk__cancel_off();
+    pdk__lock(hold->s);
+    bool ours = !hold->loss.released;
+    if (ours)
+        pdk__hold_release(hold, &user_free);
+    pdk__unlock(hold->s);
+    if (user_free)
+        user_free(hold->loss.user);
+    if (ours)
+        pdk_hold_unref(hold);
+    pdk__cancel_back();
 }
 
 /* ---- what a hold says of itself */

@@ -88,5 +88,9 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason);
 pdk_status pdk__hold_release(struct pdk_hold *hold, void (**user_free)(void *user));
 /* It was granted and never received: end it without telling anybody. */
 void pdk__hold_discard(struct pdk_hold *hold);
+/* The same, and its only reference is given back. The caller has one to its queue. */
+void pdk__hold_drop(struct pdk_hold *hold);
 
+/* A call has given up its right: release it for its owner, unless they have done so meanwhile. Not under the monitor. */
+void pdk__hold_give_back(struct pdk_hold *hold);
 #endif

@@ -13,6 +13,14 @@ pdk_status pdk__call_waits(struct pdk__call *c, struct pdk__waiters *on, int64_t
     return PDK__WAITS;
 }
 
+pdk_status pdk__call_waits_for(struct pdk__call *c, struct pdk__waiters *on) {
+    c->on = on;
+    c->until = INT64_MAX;
+    return PDK__WAITS;
+}
+
+bool pdk__call_has_thread(const struct pdk__call *c) { return !c->link.data; }
+
 bool pdk__call_is_late(const struct pdk__call *c) { return pdk__now(c->s) >= c->deadline; }
 
 struct pdk__call pdk__call_make(const struct pdk__call_kind *kind, pdk_session *s, const char *name,

@@ -66,8 +66,12 @@ pdk_status pdk__call_start(struct pdk__call *c);
 void pdk__call_go(struct pdk__call *c);
 /* At the end of a step: on that list, until that moment or its deadline. */
 pdk_status pdk__call_waits(struct pdk__call *c, struct pdk__waiters *on, int64_t until);
+/* The same until it is woken, whatever its deadline: what it waits for has an end of its own. */
+pdk_status pdk__call_waits_for(struct pdk__call *c, struct pdk__waiters *on);
 /* In a step. */
 bool pdk__call_is_late(const struct pdk__call *c);
+/* Does the caller's thread take the steps? Only that one can be interrupted, and can have holds. */
+bool pdk__call_has_thread(const struct pdk__call *c);
 
 /* The session has ended: a slice of the calls with a callback is told so. true: it was the last. Under the monitor. */
 bool pdk__calls_end(pdk_session *s);

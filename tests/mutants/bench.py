@@ -86,6 +86,8 @@ JUDGES = {
     "slices": Judge("tests/unit/test_slices.c", "tests/support/common/*.c", "src/base/*.c", packages=["check", "glib-2.0"],
                     libraries=["-lpthread"]),
     "answered": server_program("tests/integration/test_answers.c", "tests/integration/answers.c", "tests/integration/refused.c"),
+    "answers_rights": server_program("tests/integration/test_answers_rights.c", "tests/integration/answers_rights.c",
+                                    "tests/integration/refused.c"),
     "answers_end": server_program("tests/integration/test_answers_end.c", "tests/integration/answers.c",
                                  "tests/integration/refused.c"),
     "set_ensured": server_program("tests/integration/test_set_ensure.c", "tests/integration/set_bench.c",

@@ -20,6 +20,14 @@ MUTANTS = {
         ("    c->until = MIN(until, c->deadline);", "    c->until = until;")]),
     "a call: it is told without words": (CALL, "answered", [
         ('        pdk__fail(c->status, "%s", c->text);', '        pdk__fail(c->status, "%s", "");')]),
+    "a call: it has a thread though it has none": ("src/session/call.c", "answers_rights", [
+        ("{ return !c->link.data; }", "{ return c->kind; }")]),
+    "a job: a hold that is lost is handed over": ("recipes/job.c", "answers_rights", [
+        ("if (status == PDK_OK && !pdk__call_has_thread(call) && !pdk_hold_is_valid(b->hold))", "if (false)")]),
+    "a hold is given back twice": ("src/grant/hold.c", "answers_rights", [
+        ("    bool ours = !hold->loss.released;", "    bool ours = true;")]),
+    "guarded: a call does not wait for its turn": ("recipes/guarded.c", "answers_rights", [
+        ("    if (g->busy && !pdk__call_is_late(call))\n        return", "    if (false)\n        return")]),
     "an inquiry: a lost answer is an answer": ("src/session/query.c", "queries", [
         ("if (!reply || reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW) {", "if (!reply) {")]),
     "ensure: renewals stay urgent": ("src/grant/ensure.c", "answered", [

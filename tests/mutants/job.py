@@ -13,7 +13,7 @@ KEPT_WORLD = "tests/model/lease_lock_world.c"
 TENURE = "recipes/lease_lock_tenure.c"
 MUTANTS = {
     "lease lock: who has waited in line believes an old moment": ("recipes/lease_lock.c", "lease_lock_steps", [
-        ("        status = in_line ? PDK_OK : await_end(t);", "        (void)in_line;\n        status = await_end(t);")]),
+        ("    t->at = t->in_line ? CLAIMS : LOOKS;", "    t->at = LOOKS;")]),
     "lease lock: a renewal that finds its own release loses": (TENURE, "lease_lock_steps", [
         ("    case 'N':\n        break;\n", "")]),
     "job: a write names no version": (WORLD, "job", [
@@ -75,7 +75,7 @@ MUTANTS = {
     "lease lock: its end is not told": (TENURE, "lease_locks", [
         ("    pdk__hold_limit(t->hold, pdk__tenure_end(t->handed, duration), pdk__tenure_end(0, duration));\n", "")]),
     "lease lock: who waits keeps the lock": ("recipes/lease_lock.c", "lease_locks", [
-        ("    if (status != PDK_OK)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n", "    if (status != PDK_OK && status != PDK_BUSY)\n        pdk_hold_unref(g_steal_pointer(&t->hold));\n")]),
+        ("    if (status != PDK_OK)\n        pdk__hold_drop(g_steal_pointer(&t->hold));\n", "    if (status != PDK_OK && status != PDK_BUSY)\n        pdk__hold_drop(g_steal_pointer(&t->hold));\n")]),
     "job: a start names no version": (RECORD, "jobs", [
         (".versioned = true,", ".versioned = false,")]),
     "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", "asks", [
@@ -83,7 +83,7 @@ MUTANTS = {
     "job: an outcome that is written is not told": (RECORD, "records", [
         ("step.done && !c->ends && has_ended(c->hold)", "step.done && has_ended(c->hold)")]),
     "job: no answer is a success": (RECORD, "jobs", [
-        ("    step->done = result == PDK__OK &&", "    step->done = (result == PDK__OK || result == PDK__UNKNOWN) &&")]),
+        ("    bool done = result == PDK__OK &&", "    bool done = (result == PDK__OK || result == PDK__UNKNOWN) &&")]),
     "job: at most for is forgotten": (JOB, "jobs", [
         ("    if (o->at_most_ms > 0)", "    if (false)")]),
     "job: a limit does not hold against the lease": ("src/grant/hold.c", "jobs", [
