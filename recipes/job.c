@@ -298,9 +298,9 @@ static pdk_status ask_look(struct asking *b) {
     pdk__inquiry_leave(&b->look.inquiry);
     if (status == PDK_OK && b->look.stands)
         return skipped(b, b->look.found, true);
-    if (status == PDK_OK)
-        status = pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", b->call.name, b->job->path);
-    return try_again(b, status);
+    return try_again(b, status == PDK_OK
+                            ? pdk__fail(PDK_BUSY, "%s: %s: others ask at the same time", b->call.name, b->job->path)
+                            : status);
 }
 
 static pdk_status ask_claim(struct asking *b) {

@@ -25,10 +25,5 @@ bool pdk__sequencer_parse(const char *text, struct pdk__sequencer *out);
 
 /* Decimal digits and nothing else, of a number from least to most. Zeros may lead. */
 bool pdk__number_parse(const char *digits, size_t length, uint64_t least, uint64_t most, uint64_t *value);
-/* What a node has in it about which all users of a path must agree: a number from 1 to 2^31 - 1, as we write it, and nothing else. */
-static inline bool pdk__is_number(const char *text, size_t length) {
-    uint64_t value;
-    return length > 0 && text[0] != '0' && pdk__number_parse(text, length, 1, INT32_MAX, &value);
-}
 
 #endif

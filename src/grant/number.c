@@ -28,13 +28,19 @@ static void number_quote(struct pdk__number *number, const char *data, size_t si
     *end = '\0';
 }
 
+/* A number from 1 to 2^31 - 1, as we write it, and nothing else. Of data that are not empty. */
+static bool is_number(const char *data, size_t size) {
+    uint64_t value;
+    return data[0] != '0' && pdk__number_parse(data, size, 1, INT32_MAX, &value);
+}
+
 static void number_compare(struct pdk__number *number, const char *data, size_t size) {
     number_quote(number, data, size);
     if (size == 0)
         number_set(number, PDK__NUMBER_EMPTY, PDK_DAMAGED);
     else if (size == strlen(number->ours) && memcmp(data, number->ours, size) == 0)
         number_set(number, PDK__NUMBER_AGREES, PDK_OK);
-    else if (pdk__is_number(data, size))
+    else if (is_number(data, size))
         number_set(number, PDK__NUMBER_OTHER, PDK_MISMATCH);
     else
         number_set(number, PDK__NUMBER_DAMAGED, PDK_DAMAGED);

@@ -321,6 +321,29 @@ START_TEST(a_hold_that_was_released_is_none) {
 END_TEST
 
 /* The calls have what they need. */
+static void never_lost(pdk_hold *hold, pdk_reason reason, void *user) {
+    (void)hold;
+    (void)reason;
+    (void)user;
+    g_error("a hold that was given back is lost");
+}
+
+static void count_up(void *count) { atomic_fetch_add((atomic_int *)count, 1); }
+
+/* The user of its callback is freed when the call gives it back. */
+START_TEST(the_callback_of_a_hold_ends_with_it) {
+    atomic_int freed = 0;
+    rights_begin(PDK_DISPATCH_THREAD);
+    memset(told, 0, sizeof told);
+    ck_assert_int_eq(pdk_hold_on_lost(rights.run, never_lost, &freed, count_up), PDK_OK);
+    rights_ask(END, PATIENCE_MS, &told[END]);
+    rights_expect(&told[END], PDK_OK);
+    ck_assert_int_eq(atomic_load(&freed), 1);
+    rights_done(&told[END]);
+    rights_end();
+}
+END_TEST
+
 START_TEST(objects_may_go_meanwhile) {
     struct told read = {0}, begun = {0};
     rights_begin(PDK_DISPATCH_THREAD);
@@ -491,6 +514,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, a_callback_that_comes_too_late_gets_no_hold);
     tcase_add_test(tcase, a_hold_may_be_released_meanwhile);
     tcase_add_test(tcase, a_hold_that_was_released_is_none);
+    tcase_add_test(tcase, the_callback_of_a_hold_ends_with_it);
     tcase_add_test(tcase, objects_may_go_meanwhile);
     tcase_add_test(tcase, calls_of_one_znode_take_turns);
     tcase_add_test(tcase, a_job_that_runs_is_skipped);

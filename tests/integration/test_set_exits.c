@@ -256,7 +256,7 @@ START_TEST(a_child_of_a_fork) {
         bool fine = pdk_set_acquire(it.set->rights, it.set->count, 0, NULL, &none) == PDK_FORKED;
         fine = fine && ts_answer_cancel(answer) == PDK_FORKED && !pdk_set_is_valid(held);
         fine = fine && pdk_set_count(held) == 0 && pdk_set_reason(held) == PDK_REASON_NONE;
-        fine = fine && pdk_set_release(held) == PDK_FORKED;
+        fine = fine && pdk_set_release(held) == PDK_FORKED && pdk_set_ensure(held, 1) == PDK_FORKED;
         pdk_set_unref(held);
         pdk_set_detach_thread(held);
         pdk_set_claim_unref(ts_answer_set_claim(answer));

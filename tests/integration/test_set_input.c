@@ -50,6 +50,8 @@ static void on_lost(pdk_set *set, pdk_reason reason, void *user) {
     (void)user;
 }
 
+static void count_up(void *count) { ++*(int *)count; }
+
 /* Both forms refuse it, and leave their outputs alone. */
 static void both_refuse(const pdk_right *rights, size_t count, int64_t ms, const pdk_set_options *options,
                         pdk_status status, const char *word) {
@@ -144,6 +146,7 @@ END_TEST
 START_TEST(a_set_and_a_claim) {
     make_it();
     int32_t ahead = 0;
+    int freed = 0;
     pdk_set *held = set_take(set_of(pdk_right_lock(it.lock)));
     refused(pdk_set_ensure(NULL, 1), PDK_INVALID, "pdk_set_ensure: set: NULL");
     refused(pdk_set_ensure(held, -1), PDK_INVALID, "pdk_set_ensure: ms is -1");
@@ -151,14 +154,20 @@ START_TEST(a_set_and_a_claim) {
     refused(pdk_set_ensure_async(held, 1, NULL, NULL), PDK_INVALID, "fn: NULL");
     refused(pdk_set_on_lost(NULL, on_lost, NULL, NULL), PDK_INVALID, "pdk_set_on_lost: set: NULL");
     refused(pdk_set_on_lost(held, NULL, NULL, NULL), PDK_INVALID, "pdk_set_on_lost: fn: NULL");
-    ck_assert_int_eq(pdk_set_on_lost(held, on_lost, NULL, NULL), PDK_OK);
+    ck_assert_int_eq(pdk_set_on_lost(held, on_lost, &freed, count_up), PDK_OK);
     refused(pdk_set_on_lost(held, on_lost, NULL, NULL), PDK_INVALID, "has a callback already");
     ck_assert_int_eq(pdk_set_fd(NULL), -1);
     ck_assert(!ts_fd_readable(pdk_set_fd(held), 0));
     refused(pdk_set_release(NULL), PDK_INVALID, "pdk_set_release: set: NULL");
+    ck_assert_int_eq(freed, 0);
     ck_assert_int_eq(pdk_set_release(pdk_set_ref(held)), PDK_OK);
+    ck_assert_int_eq(freed, 1);
     refused(pdk_set_on_lost(held, on_lost, NULL, NULL), PDK_NOT_HELD, "released");
     refused(pdk_set_release(held), PDK_NOT_HELD, "already released");
+    held = set_take(set_of(pdk_right_lock(it.lock)));
+    ck_assert_int_eq(pdk_set_on_lost(held, on_lost, &freed, count_up), PDK_OK);
+    pdk_set_unref(held); /* releases it */
+    ck_assert_int_eq(freed, 2);
     ts_answer *answer = set_async(set_of(pdk_right_lock(it.lock)), PDK_FOREVER);
     set_await(answer, PDK_OK);
     refused(pdk_set_claim_cancel(NULL), PDK_INVALID, "claim: NULL");
@@ -178,7 +187,7 @@ static void acquire_inside(pdk_status status, pdk_hold *hold, void *user) {
     const pdk_right set[] = {pdk_right_read(it.rw), pdk_right_permits(it.permits, 1)};
     pdk_set *none = NULL;
     (void)status;
-    (void)user;
+    ck_assert_int_eq(pdk_set_ensure(user, 1), PDK_WRONG_THREAD);
     atomic_store(&from_callback, (int)pdk_set_acquire(set, 2, 0, NULL, &none));
     pdk_hold_release(hold);
 }
@@ -191,8 +200,10 @@ static bool answered(void *unused) {
 START_TEST(from_a_callback) {
     make_it();
     atomic_store(&from_callback, PDK_OK);
-    ck_assert_int_eq(pdk_lock_acquire_async(it.lock, PDK_FOREVER, acquire_inside, NULL, NULL), PDK_OK);
+    pdk_set *held = set_take(set_of(pdk_right_lock(ts_lock(it.client, ts_fresh_path()))));
+    ck_assert_int_eq(pdk_lock_acquire_async(it.lock, PDK_FOREVER, acquire_inside, held, NULL), PDK_OK);
     ck_assert(ts_wait_until(answered, NULL, ts_patience(5000)));
+    pdk_set_release(held);
     ck_assert_int_eq(atomic_load(&from_callback), PDK_WRONG_THREAD);
 }
 END_TEST
