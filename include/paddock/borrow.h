@@ -53,10 +53,7 @@ typedef struct pdk_borrow pdk_borrow;
  *   PDK_OK           *out is the borrow, to be ended with pdk_borrow_release
  *   PDK_UNAVAILABLE  there is no ZooKeeper session now: before the first connection, and between an
  *                    expiry and PDK_SESSION_REOPENED
- *   PDK_CLOSED       the session is closed
- *   PDK_AUTH         the session has ended, since the server refused the credentials
- *   PDK_FORKED       the session belongs to the parent process
- *   PDK_INVALID      session or out is NULL
+ *   Common           PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error closed is never called. */
 PDK_API pdk_status pdk_session_borrow(pdk_session *session, void (*closed)(void *user), void *user,
                                       pdk_borrow **out);

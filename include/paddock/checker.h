@@ -44,11 +44,8 @@ PDK_API pdk_status pdk_checker_options_init(pdk_checker_options *options, size_t
 /* Make a checker on a session. Does not wait.
  *   options  or NULL for the defaults
  *
- *   PDK_OK       *out is the checker, with one reference. Give it back with pdk_checker_unref.
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session or out is NULL, or an option is out of range */
+ *   PDK_OK  *out is the checker, with one reference. Give it back with pdk_checker_unref.
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_checker_new(pdk_session *session, const pdk_checker_options *options,
                                    pdk_checker **out);
 /* One more reference. Returns checker; NULL is allowed. */
@@ -72,11 +69,7 @@ PDK_API void pdk_checker_unref(pdk_checker *checker);
  *   PDK_LIMIT          more calls wait for different nodes than the checker remembers, or the watched
  *                      paths of the session have 900 kB together
  *   PDK_WRONG_THREAD   called from a callback, with a timeout_ms other than 0
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the session belongs to the parent process
- *   PDK_INVALID        checker is NULL, text is NULL or no sequencer, or timeout_ms is negative and
- *                      not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_checker_check(pdk_checker *checker, const char *text, int64_t timeout_ms);
 
 PDK_END_DECLS

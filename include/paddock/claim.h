@@ -65,8 +65,7 @@ typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
  *   PDK_OK        fn will be called with PDK_CANCELED
  *   PDK_NOT_HELD  too late: the claim was decided already. fn has got its result, or will get it.
  *                 If that is a hold, the callback releases it.
- *   PDK_FORKED    the claim belongs to the parent process
- *   PDK_INVALID   claim is NULL */
+ *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
 
 /* The number of claims ahead: those of other processes, and those of threads of this process. It is
@@ -75,8 +74,7 @@ PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in the queue yet
  *   PDK_NOT_HELD     the claim was decided already
- *   PDK_FORKED       the claim belongs to the parent process
- *   PDK_INVALID      claim or ahead is NULL */
+ *   Common           PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead);
 
 /* Tells that a server has confirmed a position in the queue, with that many claims ahead (see
@@ -92,10 +90,10 @@ typedef void (*pdk_queued_fn)(pdk_claim *claim, int32_t ahead, void *user);
  *   user  given to fn. The library never frees it. It is needed as long as that of the
  *         pdk_acquired_fn.
  *
- *   PDK_OK           fn is set
- *   PDK_NOT_HELD     the claim was decided already
- *   PDK_FORKED       the claim belongs to the parent process
- *   PDK_INVALID      claim or fn is NULL, or a callback is set already
+ *   PDK_OK        fn is set
+ *   PDK_NOT_HELD  the claim was decided already
+ *   PDK_INVALID   a callback is set already
+ *   Common        PDK_INVALID, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user);
 

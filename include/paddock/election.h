@@ -138,11 +138,8 @@ PDK_API pdk_status pdk_election_callbacks_init(pdk_election_callbacks *callbacks
  *            segment, and not "/". Without a chroot, not /zookeeper or below it. Copied.
  *   options  or NULL for the defaults. Copied.
  *
- *   PDK_OK       *out is the election, with one reference that pdk_election_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+ *   PDK_OK  *out is the election, with one reference that pdk_election_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_election_new(pdk_session *session, const char *path,
                                     const pdk_election_options *options, pdk_election **out);
 /* One more reference. Returns election; NULL is allowed. */
@@ -155,11 +152,8 @@ PDK_API void pdk_election_unref(pdk_election *election);
  *   callbacks  or NULL for none. The struct is copied. A callback may run before the call returns.
  *
  *   PDK_OK       it is a candidate
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the election belongs to the parent process
- *   PDK_INVALID  election is NULL, it has a candidate already, or the struct callbacks is not
- *                valid */
+ *   PDK_INVALID  it has a candidate already
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_election_join(pdk_election *election,
                                      const pdk_election_callbacks *callbacks);
 /* Be a candidate no more. A leader is deposed (PDK_REASON_NONE). Never waits for the network, nor
@@ -168,33 +162,27 @@ PDK_API pdk_status pdk_election_join(pdk_election *election,
  *
  *   PDK_OK        it has left
  *   PDK_NOT_HELD  it is no candidate by pdk_election_join. A service leaves with pdk_service_close.
- *   PDK_FORKED    the election belongs to the parent process
- *   PDK_INVALID   election is NULL */
+ *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_election_leave(pdk_election *election);
 /* Give the leadership to the next candidate, and queue again behind all others. Never waits for the
  * network.
  *
  *   PDK_OK        we do not lead any more, and `deposed` (PDK_REASON_NONE) follows
  *   PDK_NOT_HELD  it does not lead, or has lost the leadership. A service uses pdk_service_resign.
- *   PDK_FORKED    the election belongs to the parent process
- *   PDK_INVALID   election is NULL */
+ *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_election_resign(pdk_election *election);
 
 /* Wait until we lead. Blocks, at most timeout_ms; 0 only looks. It does not depend on callbacks
  * being run. Queueing again after a loss does: with manual dispatch go on dispatching.
  *
- *   PDK_OK            we lead. *out is the hold, with a reference to be given back with
- *                     pdk_hold_unref: pdk_hold_release would resign. The hold may be lost at any
- *                     moment, as always.
- *   PDK_TIMEOUT       we did not lead within timeout_ms
- *   PDK_NOT_HELD      it is no candidate by pdk_election_join, it left meanwhile, or `failed` is
- *                     due
- *   PDK_CANCELED      this thread was interrupted (interrupt.h); it is a candidate still
- *   PDK_WRONG_THREAD  called from a callback
- *   PDK_CLOSED        the session is closed, or was closed meanwhile
- *   PDK_AUTH          the session has ended, since the server refused the credentials
- *   PDK_FORKED        the election belongs to the parent process
- *   PDK_INVALID       election or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   PDK_OK        we lead. *out is the hold, with a reference to be given back with
+ *                 pdk_hold_unref: pdk_hold_release would resign. The hold may be lost at any
+ *                 moment, as always.
+ *   PDK_TIMEOUT   we did not lead within timeout_ms
+ *   PDK_NOT_HELD  it is no candidate by pdk_election_join, it left meanwhile, or `failed` is
+ *                 due
+ *   PDK_CANCELED  this thread was interrupted (interrupt.h); it is a candidate still
+ *   Common        PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
 
 /* List the leader, or all candidates. pdk_election_leader lists the leader alone: a list of one, or of
@@ -205,11 +193,7 @@ PDK_API pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms,
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
  *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
  *   PDK_LIMIT          pdk_election_list only: there are more than 5000 candidates
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the election belongs to the parent process
- *   PDK_INVALID        election or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms,
                                        pdk_contenders **out);
 PDK_API pdk_status pdk_election_list(pdk_election *election, int64_t timeout_ms,
@@ -219,11 +203,8 @@ PDK_API pdk_status pdk_election_list(pdk_election *election, int64_t timeout_ms,
  * them, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK       fn will be called, with a list or with a status above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the election belongs to the parent process
- *   PDK_INVALID  election or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called, with a list or with a status above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_election_leader_async(pdk_election *election, int64_t timeout_ms,
                                              pdk_contenders_fn fn, void *user);
@@ -253,11 +234,8 @@ typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
  *              a lock. It may make the same calls as fn. An observer that is never stopped never
  *              calls it: closing the session does not stop an observer.
  *
- *   PDK_OK       *out is the observer, to be ended with pdk_observer_close
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the election belongs to the parent process
- *   PDK_INVALID  election, fn or out is NULL
+ *   PDK_OK  *out is the observer, to be ended with pdk_observer_close
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_election_observe(pdk_election *election, pdk_leader_fn fn, void *user,
                                         void (*user_free)(void *user), pdk_observer **out);
@@ -355,11 +333,8 @@ typedef struct pdk_service pdk_service;
  *
  *   PDK_OK       *out is the service, to be given back with pdk_service_unref
  *   PDK_SYSTEM   the system has no thread left
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the election belongs to the parent process
- *   PDK_INVALID  election, fn or out is NULL, an option is not valid, or the election has a
- *                candidate already */
+ *   PDK_INVALID  the election has a candidate already
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, void *user,
                                      const pdk_service_options *options, pdk_service **out);
 /* Signal the function to return. When it has returned, the service gives the leadership to the next
@@ -367,8 +342,7 @@ PDK_API pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, 
  *
  *   PDK_OK        the function is signalled
  *   PDK_NOT_HELD  the function does not run
- *   PDK_FORKED    the service belongs to the parent process
- *   PDK_INVALID   service is NULL */
+ *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_service_resign(pdk_service *service);
 /* Signal the function, wait for its return, and leave. Blocks, at most timeout_ms. The leadership
  * is never given away under a running function.
@@ -378,8 +352,7 @@ PDK_API pdk_status pdk_service_resign(pdk_service *service);
  *                     leaves when that returns. Stop again to wait for it.
  *   PDK_WRONG_THREAD  called from a callback of a session, or from the function or a callback of
  *                     this service. The function simply returns instead.
- *   PDK_FORKED        the service belongs to the parent process
- *   PDK_INVALID       service is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common            PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_service_close(pdk_service *service, int64_t timeout_ms);
 /* Gives the service back; call it once. A service that was not stopped is stopped in the
  * background; user_free of its options tells when its last callback has returned. NULL is allowed.

@@ -48,9 +48,9 @@ typedef struct pdk_fence pdk_fence;
 
 /* A fence in memory that has admitted nothing yet: one cache line, lock-free on x86-64 and arm64. Other processors take a short
  * lock. A fork copies it: from then on the child has a fence of its own.
- *   PDK_OK       *fence is new; end it with pdk_fence_close
- *   PDK_SYSTEM   no memory
- *   PDK_INVALID  fence is NULL */
+ *   PDK_OK      *fence is new; end it with pdk_fence_close
+ *   PDK_SYSTEM  no memory
+ *   Common      PDK_INVALID */
 PDK_API pdk_status pdk_fence_new(pdk_fence **fence);
 
 /* What pdk_fence_open does with a file that is missing. */
@@ -67,7 +67,8 @@ typedef enum pdk_fence_open_how {
  *   PDK_OK       *fence is open; end it with pdk_fence_close
  *   PDK_DAMAGED  it is not a fence's file, or it is damaged
  *   PDK_SYSTEM   the system refused it: missing, not allowed, no space, no memory
- *   PDK_INVALID  path or fence is NULL, path is too long, or how has no such value
+ *   PDK_INVALID  path is too long
+ *   Common       PDK_INVALID
  *
  * The file is on a local file system. The mark is on the disk before a success is returned, and never goes back, whenever a process
  * is killed or the machine stops. A file that is not a fence, or is damaged beyond what a crash can do, is refused and never
@@ -94,10 +95,10 @@ PDK_API void pdk_fence_close(pdk_fence *fence);
  *
  *   PDK_OK       admitted; in a file, the mark is on the disk
  *   PDK_STALE    the fence has admitted a later hold; the mark stays
- *   PDK_INVALID  fence is NULL, or token is not positive
  *   PDK_DAMAGED  of a file: it was damaged, deleted or replaced meanwhile
  *   PDK_SYSTEM   of a file: the disk or the lock failed; nothing was admitted, but the mark may have been raised
- *   PDK_FORKED   of a file: the fence was opened by the parent process */
+ *   PDK_FORKED   of a file: the fence was opened by the parent process
+ *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_fence_admit(pdk_fence *fence, int64_t token, uint32_t handover);
 /* The same for a shared hold, with the same statuses, and the same waits. The hand-over number of a reader is
  * 0, so a larger one is that of a writer that was downgraded: when it is above everything admitted it counts as a writer's mark. */
@@ -106,18 +107,18 @@ PDK_API pdk_status pdk_fence_admit_shared(pdk_fence *fence, int64_t token, uint3
  * one does not write for a while. The rule is that of pdk_fence_admit, and so are the waits.
  *   PDK_OK       the mark is raised, or was this already; in a file, it is on the disk
  *   PDK_STALE    the fence has admitted a later hold; the mark stays
- *   PDK_INVALID  fence is NULL, or token is not positive
  *   PDK_DAMAGED  of a file: it was damaged, deleted or replaced meanwhile
  *   PDK_SYSTEM   of a file: the disk or the lock failed; the mark may have been raised
- *   PDK_FORKED   of a file: the fence was opened by the parent process */
+ *   PDK_FORKED   of a file: the fence was opened by the parent process
+ *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_fence_advance(pdk_fence *fence, int64_t token, uint32_t handover);
 /* The largest mark that was admitted: a writer's, or a reader's token and 0. (0, 0) at first. Each output may be NULL. With a fence
  * in a file it may wait, for the disk and for a process that has the file.
  *   PDK_OK       *token and *handover are the mark; in a file, it is on the disk
- *   PDK_INVALID  fence is NULL
  *   PDK_DAMAGED  of a file: it was damaged, deleted or replaced meanwhile
  *   PDK_SYSTEM   of a file: the disk or the lock failed
- *   PDK_FORKED   of a file: the fence was opened by the parent process */
+ *   PDK_FORKED   of a file: the fence was opened by the parent process
+ *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_fence_mark(pdk_fence *fence, int64_t *token, uint32_t *handover);
 
 /* Check the mark and write to a local file, under the one lock of the fence's file: between the check and the end of the write
@@ -137,8 +138,7 @@ PDK_API pdk_status pdk_fence_mark(pdk_fence *fence, int64_t *token, uint32_t *ha
  *   PDK_DAMAGED      the fence's file was damaged, deleted or replaced meanwhile; nothing was written
  *   PDK_SYSTEM       the disk or the lock failed, and nothing was written, but the mark may have been raised; or the write failed,
  *                    and some of it may have been done
- *   PDK_FORKED       the fence was opened by the parent process
- *   PDK_INVALID      fence is NULL, token is not positive, or fd, bytes or offset are not as they must be */
+ *   Common           PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_fence_write(pdk_fence *fence, int64_t token, uint32_t handover, int fd,
                                    const void *bytes, size_t size, int64_t offset);
 
@@ -153,9 +153,9 @@ typedef struct pdk_fence_map pdk_fence_map;
 /* A map without a name yet.
  *   capacity  how many names it may have, 1 or more; memory is taken when names come
  *
- *   PDK_OK       *map is new; end it with pdk_fence_map_close
- *   PDK_SYSTEM   no memory, or no random numbers
- *   PDK_INVALID  map is NULL, or capacity is 0 */
+ *   PDK_OK      *map is new; end it with pdk_fence_map_close
+ *   PDK_SYSTEM  no memory, or no random numbers
+ *   Common      PDK_INVALID */
 PDK_API pdk_status pdk_fence_map_new(size_t capacity, pdk_fence_map **map);
 /* End a map and its fences, whose marks are gone. No other call may use it any more. NULL is allowed. */
 PDK_API void pdk_fence_map_close(pdk_fence_map *map);
@@ -164,11 +164,11 @@ PDK_API void pdk_fence_map_close(pdk_fence_map *map);
  * not know gets a fence.
  *   name, size  the name and how many bytes it has, 1 to 4096. Copied.
  *
- *   PDK_OK       admitted
- *   PDK_STALE    the fence of this name has admitted a later hold; the mark stays
- *   PDK_LIMIT    the name is new, and the map has as many as it may
- *   PDK_SYSTEM   no memory for a new name
- *   PDK_INVALID  map or name is NULL, size is not 1 to 4096, or token is not positive */
+ *   PDK_OK      admitted
+ *   PDK_STALE   the fence of this name has admitted a later hold; the mark stays
+ *   PDK_LIMIT   the name is new, and the map has as many as it may
+ *   PDK_SYSTEM  no memory for a new name
+ *   Common      PDK_INVALID */
 PDK_API pdk_status pdk_fence_map_admit(pdk_fence_map *map, const void *name, size_t size,
                                        int64_t token, uint32_t handover);
 PDK_API pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *name, size_t size,
@@ -176,14 +176,14 @@ PDK_API pdk_status pdk_fence_map_admit_shared(pdk_fence_map *map, const void *na
 PDK_API pdk_status pdk_fence_map_advance(pdk_fence_map *map, const void *name, size_t size,
                                          int64_t token, uint32_t handover);
 /* The mark of a name; (0, 0) of one that the map does not know. Each output may be NULL.
- *   PDK_OK       *token and *handover are the mark
- *   PDK_INVALID  map or name is NULL, or size is not 1 to 4096 */
+ *   PDK_OK  *token and *handover are the mark
+ *   Common  PDK_INVALID */
 PDK_API pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *name, size_t size,
                                       int64_t *token, uint32_t *handover);
 /* Forget the mark of a name, known or not. From then on an old holder's token is admitted again: forget only what nobody can
  * write any more.
- *   PDK_OK       the map does not know the name any more
- *   PDK_INVALID  map or name is NULL, or size is not 1 to 4096 */
+ *   PDK_OK  the map does not know the name any more
+ *   Common  PDK_INVALID */
 PDK_API pdk_status pdk_fence_map_forget(pdk_fence_map *map, const void *name, size_t size);
 /* How many names there are. 0 for NULL. */
 PDK_API size_t pdk_fence_map_count(const pdk_fence_map *map);
@@ -193,7 +193,8 @@ PDK_API size_t pdk_fence_map_count(const pdk_fence_map *map);
 /* Read a token, as pdk_hold_token_text writes it: 1 to 20 decimal digits and nothing else.
  *   bytes  any bytes; they need not end in a zero
  *   PDK_OK       *token is from 1 to 2^63 - 1
- *   PDK_INVALID  not a token, or an argument is NULL; *token is unchanged */
+ *   PDK_INVALID  not a token; *token is unchanged
+ *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_token_parse(const void *bytes, size_t size, int64_t *token);
 
 /* The mode of a hold, as a sequencer tells it. */
@@ -216,7 +217,8 @@ typedef struct pdk_sequencer {
 /* Read a sequencer, as pdk_hold_sequencer writes it.
  *   bytes  any bytes; they need not end in a zero
  *   PDK_OK       *out is filled
- *   PDK_INVALID  not a sequencer, or an argument is NULL; *out is unchanged */
+ *   PDK_INVALID  not a sequencer; *out is unchanged
+ *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_sequencer_parse(const void *bytes, size_t size, pdk_sequencer *out);
 
 PDK_END_DECLS

@@ -100,12 +100,9 @@ PDK_API pdk_status pdk_member_callbacks_init(pdk_member_callbacks *callbacks, si
  *   size       of data, in bytes; at most PDK_GROUP_DATA_MAX
  *   callbacks  or NULL for none. The struct is copied.
  *
- *   PDK_OK       *out is the member, with one reference that pdk_member_unref gives back
- *   PDK_LIMIT    size is more than PDK_GROUP_DATA_MAX
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or out is NULL, data is NULL with a size, or path or the struct callbacks is not valid */
+ *   PDK_OK     *out is the member, with one reference that pdk_member_unref gives back
+ *   PDK_LIMIT  size is more than PDK_GROUP_DATA_MAX
+ *   Common     PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_group_join(pdk_session *session, const char *path, const void *data,
                                   size_t size, const pdk_member_callbacks *callbacks,
                                   pdk_member **out);
@@ -118,16 +115,12 @@ PDK_API void pdk_member_unref(pdk_member *member);
 /* Wait until we are a member. Blocks, at most timeout_ms; 0 only looks. It does not depend on callbacks being run.
  * Registering anew after a loss does: with manual dispatch go on dispatching.
  *
- *   PDK_OK            we are a member. *out is the hold, with a reference to be given back with pdk_hold_unref. It may be
- *                     lost at any moment, as always.
- *   PDK_TIMEOUT       we were no member within timeout_ms
- *   PDK_NOT_HELD      it has left, or `failed` is due
- *   PDK_CANCELED      this thread was interrupted (interrupt.h); it goes on registering
- *   PDK_WRONG_THREAD  called from a callback
- *   PDK_CLOSED        the session is closed, or was closed meanwhile
- *   PDK_AUTH          the session has ended, since the server refused the credentials
- *   PDK_FORKED        the member belongs to the parent process
- *   PDK_INVALID       member or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   PDK_OK        we are a member. *out is the hold, with a reference to be given back with pdk_hold_unref. It may be
+ *                 lost at any moment, as always.
+ *   PDK_TIMEOUT   we were no member within timeout_ms
+ *   PDK_NOT_HELD  it has left, or `failed` is due
+ *   PDK_CANCELED  this thread was interrupted (interrupt.h); it goes on registering
+ *   Common        PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_hold **out);
 
 /* Change the data of the member. Blocks, at most timeout_ms, also until it is registered. The write is a compare-and-set
@@ -147,11 +140,7 @@ PDK_API pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_h
  *   PDK_LIMIT          size is more than PDK_GROUP_DATA_MAX
  *   PDK_NOT_HELD       it has left, or `failed` is due
  *   PDK_CANCELED       this thread was interrupted (interrupt.h) while it waited to be registered
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the member belongs to the parent process
- *   PDK_INVALID        member is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_member_set_data(pdk_member *member, const void *data, size_t size,
                                        int64_t timeout_ms);
 
@@ -159,13 +148,10 @@ PDK_API pdk_status pdk_member_set_data(pdk_member *member, const void *data, siz
  * take turns in the order in which they are made, and what is said above of a new registration begins with the turn. It has a reference
  * to the member until then: so the last unref leaves after it.
  *
- *   PDK_OK       fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, NOT_HELD, CLOSED or AUTH: for
- *                the reasons above
- *   PDK_LIMIT    size is more than PDK_GROUP_DATA_MAX
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the member belongs to the parent process
- *   PDK_INVALID  member or fn is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK     fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, NOT_HELD, CLOSED or AUTH: for
+ *              the reasons above
+ *   PDK_LIMIT  size is more than PDK_GROUP_DATA_MAX
+ *   Common     PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_member_set_data_async(pdk_member *member, const void *data, size_t size,
                                              int64_t timeout_ms, pdk_answered_fn fn, void *user);
@@ -175,8 +161,7 @@ PDK_API pdk_status pdk_member_set_data_async(pdk_member *member, const void *dat
  *
  *   PDK_OK        it has left; the session deletes the znode
  *   PDK_NOT_HELD  it has left before
- *   PDK_FORKED    the member belongs to the parent process
- *   PDK_INVALID   member is NULL */
+ *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_member_leave(pdk_member *member);
 
 /* ---- watchers */
@@ -242,11 +227,8 @@ typedef void (*pdk_group_fn)(pdk_group_view *view, void *user);
  *              pdk_group_watcher_close; or, if fn runs then, after fn on its thread. Never under a lock. It may make the same
  *              calls as fn. A watcher that is never stopped never calls it.
  *
- *   PDK_OK       *out is the watcher, to be ended with pdk_group_watcher_close
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path, fn or out is NULL, or path is not valid
+ *   PDK_OK  *out is the watcher, to be ended with pdk_group_watcher_close
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_group_watch(pdk_session *session, const char *path, pdk_group_fn fn,
                                    void *user, void (*user_free)(void *user),

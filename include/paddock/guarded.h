@@ -29,9 +29,7 @@
  *   PDK_UNPROTECTED    pdk_guarded_open: strangers may change it, or what it is in: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses it, such as a quota; the error text has its code
  *   PDK_LIMIT          the payload is too large, or the znode was written 2,147,483,647 times
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_FORKED         the hold belongs to the parent process
- *   PDK_INVALID        an argument is NULL, or not valid */
+ *   Common             PDK_INVALID, FORKED, WRONG_THREAD */
 #ifndef PADDOCK_GUARDED_H
 #define PADDOCK_GUARDED_H
 
@@ -50,9 +48,8 @@ typedef struct pdk_guarded pdk_guarded;
  *   path  below the session's chroot, as for a lock. Not the lock's own path.
  *   out   set on success; pdk_guarded_close gives it back
  *
- *   PDK_OK      it is open, and no older holder can write any more
- *   PDK_CLOSED  the session is closed
- *   PDK_AUTH    the session has ended, since the server refused the credentials */
+ *   PDK_OK  it is open, and no older holder can write any more
+ *   Common  PDK_CLOSED, AUTH */
 PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms,
                                     pdk_guarded **out);
 

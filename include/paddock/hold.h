@@ -72,13 +72,12 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
  *       what its duration gives, and of a job's run what is left of it. The error text of
  *       PDK_INVALID names it.
  *
- *   PDK_OK            at least ms remain
- *   PDK_LOST          the hold is lost, also when the session was closed meanwhile
- *   PDK_NOT_HELD      the hold was released, before or meanwhile
- *   PDK_UNAVAILABLE   no renewal came in time; the hold may still be valid
- *   PDK_WRONG_THREAD  called from a callback
- *   PDK_FORKED        the hold belongs to the parent process
- *   PDK_INVALID       hold is NULL, ms is negative, or more than can ever be left */
+ *   PDK_OK           at least ms remain
+ *   PDK_LOST         the hold is lost, also when the session was closed meanwhile
+ *   PDK_NOT_HELD     the hold was released, before or meanwhile
+ *   PDK_UNAVAILABLE  no renewal came in time; the hold may still be valid
+ *   PDK_INVALID      ms is more than can ever be left
+ *   Common           PDK_INVALID, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h), at most the session's
@@ -87,9 +86,8 @@ PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
  *
  *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons above
  *   PDK_CLOSED   the session that tells is closed, and the hold lost
- *   PDK_AUTH     that session has ended, since the server refused the credentials
- *   PDK_FORKED   the hold belongs to the parent process
- *   PDK_INVALID  hold or fn is NULL, ms is negative, or more than a session timeout can ever give
+ *   PDK_INVALID  ms is more than a session timeout can ever give
+ *   Common       PDK_INVALID, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answered_fn fn,
                                          void *user);
@@ -117,8 +115,8 @@ typedef void (*pdk_lost_fn)(pdk_hold *hold, pdk_reason reason, void *user);
  *
  *   PDK_OK        fn is set; user must stay valid until user_free
  *   PDK_NOT_HELD  the hold was released
- *   PDK_FORKED    the hold belongs to the parent process
- *   PDK_INVALID   hold or fn is NULL, or a callback is set already
+ *   PDK_INVALID   a callback is set already
+ *   Common        PDK_INVALID, FORKED
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user,
                                     void (*user_free)(void *user));
@@ -167,8 +165,8 @@ PDK_API void pdk_hold_detach_thread(pdk_hold *hold);
  *   PDK_NOT_HELD  the hold was released
  *   PDK_LOST      the hold is lost
  *   PDK_LIMIT     this session has 1000 KiB of node paths already; the hold stays exclusive
- *   PDK_FORKED    the hold belongs to the parent process
- *   PDK_INVALID   hold is NULL, is not one of a read/write lock, or is shared already */
+ *   PDK_INVALID   hold is not one of a read/write lock, or is shared already
+ *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_hold_downgrade(pdk_hold *hold);
 
 /* End the grant, and give back the caller's reference. Never waits for the network: the session
@@ -178,7 +176,7 @@ PDK_API pdk_status pdk_hold_downgrade(pdk_hold *hold);
  *   PDK_NOT_HELD  it was released before through another reference; this reference is given back.
  *                 Without a reference of its own a second release is a use after free.
  *   PDK_FORKED    the hold belongs to the parent process; nothing is given back
- *   PDK_INVALID   hold is NULL */
+ *   Common        PDK_INVALID */
 PDK_API pdk_status pdk_hold_release(pdk_hold *hold);
 
 /* One more reference. Returns hold; NULL is allowed. */

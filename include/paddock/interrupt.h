@@ -31,8 +31,8 @@ PDK_BEGIN_DECLS
 typedef struct pdk_interrupt pdk_interrupt;
 
 /* A new interrupt, lowered. Does not wait.
- *   PDK_OK       *out is the interrupt, with one reference that pdk_interrupt_unref gives back
- *   PDK_INVALID  out is NULL */
+ *   PDK_OK  *out is the interrupt, with one reference that pdk_interrupt_unref gives back
+ *   Common  PDK_INVALID */
 PDK_API pdk_status pdk_interrupt_new(pdk_interrupt **out);
 /* One more reference. Returns interrupt; NULL is allowed. */
 PDK_API pdk_interrupt *pdk_interrupt_ref(pdk_interrupt *interrupt);
@@ -42,7 +42,8 @@ PDK_API void pdk_interrupt_unref(pdk_interrupt *interrupt);
 /* Attach it to the calling thread. An interrupt has at most one thread, and a thread has at most
  * one interrupt. A thread detaches it before the thread ends. Does not wait.
  *   PDK_OK       it is attached
- *   PDK_INVALID  interrupt is NULL, it is attached to a thread already, or this thread has one */
+ *   PDK_INVALID  it is attached to a thread already, or this thread has one
+ *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_interrupt_attach(pdk_interrupt *interrupt);
 /* Detach what is attached to the calling thread, if anything is. Does not wait. */
 PDK_API void pdk_interrupt_detach(void);

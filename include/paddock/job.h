@@ -128,11 +128,8 @@ PDK_API void pdk_job_runs_free(pdk_job_runs *runs);
  *            Without a chroot, not /zookeeper or below it. Its lock and its record stand below it.
  *   options  or NULL for the defaults. Copied.
  *
- *   PDK_OK       *out is the job, with one reference that pdk_job_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+ *   PDK_OK  *out is the job, with one reference that pdk_job_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_job_new(pdk_session *session, const char *path,
                                const pdk_job_options *options, pdk_job **out);
 /* One more reference. Returns job; NULL is allowed. Does not wait. */
@@ -161,11 +158,7 @@ PDK_API void pdk_job_unref(pdk_job *job);
  *   PDK_EXHAUSTED      the sequence numbers of the lock are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_CANCELED       this thread was interrupted (interrupt.h)
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the job belongs to the parent process
- *   PDK_INVALID        job or hold is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold,
                                    pdk_job_runs **runs);
 
@@ -197,18 +190,16 @@ PDK_API pdk_status pdk_job_acquire_async(pdk_job *job, int64_t timeout_ms, pdk_j
  *   hold     of pdk_job_acquire of this job
  *   outcome  0 or more, for the record; by custom 0 is a success
  *
- *   PDK_OK             the record has it, and the hold is released with its reference
+ *   PDK_OK  the record has it, and the hold is released with its reference
  * After any other answer the hold is still the caller's to release:
- *   PDK_LOST           the hold was lost, or another run came, before the outcome was confirmed: the run is shown as died,
- *                      unless a write whose answer was lost has told its outcome
- *   PDK_NOT_HELD       the hold was released
- *   PDK_REPLACED       somebody without the lock has written or deleted the record
- *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
- *   PDK_LIMIT          the versions of the record are used up
- *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_UNPROTECTED, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
- *                      as for pdk_job_acquire
- *   PDK_INVALID        job or hold is NULL, hold is of something else, outcome is negative, or timeout_ms is negative and not
- *                      PDK_FOREVER */
+ *   PDK_LOST         the hold was lost, or another run came, before the outcome was confirmed: the run is shown as died,
+ *                    unless a write whose answer was lost has told its outcome
+ *   PDK_NOT_HELD     the hold was released
+ *   PDK_REPLACED     somebody without the lock has written or deleted the record
+ *   PDK_UNAVAILABLE  no server confirmed it in time. Calling again is safe
+ *   PDK_LIMIT        the versions of the record are used up
+ *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_UNPROTECTED  as for pdk_job_acquire
+ *   Common           PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome,
                                   int64_t timeout_ms);
 
@@ -236,11 +227,7 @@ PDK_API pdk_status pdk_job_finish_async(pdk_job *job, pdk_hold *hold, int32_t ou
  *   PDK_UNSUPPORTED    the record is of a later version of the library
  *   PDK_NO_PERMISSION  an access control list forbids to read it
  *   PDK_UNAVAILABLE    no server answered in time
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the session belongs to the parent process
- *   PDK_INVALID        session, path or runs is NULL, path is not valid, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_job_history(pdk_session *session, const char *path, int64_t timeout_ms,
                                    pdk_job_runs **runs);
 
@@ -255,11 +242,8 @@ typedef void (*pdk_job_runs_fn)(pdk_status status, pdk_job_runs *runs, void *use
 /* Read the record of a job without waiting, as pdk_job_history does: the answer goes to fn, once, as a callback (answer.h). Any
  * thread may call it, also in a callback.
  *
- *   PDK_OK       fn will be called. It gets the runs, or a status of pdk_job_history
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or fn is NULL, path is not valid, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called. It gets the runs, or a status of pdk_job_history
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_job_history_async(pdk_session *session, const char *path, int64_t timeout_ms,
                                          pdk_job_runs_fn fn, void *user);

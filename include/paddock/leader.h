@@ -46,25 +46,17 @@ PDK_API size_t pdk_election_data_max(void);
  *   PDK_NO_PERMISSION  an access control list forbids to write the znode
  *   PDK_UNSUPPORTED    the server refuses the write: for example, a quota is used up
  *   PDK_LIMIT          size is more than PDK_ELECTION_DATA_MAX
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the election belongs to the parent process
- *   PDK_INVALID        election or hold is NULL, hold is not of a term of this election, data is NULL with a size or not what
- *                      the naming allows, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_election_publish(pdk_election *election, pdk_hold *hold, const void *data,
                                         size_t size, int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback. It has a reference to the election until then.
  *
- *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, CLOSED or
- *                AUTH: for the reasons above
- *   PDK_LIMIT    size is more than PDK_ELECTION_DATA_MAX
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the election belongs to the parent process
- *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
+ *   PDK_OK     fn will be called, with PDK_OK, LOST, NOT_HELD, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED, CLOSED or
+ *              AUTH: for the reasons above
+ *   PDK_LIMIT  size is more than PDK_ELECTION_DATA_MAX
+ *   Common     PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_election_publish_async(pdk_election *election, pdk_hold *hold,
                                               const void *data, size_t size, int64_t timeout_ms,
@@ -82,11 +74,8 @@ typedef void (*pdk_leader_data_fn)(const pdk_contenders *leader, void *user);
  * pdk_election_observe. Does not wait. Any thread may call it, also in a callback.
  *   user_free  as for pdk_election_observe
  *
- *   PDK_OK       *out is the observer, to be ended with pdk_observer_close
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the election belongs to the parent process
- *   PDK_INVALID  election, fn or out is NULL
+ *   PDK_OK  *out is the observer, to be ended with pdk_observer_close
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_election_observe_data(pdk_election *election, pdk_leader_data_fn fn,
                                              void *user, void (*user_free)(void *user),

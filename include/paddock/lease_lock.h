@@ -65,11 +65,8 @@ PDK_API pdk_status pdk_lease_lock_options_init(pdk_lease_lock_options *options, 
  *            Without a chroot, not /zookeeper or below it. Its lock and its record stand below it.
  *   options  with a secret. Copied.
  *
- *   PDK_OK       *out is the lease lock, with one reference that pdk_lease_lock_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path, options or out is NULL, or path or an option is not valid */
+ *   PDK_OK  *out is the lease lock, with one reference that pdk_lease_lock_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_lease_lock_new(pdk_session *session, const char *path,
                                       const pdk_lease_lock_options *options, pdk_lease_lock **out);
 /* One more reference. Returns lock; NULL is allowed. Does not wait. */
@@ -101,11 +98,7 @@ PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
  *   PDK_EXHAUSTED      the sequence numbers of the lock are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_CANCELED       this thread was interrupted (interrupt.h), or the last reference was given back
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the lock belongs to the parent process
- *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms, pdk_hold **out);
 /* Acquire the lock, or take it back, without waiting, as pdk_lease_lock_acquire does: the answer goes to fn, once, as a callback
  * (answer.h, which also says when it comes). Any thread may call it, also in a callback. There is no claim: the last
@@ -125,16 +118,15 @@ PDK_API pdk_status pdk_lease_lock_acquire_async(pdk_lease_lock *lock, int64_t ti
 /* Give the lock up, so that the next one need not wait for its end, and release the hold. Blocks, at most timeout_ms.
  *   hold  of pdk_lease_lock_acquire of this lock
  *
- *   PDK_OK             it is nobody's, and the hold is released with its reference
+ *   PDK_OK  it is nobody's, and the hold is released with its reference
  * After any other answer the hold is still the caller's to release, and the lock may stand:
- *   PDK_LOST           the hold is lost, before it was confirmed that the lock is nobody's
- *   PDK_NOT_HELD       the hold was released
- *   PDK_REPLACED       somebody without the lock has written or deleted the record
- *   PDK_UNAVAILABLE    no server confirmed it in time. Calling again is safe
- *   PDK_LIMIT          the versions of the record are used up
- *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_UNPROTECTED, PDK_WRONG_THREAD, PDK_CLOSED, PDK_AUTH, PDK_FORKED
- *                      as for pdk_lease_lock_acquire
- *   PDK_INVALID        lock or hold is NULL, hold is of something else, or timeout_ms is negative and not PDK_FOREVER */
+ *   PDK_LOST         the hold is lost, before it was confirmed that the lock is nobody's
+ *   PDK_NOT_HELD     the hold was released
+ *   PDK_REPLACED     somebody without the lock has written or deleted the record
+ *   PDK_UNAVAILABLE  no server confirmed it in time. Calling again is safe
+ *   PDK_LIMIT        the versions of the record are used up
+ *   PDK_DAMAGED, PDK_UNSUPPORTED, PDK_NO_PERMISSION, PDK_UNPROTECTED  as for pdk_lease_lock_acquire
+ *   Common           PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, int64_t timeout_ms);
 /* Give the lock up without waiting, as pdk_lease_lock_release does: the answer goes to fn, once, as a callback (answer.h). Any thread
  * may call it, also in a callback. The hold is released just before fn gets PDK_OK, with its reference, unless you have released it

@@ -66,11 +66,8 @@ PDK_API pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size)
  *            segment, and not "/". Without a chroot, not /zookeeper or below it. Copied.
  *   options  or NULL for the defaults. Copied.
  *
- *   PDK_OK       *out is the lock, with one reference that pdk_lock_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+ *   PDK_OK  *out is the lock, with one reference that pdk_lock_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_lock_new(pdk_session *session, const char *path,
                                 const pdk_lock_options *options, pdk_lock **out);
 /* One more reference. Returns lock; NULL is allowed. */
@@ -106,11 +103,7 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_MISMATCH       the others on the path have another lock_delay_ms
  *   PDK_DAMAGED        with a lock_delay_ms: <path>/delay has something else than a number in it
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the lock belongs to the parent process
- *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold **out);
 
 /* The same acquisition without waiting: fn gets the result. The claim belongs to no thread. Its
@@ -124,13 +117,10 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
- *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, MISMATCH, DAMAGED, CLOSED or AUTH: for the reasons
- *                listed above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the lock belongs to the parent process
- *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
+ *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, MISMATCH, DAMAGED, CLOSED or AUTH: for the reasons
+ *           listed above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
                                           void *user, pdk_claim **out);
@@ -143,11 +133,7 @@ PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pd
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
  *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
  *   PDK_LIMIT          pdk_lock_list only: there are more than 5000 contenders
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the lock belongs to the parent process
- *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_lock_list(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 
@@ -155,11 +141,8 @@ PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_conte
  * them, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK       fn will be called. It gets a list, or a status above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the lock belongs to the parent process
- *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called. It gets a list, or a status above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_lock_list_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn,
                                        void *user);

@@ -22,12 +22,19 @@
  *  - Handles are opaque and reference counted. `_unref(NULL)` is allowed and does nothing.
  *  - A function that returns a pdk_status and fails has no effect, unless its comment says
  *    otherwise. It leaves its outputs alone.
+ *  - "Common" in a list of statuses names some that every call may have. status.h says what they mean.
  *  - Durations are milliseconds in an int64_t. PDK_FOREVER is the only negative one accepted.
  *  - Any thread may call any function, unless its comment says otherwise.
  *  - A comment says "Blocks" where a call can block. Such a call answers PDK_WRONG_THREAD when it
  *    is made from a callback, of whichever session.
  *  - Callbacks of one session run one at a time, and never under a lock of the library.
- *  - An allocation that fails aborts the process, as GLib's allocations do.
+ *  - An allocation that fails ends the process, as GLib's allocations do: by abort (SIGABRT), in whichever
+ *    call or thread of the library it was. No call answers it. The session is not closed, so its
+ *    locks pass on when it expires: within the session timeout, as after a kill -9. Where the process
+ *    is `paddock run`, its guardian may end the session sooner. Let a supervisor restart the service
+ *    (systemd: Restart=on-failure). Give the service a limit of memory that the kernel enforces on
+ *    it alone (MemoryMax=), with room above what it needs: for its locks, to be killed there is the
+ *    same. libpaddock-fence has no GLib: its calls answer PDK_SYSTEM instead.
  *  - Every macro with a value has a function of the same name in lower case, for other languages. A
  *    struct that grows has a function pdk_…_init. Any thread may call these, and they do not wait.
  *  - The shared library stays in memory after a dlclose (-z nodelete). Its threads are not joined: the

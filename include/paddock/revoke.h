@@ -46,11 +46,7 @@ PDK_BEGIN_DECLS
  *   PDK_NO_PERMISSION  an access control list forbids to list the directory, or to read or write the
  *                      znode
  *   PDK_UNSUPPORTED    the server refuses it; the error text has its code
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the session belongs to the parent process
- *   PDK_INVALID        session or path is NULL, or an argument is not valid */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_session_request_release(pdk_session *session, const char *path,
                                                const char *node, const char *who, int64_t within_ms,
                                                int64_t timeout_ms);
@@ -58,11 +54,8 @@ PDK_API pdk_status pdk_session_request_release(pdk_session *session, const char 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
  *
- *   PDK_OK       fn will be called, with a status above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
+ *   PDK_OK  fn will be called, with a status above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_session_request_release_async(pdk_session *session, const char *path,
                                                      const char *node, const char *who,
@@ -98,8 +91,8 @@ typedef void (*pdk_request_fn)(pdk_hold *hold, const char *who, int64_t until_ms
  *
  *   PDK_OK        fn is set; user must stay valid until user_free
  *   PDK_NOT_HELD  the hold was released
- *   PDK_FORKED    the hold belongs to the parent process
- *   PDK_INVALID   hold or fn is NULL, or a callback is set already
+ *   PDK_INVALID   a callback is set already
+ *   Common        PDK_INVALID, FORKED
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *user,
                                        void (*user_free)(void *user));
@@ -109,8 +102,8 @@ PDK_API pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *
  * The next one in the queue may be granted before that. A successor is never deleted: names with a
  * UUID do not come back. Blocks, at most timeout_ms; two round trips.
  *   node        path of the znode below the session's chroot: that of the recipe, a slash, and the
- *               name as pdk_contenders_node gives it
- *   token       that of the contender, as pdk_contenders_token gives it
+ *               name as pdk_contenders_node gives it, which has a UUID
+ *   token       that of the contender, as pdk_contenders_token gives it: 1 or more
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 there is no time for an answer.
  *   out         NULL, or set to who it was: a list of one, to be freed with pdk_contenders_free
  *
@@ -120,24 +113,16 @@ PDK_API pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *
  *   PDK_UNAVAILABLE    not confirmed in time. It may have been deleted
  *   PDK_NO_PERMISSION  an access control list forbids to read it, or to delete it
  *   PDK_UNSUPPORTED    the server refuses it; the error text has its code
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the session belongs to the parent process
- *   PDK_INVALID        session or node is NULL, node is no path of a contender whose name has a
- *                      UUID, token is not positive, or timeout_ms is not valid */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_session_break(pdk_session *session, const char *node, int64_t token,
                                      int64_t timeout_ms, pdk_contenders **out);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
  *
- *   PDK_OK       fn will be called, with a status above; with PDK_OK, and who it
- *                was, a list of one
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
+ *   PDK_OK  fn will be called, with a status above; with PDK_OK, and who it
+ *           was, a list of one
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_session_break_async(pdk_session *session, const char *node, int64_t token,
                                            int64_t timeout_ms, pdk_contenders_fn fn, void *user);

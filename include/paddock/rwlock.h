@@ -60,11 +60,8 @@ PDK_API pdk_status pdk_rwlock_options_init(pdk_rwlock_options *options, size_t s
  *            segment, and not "/". Without a chroot, not /zookeeper or below it. Copied.
  *   options  or NULL for the defaults. Copied.
  *
- *   PDK_OK       *out is the lock, with one reference that pdk_rwlock_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or out is NULL, or path or an option is not valid */
+ *   PDK_OK  *out is the lock, with one reference that pdk_rwlock_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_rwlock_new(pdk_session *session, const char *path,
                                   const pdk_rwlock_options *options, pdk_rwlock **out);
 /* One more reference. Returns lock; NULL is allowed. */
@@ -104,11 +101,7 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *                      name of a contender
  *   PDK_EXHAUSTED      the directory's sequence numbers are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the lock belongs to the parent process
- *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD
  *
  * Only blocking acquisitions know their thread, until pdk_hold_detach_thread. */
 PDK_API pdk_status pdk_rwlock_acquire_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out);
@@ -125,13 +118,10 @@ PDK_API pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
- *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
- *                listed above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the lock belongs to the parent process
- *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
+ *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *           listed above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_rwlock_acquire_read_async(pdk_rwlock *lock, int64_t timeout_ms,
                                                  pdk_acquired_fn fn, void *user, pdk_claim **out);
@@ -145,22 +135,15 @@ PDK_API pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t time
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
  *   PDK_NO_PERMISSION  an access control list forbids to list the directory or to read a node
  *   PDK_LIMIT          there are more than 5000 contenders
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the lock belongs to the parent process
- *   PDK_INVALID        lock or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_rwlock_list(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK       fn will be called. It gets a list, or a status above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the lock belongs to the parent process
- *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called. It gets a list, or a status above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_rwlock_list_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders_fn fn,
                                          void *user);

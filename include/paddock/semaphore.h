@@ -74,11 +74,8 @@ PDK_API pdk_status pdk_semaphore_options_init(pdk_semaphore_options *options, si
  *            every client of the path.
  *   options  or NULL for the defaults. Copied.
  *
- *   PDK_OK       *out is the semaphore, with one reference that pdk_semaphore_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or out is NULL, or path, permits or an option is not valid */
+ *   PDK_OK  *out is the semaphore, with one reference that pdk_semaphore_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t permits,
                                      const pdk_semaphore_options *options, pdk_semaphore **out);
 /* One more reference. Returns semaphore; NULL is allowed. */
@@ -116,12 +113,7 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *                      of a contender
  *   PDK_EXHAUSTED      the sequence numbers of one of the directories are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the semaphore belongs to the parent process
- *   PDK_INVALID        semaphore or out is NULL, count is out of its range, or timeout_ms is
- *                      negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count,
                                          int64_t timeout_ms, pdk_hold **out);
 
@@ -136,14 +128,10 @@ PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
- *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
- *                above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the semaphore belongs to the parent process
- *   PDK_INVALID  semaphore or fn is NULL, count is out of its range, or timeout_ms is negative and
- *                not PDK_FOREVER
+ *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
+ *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
+ *           above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count,
                                                int64_t timeout_ms, pdk_acquired_fn fn, void *user,
@@ -156,11 +144,7 @@ PDK_API pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
  *   PDK_NO_PERMISSION  an access control list forbids to list the leases or to read one
  *   PDK_LIMIT          more than 5000 permits are taken
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the semaphore belongs to the parent process
- *   PDK_INVALID        semaphore or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeout_ms,
                                          pdk_contenders **out);
 
@@ -168,11 +152,8 @@ PDK_API pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeo
  * it, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK       fn will be called. It gets a list, or a status above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the semaphore belongs to the parent process
- *   PDK_INVALID  semaphore or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called. It gets a list, or a status above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_semaphore_holders_async(pdk_semaphore *semaphore, int64_t timeout_ms,
                                                pdk_contenders_fn fn, void *user);

@@ -26,23 +26,15 @@ PDK_BEGIN_DECLS
  *   PDK_LOST           the znode does not exist any more, or another one has its name
  *   PDK_UNAVAILABLE    no server answered behind a barrier within timeout_ms
  *   PDK_NO_PERMISSION  an access control list forbids the check
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the session belongs to the parent process
- *   PDK_INVALID        session is NULL, text is NULL or no sequencer, or timeout_ms is negative and
- *                      not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_session_check_sequencer(pdk_session *session, const char *text,
                                                int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
  *
- *   PDK_OK       fn will be called, with a status above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  fn is NULL, or an argument is not valid, as above
+ *   PDK_OK  fn will be called, with a status above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_session_check_sequencer_async(pdk_session *session, const char *text,
                                                      int64_t timeout_ms, pdk_answered_fn fn,

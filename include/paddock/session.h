@@ -257,20 +257,18 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  *            as a container, which the server removes when it is empty again.
  *   options  or NULL for the defaults
  *
- *   PDK_OK            *out is the session, with one reference. Give it back with pdk_session_close
- *                     and pdk_session_unref.
- *   PDK_UNAVAILABLE   no quorum confirmed the session within connect_timeout_ms, or no look-up of
- *                     a name was answered
- *   PDK_RESOLVE       no host name could be resolved: the text has one of them, and why
- *   PDK_AUTH          the server refused the credentials
- *   PDK_UNSUPPORTED   tls or tls_file is set and the client library has no TLS; or the negotiated session timeout is too short to keep a lease: the text
- *                     says what to set. Once a session was open, that is logged. A new ZooKeeper
- *                     session is tried again every second; one that goes on with less keeps its holds.
- *   PDK_SYSTEM        the system has no thread or descriptor left; or this is the child of a fork, and
- *                     has no allocator (paddock.h)
- *   PDK_WRONG_THREAD  called from a callback
- *   PDK_INVALID       out is NULL, or hosts or an option is not valid; or digest_file or tls_file
- *                     cannot be read
+ *   PDK_OK           *out is the session, with one reference. Give it back with pdk_session_close
+ *                    and pdk_session_unref.
+ *   PDK_UNAVAILABLE  no quorum confirmed the session within connect_timeout_ms, or no look-up of
+ *                    a name was answered
+ *   PDK_RESOLVE      no host name could be resolved: the text has one of them, and why
+ *   PDK_UNSUPPORTED  tls or tls_file is set and the client library has no TLS; or the negotiated session timeout is too short to keep a lease: the text
+ *                    says what to set. Once a session was open, that is logged. A new ZooKeeper
+ *                    session is tried again every second; one that goes on with less keeps its holds.
+ *   PDK_SYSTEM       the system has no thread or descriptor left; or this is the child of a fork, and
+ *                    has no allocator (paddock.h)
+ *   PDK_INVALID      digest_file or tls_file cannot be read
+ *   Common           PDK_INVALID, AUTH, WRONG_THREAD
  * With PDK_DISPATCH_THREAD callbacks may run before the return. On an error no callback starts
  * after the return, but one that started before may still run. on_event_user_free and
  * on_log_user_free tell when it has ended: they run on an error, too, at the return or later; but
@@ -321,8 +319,7 @@ PDK_API void pdk_session_unref(pdk_session *session);
  *                could not be deleted go when the session expires.
  *   PDK_CLOSED   called from a callback, and pdk_session_close was called before: it changes
  *                nothing
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common       PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
 
 /* Wait until the server has confirmed every release so far. Blocks, at most timeout_ms. It waits
@@ -331,23 +328,16 @@ PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
  * that ends one of several holds of a grant, deletes no node.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
- *   PDK_OK            all these nodes are deleted, or went with their ZooKeeper session
- *   PDK_TIMEOUT       some releases are unconfirmed; their deletes go on
- *   PDK_WRONG_THREAD  called from a callback
- *   PDK_CLOSED        the session is closed, or was closed meanwhile
- *   PDK_AUTH          the session has ended, since the server refused the credentials
- *   PDK_FORKED        the session belongs to the parent process
- *   PDK_INVALID       session is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   PDK_OK       all these nodes are deleted, or went with their ZooKeeper session
+ *   PDK_TIMEOUT  some releases are unconfirmed; their deletes go on
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_session_flush(pdk_session *session, int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
  * it, also in a callback.
  *
- *   PDK_OK       fn will be called, with a status above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called, with a status above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_session_flush_async(pdk_session *session, int64_t timeout_ms,
                                            pdk_answered_fn fn, void *user);
@@ -366,8 +356,8 @@ PDK_API int pdk_session_fd(const pdk_session *session);
  *   PDK_OK            *count callbacks were run; 0 or more
  *   PDK_WRONG_THREAD  called from a callback of this session
  *   PDK_CLOSED        pdk_session_close has returned
- *   PDK_FORKED        the session belongs to the parent process
- *   PDK_INVALID       session is NULL, or has a thread of its own */
+ *   PDK_INVALID       session has a thread of its own
+ *   Common            PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_dispatch(pdk_session *session, int *count);
 
 /* The ZooKeeper session id, for logs and for the server's own tools. 0 while there is none, for
@@ -381,17 +371,14 @@ PDK_API int64_t pdk_session_id(pdk_session *session);
  *                 over, and with it every hold. Wipe them (explicit_bzero) when they are passed on
  *   servers       numeric addresses "address:port,…", without a chroot: that of the last
  *                 connection is the first. With TLS they expect TLS
- *   servers_size  of that buffer. Addresses that do not fit are left out
+ *   servers_size  of that buffer, 1 or more. Addresses that do not fit are left out
  * Another ZooKeeper session has other ones: ask again at PDK_SESSION_CONNECTED and
  * PDK_SESSION_REOPENED. Who ends a session that a living process uses takes its holds away.
  *
  *   PDK_OK           all three are written
  *   PDK_UNAVAILABLE  there is no ZooKeeper session now: before the first connection, and between an
  *                    expiry and PDK_SESSION_REOPENED
- *   PDK_CLOSED       the session is closed
- *   PDK_AUTH         the session has ended, since the server refused the credentials
- *   PDK_FORKED       the session belongs to the parent process
- *   PDK_INVALID      an argument is NULL, or servers_size is 0 */
+ *   Common           PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_session_secret(pdk_session *session, int64_t *id, unsigned char password[16],
                                       char *servers, size_t servers_size);
 /* The negotiated session timeout in ms: the smallest of this ZooKeeper session. 0 before its first

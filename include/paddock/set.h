@@ -168,13 +168,11 @@ PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
  *                      of a contender
  *   PDK_EXHAUSTED      the sequence numbers of one of the directories are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
- *   PDK_WRONG_THREAD   called from a callback
  *   PDK_CLOSED         one of the sessions is closed, or was closed meanwhile
  *   PDK_AUTH           one of the sessions has ended, since the server refused the credentials
- *   PDK_FORKED         one of the objects belongs to the parent process
- *   PDK_INVALID        rights, an object in it, or out is NULL; count, a kind, the count of a right,
- *                      timeout_ms or an option is not valid; a path is there twice; where fewer than
- *                      all are needed: a right is no lock, or two sessions name the same server
+ *   PDK_INVALID        a path is there twice; where fewer than all are needed: a right is no lock, or two sessions
+ *                      name the same server
+ *   Common             PDK_INVALID, FORKED, WRONG_THREAD
  * Where fewer than all are needed, the reasons from PDK_CANCELED on, but for an interrupt, are about
  * one right, which is left out for this call. They are answered when too few are left, and for the
  * session of the right that is first in the order.
@@ -206,8 +204,8 @@ typedef void (*pdk_set_acquired_fn)(pdk_status status, pdk_set *set, void *user)
  *   PDK_OK       fn will be called
  *   PDK_CLOSED   one of the sessions is closed; where fewer than all are needed: as above
  *   PDK_AUTH     one of the sessions has ended, since the server refused the credentials; likewise
- *   PDK_FORKED   one of the objects belongs to the parent process
- *   PDK_INVALID  as above; fn in the place of out
+ *   PDK_INVALID  as above
+ *   Common       PDK_INVALID, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
                                          const pdk_set_options *options, pdk_set_acquired_fn fn,
@@ -217,16 +215,14 @@ PDK_API pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count, 
  *   PDK_OK        fn will be called with PDK_CANCELED
  *   PDK_NOT_HELD  too late: the claim was decided already. fn has got its result, or will get it.
  *                 If that is a set, the callback releases it.
- *   PDK_FORKED    the claim belongs to the parent process
- *   PDK_INVALID   claim is NULL */
+ *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_set_claim_cancel(pdk_set_claim *claim);
 /* The number of claims ahead in the queue of the right that it waits for: one at a time. Otherwise as
  * pdk_claim_position. Does not wait for a server; it may wait for a step of another thread.
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in that queue yet
  *   PDK_NOT_HELD     the claim was decided already
- *   PDK_FORKED       the claim belongs to the parent process
- *   PDK_INVALID      claim or ahead is NULL */
+ *   Common           PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_set_claim_position(pdk_set_claim *claim, int32_t *ahead);
 /* One more reference. Returns claim; NULL is allowed. */
 PDK_API pdk_set_claim *pdk_set_claim_ref(pdk_set_claim *claim);
@@ -249,13 +245,12 @@ PDK_API int64_t pdk_set_remaining_ms(const pdk_set *set);
  *   ms  0 or more. The maximum is the smallest that a part can give; of a majority, of as many as are needed. The
  *       error text of PDK_INVALID names it.
  *
- *   PDK_OK            at least ms remain
- *   PDK_LOST          the set is lost, also when a session was closed meanwhile
- *   PDK_NOT_HELD      the set was released, before or meanwhile
- *   PDK_UNAVAILABLE   no renewal came in time; the set may still be valid
- *   PDK_WRONG_THREAD  called from a callback
- *   PDK_FORKED        the set belongs to the parent process
- *   PDK_INVALID       set is NULL, ms is negative, or more than can ever be left */
+ *   PDK_OK           at least ms remain
+ *   PDK_LOST         the set is lost, also when a session was closed meanwhile
+ *   PDK_NOT_HELD     the set was released, before or meanwhile
+ *   PDK_UNAVAILABLE  no renewal came in time; the set may still be valid
+ *   PDK_INVALID      ms is more than can ever be left
+ *   Common           PDK_INVALID, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_set_ensure(pdk_set *set, int64_t ms);
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h) of the session of the set, at most
  * its request_timeout_ms later. With several sessions it goes on where their callbacks run: with manual dispatch,
@@ -264,8 +259,8 @@ PDK_API pdk_status pdk_set_ensure(pdk_set *set, int64_t ms);
  *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons above
  *   PDK_CLOSED   the session of the set is closed, and the set lost
  *   PDK_AUTH     that session has ended, since the server refused the credentials
- *   PDK_FORKED   the set belongs to the parent process
- *   PDK_INVALID  set or fn is NULL, ms is negative, or more than can ever be left
+ *   PDK_INVALID  ms is more than can ever be left
+ *   Common       PDK_INVALID, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_set_ensure_async(pdk_set *set, int64_t ms, pdk_answered_fn fn, void *user);
 
@@ -275,8 +270,8 @@ typedef void (*pdk_set_lost_fn)(pdk_set *set, pdk_reason reason, void *user);
 /* Set the callback of a set; one per set. As pdk_hold_on_lost.
  *   PDK_OK        fn is set; user must stay valid until user_free
  *   PDK_NOT_HELD  the set was released
- *   PDK_FORKED    the set belongs to the parent process
- *   PDK_INVALID   set or fn is NULL, or a callback is set already
+ *   PDK_INVALID   a callback is set already
+ *   Common        PDK_INVALID, FORKED
  * On an error user_free is not called. */
 PDK_API pdk_status pdk_set_on_lost(pdk_set *set, pdk_set_lost_fn fn, void *user,
                                    void (*user_free)(void *user));
@@ -307,7 +302,7 @@ PDK_API const char *pdk_set_part_path(const pdk_set *set, int32_t index);
  *   PDK_LOST      it was lost before; the reference is given back all the same
  *   PDK_NOT_HELD  it was released before through another reference; this reference is given back
  *   PDK_FORKED    the set belongs to the parent process; nothing is given back
- *   PDK_INVALID   set is NULL */
+ *   Common        PDK_INVALID */
 PDK_API pdk_status pdk_set_release(pdk_set *set);
 /* One more reference. Returns set; NULL is allowed. */
 PDK_API pdk_set *pdk_set_ref(pdk_set *set);

@@ -171,8 +171,8 @@ PDK_API pdk_status pdk_stats_init(pdk_stats *stats, size_t size);
  *   stats  begun with PDK_STATS_INIT or pdk_stats_init. The caller has it.
  *
  *   PDK_OK       *stats has the figures
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session or stats is NULL, or stats->size is that of no version */
+ *   PDK_INVALID  stats->size is that of no version
+ *   Common       PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_stats(pdk_session *session, pdk_stats *stats);
 
 /* How many paths have figures of their own. 0 unless the session was opened with stats_paths. Then each path has them
@@ -194,9 +194,8 @@ PDK_API size_t pdk_session_stats_paths(pdk_session *session);
  * The strings are the session's, and valid for as long as the caller has a reference to it.
  *
  *   PDK_OK       *stats has the figures
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session or stats is NULL, or stats->size is that of no version; or index is not below
- *                pdk_session_stats_paths */
+ *   PDK_INVALID  stats->size is that of no version; or index is not below pdk_session_stats_paths
+ *   Common       PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_stats_path(pdk_session *session, size_t index, pdk_stats *stats,
                                           const char **recipe, const char **path);
 
@@ -204,9 +203,8 @@ PDK_API pdk_status pdk_session_stats_path(pdk_session *session, size_t index, pd
  * their max_us go on. A reading does not reset, so that several can read. Let one of them reset. Any thread,
  * also in a callback.
  *
- *   PDK_OK       they begin with this moment
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session is NULL */
+ *   PDK_OK  they begin with this moment
+ *   Common  PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_stats_reset(pdk_session *session);
 
 /* The figures of a session as text for a scraper: OpenMetrics 1.0, which Prometheus reads, from the first
@@ -220,10 +218,9 @@ PDK_API pdk_status pdk_session_stats_reset(pdk_session *session);
  *           bytes from call to call, and is never above 16000 unless the session has stats_paths. Each of
  *           those adds about 6000 bytes, and its path 60 times.
  *
- *   PDK_OK       buffer has the text; or size is 0, and *length tells what it takes
- *   PDK_LIMIT    *length is size or more: buffer has "", since half a text would be another one
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session or length is NULL, or buffer is NULL and size is not 0 */
+ *   PDK_OK     buffer has the text; or size is 0, and *length tells what it takes
+ *   PDK_LIMIT  *length is size or more: buffer has "", since half a text would be another one
+ *   Common     PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_stats_text(pdk_session *session, char *buffer, size_t size,
                                           size_t *length);
 

@@ -89,11 +89,8 @@ PDK_API pdk_status pdk_striped_options_init(pdk_striped_options *options, size_t
  *            of the path.
  *   options  or NULL for the defaults. Copied.
  *
- *   PDK_OK       *out is the striped lock, with one reference that pdk_striped_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the session belongs to the parent process
- *   PDK_INVALID  session, path or out is NULL, or path, stripes or an option is not valid */
+ *   PDK_OK  *out is the striped lock, with one reference that pdk_striped_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_striped_new(pdk_session *session, const char *path, int32_t stripes,
                                    const pdk_striped_options *options, pdk_striped **out);
 /* One more reference. Returns striped; NULL is allowed. */
@@ -108,11 +105,8 @@ PDK_API void pdk_striped_unref(pdk_striped *striped);
  * wait, and touches no server.
  *   stripe  0 to the number of stripes - 1: that of a key is pdk_striped_stripe_of(key, size, stripes)
  *
- *   PDK_OK       *out is the lock, with one reference that pdk_lock_unref gives back
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the striped lock belongs to the parent process
- *   PDK_INVALID  striped or out is NULL, or there is no such stripe */
+ *   PDK_OK  *out is the lock, with one reference that pdk_lock_unref gives back
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out);
 
 /* The stripe that a hold has: of any call below, or a part of one. -1 when it is no hold of a stripe of this
@@ -147,11 +141,7 @@ PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *h
  *                      of a contender
  *   PDK_EXHAUSTED      the sequence numbers of the stripe's directory are used up
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
- *   PDK_WRONG_THREAD   called from a callback
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the striped lock belongs to the parent process
- *   PDK_INVALID        striped, key or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, int64_t timeout_ms,
                                        pdk_hold **out);
 
@@ -163,12 +153,12 @@ PDK_API pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, in
  *   parts       NULL, or room for `count` numbers: which part of the set (pdk_set_part) each key has.
  *               Set when the call answers PDK_OK.
  *
- *   PDK_OK       *out is the set, with one reference that pdk_set_release gives back
- *   PDK_INVALID  striped, keys, a key or out is NULL, or count or timeout_ms is not valid
- *   PDK_BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, DEADLOCK, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND,
- *   WRONG_THREAD, CLOSED, AUTH, FORKED
- *                for the reasons of pdk_striped_acquire, of one of the stripes; PDK_DEADLOCK also where
- *                reentrant is 1 */
+ *   PDK_OK        *out is the set, with one reference that pdk_set_release gives back
+ *   PDK_BUSY, PDK_TIMEOUT, PDK_UNAVAILABLE, PDK_MISMATCH, PDK_DAMAGED  as for pdk_striped_acquire, of one of the stripes
+ *   PDK_CANCELED, PDK_NO_PERMISSION, PDK_UNPROTECTED, PDK_UNSUPPORTED  as for pdk_striped_acquire
+ *   PDK_LIMIT, PDK_EXHAUSTED, PDK_REWOUND  as for pdk_striped_acquire
+ *   PDK_DEADLOCK  as for pdk_striped_acquire; also where reentrant is 1
+ *   Common        PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *keys,
                                             size_t count, int64_t timeout_ms, int32_t *parts,
                                             pdk_set **out);
@@ -179,18 +169,18 @@ PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *co
  *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it waits neither in the
  *               queue nor in a stripe, and looks at all of them.
  *
- *   PDK_OK             *out is the hold, with one reference that pdk_hold_release gives back;
- *                      pdk_striped_stripe tells which stripe it has
- *   PDK_BUSY           a try: somebody is ahead in every stripe, or somebody else wants any stripe
- *                      at this moment
- *   PDK_TIMEOUT        the deadline passed in the queue, or in the stripes; or one was granted in time,
- *                      to a try as well, and this thread ran too late to take it
- *   PDK_UNAVAILABLE    no server confirmed the number of stripes, and a position in the queue, by the
- *                      deadline; a try: no answer came within request_timeout_ms
- *   PDK_MISMATCH, DAMAGED, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED, EXHAUSTED, REWOUND, WRONG_THREAD, CLOSED, AUTH, FORKED
- *                      for the reasons of pdk_striped_acquire
- *   PDK_LIMIT          as there. A claim that finds all taken has a node in each stripe.
- *   PDK_INVALID        striped or out is NULL, or timeout_ms is negative and not PDK_FOREVER */
+ *   PDK_OK           *out is the hold, with one reference that pdk_hold_release gives back;
+ *                    pdk_striped_stripe tells which stripe it has
+ *   PDK_BUSY         a try: somebody is ahead in every stripe, or somebody else wants any stripe
+ *                    at this moment
+ *   PDK_TIMEOUT      the deadline passed in the queue, or in the stripes; or one was granted in time,
+ *                    to a try as well, and this thread ran too late to take it
+ *   PDK_UNAVAILABLE  no server confirmed the number of stripes, and a position in the queue, by the
+ *                    deadline; a try: no answer came within request_timeout_ms
+ *   PDK_MISMATCH, PDK_DAMAGED, PDK_CANCELED, PDK_NO_PERMISSION  as for pdk_striped_acquire
+ *   PDK_UNPROTECTED, PDK_UNSUPPORTED, PDK_EXHAUSTED, PDK_REWOUND  as for pdk_striped_acquire
+ *   PDK_LIMIT        as there. A claim that finds all taken has a node in each stripe.
+ *   Common           PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout_ms,
                                            pdk_hold **out);
 
@@ -204,13 +194,10 @@ PDK_API pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK       fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
- *                NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the reasons
- *                above
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the striped lock belongs to the parent process
- *   PDK_INVALID  striped or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
+ *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the reasons
+ *           above
+ *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_ms,
                                                  pdk_acquired_fn fn, void *user, pdk_claim **out);

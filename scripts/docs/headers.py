@@ -7,6 +7,9 @@
 
 A comment that an empty line follows is about the whole paragraph after it. One that begins "----" opens a section, and is about
 the type without a comment that comes next. The head comment is about the type that is named as the header is.
+
+What a status means is said once, in the header that has their table: above the table, and for those that every call may have in the
+section of their type. A comment names the latter in one item, "Common", as PDK_INVALID, CLOSED; its page has them in full.
 """
 import dataclasses
 import pathlib
@@ -82,6 +85,7 @@ class Header:
     head: list
     pages: list
     statuses: dict  # name: (value, text), in the header that has the table
+    table: list = dataclasses.field(default_factory=list)  # the comment of that table: what each status means
 
     @property
     def stem(self):
@@ -177,7 +181,7 @@ class Reader:
             elif kind in ("code", "directive"):
                 if "PDK_STATUS_MAP(X)" in text:
                     self.header.statuses = {"PDK_" + name: (int(value), words) for name, value, words in STATUS.findall(text)}
-                    self.comment = None
+                    self.header.table, self.comment = self.comment[0] if self.comment else [], None
                 elif found := declaration(kind, text, line):
                     self.add(found)
                 else:

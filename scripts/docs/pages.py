@@ -11,6 +11,8 @@ BLOCKS = re.compile(r"\bBlocks\b|\bBoth block\b")
 MAY_BLOCK = re.compile(r"\bOtherwise it blocks\b")
 WAITS_NOT = re.compile(r"\b(Does not wait|does not wait|Do not wait|do not wait|Never waits)\b")
 WAITS = re.compile(r"\b[Ww]aits for the disk\b")
+# The item of a comment that names those statuses of the call that every call may have.
+COMMON = "Common"
 # What to link: by header.
 LIBRARIES = {"fence": ["paddock-fence"], "testing": ["paddock-testing"], "status": ["paddock", "paddock-fence"], "version": ["paddock", "paddock-fence"]}
 
@@ -31,7 +33,50 @@ class Interface:
         self.headers = headers
         self.pages = [page for header in headers.values() for page in header.pages]
         self.home = {name: page for page in self.pages for name in [page.name, *page.names]}
-        self.statuses = next((header.statuses for header in headers.values() if header.statuses), {})
+        with_table = next((header for header in headers.values() if header.statuses), None)
+        self.statuses = with_table.statuses if with_table else {}
+        self.common = self.read_common(with_table) if with_table else {}
+        self.meanings = self.common | dict(statuses(parse(with_table.table))) if with_table else {}
+        for name in self.statuses:
+            if name not in self.meanings:
+                raise Broken(f"{with_table.path}:1: {name}: no comment says what it means")
+
+    @staticmethod
+    def read_common(header):
+        """The statuses that every call may have, and what they mean: the section of the type that the table makes."""
+        unit = next(unit for page in header.pages for unit in page.units if any("PDK_STATUS_MAP" in d.text for d in unit.declarations))
+        return dict(statuses(parse(unit.comment)))
+
+    def parse(self, comment, where):
+        """The blocks of a comment. An item "Common" is there as the statuses that it names. What they mean joins a row of the
+        comment's own about the same one."""
+        return [(kind, self.in_full(body, where) if kind == "list" else body) for kind, body in parse(comment)]
+
+    def in_full(self, rows, where):
+        named = [name for term, item in rows if term == COMMON for name in self.names(item, where)]
+        own = {name for name, _ in statuses([("list", rows)])}
+        for name, item in statuses([("list", rows)]):
+            said = (self.statuses[name][1], self.common[name][0][1]) if name in self.common and item != self.common[name] else ()
+            if any(text.startswith(item[0][1]) for text in said):
+                raise Broken(f"{where}: {name} says nothing special here: name it in {COMMON}")
+        found = []
+        for term, item in rows:
+            if term in named:
+                item = item + [(kind, "Or " + body if kind == "text" else body) for kind, body in self.common[term]]
+            if term != COMMON:
+                found.append((term, item))
+        return found + [(name, self.common[name]) for name in named if name not in own]
+
+    def names(self, item, where):
+        """The statuses that an item "Common" names."""
+        words = item[0][1] if len(item) == 1 and item[0][0] == "text" else ""
+        if not re.fullmatch(r"PDK_[A-Z_]+(, [A-Z_]+)*", words):
+            raise Broken(f"{where}: {COMMON} is no list of statuses, as PDK_INVALID, CLOSED")
+        found = ["PDK_" + name for name in words.removeprefix("PDK_").split(", ")]
+        for name in found:
+            if name not in self.common or found.count(name) > 1:
+                raise Broken(f"{where}: {COMMON} names {name}, which " + ("is there twice" if name in self.common else "not every call may have"))
+        return found
 
     def summary(self, page):
         """One line that says what a page is about."""
@@ -115,10 +160,10 @@ class Maker:
         out.add(".Sh DESCRIPTION")
         first = True
         if page.overview:
-            out.blocks(parse(page.header.head))
+            out.blocks(self.parse(page.header.head))
             first = False
         if page.preamble:
-            out.blocks(self.without_threads(parse(page.preamble)), first)
+            out.blocks(self.without_threads(self.parse(page.preamble)), first)
             first = False
         told = [unit for unit in page.units if unit.comment or unit.section or unit.of("struct", "enum")]
         for unit in told:
@@ -130,7 +175,7 @@ class Maker:
                 out.add(".Pp")
             if unit.section:
                 out.text(unit.section[0].upper() + unit.section[1:].rstrip(".") + ".")
-                if blocks:
+                if blocks and blocks[0][0] == "text":
                     out.add(".Pp")
             out.blocks(blocks)
             self.members(unit)
@@ -147,13 +192,17 @@ class Maker:
         comment = unit.comment
         if not self.page.overview:
             comment = [re.sub(r'("\w+") above', rf"\1 in {self.page.header.page_name}", line) for line in comment]
-        blocks = parse(comment)
+        blocks = self.parse(comment, unit)
         functions = unit.of("function")
         if functions and any(f.returns == "pdk_status" for f in functions):
             self.lists[id(unit)] = statuses(blocks)
             blocks = [(kind, [item for item in body if not STATUSES.match(item[0])] if kind == "list" else body) for kind, body in blocks]
             blocks = [block for block in blocks if block[1]]
         return self.without_threads(blocks)
+
+    def parse(self, comment, unit=None):
+        about = unit.declarations[0].name if unit and unit.declarations else self.page.name
+        return self.all.parse(comment, f"{self.page.header.path}:{unit.line if unit else 1}: {about}")
 
     def without_threads(self, blocks):
         kept = []
@@ -177,13 +226,14 @@ class Maker:
             if "PDK_STATUS_MAP" in one.text:
                 out.add(".Bl -tag -width Ds")
                 for name, (value, text) in self.all.statuses.items():
-                    out.add(f".It Dv {name} = {value}", text)
+                    out.add(f".It Dv {name} = {value} Pq {text}")
+                    out.blocks([("text", "See above.")] if name in self.all.common else self.all.meanings[name])
                 out.add(".El")
                 continue
             out.add(".Bl -tag -width Ds")
             for names, comment in members(one):
                 out.add(".It " + " , ".join(("Dv " if one.kind == "enum" else "Va ") + argument(name) for name in names))
-                out.blocks(parse(comment))
+                out.blocks(self.parse(comment))
             out.add(".El")
 
     def contents(self):
@@ -237,7 +287,7 @@ class Maker:
         where = f"{self.page.header.path}:{unit.line}: {listed([f.name for f in functions])}"
         if not found:
             raise Broken(f"{where}: the comment lists no statuses")
-        common = statuses(parse(self.page.header.head))
+        common = statuses(self.parse(self.page.header.head))
         whole = found + [(name, item) for name, item in common if name not in dict(found)]
         if "PDK_OK" not in dict(whole):
             raise Broken(f"{where}: the comment does not list PDK_OK")
@@ -260,7 +310,9 @@ class Maker:
             out.add("The function returns nothing.")
             return
         comments = " ".join(in_text(unit) for one in page.header.pages for unit in one.units) + " ".join(page.header.head)
-        mentioned = [name for name in self.all.statuses if re.search(rf"\b{name}\b", comments) and page.name != "paddock"]
+        answered = {name for one in page.header.pages for unit in one.units for name, _ in statuses(self.parse(unit.comment, unit))}
+        mentioned = [name for name in self.all.statuses
+                     if page.name != "paddock" and (name in answered or re.search(rf"\b{name}\b", comments))]
         if page.name == "pdk_status":
             out.add("Every function that can fail returns it.")
             return
@@ -306,7 +358,10 @@ class Maker:
                 told = "may block"
             if not told and WAITS_NOT.search(words):
                 told = "do not wait"
-            self.tell(functions, told, dict(self.lists.get(id(unit), [])).get("PDK_WRONG_THREAD"))
+            wrong = dict(self.lists.get(id(unit), [])).get("PDK_WRONG_THREAD")
+            if wrong and wrong == self.all.common.get("PDK_WRONG_THREAD") and "block" not in told:
+                raise Broken(f'{page.header.path}:{unit.line}: {functions[0].name}: PDK_WRONG_THREAD is in {COMMON}, and no word "Blocks"')
+            self.tell(functions, told, wrong)
 
     def tell(self, functions, told, wrong):
         """Whether functions wait, and what they answer in a callback."""
@@ -321,7 +376,7 @@ class Maker:
             out.add(told + ("," if wrong else "."))
         if wrong:
             out.add(*(["and"] if told else []), "answers" if one else "answer", ".Dv PDK_WRONG_THREAD", "when")
-            out.text(wrong[0][1].rstrip(".") + ".")
+            out.text(sentences(wrong[0][1])[0].rstrip(".") + ".")
 
     def see_also(self):
         page, text = self.page, "\n".join(self.out.lines)

@@ -42,11 +42,7 @@
  *   PDK_UNSUPPORTED    the server cannot do it
  *   PDK_LIMIT          the session has too many nodes or watches, or the directory has too many children
  *   PDK_EXHAUSTED      the directory's sequence numbers are used up
- *   PDK_CLOSED         the session is closed, or was closed meanwhile
- *   PDK_AUTH           the session has ended, since the server refused the credentials
- *   PDK_FORKED         the session belongs to the parent process
- *   PDK_WRONG_THREAD   called in a callback
- *   PDK_INVALID        session, path or out is NULL, or path, participants or timeout_ms is not valid
+ *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD
  *
  * Without PDK_OK, *out is as it was, and no node of the call is left, or the session is deleting it. */
 pdk_status gate_enter(pdk_session *session, const char *path, int32_t participants, int64_t timeout_ms, pdk_hold **out);
