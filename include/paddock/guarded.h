@@ -29,7 +29,7 @@
  *   PDK_UNPROTECTED    pdk_guarded_open: strangers may change it, or what it is in: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses it, such as a quota; the error text has its code
  *   PDK_LIMIT          the payload is too large, or the znode was written 2,147,483,647 times
- *   Common             PDK_INVALID, FORKED, WRONG_THREAD */
+ *   Common             PDK_INVALID, FORKED */
 #ifndef PADDOCK_GUARDED_H
 #define PADDOCK_GUARDED_H
 
@@ -49,7 +49,7 @@ typedef struct pdk_guarded pdk_guarded;
  *   out   set on success; pdk_guarded_close gives it back
  *
  *   PDK_OK  it is open, and no older holder can write any more
- *   Common  PDK_CLOSED, AUTH */
+ *   Common  PDK_CLOSED, AUTH, WRONG_THREAD */
 PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t timeout_ms,
                                     pdk_guarded **out);
 
@@ -66,11 +66,7 @@ typedef void (*pdk_guarded_opened_fn)(pdk_status status, pdk_guarded *guarded, v
  * Any thread may call it, also in a callback.
  *
  *   PDK_OK       fn will be called. It gets the znode, or a status of pdk_guarded_open
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the hold belongs to the parent process
- *   PDK_INVALID  hold, path or fn is NULL, path is not valid, hold does not exclude everybody, or timeout_ms is negative and not
- *                PDK_FOREVER
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_guarded_open_async(pdk_hold *hold, const char *path, int64_t timeout_ms,
                                           pdk_guarded_opened_fn fn, void *user);
@@ -82,7 +78,8 @@ PDK_API pdk_status pdk_guarded_open_async(pdk_hold *hold, const char *path, int6
  *
  *   PDK_OK      buffer has the payload
  *   PDK_ABSENT  there is none: never created, or deleted
- *   PDK_LIMIT   room is less than *size; buffer is as it was */
+ *   PDK_LIMIT   room is less than *size; buffer is as it was
+ *   Common      PDK_WRONG_THREAD */
 PDK_API pdk_status pdk_guarded_read(pdk_guarded *guarded, void *buffer, size_t room, size_t *size,
                                     int64_t timeout_ms);
 
@@ -100,10 +97,7 @@ typedef void (*pdk_guarded_read_fn)(pdk_status status, const void *data, size_t 
  *
  *   PDK_OK       fn will be called. It gets the payload, or a status of pdk_guarded_read; after
  *                a close of the session PDK_CLOSED or PDK_AUTH
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the hold belongs to the parent process
- *   PDK_INVALID  guarded or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_guarded_read_async(pdk_guarded *guarded, int64_t timeout_ms,
                                           pdk_guarded_read_fn fn, void *user);
@@ -113,7 +107,8 @@ PDK_API pdk_status pdk_guarded_read_async(pdk_guarded *guarded, int64_t timeout_
  *   data  NULL when size is 0
  *
  *   PDK_OK      it is written
- *   PDK_ABSENT  there is none to replace: pdk_guarded_create */
+ *   PDK_ABSENT  there is none to replace: pdk_guarded_create
+ *   Common      PDK_WRONG_THREAD */
 PDK_API pdk_status pdk_guarded_write(pdk_guarded *guarded, const void *data, size_t size,
                                      int64_t timeout_ms);
 /* Write the payload without waiting, as pdk_guarded_write does: the answer goes to fn, once, as a callback (answer.h). Any thread may
@@ -122,17 +117,15 @@ PDK_API pdk_status pdk_guarded_write(pdk_guarded *guarded, const void *data, siz
  *
  *   PDK_OK       fn will be called. It gets a status of pdk_guarded_write; after a close of the
  *                session PDK_CLOSED or PDK_AUTH, though it may have been written
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the hold belongs to the parent process
  *   PDK_LIMIT    size is more than 1,000,000
- *   PDK_INVALID  guarded or fn is NULL, data is NULL with a size, or timeout_ms is negative and not PDK_FOREVER
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_guarded_write_async(pdk_guarded *guarded, const void *data, size_t size,
                                            int64_t timeout_ms, pdk_answered_fn fn, void *user);
 /* Write the payload where there is none. Blocks, as pdk_guarded_write.
  *   PDK_OK      it is written
- *   PDK_EXISTS  there is one: pdk_guarded_write */
+ *   PDK_EXISTS  there is one: pdk_guarded_write
+ *   Common      PDK_WRONG_THREAD */
 PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, size_t size,
                                       int64_t timeout_ms);
 /* Write the payload where there is none without waiting, as pdk_guarded_create does: the answer goes to fn, once, as a callback
@@ -142,7 +135,8 @@ PDK_API pdk_status pdk_guarded_create_async(pdk_guarded *guarded, const void *da
                                             int64_t timeout_ms, pdk_answered_fn fn, void *user);
 /* Leave a tombstone. Blocks, at most timeout_ms.
  *   PDK_OK      the payload is gone
- *   PDK_ABSENT  there was none */
+ *   PDK_ABSENT  there was none
+ *   Common      PDK_WRONG_THREAD */
 PDK_API pdk_status pdk_guarded_delete(pdk_guarded *guarded, int64_t timeout_ms);
 /* Leave a tombstone without waiting, as pdk_guarded_delete does: the answer goes to fn, once, as a callback (answer.h). Any thread may
  * call it, also in a callback. Statuses are those of pdk_guarded_write_async, and:

@@ -178,10 +178,7 @@ typedef void (*pdk_job_acquired_fn)(pdk_status status, pdk_hold *hold, pdk_job_r
  * is PDK_LOST.
  *
  *   PDK_OK       fn will be called. It gets the hold, or a status of pdk_job_acquire
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the job belongs to the parent process
- *   PDK_INVALID  job or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_job_acquire_async(pdk_job *job, int64_t timeout_ms, pdk_job_acquired_fn fn,
                                          void *user);
@@ -208,11 +205,7 @@ PDK_API pdk_status pdk_job_finish(pdk_job *job, pdk_hold *hold, int32_t outcome,
  * meanwhile. If fn is never called, it is still yours.
  *
  *   PDK_OK       fn will be called. It gets a status of pdk_job_finish
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the job belongs to the parent process
- *   PDK_INVALID  job, hold or fn is NULL, hold is of something else, outcome is negative, or timeout_ms is negative and not
- *                PDK_FOREVER
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_job_finish_async(pdk_job *job, pdk_hold *hold, int32_t outcome,
                                         int64_t timeout_ms, pdk_answered_fn fn, void *user);

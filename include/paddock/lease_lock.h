@@ -107,10 +107,7 @@ PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_
  *   fn  its hold is not NULL exactly when status is PDK_OK. The callback owns it, as that of pdk_lease_lock_acquire
  *
  *   PDK_OK       fn will be called. It gets the hold, or a status of pdk_lease_lock_acquire
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the lock belongs to the parent process
- *   PDK_INVALID  lock or fn is NULL, or timeout_ms is negative and not PDK_FOREVER
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_lease_lock_acquire_async(pdk_lease_lock *lock, int64_t timeout_ms,
                                                 pdk_acquired_fn fn, void *user);
@@ -133,10 +130,7 @@ PDK_API pdk_status pdk_lease_lock_release(pdk_lease_lock *lock, pdk_hold *hold, 
  * meanwhile. If fn is never called, it is still yours.
  *
  *   PDK_OK       fn will be called. It gets a status of pdk_lease_lock_release
- *   PDK_CLOSED   the session is closed
- *   PDK_AUTH     the session has ended, since the server refused the credentials
- *   PDK_FORKED   the lock belongs to the parent process
- *   PDK_INVALID  lock, hold or fn is NULL, hold is of something else, or timeout_ms is negative and not PDK_FOREVER
+ *   Common       PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_lease_lock_release_async(pdk_lease_lock *lock, pdk_hold *hold,
                                                 int64_t timeout_ms, pdk_answered_fn fn, void *user);
