@@ -43,23 +43,24 @@ pdk_status pdk_election_callbacks_init(pdk_election_callbacks *callbacks, size_t
                              CALLBACKS_FIRST_SIZE);
 }
 
-static pdk_status read_options(const pdk_election_options *given, pdk_election_options *o) {
+static pdk_status election_read_options(const pdk_election_options *given, pdk_election_options *o) {
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_naming(o->naming);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_identity(o->identity);
-    if (status == PDK_OK)
-        status = pdk__lock_delay_check(o->lock_delay_ms);
-    return status;
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_check_naming(o->naming);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_check_identity(o->identity);
+    return status == PDK_OK ? pdk__lock_delay_check(o->lock_delay_ms) : status;
 }
 
 pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_election_options *options,
                             pdk_election **out) {
     pdk_election_options o = PDK_ELECTION_OPTIONS_INIT;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_election_new");
-    if (status == PDK_OK)
-        status = read_options(options, &o);
+    if (status != PDK_OK)
+        return status;
+    status = election_read_options(options, &o);
     if (status != PDK_OK)
         return status;
     struct pdk__queue_kind kind = {
@@ -80,12 +81,12 @@ pdk_status pdk_election_new(pdk_session *session, const char *path, const pdk_el
     return PDK_OK;
 }
 
-static bool is_ours(const pdk_election *election) { return election->queue->s->forks == pdk__forks(); }
+static bool election_is_ours(const pdk_election *election) { return election->queue->s->forks == pdk__forks(); }
 
-static pdk_status check(const pdk_election *election, const char *call) {
+static pdk_status election_check(const pdk_election *election, const char *call) {
     if (!election)
         return pdk__fail(PDK_INVALID, "%s: election: NULL", call);
-    if (!is_ours(election))
+    if (!election_is_ours(election))
         return pdk__fail(PDK_FORKED, "%s: the election belongs to the parent process", call);
     return PDK_OK;
 }
@@ -97,7 +98,7 @@ pdk_election *pdk_election_ref(pdk_election *election) {
 }
 
 void pdk_election_unref(pdk_election *election) {
-    if (!election || !is_ours(election) || atomic_fetch_sub(&election->refs, 1) != 1)
+    if (!election || !election_is_ours(election) || atomic_fetch_sub(&election->refs, 1) != 1)
         return;
     pdk__candidacy_leave(election->queue->s, &election->candidacy);
     pdk__own_data_unref(election->own);
@@ -108,17 +109,20 @@ void pdk_election_unref(pdk_election *election) {
 pdk_status pdk__election_may_join(const pdk_election *election, const char *call) {
     pdk__assert_locked(election->queue->s);
     pdk_status status = pdk__session_usable(election->queue->s, call);
-    if (status == PDK_OK && (election->candidacy || election->service))
-        status = pdk__fail(PDK_INVALID, "%s: %s: a candidate already; leave first, or use another pdk_election", call,
-                           election->queue->dir);
-    return status;
+    if (status != PDK_OK)
+        return status;
+    if (election->candidacy || election->service)
+        return pdk__fail(PDK_INVALID, "%s: %s: a candidate already; leave first, or use another pdk_election", call,
+                         election->queue->dir);
+    return PDK_OK;
 }
 
 pdk_status pdk_election_join(pdk_election *election, const pdk_election_callbacks *callbacks) {
     pdk_election_callbacks calls = PDK_ELECTION_CALLBACKS_INIT;
-    pdk_status status = check(election, "pdk_election_join");
-    if (status == PDK_OK)
-        status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
+    pdk_status status = election_check(election, "pdk_election_join");
+    if (status != PDK_OK)
+        return status;
+    status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
     if (status != PDK_OK)
         return status;
     pdk_election_ref(election); /* a callback may give the caller's reference back before this returns */
@@ -128,26 +132,33 @@ pdk_status pdk_election_join(pdk_election *election, const pdk_election_callback
 }
 
 pdk_status pdk_election_leave(pdk_election *election) {
-    pdk_status status = check(election, "pdk_election_leave");
-    if (status == PDK_OK && (status = pdk__candidacy_leave(election->queue->s, &election->candidacy)) != PDK_OK)
+    pdk_status status = election_check(election, "pdk_election_leave");
+    if (status != PDK_OK)
+        return status;
+    status = pdk__candidacy_leave(election->queue->s, &election->candidacy);
+    if (status != PDK_OK)
         pdk__fail(status, "pdk_election_leave: %s: not a candidate", election->queue->dir);
     return status;
 }
 
 pdk_status pdk_election_resign(pdk_election *election) {
-    pdk_status status = check(election, "pdk_election_resign");
-    if (status == PDK_OK && (status = pdk__candidacy_resign(election->queue->s, &election->candidacy)) != PDK_OK)
+    pdk_status status = election_check(election, "pdk_election_resign");
+    if (status != PDK_OK)
+        return status;
+    status = pdk__candidacy_resign(election->queue->s, &election->candidacy);
+    if (status != PDK_OK)
         pdk__fail(status, "pdk_election_resign: %s: not the leader", election->queue->dir);
     return status;
 }
 
 pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hold **out) {
     static const char call[] = "pdk_election_wait";
-    pdk_status status = check(election, call);
-    if (status == PDK_OK && !out)
-        status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
-    if (status == PDK_OK)
-        status = pdk__may_block(election->queue->s, call, timeout_ms);
+    pdk_status status = election_check(election, call);
+    if (status != PDK_OK)
+        return status;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
+    status = pdk__may_block(election->queue->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
     status = pdk__candidacy_wait(election->queue->s, &election->candidacy, timeout_ms, out);
@@ -161,9 +172,9 @@ pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hol
 
 /* ---- who leads, and who would */
 
-static pdk_status query(const pdk_election *election, const char *call, bool leader, int64_t timeout_ms,
-                        pdk_contenders **out) {
-    pdk_status status = check(election, call);
+static pdk_status election_query(const pdk_election *election, const char *call, bool leader, int64_t timeout_ms,
+                                 pdk_contenders **out) {
+    pdk_status status = election_check(election, call);
     if (status != PDK_OK)
         return status;
     const struct pdk__queue *queue = election->queue;
@@ -171,9 +182,9 @@ static pdk_status query(const pdk_election *election, const char *call, bool lea
     return pdk__contenders_list(&of, out);
 }
 
-static pdk_status query_async(const pdk_election *election, const char *call, bool leader, int64_t timeout_ms,
-                              pdk_contenders_fn fn, void *user) {
-    pdk_status status = check(election, call);
+static pdk_status election_query_async(const pdk_election *election, const char *call, bool leader, int64_t timeout_ms,
+                                       pdk_contenders_fn fn, void *user) {
+    pdk_status status = election_check(election, call);
     if (status != PDK_OK)
         return status;
     const struct pdk__queue *queue = election->queue;
@@ -182,17 +193,17 @@ static pdk_status query_async(const pdk_election *election, const char *call, bo
 }
 
 pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
-    return query(election, "pdk_election_leader", true, timeout_ms, out);
+    return election_query(election, "pdk_election_leader", true, timeout_ms, out);
 }
 
 pdk_status pdk_election_list(pdk_election *election, int64_t timeout_ms, pdk_contenders **out) {
-    return query(election, "pdk_election_list", false, timeout_ms, out);
+    return election_query(election, "pdk_election_list", false, timeout_ms, out);
 }
 
 pdk_status pdk_election_leader_async(pdk_election *election, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
-    return query_async(election, "pdk_election_leader_async", true, timeout_ms, fn, user);
+    return election_query_async(election, "pdk_election_leader_async", true, timeout_ms, fn, user);
 }
 
 pdk_status pdk_election_list_async(pdk_election *election, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
-    return query_async(election, "pdk_election_list_async", false, timeout_ms, fn, user);
+    return election_query_async(election, "pdk_election_list_async", false, timeout_ms, fn, user);
 }

@@ -27,15 +27,15 @@ struct publishing {
 
 size_t pdk_election_data_max(void) { return PDK_ELECTION_DATA_MAX; }
 
-static void begin(struct pdk__call *call) { pdk__own_write_begin(&((struct publishing *)call)->write); }
+static void publishing_begin(struct pdk__call *call) { pdk__own_write_begin(&((struct publishing *)call)->write); }
 
-static pdk_status step(struct pdk__call *call) {
+static pdk_status publishing_step(struct pdk__call *call) {
     struct publishing *p = (struct publishing *)call;
     pdk_status status = pdk__own_write_turn(&p->write);
     return status == PDK_OK ? pdk__own_write_step(&p->write, p->created) : status;
 }
 
-static void leave(struct pdk__call *call) { pdk__own_write_leave(&((struct publishing *)call)->write); }
+static void publishing_leave(struct pdk__call *call) { pdk__own_write_leave(&((struct publishing *)call)->write); }
 
 static void publishing_free(struct pdk__call *call) {
     struct publishing *p = (struct publishing *)call;
@@ -47,7 +47,7 @@ static void publishing_free(struct pdk__call *call) {
 }
 
 /* The identity, and behind a NUL the data. */
-static GBytes *contents(const char *identity, const void *data, size_t size) {
+static GBytes *publishing_contents(const char *identity, const void *data, size_t size) {
     size_t head = strlen(identity);
     char *bytes = g_malloc(head + 1 + size);
     memcpy(bytes, identity, head + 1);
@@ -58,28 +58,29 @@ static GBytes *contents(const char *identity, const void *data, size_t size) {
 
 static struct pdk__call *publishing_new(pdk_election *election, pdk_hold *hold, const char *name, const void *data,
                                         size_t size, int64_t timeout_ms) {
-    static const struct pdk__call_kind kind = {begin, step, leave, NULL, publishing_free};
+    static const struct pdk__call_kind kind = {publishing_begin, publishing_step, publishing_leave, NULL,
+                                               publishing_free};
     const struct pdk__queue *queue = election->queue;
     const char *identity = queue->data ? queue->data : queue->s->identity;
     struct publishing *p = g_new0(struct publishing, 1);
     p->call = pdk__call_make(&kind, queue->s, name, timeout_ms);
     p->election = pdk_election_ref(election);
     p->created = g_bytes_new(identity, strlen(identity));
-    pdk__own_write_init(&p->write, &p->call, election->own, contents(identity, data, size));
+    pdk__own_write_init(&p->write, &p->call, election->own, publishing_contents(identity, data, size));
     p->write.hold = pdk_hold_ref(hold);
     return &p->call;
 }
 
 /* kazoo reads the whole as text, and fails for all contenders where one is none. */
-static pdk_status check_text(const pdk_election *election, const char *name, const void *data, size_t size) {
+static pdk_status publishing_check_text(const pdk_election *election, const char *name, const void *data, size_t size) {
     if (election->queue->kind.entry.profile != PDK__KAZOO || g_utf8_validate_len(data ? data : "", size, NULL))
         return PDK_OK;
     return pdk__fail(PDK_INVALID,
                      "%s: data: not UTF-8, which kazoo's contenders() would fail for; use Curator's naming", name);
 }
 
-static pdk_status check(const pdk_election *election, const pdk_hold *hold, const void *data, size_t size,
-                        const char *name) {
+static pdk_status publishing_check(const pdk_election *election, const pdk_hold *hold, const void *data, size_t size,
+                                   const char *name) {
     if (!election || !hold)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", name, election ? "hold" : "election");
     if (election->queue->s->forks != pdk__forks())
@@ -90,13 +91,13 @@ static pdk_status check(const pdk_election *election, const pdk_hold *hold, cons
         return pdk__fail(PDK_INVALID, "%s: data: NULL, with a size of %zu", name, size);
     if (size > PDK_ELECTION_DATA_MAX)
         return pdk__fail(PDK_LIMIT, "%s: size: %zu bytes; at most %d", name, size, PDK_ELECTION_DATA_MAX);
-    return check_text(election, name, data, size);
+    return publishing_check_text(election, name, data, size);
 }
 
 pdk_status pdk_election_publish(pdk_election *election, pdk_hold *hold, const void *data, size_t size,
                                 int64_t timeout_ms) {
     static const char name[] = "pdk_election_publish";
-    pdk_status status = check(election, hold, data, size, name);
+    pdk_status status = publishing_check(election, hold, data, size, name);
     if (status != PDK_OK)
         return status;
     return pdk__call_wait(publishing_new(election, hold, name, data, size, timeout_ms));
@@ -106,8 +107,9 @@ pdk_status pdk_election_publish_async(pdk_election *election, pdk_hold *hold, co
                                       int64_t timeout_ms, pdk_answered_fn fn, void *user) {
     static const char name[] = "pdk_election_publish_async";
     pdk_status status = pdk__call_check_fn(name, fn);
-    if (status == PDK_OK)
-        status = check(election, hold, data, size, name);
+    if (status != PDK_OK)
+        return status;
+    status = publishing_check(election, hold, data, size, name);
     if (status != PDK_OK)
         return status;
     struct pdk__call *c = publishing_new(election, hold, name, data, size, timeout_ms);

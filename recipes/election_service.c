@@ -62,7 +62,7 @@ struct pdk_service {
 
 static pdk_session *session_of(const pdk_service *service) { return service->election->queue->s; }
 
-static void unref(pdk_service *service) {
+static void service_unref(pdk_service *service) {
     if (atomic_fetch_sub(&service->refs, 1) != 1)
         return;
     pdk_election_unref(service->election);
@@ -72,7 +72,7 @@ static void unref(pdk_service *service) {
 /* ---- a term */
 
 /* Tell the function that it must return. Under the monitor. */
-static void signal_end(pdk_service *service) {
+static void service_signal_end(pdk_service *service) {
     pdk__assert_locked(session_of(service));
     struct pdk_term *term = service->term;
     pdk__wake(&service->waiters);
@@ -84,10 +84,10 @@ static void signal_end(pdk_service *service) {
 }
 
 /* The grant has ended. The function may still run, and still has its hold. */
-static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
+static void term_on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
     const struct pdk_term *term = (struct pdk_term *)l;
     (void)reason;
-    signal_end(term->service);
+    service_signal_end(term->service);
 }
 
 static void *term_main(void *user) {
@@ -116,7 +116,7 @@ static void *term_main(void *user) {
 }
 
 /* Wait for the function to return. The hold is not released meanwhile, though it may be lost. Under the monitor. */
-static void await_return(pdk_service *service, struct pdk_term *term) {
+static void service_await_return(pdk_service *service, struct pdk_term *term) {
     pdk__assert_locked(session_of(service));
     pdk_session *s = session_of(service);
     while (!term->returned) {
@@ -130,11 +130,11 @@ static void await_return(pdk_service *service, struct pdk_term *term) {
     }
 }
 
-static void serve(pdk_service *service, pdk_hold *hold) {
+static void service_serve(pdk_service *service, pdk_hold *hold) {
     sigset_t own;
     pdk_session *s = session_of(service);
     struct pdk_term *term = g_new0(struct pdk_term, 1);
-    *term = (struct pdk_term){.listener.ended = on_ended, .service = service, .hold = hold, .bound = INT64_MAX};
+    *term = (struct pdk_term){.listener.ended = term_on_ended, .service = service, .hold = hold, .bound = INT64_MAX};
     term->fd = pdk__above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     pdk_hold_detach_thread(hold);
     pdk__lock(s);
@@ -144,7 +144,7 @@ static void serve(pdk_service *service, pdk_hold *hold) {
         pdk__grant_listen(hold->grant, &term->listener);
     }
     if (wanted && pdk__thread_begin(term_main, term))
-        await_return(service, term);
+        service_await_return(service, term);
     else if (wanted)
         pdk__wait(s, &service->waiters, pdk__deadline(s, NO_THREAD_MS));
     service->term = NULL;
@@ -175,7 +175,7 @@ static void *runner_main(void *user) {
             pdk__lock(s);
             pdk__observers_elected(queue);
             pdk__unlock(s);
-            serve(service, hold);
+            service_serve(service, hold);
         }
         pdk__lock(s);
         stopping = service->stopping;
@@ -192,11 +192,34 @@ static void *runner_main(void *user) {
     queue->shut = false; /* for the next candidate */
     pdk__wake(&service->waiters);
     pdk__unlock(s);
-    unref(service);
+    service_unref(service);
     return NULL;
 }
 
 /* ---- the calls */
+
+static pdk_status service_read_options(const pdk_service_options *given, pdk_service_options *o) {
+    pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
+    if (status != PDK_OK)
+        return status;
+    if (o->drain_ms < 1 || (o->drain != PDK_DRAIN_KEEP && o->drain != PDK_DRAIN_ABORT))
+        return pdk__fail(PDK_INVALID, "options: drain_ms is %d, drain is %d; 1 or more, and a pdk_drain", o->drain_ms,
+                         o->drain);
+    return PDK_OK;
+}
+
+/* Under the monitor, which its runner waits for. */
+static pdk_status service_begin(pdk_service *service, const char *call, pdk_service **out) {
+    pdk_status status = pdk__election_may_join(service->election, call);
+    if (status != PDK_OK)
+        return status;
+    if (!pdk__thread_begin(runner_main, service))
+        return pdk__fail(PDK_SYSTEM, "%s: pthread_create: no thread to be had", call);
+    atomic_fetch_add(&service->refs, 1); /* the runner's */
+    service->election->service = service;
+    *out = service; /* the function may want it before the call returns */
+    return PDK_OK;
+}
 
 pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, void *user, const pdk_service_options *options,
                              pdk_service **out) {
@@ -205,11 +228,9 @@ pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, void *us
     if (!election || !fn || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, !election ? "election" : !fn ? "fn" : "out");
     pdk_status status = pdk__check_call(election->queue->s, call, 0);
-    if (status == PDK_OK)
-        status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK && (o.drain_ms < 1 || (o.drain != PDK_DRAIN_KEEP && o.drain != PDK_DRAIN_ABORT)))
-        status = pdk__fail(PDK_INVALID, "options: drain_ms is %d, drain is %d; 1 or more, and a pdk_drain", o.drain_ms,
-                           o.drain);
+    if (status != PDK_OK)
+        return status;
+    status = service_read_options(options, &o);
     if (status != PDK_OK)
         return status;
     pdk_session *s = election->queue->s;
@@ -221,17 +242,10 @@ pdk_status pdk_service_start(pdk_election *election, pdk_service_fn fn, void *us
     service->options = o;
     pdk__signals_of_thread(&service->signals);
     pdk__lock(s);
-    status = pdk__election_may_join(election, call);
-    if (status == PDK_OK && !pdk__thread_begin(runner_main, service))
-        status = pdk__fail(PDK_SYSTEM, "%s: pthread_create: no thread to be had", call);
-    if (status == PDK_OK) {
-        atomic_fetch_add(&service->refs, 1); /* the runner's: that thread waits for the monitor */
-        election->service = service;
-        *out = service; /* the function may want it before this call returns */
-    }
+    status = service_begin(service, call, out);
     pdk__unlock(s);
     if (status != PDK_OK)
-        unref(service);
+        service_unref(service);
     return status;
 }
 
@@ -249,19 +263,19 @@ int pdk_term_fd(const pdk_term *term) {
     return term ? term->fd : -1;
 }
 
-static pdk_status check(const pdk_service *service, const char *call) {
+static pdk_status service_check(const pdk_service *service, const char *call) {
     if (!service)
         return pdk__fail(PDK_INVALID, "%s: service: NULL", call);
     return pdk__check_call(session_of(service), call, 0);
 }
 
 pdk_status pdk_service_resign(pdk_service *service) {
-    pdk_status status = check(service, "pdk_service_resign");
+    pdk_status status = service_check(service, "pdk_service_resign");
     if (status != PDK_OK)
         return status;
     pdk__lock(session_of(service));
     if (service->term && !service->term->returned)
-        signal_end(service);
+        service_signal_end(service);
     else
         status = pdk__fail(PDK_NOT_HELD, "pdk_service_resign: the function does not run");
     pdk__unlock(session_of(service));
@@ -269,20 +283,21 @@ pdk_status pdk_service_resign(pdk_service *service) {
 }
 
 /* End the service: its term, and its claim. Under the monitor. */
-static void stop(pdk_service *service) {
+static void service_stop(pdk_service *service) {
     pdk__assert_locked(session_of(service));
     service->stopping = true;
     if (service->term)
-        signal_end(service);
+        service_signal_end(service);
     if (!service->done)
         pdk__queue_cancel(service->election->queue, "the service was stopped");
 }
 
 pdk_status pdk_service_close(pdk_service *service, int64_t timeout_ms) {
     static const char call[] = "pdk_service_close";
-    pdk_status status = check(service, call);
-    if (status == PDK_OK)
-        status = pdk__may_block(session_of(service), call, timeout_ms);
+    pdk_status status = service_check(service, call);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__may_block(session_of(service), call, timeout_ms);
     if (status != PDK_OK)
         return status;
     pdk_session *s = session_of(service);
@@ -294,7 +309,7 @@ pdk_status pdk_service_close(pdk_service *service, int64_t timeout_ms) {
     } else {
         struct pdk__leave leave = {0};
         pdk__leave_push(&leave);
-        stop(service);
+        service_stop(service);
         while (!service->done && pdk__wait(s, &service->waiters, deadline))
             ;
         pdk__leave_pop();
@@ -310,7 +325,7 @@ void pdk_service_unref(pdk_service *service) {
     if (!service || session_of(service)->forks != pdk__forks())
         return;
     pdk__lock(session_of(service));
-    stop(service);
+    service_stop(service);
     pdk__unlock(session_of(service));
-    unref(service);
+    service_unref(service);
 }

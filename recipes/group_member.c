@@ -50,7 +50,7 @@ pdk_status pdk_member_callbacks_init(pdk_member_callbacks *callbacks, size_t siz
                              CALLBACKS_FIRST_SIZE);
 }
 
-static pdk_status check_data(const char *call, const void *data, size_t size) {
+static pdk_status member_check_data(const char *call, const void *data, size_t size) {
     if (!data && size > 0)
         return pdk__fail(PDK_INVALID, "%s: data: NULL, with a size of %zu", call, size);
     if (size > PDK_GROUP_DATA_MAX)
@@ -58,12 +58,12 @@ static pdk_status check_data(const char *call, const void *data, size_t size) {
     return PDK_OK;
 }
 
-static bool is_ours(const pdk_member *member) { return member->queue->s->forks == pdk__forks(); }
+static bool member_is_ours(const pdk_member *member) { return member->queue->s->forks == pdk__forks(); }
 
-static pdk_status check(const pdk_member *member, const char *call) {
+static pdk_status member_check(const pdk_member *member, const char *call) {
     if (!member)
         return pdk__fail(PDK_INVALID, "%s: member: NULL", call);
-    if (!is_ours(member))
+    if (!member_is_ours(member))
         return pdk__fail(PDK_FORKED, "%s: the member belongs to the parent process", call);
     return PDK_OK;
 }
@@ -116,10 +116,12 @@ pdk_status pdk_group_join(pdk_session *session, const char *path, const void *da
                           const pdk_member_callbacks *callbacks, pdk_member **out) {
     pdk_member_callbacks calls = PDK_MEMBER_CALLBACKS_INIT;
     pdk_status status = pdk__recipe_check(session, path, out, join);
-    if (status == PDK_OK)
-        status = check_data(join, data, size);
-    if (status == PDK_OK)
-        status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
+    if (status != PDK_OK)
+        return status;
+    status = member_check_data(join, data, size);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__options_read("callbacks", callbacks, &calls, sizeof calls, CALLBACKS_FIRST_SIZE);
     if (status != PDK_OK)
         return status;
     pdk_member *member = member_new(session, path), *before = *out;
@@ -146,7 +148,7 @@ pdk_member *pdk_member_ref(pdk_member *member) {
 }
 
 void pdk_member_unref(pdk_member *member) {
-    if (!member || !is_ours(member) || atomic_fetch_sub(&member->refs, 1) != 1)
+    if (!member || !member_is_ours(member) || atomic_fetch_sub(&member->refs, 1) != 1)
         return;
     pdk__candidacy_leave(member->queue->s, &member->candidacy);
     pdk__own_data_unref(member->own);
@@ -156,13 +158,16 @@ void pdk_member_unref(pdk_member *member) {
 
 pdk_status pdk_member_leave(pdk_member *member) {
     static const char call[] = "pdk_member_leave";
-    pdk_status status = check(member, call);
-    if (status == PDK_OK && (status = pdk__candidacy_leave(member->queue->s, &member->candidacy)) != PDK_OK)
+    pdk_status status = member_check(member, call);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__candidacy_leave(member->queue->s, &member->candidacy);
+    if (status != PDK_OK)
         pdk__fail(status, "%s: %s: it has left before", call, member->queue->dir);
     return status;
 }
 
-static const char *why_not(pdk_status status) {
+static const char *member_why_not(pdk_status status) {
     if (status == PDK_NOT_HELD)
         return "it has left";
     return status == PDK_CANCELED ? PDK__INTERRUPTED : pdk_status_text(status);
@@ -170,16 +175,17 @@ static const char *why_not(pdk_status status) {
 
 pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_hold **out) {
     static const char call[] = "pdk_member_wait";
-    pdk_status status = check(member, call);
-    if (status == PDK_OK && !out)
-        status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
-    if (status == PDK_OK)
-        status = pdk__may_block(member->queue->s, call, timeout_ms);
+    pdk_status status = member_check(member, call);
+    if (status != PDK_OK)
+        return status;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
+    status = pdk__may_block(member->queue->s, call, timeout_ms);
     if (status != PDK_OK)
         return status;
     status = pdk__candidacy_wait(member->queue->s, &member->candidacy, timeout_ms, out);
     if (status != PDK_OK)
-        pdk__fail(status, "%s: %s: %s", call, member->queue->dir, why_not(status));
+        pdk__fail(status, "%s: %s: %s", call, member->queue->dir, member_why_not(status));
     return status;
 }
 
@@ -196,7 +202,7 @@ struct setting {
 static struct pdk__queue *queue_of(const struct setting *c) { return c->member->queue; }
 
 /* It is our turn: from now on every new registration has the new data. */
-static void begin_turn(struct setting *c) {
+static void set_begin_turn(struct setting *c) {
     size_t size = 0;
     const void *bytes = g_bytes_get_data(c->write.data, &size);
     if (c->candidacy)
@@ -205,8 +211,8 @@ static void begin_turn(struct setting *c) {
     set_data(queue_of(c), bytes, size);
 }
 
-/* PDK__WAITS: it is not registered yet. */
-static pdk_status find_hold(struct setting *c) {
+/* PDK__WAITS: it is not registered yet. NOT_HELD: it has left. */
+static pdk_status set_find_hold(struct setting *c) {
     struct pdk__waiters *waiters = NULL;
     pdk_hold *hold = NULL;
     pdk_status status = c->candidacy ? pdk__candidacy_look(c->candidacy, &hold, &waiters) : PDK_NOT_HELD;
@@ -220,7 +226,7 @@ static pdk_status find_hold(struct setting *c) {
     if (status == PDK_TIMEOUT)
         return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no server confirmed it within timeout_ms", c->call.name,
                          queue_of(c)->dir);
-    return pdk__fail(status, "%s: %s: %s", c->call.name, queue_of(c)->dir, why_not(status));
+    return pdk__fail(status, "%s: %s: %s", c->call.name, queue_of(c)->dir, member_why_not(status));
 }
 
 static void set_begin(struct pdk__call *call) { pdk__own_write_begin(&((struct setting *)call)->write); }
@@ -228,20 +234,19 @@ static void set_begin(struct pdk__call *call) { pdk__own_write_begin(&((struct s
 static pdk_status set_step(struct pdk__call *call) {
     struct setting *c = (struct setting *)call;
     pdk_status status = pdk__own_write_turn(&c->write);
-    if (status == PDK_OK)
-        begin_turn(c);
-    while (status == PDK_OK) {
-        status = c->write.hold ? PDK_OK : find_hold(c);
-        if (status == PDK_OK)
-            status = pdk__own_write_step(&c->write, NULL);
+    if (status != PDK_OK)
+        return status;
+    set_begin_turn(c);
+    for (;;) {
+        if (!c->write.hold)
+            status = set_find_hold(c);
+        if (status != PDK_OK)
+            return status;
+        status = pdk__own_write_step(&c->write, NULL);
         if (status != PDK_LOST && status != PDK_NOT_HELD)
             return status;
-        if (!c->write.hold)
-            return status; /* it has left */
-        c->write.hold = NULL;
-        status = PDK_OK; /* the next registration has the new data; there may be one already */
+        c->write.hold = NULL; /* the next registration has the new data; there may be one already */
     }
-    return status;
 }
 
 static void set_leave(struct pdk__call *call) { pdk__own_write_leave(&((struct setting *)call)->write); }
@@ -268,20 +273,23 @@ static struct pdk__call *setting_new(pdk_member *member, const char *name, const
 
 pdk_status pdk_member_set_data(pdk_member *member, const void *data, size_t size, int64_t timeout_ms) {
     static const char name[] = "pdk_member_set_data";
-    pdk_status status = check(member, name);
-    if (status == PDK_OK)
-        status = check_data(name, data, size);
+    pdk_status status = member_check(member, name);
+    if (status != PDK_OK)
+        return status;
+    status = member_check_data(name, data, size);
     return status == PDK_OK ? pdk__call_wait(setting_new(member, name, data, size, timeout_ms)) : status;
 }
 
 pdk_status pdk_member_set_data_async(pdk_member *member, const void *data, size_t size, int64_t timeout_ms,
                                      pdk_answered_fn fn, void *user) {
     static const char name[] = "pdk_member_set_data_async";
-    pdk_status status = check(member, name);
-    if (status == PDK_OK)
-        status = pdk__call_check_fn(name, fn);
-    if (status == PDK_OK)
-        status = check_data(name, data, size);
+    pdk_status status = member_check(member, name);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__call_check_fn(name, fn);
+    if (status != PDK_OK)
+        return status;
+    status = member_check_data(name, data, size);
     if (status != PDK_OK)
         return status;
     struct pdk__call *c = setting_new(member, name, data, size, timeout_ms);

@@ -99,10 +99,10 @@ pdk_status pdk_group_watch(pdk_session *session, const char *path, pdk_group_fn 
                            void (*user_free)(void *user), pdk_group_watcher **out) {
     static const char call[] = "pdk_group_watch";
     pdk_status status = pdk__recipe_check(session, path, out, call);
-    if (status == PDK_OK && !fn)
-        status = pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
     if (status != PDK_OK)
         return status;
+    if (!fn)
+        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
     pdk_group_watcher *watcher = g_new(pdk_group_watcher, 1);
     pdk__lock(session);
     struct pdk__watching *w = watching_new(session, path);

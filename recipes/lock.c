@@ -31,26 +31,32 @@ pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size) {
     return pdk__options_init("pdk_lock_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
 }
 
-static pdk_status read_options(const pdk_lock_options *given, pdk_lock_options *o, struct pdk__queue_kind *kind,
-                               struct pdk__handovers *handovers) {
+static pdk_status lock_read_options(const pdk_lock_options *given, pdk_lock_options *o, struct pdk__queue_kind *kind,
+                                    struct pdk__handovers *handovers) {
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_naming(o->naming);
-    if (status == PDK_OK)
-        status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
-    if (status == PDK_OK && o->reentrant != 0 && o->reentrant != 1)
-        status = pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_identity(o->identity);
-    if (status == PDK_OK)
-        status = pdk__lock_delay_check(o->lock_delay_ms);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_check_naming(o->naming);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
+    if (status != PDK_OK)
+        return status;
+    if (o->reentrant != 0 && o->reentrant != 1)
+        return pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
+    status = pdk__recipe_check_identity(o->identity);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__lock_delay_check(o->lock_delay_ms);
+    if (status != PDK_OK)
+        return status;
     *kind = (struct pdk__queue_kind){
         .entry = {pdk__recipe_profile(o->naming), PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "lock",
         .mode = "exclusive",
         .reacquire = o->reentrant ? PDK__REACQUIRE_NESTS : PDK__REACQUIRE_DEADLOCKS,
     };
-    return status;
+    return PDK_OK;
 }
 
 pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_options *options, pdk_lock **out) {
@@ -58,8 +64,9 @@ pdk_status pdk_lock_new(pdk_session *session, const char *path, const pdk_lock_o
     struct pdk__queue_kind kind;
     struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_lock_new");
-    if (status == PDK_OK)
-        status = read_options(options, &o, &kind, &handovers);
+    if (status != PDK_OK)
+        return status;
+    status = lock_read_options(options, &o, &kind, &handovers);
     if (status != PDK_OK)
         return status;
     pdk_lock *lock = g_new0(pdk_lock, 1);
@@ -100,41 +107,41 @@ pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquir
 
 /* ---- who holds it, and who waits */
 
-static struct pdk__listing listing(const pdk_lock *lock, const char *call, bool holder_only, int64_t timeout_ms) {
+static struct pdk__listing lock_listing(const pdk_lock *lock, const char *call, bool holder_only, int64_t timeout_ms) {
     const struct pdk__queue *queue = lock->queue;
     return (struct pdk__listing){queue->s, call, queue->dir, PDK__WRITER, holder_only, timeout_ms};
 }
 
-static pdk_status no_lock(const char *call) { return pdk__fail(PDK_INVALID, "%s: lock: NULL", call); }
+static pdk_status lock_refuse_null(const char *call) { return pdk__fail(PDK_INVALID, "%s: lock: NULL", call); }
 
 pdk_status pdk_lock_list(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
     static const char call[] = "pdk_lock_list";
     if (!lock)
-        return no_lock(call);
-    struct pdk__listing of = listing(lock, call, false, timeout_ms);
+        return lock_refuse_null(call);
+    struct pdk__listing of = lock_listing(lock, call, false, timeout_ms);
     return pdk__contenders_list(&of, out);
 }
 
 pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out) {
     static const char call[] = "pdk_lock_holder";
     if (!lock)
-        return no_lock(call);
-    struct pdk__listing of = listing(lock, call, true, timeout_ms);
+        return lock_refuse_null(call);
+    struct pdk__listing of = lock_listing(lock, call, true, timeout_ms);
     return pdk__contenders_list(&of, out);
 }
 
 pdk_status pdk_lock_list_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
     static const char call[] = "pdk_lock_list_async";
     if (!lock)
-        return no_lock(call);
-    struct pdk__listing of = listing(lock, call, false, timeout_ms);
+        return lock_refuse_null(call);
+    struct pdk__listing of = lock_listing(lock, call, false, timeout_ms);
     return pdk__contenders_list_async(&of, fn, user);
 }
 
 pdk_status pdk_lock_holder_async(pdk_lock *lock, int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
     static const char call[] = "pdk_lock_holder_async";
     if (!lock)
-        return no_lock(call);
-    struct pdk__listing of = listing(lock, call, true, timeout_ms);
+        return lock_refuse_null(call);
+    struct pdk__listing of = lock_listing(lock, call, true, timeout_ms);
     return pdk__contenders_list_async(&of, fn, user);
 }

@@ -48,18 +48,25 @@ static struct pdk__queue_kind kind_of(int32_t naming, bool shared) {
     };
 }
 
+static pdk_status rwlock_read_options(const pdk_rwlock_options *given, pdk_rwlock_options *o,
+                                      struct pdk__handovers *handovers) {
+    pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_check_naming(o->naming);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
+    return status == PDK_OK ? pdk__recipe_check_identity(o->identity) : status;
+}
+
 pdk_status pdk_rwlock_new(pdk_session *session, const char *path, const pdk_rwlock_options *options, pdk_rwlock **out) {
     pdk_rwlock_options o = PDK_RWLOCK_OPTIONS_INIT;
     struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_rwlock_new");
-    if (status == PDK_OK)
-        status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_naming(o.naming);
-    if (status == PDK_OK)
-        status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, &handovers);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_identity(o.identity);
+    if (status != PDK_OK)
+        return status;
+    status = rwlock_read_options(options, &o, &handovers);
     if (status != PDK_OK)
         return status;
     pdk_rwlock *lock = g_new0(pdk_rwlock, 1);
@@ -91,7 +98,7 @@ void pdk_rwlock_unref(pdk_rwlock *lock) {
 
 static void give_back(void *queue) { pdk__queue_unref(queue); }
 
-static pdk_status acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, const char *call, pdk_hold **out) {
+static pdk_status rwlock_acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, const char *call, pdk_hold **out) {
     if (!lock || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, lock ? "out" : "lock");
     if (!shared)
@@ -108,8 +115,8 @@ static pdk_status acquire(pdk_rwlock *lock, bool shared, int64_t timeout_ms, con
     return status;
 }
 
-static pdk_status acquire_async(pdk_rwlock *lock, bool shared, int64_t timeout_ms, const char *call, pdk_acquired_fn fn,
-                                void *user, pdk_claim **out) {
+static pdk_status rwlock_acquire_async(pdk_rwlock *lock, bool shared, int64_t timeout_ms, const char *call,
+                                       pdk_acquired_fn fn, void *user, pdk_claim **out) {
     if (!lock || !fn)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, lock ? "fn" : "lock");
     if (!shared)
@@ -124,25 +131,25 @@ static pdk_status acquire_async(pdk_rwlock *lock, bool shared, int64_t timeout_m
 }
 
 pdk_status pdk_rwlock_acquire_read(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
-    return acquire(lock, true, timeout_ms, "pdk_rwlock_acquire_read", out);
+    return rwlock_acquire(lock, true, timeout_ms, "pdk_rwlock_acquire_read", out);
 }
 
 pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms, pdk_hold **out) {
-    return acquire(lock, false, timeout_ms, "pdk_rwlock_acquire_write", out);
+    return rwlock_acquire(lock, false, timeout_ms, "pdk_rwlock_acquire_write", out);
 }
 
 pdk_status pdk_rwlock_acquire_read_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
                                          pdk_claim **out) {
-    return acquire_async(lock, true, timeout_ms, "pdk_rwlock_acquire_read_async", fn, user, out);
+    return rwlock_acquire_async(lock, true, timeout_ms, "pdk_rwlock_acquire_read_async", fn, user, out);
 }
 
 pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
                                           pdk_claim **out) {
-    return acquire_async(lock, false, timeout_ms, "pdk_rwlock_acquire_write_async", fn, user, out);
+    return rwlock_acquire_async(lock, false, timeout_ms, "pdk_rwlock_acquire_write_async", fn, user, out);
 }
 
 /* Under the monitor. */
-static pdk_status downgrade(pdk_hold *hold) {
+static pdk_status rwlock_downgrade(pdk_hold *hold) {
     pdk__assert_locked(hold->s);
     static const char call[] = "pdk_hold_downgrade";
     enum pdk__label label = hold->queue->kind.entry.label;
@@ -167,12 +174,12 @@ pdk_status pdk_hold_downgrade(pdk_hold *hold) {
     if (hold->s->forks != pdk__forks())
         return pdk__fail(PDK_FORKED, "pdk_hold_downgrade: the hold belongs to the parent process");
     pdk__lock(hold->s);
-    pdk_status status = downgrade(hold);
+    pdk_status status = rwlock_downgrade(hold);
     pdk__unlock(hold->s);
     return status;
 }
 
-static struct pdk__listing listing(const pdk_rwlock *lock, const char *call, int64_t timeout_ms) {
+static struct pdk__listing rwlock_listing(const pdk_rwlock *lock, const char *call, int64_t timeout_ms) {
     const struct pdk__queue *queue = lock->writers;
     return (struct pdk__listing){queue->s, call, queue->dir, PDK__WRITER, false, timeout_ms};
 }
@@ -181,7 +188,7 @@ pdk_status pdk_rwlock_list(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders 
     static const char call[] = "pdk_rwlock_list";
     if (!lock)
         return pdk__fail(PDK_INVALID, "%s: lock: NULL", call);
-    struct pdk__listing of = listing(lock, call, timeout_ms);
+    struct pdk__listing of = rwlock_listing(lock, call, timeout_ms);
     return pdk__contenders_list(&of, out);
 }
 
@@ -189,6 +196,6 @@ pdk_status pdk_rwlock_list_async(pdk_rwlock *lock, int64_t timeout_ms, pdk_conte
     static const char call[] = "pdk_rwlock_list_async";
     if (!lock)
         return pdk__fail(PDK_INVALID, "%s: lock: NULL", call);
-    struct pdk__listing of = listing(lock, call, timeout_ms);
+    struct pdk__listing of = rwlock_listing(lock, call, timeout_ms);
     return pdk__contenders_list_async(&of, fn, user);
 }

@@ -50,8 +50,8 @@ static void permits_free(void *user) {
     g_free(permits);
 }
 
-static struct pdk__queue *make_queue(pdk_session *session, const char *path, int32_t count,
-                                     struct pdk__handovers handovers) {
+static struct pdk__queue *semaphore_make_queue(pdk_session *session, const char *path, int32_t count,
+                                               struct pdk__handovers handovers) {
     static const struct pdk__queue_kind kind = {
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false},
         .recipe = "semaphore",
@@ -72,11 +72,20 @@ static struct pdk__queue *make_queue(pdk_session *session, const char *path, int
 }
 
 /* Is there room in a path for its directories? */
-static pdk_status check_room(const pdk_session *session, const char *path) {
+static pdk_status semaphore_check_room(const pdk_session *session, const char *path) {
     size_t room = PDK__PATH_MAX - strlen(LEASES);
     if (strlen(session->hosts->chroot) + strlen(path) <= room)
         return PDK_OK;
     return pdk__fail(PDK_INVALID, "path: is longer than %zu bytes, chroot included: the leases stand below it", room);
+}
+
+static pdk_status semaphore_read_options(const pdk_semaphore_options *given, pdk_semaphore_options *o,
+                                         struct pdk__handovers *handovers) {
+    pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
+    return status == PDK_OK ? pdk__recipe_check_identity(o->identity) : status;
 }
 
 pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t permits,
@@ -84,22 +93,20 @@ pdk_status pdk_semaphore_new(pdk_session *session, const char *path, int32_t per
     pdk_semaphore_options o = PDK_SEMAPHORE_OPTIONS_INIT;
     struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_semaphore_new");
-    if (status == PDK_OK)
-        status = check_room(session, path);
-    if (status == PDK_OK && (permits < 1 || permits > PDK_SEMAPHORE_PERMITS_MAX))
-        status = pdk__fail(PDK_INVALID, "pdk_semaphore_new: permits is %d; from 1 to %d", permits,
-                           PDK_SEMAPHORE_PERMITS_MAX);
-    if (status == PDK_OK)
-        status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK)
-        status = pdk__recipe_handovers(o.max_handovers, o.max_handover_ms, &handovers);
-    if (status == PDK_OK)
-        status = pdk__recipe_check_identity(o.identity);
+    if (status != PDK_OK)
+        return status;
+    status = semaphore_check_room(session, path);
+    if (status != PDK_OK)
+        return status;
+    if (permits < 1 || permits > PDK_SEMAPHORE_PERMITS_MAX)
+        return pdk__fail(PDK_INVALID, "pdk_semaphore_new: permits is %d; from 1 to %d", permits,
+                         PDK_SEMAPHORE_PERMITS_MAX);
+    status = semaphore_read_options(options, &o, &handovers);
     if (status != PDK_OK)
         return status;
     pdk_semaphore *semaphore = g_new0(pdk_semaphore, 1);
     atomic_init(&semaphore->refs, 1);
-    semaphore->queue = make_queue(session, path, permits, handovers);
+    semaphore->queue = semaphore_make_queue(session, path, permits, handovers);
     semaphore->queue->data = g_strdup(o.identity);
     *out = semaphore;
     return PDK_OK;
@@ -152,7 +159,7 @@ pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count, 
     return status == PDK_OK ? pdk__claim_start(semaphore->queue, count, timeout_ms, call, fn, user, out) : status;
 }
 
-static struct pdk__listing listing(const pdk_semaphore *semaphore, const char *call, int64_t timeout_ms) {
+static struct pdk__listing semaphore_listing(const pdk_semaphore *semaphore, const char *call, int64_t timeout_ms) {
     return (struct pdk__listing){semaphore->queue->s, call,  permits_of(semaphore)->leases,
                                  PDK__LEASE,          false, timeout_ms};
 }
@@ -161,7 +168,7 @@ pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeout_ms, p
     static const char call[] = "pdk_semaphore_holders";
     if (!semaphore)
         return pdk__fail(PDK_INVALID, "%s: semaphore: NULL", call);
-    struct pdk__listing of = listing(semaphore, call, timeout_ms);
+    struct pdk__listing of = semaphore_listing(semaphore, call, timeout_ms);
     return pdk__contenders_list(&of, out);
 }
 
@@ -169,6 +176,6 @@ pdk_status pdk_semaphore_holders_async(pdk_semaphore *semaphore, int64_t timeout
     static const char call[] = "pdk_semaphore_holders_async";
     if (!semaphore)
         return pdk__fail(PDK_INVALID, "%s: semaphore: NULL", call);
-    struct pdk__listing of = listing(semaphore, call, timeout_ms);
+    struct pdk__listing of = semaphore_listing(semaphore, call, timeout_ms);
     return pdk__contenders_list_async(&of, fn, user);
 }

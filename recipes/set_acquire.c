@@ -86,24 +86,32 @@ static struct pdk__queue *queue_of(const pdk_right *right) {
     }
 }
 
+static pdk_status right_check_count(const pdk_right *right, size_t place, const char *call) {
+    if (right->kind == PDK_RIGHT_PERMITS) {
+        g_autofree char *where = g_strdup_printf("%s: rights[%zu]", call, place);
+        return pdk__semaphore_check_count(right->of, right->count, where);
+    }
+    if (right->count != 1)
+        return pdk__fail(PDK_INVALID, "%s: rights[%zu]: count is %d; 1, but for permits", call, place, right->count);
+    return PDK_OK;
+}
+
 /* INVALID, and FORKED. */
-static pdk_status look_at(const pdk_right *right, size_t place, int64_t timeout_ms, const char *call,
-                          struct named *named) {
+static pdk_status right_look_at(const pdk_right *right, size_t place, int64_t timeout_ms, const char *call,
+                                struct named *named) {
     if (right->kind < PDK_RIGHT_LOCK || right->kind > PDK_RIGHT_PERMITS)
         return pdk__fail(PDK_INVALID, "%s: rights[%zu]: kind is %d; a pdk_right_kind", call, place, right->kind);
     if (!right->of)
         return pdk__fail(PDK_INVALID, "%s: rights[%zu]: the object is NULL", call, place);
     struct pdk__queue *queue = queue_of(right);
     pdk_status status = pdk__check_call(queue->s, call, timeout_ms);
-    if (status == PDK_OK && right->kind == PDK_RIGHT_PERMITS) {
-        g_autofree char *where = g_strdup_printf("%s: rights[%zu]", call, place);
-        status = pdk__semaphore_check_count(right->of, right->count, where);
-    } else if (status == PDK_OK && right->count != 1) {
-        status = pdk__fail(PDK_INVALID, "%s: rights[%zu]: count is %d; 1, but for permits", call, place, right->count);
-    }
-    if (status == PDK_OK)
-        *named = (struct named){right, (guint)place, queue, servers_of(queue->s)};
-    return status;
+    if (status != PDK_OK)
+        return status;
+    status = right_check_count(right, place, call);
+    if (status != PDK_OK)
+        return status;
+    *named = (struct named){right, (guint)place, queue, servers_of(queue->s)};
+    return PDK_OK;
 }
 
 /* A server that both name; NULL: there is none. g_free. */
@@ -116,7 +124,8 @@ static char *common_server(const char *a, const char *b) {
 }
 
 /* May so few of them suffice? */
-static pdk_status check_majority(const struct named *all, size_t count, const pdk_set_options *o, const char *call) {
+static pdk_status set_check_majority(const struct named *all, size_t count, const pdk_set_options *o,
+                                     const char *call) {
     if (o->need < 0 || (size_t)o->need > count || (o->need > 0 && (size_t)o->need <= count / 2))
         return pdk__fail(
             PDK_INVALID,
@@ -145,7 +154,7 @@ static pdk_status check_majority(const struct named *all, size_t count, const pd
 }
 
 /* Sorted. INVALID: a path is there twice. */
-static pdk_status sort(struct named *all, size_t count, const char *call) {
+static pdk_status set_sort(struct named *all, size_t count, const char *call) {
     qsort(all, count, sizeof all[0], in_order);
     for (size_t i = 1; i < count; i++)
         if (in_order(&all[i - 1], &all[i]) == 0)
@@ -156,7 +165,7 @@ static pdk_status sort(struct named *all, size_t count, const char *call) {
 }
 
 /* How a session ended: that of the first in the order, or the one with which too few are left. The rights of others are left out. */
-static pdk_status check_sessions(const struct named *all, size_t count, size_t need, const char *call) {
+static pdk_status set_check_sessions(const struct named *all, size_t count, size_t need, const char *call) {
     size_t ended = 0;
     for (size_t i = 0; i < count; i++) {
         pdk_session *s = all[i].queue->s;
@@ -183,7 +192,7 @@ static bool holds(pdk_session *s, const char *dir) {
 }
 
 /* DEADLOCK: this thread has one of the paths, in a session of the set to that ensemble. */
-static pdk_status refuse_own(const struct named *all, size_t count, const struct call *call) {
+static pdk_status set_refuse_own(const struct named *all, size_t count, const struct call *call) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++) {
             if (strcmp(all[i].servers, all[k].servers) != 0)
@@ -212,9 +221,27 @@ static struct pdk_set_claim *claim_of(const struct named *all, size_t count, con
     return pdk__set_claim_new(rights, (guint)count, terms);
 }
 
+/* May this call take them together? Sorts them. */
+static pdk_status set_check_together(struct named *all, size_t count, const pdk_set_options *o,
+                                     const struct pdk__set_terms *terms, const struct call *call) {
+    pdk_status status = call->blocks ? pdk__may_block(all[0].queue->s, call->name, terms->timeout_ms) : PDK_OK;
+    if (status != PDK_OK)
+        return status;
+    status = set_check_majority(all, count, o, call->name);
+    if (status != PDK_OK)
+        return status;
+    status = set_sort(all, count, call->name);
+    if (status != PDK_OK)
+        return status;
+    status = set_check_sessions(all, count, terms->need, call->name);
+    if (status != PDK_OK)
+        return status;
+    return call->blocks ? set_refuse_own(all, count, call) : PDK_OK;
+}
+
 /* The claim of a call, or why there is none. */
-static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
-                          const struct call *call, struct pdk_set_claim **out) {
+static pdk_status set_prepare(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
+                              const struct call *call, struct pdk_set_claim **out) {
     pdk_set_options o = PDK_SET_OPTIONS_INIT;
     struct named all[PDK_SET_RIGHTS_MAX] = {0};
     size_t looked = 0;
@@ -224,20 +251,12 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
         return pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call->name, count, PDK_SET_RIGHTS_MAX);
     pdk_status status = pdk__options_read("options", options, &o, sizeof o, OPTIONS_FIRST_SIZE);
     while (status == PDK_OK && looked < count) {
-        status = look_at(&rights[looked], looked, timeout_ms, call->name, &all[looked]);
+        status = right_look_at(&rights[looked], looked, timeout_ms, call->name, &all[looked]);
         looked += status == PDK_OK;
     }
-    if (status == PDK_OK && call->blocks)
-        status = pdk__may_block(all[0].queue->s, call->name, timeout_ms);
-    if (status == PDK_OK)
-        status = check_majority(all, count, &o, call->name);
-    if (status == PDK_OK)
-        status = sort(all, count, call->name);
     const struct pdk__set_terms terms = {timeout_ms, o.need > 0 ? (guint)o.need : (guint)count, o.patience_ms};
     if (status == PDK_OK)
-        status = check_sessions(all, count, terms.need, call->name);
-    if (status == PDK_OK && call->blocks)
-        status = refuse_own(all, count, call);
+        status = set_check_together(all, count, &o, &terms, call);
     if (status == PDK_OK)
         *out = claim_of(all, count, &terms);
     for (size_t i = 0; i < looked; i++)
@@ -247,24 +266,24 @@ static pdk_status prepare(const pdk_right *rights, size_t count, int64_t timeout
 
 /* ---- the calls */
 
-static pdk_status acquire(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
-                          const struct call *call, pdk_set **out) {
+static pdk_status set_acquire(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
+                              const struct call *call, pdk_set **out) {
     struct pdk_set_claim *claim = NULL;
     if (!out)
         return pdk__fail(PDK_INVALID, "%s: out: NULL", call->name);
-    pdk_status status = prepare(rights, count, timeout_ms, options, call, &claim);
+    pdk_status status = set_prepare(rights, count, timeout_ms, options, call, &claim);
     return status == PDK_OK ? pdk__set_claim_wait(claim, call->name, out) : status;
 }
 
 pdk_status pdk_set_acquire(const pdk_right *rights, size_t count, int64_t timeout_ms, const pdk_set_options *options,
                            pdk_set **out) {
     static const struct call call = {.name = "pdk_set_acquire", .blocks = true};
-    return acquire(rights, count, timeout_ms, options, &call, out);
+    return set_acquire(rights, count, timeout_ms, options, &call, out);
 }
 
 pdk_status pdk__set_acquire_for_keys(const pdk_right *rights, const size_t *keys, size_t count, int64_t timeout_ms,
                                      const char *name, pdk_set **out) {
-    return acquire(rights, count, timeout_ms, NULL, &(struct call){name, true, keys}, out);
+    return set_acquire(rights, count, timeout_ms, NULL, &(struct call){name, true, keys}, out);
 }
 
 pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count, int64_t timeout_ms,
@@ -274,7 +293,7 @@ pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count, int64_t 
     struct pdk_set_claim *claim = NULL;
     if (!fn)
         return pdk__fail(PDK_INVALID, "%s: fn: NULL", call.name);
-    pdk_status status = prepare(rights, count, timeout_ms, options, &call, &claim);
+    pdk_status status = set_prepare(rights, count, timeout_ms, options, &call, &claim);
     if (status == PDK_OK)
         pdk__set_claim_start(claim, fn, user, out);
     return status;

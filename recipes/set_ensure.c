@@ -21,7 +21,7 @@ static int64_t turn_until(const pdk_set *set, int64_t until) {
 }
 
 /* All are asked before the first begins: a callback is for what comes later. As many as are needed must be able to have so much. */
-static pdk_status check_ms(pdk_set *set, int64_t ms, const char *name) {
+static pdk_status set_check_ms(pdk_set *set, int64_t ms, const char *name) {
     guint impossible = 0;
     for (guint i = 0; i < set->count; i++) {
         pdk_hold *hold = pdk__set_take(set, i);
@@ -39,7 +39,7 @@ struct turns {
     guint next;       /* part */
 };
 
-static pdk_status how_it_ended(const struct turns *t) {
+static pdk_status turns_how_it_ended(const struct turns *t) {
     pdk__lock(t->set->s);
     pdk_status status = pdk__set_how_it_ended(t->set, t->name);
     pdk__unlock(t->set->s);
@@ -47,14 +47,14 @@ static pdk_status how_it_ended(const struct turns *t) {
 }
 
 /* What the answer of one part is to the set. Another part may have been lost while this one got no renewal. */
-static pdk_status heed(const struct turns *t, pdk_status status) {
+static pdk_status turns_heed(const struct turns *t, pdk_status status) {
     if (pdk__set_some_suffice(t->set))
         return PDK_OK;
-    return status == PDK_UNAVAILABLE && !pdk_set_is_valid(t->set) ? how_it_ended(t) : status;
+    return status == PDK_UNAVAILABLE && !pdk_set_is_valid(t->set) ? turns_how_it_ended(t) : status;
 }
 
 /* Every part has been ensured, or has had its turn. TIMEOUT: once more. The renewal of the last part takes time from the first. */
-static pdk_status all_ensured(const struct turns *t) {
+static pdk_status turns_all_ensured(const struct turns *t) {
     pdk_set *set = t->set;
     bool valid = pdk_set_is_valid(set);
     if (valid && pdk_set_remaining_ms(set) >= t->ms)
@@ -62,18 +62,18 @@ static pdk_status all_ensured(const struct turns *t) {
     if (!pdk__set_some_suffice(set))
         return PDK_TIMEOUT;
     if (!valid)
-        return how_it_ended(t);
+        return turns_how_it_ended(t);
     if (pdk__now(set->s) >= t->until)
         return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no renewal within request_timeout_ms", t->name, set->name);
     return PDK_TIMEOUT;
 }
 
 /* The next part's turn. NULL: *status is that of the set. */
-static struct pdk__ensuring *next_turn(struct turns *t, pdk_status *status) {
+static struct pdk__ensuring *turns_next(struct turns *t, pdk_status *status) {
     struct pdk__ensuring *e = NULL;
     while (!e) {
         if (t->next == t->set->count) {
-            *status = all_ensured(t);
+            *status = turns_all_ensured(t);
             if (*status != PDK_TIMEOUT)
                 return NULL;
             t->next = 0;
@@ -87,8 +87,8 @@ static struct pdk__ensuring *next_turn(struct turns *t, pdk_status *status) {
 
 static pdk_status ensure_parts(struct turns t) {
     pdk_status status = PDK_OK;
-    for (struct pdk__ensuring *e; status == PDK_OK && (e = next_turn(&t, &status));)
-        status = heed(&t, pdk__call_wait(&e->call));
+    for (struct pdk__ensuring *e; status == PDK_OK && (e = turns_next(&t, &status));)
+        status = turns_heed(&t, pdk__call_wait(&e->call));
     return status;
 }
 
@@ -126,7 +126,7 @@ static void answer_told(void *answer) {
 }
 
 /* Once. The outbox takes it: a session tells its followers of its end before it goes silent. Under the monitor. */
-static void decide(struct answer *w, pdk_status status) {
+static void answer_decide(struct answer *w, pdk_status status) {
     w->over = true;
     w->status = status;
     w->text = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
@@ -136,7 +136,7 @@ static void decide(struct answer *w, pdk_status status) {
 /* The set is lost by now, if it was not released. */
 static void home_ended(struct pdk__follower *follower) {
     struct answer *w = (struct answer *)follower;
-    decide(w, pdk__set_how_it_ended(w->turns.set, w->turns.name));
+    answer_decide(w, pdk__set_how_it_ended(w->turns.set, w->turns.name));
 }
 
 static void answer_over(struct answer *w, pdk_status status) {
@@ -144,12 +144,12 @@ static void answer_over(struct answer *w, pdk_status status) {
     pdk__lock(s);
     if (!w->over) {
         pdk__unfollow_end(s, &w->end);
-        decide(w, status);
+        answer_decide(w, status);
     }
     pdk__unlock(s);
 }
 
-static void go_on(struct answer *w, pdk_status status);
+static void answer_go_on(struct answer *w, pdk_status status);
 
 static void part_begin(struct pdk__call *c) { ((struct pdk__ensuring *)c)->of = answer_ref(c->user); }
 
@@ -162,13 +162,13 @@ static void part_free(struct pdk__call *c) {
         pdk__fail(status, "%s", c->text);
     pdk__ensuring_free(c);
     if (w) {
-        go_on(w, heed(&w->turns, status));
+        answer_go_on(w, turns_heed(&w->turns, status));
         answer_unref(w);
     }
 }
 
 /* OK: it is being ensured. Otherwise its session has ended, and so has its hold. */
-static pdk_status start_part(struct answer *w, struct pdk__ensuring *e) {
+static pdk_status answer_start_part(struct answer *w, struct pdk__ensuring *e) {
     static const struct pdk__call_kind kind = {part_begin, pdk__ensuring_step, pdk__ensuring_leave, NULL, part_free};
     pdk_hold *hold = pdk_hold_ref(e->hold);
     e->call.kind = &kind;
@@ -181,22 +181,22 @@ static pdk_status start_part(struct answer *w, struct pdk__ensuring *e) {
 }
 
 /* true: a part is being ensured. false: *status is that of the set. */
-static bool ensure_next(struct answer *w, pdk_status *status) {
+static bool answer_ensure_next(struct answer *w, pdk_status *status) {
     bool begun = false;
-    for (struct pdk__ensuring *e; !begun && *status == PDK_OK && (e = next_turn(&w->turns, status));) {
-        *status = start_part(w, e);
+    for (struct pdk__ensuring *e; !begun && *status == PDK_OK && (e = turns_next(&w->turns, status));) {
+        *status = answer_start_part(w, e);
         begun = *status == PDK_OK;
-        *status = heed(&w->turns, *status);
+        *status = turns_heed(&w->turns, *status);
     }
     return begun;
 }
 
-static void go_on(struct answer *w, pdk_status status) {
-    if (!ensure_next(w, &status))
+static void answer_go_on(struct answer *w, pdk_status status) {
+    if (!answer_ensure_next(w, &status))
         answer_over(w, status);
 }
 
-static pdk_status start(struct turns turns, pdk_answered_fn fn, void *user) {
+static pdk_status answer_start(struct turns turns, pdk_answered_fn fn, void *user) {
     pdk_session *s = turns.set->s;
     struct answer *w = g_new0(struct answer, 1);
     atomic_init(&w->refs, 1);
@@ -211,19 +211,19 @@ static pdk_status start(struct turns turns, pdk_answered_fn fn, void *user) {
         pdk__follow_end(s, &answer_ref(w)->end);
     pdk__unlock(s);
     if (status == PDK_OK)
-        go_on(w, PDK_OK);
+        answer_go_on(w, PDK_OK);
     answer_unref(w);
     return status;
 }
 
 /* ---- the public functions */
 
-static pdk_status check(pdk_set *set, int64_t ms, const char *call) {
+static pdk_status set_check(pdk_set *set, int64_t ms, const char *call) {
     if (!set)
         return pdk__fail(PDK_INVALID, "%s: set: NULL", call);
     if (!pdk__set_is_ours(set))
         return pdk__fail(PDK_FORKED, "%s: the set belongs to the parent process", call);
-    return check_ms(set, ms, call);
+    return set_check_ms(set, ms, call);
 }
 
 static struct turns turns_of(pdk_set *set, int64_t ms, const char *call) {
@@ -232,7 +232,7 @@ static struct turns turns_of(pdk_set *set, int64_t ms, const char *call) {
 
 pdk_status pdk_set_ensure(pdk_set *set, int64_t ms) {
     static const char call[] = "pdk_set_ensure";
-    pdk_status status = check(set, ms, call);
+    pdk_status status = set_check(set, ms, call);
     if (status != PDK_OK)
         return status;
     status = pdk__may_block(set->s, call, 0);
@@ -242,7 +242,8 @@ pdk_status pdk_set_ensure(pdk_set *set, int64_t ms) {
 pdk_status pdk_set_ensure_async(pdk_set *set, int64_t ms, pdk_answered_fn fn, void *user) {
     static const char call[] = "pdk_set_ensure_async";
     pdk_status status = pdk__call_check_fn(call, fn);
-    if (status == PDK_OK)
-        status = check(set, ms, call);
-    return status == PDK_OK ? start(turns_of(set, ms, call), fn, user) : status;
+    if (status != PDK_OK)
+        return status;
+    status = set_check(set, ms, call);
+    return status == PDK_OK ? answer_start(turns_of(set, ms, call), fn, user) : status;
 }

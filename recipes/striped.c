@@ -62,32 +62,35 @@ char *pdk__stripe_path(const char *path, int32_t stripe) { return g_strdup_print
 /* ---- its life */
 
 /* Is there room in a path for the stripes? */
-static pdk_status check_room(const pdk_session *session, const char *path) {
+static pdk_status striped_check_room(const pdk_session *session, const char *path) {
     size_t room = PDK__PATH_MAX - strlen("/0000");
     if (strlen(session->hosts->chroot) + strlen(path) <= room)
         return PDK_OK;
     return pdk__fail(PDK_INVALID, "path: is longer than %zu bytes, chroot included: the stripes stand below it", room);
 }
 
-static pdk_status read_options(const pdk_striped_options *given, pdk_striped_options *o,
-                               struct pdk__handovers *handovers) {
+static pdk_status striped_read_options(const pdk_striped_options *given, pdk_striped_options *o,
+                                       struct pdk__handovers *handovers) {
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK)
-        status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
-    if (status == PDK_OK && o->reentrant != 0 && o->reentrant != 1)
-        status = pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
-    return status == PDK_OK ? pdk__recipe_check_identity(o->identity) : status;
+    if (status != PDK_OK)
+        return status;
+    status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
+    if (status != PDK_OK)
+        return status;
+    if (o->reentrant != 0 && o->reentrant != 1)
+        return pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
+    return pdk__recipe_check_identity(o->identity);
 }
 
 /* Queues of the striped lock begin only once all agree about its number of stripes. Before the first claim. */
-static void agree_for(struct pdk_striped *striped, struct pdk__queue *queue) {
+static void striped_agree_for(struct pdk_striped *striped, struct pdk__queue *queue) {
     pdk__lock(striped->s);
     pdk__agreement_bind(striped->agreement, queue);
     pdk__unlock(striped->s);
 }
 
-static pdk_striped *make(pdk_session *session, const char *path, int32_t stripes, const pdk_striped_options *o,
-                         struct pdk__handovers handovers) {
+static pdk_striped *striped_make(pdk_session *session, const char *path, int32_t stripes, const pdk_striped_options *o,
+                                 struct pdk__handovers handovers) {
     pdk_striped *striped = g_new0(pdk_striped, 1);
     char *full = g_strconcat(session->hosts->chroot, path, NULL);
     atomic_init(&striped->refs, 1);
@@ -102,7 +105,7 @@ static pdk_striped *make(pdk_session *session, const char *path, int32_t stripes
     striped->agreement = pdk__agreement_new(session, full, stripes);
     striped->any = pdk__any_queue(session, path, stripes, handovers);
     striped->any->data = g_strdup(o->identity);
-    agree_for(striped, striped->any);
+    striped_agree_for(striped, striped->any);
     pthread_mutex_init(&striped->making, NULL);
     striped->locks = g_new0(pdk_lock *, (gsize)stripes);
     g_free(full);
@@ -114,16 +117,18 @@ pdk_status pdk_striped_new(pdk_session *session, const char *path, int32_t strip
     pdk_striped_options o = PDK_STRIPED_OPTIONS_INIT;
     struct pdk__handovers handovers;
     pdk_status status = pdk__recipe_check(session, path, out, "pdk_striped_new");
-    if (status == PDK_OK)
-        status = check_room(session, path);
-    if (status == PDK_OK && (stripes < 1 || stripes > PDK_STRIPED_STRIPES_MAX))
-        status =
-            pdk__fail(PDK_INVALID, "pdk_striped_new: stripes is %d; from 1 to %d", stripes, PDK_STRIPED_STRIPES_MAX);
-    if (status == PDK_OK)
-        status = read_options(options, &o, &handovers);
-    if (status == PDK_OK)
-        *out = make(session, path, stripes, &o, handovers);
-    return status;
+    if (status != PDK_OK)
+        return status;
+    status = striped_check_room(session, path);
+    if (status != PDK_OK)
+        return status;
+    if (stripes < 1 || stripes > PDK_STRIPED_STRIPES_MAX)
+        return pdk__fail(PDK_INVALID, "pdk_striped_new: stripes is %d; from 1 to %d", stripes, PDK_STRIPED_STRIPES_MAX);
+    status = striped_read_options(options, &o, &handovers);
+    if (status != PDK_OK)
+        return status;
+    *out = striped_make(session, path, stripes, &o, handovers);
+    return PDK_OK;
 }
 
 pdk_striped *pdk_striped_ref(pdk_striped *striped) {
@@ -152,7 +157,7 @@ void pdk_striped_unref(pdk_striped *striped) {
 
 /* ---- a stripe */
 
-static pdk_status check(const pdk_striped *striped, const char *call) {
+static pdk_status striped_check(const pdk_striped *striped, const char *call) {
     if (!striped)
         return pdk__fail(PDK_INVALID, "%s: striped: NULL", call);
     if (striped->s->forks != pdk__forks())
@@ -161,14 +166,14 @@ static pdk_status check(const pdk_striped *striped, const char *call) {
 }
 
 /* The lock of a stripe, made when it is first asked for. It stays the striped lock's. CLOSED, AUTH. */
-static pdk_status lock_of(pdk_striped *striped, int32_t stripe, pdk_lock **out) {
+static pdk_status striped_lock_of(pdk_striped *striped, int32_t stripe, pdk_lock **out) {
     pdk_status status = PDK_OK;
     pthread_mutex_lock(&striped->making);
     if (!striped->locks[stripe]) {
         char *path = pdk__stripe_path(striped->path, stripe);
         status = pdk_lock_new(striped->s, path, &striped->options, &striped->locks[stripe]);
         if (status == PDK_OK)
-            agree_for(striped, pdk__lock_queue(striped->locks[stripe]));
+            striped_agree_for(striped, pdk__lock_queue(striped->locks[stripe]));
         g_free(path);
     }
     *out = striped->locks[stripe];
@@ -179,7 +184,7 @@ static pdk_status lock_of(pdk_striped *striped, int32_t stripe, pdk_lock **out) 
 pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out) {
     static const char call[] = "pdk_striped_lock";
     pdk_lock *lock;
-    pdk_status status = check(striped, call);
+    pdk_status status = striped_check(striped, call);
     if (status != PDK_OK)
         return status;
     if (!out)
@@ -189,8 +194,9 @@ pdk_status pdk_striped_lock(pdk_striped *striped, int32_t stripe, pdk_lock **out
     pdk__lock(striped->s);
     status = pdk__session_usable(striped->s, call); /* the lock may have been made before its end */
     pdk__unlock(striped->s);
-    if (status == PDK_OK)
-        status = lock_of(striped, stripe, &lock);
+    if (status != PDK_OK)
+        return status;
+    status = striped_lock_of(striped, stripe, &lock);
     if (status == PDK_OK)
         *out = pdk_lock_ref(lock);
     return status;
@@ -215,30 +221,34 @@ int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *hold) {
 pdk_status pdk_striped_acquire(pdk_striped *striped, const char *key, int64_t timeout_ms, pdk_hold **out) {
     static const char call[] = "pdk_striped_acquire";
     pdk_lock *lock = NULL;
-    pdk_status status = check(striped, call);
+    pdk_status status = striped_check(striped, call);
     if (status != PDK_OK)
         return status;
     if (!key || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, key ? "out" : "key");
-    status = lock_of(striped, pdk__stripe_of(key, strlen(key), striped->stripes), &lock);
+    status = striped_lock_of(striped, pdk__stripe_of(key, strlen(key), striped->stripes), &lock);
     return status == PDK_OK ? pdk__claim_wait(pdk__lock_queue(lock), 1, timeout_ms, call, out) : status;
 }
 
 pdk_status pdk_striped_acquire_any(pdk_striped *striped, int64_t timeout_ms, pdk_hold **out) {
     static const char call[] = "pdk_striped_acquire_any";
-    pdk_status status = check(striped, call);
-    if (status == PDK_OK && !out)
-        status = pdk__fail(PDK_INVALID, "%s: out: NULL", call);
-    return status == PDK_OK ? pdk__claim_wait(striped->any, 1, timeout_ms, call, out) : status;
+    pdk_status status = striped_check(striped, call);
+    if (status != PDK_OK)
+        return status;
+    if (!out)
+        return pdk__fail(PDK_INVALID, "%s: out: NULL", call);
+    return pdk__claim_wait(striped->any, 1, timeout_ms, call, out);
 }
 
 pdk_status pdk_striped_acquire_any_async(pdk_striped *striped, int64_t timeout_ms, pdk_acquired_fn fn, void *user,
                                          pdk_claim **out) {
     static const char call[] = "pdk_striped_acquire_any_async";
-    pdk_status status = check(striped, call);
-    if (status == PDK_OK && !fn)
-        status = pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
-    return status == PDK_OK ? pdk__claim_start(striped->any, 1, timeout_ms, call, fn, user, out) : status;
+    pdk_status status = striped_check(striped, call);
+    if (status != PDK_OK)
+        return status;
+    if (!fn)
+        return pdk__fail(PDK_INVALID, "%s: fn: NULL", call);
+    return pdk__claim_start(striped->any, 1, timeout_ms, call, fn, user, out);
 }
 
 /* The rights of the stripes that the keys have, each once, in the order of the keys. */
@@ -249,8 +259,8 @@ struct wanted {
     int32_t parts[PDK_SET_RIGHTS_MAX]; /* of each key */
 };
 
-static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_t count, const char *call,
-                            struct wanted *wanted) {
+static pdk_status striped_rights_of(pdk_striped *striped, const char *const *keys, size_t count, const char *call,
+                                    struct wanted *wanted) {
     int32_t stripes[PDK_SET_RIGHTS_MAX] = {0};
     wanted->count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -262,7 +272,7 @@ static pdk_status rights_of(pdk_striped *striped, const char *const *keys, size_
             part++;
         if (part == wanted->count) {
             pdk_lock *lock;
-            pdk_status status = lock_of(striped, stripe, &lock);
+            pdk_status status = striped_lock_of(striped, stripe, &lock);
             if (status != PDK_OK)
                 return status;
             stripes[part] = stripe;
@@ -279,15 +289,17 @@ pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *const *key
                                     int32_t *parts, pdk_set **out) {
     static const char call[] = "pdk_striped_acquire_keys";
     struct wanted wanted;
-    pdk_status status = check(striped, call);
-    if (status == PDK_OK && (!keys || !out))
-        status = pdk__fail(PDK_INVALID, "%s: %s: NULL", call, keys ? "out" : "keys");
-    if (status == PDK_OK && (count < 1 || count > PDK_SET_RIGHTS_MAX))
-        status = pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_SET_RIGHTS_MAX);
-    if (status == PDK_OK)
-        status = rights_of(striped, keys, count, call, &wanted);
-    if (status == PDK_OK)
-        status = pdk__set_acquire_for_keys(wanted.rights, wanted.keys, wanted.count, timeout_ms, call, out);
+    pdk_status status = striped_check(striped, call);
+    if (status != PDK_OK)
+        return status;
+    if (!keys || !out)
+        return pdk__fail(PDK_INVALID, "%s: %s: NULL", call, keys ? "out" : "keys");
+    if (count < 1 || count > PDK_SET_RIGHTS_MAX)
+        return pdk__fail(PDK_INVALID, "%s: count is %zu; from 1 to %d", call, count, PDK_SET_RIGHTS_MAX);
+    status = striped_rights_of(striped, keys, count, call, &wanted);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__set_acquire_for_keys(wanted.rights, wanted.keys, wanted.count, timeout_ms, call, out);
     if (status == PDK_OK && parts)
         memcpy(parts, wanted.parts, count * sizeof parts[0]);
     return status;

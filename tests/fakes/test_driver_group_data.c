@@ -233,6 +233,28 @@ START_TEST(the_session_ends_while_data_are_written) {
 }
 END_TEST
 
+static void quit_in(void *subject, void *user) {
+    (void)subject;
+    (void)user;
+    ck_assert_int_eq(pdk_member_leave(group.members[0]), PDK_OK);
+}
+
+/* Its hold was released, and there is no other one to write to. */
+START_TEST(the_member_leaves_while_data_are_written) {
+    member_begin();
+    group_arm(PDK__OP_SET, GROUP_DIR);
+    group_fault.refuse = FOR_EVER;
+    const struct member_setting *two_ = member_set(0, "two", PDK_FOREVER);
+    platform_pass(SECOND);
+    ck_assert(!two_->over);
+    group_call(group_one, quit_in, NULL);
+    platform_pass(SECOND);
+    member_assert_set(two_, PDK_NOT_HELD);
+    ck_assert_msg(strstr(member_settings[0].why, "it has left"), "%s", member_settings[0].why);
+    member_finish();
+}
+END_TEST
+
 /* The turn comes in time, but the process sleeps before it can be taken. */
 START_TEST(a_turn_that_is_taken_too_late) {
     member_begin();
@@ -266,6 +288,7 @@ static Suite *make_suite(void) {
     tcase_add_test(member, a_write_that_is_refused_is_not_repeated);
     tcase_add_test(member, what_is_published_may_be_refused);
     tcase_add_test(member, the_session_ends_while_data_are_written);
+    tcase_add_test(member, the_member_leaves_while_data_are_written);
     tcase_add_test(member, a_turn_that_is_taken_too_late);
     suite_add_tcase(suite, member);
     return suite;
