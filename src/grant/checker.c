@@ -28,11 +28,13 @@ pdk_status pdk_checker_options_init(pdk_checker_options *options, size_t size) {
     return pdk__options_init("pdk_checker_options_init", options, size, &defaults, sizeof defaults, OPTIONS_FIRST_SIZE);
 }
 
-static pdk_status read_options(const pdk_checker_options *given, pdk_checker_options *o) {
+static pdk_status checker_read_options(const pdk_checker_options *given, pdk_checker_options *o) {
     pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK && (o->capacity < 1 || o->capacity > CAPACITY_MAX))
+    if (status != PDK_OK)
+        return status;
+    if (o->capacity < 1 || o->capacity > CAPACITY_MAX)
         return pdk__fail(PDK_INVALID, "options: capacity is %d; from 1 to %d", o->capacity, CAPACITY_MAX);
-    return status;
+    return PDK_OK;
 }
 
 pdk_status pdk_checker_new(pdk_session *session, const pdk_checker_options *options, pdk_checker **out) {
@@ -41,8 +43,9 @@ pdk_status pdk_checker_new(pdk_session *session, const pdk_checker_options *opti
     if (!out)
         return pdk__fail(PDK_INVALID, "%s: out: NULL", maker);
     pdk_status status = pdk__check_call(session, maker, 0);
-    if (status == PDK_OK)
-        status = read_options(options, &o);
+    if (status != PDK_OK)
+        return status;
+    status = checker_read_options(options, &o);
     if (status != PDK_OK)
         return status;
     pdk__lock(session);
@@ -67,7 +70,7 @@ pdk_checker *pdk_checker_ref(pdk_checker *checker) {
 }
 
 /* Under the monitor. */
-static void forget(pdk_checker *checker, struct pdk__checked *c) {
+static void checker_forget(pdk_checker *checker, struct pdk__checked *c) {
     if (!c->listed)
         return;
     c->listed = false;
@@ -84,7 +87,7 @@ void pdk_checker_unref(pdk_checker *checker) {
         return;
     pdk__lock(checker->s);
     for (GList *link; (link = checker->used.head);)
-        forget(checker, link->data);
+        checker_forget(checker, link->data);
     pdk__unlock(checker->s);
     g_hash_table_unref(checker->nodes);
     pthread_mutex_destroy(&checker->mutex);
@@ -95,7 +98,7 @@ void pdk_checker_unref(pdk_checker *checker) {
 /* ---- from memory */
 
 /* UNAVAILABLE: not known. */
-static pdk_status recall(pdk_checker *checker, const struct pdk__checked_key *key) {
+static pdk_status checker_recall(pdk_checker *checker, const struct pdk__checked_key *key) {
     pthread_mutex_lock(&checker->mutex);
     struct pdk__checked *c = g_hash_table_lookup(checker->nodes, key);
     pdk_status status = c ? pdk__checked_answer(c) : PDK_UNAVAILABLE;
@@ -110,7 +113,7 @@ static pdk_status recall(pdk_checker *checker, const struct pdk__checked_key *ke
 /* ---- from ZooKeeper, under the monitor */
 
 /* Room for one more. false: threads wait for every node that it remembers. */
-static bool make_room(pdk_checker *checker) {
+static bool checker_make_room(pdk_checker *checker) {
     pthread_mutex_lock(&checker->mutex);
     bool has_room = checker->used.length < checker->capacity;
     GList *link = has_room ? NULL : checker->used.tail;
@@ -118,16 +121,16 @@ static bool make_room(pdk_checker *checker) {
         link = link->prev;
     pthread_mutex_unlock(&checker->mutex);
     if (link)
-        forget(checker, link->data);
+        checker_forget(checker, link->data);
     return has_room || link != NULL;
 }
 
 /* NULL: there is no room. */
-static struct pdk__checked *remember(pdk_checker *checker, const struct pdk__checked_key *key) {
+static struct pdk__checked *checker_remember(pdk_checker *checker, const struct pdk__checked_key *key) {
     struct pdk__checked *c = g_hash_table_lookup(checker->nodes, key);
     if (c)
         return c;
-    if (!make_room(checker))
+    if (!checker_make_room(checker))
         return NULL;
     c = pdk__checked_new(checker->s, key);
     c->listed = true;
@@ -144,16 +147,16 @@ static void wait_no_more(void *user) {
     pdk__live_query_unref(&c->query);
 }
 
-static pdk_status answer(const struct pdk__checked *c) {
+static pdk_status checker_answer(const struct pdk__checked *c) {
     return c->refused != PDK_OK ? c->refused : pdk__checked_answer(c);
 }
 
 /* Until it is known, or the moment has come. A node that stands waits for the lease alone. */
-static pdk_status await(pdk_session *s, struct pdk__checked *c, const char *call, int64_t deadline) {
+static pdk_status checker_await(pdk_session *s, struct pdk__checked *c, const char *call, int64_t deadline) {
     for (;;) {
         pdk_status status = pdk__session_usable(s, call);
         if (status == PDK_OK)
-            status = answer(c);
+            status = checker_answer(c);
         if (status != PDK_UNAVAILABLE || pdk__now(s) >= deadline)
             return status;
         bool stands = pdk__checked_stands(c);
@@ -165,32 +168,32 @@ static pdk_status await(pdk_session *s, struct pdk__checked *c, const char *call
 
 static const char call[] = "pdk_checker_check";
 
-static pdk_status refuse(pdk_status status, const char *node) {
+static pdk_status checker_refuse(pdk_status status, const char *node) {
     return pdk__fail(status, "%s: %s: %s", call, node, pdk_status_text(status));
 }
 
-static pdk_status ask(pdk_checker *checker, const struct pdk__checked_key *key, int64_t timeout_ms) {
+static pdk_status checker_ask(pdk_checker *checker, const struct pdk__checked_key *key, int64_t timeout_ms) {
     pdk_session *s = checker->s;
     int64_t deadline = pdk__deadline(s, timeout_ms);
     struct pdk__leave leave = {.locked = wait_no_more};
     pdk__lock(s);
     pdk_status status = pdk__session_usable(s, call);
-    struct pdk__checked *c = status == PDK_OK ? remember(checker, key) : NULL;
+    struct pdk__checked *c = status == PDK_OK ? checker_remember(checker, key) : NULL;
     if (c) {
         leave.user = c;
         c->waiting++;
         pdk__live_query_ref(&c->query);
         pdk__leave_push(&leave);
-        status = await(s, c, call, deadline);
+        status = checker_await(s, c, call, deadline);
         pdk__leave_pop();
         if (c->refused != PDK_OK)
-            forget(checker, c); /* the next call asks anew */
+            checker_forget(checker, c); /* the next call asks anew */
         wait_no_more(c);
     } else if (status == PDK_OK) {
         status = PDK_LIMIT;
     }
     if (status != PDK_OK && s->ended == PDK_OK)
-        refuse(status, key->node);
+        checker_refuse(status, key->node);
     pdk__unlock(s);
     return status;
 }
@@ -206,8 +209,8 @@ pdk_status pdk_checker_check(pdk_checker *checker, const char *text, int64_t tim
     if (!pdk__sequencer_parse(text, &sequencer))
         return pdk__fail(PDK_INVALID, "%s: text: not a sequencer; pass what pdk_hold_sequencer returned", call);
     const struct pdk__checked_key key = {sequencer.node, sequencer.czxid};
-    status = recall(checker, &key);
+    status = checker_recall(checker, &key);
     if (status == PDK_UNAVAILABLE)
-        return ask(checker, &key, timeout_ms);
-    return status == PDK_OK ? PDK_OK : refuse(status, sequencer.node);
+        return checker_ask(checker, &key, timeout_ms);
+    return status == PDK_OK ? PDK_OK : checker_refuse(status, sequencer.node);
 }

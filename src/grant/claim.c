@@ -9,7 +9,7 @@
 #include "session/blocking.h"
 #include "session/supervise.h"
 
-static void on_deadline(pdk_session *s, void *user) {
+static void claim_on_deadline(pdk_session *s, void *user) {
     struct pdk_claim *claim = user;
     struct pdk__queue *queue = claim->queue;
     bool in_queue = !claim->is_try && pdk__queue_is_confirmed(queue);
@@ -32,7 +32,7 @@ static struct pdk_claim *claim_until(struct pdk__queue *queue, int32_t count, in
     claim->count = count;
     claim->since = now;
     claim->deadline = deadline;
-    claim->alarm = (struct pdk__alarm){.ring = on_deadline, .user = claim};
+    claim->alarm = (struct pdk__alarm){.ring = claim_on_deadline, .user = claim};
     claim->link.data = claim;
     claim->thread = pdk__this_thread();
     return claim;
@@ -63,14 +63,15 @@ void pdk_claim_unref(pdk_claim *claim) {
     g_free(claim);
 }
 
-static void queue_up(struct pdk_claim *claim) {
+static void claim_queue_up(struct pdk_claim *claim) {
     claim->state = PDK__CLAIM_QUEUED;
     pdk__alarm_set(claim->queue->s, &claim->alarm, claim->deadline);
     pdk__queue_push(claim->queue, claim);
 }
 
 /* Receive a claim that is DECIDED. false: it is QUEUED again. The caller unrefs *lapsed outside of the monitor. */
-static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold **hold, struct pdk_hold **lapsed) {
+static bool claim_receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold **hold,
+                          struct pdk_hold **lapsed) {
     pdk_session *s = claim->queue->s;
     pdk__assert_locked(s);
     assert(claim->state == PDK__CLAIM_DECIDED);
@@ -82,7 +83,7 @@ static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold
         pdk__stats_lapsed(s, claim->queue->figures);
         *lapsed = g_steal_pointer(hold);
         if (in_time && s->ended == PDK_OK) {
-            queue_up(claim);
+            claim_queue_up(claim);
             return false;
         }
         *status = s->ended != PDK_OK ? s->ended : PDK_TIMEOUT;
@@ -95,13 +96,13 @@ static bool receive(struct pdk_claim *claim, pdk_status *status, struct pdk_hold
 
 /* ---- the callback */
 
-static void deliver(void *user) {
+static void claim_deliver(void *user) {
     struct pdk_claim *claim = user;
     pdk_session *s = claim->queue->s;
     pdk_status status;
     struct pdk_hold *hold = NULL, *lapsed = NULL;
     pdk__lock(s);
-    bool received = receive(claim, &status, &hold, &lapsed);
+    bool received = claim_receive(claim, &status, &hold, &lapsed);
     if (!received)
         pdk_claim_ref(claim); /* for the queue; the reference of this delivery is dropped */
     pdk__unlock(s);
@@ -113,7 +114,7 @@ static void deliver(void *user) {
     claim->fn(status, hold, claim->user);
 }
 
-static void drop(void *claim) { pdk_claim_unref(claim); }
+static void claim_drop(void *claim) { pdk_claim_unref(claim); }
 
 /* ---- the callback about its position */
 
@@ -123,7 +124,7 @@ void pdk__claim_await_position(struct pdk_claim *claim) {
 }
 
 /* It runs before the callback of the result, if at all: a claim that is decided is not QUEUED. */
-static void deliver_queued(void *user) {
+static void claim_deliver_queued(void *user) {
     struct pdk_claim *claim = user;
     pdk_session *s = claim->queue->s;
     pdk__lock(s);
@@ -139,7 +140,7 @@ static void deliver_queued(void *user) {
 void pdk__claim_tell_queued(struct pdk_claim *claim) {
     pdk__assert_locked(claim->queue->s);
     pdk_claim_ref(claim);
-    if (!pdk__later(claim->queue->s, deliver_queued, drop, claim))
+    if (!pdk__later(claim->queue->s, claim_deliver_queued, claim_drop, claim))
         atomic_fetch_sub(&claim->refs, 1); /* not the last: the queue has one */
 }
 
@@ -171,12 +172,12 @@ void pdk__claim_decide(struct pdk_claim *claim, pdk_status status, const char *w
     claim->state = PDK__CLAIM_DECIDED;
     claim->hold = hold;
     if (claim->fn)
-        pdk__later(s, deliver, drop, claim); /* taken: a session decides all claims before it goes silent */
+        pdk__later(s, claim_deliver, claim_drop, claim); /* taken: a session decides all claims before it goes silent */
     else
         pdk__wake(&claim->waiters);
 }
 
-static void give_up(struct pdk_claim *claim, const char *why) {
+static void claim_give_up(struct pdk_claim *claim, const char *why) {
     pdk__claim_decide(claim, PDK_CANCELED, why, NULL);
     pdk__queue_advance(claim->queue);
 }
@@ -185,14 +186,14 @@ bool pdk__claim_cancel(struct pdk_claim *claim) {
     pdk__assert_locked(claim->queue->s);
     if (claim->state != PDK__CLAIM_QUEUED)
         return false;
-    give_up(claim, "cancelled");
+    claim_give_up(claim, "cancelled");
     return true;
 }
 
 /* ---- whole acquisitions */
 
 /* That thread would wait for itself. UPGRADE, DEADLOCK. */
-static pdk_status refuse_own(const struct pdk__queue *queue, const struct pdk_hold *own, const char *call) {
+static pdk_status claim_refuse_own(const struct pdk__queue *queue, const struct pdk_hold *own, const char *call) {
     bool same_rule = own->queue->kind.entry.rule.blocks == queue->kind.entry.rule.blocks;
     if (own->grant->shared && !queue->kind.shared && same_rule)
         return pdk__fail(PDK_UPGRADE, "%s: %s: this thread holds it shared; release that first, and look again", call,
@@ -204,7 +205,7 @@ static pdk_status refuse_own(const struct pdk__queue *queue, const struct pdk_ho
 
 /* A hold of the thread on the queue's path, or NULL: one of the queue's own object first. `others`: otherwise one of
  * another object on that path, unless both are readers: nobody waits then. */
-static struct pdk_hold *find_own(const struct pdk__queue *queue, uint64_t thread, bool others) {
+static struct pdk_hold *claim_find_own(const struct pdk__queue *queue, uint64_t thread, bool others) {
     struct pdk_hold *other = NULL;
     for (const GList *link = pdk__holds_of(queue->s, thread, queue->dir); link; link = link->next) {
         struct pdk_hold *hold = link->data;
@@ -220,23 +221,23 @@ static struct pdk_hold *find_own(const struct pdk__queue *queue, uint64_t thread
 
 /* Look for a hold that this thread has: on the same object; or, if it would wait, on any object on the same path.
  * *nested: one more hold of the same grant, if the queue allows it. DEADLOCK, UPGRADE. */
-static pdk_status meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
+static pdk_status claim_meet_own(struct pdk_claim *claim, const char *call, struct pdk_hold **nested) {
     struct pdk__queue *queue = claim->queue;
     struct pdk_hold *own;
     if (queue->kind.reacquire == PDK__REACQUIRE_QUEUES)
         return PDK_OK;
-    while ((own = find_own(queue, claim->thread, !claim->is_try)) && !pdk_hold_is_valid(own))
+    while ((own = claim_find_own(queue, claim->thread, !claim->is_try)) && !pdk_hold_is_valid(own))
         pdk__hold_lose(own, PDK_REASON_LEASE); /* the timer has not rung for it yet */
     if (!own)
         return PDK_OK;
     if (queue->kind.reacquire != PDK__REACQUIRE_NESTS || own->queue->main != queue->main)
-        return refuse_own(queue, own, call);
+        return claim_refuse_own(queue, own, call);
     *nested = pdk__hold_new(own->grant, claim, pdk__now(queue->s));
     return PDK_OK;
 }
 
 /* Wait until the claim ends. Under the monitor, which the thread gives up meanwhile. */
-static pdk_status await(struct pdk_claim *claim, struct pdk_hold **hold) {
+static pdk_status claim_await(struct pdk_claim *claim, struct pdk_hold **hold) {
     pdk_session *s = claim->queue->s;
     pdk_status status;
     struct pdk_hold *lapsed = NULL;
@@ -244,11 +245,11 @@ static pdk_status await(struct pdk_claim *claim, struct pdk_hold **hold) {
     do {
         while (claim->state == PDK__CLAIM_QUEUED) {
             if (pdk__interrupted())
-                give_up(claim, PDK__INTERRUPTED);
+                claim_give_up(claim, PDK__INTERRUPTED);
             else
                 pdk__wait(s, &claim->waiters, INT64_MAX);
         }
-        received = receive(claim, &status, hold, &lapsed);
+        received = claim_receive(claim, &status, hold, &lapsed);
         pdk__unlock(s);
         pdk_hold_unref(g_steal_pointer(&lapsed));
         pdk__lock(s);
@@ -257,22 +258,41 @@ static pdk_status await(struct pdk_claim *claim, struct pdk_hold **hold) {
 }
 
 /* The thread that waits was cancelled: nobody receives the claim. */
-static void abandon(void *user) {
+static void claim_abandon(void *user) {
     struct pdk_claim *claim = user;
     if (claim->state == PDK__CLAIM_QUEUED)
-        give_up(claim, "its thread was cancelled");
+        claim_give_up(claim, "its thread was cancelled");
 }
 
-static void abandoned(void *claim) {
+static void claim_abandoned(void *claim) {
     pdk_claim_unref(claim); /* with a hold that nobody received */
     pdk_claim_unref(claim);
 }
 
-static pdk_status await_or_leave(struct pdk_claim *claim, struct pdk_hold **hold) {
-    struct pdk__leave leave = {.locked = abandon, .after = abandoned, .user = claim};
+static pdk_status claim_await_or_leave(struct pdk_claim *claim, struct pdk_hold **hold) {
+    struct pdk__leave leave = {.locked = claim_abandon, .after = claim_abandoned, .user = claim};
     pdk__leave_push(&leave);
-    pdk_status status = await(claim, hold);
+    pdk_status status = claim_await(claim, hold);
     pdk__leave_pop();
+    return status;
+}
+
+/* Under the monitor, which a thread that waits gives up meanwhile. *hold is NULL before. */
+static pdk_status claim_take(struct pdk_claim *claim, const char *call, struct pdk_hold **hold) {
+    const struct pdk__queue *queue = claim->queue;
+    pdk__assert_locked(queue->s);
+    pdk_status status = pdk__session_usable(queue->s, call);
+    if (status != PDK_OK)
+        return status;
+    if (pdk__interrupted())
+        return pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, call, queue->dir);
+    status = claim_meet_own(claim, call, hold);
+    if (status != PDK_OK || *hold)
+        return status;
+    claim_queue_up(claim);
+    status = claim_await_or_leave(claim, hold);
+    if (status != PDK_OK)
+        pdk__fail(status, "%s: %s: %s", call, queue->dir, claim->why);
     return status;
 }
 
@@ -285,17 +305,7 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
     struct pdk_claim *claim = claim_new(queue, count, timeout_ms);
     struct pdk_hold *hold = NULL;
     pdk__lock(s);
-    status = pdk__session_usable(s, call);
-    if (status == PDK_OK && pdk__interrupted())
-        status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, call, queue->dir);
-    if (status == PDK_OK)
-        status = meet_own(claim, call, &hold);
-    if (status == PDK_OK && !hold) {
-        queue_up(claim);
-        status = await_or_leave(claim, &hold);
-        if (status != PDK_OK)
-            pdk__fail(status, "%s: %s: %s", call, queue->dir, claim->why);
-    }
+    status = claim_take(claim, call, &hold);
     pdk__unlock(s);
     pdk_claim_unref(claim);
     pdk_claim_unref(claim); /* the queue's: it is done with the claim, or never got it */
@@ -312,7 +322,7 @@ void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t dea
     claim->decided = decided;
     claim->user = user;
     *out = claim;
-    queue_up(claim);
+    claim_queue_up(claim);
 }
 
 void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
@@ -334,7 +344,7 @@ pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t tim
         claim = claim_new(queue, count, timeout_ms);
         claim->fn = fn;
         claim->user = user;
-        queue_up(claim);
+        claim_queue_up(claim);
         if (out)
             *out = pdk_claim_ref(claim);
     }
@@ -414,7 +424,7 @@ void pdk__claiming_leave(struct pdk__claiming *c) {
 
 /* ---- the public calls about a claim that is pending */
 
-static pdk_status check_claim(pdk_claim *claim, const char *call) {
+static pdk_status claim_check(pdk_claim *claim, const char *call) {
     if (!claim)
         return pdk__fail(PDK_INVALID, "%s: claim: NULL", call);
     if (claim->queue->s->forks != pdk__forks())
@@ -423,7 +433,7 @@ static pdk_status check_claim(pdk_claim *claim, const char *call) {
 }
 
 pdk_status pdk_claim_cancel(pdk_claim *claim) {
-    pdk_status status = check_claim(claim, "pdk_claim_cancel");
+    pdk_status status = claim_check(claim, "pdk_claim_cancel");
     if (status != PDK_OK)
         return status;
     pdk__lock(claim->queue->s);
@@ -437,7 +447,7 @@ pdk_status pdk_claim_cancel(pdk_claim *claim) {
 
 pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user) {
     static const char call[] = "pdk_claim_on_queued";
-    pdk_status status = check_claim(claim, call);
+    pdk_status status = claim_check(claim, call);
     if (status != PDK_OK)
         return status;
     if (!fn)
@@ -460,7 +470,7 @@ pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void *user) {
 }
 
 pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead) {
-    pdk_status status = check_claim(claim, "pdk_claim_position");
+    pdk_status status = claim_check(claim, "pdk_claim_position");
     if (status != PDK_OK)
         return status;
     if (!ahead)

@@ -57,7 +57,8 @@ static gint by_sequence(gconstpointer a, gconstpointer b) {
     return order ? (order > 0) - (order < 0) : strcmp(x->node, y->node);
 }
 
-static void found(pdk_session *s, struct contender *c, const char *data, size_t size, const struct pdk__reply *stat) {
+static void contender_found(pdk_session *s, struct contender *c, const char *data, size_t size,
+                            const struct pdk__reply *stat) {
     struct pdk__published p;
     pdk__published_read(data, size, &p);
     c->found = true;
@@ -78,7 +79,7 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
         g_ptr_array_remove_index(q->all, 0);
         read_all(q);
     } else if (reply && reply->result == PDK__OK && !pdk__is_unowned(reply)) {
-        found(s, read->contender, reply->data, reply->data_size, reply);
+        contender_found(s, read->contender, reply->data, reply->data_size, reply);
     }
     pdk__query_answered(&read->query->base, reply);
     g_free(read);
@@ -128,7 +129,7 @@ pdk_contenders *pdk__contenders_none(void) {
 
 /* A list of copies. It leaves out the nodes that went between the list and the reads. Under the monitor, where no
  * answer can come meanwhile. */
-static pdk_contenders *make_list(struct query *q) {
+static pdk_contenders *listing_result(struct query *q) {
     pdk__assert_locked(q->base.s);
     pdk_contenders *list = pdk__contenders_none();
     for (guint i = 0; i < q->all->len; i++) {
@@ -161,7 +162,7 @@ pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, const char
     pdk__name_parse(node, &name);
     c->shared = name.kind == PDK__READER;
     c->node = g_strdup(node);
-    found(s, c, data, size, stat);
+    contender_found(s, c, data, size, stat);
     pdk_contenders *list = pdk__contenders_none();
     g_ptr_array_add(list->all, c);
     return list;
@@ -179,7 +180,7 @@ struct listing {
     pdk_contenders_fn fn;
 };
 
-static struct pdk__query *ask(struct pdk__inquiry *i) {
+static struct pdk__query *listing_ask(struct pdk__inquiry *i) {
     const struct listing *l = (const struct listing *)i->call;
     struct query *q = g_new0(struct query, 1);
     q->dir = g_strdup(l->dir);
@@ -191,23 +192,22 @@ static struct pdk__query *ask(struct pdk__inquiry *i) {
     return &q->base;
 }
 
-static pdk_status judge(struct pdk__inquiry *i) {
+static pdk_status listing_judge(struct pdk__inquiry *i) {
     struct listing *l = (struct listing *)i->call;
     struct query *q = (struct query *)i->query;
     pdk_status status = q->base.status;
     if (status == PDK_OK && q->holder_only && q->all->len > 0 && !((struct contender *)q->all->pdata[0])->found)
         status = PDK_UNAVAILABLE; /* the holder left in between, and another one holds now: ask again */
-    if (status == PDK_OK)
-        l->list = make_list(q);
-    else
-        pdk__fail(status, "%s: %s: %s", i->call->name, l->dir, pdk_status_text(status));
-    return status;
+    if (status != PDK_OK)
+        return pdk__fail(status, "%s: %s: %s", i->call->name, l->dir, pdk_status_text(status));
+    l->list = listing_result(q);
+    return PDK_OK;
 }
 
-static pdk_status step(struct pdk__call *c) { return pdk__inquiry_step(&((struct listing *)c)->inquiry); }
-static void leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct listing *)c)->inquiry); }
+static pdk_status listing_step(struct pdk__call *c) { return pdk__inquiry_step(&((struct listing *)c)->inquiry); }
+static void listing_leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct listing *)c)->inquiry); }
 
-static void tell(struct pdk__call *c, pdk_status status) {
+static void listing_tell(struct pdk__call *c, pdk_status status) {
     struct listing *l = (struct listing *)c;
     l->fn(status, g_steal_pointer(&l->list), c->user);
 }
@@ -220,8 +220,8 @@ static void listing_free(struct pdk__call *c) {
 }
 
 static struct pdk__call *listing_new(const struct pdk__listing *of, pdk_contenders_fn fn, void *user) {
-    static const struct pdk__call_kind kind = {NULL, step, leave, tell, listing_free};
-    static const struct pdk__inquiry_kind asks = {ask, judge};
+    static const struct pdk__call_kind kind = {NULL, listing_step, listing_leave, listing_tell, listing_free};
+    static const struct pdk__inquiry_kind asks = {listing_ask, listing_judge};
     struct listing *l = g_new0(struct listing, 1);
     l->call = pdk__call_make(&kind, of->s, of->call, of->timeout_ms);
     l->call.user = user;

@@ -8,7 +8,7 @@
 static const char ensure_name[] = "pdk_hold_ensure", ensure_async_name[] = "pdk_hold_ensure_async";
 
 /* OK: it is valid for that long. TIMEOUT: not yet. Otherwise NOT_HELD or LOST. Under the monitor. */
-static pdk_status has(pdk_hold *hold, int64_t ms) {
+static pdk_status ensuring_hold_has(pdk_hold *hold, int64_t ms) {
     pdk__assert_locked(hold->s);
     if (hold->loss.released)
         return PDK_NOT_HELD;
@@ -17,13 +17,13 @@ static pdk_status has(pdk_hold *hold, int64_t ms) {
     return pdk_hold_remaining_ms(hold) >= ms ? PDK_OK : PDK_TIMEOUT;
 }
 
-static pdk_status fail_as(pdk_status status, const pdk_hold *hold, const char *name) {
+static pdk_status ensuring_fail(pdk_status status, const pdk_hold *hold, const char *name) {
     return pdk__fail(status, "%s: %s: %s", name, hold->node, pdk_status_text(status));
 }
 
 pdk_status pdk__ensuring_how_it_ended(pdk_hold *hold, const char *name) {
     pdk__lock(hold->s);
-    pdk_status status = fail_as(has(hold, 0), hold, name);
+    pdk_status status = ensuring_fail(ensuring_hold_has(hold, 0), hold, name);
     pdk__unlock(hold->s);
     return status;
 }
@@ -33,7 +33,7 @@ pdk_status pdk__ensuring_check(pdk_hold *hold, int64_t ms, const char *name) {
     const struct pdk__lease *lease = &hold->s->lease;
     int64_t longest = (pdk__lease_longest(lease) - 2 * pdk__lease_urgent_period(lease)) / PDK__MS;
     int64_t most = MIN(longest, pdk__hold_most_ms(hold));
-    bool possible = ms >= 0 && (ms <= most || has(hold, ms) != PDK_TIMEOUT);
+    bool possible = ms >= 0 && (ms <= most || ensuring_hold_has(hold, ms) != PDK_TIMEOUT);
     pdk__unlock(hold->s);
     if (possible)
         return PDK_OK;
@@ -43,11 +43,11 @@ pdk_status pdk__ensuring_check(pdk_hold *hold, int64_t ms, const char *name) {
 
 pdk_status pdk__ensuring_step(struct pdk__call *c) {
     struct pdk__ensuring *e = (struct pdk__ensuring *)c;
-    pdk_status status = has(e->hold, e->ms);
+    pdk_status status = ensuring_hold_has(e->hold, e->ms);
     if (status == PDK_OK)
         return status;
     if (status != PDK_TIMEOUT)
-        return fail_as(status, e->hold, c->name);
+        return ensuring_fail(status, e->hold, c->name);
     if (!e->urgent) {
         e->urgent = true;
         c->s->urgent++;
@@ -84,7 +84,7 @@ struct pdk__ensuring *pdk__ensuring_new(pdk_hold *hold, int64_t ms, const char *
 
 /* ---- the public functions */
 
-static pdk_status check(const pdk_hold *hold, const char *name) {
+static pdk_status ensure_check_hold(const pdk_hold *hold, const char *name) {
     if (!hold)
         return pdk__fail(PDK_INVALID, "%s: hold: NULL", name);
     if (!pdk__hold_is_ours(hold))
@@ -93,11 +93,13 @@ static pdk_status check(const pdk_hold *hold, const char *name) {
 }
 
 pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
-    pdk_status status = check(hold, ensure_name);
-    if (status == PDK_OK)
-        status = pdk__may_block(hold->s, ensure_name, 0);
-    if (status == PDK_OK)
-        status = pdk__ensuring_check(hold, ms, ensure_name);
+    pdk_status status = ensure_check_hold(hold, ensure_name);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__may_block(hold->s, ensure_name, 0);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__ensuring_check(hold, ms, ensure_name);
     if (status != PDK_OK)
         return status;
     int64_t until = pdk__deadline(hold->s, hold->s->request_timeout_ms);
@@ -105,11 +107,13 @@ pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms) {
 }
 
 pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answered_fn fn, void *user) {
-    pdk_status status = check(hold, ensure_async_name);
-    if (status == PDK_OK)
-        status = pdk__call_check_fn(ensure_async_name, fn);
-    if (status == PDK_OK)
-        status = pdk__ensuring_check(hold, ms, ensure_async_name);
+    pdk_status status = ensure_check_hold(hold, ensure_async_name);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__call_check_fn(ensure_async_name, fn);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__ensuring_check(hold, ms, ensure_async_name);
     if (status != PDK_OK)
         return status;
     int64_t until = pdk__deadline(hold->s, hold->s->request_timeout_ms);

@@ -86,7 +86,7 @@ static GBytes *make_wish(const struct asking *a, const char *name, GBytes *data)
 }
 
 /* What an answer about one node says, unless the node is gone or the request refused. UNAVAILABLE: again. */
-static pdk_status about(const struct pdk__inquiry *i, const char *path) {
+static pdk_status node_verdict(const struct pdk__inquiry *i, const char *path) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
     pdk_status status = pdk__node_answered(i->query);
     if (status != PDK_OK || q->result == PDK__OK)
@@ -164,12 +164,10 @@ static pdk_status judge_asking(struct pdk__inquiry *i) {
     struct asking *a = asking_of(i);
     if (a->listing)
         return judge_list(i);
-    pdk_status status = about(i, a->path);
+    pdk_status status = node_verdict(i, a->path);
     const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
-    if (status == PDK_OK && !a->writing && pdk__is_unowned(&q->stat))
-        return leave_out(a);
     if (status == PDK_OK && !a->writing)
-        return pdk__inquiry_next(i, write_target(a));
+        return pdk__is_unowned(&q->stat) ? leave_out(a) : pdk__inquiry_next(i, write_target(a));
     if (status != PDK_OK && status != PDK_GONE)
         return status;
     a->asked += status == PDK_OK;
@@ -211,14 +209,18 @@ static pdk_status check_who(const char *name, const char *who) {
 static pdk_status check_asking(pdk_session *session, const char *path, const char *node, const char *who,
                                int64_t within_ms, const char *name) {
     pdk_status status = pdk__recipe_check(session, path, path, name);
-    if (status == PDK_OK)
-        status = check_node(name, node);
-    if (status == PDK_OK)
-        status = check_who(name, who);
-    if (status == PDK_OK && (within_ms < 0 || within_ms > PDK__WITHIN_MAX))
-        status = pdk__fail(PDK_INVALID, "%s: within_ms is %lld; 0 for no time, or up to %lld", name,
-                           (long long)within_ms, (long long)PDK__WITHIN_MAX);
-    return status;
+    if (status != PDK_OK)
+        return status;
+    status = check_node(name, node);
+    if (status != PDK_OK)
+        return status;
+    status = check_who(name, who);
+    if (status != PDK_OK)
+        return status;
+    if (within_ms < 0 || within_ms > PDK__WITHIN_MAX)
+        return pdk__fail(PDK_INVALID, "%s: within_ms is %lld; 0 for no time, or up to %lld", name, (long long)within_ms,
+                         (long long)PDK__WITHIN_MAX);
+    return PDK_OK;
 }
 
 static struct asking *asking_new(pdk_session *session, const char *path, const char *node, const char *who,
@@ -251,8 +253,9 @@ pdk_status pdk_session_request_release_async(pdk_session *session, const char *p
                                              int64_t within_ms, int64_t timeout_ms, pdk_answered_fn fn, void *user) {
     static const char name[] = "pdk_session_request_release_async";
     pdk_status status = pdk__call_check_fn(name, fn);
-    if (status == PDK_OK)
-        status = check_asking(session, path, node, who, within_ms, name);
+    if (status != PDK_OK)
+        return status;
+    status = check_asking(session, path, node, who, within_ms, name);
     if (status != PDK_OK)
         return status;
     struct asking *a = asking_new(session, path, node, who, name, timeout_ms);
@@ -300,7 +303,7 @@ static pdk_status judge_reading(struct pdk__inquiry *i) {
 
 static pdk_status judge_breaking(struct pdk__inquiry *i) {
     const struct breaking *b = (const struct breaking *)i->call;
-    pdk_status status = about(i, b->path);
+    pdk_status status = node_verdict(i, b->path);
     if (b->deleting)
         return status;
     if (status == PDK_OK)
@@ -370,8 +373,9 @@ pdk_status pdk_session_break_async(pdk_session *session, const char *node, int64
                                    pdk_contenders_fn fn, void *user) {
     static const char name[] = "pdk_session_break_async";
     pdk_status status = pdk__call_check_fn(name, fn);
-    if (status == PDK_OK)
-        status = check_break(session, node, token, name);
+    if (status != PDK_OK)
+        return status;
+    status = check_break(session, node, token, name);
     if (status != PDK_OK)
         return status;
     return pdk__call_start(breaking_new(session, node, token, name, timeout_ms, fn, user));

@@ -34,7 +34,7 @@ struct checking {
     struct pdk__sequencer sequencer;
 };
 
-static struct pdk__query *ask(struct pdk__inquiry *i) {
+static struct pdk__query *checking_ask(struct pdk__inquiry *i) {
     const struct checking *c = (const struct checking *)i->call;
     struct query *q = g_new0(struct query, 1);
     q->token = c->sequencer.czxid;
@@ -44,26 +44,29 @@ static struct pdk__query *ask(struct pdk__inquiry *i) {
     return &q->base;
 }
 
-static pdk_status judge(struct pdk__inquiry *i) {
-    const struct query *q = (const struct query *)i->query;
-    pdk_status status = q->base.status;
-    if (status == PDK_OK && !q->proven)
-        status = PDK_UNAVAILABLE;
-    if (status == PDK_OK && !q->stands)
-        status = PDK_LOST;
+static pdk_status query_verdict(const struct query *q) {
+    if (q->base.status != PDK_OK)
+        return q->base.status;
+    if (!q->proven)
+        return PDK_UNAVAILABLE;
+    return q->stands ? PDK_OK : PDK_LOST;
+}
+
+static pdk_status checking_judge(struct pdk__inquiry *i) {
+    pdk_status status = query_verdict((const struct query *)i->query);
     if (status != PDK_OK)
         pdk__fail(status, "%s: %s: %s", i->call->name, i->path, pdk_status_text(status));
     return status;
 }
 
-static pdk_status step(struct pdk__call *c) { return pdk__inquiry_step(&((struct checking *)c)->inquiry); }
-static void leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct checking *)c)->inquiry); }
+static pdk_status checking_step(struct pdk__call *c) { return pdk__inquiry_step(&((struct checking *)c)->inquiry); }
+static void checking_leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct checking *)c)->inquiry); }
 static void checking_free(struct pdk__call *c) { g_free(c); }
 
 /* NULL: it is no sequencer. */
 static struct pdk__call *checking_new(pdk_session *s, const char *name, const char *text, int64_t timeout_ms) {
-    static const struct pdk__call_kind kind = {NULL, step, leave, NULL, checking_free};
-    static const struct pdk__inquiry_kind asks = {ask, judge};
+    static const struct pdk__call_kind kind = {NULL, checking_step, checking_leave, NULL, checking_free};
+    static const struct pdk__inquiry_kind asks = {checking_ask, checking_judge};
     struct checking *c = g_new0(struct checking, 1);
     if (!pdk__sequencer_parse(text, &c->sequencer)) {
         g_free(c);
@@ -78,9 +81,9 @@ static struct pdk__call *checking_new(pdk_session *s, const char *name, const ch
 pdk_status pdk_session_check_sequencer(pdk_session *s, const char *text, int64_t timeout_ms) {
     static const char name[] = "pdk_session_check_sequencer";
     pdk_status status = pdk__may_block(s, name, timeout_ms);
-    struct pdk__call *c = status == PDK_OK ? checking_new(s, name, text, timeout_ms) : NULL;
     if (status != PDK_OK)
         return status;
+    struct pdk__call *c = checking_new(s, name, text, timeout_ms);
     return c ? pdk__call_wait(c) : PDK_INVALID;
 }
 
@@ -88,11 +91,14 @@ pdk_status pdk_session_check_sequencer_async(pdk_session *s, const char *text, i
                                              void *user) {
     static const char name[] = "pdk_session_check_sequencer_async";
     pdk_status status = pdk__check_call(s, name, timeout_ms);
-    if (status == PDK_OK)
-        status = pdk__call_check_fn(name, fn);
-    struct pdk__call *c = status == PDK_OK ? checking_new(s, name, text, timeout_ms) : NULL;
-    if (status != PDK_OK || !c)
-        return status != PDK_OK ? status : PDK_INVALID;
+    if (status != PDK_OK)
+        return status;
+    status = pdk__call_check_fn(name, fn);
+    if (status != PDK_OK)
+        return status;
+    struct pdk__call *c = checking_new(s, name, text, timeout_ms);
+    if (!c)
+        return PDK_INVALID;
     c->answered = fn;
     c->user = user;
     return pdk__call_start(c);
