@@ -8,6 +8,16 @@ pdk_status pdk__session_usable(pdk_session *s, const char *call) {
     return s->ended == PDK_OK ? PDK_OK : pdk__fail(s->ended, "%s: %s", call, s->trouble_text);
 }
 
+pdk_status pdk__session_connected(pdk_session *s, const char *call) {
+    pdk_status status = pdk__session_usable(s, call);
+    if (status != PDK_OK)
+        return status;
+    if (s->link != PDK__LINK_CONNECTED && s->link != PDK__LINK_SUSPENDED)
+        return pdk__fail(PDK_UNAVAILABLE, "%s: there is no ZooKeeper session now; PDK_SESSION_REOPENED tells when",
+                         call);
+    return PDK_OK;
+}
+
 pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms) {
     if (!s)
         return pdk__fail(PDK_INVALID, "%s: session: NULL", call);

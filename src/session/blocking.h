@@ -6,6 +6,8 @@
 
 /* PDK_OK, or the status that the session ended with. Under the monitor, so in the process that opened it. */
 pdk_status pdk__session_usable(pdk_session *s, const char *call);
+/* The same; and UNAVAILABLE: there is no ZooKeeper session now. Under the monitor. */
+pdk_status pdk__session_connected(pdk_session *s, const char *call);
 /* INVALID: no session, or a bad timeout. FORKED. Not under the monitor. */
 pdk_status pdk__check_call(pdk_session *s, const char *call, int64_t timeout_ms);
 /* The same, and WRONG_THREAD in a callback. */

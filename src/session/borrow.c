@@ -52,10 +52,7 @@ pdk_status pdk_session_borrow(pdk_session *s, void (*closed)(void *user), void *
     if (status != PDK_OK)
         return status;
     pdk__lock(s);
-    status = pdk__session_usable(s, call);
-    if (status == PDK_OK && s->link != PDK__LINK_CONNECTED && s->link != PDK__LINK_SUSPENDED)
-        status =
-            pdk__fail(PDK_UNAVAILABLE, "%s: there is no ZooKeeper session now; PDK_SESSION_REOPENED tells when", call);
+    status = pdk__session_connected(s, call);
     if (status == PDK_OK) {
         pdk_borrow *borrow = g_new(pdk_borrow, 1);
         *borrow = (pdk_borrow){

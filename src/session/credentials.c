@@ -55,24 +55,29 @@ static ssize_t read_file(const char *path, char *buffer, size_t size, mode_t *mo
     return length;
 }
 
+/* `end`: of the line that was read; below 0: errno tells. */
+static pdk_status secret_check_line(const struct secret *secret, const char *line, ssize_t end) {
+    if (end < 0)
+        return pdk__fail(PDK_INVALID, "options: %s_file: %s: %s; name a regular file that may be read", secret->name,
+                         secret->file, g_strerror(errno));
+    if (end == 0 || (size_t)end > secret->most || strlen(line) != (size_t)end || strpbrk(line, "\r\n"))
+        return pdk__fail(PDK_INVALID, "options: %s_file: %s: not one line of 1 to %zu bytes", secret->name,
+                         secret->file, secret->most);
+    return PDK_OK;
+}
+
 /* Its one line, without its end. There is room for a byte more than the longest one: so whatever follows that is seen. */
-static pdk_status take_file(const struct secret *secret, char **out, char **warning) {
+static pdk_status secret_take_file(const struct secret *secret, char **out, char **warning) {
     size_t size = secret->most + sizeof "\r\n" + 1;
     char *line = g_malloc0(size);
     mode_t mode = 0;
     ssize_t end = read_file(secret->file, line, size - 1, &mode);
-    pdk_status status = PDK_OK;
     if (end > 0 && line[end - 1] == '\n')
         line[--end] = 0;
     if (end > 0 && line[end - 1] == '\r')
         line[--end] = 0;
-    if (end < 0)
-        status = pdk__fail(PDK_INVALID, "options: %s_file: %s: %s; name a regular file that may be read", secret->name,
-                           secret->file, g_strerror(errno));
-    else if (end == 0 || (size_t)end > secret->most || strlen(line) != (size_t)end || strpbrk(line, "\r\n"))
-        status = pdk__fail(PDK_INVALID, "options: %s_file: %s: not one line of 1 to %zu bytes", secret->name,
-                           secret->file, secret->most);
-    else
+    pdk_status status = secret_check_line(secret, line, end);
+    if (status == PDK_OK)
         *out = g_strdup(line);
     if (status == PDK_OK && (mode & (S_IROTH | S_IWOTH)) && !*warning)
         *warning = g_strdup_printf("options: %s_file: %s: others may %s it; chmod o-rw it, and change the secret",
@@ -82,16 +87,16 @@ static pdk_status take_file(const struct secret *secret, char **out, char **warn
     return status;
 }
 
-static pdk_status take(const struct secret *secret, char **out, char **warning) {
+static pdk_status secret_take(const struct secret *secret, char **out, char **warning) {
     if (secret->text && secret->file)
         return pdk__fail(PDK_INVALID, "options: %s and %s_file: set one of them", secret->name, secret->name);
     if (secret->file)
-        return take_file(secret, out, warning);
+        return secret_take_file(secret, out, warning);
     *out = g_strdup(secret->text);
     return PDK_OK;
 }
 
-static pdk_status check(const struct pdk__credentials *c) {
+static pdk_status credentials_check(const struct pdk__credentials *c) {
     if (c->digest && (!strchr(c->digest, ':') || c->digest[0] == ':' || strlen(c->digest) > DIGEST_MAX))
         return pdk__fail(PDK_INVALID, "options: digest is not \"user:password\"");
     if (c->tls && !pdk__zk_has_tls())
@@ -101,15 +106,19 @@ static pdk_status check(const struct pdk__credentials *c) {
     return PDK_OK;
 }
 
+static pdk_status credentials_read_options(const pdk_session_options *options, struct pdk__credentials *out) {
+    const struct secret digest = {"digest", options->digest, options->digest_file, DIGEST_MAX};
+    const struct secret tls = {"tls", options->tls, options->tls_file, TLS_MAX};
+    pdk_status status = secret_take(&digest, &out->digest, &out->warning);
+    if (status != PDK_OK)
+        return status;
+    status = secret_take(&tls, &out->tls, &out->warning);
+    return status == PDK_OK ? credentials_check(out) : status;
+}
+
 pdk_status pdk__credentials_take(pdk_session_options *options, struct pdk__credentials *out) {
-    struct secret digest = {"digest", options->digest, options->digest_file, DIGEST_MAX};
-    struct secret tls = {"tls", options->tls, options->tls_file, TLS_MAX};
     *out = (struct pdk__credentials){NULL, NULL, NULL};
-    pdk_status status = take(&digest, &out->digest, &out->warning);
-    if (status == PDK_OK)
-        status = take(&tls, &out->tls, &out->warning);
-    if (status == PDK_OK)
-        status = check(out);
+    pdk_status status = credentials_read_options(options, out);
     options->digest = out->digest;
     options->tls = out->tls;
     return status;

@@ -60,15 +60,17 @@ static pdk_status check_numbers(const pdk_session_options *o) {
         {"access", o->access, PDK_ACCESS_DEFAULT, PDK_ACCESS_LIST},
         {"accept_unprotected", o->accept_unprotected, 0, 1},
     };
-    pdk_status status = PDK_OK;
-    for (size_t i = 0; i < G_N_ELEMENTS(ranges) && status == PDK_OK; i++)
-        status = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
-    if (status == PDK_OK && o->token_base % PDK__TOKEN_GENERATION != 0)
-        status = pdk__fail(PDK_INVALID,
-                           "options: token_base is %lld, and no multiple of 2^48; pass what "
-                           "pdk_token_base_above returned",
-                           (long long)o->token_base);
-    return status;
+    for (size_t i = 0; i < G_N_ELEMENTS(ranges); i++) {
+        pdk_status status = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
+        if (status != PDK_OK)
+            return status;
+    }
+    if (o->token_base % PDK__TOKEN_GENERATION != 0)
+        return pdk__fail(PDK_INVALID,
+                         "options: token_base is %lld, and no multiple of 2^48; pass what pdk_token_base_above "
+                         "returned",
+                         (long long)o->token_base);
+    return PDK_OK;
 }
 
 static pdk_status check_strings(const pdk_session_options *o) {
@@ -93,8 +95,8 @@ static struct pdk__user_free log_free_of(const pdk_session_options *o) {
 }
 
 /* The credentials and hosts are its own from now on. */
-static pdk_session *make(const pdk_session_options *o, struct pdk__credentials credentials, struct pdk__hosts *hosts,
-                         const struct pdk__platform *platform) {
+static pdk_session *session_make(const pdk_session_options *o, struct pdk__credentials credentials,
+                                 struct pdk__hosts *hosts, const struct pdk__platform *platform) {
     pdk_session *s = g_new0(pdk_session, 1);
     atomic_init(&s->refs, 1);
     atomic_init(&s->handles, 1);
@@ -142,7 +144,7 @@ static pdk_session *make(const pdk_session_options *o, struct pdk__credentials c
 }
 
 /* The caller never got this session, so none of its callbacks runs any more. */
-static void abandon(void *user) {
+static void session_abandon(void *user) {
     pdk_session *s = user;
     pdk__outbox_silence(s);
     pdk__session_unref(s);
@@ -152,7 +154,7 @@ static void abandon(void *user) {
  * only after it, and a server without a quorum accepts it. */
 static pdk_status await_connection(pdk_session *s) {
     int64_t deadline = pdk__deadline(s, s->connect_timeout_ms);
-    struct pdk__leave leave = {.after = abandon, .user = s};
+    struct pdk__leave leave = {.after = session_abandon, .user = s};
     pdk__leave_push(&leave);
     pdk__lock(s);
     while (s->lease.end == 0 && s->ended == PDK_OK && s->trouble == PDK_OK && pdk__wait(s, &s->on_link, deadline))
@@ -169,26 +171,36 @@ static pdk_status await_connection(pdk_session *s) {
     return status;
 }
 
+/* What a session begins with. *credentials is to be freed after a failure too. */
+static pdk_status session_read_arguments(const char *hosts_text, const pdk_session_options *given,
+                                         pdk_session_options *o, struct pdk__credentials *credentials,
+                                         struct pdk__hosts **hosts) {
+    pdk_status status = pdk__options_read("options", given, o, sizeof *o, OPTIONS_FIRST_SIZE);
+    if (status != PDK_OK)
+        return status;
+    status = check_numbers(o);
+    if (status != PDK_OK)
+        return status;
+    status = check_strings(o);
+    if (status != PDK_OK)
+        return status;
+    if (!pdk__slices_work())
+        return pdk__fail(PDK_SYSTEM,
+                         "pdk_session_open: this process was forked while another thread was in GLib's allocator, "
+                         "whose lock is held for good: fork again, or set G_SLICE=always-malloc");
+    status = pdk__credentials_take(o, credentials);
+    if (status != PDK_OK)
+        return status;
+    status = pdk__access_check(o);
+    return status == PDK_OK ? pdk__hosts_parse(hosts_text, hosts) : status;
+}
+
 pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options *given,
                               const struct pdk__platform *platform, pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     struct pdk__credentials credentials = {NULL, NULL, NULL};
     struct pdk__hosts *hosts;
-    pdk_status status = pdk__options_read("options", given, &options, sizeof options, OPTIONS_FIRST_SIZE);
-    if (status == PDK_OK)
-        status = check_numbers(&options);
-    if (status == PDK_OK)
-        status = check_strings(&options);
-    if (status == PDK_OK && !pdk__slices_work())
-        status = pdk__fail(PDK_SYSTEM,
-                           "pdk_session_open: this process was forked while another thread was in GLib's allocator, "
-                           "whose lock is held for good: fork again, or set G_SLICE=always-malloc");
-    if (status == PDK_OK)
-        status = pdk__credentials_take(&options, &credentials);
-    if (status == PDK_OK)
-        status = pdk__access_check(&options);
-    if (status == PDK_OK)
-        status = pdk__hosts_parse(hosts_text, &hosts);
+    pdk_status status = session_read_arguments(hosts_text, given, &options, &credentials, &hosts);
     if (status == PDK_UNSUPPORTED || status == PDK_SYSTEM) { /* nothing is begun; the header excepts INVALID alone */
         pdk__user_free(event_free_of(&options));
         pdk__user_free(log_free_of(&options));
@@ -198,17 +210,18 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
         return status;
     }
 
-    pdk_session *s = make(&options, credentials, hosts, platform);
+    pdk_session *s = session_make(&options, credentials, hosts, platform);
     status = pdk__outbox_init(s, &options);
     if (status == PDK_OK)
         status = s->platform->start(s);
-    if (status == PDK_OK && s->credentials.warning)
+    if (status != PDK_OK) {
+        session_abandon(s);
+        return status;
+    }
+    if (s->credentials.warning)
         pdk__log(s, PDK_LOG_WARN, "%s", s->credentials.warning);
-    if (status == PDK_OK)
-        *out = s;
-    else
-        abandon(s);
-    return status;
+    *out = s;
+    return PDK_OK;
 }
 
 static pdk_status open_session(const char *hosts, const pdk_session_options *options, pdk_session **out) {
@@ -224,7 +237,7 @@ static pdk_status open_session(const char *hosts, const pdk_session_options *opt
     if (!s->open_in_background)
         status = await_connection(s);
     if (status != PDK_OK) {
-        abandon(s);
+        session_abandon(s);
         return status;
     }
     if (!s->credentials.digest && s->access.choice == PDK_ACCESS_OPEN)
@@ -262,10 +275,7 @@ pdk_status pdk_session_secret(pdk_session *s, int64_t *id, unsigned char passwor
     if (status != PDK_OK)
         return status;
     pdk__lock(s);
-    status = pdk__session_usable(s, call);
-    if (status == PDK_OK && s->link != PDK__LINK_CONNECTED && s->link != PDK__LINK_SUSPENDED)
-        status =
-            pdk__fail(PDK_UNAVAILABLE, "%s: there is no ZooKeeper session now; PDK_SESSION_REOPENED tells when", call);
+    status = pdk__session_connected(s, call);
     if (status == PDK_OK) {
         *id = s->id;
         s->platform->zk->secret(s->zk, password, servers, servers_size);

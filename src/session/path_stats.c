@@ -62,14 +62,14 @@ pdk_stats *pdk__path_stats_of(pdk_session *s, const char *recipe, const char *pa
 
 /* ---- reading */
 
-static size_t count(pdk_session *s) {
+static size_t path_rows_count(pdk_session *s) {
     pdk__lock(s);
     size_t rows = s->stats.paths_max > 0 ? s->stats.paths->len : 0;
     pdk__unlock(s);
     return rows;
 }
 
-static void read_row(void *user, size_t index, pdk_stats *stats, const char **recipe, const char **path) {
+static void path_rows_read(void *user, size_t index, pdk_stats *stats, const char **recipe, const char **path) {
     pdk_session *s = user;
     pdk__lock(s);
     const struct pdk__path_stats *row = g_ptr_array_index(s->stats.paths, index);
@@ -79,10 +79,12 @@ static void read_row(void *user, size_t index, pdk_stats *stats, const char **re
     *path = row->path;
 }
 
-struct pdk__path_rows pdk__path_stats_rows(pdk_session *s) { return (struct pdk__path_rows){count(s), read_row, s}; }
+struct pdk__path_rows pdk__path_stats_rows(pdk_session *s) {
+    return (struct pdk__path_rows){path_rows_count(s), path_rows_read, s};
+}
 
 size_t pdk_session_stats_paths(pdk_session *session) {
-    return pdk__check_call(session, "pdk_session_stats_paths", 0) == PDK_OK ? count(session) : 0;
+    return pdk__check_call(session, "pdk_session_stats_paths", 0) == PDK_OK ? path_rows_count(session) : 0;
 }
 
 pdk_status pdk_session_stats_path(pdk_session *session, size_t index, pdk_stats *stats, const char **recipe,
@@ -91,17 +93,19 @@ pdk_status pdk_session_stats_path(pdk_session *session, size_t index, pdk_stats 
     pdk_status status = pdk__check_call(session, call, 0);
     if (status != PDK_OK)
         return status;
-    size_t rows = count(session);
+    size_t rows = path_rows_count(session);
     if (index >= rows)
         return pdk__fail(PDK_INVALID, "%s: index is %zu; there are %zu paths (pdk_session_stats_paths)", call, index,
                          rows);
     pdk_stats all;
     const char *its_recipe, *its_path;
-    read_row(session, index, &all, &its_recipe, &its_path);
+    path_rows_read(session, index, &all, &its_recipe, &its_path);
     status = pdk__stats_give(call, stats, &all);
-    if (status == PDK_OK && recipe)
+    if (status != PDK_OK)
+        return status;
+    if (recipe)
         *recipe = its_recipe;
-    if (status == PDK_OK && path)
+    if (path)
         *path = its_path;
-    return status;
+    return PDK_OK;
 }

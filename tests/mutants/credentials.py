@@ -41,7 +41,7 @@ MUTANTS = {
     "an unprotected directory grants": ("src/core/contender.c", PROTECTED, [
         ("    if (e->unprotected)\n        fail(c, PDK_UNPROTECTED);\n", "")]),
     "a file counts for nothing": ("src/session/credentials.c", CREDENTIALS, [
-        ("    if (secret->file)\n        return take_file(secret, out, warning);\n", "")]),
+        ("    if (secret->file)\n        return secret_take_file(secret, out, warning);\n", "")]),
     "nobody hears the log of a connection with TLS": ("src/zk/tls.c", CREDENTIALS, [
         ("    if (handle)\n        zoo_set_log_callback(handle, pdk__logs_queue);\n", "")]),
     "a connection without TLS where TLS was asked for": ("src/zk/client.c", CREDENTIALS, [
