@@ -1,6 +1,6 @@
 /* A group's watcher: what it has read is told as views, one at a time.
  *
- *     group_ask.c ──publish──► ready ──where callbacks run──► the view of it, if it differs from the one before ──► fn
+ *     group_read.c ──publish──► ready ──where callbacks run──► the view of it, if it differs from the one before ──► fn
  *                              ▲   │
  *                              └───┘ newer records replace those that are not told yet
  */

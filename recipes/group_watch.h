@@ -58,7 +58,7 @@ void pdk__nodes_read_again(struct pdk__watching *w, bool all);
 /* The records of all members; and whether each node is watched. */
 GPtrArray *pdk__nodes_records(const struct pdk__watching *w, bool *all_are_watched);
 
-/* group_ask.c */
+/* group_read.c */
 bool pdk__watching_ask(struct pdk__live_query *query);
 void pdk__watching_fired(struct pdk__live_query *query, const char *path, bool gone);
 

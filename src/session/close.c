@@ -3,13 +3,13 @@
 
 #include "base/fork.h"
 #include "base/text.h"
-#include "session/asks.h"
 #include "session/blocking.h"
 #include "session/call.h"
 #include "session/chores.h"
 #include "session/entries.h"
 #include "session/lists.h"
 #include "session/path_stats.h"
+#include "session/predecessors.h"
 #include "session/protect.h"
 #include "session/supervise.h"
 #include "session/unowned.h"
@@ -42,7 +42,7 @@ void pdk__session_free(pdk_session *s) {
     if (s->listener)
         s->listener->calls->free(s->listener);
     pdk__chores_clear(s);
-    pdk__asks_clear(s);
+    pdk__predecessors_clear(s);
     pdk__unowned_clear(s);
     g_sequence_free(s->alarms);
     g_hash_table_destroy(s->watches);

@@ -1,10 +1,10 @@
 /* Carries out the commands of a contender, and brings it the answers. */
 #include "session/commands.h"
 
-#include "session/asks.h"
 #include "session/entries.h"
 #include "session/lists.h"
 #include "session/ops.h"
+#include "session/predecessors.h"
 #include "session/protect.h"
 #include "session/renew.h"
 #include "session/tokens.h"
@@ -163,7 +163,7 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
         reply = &polled;
         poll_after(entry, MIN(pdk__lease_renewal_period(&s->lease), POLL_NS_MAX));
     } else if (entry->queued) {
-        pdk__asks_begin(entry);
+        pdk__predecessors_begin(entry);
     }
     on_reply(entry, reply, PDK__WATCHED);
 }

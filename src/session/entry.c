@@ -1,9 +1,9 @@
 #include "session/entry.h"
 
 #include "core/contender.h"
-#include "session/asks.h"
 #include "session/commands.h"
 #include "session/entries.h"
+#include "session/predecessors.h"
 #include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
@@ -90,7 +90,7 @@ static void note_own(struct pdk__entry *entry) {
 static void remove_entry(struct pdk__entry *entry) {
     pdk_session *s = entry->s;
     pdk__entries_note_removed(entry);
-    pdk__asks_end(entry);
+    pdk__predecessors_end(entry);
     pdk__alarm_off(&entry->retry);
     pdk__alarm_off(&entry->poll);
     pdk__alarm_off(&entry->settle);

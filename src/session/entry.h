@@ -86,7 +86,7 @@ struct pdk__entry {
     struct pdk__pace steps, pauses, creates, mkdirs, deletes;
     bool paced;         /* the command waits for its pace */
     bool waits_to_send; /* its pause is for what could not be sent */
-    GList ask_link;     /* in s->asks.entries */
+    GList ask_link;     /* in s->predecessors.entries */
     bool asks;
     int64_t ask_at;
     struct pdk__alarm poll;   /* list again, behind a predecessor that may not be read */

@@ -1,9 +1,9 @@
 #include "session/lists.h"
 
-#include "session/asks.h"
 #include "session/chores.h"
 #include "session/commands.h"
 #include "session/ops.h"
+#include "session/predecessors.h"
 #include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
@@ -107,7 +107,7 @@ static void serve(pdk_session *s, const struct list *list, const struct pdk__rep
     uint64_t generation = s->generation; /* the handle may go meanwhile */
     size_t slice = pdk__slice(s), at_once = 1 + MIN(SEEN_AT_ONCE / (count + 1), slice - 1);
     pdk__children_parse(children, reply->children, count);
-    pdk__asks_forget_gone(s, list->path, children, count);
+    pdk__predecessors_forget_gone(s, list->path, children, count);
     pdk__unowned_leave_out(s, list->path, children, count);
     for (guint i = 0; i < list->entries->len && generation == s->generation; i++) {
         pdk__entry_listed(g_ptr_array_index(list->entries, i), reply, children);

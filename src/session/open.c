@@ -5,7 +5,6 @@
 #include "base/slices.h"
 #include "base/standard.h"
 #include "base/text.h"
-#include "session/asks.h"
 #include "session/blocking.h"
 #include "session/chores.h"
 #include "session/close.h"
@@ -13,6 +12,7 @@
 #include "session/ops.h"
 #include "session/options.h"
 #include "session/path_stats.h"
+#include "session/predecessors.h"
 #include "session/protect.h"
 #include "session/reap.h"
 #include "session/renew.h"
@@ -129,7 +129,7 @@ static pdk_session *session_make(const pdk_session_options *o, struct pdk__crede
     s->alarms = g_sequence_new(NULL);
     s->armed = INT64_MAX;
     pdk__chores_init(s);
-    pdk__asks_init(s);
+    pdk__predecessors_init(s);
     pdk__unowned_init(s);
     pdk__watches_init(s);
     pdk__window_init(&s->window);

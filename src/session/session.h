@@ -131,7 +131,7 @@ struct pdk_session {
         int64_t at;       /* when the newest question was sent */
         char *path;       /* whom it was about */
         GHashTable *gone; /* paths of nodes that the leader has said to be gone */
-    } asks;               /* asks.c */
+    } predecessors;       /* predecessors.c */
     struct {
         GHashTable *looks;         /* by path: the lists that were looked at */
         struct pdk__acl own;       /* the session's identities, as the server writes them */

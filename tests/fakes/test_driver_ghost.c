@@ -103,7 +103,7 @@ START_TEST(a_plain_name_that_is_gone_may_come_back) {
     sim_server_keep(platform_ensemble, server_of_the_waiter(), 1);
     admin(SIM_OP_DELETE, plain);
     platform_pass(2 * TIMEOUT);
-    ck_assert_uint_eq(g_hash_table_size(one->rival->session->asks.gone), 0);
+    ck_assert_uint_eq(g_hash_table_size(one->rival->session->predecessors.gone), 0);
     driver_drop_lock(one);
     platform_pass(SECOND);
     ck_assert_uint_eq(one->failed, 1);

@@ -76,9 +76,9 @@ MUTANTS = {
         ("if (s->barrier <= since)", "if (since > 0)")]),
     "some side queues are not cancelled": ("src/grant/queue.c", CROWD, [
         ("while (!shut_sides(queue, why))\n        pdk__monitor_let_others(&s->monitor);", "shut_sides(queue, why);")]),
-    "a follower is asked after the predecessor": ("src/session/asks.c", GHOST, [
+    "a follower is asked after the predecessor": ("src/session/predecessors.c", GHOST, [
         ("{.kind = PDK__OP_BARRIER, .path = ask->path}", "{.kind = PDK__OP_STAT, .path = ask->path}")]),
-    "a list is believed, whatever the leader says": ("src/session/asks.c", GHOST, [
+    "a list is believed, whatever the leader says": ("src/session/predecessors.c", GHOST, [
         ("            children[i].name.kind = PDK__FOREIGN;", "            (void)path;")]),
     "the nodes of all sessions begin alike": ("src/session/supervise.c", DRIVER, [
         ("    pdk__uuid_prefix_make(s);", "    (void)s;")]),

@@ -62,7 +62,7 @@ MUTANTS = {
         ("pdk__entries_tell_fresh(s);", "(void)s;")]),
     "a watch that fired is forgotten": ("src/session/entry.c", SIM, [
         ("pdk__entry_tell(entry, PDK__POKE);", ""),
-        ("src/session/asks.c", "if (!is_waiting(first)) {", "if (true) {")]),
+        ("src/session/predecessors.c", "if (!is_waiting(first)) {", "if (true) {")]),
     "a deadline never passes": ("src/grant/claim.c", SIM, [
         ("pdk__alarm_set(claim->queue->s, &claim->alarm, claim->deadline);", "")]),
     "hand-overs all have the same number": ("src/grant/queue.c", SIM, [
@@ -80,7 +80,7 @@ MUTANTS = {
     "a stuck number is as good as another": ("src/core/contender.c", PLAN + "equal_numbers.plan", [
         ("if (went_back || is_stuck(c->own))", "if (went_back)")]),
     "a watch is heard of for ever": ("src/session/commands.c", PLAN + "unreadable_predecessor.plan", [
-        ("        pdk__asks_begin(entry);", "        ;")]),
+        ("        pdk__predecessors_begin(entry);", "        ;")]),
     # read/write locks
     "readers do not wait for writers": ("src/core/view.c", SIM, [
         ("return theirs != PDK__READER || mine != PDK__READER;", "return mine != PDK__READER;")]),

@@ -6,7 +6,7 @@ name: (file, judge and its options, [(text, its replacement) or (other file, tex
 MEMBER = "recipes/group_member.c"
 CANDIDACY = "recipes/candidacy.c"
 OWN = "recipes/own_data.c"
-ASK = "recipes/group_ask.c"
+READ = "recipes/group_read.c"
 NODES = "recipes/group_nodes.c"
 VIEW = "recipes/group_view.c"
 WATCH = "recipes/group_watch.c"
@@ -39,19 +39,19 @@ MUTANTS = {
     "group: a hold outlives its lease": ("src/grant/hold.c", "group", [
         ("atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + 2 * s->lease.timeout);")]),
     # watchers
-    "group: no barrier ahead of the first list": (ASK, "group", [
+    "group: no barrier ahead of the first list": (READ, "group", [
         ("    if (!w->proven && !send(", "    if (false && !send(")]),
-    "group: an exact view while reads are under way": (ASK, "group", [
+    "group: an exact view while reads are under way": (READ, "group", [
         ("bool quiet = w->in_flight == 0 && !w->relist, all_are_watched;", "bool quiet = !w->relist, all_are_watched;"),
         ("        pdk__live_query_caught_up(&w->query);\n", "        (void)w;\n"),
         ("    assert(w->in_flight > 0 || w->todo.length == 0);", "    (void)w;")]),
-    "group: an exact view though the list has changed": (ASK, "group", [
+    "group: an exact view though the list has changed": (READ, "group", [
         ("w->in_flight == 0 && !w->relist, all", "w->in_flight == 0, all")]),
-    "group: a change of data is not read": (ASK, "group", [
+    "group: a change of data is not read": (READ, "group", [
         ("    seen->watched = false;\n    pdk__seen_mark(w, seen);\n    if (gone)", "    if (gone)"), NO_POLL]),
     "group: a new handle keeps its watches": (NODES, "group", [
         ("        seen->watched = seen->watched && !all;", "        ;"), NO_POLL]),
-    "group: no watch on the list": (ASK, "group", [
+    "group: no watch on the list": (READ, "group", [
         (".watch = w->list_watched,", ".watch = false,"), NO_POLL]),
     "group: any node that bears the name is a member": (NODES, "group", [
         ("        if (reply->owner == 0)", "        if (false)")]),

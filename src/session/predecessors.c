@@ -1,4 +1,4 @@
-#include "session/asks.h"
+#include "session/predecessors.h"
 
 #include "session/chores.h"
 #include "session/ops.h"
@@ -21,16 +21,16 @@ static bool is_waiting(const struct pdk__entry *entry) {
 }
 
 static void schedule(pdk_session *s) {
-    const struct pdk__entry *first = g_queue_peek_head(&s->asks.entries);
+    const struct pdk__entry *first = g_queue_peek_head(&s->predecessors.entries);
     if (first)
-        pdk__alarm_set(s, &s->asks.alarm, MAX(first->ask_at, s->asks.at + SPACING_NS));
+        pdk__alarm_set(s, &s->predecessors.alarm, MAX(first->ask_at, s->predecessors.at + SPACING_NS));
     else
-        pdk__alarm_off(&s->asks.alarm);
+        pdk__alarm_off(&s->predecessors.alarm);
 }
 
 static void unlink_entry(struct pdk__entry *entry) {
     if (entry->asks)
-        g_queue_unlink(&entry->s->asks.entries, &entry->ask_link);
+        g_queue_unlink(&entry->s->predecessors.entries, &entry->ask_link);
     entry->asks = false;
 }
 
@@ -39,16 +39,16 @@ static void queue_again(struct pdk__entry *entry) {
     unlink_entry(entry);
     entry->asks = true;
     entry->ask_at = pdk__now(s) + s->lease.timeout;
-    g_queue_push_tail_link(&s->asks.entries, &entry->ask_link);
+    g_queue_push_tail_link(&s->predecessors.entries, &entry->ask_link);
 }
 
-void pdk__asks_begin(struct pdk__entry *entry) {
+void pdk__predecessors_begin(struct pdk__entry *entry) {
     pdk__assert_locked(entry->s);
     queue_again(entry);
     schedule(entry->s);
 }
 
-void pdk__asks_end(struct pdk__entry *entry) {
+void pdk__predecessors_end(struct pdk__entry *entry) {
     pdk__assert_locked(entry->s);
     unlink_entry(entry);
 }
@@ -59,8 +59,8 @@ static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply
     struct ask *ask = user;
     if (reply && reply->result == PDK__NO_NODE) {
         pdk__log(s, PDK_LOG_DEBUG, "%s is gone, says the leader", ask->path);
-        if (pdk__name_is_unique(strrchr(ask->path, '/') + 1) && g_hash_table_size(s->asks.gone) < GONE_MAX)
-            g_hash_table_add(s->asks.gone, g_strdup(ask->path));
+        if (pdk__name_is_unique(strrchr(ask->path, '/') + 1) && g_hash_table_size(s->predecessors.gone) < GONE_MAX)
+            g_hash_table_add(s->predecessors.gone, g_strdup(ask->path));
         pdk__watches_fired(s, ask->path, PDK__ZK_DELETED);
     } else if (reply && reply->result == PDK__NOT_ALLOWED && is_waiting(ask->entry)) {
         pdk__entry_tell(ask->entry, PDK__POKE);
@@ -73,9 +73,9 @@ static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply
 static void send_ask(pdk_session *s, struct pdk__entry *entry) {
     struct ask *ask = g_new(struct ask, 1);
     *ask = (struct ask){g_strdup(entry->watch_path), pdk__entry_ref(entry)};
-    s->asks.at = pdk__now(s);
-    g_free(s->asks.path);
-    s->asks.path = g_strdup(entry->watch_path);
+    s->predecessors.at = pdk__now(s);
+    g_free(s->predecessors.path);
+    s->predecessors.path = g_strdup(entry->watch_path);
     if (!pdk__send(s, (struct pdk__request){.kind = PDK__OP_BARRIER, .path = ask->path}, on_answer, ask))
         on_answer(s, ask, NULL); /* its turn comes again */
 }
@@ -86,14 +86,15 @@ static void on_alarm(pdk_session *s, void *user) {
     bool asked = false;
     (void)user;
     for (guint n = pdk__slice(s); n > 0; n--) {
-        struct pdk__entry *first = g_queue_peek_head(&s->asks.entries);
+        struct pdk__entry *first = g_queue_peek_head(&s->predecessors.entries);
         if (!first || first->ask_at > now || s->link != PDK__LINK_CONNECTED)
             break;
         if (!is_waiting(first)) {
             unlink_entry(first); /* it is about to list anyway */
             continue;
         }
-        bool same = s->asks.path && strcmp(s->asks.path, first->watch_path) == 0 && now - s->asks.at < s->lease.timeout;
+        bool same = s->predecessors.path && strcmp(s->predecessors.path, first->watch_path) == 0 &&
+                    now - s->predecessors.at < s->lease.timeout;
         if (asked && !same)
             break;
         queue_again(first);
@@ -107,25 +108,25 @@ static void on_alarm(pdk_session *s, void *user) {
 
 /* ---- what is gone */
 
-void pdk__asks_forget_gone(const pdk_session *s, const char *dir, struct pdk__child *children, size_t count) {
+void pdk__predecessors_forget_gone(const pdk_session *s, const char *dir, struct pdk__child *children, size_t count) {
     pdk__assert_locked(s);
-    for (size_t i = 0; i < count && g_hash_table_size(s->asks.gone) > 0; i++) {
+    for (size_t i = 0; i < count && g_hash_table_size(s->predecessors.gone) > 0; i++) {
         if (children[i].name.kind == PDK__FOREIGN)
             continue;
         char *path = g_strconcat(dir, "/", children[i].text, NULL);
-        if (g_hash_table_contains(s->asks.gone, path))
+        if (g_hash_table_contains(s->predecessors.gone, path))
             children[i].name.kind = PDK__FOREIGN;
         g_free(path);
     }
 }
 
-void pdk__asks_init(pdk_session *s) {
-    g_queue_init(&s->asks.entries);
-    s->asks.alarm = (struct pdk__alarm){.ring = on_alarm};
-    s->asks.gone = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+void pdk__predecessors_init(pdk_session *s) {
+    g_queue_init(&s->predecessors.entries);
+    s->predecessors.alarm = (struct pdk__alarm){.ring = on_alarm};
+    s->predecessors.gone = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
-void pdk__asks_clear(pdk_session *s) {
-    g_hash_table_destroy(s->asks.gone);
-    g_free(s->asks.path);
+void pdk__predecessors_clear(pdk_session *s) {
+    g_hash_table_destroy(s->predecessors.gone);
+    g_free(s->predecessors.path);
 }
