@@ -223,7 +223,7 @@ static pdk_status absent(const struct pdk__guarded_call *c) {
 static pdk_status judge_read(struct guarded_call *call) {
     struct pdk__guarded_call *c = &call->base;
     pdk_guarded *g = c->g;
-    const struct pdk__guarded_question *q = c->question;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)c->query;
     pdk_status status = PDK_UNAVAILABLE;
     bool answered = q->base.in_flight == 0;
     if (pdk__guarded_has_ended(g)) {
@@ -233,10 +233,11 @@ static pdk_status judge_read(struct guarded_call *call) {
         g->machine.end = PDK__GUARDED_DENIED;
         status = pdk__guarded_ended_how(c);
     } else if (answered && (q->result == PDK__OK || q->result == PDK__NO_NODE)) {
-        pdk__guarded_got(&g->machine, &q->node);
+        struct pdk__guarded_node node = pdk__guarded_node_of(q);
+        pdk__guarded_got(&g->machine, &node);
         status = pdk__guarded_ended_how(c);
         if (status == PDK_OK)
-            status = q->node.stamp.absent ? absent(c) : PDK_OK;
+            status = node.stamp.absent ? absent(c) : PDK_OK;
         if (status == PDK_OK)
             call->got = g_bytes_ref(q->data);
     }
@@ -247,7 +248,7 @@ static pdk_status judge_read(struct guarded_call *call) {
 static pdk_status read_on(struct guarded_call *call) {
     struct pdk__guarded_call *c = &call->base;
     for (;;) {
-        if (!c->question)
+        if (!c->query)
             pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_GET, .path = c->g->path});
         if (pdk__guarded_await(c) != PDK_OK)
             return PDK__WAITS;

@@ -5,7 +5,7 @@
 #include "core/guarded.h"
 #include "core/pace.h"
 #include "grant/hold.h"
-#include "session/query.h"
+#include "session/node_query.h"
 
 #include <paddock/guarded.h>
 
@@ -23,22 +23,12 @@ struct pdk_guarded {
     GBytes *wanted; /* the data that the call under way writes; NULL: it writes nothing */
 };
 
-/* One request, and its answer. */
-struct pdk__guarded_question {
-    struct pdk__query base;
-    enum pdk__result result;
-    int code;
-    struct pdk__guarded_node node; /* of a GET */
-    struct pdk__reply stat;        /* the same: without what it points to */
-    GBytes *data;
-};
-
 /* A call. */
 struct pdk__guarded_call {
     struct pdk__call call;
-    pdk_guarded *g;                         /* a reference */
-    struct pdk__guarded_question *question; /* under way; or NULL */
-    enum pdk__result result;                /* of the last request that was answered, and ZooKeeper's code */
+    pdk_guarded *g;           /* a reference */
+    struct pdk__query *query; /* of one node, under way; or NULL */
+    enum pdk__result result;  /* of the last request that was answered, and ZooKeeper's code */
     int code;
     struct pdk__pace reads;
     bool paced;       /* the next request has waited for its pace */
@@ -47,11 +37,11 @@ struct pdk__guarded_call {
 };
 
 /* All under the monitor. */
-/* Send it. It becomes the call's question, also if it could not be sent. */
+/* Send it. It becomes the call's query, also if it could not be sent. */
 void pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request);
-/* PDK__WAITS: the question is under way. OK: it was answered, or is not waited for any longer: its result is UNKNOWN then. */
+/* PDK__WAITS: the query is under way. OK: it was answered, or is not waited for any longer: its result is UNKNOWN then. */
 pdk_status pdk__guarded_await(struct pdk__guarded_call *c);
-/* The question is over. */
+/* The query is over. */
 void pdk__guarded_forget(struct pdk__guarded_call *c);
 /* Wait for a connection, or for so long: PDK__WAITS. OK: the session has ended, so there is nothing to wait for. */
 pdk_status pdk__guarded_pause(struct pdk__guarded_call *c, int64_t ns);
@@ -61,6 +51,8 @@ bool pdk__guarded_has_ended(const pdk_guarded *g);
 pdk_status pdk__guarded_ended_how(const struct pdk__guarded_call *c);
 /* Send what the machine wants, until it is idle. Or PDK__WAITS. */
 pdk_status pdk__guarded_drive(struct pdk__guarded_call *c);
+/* The node that a GET has read; or that none is there. */
+struct pdk__guarded_node pdk__guarded_node_of(const struct pdk__node_query *q);
 /* A header and the payload. */
 GBytes *pdk__guarded_data_of(const struct pdk__stamp *stamp, const void *payload, size_t size);
 

@@ -11,50 +11,32 @@
 
 /* ---- one request */
 
-static void question_free(struct pdk__query *query) {
-    struct pdk__guarded_question *q = (struct pdk__guarded_question *)query;
-    g_clear_pointer(&q->data, g_bytes_unref);
-    g_free(q);
-}
-
-static void on_answer(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct pdk__guarded_question *q = user;
-    (void)s;
-    if (!reply) {
-        pdk__query_answered(&q->base, reply);
-        return;
-    }
-    q->result = reply->result;
-    q->code = reply->code;
-    q->stat = (struct pdk__reply){.result = reply->result, .token = reply->token, .acl_version = reply->acl_version};
-    if (reply->result == PDK__OK && reply->token > 0) {
-        q->node = (struct pdk__guarded_node){.exists = true, .version = reply->version, .czxid = reply->token};
-        q->node.guarded = reply->data && pdk__stamp_read(reply->data, reply->data_size, &q->node.stamp);
-        q->data = g_bytes_new(reply->data, reply->data_size);
-    }
-    pdk__query_answered(&q->base, reply);
-}
-
 void pdk__guarded_ask(struct pdk__guarded_call *c, struct pdk__request request) {
-    struct pdk__guarded_question *q = g_new0(struct pdk__guarded_question, 1);
-    pdk__query_init(&q->base, c->g->s, question_free);
-    q->result = PDK__UNKNOWN;
-    c->question = q;
-    pdk__query_request(&q->base, request, on_answer, q);
+    c->query = pdk__node_ask(c->g->s, request, PDK__BEHIND_NOTHING);
+}
+
+struct pdk__guarded_node pdk__guarded_node_of(const struct pdk__node_query *q) {
+    size_t size = 0;
+    if (q->result != PDK__OK || q->stat.token <= 0) /* the servers' own nodes are no guarded znodes */
+        return (struct pdk__guarded_node){0};
+    const char *data = g_bytes_get_data(q->data, &size);
+    struct pdk__guarded_node node = {.exists = true, .version = q->stat.version, .czxid = q->stat.token};
+    node.guarded = pdk__stamp_read(data, size, &node.stamp);
+    return node;
 }
 
 void pdk__guarded_forget(struct pdk__guarded_call *c) {
-    if (c->question)
-        pdk__query_unref(&g_steal_pointer(&c->question)->base);
+    if (c->query)
+        pdk__query_unref(g_steal_pointer(&c->query));
 }
 
 pdk_status pdk__guarded_await(struct pdk__guarded_call *c) {
-    struct pdk__query *q = &c->question->base;
-    if (q->in_flight == 0) {
-        c->result = c->question->result;
-        c->code = c->question->code;
+    struct pdk__node_query *q = (struct pdk__node_query *)c->query;
+    if (q->base.in_flight == 0) {
+        c->result = q->result;
+        c->code = q->code;
     } else if (c->g->s->ended == PDK_OK && !pdk__call_is_late(&c->call)) {
-        return pdk__call_waits(&c->call, &q->waiters, INT64_MAX);
+        return pdk__call_waits(&c->call, &q->base.waiters, INT64_MAX);
     }
     return PDK_OK;
 }
@@ -120,13 +102,13 @@ static void send_next(struct pdk__guarded_call *c) {
 
 /* ---- what is answered */
 
-static enum pdk__result result_of(const struct pdk__guarded_question *q) {
+static enum pdk__result result_of(const struct pdk__node_query *q) {
     return q->base.in_flight == 0 ? q->result : PDK__UNKNOWN;
 }
 
 /* The parents of a node that could not be made are made, one after the other. true: the next one is asked for. */
 static bool make_next_parent(struct pdk__guarded_call *c) {
-    enum pdk__result result = result_of(c->question);
+    enum pdk__result result = result_of((const struct pdk__node_query *)c->query);
     const char *path = c->g->path;
     bool goes_on = c->parent > 0 ? result != PDK__UNKNOWN : result == PDK__NO_NODE;
     const char *slash = goes_on ? strchr(path + c->parent + 1, '/') : NULL;
@@ -139,7 +121,7 @@ static bool make_next_parent(struct pdk__guarded_call *c) {
 }
 
 /* What strangers may write is not believed. OK; NOT_NOW: the lists are asked for, so read again; UNKNOWN; NOT_ALLOWED. */
-static enum pdk__result check_protection(struct pdk__guarded_call *c, const struct pdk__guarded_question *q) {
+static enum pdk__result check_protection(struct pdk__guarded_call *c, const struct pdk__node_query *q) {
     char *words = NULL;
     switch (pdk__protect_judge_record(c->g->s, c->g->path, &q->stat, c->g->hold->node, &words)) {
     case PDK__PROTECTED:
@@ -158,7 +140,7 @@ static enum pdk__result check_protection(struct pdk__guarded_call *c, const stru
 }
 
 /* The machine hears of the node; or of the request, where nothing was read. */
-static enum pdk__result judge_read(struct pdk__guarded_call *c, const struct pdk__guarded_question *q,
+static enum pdk__result judge_read(struct pdk__guarded_call *c, const struct pdk__node_query *q,
                                    enum pdk__result result) {
     pdk_guarded *g = c->g;
     if (result == PDK__OK || result == PDK__NO_NODE) {
@@ -172,7 +154,8 @@ static enum pdk__result judge_read(struct pdk__guarded_call *c, const struct pdk
     }
     g_clear_pointer(&g->seen, g_bytes_unref);
     g->seen = q->data ? g_bytes_ref(q->data) : NULL;
-    pdk__guarded_read(&g->machine, &q->node);
+    struct pdk__guarded_node node = pdk__guarded_node_of(q);
+    pdk__guarded_read(&g->machine, &node);
     return PDK__OK;
 }
 
@@ -187,10 +170,10 @@ pdk_status pdk__guarded_pause(struct pdk__guarded_call *c, int64_t ns) {
     return s->ended == PDK_OK ? pdk__call_waits(&c->call, &s->on_link, pdk__now(s) + ns) : PDK_OK;
 }
 
-/* The question under way is over: the machine hears its result. */
+/* The query under way is over: the machine hears its result. */
 static enum pdk__result judge(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
-    struct pdk__guarded_question *q = g_steal_pointer(&c->question);
+    struct pdk__node_query *q = (struct pdk__node_query *)g_steal_pointer(&c->query);
     enum pdk__result result = result_of(q);
     if (g->machine.step == PDK__GUARDED_READ) {
         result = judge_read(c, q, result);
@@ -250,9 +233,9 @@ static pdk_status take_step(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
     enum pdk__guarded_step step = g->machine.step;
     enum pdk__result result = PDK__NOT_NOW;
-    if (!c->question && g->s->link == PDK__LINK_CONNECTED) /* without a connection it might go out late */
+    if (!c->query && g->s->link == PDK__LINK_CONNECTED) /* without a connection it might go out late */
         send_next(c);
-    while (c->question) {
+    while (c->query) {
         if (pdk__guarded_await(c) != PDK_OK)
             return PDK__WAITS;
         if (step != PDK__GUARDED_CREATE || !make_next_parent(c))
@@ -271,10 +254,10 @@ pdk_status pdk__guarded_drive(struct pdk__guarded_call *c) {
     pdk_guarded *g = c->g;
     pdk_status status = PDK_OK;
     while (status == PDK_OK && g->machine.step != PDK__GUARDED_IDLE) {
-        status = c->question ? PDK_OK : keep_pace(c);
+        status = c->query ? PDK_OK : keep_pace(c);
         if (status != PDK_OK)
             return status;
-        if (!c->question && pdk__guarded_has_ended(g))
+        if (!c->query && pdk__guarded_has_ended(g))
             pdk__guarded_lose(&g->machine);
         else
             status = take_step(c);

@@ -292,10 +292,10 @@ static pdk_status try_again(struct asking *b, pdk_status status) {
 
 /* Another has the lock, or only asks, or has just ended. */
 static pdk_status ask_look(struct asking *b) {
-    pdk_status status = pdk__inquiry_step(&b->look.inquiry);
+    pdk_status status = pdk__query_loop_step(&b->look.loop);
     if (status == PDK__WAITS)
         return status;
-    pdk__inquiry_leave(&b->look.inquiry);
+    pdk__query_loop_leave(&b->look.loop);
     if (status == PDK_OK && b->look.stands)
         return skipped(b, b->look.found, true);
     return try_again(b, status == PDK_OK
@@ -332,7 +332,7 @@ static pdk_status ask_step(struct pdk__call *call) {
 static void ask_leave(struct pdk__call *call) {
     struct asking *b = (struct asking *)call;
     pdk__claiming_leave(&b->claiming);
-    pdk__inquiry_leave(&b->look.inquiry);
+    pdk__query_loop_leave(&b->look.loop);
     pdk__record_leave(&b->change);
 }
 

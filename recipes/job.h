@@ -3,8 +3,8 @@
 #define PDK_JOB_INSIDE_H
 
 #include "core/job.h"
-#include "grant/node_query.h"
 #include "record.h"
+#include "session/node_query.h"
 
 #include <paddock/job.h>
 
@@ -26,7 +26,7 @@ pdk_job_runs *pdk__job_runs_new(const struct pdk__job_record *record, bool stand
 
 /* What stands at a job's path: a part of a call. */
 struct pdk__job_look {
-    struct pdk__inquiry inquiry;
+    struct pdk__query_loop loop;
     char *record, *lock;
     struct pdk__job_record *found;
     bool stands; /* the newest run's lock node */

@@ -67,14 +67,15 @@ pdk_status pdk__job_read(const char *name, const char *path, const char *data, s
 
 /* ---- looking */
 
-static struct pdk__job_look *look_of(struct pdk__inquiry *i) { return (struct pdk__job_look *)i; }
+static struct pdk__job_look *look_of(struct pdk__query_loop *loop) { return (struct pdk__job_look *)loop; }
 
 static struct pdk__query *get(const struct pdk__job_look *look, const char *path) {
-    return pdk__node_ask(look->inquiry.call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = path}, false);
+    return pdk__node_ask(look->loop.call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = path},
+                         PDK__BEHIND_NOTHING);
 }
 
-static struct pdk__query *begin(struct pdk__inquiry *i) {
-    struct pdk__job_look *look = look_of(i);
+static struct pdk__query *begin(struct pdk__query_loop *loop) {
+    struct pdk__job_look *look = look_of(loop);
     look->at = PDK__JOB_LOOK_RECORD;
     look->stands = false;
     return get(look, look->record);
@@ -89,7 +90,7 @@ static pdk_status read_record(struct pdk__job_look *look, const struct pdk__node
     size_t size = 0;
     const char *data = g_bytes_get_data(q->data, &size);
     *version = q->stat.version;
-    return pdk__job_read(look->inquiry.call->name, look->record, data, size, q->stat.mtime_ms, look->found);
+    return pdk__job_read(look->loop.call->name, look->record, data, size, q->stat.mtime_ms, look->found);
 }
 
 static bool is_open(const struct pdk__job_look *look) {
@@ -103,57 +104,57 @@ static struct pdk__query *get_runner(const struct pdk__job_look *look) {
     return q;
 }
 
-static pdk_status judge_record(struct pdk__inquiry *i, const struct pdk__node_query *q) {
-    struct pdk__job_look *look = look_of(i);
+static pdk_status judge_record(struct pdk__query_loop *loop, const struct pdk__node_query *q) {
+    struct pdk__job_look *look = look_of(loop);
     pdk_status status = read_record(look, q, &look->version);
     if (status != PDK_OK || !is_open(look))
         return status;
     look->at = PDK__JOB_LOOK_RUNNER;
-    return pdk__inquiry_next(i, get_runner(look));
+    return pdk__query_loop_next(loop, get_runner(look));
 }
 
-static pdk_status judge_runner(struct pdk__inquiry *i, const struct pdk__node_query *q) {
-    struct pdk__job_look *look = look_of(i);
-    int64_t token = pdk__token_of(i->call->s, q->stat.token);
+static pdk_status judge_runner(struct pdk__query_loop *loop, const struct pdk__node_query *q) {
+    struct pdk__job_look *look = look_of(loop);
+    int64_t token = pdk__token_of(loop->call->s, q->stat.token);
     look->stands = q->result == PDK__OK && token == look->found->runs[0].token;
     if (look->stands)
         return PDK_OK;
     look->at = PDK__JOB_LOOK_AGAIN;
-    return pdk__inquiry_next(i, get(look, look->record));
+    return pdk__query_loop_next(loop, get(look, look->record));
 }
 
-static pdk_status judge_again(struct pdk__inquiry *i, const struct pdk__node_query *q) {
-    struct pdk__job_look *look = look_of(i);
+static pdk_status judge_again(struct pdk__query_loop *loop, const struct pdk__node_query *q) {
+    struct pdk__job_look *look = look_of(loop);
     int32_t version;
     pdk_status status = read_record(look, q, &version);
     return status == PDK_OK && version != look->version ? PDK_UNAVAILABLE : status; /* another one runs: look anew */
 }
 
-static pdk_status judge(struct pdk__inquiry *i) {
-    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
-    const struct pdk__job_look *look = look_of(i);
+static pdk_status judge(struct pdk__query_loop *loop) {
+    const struct pdk__node_query *q = (const struct pdk__node_query *)loop->query;
+    const struct pdk__job_look *look = look_of(loop);
     if (q->base.status == PDK_NO_PERMISSION)
-        return pdk__fail(PDK_NO_PERMISSION, "%s: %s: %s", i->call->name,
+        return pdk__fail(PDK_NO_PERMISSION, "%s: %s: %s", loop->call->name,
                          look->at == PDK__JOB_LOOK_RUNNER ? look->lock : look->record, pdk__zk_code_name(q->code));
     if (q->base.status != PDK_OK)
         return q->base.status;
     switch (look->at) {
     case PDK__JOB_LOOK_RECORD:
-        return judge_record(i, q);
+        return judge_record(loop, q);
     case PDK__JOB_LOOK_RUNNER:
-        return judge_runner(i, q);
+        return judge_runner(loop, q);
     case PDK__JOB_LOOK_AGAIN:
         break;
     }
-    return judge_again(i, q);
+    return judge_again(loop, q);
 }
 
 void pdk__job_look_init(struct pdk__job_look *look, struct pdk__call *call, const char *path) {
-    static const struct pdk__inquiry_kind asks = {begin, judge};
+    static const struct pdk__query_loop_kind asks = {begin, judge};
     *look = (struct pdk__job_look){.record = g_strconcat(path, "/record", NULL),
                                    .lock = g_strconcat(path, "/lock", NULL),
                                    .found = g_new0(struct pdk__job_record, 1)};
-    look->inquiry = (struct pdk__inquiry){.kind = &asks, .call = call, .path = look->record};
+    look->loop = (struct pdk__query_loop){.kind = &asks, .call = call, .path = look->record};
 }
 
 void pdk__job_look_clear(struct pdk__job_look *look) {
@@ -173,13 +174,13 @@ struct reading {
 
 static pdk_status step(struct pdk__call *c) {
     struct reading *r = (struct reading *)c;
-    pdk_status status = pdk__inquiry_step(&r->look.inquiry);
+    pdk_status status = pdk__query_loop_step(&r->look.loop);
     if (status == PDK_OK)
         r->runs = pdk__job_runs_new(r->look.found, r->look.stands);
     return status;
 }
 
-static void leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct reading *)c)->look.inquiry); }
+static void leave(struct pdk__call *c) { pdk__query_loop_leave(&((struct reading *)c)->look.loop); }
 
 static void tell(struct pdk__call *c, pdk_status status) {
     struct reading *r = (struct reading *)c;

@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "core/paths.h"
 #include "grant/claim.h"
-#include "grant/node_query.h"
 #include "grant/recipe.h"
 #include "session/blocking.h"
+#include "session/node_query.h"
 #include "session/options.h"
 
 #include <string.h>
@@ -286,7 +286,7 @@ static void drop_look(struct taking *t) {
 /* Has the record that stands been written since, as the answered look shows? */
 static bool has_changed(const struct taking *t) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)t->query;
-    if (q->base.in_flight > 0 || (q->base.status != PDK_OK && q->base.status != PDK_NO_PERMISSION))
+    if (q->base.in_flight > 0 || pdk__node_answered(t->query) != PDK_OK)
         return false;
     return q->result != PDK__OK ||
            q->stat.mtime_ms != t->written; /* gone, too; or not to be read: the next claim says so */
@@ -300,7 +300,8 @@ static pdk_status take_look(struct taking *t) {
     if (status != PDK_OK)
         return status;
     if (!t->query && now < t->ends) {
-        t->query = pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_GET, .path = t->lock->record}, false);
+        t->query =
+            pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_GET, .path = t->lock->record}, PDK__BEHIND_NOTHING);
         t->next = now + LOOK_NS;
     }
     if (t->query && t->query->in_flight > 0 && now < t->next)

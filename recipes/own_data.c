@@ -2,8 +2,8 @@
 
 #include "base/text.h"
 #include "core/revocation.h"
-#include "grant/node_query.h"
 #include "session/blocking.h"
+#include "session/node_query.h"
 #include "session/tokens.h"
 #include "zk/errors.h"
 
@@ -129,7 +129,7 @@ static struct pdk__query *write_it(struct pdk__own_write *w) {
     if (request.data_size == 0)
         request.data = "";
     w->looking = false;
-    struct pdk__query *q = pdk__node_ask(w->call->s, request, false);
+    struct pdk__query *q = pdk__node_ask(w->call->s, request, PDK__BEHIND_NOTHING);
     w->added = q->in_flight > 0 && !is_unsure(w->own, w->digest);
     if (w->added)
         g_ptr_array_add(w->own->unsure, g_strdup(w->digest));
@@ -139,15 +139,15 @@ static struct pdk__query *write_it(struct pdk__own_write *w) {
 static pdk_status look(struct pdk__own_write *w) {
     pdk__query_unref(w->query);
     w->looking = true;
-    w->query = pdk__node_ask(w->call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = w->hold->node}, false);
+    w->query = pdk__node_ask(w->call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = w->hold->node},
+                             PDK__BEHIND_NOTHING);
     return PDK__WAITS;
 }
 
 /* The answer to a write. PDK__WAITS: a look follows. UNAVAILABLE: again. */
 static pdk_status judge_write(struct pdk__own_write *w) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)w->query;
-    enum pdk__result result =
-        pdk__node_answered(w->query) == PDK_OK || q->result == PDK__NOT_NOW ? q->result : PDK__UNKNOWN;
+    enum pdk__result result = q->result;
     if (result == PDK__OK) {
         is_written(w->own, w->own->version + 1, w->digest);
         return PDK_OK;

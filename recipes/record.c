@@ -8,70 +8,6 @@
 /* The pause before a request is tried again on one connection. */
 #define AGAIN_NS (50 * PDK__MS)
 
-/* ---- questions */
-
-/* What is known of a node. */
-struct node {
-    bool exists;
-    int32_t version;
-    int64_t mtime_ms, ctime_ms;
-};
-
-/* A request or two, and what was answered. */
-struct question {
-    struct pdk__query base;
-    enum pdk__result result; /* of the record's request */
-    int code;                /* ZooKeeper's, of that */
-    struct node node;        /* of a GET */
-    GBytes *data;            /* the same */
-    struct node own;         /* the lock node */
-    struct pdk__reply stat;  /* of the record: without what it points to */
-};
-
-static void question_free(struct pdk__query *query) {
-    struct question *q = (struct question *)query;
-    g_bytes_unref(q->data);
-    g_free(q);
-}
-
-static struct question *question_new(pdk_session *s) {
-    struct question *q = g_new0(struct question, 1);
-    pdk__query_init(&q->base, s, question_free);
-    q->result = PDK__UNKNOWN;
-    return q;
-}
-
-static struct node node_of(const struct pdk__reply *reply) {
-    return (struct node){.exists = reply->result == PDK__OK,
-                         .version = reply->version,
-                         .mtime_ms = reply->mtime_ms,
-                         .ctime_ms = reply->ctime_ms};
-}
-
-static void on_record(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct question *q = user;
-    (void)s;
-    if (reply) {
-        q->result = reply->result;
-        q->stat =
-            (struct pdk__reply){.result = reply->result, .token = reply->token, .acl_version = reply->acl_version};
-        q->code = reply->code;
-        q->node = node_of(reply);
-        q->data = g_bytes_new(reply->data, reply->data ? reply->data_size : 0);
-    }
-    pdk__query_answered(&q->base, reply);
-}
-
-static void on_own(pdk_session *s, void *user, const struct pdk__reply *reply) {
-    struct question *q = user;
-    (void)s;
-    if (reply)
-        q->own = node_of(reply);
-    pdk__query_answered(&q->base, reply);
-}
-
-/* ---- a change */
-
 static bool has_ended(const pdk_hold *hold) {
     return hold->loss.released || hold->s->ended != PDK_OK || !pdk_hold_is_valid(hold);
 }
@@ -103,26 +39,23 @@ static void forget(struct pdk__record_change *c) {
 
 static void look(struct pdk__record_change *c) {
     pdk_session *s = c->hold->s;
-    struct question *q = question_new(s);
     pdk__protect_look_at_record(s, c->path);
-    pdk__query_send(&q->base, PDK__OP_GET, c->path, on_record, q);
-    pdk__query_send(&q->base, PDK__OP_STAT, c->hold->node, on_own, q);
-    c->query = &q->base;
+    c->query = pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_GET, .path = c->path}, PDK__BEHIND_NOTHING);
+    pdk__node_ask_also(c->query, c->hold->node);
     c->asked = PDK__OP_GET;
 }
 
 static struct outcome write_it(struct pdk__record_change *c, struct pdk__request request) {
-    struct question *q = question_new(c->hold->s);
     request.path = c->path;
-    pdk__query_request(&q->base, request, on_record, q);
+    struct pdk__query *query = pdk__node_ask(c->hold->s, request, PDK__BEHIND_NOTHING);
     pdk__query_unref(c->query);
-    c->query = &q->base;
+    c->query = query;
     c->asked = request.kind;
     return (struct outcome){.status = PDK__WAITS};
 }
 
 static struct outcome judge_write(const struct pdk__record_change *c) {
-    const struct question *q = (const struct question *)c->query;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)c->query;
     enum pdk__result result = q->result;
     if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED || result == PDK__LIMITED)
         return (struct outcome){.status = refused(c, result, q->code)};
@@ -133,13 +66,13 @@ static struct outcome judge_write(const struct pdk__record_change *c) {
 }
 
 static struct outcome edit(struct pdk__record_change *c) {
-    const struct question *q = (const struct question *)c->query;
-    struct pdk__record_seen seen = {.mtime_ms = q->node.mtime_ms, .now_ms = q->own.ctime_ms};
+    const struct pdk__node_query *q = (const struct pdk__node_query *)c->query;
+    struct pdk__record_seen seen = {.mtime_ms = q->stat.mtime_ms, .now_ms = q->also.ctime_ms};
     seen.data = g_bytes_get_data(q->data, &seen.size);
     pdk_status status = c->edit(c->user, &seen, &c->next);
     if (status != PDK_OK || !c->next)
         return (struct outcome){.status = status, .done = status == PDK_OK};
-    struct pdk__request set = {.kind = PDK__OP_SET, .versioned = true, .version = q->node.version};
+    struct pdk__request set = {.kind = PDK__OP_SET, .versioned = true, .version = q->stat.version};
     set.data = g_bytes_get_data(c->next, &set.data_size);
     if (c->handed == 0)
         c->handed = pdk__now(c->hold->s);
@@ -148,7 +81,7 @@ static struct outcome edit(struct pdk__record_change *c) {
 
 /* What strangers may write is not believed. UNAVAILABLE: the lists are asked for, and it is looked again. */
 static struct outcome check_protection(const struct pdk__record_change *c) {
-    const struct question *q = (const struct question *)c->query;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)c->query;
     char *words = NULL;
     enum pdk__protection protection = pdk__protect_judge_record(c->hold->s, c->path, &q->stat, c->hold->node, &words);
     struct outcome outcome = {.status = PDK_OK, .soon = protection == PDK__PROTECTION_ASKED};
@@ -161,11 +94,11 @@ static struct outcome check_protection(const struct pdk__record_change *c) {
 }
 
 static pdk_status check_look(const struct pdk__record_change *c) {
-    const struct question *q = (const struct question *)c->query;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)c->query;
     pdk_status status = q->base.status;
     if (status == PDK_NO_PERMISSION)
         return refused(c, PDK__NOT_ALLOWED, q->base.code);
-    if (status == PDK_OK && !q->own.exists)
+    if (status == PDK_OK && q->also.result != PDK__OK)
         return pdk__fail(PDK_LOST, "%s: %s: the lock node is gone", c->call->name, c->path);
     if (status == PDK_OK && has_ended(c->hold))
         return ended_how(c);
@@ -173,15 +106,15 @@ static pdk_status check_look(const struct pdk__record_change *c) {
 }
 
 static struct outcome judge_look(struct pdk__record_change *c) {
-    const struct question *q = (const struct question *)c->query;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)c->query;
     struct outcome outcome = {.status = check_look(c)};
     if (outcome.status == PDK_OK)
         outcome = check_protection(c);
     if (outcome.status != PDK_OK)
         return outcome;
-    if (!q->node.exists)
+    if (q->result != PDK__OK)
         return write_it(c, (struct pdk__request){.kind = PDK__OP_MKDIR});
-    if (q->node.version < 0)
+    if (q->stat.version < 0)
         return (struct outcome){.status = pdk__fail(PDK_LIMIT,
                                                     "%s: %s: its versions are used up; delete it while nobody uses it",
                                                     c->call->name, c->path)};

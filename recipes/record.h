@@ -18,7 +18,7 @@
 
 #include "core/pace.h"
 #include "grant/hold.h"
-#include "session/query.h"
+#include "session/node_query.h"
 
 struct pdk__record_seen {
     const char *data;

@@ -356,13 +356,13 @@ pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t tim
 /* ---- a part of a call */
 
 /* A claim that nobody waits for. The queue's reference, and the caller's. */
-static void let_go(struct pdk_claim *claim) {
+static void claim_let_go(struct pdk_claim *claim) {
     pdk_claim_unref(claim);
     pdk_claim_unref(claim);
 }
 
 /* Without a thread of its own it waits for itself no more than any other that has a callback. */
-static pdk_status begin_part(struct pdk__claiming *c, int64_t timeout_ms) {
+static pdk_status claiming_begin(struct pdk__claiming *c, int64_t timeout_ms) {
     struct pdk__call *call = c->call;
     pdk_status status = pdk__session_usable(call->s, call->name);
     if (status != PDK_OK)
@@ -374,32 +374,32 @@ static pdk_status begin_part(struct pdk__claiming *c, int64_t timeout_ms) {
     else if (pdk__interrupted())
         status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, call->name, c->queue->dir);
     else
-        status = meet_own(claim, call->name, &nested);
+        status = claim_meet_own(claim, call->name, &nested);
     assert(!nested); /* no recipe that claims in a call nests */
     if (status != PDK_OK) {
-        let_go(claim);
+        claim_let_go(claim);
         return status;
     }
     c->claim = claim;
-    queue_up(claim);
+    claim_queue_up(claim);
     return PDK_OK;
 }
 
 pdk_status pdk__claiming_step(struct pdk__claiming *c, int64_t timeout_ms, struct pdk_hold **out) {
-    pdk_status status = c->claim ? PDK_OK : begin_part(c, timeout_ms);
+    pdk_status status = c->claim ? PDK_OK : claiming_begin(c, timeout_ms);
     if (status != PDK_OK)
         return status;
     struct pdk_claim *claim = c->claim;
     bool received = false;
     while (!received) {
         if (claim->state == PDK__CLAIM_QUEUED && pdk__call_has_thread(c->call) && pdk__interrupted())
-            give_up(claim, PDK__INTERRUPTED);
+            claim_give_up(claim, PDK__INTERRUPTED);
         if (claim->state == PDK__CLAIM_QUEUED && c->call->s->ended != PDK_OK)
             break; /* its queue has not come round to it yet */
         if (claim->state == PDK__CLAIM_QUEUED)
             return pdk__call_waits_for(c->call, &claim->waiters);
         struct pdk_hold *lapsed = NULL;
-        received = receive(claim, &status, out, &lapsed);
+        received = claim_receive(claim, &status, out, &lapsed);
         if (lapsed)
             pdk__hold_drop(lapsed);
     }
@@ -416,10 +416,10 @@ void pdk__claiming_leave(struct pdk__claiming *c) {
     if (!claim)
         return;
     if (claim->state == PDK__CLAIM_QUEUED)
-        give_up(claim, "its call is over");
+        claim_give_up(claim, "its call is over");
     if (claim->hold)
         pdk__hold_drop(g_steal_pointer(&claim->hold));
-    let_go(claim);
+    claim_let_go(claim);
 }
 
 /* ---- the public calls about a claim that is pending */

@@ -172,7 +172,7 @@ pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, const char
 
 struct listing {
     struct pdk__call call;
-    struct pdk__inquiry inquiry;
+    struct pdk__query_loop loop;
     char *dir;
     enum pdk__kind kind;
     bool holder_only;
@@ -180,32 +180,32 @@ struct listing {
     pdk_contenders_fn fn;
 };
 
-static struct pdk__query *listing_ask(struct pdk__inquiry *i) {
-    const struct listing *l = (const struct listing *)i->call;
+static struct pdk__query *listing_ask(struct pdk__query_loop *loop) {
+    const struct listing *l = (const struct listing *)loop->call;
     struct query *q = g_new0(struct query, 1);
     q->dir = g_strdup(l->dir);
     q->kind = l->kind;
     q->holder_only = l->holder_only;
     q->all = g_ptr_array_new_with_free_func(contender_free);
-    pdk__query_init(&q->base, i->call->s, query_free);
+    pdk__query_init(&q->base, loop->call->s, query_free);
     pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
     return &q->base;
 }
 
-static pdk_status listing_judge(struct pdk__inquiry *i) {
-    struct listing *l = (struct listing *)i->call;
-    struct query *q = (struct query *)i->query;
+static pdk_status listing_judge(struct pdk__query_loop *loop) {
+    struct listing *l = (struct listing *)loop->call;
+    struct query *q = (struct query *)loop->query;
     pdk_status status = q->base.status;
     if (status == PDK_OK && q->holder_only && q->all->len > 0 && !((struct contender *)q->all->pdata[0])->found)
         status = PDK_UNAVAILABLE; /* the holder left in between, and another one holds now: ask again */
     if (status != PDK_OK)
-        return pdk__fail(status, "%s: %s: %s", i->call->name, l->dir, pdk_status_text(status));
+        return pdk__fail(status, "%s: %s: %s", loop->call->name, l->dir, pdk_status_text(status));
     l->list = listing_result(q);
     return PDK_OK;
 }
 
-static pdk_status listing_step(struct pdk__call *c) { return pdk__inquiry_step(&((struct listing *)c)->inquiry); }
-static void listing_leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct listing *)c)->inquiry); }
+static pdk_status listing_step(struct pdk__call *c) { return pdk__query_loop_step(&((struct listing *)c)->loop); }
+static void listing_leave(struct pdk__call *c) { pdk__query_loop_leave(&((struct listing *)c)->loop); }
 
 static void listing_tell(struct pdk__call *c, pdk_status status) {
     struct listing *l = (struct listing *)c;
@@ -221,12 +221,12 @@ static void listing_free(struct pdk__call *c) {
 
 static struct pdk__call *listing_new(const struct pdk__listing *of, pdk_contenders_fn fn, void *user) {
     static const struct pdk__call_kind kind = {NULL, listing_step, listing_leave, listing_tell, listing_free};
-    static const struct pdk__inquiry_kind asks = {listing_ask, listing_judge};
+    static const struct pdk__query_loop_kind asks = {listing_ask, listing_judge};
     struct listing *l = g_new0(struct listing, 1);
     l->call = pdk__call_make(&kind, of->s, of->call, of->timeout_ms);
     l->call.user = user;
     l->dir = g_strdup(of->dir);
-    l->inquiry = (struct pdk__inquiry){.kind = &asks, .call = &l->call, .path = l->dir};
+    l->loop = (struct pdk__query_loop){.kind = &asks, .call = &l->call, .path = l->dir};
     l->kind = of->kind;
     l->holder_only = of->holder_only;
     l->fn = fn;

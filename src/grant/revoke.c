@@ -12,8 +12,8 @@
 #include "core/published.h"
 #include "core/revocation.h"
 #include "grant/contenders.h"
-#include "grant/node_query.h"
 #include "grant/recipe.h"
+#include "session/node_query.h"
 #include "session/tokens.h"
 #include "session/unowned.h"
 
@@ -27,7 +27,7 @@ enum { KEPT_MAX = PDK__IDENTITY_MAX + 1 + PDK__PUBLISHED_MAX };
 
 struct asking {
     struct pdk__call call;
-    struct pdk__inquiry inquiry;
+    struct pdk__query_loop loop;
     char *dir, *node; /* node: or NULL, for the holders */
     char *who;
     int64_t within_ms;
@@ -38,7 +38,7 @@ struct asking {
     char path[PDK__PATH_MAX + 1 + PDK__NAME_SIZE]; /* of the target */
 };
 
-static struct asking *asking_of(const struct pdk__inquiry *i) { return (struct asking *)i->call; }
+static struct asking *asking_of(const struct pdk__query_loop *loop) { return (struct asking *)loop->call; }
 
 static struct pdk__name parsed(const char *text) {
     struct pdk__name name;
@@ -86,30 +86,30 @@ static GBytes *make_wish(const struct asking *a, const char *name, GBytes *data)
 }
 
 /* What an answer about one node says, unless the node is gone or the request refused. UNAVAILABLE: again. */
-static pdk_status node_verdict(const struct pdk__inquiry *i, const char *path) {
-    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
-    pdk_status status = pdk__node_answered(i->query);
+static pdk_status node_verdict(const struct pdk__query_loop *loop, const char *path) {
+    const struct pdk__node_query *q = (const struct pdk__node_query *)loop->query;
+    pdk_status status = pdk__node_answered(loop->query);
     if (status != PDK_OK || q->result == PDK__OK)
         return status;
     if (q->result == PDK__NO_NODE)
-        return pdk__fail(PDK_GONE, "%s: %s: there is no such znode any more", i->call->name, path);
+        return pdk__fail(PDK_GONE, "%s: %s: there is no such znode any more", loop->call->name, path);
     return q->result == PDK__BAD_VERSION ? PDK_UNAVAILABLE /* it was written meanwhile: read it again */
-                                         : pdk__node_refused(q, i->call->name, path);
+                                         : pdk__node_refused(q, loop->call->name, path);
 }
 
 static struct pdk__query *read_target(struct asking *a) {
     a->writing = false;
     g_snprintf(a->path, sizeof a->path, "%s/%s", a->dir, (const char *)g_ptr_array_index(a->targets, a->next));
-    return pdk__node_ask(a->call.s, (struct pdk__request){.kind = PDK__OP_GET, .path = a->path}, true);
+    return pdk__node_ask(a->call.s, (struct pdk__request){.kind = PDK__OP_GET, .path = a->path}, PDK__BEHIND_SYNC);
 }
 
 static struct pdk__query *write_target(struct asking *a) {
-    const struct pdk__node_query *q = (const struct pdk__node_query *)a->inquiry.query;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)a->loop.query;
     struct pdk__request request = {.kind = PDK__OP_SET, .path = a->path, .versioned = true, .version = q->stat.version};
     GBytes *wish = make_wish(a, g_ptr_array_index(a->targets, a->next), q->data);
     request.data = g_bytes_get_data(wish, &request.data_size);
     a->writing = true;
-    struct pdk__query *query = pdk__node_ask(a->call.s, request, false);
+    struct pdk__query *query = pdk__node_ask(a->call.s, request, PDK__BEHIND_NOTHING);
     g_bytes_unref(wish);
     return query;
 }
@@ -129,57 +129,58 @@ static pdk_status leave_out(struct asking *a) {
                : PDK_UNAVAILABLE;
 }
 
-static struct pdk__query *begin_asking(struct pdk__inquiry *i) {
-    struct asking *a = asking_of(i);
+static struct pdk__query *begin_asking(struct pdk__query_loop *loop) {
+    struct asking *a = asking_of(loop);
     g_clear_pointer(&a->targets, g_ptr_array_unref);
     a->targets = g_ptr_array_new_with_free_func(g_free);
     a->next = a->asked = 0;
     a->listing = !a->node;
     if (a->listing)
-        return pdk__node_ask(i->call->s, (struct pdk__request){.kind = PDK__OP_LIST, .path = a->dir}, true);
+        return pdk__node_ask(loop->call->s, (struct pdk__request){.kind = PDK__OP_LIST, .path = a->dir},
+                             PDK__BEHIND_SYNC);
     g_ptr_array_add(a->targets, g_strdup(a->node));
     return read_target(a);
 }
 
-static pdk_status judge_list(struct pdk__inquiry *i) {
-    struct asking *a = asking_of(i);
-    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
-    pdk_status status = pdk__node_answered(i->query);
+static pdk_status judge_list(struct pdk__query_loop *loop) {
+    struct asking *a = asking_of(loop);
+    const struct pdk__node_query *q = (const struct pdk__node_query *)loop->query;
+    pdk_status status = pdk__node_answered(loop->query);
     if (status != PDK_OK)
         return status;
     if (q->result != PDK__OK && q->result != PDK__NO_NODE)
-        return pdk__node_refused(q, i->call->name, a->dir);
+        return pdk__node_refused(q, loop->call->name, a->dir);
     for (guint k = q->names->len; k-- > 0;)
         if (is_no_contender(a, g_ptr_array_index(q->names, k)))
             g_ptr_array_remove_index(q->names, k);
     if (!keep_queue(a->targets, q->names, PDK__WRITER) && !keep_queue(a->targets, q->names, PDK__LATCH))
-        return pdk__fail(PDK_GONE, "%s: %s: nobody holds it", i->call->name, a->dir);
+        return pdk__fail(PDK_GONE, "%s: %s: nobody holds it", loop->call->name, a->dir);
     keep_holders(a->targets);
     a->listing = false;
-    return pdk__inquiry_next(i, read_target(a));
+    return pdk__query_loop_next(loop, read_target(a));
 }
 
 /* Those that let go meanwhile need not be asked. Are all of them gone, others hold: look again. */
-static pdk_status judge_asking(struct pdk__inquiry *i) {
-    struct asking *a = asking_of(i);
+static pdk_status judge_asking(struct pdk__query_loop *loop) {
+    struct asking *a = asking_of(loop);
     if (a->listing)
-        return judge_list(i);
-    pdk_status status = node_verdict(i, a->path);
-    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
+        return judge_list(loop);
+    pdk_status status = node_verdict(loop, a->path);
+    const struct pdk__node_query *q = (const struct pdk__node_query *)loop->query;
     if (status == PDK_OK && !a->writing)
-        return pdk__is_unowned(&q->stat) ? leave_out(a) : pdk__inquiry_next(i, write_target(a));
+        return pdk__is_unowned(&q->stat) ? leave_out(a) : pdk__query_loop_next(loop, write_target(a));
     if (status != PDK_OK && status != PDK_GONE)
         return status;
     a->asked += status == PDK_OK;
     if (++a->next < a->targets->len)
-        return pdk__inquiry_next(i, read_target(a));
+        return pdk__query_loop_next(loop, read_target(a));
     if (a->asked > 0)
         return PDK_OK;
     return a->node ? PDK_GONE : PDK_UNAVAILABLE;
 }
 
-static pdk_status asking_step(struct pdk__call *c) { return pdk__inquiry_step(&((struct asking *)c)->inquiry); }
-static void asking_leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct asking *)c)->inquiry); }
+static pdk_status asking_step(struct pdk__call *c) { return pdk__query_loop_step(&((struct asking *)c)->loop); }
+static void asking_leave(struct pdk__call *c) { pdk__query_loop_leave(&((struct asking *)c)->loop); }
 
 static void asking_free(struct pdk__call *c) {
     struct asking *a = (struct asking *)c;
@@ -226,11 +227,11 @@ static pdk_status check_asking(pdk_session *session, const char *path, const cha
 static struct asking *asking_new(pdk_session *session, const char *path, const char *node, const char *who,
                                  const char *name, int64_t timeout_ms) {
     static const struct pdk__call_kind kind = {NULL, asking_step, asking_leave, NULL, asking_free};
-    static const struct pdk__inquiry_kind asks = {begin_asking, judge_asking};
+    static const struct pdk__query_loop_kind asks = {begin_asking, judge_asking};
     struct asking *a = g_new0(struct asking, 1);
     a->call = pdk__call_make(&kind, session, name, timeout_ms);
     a->dir = g_strconcat(session->hosts->chroot, path, NULL);
-    a->inquiry = (struct pdk__inquiry){.kind = &asks, .call = &a->call, .path = a->dir};
+    a->loop = (struct pdk__query_loop){.kind = &asks, .call = &a->call, .path = a->dir};
     a->node = g_strdup(node);
     a->who = g_strdup(who ? who : session->identity);
     for (char *c = a->who; *c; c++) /* the session's label may have any */
@@ -269,7 +270,7 @@ pdk_status pdk_session_request_release_async(pdk_session *session, const char *p
 
 struct breaking {
     struct pdk__call call;
-    struct pdk__inquiry inquiry;
+    struct pdk__query_loop loop;
     char *path;
     int64_t token;
     bool deleting; /* the query under way is a delete */
@@ -278,41 +279,41 @@ struct breaking {
     pdk_contenders_fn fn; /* or NULL */
 };
 
-static struct pdk__query *begin_breaking(struct pdk__inquiry *i) {
-    struct breaking *b = (struct breaking *)i->call;
+static struct pdk__query *begin_breaking(struct pdk__query_loop *loop) {
+    struct breaking *b = (struct breaking *)loop->call;
     b->deleting = false;
-    return pdk__node_ask(i->call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = b->path}, true);
+    return pdk__node_ask(loop->call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = b->path}, PDK__BEHIND_SYNC);
 }
 
-static pdk_status judge_reading(struct pdk__inquiry *i) {
-    struct breaking *b = (struct breaking *)i->call;
-    const struct pdk__node_query *q = (const struct pdk__node_query *)i->query;
-    pdk_session *s = i->call->s;
+static pdk_status judge_reading(struct pdk__query_loop *loop) {
+    struct breaking *b = (struct breaking *)loop->call;
+    const struct pdk__node_query *q = (const struct pdk__node_query *)loop->query;
+    pdk_session *s = loop->call->s;
     int64_t token = pdk__token_of(s, q->stat.token);
     if (token != b->token)
-        return pdk__fail(PDK_GONE, "%s: %s: its token is %lld, not %lld; nothing was deleted", i->call->name, b->path,
-                         (long long)token, (long long)b->token);
+        return pdk__fail(PDK_GONE, "%s: %s: its token is %lld, not %lld; nothing was deleted", loop->call->name,
+                         b->path, (long long)token, (long long)b->token);
     pdk_contenders_free(b->list);
     size_t size = 0;
     const char *data = g_bytes_get_data(q->data, &size);
     b->list = pdk__contenders_one(s, strrchr(b->path, '/') + 1, data, size, &q->stat);
     b->deletes = b->deleting = true;
-    return pdk__inquiry_next(i,
-                             pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = b->path}, false));
+    return pdk__query_loop_next(
+        loop, pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_DELETE, .path = b->path}, PDK__BEHIND_NOTHING));
 }
 
-static pdk_status judge_breaking(struct pdk__inquiry *i) {
-    const struct breaking *b = (const struct breaking *)i->call;
-    pdk_status status = node_verdict(i, b->path);
+static pdk_status judge_breaking(struct pdk__query_loop *loop) {
+    const struct breaking *b = (const struct breaking *)loop->call;
+    pdk_status status = node_verdict(loop, b->path);
     if (b->deleting)
         return status;
     if (status == PDK_OK)
-        return judge_reading(i);
+        return judge_reading(loop);
     return status == PDK_GONE && b->deletes ? PDK_OK : status; /* it stood there, and was to go */
 }
 
-static pdk_status breaking_step(struct pdk__call *c) { return pdk__inquiry_step(&((struct breaking *)c)->inquiry); }
-static void breaking_leave(struct pdk__call *c) { pdk__inquiry_leave(&((struct breaking *)c)->inquiry); }
+static pdk_status breaking_step(struct pdk__call *c) { return pdk__query_loop_step(&((struct breaking *)c)->loop); }
+static void breaking_leave(struct pdk__call *c) { pdk__query_loop_leave(&((struct breaking *)c)->loop); }
 
 static void breaking_tell(struct pdk__call *c, pdk_status status) {
     struct breaking *b = (struct breaking *)c;
@@ -349,12 +350,12 @@ static pdk_status check_break(pdk_session *session, const char *node, int64_t to
 static struct pdk__call *breaking_new(pdk_session *session, const char *node, int64_t token, const char *name,
                                       int64_t timeout_ms, pdk_contenders_fn fn, void *user) {
     static const struct pdk__call_kind kind = {NULL, breaking_step, breaking_leave, breaking_tell, breaking_free};
-    static const struct pdk__inquiry_kind asks = {begin_breaking, judge_breaking};
+    static const struct pdk__query_loop_kind asks = {begin_breaking, judge_breaking};
     struct breaking *b = g_new0(struct breaking, 1);
     b->call = pdk__call_make(&kind, session, name, timeout_ms);
     b->call.user = user;
     b->path = g_strconcat(session->hosts->chroot, node, NULL);
-    b->inquiry = (struct pdk__inquiry){.kind = &asks, .call = &b->call, .path = b->path};
+    b->loop = (struct pdk__query_loop){.kind = &asks, .call = &b->call, .path = b->path};
     b->token = token;
     b->fn = fn;
     return &b->call;

@@ -45,76 +45,55 @@ void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply) {
     pdk__query_unref(q);
 }
 
-static pdk_status await(struct pdk__query *q, int64_t deadline) {
-    while (q->in_flight > 0) {
-        if (q->s->ended != PDK_OK)
-            return q->s->ended;
-        if (!pdk__wait(q->s, &q->waiters, deadline))
-            return PDK_UNAVAILABLE;
-    }
-    return q->status;
-}
-
-static void leave_question(void *q) { pdk__query_unref(q); }
-
-pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline) {
-    pdk__assert_locked(q->s);
-    struct pdk__leave leave = {.locked = leave_question, .user = q};
-    pdk__leave_push(&leave);
-    pdk_status status = await(q, deadline);
-    pdk__leave_pop();
-    return status;
-}
-
 /* ---- a call that asks again */
 
-void pdk__inquiry_leave(struct pdk__inquiry *i) {
-    if (i->query)
-        pdk__query_unref(i->query);
-    i->query = NULL;
+void pdk__query_loop_leave(struct pdk__query_loop *loop) {
+    if (loop->query)
+        pdk__query_unref(loop->query);
+    loop->query = NULL;
 }
 
-pdk_status pdk__inquiry_next(struct pdk__inquiry *i, struct pdk__query *query) {
-    pdk__inquiry_leave(i);
-    i->query = query;
+pdk_status pdk__query_loop_next(struct pdk__query_loop *loop, struct pdk__query *query) {
+    pdk__query_loop_leave(loop);
+    loop->query = query;
     return PDK__WAITS;
 }
 
-static pdk_status too_late(const struct pdk__inquiry *i) {
-    const struct pdk__call *c = i->call;
-    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no server answered within timeout_ms (%lld)", c->name, i->path,
+static pdk_status too_late(const struct pdk__query_loop *loop) {
+    const struct pdk__call *c = loop->call;
+    return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no server answered within timeout_ms (%lld)", c->name, loop->path,
                      (long long)c->timeout_ms);
 }
 
 /* No query is under way. UNAVAILABLE: one was over, and another one is worth it. */
-static pdk_status begin(struct pdk__inquiry *i) {
-    if (i->call->s->link != PDK__LINK_CONNECTED)
+static pdk_status begin(struct pdk__query_loop *loop) {
+    if (loop->call->s->link != PDK__LINK_CONNECTED)
         return PDK_UNAVAILABLE;
-    i->query = i->kind->ask(i);
+    loop->query = loop->kind->ask(loop);
     return PDK__WAITS;
 }
 
 /* Goes on until something is in flight, or there is a status. */
-static pdk_status go_on(struct pdk__inquiry *i) {
-    pdk_status status = i->query ? PDK__WAITS : begin(i);
-    while (status == PDK__WAITS && i->query->in_flight == 0)
-        status = i->kind->judge(i);
+static pdk_status go_on(struct pdk__query_loop *loop) {
+    pdk_status status = loop->query ? PDK__WAITS : begin(loop);
+    while (status == PDK__WAITS && loop->query->in_flight == 0)
+        status = loop->kind->judge(loop);
     return status;
 }
 
-pdk_status pdk__inquiry_step(struct pdk__inquiry *i) {
-    struct pdk__call *c = i->call;
+pdk_status pdk__query_loop_step(struct pdk__query_loop *loop) {
+    struct pdk__call *c = loop->call;
     pdk_session *s = c->s;
     pdk_status status = pdk__session_usable(s, c->name);
     if (status == PDK_OK)
-        status = go_on(i);
+        status = go_on(loop);
     if (status != PDK__WAITS && status != PDK_UNAVAILABLE)
         return status;
     if (pdk__call_is_late(c))
-        return too_late(i);
+        return too_late(loop);
     if (status == PDK__WAITS)
-        return pdk__call_waits(c, &i->query->waiters, INT64_MAX);
-    pdk__inquiry_leave(i);
+        return pdk__call_waits(c, &loop->query->waiters, INT64_MAX);
+    pdk__query_loop_leave(loop);
     bool connected = s->link == PDK__LINK_CONNECTED;
     return pdk__call_waits(c, &s->on_link, connected ? pdk__now(s) + ASK_AGAIN_NS : INT64_MAX);
 }

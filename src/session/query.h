@@ -1,4 +1,5 @@
-/* A question that takes several requests, and the call that waits for the answer. */
+/* A query: requests that one call waits for, and the loop that asks again until there is an answer. session/node_query.h has the
+ * one that is ready to be sent; a query of many nodes, as grant/contenders.c has, embeds the struct below in its own. */
 #ifndef PDK_QUERY_H
 #define PDK_QUERY_H
 
@@ -23,37 +24,34 @@ void pdk__query_send(struct pdk__query *q, enum pdk__op_kind kind, const char *p
 /* The same, of any request. */
 void pdk__query_request(struct pdk__query *q, struct pdk__request request, pdk__done_fn done, void *user);
 void pdk__query_answered(struct pdk__query *q, const struct pdk__reply *reply);
-/* Wait until nothing is in flight, the moment has come, or the session has ended. The caller's reference is given back
- * when its thread is cancelled meanwhile. */
-pdk_status pdk__query_wait(struct pdk__query *q, int64_t deadline);
 void pdk__query_unref(struct pdk__query *q);
 
-/* The part of a call that asks, again and again, until there is an answer or the time is over.
+/* The loop of a query: the part of a call that asks, again and again, until there is an answer or the time is over.
  *
  *     connected? ──► ask ──► all answered ──► judge ──a status──► over
  *         ▲                      ▲              │ PDK__WAITS: there is a further query
  *         │                      └──────────────┤
  *         └── a pause, or a connection ◄────────┘ UNAVAILABLE
  */
-struct pdk__inquiry {
-    const struct pdk__inquiry_kind *kind;
+struct pdk__query_loop {
+    const struct pdk__query_loop_kind *kind;
     struct pdk__call *call;   /* that it is a part of */
     const char *path;         /* that an error text names */
     struct pdk__query *query; /* the one under way; a reference. NULL: none */
 };
 
-struct pdk__inquiry_kind {
+struct pdk__query_loop_kind {
     /* Begin a try: send. The query. While connected. */
-    struct pdk__query *(*ask)(struct pdk__inquiry *i);
+    struct pdk__query *(*ask)(struct pdk__query_loop *loop);
     /* Everything was answered, or could not be sent: query->status. UNAVAILABLE: it is worth asking again. PDK__WAITS: a
-     * further query was begun (pdk__inquiry_next). */
-    pdk_status (*judge)(struct pdk__inquiry *i);
+     * further query was begun (pdk__query_loop_next). */
+    pdk_status (*judge)(struct pdk__query_loop *loop);
 };
 
 /* For a step of its call, and for its end. */
-pdk_status pdk__inquiry_step(struct pdk__inquiry *i);
-void pdk__inquiry_leave(struct pdk__inquiry *i);
+pdk_status pdk__query_loop_step(struct pdk__query_loop *loop);
+void pdk__query_loop_leave(struct pdk__query_loop *loop);
 /* In judge: a further query, in place of the one that was answered. */
-pdk_status pdk__inquiry_next(struct pdk__inquiry *i, struct pdk__query *query);
+pdk_status pdk__query_loop_next(struct pdk__query_loop *loop, struct pdk__query *query);
 
 #endif

@@ -28,7 +28,7 @@ MUTANTS = {
         ("    bool ours = !hold->loss.released;", "    bool ours = true;")]),
     "guarded: a call does not wait for its turn": ("recipes/guarded.c", "answers_rights", [
         ("    if (g->busy && !pdk__call_is_late(call))\n        return", "    if (false)\n        return")]),
-    "an inquiry: a lost answer is an answer": ("src/session/query.c", "queries", [
+    "a query: a lost answer is an answer": ("src/session/query.c", "queries", [
         ("if (!reply || reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW) {", "if (!reply) {")]),
     "ensure: renewals stay urgent": ("src/grant/ensure.c", "answered", [
         ("        c->s->urgent--;", "        ;")]),

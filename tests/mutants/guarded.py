@@ -59,7 +59,7 @@ MUTANTS = {
     "guarded: what it may have written itself is another's": (CORE, SIM, [
         (" || (g->is_pending && same(&node->stamp, &g->pending));", ";")]),
     "guarded: a tombstone has a payload": (CALLS, SIM, [
-        ("            status = q->node.stamp.absent ? absent(c) : PDK_OK;\n", "")]),
+        ("            status = node.stamp.absent ? absent(c) : PDK_OK;\n", "")]),
     "guarded: a writer that reads now still writes": (STEPS, SIM, [
         ("!pdk_hold_is_valid(hold) || hold->grant->shared;", "!pdk_hold_is_valid(hold);")]),
     "guarded: a hold that is over still writes": (STEPS, SIM, [
