@@ -108,8 +108,8 @@ static void message_drop(void *user) {
 static bool same_data(GBytes *one, GBytes *other) { return one && other ? g_bytes_equal(one, other) : one == other; }
 
 /* Takes data and leader over. They are for data_fn. */
-static void tell(struct observation *observation, const char *identity, int64_t token, GBytes *data,
-                 pdk_contenders *leader) {
+static void observation_tell(struct observation *observation, const char *identity, int64_t token, GBytes *data,
+                             pdk_contenders *leader) {
     struct message *m = g_new(struct message, 1);
     *m = (struct message){observation, g_strdup(identity), token, leader};
     bool same = observation->told && token == observation->token && g_strcmp0(identity, observation->identity) == 0 &&
@@ -128,7 +128,7 @@ static void tell(struct observation *observation, const char *identity, int64_t 
 }
 
 static void tell_nobody(struct observation *observation) {
-    tell(observation, NULL, 0, NULL, observation->data_fn ? pdk__contenders_none() : NULL);
+    observation_tell(observation, NULL, 0, NULL, observation->data_fn ? pdk__contenders_none() : NULL);
 }
 
 static const char *name_of_first(const struct observation *observation) { return strrchr(observation->first, '/') + 1; }
@@ -136,7 +136,7 @@ static const char *name_of_first(const struct observation *observation) { return
 /* Another candidate leads, but its node may not be read. */
 static void tell_hidden(struct observation *observation) {
     const char *name = name_of_first(observation);
-    tell(observation, "", 0, NULL, observation->data_fn ? pdk__contenders_hidden(name) : NULL);
+    observation_tell(observation, "", 0, NULL, observation->data_fn ? pdk__contenders_hidden(name) : NULL);
 }
 
 static void tell_leader(struct observation *observation, const struct pdk__reply *reply) {
@@ -147,8 +147,8 @@ static void tell_leader(struct observation *observation, const struct pdk__reply
     bool wants = observation->data_fn;
     pdk_contenders *leader =
         wants ? pdk__contenders_one(s, name_of_first(observation), reply->data, reply->data_size, reply) : NULL;
-    tell(observation, identity, pdk__token_of(s, reply->token),
-         wants && p.data ? g_bytes_new(p.data, p.data_size) : NULL, leader);
+    observation_tell(observation, identity, pdk__token_of(s, reply->token),
+                     wants && p.data ? g_bytes_new(p.data, p.data_size) : NULL, leader);
     g_free(identity);
 }
 
@@ -156,7 +156,7 @@ static void tell_leader(struct observation *observation, const struct pdk__reply
 
 static bool list(struct observation *observation, bool watch);
 
-static bool send(struct observation *observation, struct pdk__request request, pdk__done_fn done) {
+static bool observation_send(struct observation *observation, struct pdk__request request, pdk__done_fn done) {
     if (!pdk__send(observation->query.s, request, done, observation))
         return false;
     pdk__live_query_ref(&observation->query);
@@ -169,7 +169,7 @@ static void look_later(struct observation *observation) {
     pdk__live_query_look_within(&observation->query, MIN(observation->query.s->lease.timeout, UNWATCHED_NS));
 }
 
-static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void observation_on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct observation *observation = user;
     (void)s;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
@@ -220,7 +220,7 @@ static bool read_first(struct observation *observation, const char *name) {
     observation->reading_watched =
         pdk__live_query_watch(&observation->query, path); /* else the session has too many watches */
     enum pdk__op_kind kind = observation->reading_watched ? PDK__OP_WATCH : PDK__OP_GET;
-    return send(observation, (struct pdk__request){.kind = kind, .path = path}, on_read);
+    return observation_send(observation, (struct pdk__request){.kind = kind, .path = path}, observation_on_read);
 }
 
 static bool watch_children(struct observation *observation, bool watch) {
@@ -249,7 +249,7 @@ static void found_nothing(struct observation *observation) {
     look_later(observation);
 }
 
-static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void observation_on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct observation *observation = user;
     enum pdk__result result = pdk__protect_listed(s, observation->dir, reply, &observation->warned);
     const char *first = result == PDK__OK ? first_of(observation, reply) : NULL;
@@ -270,15 +270,15 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
 
 static bool list(struct observation *observation, bool watch) {
     observation->listing_watched = watch;
-    return send(observation,
-                (struct pdk__request){.kind = PDK__OP_LIST,
-                                      .path = observation->dir,
-                                      .watch = watch,
-                                      .stat = pdk__protect_looks(observation->query.s)},
-                on_listed);
+    return observation_send(observation,
+                            (struct pdk__request){.kind = PDK__OP_LIST,
+                                                  .path = observation->dir,
+                                                  .watch = watch,
+                                                  .stat = pdk__protect_looks(observation->query.s)},
+                            observation_on_listed);
 }
 
-static bool ask(struct pdk__live_query *query) {
+static bool observation_ask(struct pdk__live_query *query) {
     struct observation *observation = (struct observation *)query;
     observation->polling = false;
     return list(observation, false);
@@ -294,7 +294,7 @@ static void observation_free(struct pdk__live_query *query) {
     g_free(observation);
 }
 
-static const struct pdk__live_query_calls calls = {.ask = ask, .free = observation_free};
+static const struct pdk__live_query_calls calls = {.ask = observation_ask, .free = observation_free};
 
 void pdk__observers_elected(const struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);

@@ -60,7 +60,7 @@ struct pdk_service {
     bool stopping, done;
 };
 
-static pdk_session *session_of(const pdk_service *service) { return service->election->queue->s; }
+static pdk_session *service_session_of(const pdk_service *service) { return service->election->queue->s; }
 
 static void service_unref(pdk_service *service) {
     if (atomic_fetch_sub(&service->refs, 1) != 1)
@@ -73,12 +73,12 @@ static void service_unref(pdk_service *service) {
 
 /* Tell the function that it must return. Under the monitor. */
 static void service_signal_end(pdk_service *service) {
-    pdk__assert_locked(session_of(service));
+    pdk__assert_locked(service_session_of(service));
     struct pdk_term *term = service->term;
     pdk__wake(&service->waiters);
     if (!term || atomic_exchange(&term->ending, true))
         return;
-    term->bound = pdk__now(session_of(service)) + service->options.drain_ms * PDK__MS;
+    term->bound = pdk__now(service_session_of(service)) + service->options.drain_ms * PDK__MS;
     if (term->fd >= 0)
         eventfd_write(term->fd, 1);
 }
@@ -93,7 +93,7 @@ static void term_on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
 static void *term_main(void *user) {
     struct pdk_term *term = user;
     pdk_service *service = term->service;
-    pdk_session *s = session_of(service);
+    pdk_session *s = service_session_of(service);
     const pdk_service_options *o = &service->options;
     int64_t token = pdk_hold_token(term->hold);
     pdk__signals_set(&service->signals);
@@ -117,8 +117,8 @@ static void *term_main(void *user) {
 
 /* Wait for the function to return. The hold is not released meanwhile, though it may be lost. Under the monitor. */
 static void service_await_return(pdk_service *service, struct pdk_term *term) {
-    pdk__assert_locked(session_of(service));
-    pdk_session *s = session_of(service);
+    pdk__assert_locked(service_session_of(service));
+    pdk_session *s = service_session_of(service);
     while (!term->returned) {
         if (pdk__wait(s, &service->waiters, term->warned ? INT64_MAX : term->bound) || term->returned)
             continue;
@@ -132,7 +132,7 @@ static void service_await_return(pdk_service *service, struct pdk_term *term) {
 
 static void service_serve(pdk_service *service, pdk_hold *hold) {
     sigset_t own;
-    pdk_session *s = session_of(service);
+    pdk_session *s = service_session_of(service);
     struct pdk_term *term = g_new0(struct pdk_term, 1);
     *term = (struct pdk_term){.listener.ended = term_on_ended, .service = service, .hold = hold, .bound = INT64_MAX};
     term->fd = pdk__above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -161,7 +161,7 @@ static void service_serve(pdk_service *service, pdk_hold *hold) {
 
 static void *runner_main(void *user) {
     pdk_service *service = user;
-    pdk_session *s = session_of(service);
+    pdk_session *s = service_session_of(service);
     struct pdk__queue *queue = service->election->queue;
     pdk_status status = PDK_OK;
     bool stopping = false;
@@ -266,25 +266,25 @@ int pdk_term_fd(const pdk_term *term) {
 static pdk_status service_check(const pdk_service *service, const char *call) {
     if (!service)
         return pdk__fail(PDK_INVALID, "%s: service: NULL", call);
-    return pdk__check_call(session_of(service), call, 0);
+    return pdk__check_call(service_session_of(service), call, 0);
 }
 
 pdk_status pdk_service_resign(pdk_service *service) {
     pdk_status status = service_check(service, "pdk_service_resign");
     if (status != PDK_OK)
         return status;
-    pdk__lock(session_of(service));
+    pdk__lock(service_session_of(service));
     if (service->term && !service->term->returned)
         service_signal_end(service);
     else
         status = pdk__fail(PDK_NOT_HELD, "pdk_service_resign: the function does not run");
-    pdk__unlock(session_of(service));
+    pdk__unlock(service_session_of(service));
     return status;
 }
 
 /* End the service: its term, and its claim. Under the monitor. */
 static void service_stop(pdk_service *service) {
-    pdk__assert_locked(session_of(service));
+    pdk__assert_locked(service_session_of(service));
     service->stopping = true;
     if (service->term)
         service_signal_end(service);
@@ -297,10 +297,10 @@ pdk_status pdk_service_close(pdk_service *service, int64_t timeout_ms) {
     pdk_status status = service_check(service, call);
     if (status != PDK_OK)
         return status;
-    status = pdk__may_block(session_of(service), call, timeout_ms);
+    status = pdk__may_block(service_session_of(service), call, timeout_ms);
     if (status != PDK_OK)
         return status;
-    pdk_session *s = session_of(service);
+    pdk_session *s = service_session_of(service);
     int64_t deadline = pdk__deadline(s, timeout_ms);
     pdk__lock(s);
     uint64_t self = pdk__this_thread();
@@ -322,10 +322,10 @@ pdk_status pdk_service_close(pdk_service *service, int64_t timeout_ms) {
 }
 
 void pdk_service_unref(pdk_service *service) {
-    if (!service || session_of(service)->forks != pdk__forks())
+    if (!service || service_session_of(service)->forks != pdk__forks())
         return;
-    pdk__lock(session_of(service));
+    pdk__lock(service_session_of(service));
     service_stop(service);
-    pdk__unlock(session_of(service));
+    pdk__unlock(service_session_of(service));
     service_unref(service);
 }

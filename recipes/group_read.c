@@ -34,7 +34,7 @@ struct reading {
     struct pdk__seen *seen; /* it stays while a question is under way */
 };
 
-static bool send(struct pdk__watching *w, struct pdk__request request, pdk__done_fn done, void *user) {
+static bool group_read_send(struct pdk__watching *w, struct pdk__request request, pdk__done_fn done, void *user) {
     if (!pdk__send(w->query.s, request, done, user))
         return false;
     pdk__live_query_ref(&w->query);
@@ -43,7 +43,7 @@ static bool send(struct pdk__watching *w, struct pdk__request request, pdk__done
 }
 
 /* A view, if there is nothing left to read; or if that has lasted, and everybody was read once. */
-static void settle(struct pdk__watching *w) {
+static void group_read_settle(struct pdk__watching *w) {
     bool quiet = w->in_flight == 0 && !w->relist, all_are_watched;
     assert(w->in_flight > 0 || w->todo.length == 0); /* what is to be read is sent before */
     int64_t now = pdk__now(w->query.s);
@@ -59,13 +59,13 @@ static void settle(struct pdk__watching *w) {
 static void pump(struct pdk__watching *w);
 
 /* An answer has come, and was looked at. The last one ends the question. */
-static void answered(struct pdk__watching *w) {
+static void group_read_answered(struct pdk__watching *w) {
     w->in_flight--;
     if (!w->query.stopped)
         pump(w);
     if (w->in_flight == 0) {
         if (!w->failed && !w->refused && !w->query.stopped)
-            settle(w);
+            group_read_settle(w);
         pdk__live_query_done(&w->query, !w->failed);
         if (!w->failed && (w->unlisted || w->refused || !w->list_watched))
             pdk__live_query_look_within(&w->query, MIN(w->query.s->lease.timeout, UNWATCHED_NS));
@@ -73,7 +73,7 @@ static void answered(struct pdk__watching *w) {
     pdk__live_query_unref(&w->query);
 }
 
-static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void group_read_on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     static const struct pdk__reply none = {.result = PDK__UNKNOWN};
     struct reading *reading = user;
     struct pdk__watching *w = reading->w;
@@ -90,7 +90,7 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
     if (!w->query.stopped)
         pdk__nodes_read(w, seen, reply);
     g_free(reading);
-    answered(w);
+    group_read_answered(w);
 }
 
 static bool read_one(struct pdk__watching *w, struct pdk__seen *seen) {
@@ -98,8 +98,9 @@ static bool read_one(struct pdk__watching *w, struct pdk__seen *seen) {
     struct reading *reading = g_new(struct reading, 1);
     *reading = (struct reading){w, seen};
     seen->watched = pdk__live_query_watch(&w->query, path);
-    bool sent = send(w, (struct pdk__request){.kind = seen->watched ? PDK__OP_WATCH : PDK__OP_GET, .path = path},
-                     on_read, reading);
+    bool sent =
+        group_read_send(w, (struct pdk__request){.kind = seen->watched ? PDK__OP_WATCH : PDK__OP_GET, .path = path},
+                        group_read_on_read, reading);
     if (!sent) {
         pdk__live_query_unset(&w->query, path);
         seen->watched = false;
@@ -120,10 +121,10 @@ static void pump(struct pdk__watching *w) {
             pdk__seen_unmark(w, seen);
     }
     if (w->in_flight > 0 && !w->failed)
-        settle(w);
+        group_read_settle(w);
 }
 
-static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void group_read_on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__watching *w = user;
     enum pdk__result result = pdk__protect_listed(s, w->dir, reply, &w->warned);
     w->listing = false;
@@ -140,17 +141,17 @@ static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply
         pdk__log(s, PDK_LOG_WARN, "%s: the group may not be listed, or is too large", w->dir);
     if (!w->refused && !w->query.stopped && !w->failed)
         pdk__nodes_listed(w, result == PDK__OK ? reply->children : NULL, result == PDK__OK ? reply->children_count : 0);
-    answered(w);
+    group_read_answered(w);
 }
 
-static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void group_read_on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__watching *w = user;
     (void)s;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
     w->proven = result == PDK__OK || result == PDK__NO_NODE || result == PDK__NOT_ALLOWED;
     if (!w->proven)
         w->failed = w->relist = true;
-    answered(w);
+    group_read_answered(w);
 }
 
 static bool list(struct pdk__watching *w) {
@@ -159,7 +160,7 @@ static bool list(struct pdk__watching *w) {
     w->list_watched = pdk__live_query_watch(&w->query, w->key);
     struct pdk__request request = {
         .kind = PDK__OP_LIST, .path = w->dir, .watch = w->list_watched, .stat = pdk__protect_looks(w->query.s)};
-    bool sent = send(w, request, on_listed, w);
+    bool sent = group_read_send(w, request, group_read_on_listed, w);
     if (!sent) {
         pdk__live_query_unset(&w->query, w->key);
         w->relist = true;
@@ -172,7 +173,8 @@ static bool prove_and_list(struct pdk__watching *w) {
     int64_t now = pdk__now(w->query.s);
     if (w->listed_at != 0 && now - w->listed_at < LIST_SPACING_NS)
         return false;
-    if (!w->proven && !send(w, (struct pdk__request){.kind = PDK__OP_BARRIER, .path = w->dir}, on_barrier, w))
+    if (!w->proven &&
+        !group_read_send(w, (struct pdk__request){.kind = PDK__OP_BARRIER, .path = w->dir}, group_read_on_barrier, w))
         return false;
     if (list(w))
         return true;

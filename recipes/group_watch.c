@@ -19,7 +19,7 @@ struct pdk_group_watcher {
 
 /* ---- telling */
 
-static void tell(struct pdk__watching *w, GPtrArray *records, bool exact) {
+static void group_watch_tell(struct pdk__watching *w, GPtrArray *records, bool exact) {
     pdk_group_view *view = pdk__group_view_new(w->told, records, exact);
     if (!view)
         return;
@@ -38,7 +38,7 @@ static void message_run(void *user) {
     w->due = false;
     pdk__unlock(s);
     if (wanted)
-        tell(w, records, exact);
+        group_watch_tell(w, records, exact);
     else
         g_ptr_array_unref(records);
     pdk__lock(s);

@@ -52,7 +52,7 @@ struct guarded_call {
     } fn;
 };
 
-static struct guarded_call *of(struct pdk__call *call) { return (struct guarded_call *)call; }
+static struct guarded_call *guarded_of(struct pdk__call *call) { return (struct guarded_call *)call; }
 
 /* OK: it is. UNAVAILABLE, PDK__WAITS; without a thread, the session's end. */
 static pdk_status take_turn(struct guarded_call *c) {
@@ -75,7 +75,7 @@ static pdk_status take_turn(struct guarded_call *c) {
 }
 
 /* Afterwards what is known is what stands. */
-static pdk_status settle(struct guarded_call *c) {
+static pdk_status guarded_settle(struct guarded_call *c) {
     pdk_status status = pdk__guarded_drive(&c->base);
     if (status != PDK_OK)
         return status;
@@ -84,15 +84,15 @@ static pdk_status settle(struct guarded_call *c) {
 }
 
 static pdk_status guarded_step(struct pdk__call *call) {
-    struct guarded_call *c = of(call);
+    struct guarded_call *c = guarded_of(call);
     pdk_status status = c->at == TURN ? take_turn(c) : PDK_OK;
     if (status == PDK_OK && c->at == SETTLES)
-        status = settle(c);
+        status = guarded_settle(c);
     return status == PDK_OK && c->work->go_on ? c->work->go_on(c) : status;
 }
 
 static void guarded_leave(struct pdk__call *call) {
-    struct guarded_call *c = of(call);
+    struct guarded_call *c = guarded_of(call);
     pdk_guarded *g = c->base.g;
     pdk__guarded_forget(&c->base);
     if (!c->ours)
@@ -105,7 +105,7 @@ static void guarded_leave(struct pdk__call *call) {
 }
 
 static void guarded_tell(struct pdk__call *call, pdk_status status) {
-    struct guarded_call *c = of(call);
+    struct guarded_call *c = guarded_of(call);
     if (c->work->tell)
         c->work->tell(c, status);
     else if (call->answered)
@@ -113,7 +113,7 @@ static void guarded_tell(struct pdk__call *call, pdk_status status) {
 }
 
 static void guarded_free(struct pdk__call *call) {
-    struct guarded_call *c = of(call);
+    struct guarded_call *c = guarded_of(call);
     g_bytes_unref(c->data);
     g_bytes_unref(c->got);
     guarded_unref(c->base.g);

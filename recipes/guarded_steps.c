@@ -221,7 +221,7 @@ static pdk_status keep_pace(struct pdk__guarded_call *c) {
     return pause > 0 ? pdk__guarded_pause(c, pause) : PDK_OK;
 }
 
-static pdk_status too_late(struct pdk__guarded_call *c) {
+static pdk_status guarded_too_late(struct pdk__guarded_call *c) {
     pdk__guarded_abandon(&c->g->machine);
     return pdk__fail(PDK_UNAVAILABLE, "%s: %s: not confirmed within timeout_ms; a write may have been executed",
                      c->call.name, c->g->path);
@@ -245,7 +245,7 @@ static pdk_status take_step(struct pdk__guarded_call *c) {
     if (g->machine.step == PDK__GUARDED_IDLE)
         return PDK_OK;
     if (pdk__call_is_late(&c->call))
-        return too_late(c);
+        return guarded_too_late(c);
     bool again = result == PDK__UNKNOWN || result == PDK__NOT_NOW || g->machine.step == step;
     return again ? pdk__guarded_pause(c, PDK__GUARDED_AGAIN) : PDK_OK;
 }

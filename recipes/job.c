@@ -277,7 +277,7 @@ static pdk_status ask_record(struct asking *b) {
 }
 
 /* The lock was granted, and its time was over when this thread ran. */
-static pdk_status too_late(const struct asking *b) {
+static pdk_status job_too_late(const struct asking *b) {
     return pdk__fail(PDK_UNAVAILABLE, "%s: %s: this thread ran too late to take the lock", b->call.name, b->job->path);
 }
 
@@ -285,7 +285,7 @@ static pdk_status too_late(const struct asking *b) {
 static pdk_status try_again(struct asking *b, pdk_status status) {
     pdk_session *s = b->call.s;
     if ((status != PDK_BUSY && status != PDK_TIMEOUT) || pdk__now(s) >= b->until)
-        return status == PDK_TIMEOUT ? too_late(b) : status;
+        return status == PDK_TIMEOUT ? job_too_late(b) : status;
     b->at = PAUSES;
     return pdk__call_waits(&b->call, &s->on_link, MIN(b->until, pdk__now(s) + AGAIN_NS));
 }
@@ -383,7 +383,7 @@ struct acquired {
     pdk_job_runs **runs; /* or NULL */
 };
 
-static void keep(pdk_status status, pdk_hold *hold, pdk_job_runs *runs, void *user) {
+static void job_keep(pdk_status status, pdk_hold *hold, pdk_job_runs *runs, void *user) {
     const struct acquired *out = user;
     if (status == PDK_OK)
         *out->hold = hold;
@@ -401,7 +401,7 @@ pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **hold, pd
     if (status != PDK_OK)
         return status;
     struct acquired out = {hold, runs};
-    return pdk__call_wait(asking_new(job, name, timeout_ms, keep, &out));
+    return pdk__call_wait(asking_new(job, name, timeout_ms, job_keep, &out));
 }
 
 pdk_status pdk_job_acquire_async(pdk_job *job, int64_t timeout_ms, pdk_job_acquired_fn fn, void *user) {
@@ -425,7 +425,7 @@ struct finishing {
     int32_t outcome;
 };
 
-static pdk_status finish(void *user, const struct pdk__record_seen *seen, GBytes **next) {
+static pdk_status job_finish(void *user, const struct pdk__record_seen *seen, GBytes **next) {
     struct finishing *f = user;
     const char *name = f->call.name, *record = f->job->record;
     pdk_status status = pdk__job_read(name, record, seen->data, seen->size, seen->mtime_ms, f->found);
@@ -478,7 +478,7 @@ static struct finishing *finishing_new(pdk_job *job, pdk_hold *hold, int32_t out
     f->job = pdk_job_ref(job);
     f->hold = pdk_hold_ref(hold);
     f->change = (struct pdk__record_change){
-        .call = &f->call, .path = job->record, .hold = hold, .edit = finish, .user = f, .ends = true};
+        .call = &f->call, .path = job->record, .hold = hold, .edit = job_finish, .user = f, .ends = true};
     f->found = g_new0(struct pdk__job_record, 1);
     f->outcome = outcome;
     return f;

@@ -74,7 +74,7 @@ static struct pdk__query *get(const struct pdk__job_look *look, const char *path
                          PDK__BEHIND_NOTHING);
 }
 
-static struct pdk__query *begin(struct pdk__query_loop *loop) {
+static struct pdk__query *job_look_begin(struct pdk__query_loop *loop) {
     struct pdk__job_look *look = look_of(loop);
     look->at = PDK__JOB_LOOK_RECORD;
     look->stands = false;
@@ -150,7 +150,7 @@ static pdk_status judge(struct pdk__query_loop *loop) {
 }
 
 void pdk__job_look_init(struct pdk__job_look *look, struct pdk__call *call, const char *path) {
-    static const struct pdk__query_loop_kind asks = {begin, judge};
+    static const struct pdk__query_loop_kind asks = {job_look_begin, judge};
     *look = (struct pdk__job_look){.record = g_strconcat(path, "/record", NULL),
                                    .lock = g_strconcat(path, "/lock", NULL),
                                    .found = g_new0(struct pdk__job_record, 1)};
@@ -180,9 +180,9 @@ static pdk_status step(struct pdk__call *c) {
     return status;
 }
 
-static void leave(struct pdk__call *c) { pdk__query_loop_leave(&((struct reading *)c)->look.loop); }
+static void job_look_leave(struct pdk__call *c) { pdk__query_loop_leave(&((struct reading *)c)->look.loop); }
 
-static void tell(struct pdk__call *c, pdk_status status) {
+static void job_look_tell(struct pdk__call *c, pdk_status status) {
     struct reading *r = (struct reading *)c;
     r->fn(status, g_steal_pointer(&r->runs), c->user);
 }
@@ -196,7 +196,7 @@ static void reading_free(struct pdk__call *c) {
 
 static struct pdk__call *reading_new(pdk_session *s, const char *name, const char *path, int64_t timeout_ms,
                                      pdk_job_runs_fn fn, void *user) {
-    static const struct pdk__call_kind kind = {NULL, step, leave, tell, reading_free};
+    static const struct pdk__call_kind kind = {NULL, step, job_look_leave, job_look_tell, reading_free};
     struct reading *r = g_new0(struct reading, 1);
     r->call = pdk__call_make(&kind, s, name, timeout_ms);
     r->call.user = user;
@@ -207,7 +207,7 @@ static struct pdk__call *reading_new(pdk_session *s, const char *name, const cha
     return &r->call;
 }
 
-static void keep(pdk_status status, pdk_job_runs *runs, void *out) {
+static void job_look_keep(pdk_status status, pdk_job_runs *runs, void *out) {
     if (status == PDK_OK)
         *(pdk_job_runs **)out = runs;
 }
@@ -217,7 +217,7 @@ pdk_status pdk_job_history(pdk_session *session, const char *path, int64_t timeo
     pdk_status status = pdk__recipe_check(session, path, runs, name);
     if (status != PDK_OK)
         return status;
-    return pdk__call_wait(reading_new(session, name, path, timeout_ms, keep, runs));
+    return pdk__call_wait(reading_new(session, name, path, timeout_ms, job_look_keep, runs));
 }
 
 pdk_status pdk_job_history_async(pdk_session *session, const char *path, int64_t timeout_ms, pdk_job_runs_fn fn,

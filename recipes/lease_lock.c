@@ -186,7 +186,7 @@ struct taking {
     pdk_acquired_fn fn;
 };
 
-static pdk_status take(void *user, const struct pdk__record_seen *seen, GBytes **next) {
+static pdk_status lease_lock_take(void *user, const struct pdk__record_seen *seen, GBytes **next) {
     struct taking *t = user;
     const char *name = t->call.name, *record = t->lock->record;
     struct pdk__lease_record found;
@@ -261,7 +261,7 @@ static pdk_status take_claim(struct taking *t) {
     t->in_line = now - t->began >= LOOK_NS;
     t->mine.token = t->hold->token;
     t->change = (struct pdk__record_change){
-        .call = &t->call, .path = t->lock->record, .hold = t->hold, .edit = take, .user = t};
+        .call = &t->call, .path = t->lock->record, .hold = t->hold, .edit = lease_lock_take, .user = t};
     return PDK_OK;
 }
 
@@ -369,7 +369,7 @@ static struct pdk__call *taking_new(pdk_lease_lock *lock, const char *name, int6
     return &t->call;
 }
 
-static void keep(pdk_status status, pdk_hold *hold, void *out) {
+static void lease_lock_keep(pdk_status status, pdk_hold *hold, void *out) {
     if (status == PDK_OK)
         *(pdk_hold **)out = hold;
 }
@@ -378,7 +378,7 @@ pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_ms, pdk_
     static const char name[] = "pdk_lease_lock_acquire";
     if (!lock || !out)
         return pdk__fail(PDK_INVALID, "%s: %s: NULL", name, lock ? "out" : "lock");
-    return pdk__call_wait(taking_new(lock, name, timeout_ms, keep, out));
+    return pdk__call_wait(taking_new(lock, name, timeout_ms, lease_lock_keep, out));
 }
 
 pdk_status pdk_lease_lock_acquire_async(pdk_lease_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn, void *user) {

@@ -85,7 +85,7 @@ static char own_state(const struct tenure *t, const struct pdk__reply *reply) {
 }
 
 /* Only a release of this very hold gives it up: it ends the hold as soon as it hears its answer, or the limit does. */
-static void go_on(struct tenure *t, const struct pdk__reply *reply) {
+static void tenure_go_on(struct tenure *t, const struct pdk__reply *reply) {
     switch (own_state(t, reply)) {
     case 'H':
         write_again(t, reply->version);
@@ -106,7 +106,7 @@ static void on_got(pdk_session *s, void *user, const struct pdk__reply *reply) {
     else if (!reply || (reply->result != PDK__OK && reply->result != PDK__NO_NODE))
         again(t);
     else
-        go_on(t, reply);
+        tenure_go_on(t, reply);
 }
 
 static void ring(pdk_session *s, void *user) {

@@ -52,7 +52,7 @@ static void stop(struct keeper *keeper) {
 
 /* ---- the end of an admission */
 
-static void refuse(const struct question *question, pdk_status status, const char *why) {
+static void delay_refuse(const struct question *question, pdk_status status, const char *why) {
     struct pdk__queue *queue = question->queue;
     if (queue->admitting)
         pdk__queue_refuse(queue, status, why);
@@ -92,7 +92,7 @@ static void grant(struct pdk__queue *queue, struct question *question, int64_t n
 }
 
 /* Grant, wait, or ask. A try does not wait. */
-static void go_on(struct pdk__queue *queue) {
+static void delay_go_on(struct pdk__queue *queue) {
     struct keeper *keeper = keeper_of(queue);
     struct question *question = keeper->question;
     int64_t now = pdk__now(queue->s);
@@ -116,12 +116,12 @@ static void go_on(struct pdk__queue *queue) {
 
 /* ---- the question */
 
-static void answered(struct question *question, bool fine) {
+static void delay_answered(struct question *question, bool fine) {
     pdk__live_query_done(&question->query, fine);
     pdk__live_query_unref(&question->query);
 }
 
-static bool send(struct question *question, struct pdk__request request, pdk__done_fn done) {
+static bool delay_send(struct question *question, struct pdk__request request, pdk__done_fn done) {
     if (!pdk__send(question->query.s, request, done, question))
         return false;
     pdk__live_query_ref(&question->query);
@@ -140,12 +140,12 @@ static void on_recorded(pdk_session *s, void *user, const struct pdk__reply *rep
     (void)s;
     (void)reply; /* the record is read again, whoever made it */
     pdk__live_query_again(&question->query);
-    answered(question, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
+    delay_answered(question, reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS));
 }
 
 static void refuse_for_number(const struct question *question) {
     char *why = pdk__number_why(&question->number);
-    refuse(question, question->number.status, why);
+    delay_refuse(question, question->number.status, why);
     g_free(why);
 }
 
@@ -154,7 +154,7 @@ static void refuse_pledge(const struct question *question, enum pdk__result resu
     bool forbidden = result == PDK__NOT_ALLOWED;
     char *why = g_strdup_printf("%s: the pledge of a lock-delay cannot be made: %s", question->pledge,
                                 forbidden ? "let this client create nodes there" : "the server refuses it");
-    refuse(question, forbidden ? PDK_NO_PERMISSION : PDK_UNSUPPORTED, why);
+    delay_refuse(question, forbidden ? PDK_NO_PERMISSION : PDK_UNSUPPORTED, why);
     g_free(why);
 }
 
@@ -184,14 +184,14 @@ static void on_pledged(pdk_session *s, void *user, const struct pdk__reply *repl
         pledged(question);
     } else if (number->says == PDK__NUMBER_ABSENT && made) {
         struct pdk__request make = {.kind = PDK__OP_MKDIR, .path = number->path, .data = number->ours};
-        if (send(question, make, on_recorded)) { /* on_recorded ends the question */
+        if (delay_send(question, make, on_recorded)) { /* on_recorded ends the question */
             pdk__live_query_unref(&question->query);
             return;
         }
     }
-    answered(question, fine || stopped);
+    delay_answered(question, fine || stopped);
     if (fine)
-        go_on(queue);
+        delay_go_on(queue);
 }
 
 /* An entry that leaves deletes its pledge: it is not made after that. */
@@ -211,19 +211,19 @@ static bool send_pledge(struct question *question) {
     return true;
 }
 
-static bool ask(struct pdk__live_query *query) {
+static bool delay_ask(struct pdk__live_query *query) {
     struct question *question = (struct question *)query;
     struct pdk__entry *entry = question->entry;
     struct keeper *keeper = question->keeper;
     int64_t now = pdk__now(query->s);
     if (pdk__delay_next(&keeper->delay, entry->pledged, now) != PDK__DELAY_PLEDGE) {
         pdk__live_query_done(query, true);
-        go_on(question->queue); /* the query may be gone */
+        delay_go_on(question->queue); /* the query may be gone */
         return true;
     }
     if (!entry->pledge)
         entry->pledge = g_strdup(question->pledge);
-    return send(question, (struct pdk__request){.kind = PDK__OP_GET, .path = keeper->record}, on_record) &&
+    return delay_send(question, (struct pdk__request){.kind = PDK__OP_GET, .path = keeper->record}, on_record) &&
            send_pledge(question);
 }
 
@@ -235,8 +235,8 @@ static void question_free(struct pdk__live_query *query) {
 }
 
 /* The question about the queue's entry. NULL: its node has no UUID. */
-static void begin(struct pdk__queue *queue) {
-    static const struct pdk__live_query_calls calls = {.ask = ask, .free = question_free};
+static void delay_begin(struct pdk__queue *queue) {
+    static const struct pdk__live_query_calls calls = {.ask = delay_ask, .free = question_free};
     struct keeper *keeper = keeper_of(queue);
     char name[PDK__NAME_SIZE];
     if (keeper->question)
@@ -269,12 +269,12 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     pdk__assert_locked(queue->s);
     (void)claim;
     forget_older(queue);
-    begin(queue); /* also with a pledge: another may have broken since, and then there is a delay to wait for */
-    go_on(queue);
+    delay_begin(queue); /* also with a pledge: another may have broken since, and then there is a delay to wait for */
+    delay_go_on(queue);
 }
 
 /* The entry may be handed on: its pledge stays. */
-static void leave(struct pdk__queue *queue) {
+static void delay_leave(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     stop(keeper_of(queue));
 }
@@ -282,7 +282,7 @@ static void leave(struct pdk__queue *queue) {
 static void next(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     forget_older(queue);
-    begin(queue);
+    delay_begin(queue);
     pdk__live_query_look(&keeper_of(queue)->question->query);
 }
 
@@ -328,7 +328,7 @@ pdk_status pdk__lock_delay_check(int32_t lock_delay_ms) {
 }
 
 void pdk__lock_delay_keep(struct pdk__queue *queue, int32_t lock_delay_ms) {
-    static const struct pdk__gate gate = {enter, leave, listed, next, leave};
+    static const struct pdk__gate gate = {enter, delay_leave, listed, next, delay_leave};
     if (lock_delay_ms == 0)
         return;
     struct keeper *keeper = g_new0(struct keeper, 1);

@@ -136,7 +136,7 @@ static struct pdk__query *write_it(struct pdk__own_write *w) {
     return q;
 }
 
-static pdk_status look(struct pdk__own_write *w) {
+static pdk_status own_data_look(struct pdk__own_write *w) {
     pdk__query_unref(w->query);
     w->looking = true;
     w->query = pdk__node_ask(w->call->s, (struct pdk__request){.kind = PDK__OP_GET, .path = w->hold->node},
@@ -153,13 +153,13 @@ static pdk_status judge_write(struct pdk__own_write *w) {
         return PDK_OK;
     }
     if (result == PDK__UNKNOWN)
-        return look(w);
+        return own_data_look(w);
     if (w->added) /* not executed; but an earlier write of the same data may have been */
         g_ptr_array_remove_index(w->own->unsure, find_unsure(w->own, w->digest));
     if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED)
         return pdk__fail(result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : PDK_UNSUPPORTED, "%s: %s: %s", w->call->name,
                          w->hold->node, pdk__zk_code_name(q->code));
-    return result == PDK__BAD_VERSION ? look(w) : PDK_UNAVAILABLE;
+    return result == PDK__BAD_VERSION ? own_data_look(w) : PDK_UNAVAILABLE;
 }
 
 /* A wish in front of our data is told to the hold, since the next write takes it away. */
@@ -213,7 +213,7 @@ static pdk_status ended_how(struct pdk__own_write *w) {
 static bool has_ended(const struct pdk__own_write *w) { return w->hold->loss.released || !pdk_hold_is_valid(w->hold); }
 
 /* Until a request is in flight, or there is a status. UNAVAILABLE: a pause, or a connection. */
-static pdk_status go_on(struct pdk__own_write *w) {
+static pdk_status own_data_go_on(struct pdk__own_write *w) {
     pdk_status status = PDK__WAITS;
     if (!w->query && w->call->s->link != PDK__LINK_CONNECTED)
         return PDK_UNAVAILABLE;
@@ -229,7 +229,7 @@ pdk_status pdk__own_write_step(struct pdk__own_write *w, GBytes *created) {
     if (has_ended(w))
         return ended_how(w);
     begin_node(w, created);
-    pdk_status status = go_on(w);
+    pdk_status status = own_data_go_on(w);
     w->own->settled |= status == PDK_OK || status == PDK_REPLACED;
     if (status != PDK__WAITS)
         pdk__own_write_forget(w);

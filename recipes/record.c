@@ -37,7 +37,7 @@ static void forget(struct pdk__record_change *c) {
     g_clear_pointer(&c->next, g_bytes_unref);
 }
 
-static void look(struct pdk__record_change *c) {
+static void record_look(struct pdk__record_change *c) {
     pdk_session *s = c->hold->s;
     pdk__protect_look_at_record(s, c->path);
     c->query = pdk__node_ask(s, (struct pdk__request){.kind = PDK__OP_GET, .path = c->path}, PDK__BEHIND_NOTHING);
@@ -122,17 +122,17 @@ static struct outcome judge_look(struct pdk__record_change *c) {
 }
 
 /* The query under way: nothing of it is in flight, or it is not waited for any longer. */
-static struct outcome answered(struct pdk__record_change *c) {
+static struct outcome record_answered(struct pdk__record_change *c) {
     if (c->query->in_flight == 0)
         return c->asked == PDK__OP_GET ? judge_look(c) : judge_write(c);
     return (struct outcome){.status = PDK_UNAVAILABLE};
 }
 
 /* Without a connection nothing is sent: it might go out late. */
-static struct outcome begin(struct pdk__record_change *c) {
+static struct outcome record_begin(struct pdk__record_change *c) {
     if (c->hold->s->link != PDK__LINK_CONNECTED)
         return (struct outcome){.status = PDK_UNAVAILABLE};
-    look(c);
+    record_look(c);
     return (struct outcome){.status = PDK__WAITS};
 }
 
@@ -144,7 +144,7 @@ pdk_status pdk__record_step(struct pdk__record_change *c) {
             return pdk__call_waits(call, &c->query->waiters, INT64_MAX);
         if (!c->query && has_ended(c->hold))
             return ended_how(c);
-        struct outcome step = c->query ? answered(c) : begin(c);
+        struct outcome step = c->query ? record_answered(c) : record_begin(c);
         if (step.status == PDK__WAITS)
             continue;
         forget(c);

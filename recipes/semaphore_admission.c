@@ -50,22 +50,22 @@ static void give_up(struct admission *admission) {
 }
 
 /* Refuse the claim. The admission is over, and may be freed. */
-static void refuse(const struct admission *admission, pdk_status status, const char *why) {
+static void admission_refuse(const struct admission *admission, pdk_status status, const char *why) {
     pdk__queue_refuse(admission->queue, status, why);
 }
 
 static void refuse_for_number(const struct admission *admission) {
     char *why = pdk__number_why(&admission->number);
-    refuse(admission, admission->number.status, why);
+    admission_refuse(admission, admission->number.status, why);
     g_free(why);
 }
 
-static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
+static void admission_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     struct admission *admission = admission_of(owner);
     int32_t admitted = 0;
     if (entry->c.failure != PDK_OK) {
         char *why = pdk__entry_failure(entry);
-        refuse(admission, entry->c.failure, why);
+        admission_refuse(admission, entry->c.failure, why);
         g_free(why);
         return;
     }
@@ -85,12 +85,12 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     pdk__queue_admit(admission->queue, grant);
 }
 
-static bool never_waits(const struct pdk__entry_owner *owner) {
+static bool admission_never_waits(const struct pdk__entry_owner *owner) {
     (void)owner;
     return true; /* a lease that is not admitted leaves, and the live query asks again */
 }
 
-static void take(struct admission *admission) {
+static void admission_take(struct admission *admission) {
     pdk__assert_locked(admission->queue->s);
     struct pdk__entry_kind kind = {
         PDK__CURATOR, PDK__LABEL_LEASE, {pdk__blocks_always, admission->all->permits - 1}, false};
@@ -101,17 +101,17 @@ static void take(struct admission *admission) {
         status = pdk__entry_new(s, &admission->owner, admission->all->leases, &kind,
                                 (struct pdk__node_data){.bytes = admission->queue->data}, &admission->leases[i]);
     if (status != PDK_OK)
-        refuse(admission, status, PDK__NODES_LIMIT);
+        admission_refuse(admission, status, PDK__NODES_LIMIT);
 }
 
 /* ---- ASK */
 
-static void answered(struct admission *admission, bool fine) {
+static void admission_answered(struct admission *admission, bool fine) {
     pdk__live_query_done(&admission->query, fine);
     pdk__live_query_unref(&admission->query);
 }
 
-static bool send(struct admission *admission, struct pdk__request request, pdk__done_fn done) {
+static bool admission_send(struct admission *admission, struct pdk__request request, pdk__done_fn done) {
     request.path = admission->all->leases;
     if (!pdk__send(admission->query.s, request, done, admission))
         return false;
@@ -119,7 +119,7 @@ static bool send(struct admission *admission, struct pdk__request request, pdk__
     return true;
 }
 
-static bool look(struct admission *admission);
+static bool admission_look(struct admission *admission);
 
 static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct admission *admission = user;
@@ -127,14 +127,14 @@ static void on_made(pdk_session *s, void *user, const struct pdk__reply *reply) 
         refuse_for_number(admission);
     bool made = reply && (reply->result == PDK__OK || reply->result == PDK__NODE_EXISTS);
     /* It is looked at now, whatever the pace: after a pause a directory that comes and goes is gone again. */
-    admission->made = made && !admission->query.stopped && look(admission);
+    admission->made = made && !admission->query.stopped && admission_look(admission);
     if (admission->made) { /* it counts, and makes the next question wait */
         (void)pdk__pace_next(&admission->query.pace, &pdk__pace_steps, pdk__now(s));
         pdk__live_query_unref(&admission->query);
         return;
     }
     pdk__live_query_again(&admission->query); /* it may exist */
-    answered(admission, made);
+    admission_answered(admission, made);
 }
 
 static void on_noted(pdk_session *s, void *user, const struct pdk__reply *reply) {
@@ -156,7 +156,7 @@ static bool agrees(struct admission *admission) {
     if (admission->number.says == PDK__NUMBER_AGREES)
         return true;
     if (admission->number.says == PDK__NUMBER_EMPTY) {
-        send(admission, (struct pdk__request){.kind = PDK__OP_SET, .data = admission->number.ours}, on_noted);
+        admission_send(admission, (struct pdk__request){.kind = PDK__OP_SET, .data = admission->number.ours}, on_noted);
         return true;
     }
     refuse_for_number(admission);
@@ -183,7 +183,7 @@ static void on_doubt(pdk_session *s, void *user, const struct pdk__reply *reply,
     if (reply && !unowned && (reply->result == PDK__OK || reply->result == PDK__NOT_ALLOWED))
         g_hash_table_add(admission->owned, g_strdup(d->name));
     pdk__live_query_again(&admission->query);
-    answered(admission, reply && reply->result != PDK__UNKNOWN && reply->result != PDK__NOT_NOW);
+    admission_answered(admission, reply && reply->result != PDK__UNKNOWN && reply->result != PDK__NOT_NOW);
     g_free(d->name);
     g_free(d);
 }
@@ -221,13 +221,13 @@ static bool count(struct admission *admission, const struct pdk__reply *reply) {
     for (size_t i = 0; i < reply->children_count; i++)
         taken += is_lease(admission, reply->children[i]);
     if (admission->all->permits - taken >= admission->claim->count)
-        take(admission);
+        admission_take(admission);
     else if (doubts(admission, reply))
         return true;
     else if (admission->claim->is_try)
-        refuse(admission, PDK_BUSY, "too few permits are free");
+        admission_refuse(admission, PDK_BUSY, "too few permits are free");
     else if (!admission->watching)
-        refuse(admission, PDK_LIMIT, PDK__WATCHES_LIMIT);
+        admission_refuse(admission, PDK_LIMIT, PDK__WATCHES_LIMIT);
     return false;
 }
 
@@ -250,27 +250,28 @@ static void on_leases(pdk_session *s, void *user, const struct pdk__reply *reply
         refuse_for_number(admission);
     } else if (result == PDK__NO_NODE && !admission->made) {
         struct pdk__request make = {.kind = PDK__OP_MKDIR, .data = admission->number.ours, .container = true};
-        if (send(admission, make, on_made)) { /* on_made ends the question */
+        if (admission_send(admission, make, on_made)) { /* on_made ends the question */
             pdk__live_query_unref(&admission->query);
             return;
         }
     }
-    answered(admission, fine);
+    admission_answered(admission, fine);
 }
 
 /* The number and the list. */
-static bool look(struct admission *admission) {
+static bool admission_look(struct admission *admission) {
     struct pdk__live_query *query = &admission->query;
     /* A try does not wait, so it needs no watch. */
     admission->watching = !admission->claim->is_try && pdk__live_query_watch(query, admission->key);
-    bool sent = send(admission, (struct pdk__request){.kind = PDK__OP_GET}, on_number) &&
-                send(admission, (struct pdk__request){.kind = PDK__OP_LIST, .watch = admission->watching}, on_leases);
+    bool sent =
+        admission_send(admission, (struct pdk__request){.kind = PDK__OP_GET}, on_number) &&
+        admission_send(admission, (struct pdk__request){.kind = PDK__OP_LIST, .watch = admission->watching}, on_leases);
     if (!sent)
         pdk__live_query_unset(query, admission->key);
     return sent;
 }
 
-static bool ask(struct pdk__live_query *query) {
+static bool admission_ask(struct pdk__live_query *query) {
     struct admission *admission = (struct admission *)query;
     /* Our own nodes among the leases need no new list. The owner hears when they are in. */
     if (admission->taking) {
@@ -278,7 +279,7 @@ static bool ask(struct pdk__live_query *query) {
         return true;
     }
     admission->made = false;
-    return look(admission);
+    return admission_look(admission);
 }
 
 static void admission_free(struct pdk__live_query *query) {
@@ -293,10 +294,10 @@ static void admission_free(struct pdk__live_query *query) {
 
 static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     pdk__assert_locked(queue->s);
-    static const struct pdk__live_query_calls calls = {.ask = ask, .free = admission_free};
+    static const struct pdk__live_query_calls calls = {.ask = admission_ask, .free = admission_free};
     struct admission *admission = g_new0(struct admission, 1);
     pdk__live_query_init(&admission->query, queue->s, &calls);
-    admission->owner = (struct pdk__entry_owner){moved, never_waits, false, NULL, NULL};
+    admission->owner = (struct pdk__entry_owner){admission_moved, admission_never_waits, false, NULL, NULL};
     admission->queue = queue;
     admission->all = permits_of(queue);
     admission->key = pdk__watches_children_key(admission->all->leases);
@@ -308,11 +309,11 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     pdk__live_query_look(&admission->query);
 }
 
-static void leave(struct pdk__queue *queue) {
+static void admission_leave(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     struct admission *admission = g_steal_pointer(&permits_of(queue)->admission);
     give_up(admission);
     pdk__live_query_stop(&admission->query);
 }
 
-const struct pdk__gate pdk__permits_gate = {.enter = enter, .leave = leave};
+const struct pdk__gate pdk__permits_gate = {.enter = enter, .leave = admission_leave};

@@ -5,7 +5,7 @@
 #include "core/majority.h"
 #include "grant/claim.h"
 
-static pdk_session *session_of(const struct pdk__part *part) { return part->right.queue->s; }
+static pdk_session *set_session_of(const struct pdk__part *part) { return part->right.queue->s; }
 
 /* ---- a look at the parts */
 
@@ -165,9 +165,9 @@ static void unref(void *hold) { pdk_hold_unref(hold); }
 
 static void tidy_part(struct pdk__part *part) {
     GSList *seen = NULL;
-    pdk__lock(session_of(part));
+    pdk__lock(set_session_of(part));
     GSList *before = g_steal_pointer(&part->before);
-    pdk__unlock(session_of(part));
+    pdk__unlock(set_session_of(part));
     bool nobody_reads = atomic_load(&part->set->readers) == 0; /* nobody who read the pointer before it was replaced */
     for (GSList *link = before, *next; link; link = next) {
         struct pdk_hold *hold = link->data;
@@ -178,9 +178,9 @@ static void tidy_part(struct pdk__part *part) {
             seen = g_slist_prepend(seen, hold);
     }
     g_slist_free(before);
-    pdk__lock(session_of(part));
+    pdk__lock(set_session_of(part));
     part->before = g_slist_concat(seen, part->before);
-    pdk__unlock(session_of(part));
+    pdk__unlock(set_session_of(part));
 }
 
 static void tidy(void *user) {
@@ -203,7 +203,7 @@ static void listen(struct pdk__part *part, struct pdk_hold *hold) {
 /* It was granted again. The look comes before it is counted. */
 static void on_taken(void *user, pdk_status status, struct pdk_hold *hold) {
     struct pdk__part *part = user;
-    pdk_session *s = session_of(part);
+    pdk_session *s = set_session_of(part);
     if (status != PDK_OK) {
         if (!part->closed)
             pdk__log(s, PDK_LOG_WARN, "%s: a part is not taken again: %s", part->right.path, part->claim->why);
@@ -226,7 +226,7 @@ static void on_taken(void *user, pdk_status status, struct pdk_hold *hold) {
 }
 
 static void take_again(struct pdk__part *part) {
-    pdk_session *s = session_of(part);
+    pdk_session *s = set_session_of(part);
     pdk__assert_locked(s);
     if (part->closed || s->ended != PDK_OK)
         return;
@@ -236,7 +236,7 @@ static void take_again(struct pdk__part *part) {
 
 static void ended(struct pdk__grant_listener *l, pdk_reason reason) {
     struct pdk__part *part = (struct pdk__part *)l;
-    pdk_session *s = session_of(part);
+    pdk_session *s = set_session_of(part);
     pdk__assert_locked(s);
     part->grant = NULL;
     if (!set_is_valid(part->set)) {
@@ -269,7 +269,7 @@ void pdk__set_fill(struct pdk_set *set, const struct pdk__right *right, struct p
 }
 
 static void release_part(struct pdk__part *part) {
-    pdk_session *s = session_of(part);
+    pdk_session *s = set_session_of(part);
     pdk__lock(s);
     part->closed = true;
     if (part->claim)
@@ -301,20 +301,20 @@ static void set_free(struct pdk_set *set) {
 }
 
 /* Those that stand are listened to. */
-static void begin(struct pdk__part *part) {
+static void set_begin(struct pdk__part *part) {
     struct pdk_hold *hold = part->hold;
-    pdk__lock(session_of(part));
+    pdk__lock(set_session_of(part));
     if (hold && !hold->ended)
         listen(part, hold);
-    pdk__unlock(session_of(part));
+    pdk__unlock(set_session_of(part));
 }
 
 /* The others are taken in the background. */
 static void complete(struct pdk__part *part) {
-    pdk__lock(session_of(part));
+    pdk__lock(set_session_of(part));
     if (!part->grant && !part->claim && set_is_valid(part->set))
         take_again(part);
-    pdk__unlock(session_of(part));
+    pdk__unlock(set_session_of(part));
 }
 
 bool pdk__set_join(struct pdk_set *set, pdk_session *s) {
@@ -323,7 +323,7 @@ bool pdk__set_join(struct pdk_set *set, pdk_session *s) {
                                 set->part[0].right.path, set->count - 1);
     pdk__loss_init(&set->loss, s, &loss_kind);
     for (guint i = 0; i < set->count; i++)
-        begin(&set->part[i]);
+        set_begin(&set->part[i]);
     pdk__lock(s);
     bool stands = s->ended == PDK_OK && !set->ended && set_is_valid(set);
     if (stands)
@@ -342,11 +342,11 @@ void pdk__set_own(struct pdk_set *set, uint64_t thread) {
     atomic_store(&set->thread, thread);
     for (guint i = 0; i < set->count; i++) {
         struct pdk__part *part = &set->part[i];
-        pdk__lock(session_of(part));
+        pdk__lock(set_session_of(part));
         struct pdk_hold *hold = part->hold;
         if (hold && !hold->ended && hold->thread == 0)
             pdk__hold_own(hold, thread);
-        pdk__unlock(session_of(part));
+        pdk__unlock(set_session_of(part));
     }
 }
 
@@ -376,7 +376,7 @@ pdk_status pdk__set_how_it_ended(struct pdk_set *set, const char *call) {
 
 /* ---- the public functions */
 
-static pdk_status check(const pdk_set *set, const char *call) {
+static pdk_status set_check(const pdk_set *set, const char *call) {
     if (!set)
         return pdk__fail(PDK_INVALID, "%s: set: NULL", call);
     if (!pdk__set_is_ours(set))
@@ -397,7 +397,7 @@ int64_t pdk_set_remaining_ms(const pdk_set *set) {
 
 pdk_status pdk_set_on_lost(pdk_set *set, pdk_set_lost_fn fn, void *user, void (*user_free)(void *user)) {
     static const char call[] = "pdk_set_on_lost";
-    pdk_status status = check(set, call);
+    pdk_status status = set_check(set, call);
     if (status != PDK_OK)
         return status;
     return pdk__loss_listen(&set->loss, (void (*)(void))fn, user, user_free, call, set->name);
@@ -405,7 +405,7 @@ pdk_status pdk_set_on_lost(pdk_set *set, pdk_set_lost_fn fn, void *user, void (*
 
 int pdk_set_fd(pdk_set *set) {
     static const char call[] = "pdk_set_fd";
-    return check(set, call) == PDK_OK ? pdk__loss_fd(&set->loss, call) : -1;
+    return set_check(set, call) == PDK_OK ? pdk__loss_fd(&set->loss, call) : -1;
 }
 
 /* The word of a loss may not have come yet. */
@@ -435,11 +435,11 @@ void pdk_set_detach_thread(pdk_set *set) {
     atomic_store(&set->thread, 0);
     for (guint i = 0; i < set->count; i++) {
         struct pdk__part *part = &set->part[i];
-        pdk__lock(session_of(part));
+        pdk__lock(set_session_of(part));
         struct pdk_hold *hold = atomic_load(&part->hold);
         if (hold)
             pdk__hold_disown(hold);
-        pdk__unlock(session_of(part));
+        pdk__unlock(set_session_of(part));
     }
 }
 
@@ -501,7 +501,7 @@ void pdk_set_unref(pdk_set *set) {
 
 pdk_status pdk_set_release(pdk_set *set) {
     static const char call[] = "pdk_set_release";
-    pdk_status status = check(set, call);
+    pdk_status status = set_check(set, call);
     if (status != PDK_OK)
         return status;
     void (*user_free)(void *) = NULL;

@@ -25,10 +25,10 @@ struct pdk_set_claim {
     void *user;
 };
 
-static pdk_session *session_of(const struct pdk__taken_right *right) { return right->right.queue->s; }
+static pdk_session *set_claim_session_of(const struct pdk__taken_right *right) { return right->right.queue->s; }
 static struct pdk__taken_right *present(struct pdk_set_claim *claim) { return pdk__taking_current(&claim->taking); }
 /* The one in which the first right is claimed tells of the result, and of the loss. So the claim ends with it. */
-static pdk_session *home(const struct pdk_set_claim *claim) { return session_of(&claim->taking.rights[0]); }
+static pdk_session *home(const struct pdk_set_claim *claim) { return set_claim_session_of(&claim->taking.rights[0]); }
 
 static void happened(struct pdk__taking *t, pdk_session *s);
 static void home_ended(struct pdk__follower *follower);
@@ -68,7 +68,7 @@ static void arrive(void *user);
 static void happened(struct pdk__taking *t, pdk_session *s) {
     struct pdk_set_claim *claim = (struct pdk_set_claim *)((char *)t - G_STRUCT_OFFSET(struct pdk_set_claim, taking));
     struct pdk__taken_right *now = present(claim);
-    if (!claim->fn && session_of(now) == s) {
+    if (!claim->fn && set_claim_session_of(now) == s) {
         pdk__wake(&now->waiters);
         return;
     }
@@ -176,7 +176,7 @@ static bool receive(struct pdk_set_claim *claim) {
 
 static void await(struct pdk_set_claim *claim) {
     struct pdk__taken_right *now = present(claim);
-    pdk_session *s = session_of(now);
+    pdk_session *s = set_claim_session_of(now);
     pdk__lock(s);
     while (!pdk__taking_has_news(&claim->taking) && !atomic_load(&claim->home_ended) && !claim->given_up) {
         if (pdk__interrupted())
@@ -240,7 +240,7 @@ static void drop(void *user) {
 }
 
 /* The caller has a reference. */
-static void go_on(struct pdk_set_claim *claim, struct pdk_set_claim **out) {
+static void set_claim_go_on(struct pdk_set_claim *claim, struct pdk_set_claim **out) {
     pthread_mutex_lock(&claim->steps);
     if (out)
         *out = claim_ref(claim);
@@ -272,12 +272,12 @@ static void deliver(void *user) {
 static void arrive(void *user) {
     struct pdk_set_claim *claim = user;
     if (claim->fn) {
-        go_on(claim, NULL);
+        set_claim_go_on(claim, NULL);
     } else {
         struct pdk__taken_right *now = present(claim);
-        pdk__lock(session_of(now));
+        pdk__lock(set_claim_session_of(now));
         pdk__wake(&now->waiters);
-        pdk__unlock(session_of(now));
+        pdk__unlock(set_claim_session_of(now));
     }
     pdk_set_claim_unref(claim);
 }
@@ -287,14 +287,14 @@ void pdk__set_claim_start(struct pdk_set_claim *claim, pdk_set_acquired_fn fn, v
     claim->user = user;
     pdk__cancel_off();
     follow(claim);
-    go_on(claim_ref(claim), out);
+    set_claim_go_on(claim_ref(claim), out);
     pdk_set_claim_unref(claim);
     pdk__cancel_back();
 }
 
 /* ---- the public calls about a claim that is pending */
 
-static pdk_status check(const pdk_set_claim *claim, const char *call) {
+static pdk_status set_claim_check(const pdk_set_claim *claim, const char *call) {
     if (!claim)
         return pdk__fail(PDK_INVALID, "%s: claim: NULL", call);
     if (!is_ours(claim))
@@ -304,7 +304,7 @@ static pdk_status check(const pdk_set_claim *claim, const char *call) {
 
 pdk_status pdk_set_claim_cancel(pdk_set_claim *claim) {
     static const char call[] = "pdk_set_claim_cancel";
-    pdk_status status = check(claim, call);
+    pdk_status status = set_claim_check(claim, call);
     if (status != PDK_OK)
         return status;
     pdk__cancel_off();
@@ -313,7 +313,7 @@ pdk_status pdk_set_claim_cancel(pdk_set_claim *claim) {
     if (taking)
         claim->given_up = "cancelled";
     pthread_mutex_unlock(&claim->steps);
-    go_on(claim, NULL);
+    set_claim_go_on(claim, NULL);
     pdk__cancel_back();
     if (taking)
         return PDK_OK;
@@ -322,7 +322,7 @@ pdk_status pdk_set_claim_cancel(pdk_set_claim *claim) {
 
 pdk_status pdk_set_claim_position(pdk_set_claim *claim, int32_t *ahead) {
     static const char call[] = "pdk_set_claim_position";
-    pdk_status status = check(claim, call);
+    pdk_status status = set_claim_check(claim, call);
     if (status != PDK_OK)
         return status;
     if (!ahead)
@@ -332,10 +332,10 @@ pdk_status pdk_set_claim_position(pdk_set_claim *claim, int32_t *ahead) {
     bool taking = claim->phase == TAKING;
     int32_t found = -1;
     if (taking) {
-        pdk__lock(session_of(right));
+        pdk__lock(set_claim_session_of(right));
         if (right->claim && !atomic_load(&right->answered))
             found = pdk__queue_ahead(right->right.queue, right->claim);
-        pdk__unlock(session_of(right));
+        pdk__unlock(set_claim_session_of(right));
     }
     pthread_mutex_unlock(&claim->steps);
     if (!taking)

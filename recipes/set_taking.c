@@ -12,7 +12,7 @@
 #define PATIENCE_PART 8
 #define PATIENCE_LEAST (100 * PDK__MS)
 
-static pdk_session *session_of(const struct pdk__taken_right *r) { return r->right.queue->s; }
+static pdk_session *taking_session_of(const struct pdk__taken_right *r) { return r->right.queue->s; }
 static struct pdk__taken_right *current(const struct pdk__taking *t) { return &t->rights[atomic_load(&t->current)]; }
 static bool some_suffice(const struct pdk__taking *t) { return t->m.need < t->m.count; }
 static enum pdk__right_state state_of(const struct pdk__taking *t, guint i) {
@@ -20,7 +20,9 @@ static enum pdk__right_state state_of(const struct pdk__taking *t, guint i) {
 }
 
 struct pdk__taken_right *pdk__taking_current(struct pdk__taking *t) { return current(t); }
-bool pdk__taking_in_time(const struct pdk__taking *t) { return pdk__now(session_of(&t->rights[0])) < t->deadline; }
+bool pdk__taking_in_time(const struct pdk__taking *t) {
+    return pdk__now(taking_session_of(&t->rights[0])) < t->deadline;
+}
 
 /* The status of the call, if it comes to nothing. Takes over why. */
 static void set_status(struct pdk__taking *t, pdk_status status, char *why) {
@@ -35,7 +37,7 @@ static void on_ended(struct pdk__grant_listener *l, pdk_reason reason) {
     struct pdk__taken_right *r = (struct pdk__taken_right *)l;
     (void)reason;
     r->grant = NULL;
-    r->taking->happened(r->taking, session_of(r));
+    r->taking->happened(r->taking, taking_session_of(r));
 }
 
 static void on_decided(void *user, pdk_status status, struct pdk_hold *hold) {
@@ -49,10 +51,10 @@ static void on_decided(void *user, pdk_status status, struct pdk_hold *hold) {
         pdk__grant_listen(r->grant, &r->listener);
     }
     atomic_store(&r->answered, true);
-    r->taking->happened(r->taking, session_of(r));
+    r->taking->happened(r->taking, taking_session_of(r));
 }
 
-static void on_alarm(pdk_session *s, void *user) {
+static void taking_on_alarm(pdk_session *s, void *user) {
     const struct pdk__taken_right *r = user;
     atomic_store(&r->taking->rung, true);
     r->taking->happened(r->taking, s);
@@ -72,7 +74,7 @@ void pdk__taking_init(struct pdk__taking *t, const struct pdk__right *rights, gu
         struct pdk__taken_right *r = &t->rights[i];
         r->taking = t;
         r->right = rights[i];
-        r->alarm = (struct pdk__alarm){.ring = on_alarm, .user = r};
+        r->alarm = (struct pdk__alarm){.ring = taking_on_alarm, .user = r};
     }
 }
 
@@ -88,7 +90,7 @@ void pdk__taking_clear(struct pdk__taking *t) {
 /* ---- one right */
 
 static int64_t patience_with(const struct pdk__taken_right *r) {
-    int64_t own = session_of(r)->session_timeout_ms * PDK__MS / PATIENCE_PART;
+    int64_t own = taking_session_of(r)->session_timeout_ms * PDK__MS / PATIENCE_PART;
     return r->taking->patience > 0 ? r->taking->patience : MAX(own, PATIENCE_LEAST);
 }
 
@@ -100,9 +102,9 @@ static uint64_t random_of(const pdk_session *s) {
 
 static int64_t moment_after(int64_t now, int64_t time) { return time == INT64_MAX ? time : now + time; }
 
-static void ask(struct pdk__taken_right *r, bool is_try) {
+static void taking_ask(struct pdk__taken_right *r, bool is_try) {
     const struct pdk__taking *t = r->taking;
-    pdk_session *s = session_of(r);
+    pdk_session *s = taking_session_of(r);
     bool waits = some_suffice(t) && !is_try;
     int64_t limit = waits ? pdk__majority_limit(&t->m, random_of(s)) : INT64_MAX;
     int64_t glance = waits ? pdk__majority_glance(&t->m, random_of(s)) : INT64_MAX;
@@ -123,7 +125,7 @@ static void ask(struct pdk__taken_right *r, bool is_try) {
 }
 
 static void stop_listening(struct pdk__taken_right *r) {
-    pdk__assert_locked(session_of(r));
+    pdk__assert_locked(taking_session_of(r));
     if (r->grant)
         pdk__grant_unlisten(g_steal_pointer(&r->grant), &r->listener);
 }
@@ -137,14 +139,14 @@ static void forget(struct pdk__taken_right *r) {
 }
 
 static void give_one_back(struct pdk__taken_right *r) {
-    pdk__lock(session_of(r));
+    pdk__lock(taking_session_of(r));
     pdk__alarm_off(&r->alarm);
     if (r->claim)
         pdk__claim_cancel(r->claim);
     stop_listening(r);
     if (r->hold)
         pdk__hold_discard(r->hold);
-    pdk__unlock(session_of(r));
+    pdk__unlock(taking_session_of(r));
     forget(r);
 }
 
@@ -160,7 +162,7 @@ enum waiting { GOES_ON, IS_SILENT, IS_TIRED, LOOKS_AROUND };
 /* Has its ensemble been silent for longer than the caller is patient? An ensemble speaks by the lease of the session, which only a
  * quorum prolongs, and by the place in its queue. A right that is waited for in a queue is not silent. */
 static enum waiting look_at_waiting(struct pdk__taken_right *r) {
-    pdk_session *s = session_of(r);
+    pdk_session *s = taking_session_of(r);
     pdk__lock(s);
     int64_t now = pdk__now(s), patience = patience_with(r);
     if (s->lease.end > now)
@@ -199,7 +201,7 @@ static enum pdk__taken taken(const struct pdk__taken_right *r) {
     }
 }
 
-static void settle(struct pdk__taking *t, guint i) {
+static void taking_settle(struct pdk__taking *t, guint i) {
     struct pdk__taken_right *r = &t->rights[i];
     enum pdk__taken came = taken(r);
     pdk__majority_answered(&t->m, i, came);
@@ -215,7 +217,7 @@ static void pass_over(struct pdk__taking *t, guint i) {
     struct pdk__taken_right *r = &t->rights[i];
     pdk__majority_pass(&t->m, i);
     give_one_back(r); /* it may have been granted just now */
-    pdk__log(session_of(r), PDK_LOG_INFO, "%s: its servers do not answer: passed over", r->right.path);
+    pdk__log(taking_session_of(r), PDK_LOG_INFO, "%s: its servers do not answer: passed over", r->right.path);
     if (t->status != PDK_BUSY) /* a try: that says more */
         set_status(t, PDK_UNAVAILABLE,
                    g_strdup_printf("fewer than %u of %u ensembles answered in time; one that did not: that of %s",
@@ -224,7 +226,7 @@ static void pass_over(struct pdk__taking *t, guint i) {
 
 /* The node that it waits for, if the name tells it from all others of the world; else "". */
 static void predecessor_of(struct pdk__taken_right *r, char name[PDK__NAME_SIZE]) {
-    pdk_session *s = session_of(r);
+    pdk_session *s = taking_session_of(r);
     pdk__lock(s);
     const struct pdk__entry *entry = r->right.queue->entry;
     g_strlcpy(name, entry ? entry->c.watched : "", PDK__NAME_SIZE);
@@ -251,7 +253,7 @@ static void refuse_itself(struct pdk__taking *t, guint i) {
         g_strdup_printf("%s: rights[%u] waits for another right of this set: their sessions reach the same servers by "
                         "different names; name it once",
                         r->right.path, r->right.place);
-    pdk__log(session_of(r), PDK_LOG_WARN, "%s", why);
+    pdk__log(taking_session_of(r), PDK_LOG_WARN, "%s", why);
     pdk__majority_answered(&t->m, i, PDK__TAKEN_REFUSED);
     give_one_back(r);
     set_status(t, PDK_DEADLOCK, why);
@@ -282,13 +284,13 @@ static void look_after(struct pdk__taking *t, guint i) {
 }
 
 /* If the deadline has passed between two rounds: why there was more than one. */
-static void too_late(struct pdk__taking *t) {
+static void taking_too_late(struct pdk__taking *t) {
     if (t->m.late && t->status == PDK_OK)
         set_status(t, PDK_TIMEOUT, g_strdup("a part was lost, and the deadline passed before it was taken again"));
 }
 
 /* What has happened since the last step. */
-static void look(struct pdk__taking *t) {
+static void taking_look(struct pdk__taking *t) {
     bool rung = atomic_exchange(&t->rung, false);
     for (guint i = 0; i < t->m.count; i++) {
         struct pdk__taken_right *r = &t->rights[i];
@@ -296,20 +298,20 @@ static void look(struct pdk__taking *t) {
             pdk__majority_lost(&t->m, i);
             give_one_back(r);
         } else if (pdk__majority_claims(&t->m, i) && atomic_load(&r->answered)) {
-            settle(t, i);
+            taking_settle(t, i);
         } else if (pdk__majority_claims(&t->m, i)) {
             look_after(t, i);
         }
     }
     if (rung && t->m.pauses) {
         pdk__majority_resume(&t->m, pdk__taking_in_time(t));
-        too_late(t);
+        taking_too_late(t);
     }
 }
 
 static void set_pause(struct pdk__taking *t) {
     struct pdk__taken_right *first = &t->rights[0];
-    pdk_session *s = session_of(first);
+    pdk_session *s = taking_session_of(first);
     int64_t pause = pdk__majority_pause(&t->m, random_of(s));
     pdk__lock(s);
     pdk__alarm_set(s, &first->alarm, MIN(pdk__now(s) + pause, t->deadline));
@@ -323,13 +325,13 @@ void pdk__taking_begin_anew(struct pdk__taking *t) {
         pdk__majority_resume(&t->m, false);
     else if (t->m.pauses)
         set_pause(t);
-    too_late(t);
+    taking_too_late(t);
 }
 
 /* What looking around has brought is too little, or not needed any more. It is waited on, or gone on in the order. */
 static void end_look_around(struct pdk__taking *t) {
     struct pdk__taken_right *r = &t->rights[t->m.waits_for];
-    pdk_session *s = session_of(r);
+    pdk_session *s = taking_session_of(r);
     for (guint i = t->m.count; i-- > 0;)
         if (state_of(t, i) == PDK__RIGHT_FOUND || state_of(t, i) == PDK__RIGHT_TRIED)
             give_one_back(&t->rights[i]);
@@ -343,17 +345,17 @@ static void end_look_around(struct pdk__taking *t) {
 enum pdk__majority_step pdk__taking_go_on(struct pdk__taking *t) {
     for (;;) {
         uint32_t which = 0;
-        look(t);
+        taking_look(t);
         enum pdk__majority_step step = pdk__majority_next(&t->m, &which);
         switch (step) {
         case PDK__MAJORITY_ASK:
             atomic_store(&t->current, which);
-            ask(&t->rights[which], t->m.is_try);
+            taking_ask(&t->rights[which], t->m.is_try);
             break;
         case PDK__MAJORITY_TRY:
-            pdk__log(session_of(&t->rights[which]), PDK_LOG_DEBUG, "%s: tried, while another one is waited for",
+            pdk__log(taking_session_of(&t->rights[which]), PDK_LOG_DEBUG, "%s: tried, while another one is waited for",
                      t->rights[which].right.path);
-            ask(&t->rights[which], true);
+            taking_ask(&t->rights[which], true);
             break;
         case PDK__MAJORITY_BACK:
             end_look_around(t);
@@ -404,14 +406,14 @@ struct pdk_set *pdk__taking_complete(struct pdk__taking *t) {
         struct pdk__taken_right *r = &t->rights[i];
         if (pdk__majority_claims(&t->m, i)) /* it is not needed; its part is taken in the background */
             give_one_back(r);
-        pdk__lock(session_of(r));
+        pdk__lock(taking_session_of(r));
         stop_listening(r);
-        pdk__unlock(session_of(r));
+        pdk__unlock(taking_session_of(r));
         pdk__set_fill(set, &r->right, g_steal_pointer(&r->hold));
         forget(r);
     }
     atomic_store(&t->current, 0);
-    if (!pdk__set_join(set, session_of(&t->rights[0]))) {
+    if (!pdk__set_join(set, taking_session_of(&t->rights[0]))) {
         pdk__taking_begin_anew(t);
         return NULL;
     }

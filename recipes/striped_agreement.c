@@ -133,7 +133,7 @@ static bool record_it(struct pdk__agreement *agreement, const struct pdk__reply 
     return agreement->number.says == PDK__NUMBER_EMPTY && agreement_keep(agreement, reply->version);
 }
 
-static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void agreement_on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__agreement *agreement = user;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
     bool fine = result == PDK__OK || result == PDK__NO_NODE;
@@ -164,8 +164,8 @@ static bool agreement_ask(struct pdk__live_query *query) {
         pdk__live_query_done(query, true);
         return true;
     }
-    bool sent =
-        agreement_send(agreement, (struct pdk__request){.kind = PDK__OP_WATCH, .path = agreement->path}, on_read);
+    bool sent = agreement_send(agreement, (struct pdk__request){.kind = PDK__OP_WATCH, .path = agreement->path},
+                               agreement_on_read);
     if (!sent)
         pdk__live_query_unset(query, agreement->path);
     return sent;

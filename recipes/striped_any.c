@@ -28,7 +28,7 @@ struct any {
     bool asking;   /* more are being asked for */
 };
 
-static struct any *of(struct pdk__entry_owner *owner) { return (struct any *)owner; }
+static struct any *any_of(struct pdk__entry_owner *owner) { return (struct any *)owner; }
 
 static void give_up(struct any *any) {
     any->standing = false;
@@ -38,7 +38,7 @@ static void give_up(struct any *any) {
 }
 
 /* The claim is admitted, and may be decided before this returns. */
-static void ask(struct any *any, int32_t i) {
+static void any_ask(struct any *any, int32_t i) {
     static const struct pdk__entry_kind kind = {PDK__CURATOR, PDK__LABEL_LOCK, {pdk__blocks_always, 0}, false};
     if (pdk__entry_new(any->queue->s, &any->owner, any->dirs[i], &kind,
                        (struct pdk__node_data){.bytes = any->queue->data}, &any->entries[i]) != PDK_OK)
@@ -51,11 +51,11 @@ static void ask_more(struct any *any) {
     int32_t until = MIN(MAX(2 * any->asked, 1), any->stripes);
     any->asking = true;
     while (any->standing && any->queue->admitting == claim && any->asked < until)
-        ask(any, any->asked++);
+        any_ask(any, any->asked++);
     any->asking = false;
 }
 
-static void take(struct any *any, int32_t i) {
+static void any_take(struct any *any, int32_t i) {
     struct pdk__entry *entry = g_steal_pointer(&any->entries[i]);
     pdk__queue_admit(any->queue, pdk__grant_new(any->queue, &entry, 1, 0));
 }
@@ -68,7 +68,7 @@ static bool all_are_taken(const struct any *any) {
     return true;
 }
 
-static void go_on(struct any *any) {
+static void any_go_on(struct any *any) {
     if (any->asking || !all_are_taken(any))
         return;
     if (any->asked < any->stripes)
@@ -77,8 +77,8 @@ static void go_on(struct any *any) {
         pdk__queue_refuse(any->queue, PDK_BUSY, "somebody is ahead in every stripe");
 }
 
-static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
-    struct any *any = of(owner);
+static void any_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
+    struct any *any = any_of(owner);
     int32_t i = 0;
     pdk__assert_locked(any->queue->s);
     while (any->entries[i] != entry)
@@ -88,17 +88,17 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
         pdk__queue_refuse(any->queue, entry->c.failure, why);
         g_free(why);
     } else if (entry->c.phase == PDK__HELD) {
-        take(any, i);
+        any_take(any, i);
     } else if (entry->c.leaving || entry->c.phase == PDK__GONE) {
         /* A try, with somebody ahead. Or the session has expired, and the queue hears of that, too. */
         pdk__entry_drop(g_steal_pointer(&any->entries[i]));
-        go_on(any);
+        any_go_on(any);
     } else {
-        go_on(any);
+        any_go_on(any);
     }
 }
 
-static bool never_waits(const struct pdk__entry_owner *owner) {
+static bool any_never_waits(const struct pdk__entry_owner *owner) {
     const struct any *any = (const struct any *)owner;
     return any->queue->admitting && any->queue->admitting->is_try;
 }
@@ -127,7 +127,7 @@ static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     ask_more(any);
 }
 
-static void leave(struct pdk__queue *queue) {
+static void any_leave(struct pdk__queue *queue) {
     pdk__assert_locked(queue->s);
     give_up(queue->user);
 }
@@ -150,12 +150,13 @@ struct pdk__queue *pdk__any_queue(pdk_session *session, const char *path, int32_
         .reacquire = PDK__REACQUIRE_QUEUES,
         .elsewhere = true,
     };
-    static const struct pdk__gate gate = {.enter = enter, .leave = leave};
+    static const struct pdk__gate gate = {.enter = enter, .leave = any_leave};
     char *front = g_strconcat(path, "/any", NULL);
     struct pdk__queue *queue = pdk__queue_new(session, front, &kind, handovers);
     struct any *any = g_new0(struct any, 1);
-    *any = (struct any){
-        .owner = {.moved = moved, .never_waits = never_waits, .looks = true}, .queue = queue, .stripes = stripes};
+    *any = (struct any){.owner = {.moved = any_moved, .never_waits = any_never_waits, .looks = true},
+                        .queue = queue,
+                        .stripes = stripes};
     any->dirs = g_new0(char *, (gsize)stripes);
     any->entries = g_new0(struct pdk__entry *, (gsize)stripes);
     for (int32_t i = 0; i < stripes; i++) {

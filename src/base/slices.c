@@ -30,7 +30,7 @@ static void *take_each_size(void *unused) {
 }
 
 /* Under the lock. */
-static void ask(void) {
+static void slices_ask(void) {
     pthread_t thread;
     sigset_t before;
     probe.works = false;
@@ -52,7 +52,7 @@ bool pdk__slices_work(void) {
     pthread_mutex_lock(&probe.lock);
     if (probe.forks != pdk__forks()) {
         probe.forks = pdk__forks();
-        ask();
+        slices_ask();
     }
     bool works = probe.works;
     pthread_mutex_unlock(&probe.lock);

@@ -69,7 +69,7 @@ static void check_idle(const struct pdk__contender *c) {
     (void)has_room;
 }
 
-static void check(const struct pdk__contender *c) {
+static void contender_check(const struct pdk__contender *c) {
     assert(in_flight[c->phase] & 1u << c->doing);
     assert(c->wanted || (c->doing != PDK__DO_ENTER && c->doing != PDK__DO_MKDIR));
     assert(!c->leaving || c->doing != PDK__DO_NOTHING || c->phase != PDK__OUT);
@@ -100,7 +100,7 @@ static void fail(struct pdk__contender *c, pdk_status why) {
 }
 
 /* A refusal that no repetition changes. */
-static void refuse(struct pdk__contender *c, enum pdk__result result) {
+static void contender_refuse(struct pdk__contender *c, enum pdk__result result) {
     fail(c, result == PDK__NOT_ALLOWED ? PDK_NO_PERMISSION : result == PDK__LIMITED ? PDK_LIMIT : PDK_UNSUPPORTED);
 }
 
@@ -153,7 +153,7 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__NOT_ALLOWED:
     case PDK__REFUSED:
     case PDK__LIMITED:
-        refuse(c, e->result);
+        contender_refuse(c, e->result);
         break;
     default: /* UNKNOWN */
         c->phase = PDK__UNSURE;
@@ -216,7 +216,7 @@ static void listed(struct pdk__contender *c, const struct pdk__event *e) {
         else if (e->result == PDK__NOT_NOW)
             c->look = c->pause = true;
         else
-            refuse(c, e->result);
+            contender_refuse(c, e->result);
     }
 }
 
@@ -234,7 +234,7 @@ static void looked(struct pdk__contender *c, const struct pdk__event *e) {
         c->looks = false;
         c->dirless = e->result == PDK__NO_NODE;
     } else if (is_refusal(e->result)) {
-        refuse(c, e->result);
+        contender_refuse(c, e->result);
     } else if (e->result != PDK__UNKNOWN) {
         c->pause = true;
     }
@@ -244,7 +244,7 @@ static void made_dir(struct pdk__contender *c, enum pdk__result result) {
     if (result == PDK__OK || result == PDK__NODE_EXISTS)
         c->dirless = false;
     else if (is_refusal(result))
-        refuse(c, result);
+        contender_refuse(c, result);
     else if (result != PDK__UNKNOWN)
         c->pause = true; /* a parent vanished meanwhile: try again, but not at once */
 }
@@ -254,7 +254,7 @@ static void watched(struct pdk__contender *c, enum pdk__result result, bool unow
     if (result == PDK__OK && !unowned)
         c->watching = true;
     else if (is_refusal(result))
-        refuse(c, result);
+        contender_refuse(c, result);
     else
         c->look = true;
     if (result == PDK__NOT_NOW)
@@ -283,7 +283,7 @@ static void deleted(struct pdk__contender *c, enum pdk__result result) {
 }
 
 /* The answer that ends a command makes room for the next one. A LISTED follows CREATED and PROVED. */
-static void answered(struct pdk__contender *c, const struct pdk__event *e) {
+static void contender_answered(struct pdk__contender *c, const struct pdk__event *e) {
     bool looking = c->doing == PDK__DO_LOOK;
     if (e->type != PDK__CREATED && e->type != PDK__PROVED)
         c->doing = PDK__DO_NOTHING;
@@ -360,7 +360,7 @@ static enum pdk__command step(struct pdk__contender *c, const struct pdk__event 
     if (c->phase == PDK__GONE)
         return PDK__DO_NOTHING;
     if (e->type >= PDK__CREATED)
-        answered(c, e);
+        contender_answered(c, e);
     else
         happened(c, e->type);
 
@@ -376,7 +376,7 @@ static enum pdk__command step(struct pdk__contender *c, const struct pdk__event 
 
 enum pdk__command pdk__contender_step(struct pdk__contender *c, const struct pdk__event *e) {
     enum pdk__command command = step(c, e);
-    check(c);
+    contender_check(c);
     return command;
 }
 

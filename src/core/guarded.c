@@ -68,7 +68,7 @@ static bool same(const struct pdk__stamp *a, const struct pdk__stamp *b) {
            a->digest == b->digest;
 }
 
-static void finish(struct pdk__guarded *g, enum pdk__guarded_end end) {
+static void guarded_finish(struct pdk__guarded *g, enum pdk__guarded_end end) {
     g->step = PDK__GUARDED_IDLE;
     g->end = end;
     g->writing = false;
@@ -126,7 +126,7 @@ void pdk__guarded_read(struct pdk__guarded *g, const struct pdk__guarded_node *n
     }
     enum pdk__guarded_end end = judge(g, node);
     if (end != PDK__GUARDED_FINE) {
-        finish(g, end);
+        guarded_finish(g, end);
         return;
     }
     g->czxid = node->czxid;
@@ -143,7 +143,7 @@ static void confirm(struct pdk__guarded *g) {
     bool landed = g->is_pending && same(&g->pending, &g->seen);
     g->is_pending = false; /* what has not landed never will: the rewrite turns it away */
     if (!g->writing || (landed && same(&g->wanted, &g->seen)))
-        finish(g, PDK__GUARDED_FINE);
+        guarded_finish(g, PDK__GUARDED_FINE);
     else
         g->step = PDK__GUARDED_WRITE;
 }
@@ -152,7 +152,7 @@ static void written(struct pdk__guarded *g) {
     g->version++;
     g->known = g->wanted;
     g->is_pending = false;
-    finish(g, PDK__GUARDED_FINE);
+    guarded_finish(g, PDK__GUARDED_FINE);
 }
 
 /* The version may be another one now, and a write may have landed or not. */
@@ -167,9 +167,9 @@ static void unsettle(struct pdk__guarded *g) {
 void pdk__guarded_answered(struct pdk__guarded *g, enum pdk__result result) {
     assert(g->step != PDK__GUARDED_IDLE);
     if (result == PDK__NOT_ALLOWED || result == PDK__REFUSED || result == PDK__LIMITED) {
-        finish(g, PDK__GUARDED_DENIED);
+        guarded_finish(g, PDK__GUARDED_DENIED);
     } else if (g->step == PDK__GUARDED_CHECK && result == PDK__NO_NODE) {
-        finish(g, PDK__GUARDED_LOST);
+        guarded_finish(g, PDK__GUARDED_LOST);
     } else if (g->step == PDK__GUARDED_CHECK) {
         if (result == PDK__OK)
             confirm(g);
@@ -186,14 +186,14 @@ void pdk__guarded_answered(struct pdk__guarded *g, enum pdk__result result) {
 
 void pdk__guarded_abandon(struct pdk__guarded *g) {
     unsettle(g);
-    finish(g, g->end);
+    guarded_finish(g, g->end);
 }
 
-void pdk__guarded_lose(struct pdk__guarded *g) { finish(g, PDK__GUARDED_LOST); }
+void pdk__guarded_lose(struct pdk__guarded *g) { guarded_finish(g, PDK__GUARDED_LOST); }
 
 enum pdk__guarded_end pdk__guarded_got(struct pdk__guarded *g, const struct pdk__guarded_node *node) {
     enum pdk__guarded_end end = judge(g, node);
     if (end != PDK__GUARDED_FINE)
-        finish(g, end);
+        guarded_finish(g, end);
     return end;
 }

@@ -30,7 +30,7 @@ size_t pdk__job_write(const struct pdk__job_record *record, char text[PDK__JOB_S
 }
 
 /* The next field of a line, without the space that ends it. */
-static bool take(const char **at, const char *end, const char **field, size_t *length) {
+static bool job_take(const char **at, const char *end, const char **field, size_t *length) {
     const char *space = memchr(*at, ' ', (size_t)(end - *at));
     *field = *at;
     *length = space ? (size_t)(space - *at) : 0;
@@ -42,7 +42,7 @@ static bool take_number(const char **at, const char *end, int64_t most, int64_t 
     const char *field;
     size_t length;
     uint64_t number;
-    if (!take(at, end, &field, &length) || !pdk__number_parse(field, length, 0, (uint64_t)most, &number))
+    if (!job_take(at, end, &field, &length) || !pdk__number_parse(field, length, 0, (uint64_t)most, &number))
         return false;
     *value = (int64_t)number;
     return true;
@@ -53,7 +53,7 @@ static bool take_periods(const char **at, const char *end, struct pdk__job_run *
     const char *field, *mark;
     size_t length;
     uint64_t every, edge = 0;
-    if (!take(at, end, &field, &length))
+    if (!job_take(at, end, &field, &length))
         return false;
     mark = memchr(field, '@', length);
     size_t first = mark ? (size_t)(mark - field) : length;
@@ -91,11 +91,11 @@ static bool parse_line(const char *at, const char *end, struct pdk__job_run *run
     size_t state_length, node_length, length = (size_t)(end - at);
     int64_t outcome;
     memset(run, 0, sizeof *run);
-    if (length + 1 >= sizeof again || !take(&at, end, &state, &state_length) || state_length != 1 ||
+    if (length + 1 >= sizeof again || !job_take(&at, end, &state, &state_length) || state_length != 1 ||
         !take_number(&at, end, INT64_MAX, &run->token) || !take_number(&at, end, PDK__JOB_LATEST, &run->start) ||
         !take_number(&at, end, PDK__JOB_LATEST, &run->end) || !take_number(&at, end, PDK__JOB_LONGEST, &run->least) ||
         !take_periods(&at, end, run) || !take_number(&at, end, PDK__JOB_LONGEST, &run->most) ||
-        !take_number(&at, end, INT32_MAX, &outcome) || !take(&at, end, &node, &node_length) ||
+        !take_number(&at, end, INT32_MAX, &outcome) || !job_take(&at, end, &node, &node_length) ||
         !take_text(node, node_length, sizeof run->node, run->node) ||
         !take_text(at, (size_t)(end - at), sizeof run->who, run->who))
         return false;

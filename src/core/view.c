@@ -15,7 +15,7 @@ static bool has_mark(const struct pdk__child *child, const char *mark, size_t le
            memcmp(child->text + tail, mark + tail, length - tail) == 0 && memcmp(child->text, mark, tail) == 0;
 }
 
-static void keep(char to[PDK__NAME_SIZE], const char *name) { memcpy(to, name, strlen(name) + 1); }
+static void view_keep(char to[PDK__NAME_SIZE], const char *name) { memcpy(to, name, strlen(name) + 1); }
 
 /* The blockers between our node and the front of the queue. */
 struct blockers {
@@ -42,7 +42,7 @@ static void count_ahead(struct pdk__view *view, const char *name, const struct p
     b->count++;
     if (is_later(other->sequence, b->nearest, view->blocker[0] != '\0')) {
         b->nearest = other->sequence;
-        keep(view->blocker, name);
+        view_keep(view->blocker, name);
     }
 }
 
@@ -64,14 +64,14 @@ static void see(struct pdk__view *view, const struct pdk__child *child, const st
     if (has_mark(child, viewer->mark, b->mark_length) &&
         is_later(child->name.sequence, b->marked, view->marked[0] != '\0')) {
         b->marked = child->name.sequence;
-        keep(view->marked, text);
+        view_keep(view->marked, text);
     }
     if (b->in_queue && pdk__kind_same_queue(child->name.kind, b->me.kind) &&
         pdk__sequence_compare(child->name.sequence, b->me.sequence) <= 0)
         count_ahead(view, text, &child->name, b);
 }
 
-static void begin(struct pdk__view *view, size_t count, const struct pdk__viewer *viewer, struct blockers *b) {
+static void view_begin(struct pdk__view *view, size_t count, const struct pdk__viewer *viewer, struct blockers *b) {
     *b = (struct blockers){.rule = viewer->rule};
     b->in_queue = viewer->own[0] != '\0' && pdk__name_parse(viewer->own, &b->me);
     b->mark_length = strlen(viewer->mark);
@@ -80,7 +80,7 @@ static void begin(struct pdk__view *view, size_t count, const struct pdk__viewer
     view->beyond_limits = count > PDK__CHILDREN_MAX;
 }
 
-static void end(struct pdk__view *view, const struct blockers *b) {
+static void view_end(struct pdk__view *view, const struct blockers *b) {
     assert(b->count <= view->ahead && (b->in_queue || view->ahead == 0));
     assert((b->count > 0) == (view->blocker[0] != '\0'));
     if (b->count <= b->rule.spare)
@@ -98,21 +98,21 @@ void pdk__children_parse(struct pdk__child *children, const char *const *names, 
 void pdk__view_of(struct pdk__view *view, const struct pdk__child *children, size_t count,
                   const struct pdk__viewer *viewer) {
     struct blockers b;
-    begin(view, count, viewer, &b);
+    view_begin(view, count, viewer, &b);
     for (size_t i = 0; i < count && !view->beyond_limits; i++)
         see(view, &children[i], viewer, &b);
-    end(view, &b);
+    view_end(view, &b);
 }
 
 void pdk__view_make(struct pdk__view *view, const char *const *names, size_t count, const struct pdk__viewer *viewer) {
     struct blockers b;
-    begin(view, count, viewer, &b);
+    view_begin(view, count, viewer, &b);
     for (size_t i = 0; i < count && !view->beyond_limits; i++) {
         struct pdk__child child;
         pdk__children_parse(&child, &names[i], 1);
         see(view, &child, viewer, &b);
     }
-    end(view, &b);
+    view_end(view, &b);
 }
 
 void pdk__view_from_behind(struct pdk__view *view, const struct pdk__child *children, size_t count, const char *mark,
@@ -123,13 +123,13 @@ void pdk__view_from_behind(struct pdk__view *view, const struct pdk__child *chil
     assert(length < PDK__MARK_SIZE);
     memcpy(own, mark, length + 1);
     memcpy(own + length, "0000000000", 11); /* its kind is all that counts */
-    begin(view, count, &(struct pdk__viewer){mark, own, "", rule}, &b);
+    view_begin(view, count, &(struct pdk__viewer){mark, own, "", rule}, &b);
     for (size_t i = 0; i < count && !view->beyond_limits; i++)
         if (pdk__kind_same_queue(children[i].name.kind, b.me.kind))
             count_ahead(view, children[i].text, &children[i].name, &b);
         else
             view->delays |= strcmp(children[i].text, PDK__DELAY_RECORD) == 0;
-    end(view, &b);
+    view_end(view, &b);
 }
 
 bool pdk__blocks_always(enum pdk__kind theirs, enum pdk__kind mine) {

@@ -56,7 +56,7 @@ static pdk_status file_read(const struct pdk__file *file, const char *call, stru
     return PDK_OK;
 }
 
-static void end(struct pdk__file *file) {
+static void file_end(struct pdk__file *file) {
     struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     (void)fcntl(file->fd, F_OFD_SETLK, &whole);
     pthread_mutex_unlock(&file->mutex);
@@ -64,7 +64,7 @@ static void end(struct pdk__file *file) {
 
 /* The lock may just have been had. */
 static void cancelled(void *file) {
-    end(file);
+    file_end(file);
     pdk__leave_run_after();
 }
 
@@ -86,7 +86,7 @@ static bool wait_cancellable(struct pdk__file *file) {
     return locked;
 }
 
-static pdk_status begin(struct pdk__file *file, const char *call) {
+static pdk_status file_begin(struct pdk__file *file, const char *call) {
     if (file->forks != pdk__forks())
         return pdk__fail(PDK_FORKED, "%s: %s: opened by the parent process; open it in the child", call, file->path);
     pthread_mutex_lock(&file->mutex);
@@ -99,11 +99,11 @@ static pdk_status begin(struct pdk__file *file, const char *call) {
 
 pdk_status pdk__file_check(struct pdk__file *file, const char *call) {
     struct pdk__slots slots;
-    pdk_status locked = begin(file, call);
+    pdk_status locked = file_begin(file, call);
     if (locked != PDK_OK)
         return locked;
     pdk_status status = file_read(file, call, &slots);
-    end(file);
+    file_end(file);
     return status;
 }
 
@@ -143,10 +143,10 @@ static pdk_status admit_locked(struct pdk__file *file, const char *call, int64_t
 pdk_status pdk__file_admit(struct pdk__file *file, const char *call, int64_t token, uint32_t handover,
                            enum pdk__use use) {
     pdk__cancel_off();
-    pdk_status status = begin(file, call);
+    pdk_status status = file_begin(file, call);
     if (status == PDK_OK) {
         status = admit_locked(file, call, token, handover, use);
-        end(file);
+        file_end(file);
     }
     pdk__cancel_back();
     return status;
@@ -155,10 +155,10 @@ pdk_status pdk__file_admit(struct pdk__file *file, const char *call, int64_t tok
 pdk_status pdk__file_mark(struct pdk__file *file, const char *call, struct pdk__mark *mark) {
     struct pdk__slots slots;
     pdk__cancel_off();
-    pdk_status status = begin(file, call);
+    pdk_status status = file_begin(file, call);
     if (status == PDK_OK) {
         status = read_synced(file, call, &slots);
-        end(file);
+        file_end(file);
     }
     pdk__cancel_back();
     if (status == PDK_OK)
@@ -174,12 +174,12 @@ pdk_status pdk__file_write(struct pdk__file *file, const char *call, int64_t tok
     if ((!bytes && size > 0) || offset < 0)
         return pdk__fail(PDK_INVALID, "%s: %s", call, offset < 0 ? "offset: is negative" : "bytes: is NULL");
     pdk__cancel_off();
-    pdk_status status = begin(file, call);
+    pdk_status status = file_begin(file, call);
     if (status == PDK_OK) {
         status = admit_locked(file, call, token, handover, PDK__WRITE);
         if (status == PDK_OK && !pdk__write_at(fd, bytes, size, offset))
             status = pdk__fail(PDK_SYSTEM, "%s: fd: %d was written in part, or not at all: %m", call, fd);
-        end(file);
+        file_end(file);
     }
     pdk__cancel_back();
     return status;

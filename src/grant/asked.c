@@ -46,7 +46,7 @@ static void call_drop(void *user) {
 }
 
 /* Have on_asked called once for the newest wish, as soon as both are there. */
-static void tell(struct pdk_hold *hold) {
+static void asked_tell(struct pdk_hold *hold) {
     const struct pdk__grant *grant = hold->grant;
     struct asked *asked = (struct asked *)hold->asked;
     if (!grant || asked->told == grant->wish.number)
@@ -78,9 +78,9 @@ pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *user, vo
         status = pdk__fail(PDK_INVALID, "pdk_hold_on_request: %s: a callback is set already; one per hold", hold->node);
     } else {
         struct asked *asked = g_new(struct asked, 1);
-        *asked = (struct asked){{tell, asked_free}, fn, user, user_free, 0};
+        *asked = (struct asked){{asked_tell, asked_free}, fn, user, user_free, 0};
         hold->asked = &asked->base;
-        tell(hold);
+        asked_tell(hold);
     }
     pdk__unlock(hold->s);
     return status;

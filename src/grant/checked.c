@@ -14,7 +14,7 @@ gboolean pdk__checked_equal(gconstpointer a, gconstpointer b) {
     return x->token == y->token && g_str_equal(x->node, y->node);
 }
 
-static struct pdk__checked *of(struct pdk__live_query *query) { return (struct pdk__checked *)query; }
+static struct pdk__checked *checked_of(struct pdk__live_query *query) { return (struct pdk__checked *)query; }
 
 bool pdk__checked_stands(const struct pdk__checked *c) {
     return atomic_load(&c->state) == PDK__STANDS && atomic_load(&c->generation) == atomic_load(&c->query.s->generation);
@@ -38,7 +38,7 @@ void pdk__checked_stop(struct pdk__checked *c) {
     pdk__live_query_stop(&c->query);
 }
 
-static void settle(struct pdk__checked *c, enum pdk__checked_state state) {
+static void checked_settle(struct pdk__checked *c, enum pdk__checked_state state) {
     pdk_session *s = c->query.s;
     atomic_store(&c->state, state);
     pdk__wake(&c->waiters);
@@ -53,13 +53,13 @@ static void settle(struct pdk__checked *c, enum pdk__checked_state state) {
 }
 
 /* Nobody may know. Those that wait are told, and the next that asks begins anew. */
-static void refuse(struct pdk__checked *c, pdk_status status) {
+static void checked_refuse(struct pdk__checked *c, pdk_status status) {
     c->refused = status;
-    settle(c, PDK__ASKING);
+    checked_settle(c, PDK__ASKING);
     pdk__checked_stop(c);
 }
 
-static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void checked_on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__checked *c = user;
     (void)s;
     c->proven = reply && (reply->result == PDK__OK || reply->result == PDK__NO_NODE);
@@ -79,14 +79,14 @@ static void on_unread(struct pdk__checked *c, enum pdk__result result) {
     if (c->query.stopped)
         return;
     if (result == PDK__NO_NODE && c->proven)
-        settle(c, PDK__NODE_IS_LOST);
+        checked_settle(c, PDK__NODE_IS_LOST);
     else if (result == PDK__NOT_ALLOWED)
-        refuse(c, PDK_NO_PERMISSION);
+        checked_refuse(c, PDK_NO_PERMISSION);
     else
-        settle(c, PDK__ASKING);
+        checked_settle(c, PDK__ASKING);
 }
 
-static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void checked_on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__checked *c = user;
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;
     bool there = result == PDK__OK && c->proven;
@@ -95,7 +95,7 @@ static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) 
     } else if (there && !c->query.stopped) {
         bool same = pdk__token_of(s, reply->token) == c->key.token;
         atomic_store(&c->generation, atomic_load(&s->generation));
-        settle(c, same ? PDK__STANDS : PDK__NODE_IS_LOST);
+        checked_settle(c, same ? PDK__STANDS : PDK__NODE_IS_LOST);
     }
     if (!c->query.stopped)
         pdk__live_query_done(&c->query, there);
@@ -109,14 +109,14 @@ static bool send_one(struct pdk__checked *c, enum pdk__op_kind kind, pdk__done_f
     return sent;
 }
 
-static bool ask(struct pdk__live_query *query) {
-    struct pdk__checked *c = of(query);
+static bool checked_ask(struct pdk__live_query *query) {
+    struct pdk__checked *c = checked_of(query);
     if (!pdk__live_query_watch(query, c->node)) {
-        refuse(c, PDK_LIMIT);
+        checked_refuse(c, PDK_LIMIT);
         return true; /* it is stopped */
     }
     c->proven = false;
-    if (send_one(c, PDK__OP_BARRIER, on_barrier) && send_one(c, PDK__OP_WATCH, on_read))
+    if (send_one(c, PDK__OP_BARRIER, checked_on_barrier) && send_one(c, PDK__OP_WATCH, checked_on_read))
         return true;
     on_unread(c, PDK__NOT_NOW);
     return false;
@@ -125,17 +125,17 @@ static bool ask(struct pdk__live_query *query) {
 /* A written node is read again before it counts: until then it has no watch. */
 static void fired(struct pdk__live_query *query, const char *path, bool gone) {
     (void)path;
-    settle(of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);
+    checked_settle(checked_of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);
 }
 
 static void checked_free(struct pdk__live_query *query) {
-    struct pdk__checked *c = of(query);
+    struct pdk__checked *c = checked_of(query);
     g_free(c->node);
     g_free(c);
 }
 
 struct pdk__checked *pdk__checked_new(pdk_session *s, const struct pdk__checked_key *key) {
-    static const struct pdk__live_query_calls calls = {.ask = ask, .free = checked_free, .fired = fired};
+    static const struct pdk__live_query_calls calls = {.ask = checked_ask, .free = checked_free, .fired = fired};
     pdk__assert_locked(s);
     struct pdk__checked *c = g_new0(struct pdk__checked, 1);
     c->node = g_strdup(key->node);

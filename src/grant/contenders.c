@@ -72,7 +72,7 @@ static void contender_found(pdk_session *s, struct contender *c, const char *dat
 static void read_all(struct query *q);
 
 /* Whose node no session owns is no contender. Of the holder alone: then it is the next one. */
-static void on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void contenders_on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct read *read = user;
     struct query *q = read->query;
     if (reply && pdk__is_unowned(reply) && q->holder_only) {
@@ -92,14 +92,14 @@ static void read_all(struct query *q) {
         *read = (struct read){q, g_ptr_array_index(q->all, i)};
         char *path = g_strconcat(q->dir, "/", read->contender->node, NULL);
         unsigned before = q->base.in_flight;
-        pdk__query_send(&q->base, PDK__OP_GET, path, on_read, read);
+        pdk__query_send(&q->base, PDK__OP_GET, path, contenders_on_read, read);
         if (q->base.in_flight == before)
             g_free(read);
         g_free(path);
     }
 }
 
-static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void contenders_on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct query *q = user;
     (void)s;
     for (size_t i = 0; reply && i < reply->children_count; i++) {
@@ -188,7 +188,7 @@ static struct pdk__query *listing_ask(struct pdk__query_loop *loop) {
     q->holder_only = l->holder_only;
     q->all = g_ptr_array_new_with_free_func(contender_free);
     pdk__query_init(&q->base, loop->call->s, query_free);
-    pdk__query_send(&q->base, PDK__OP_LIST, q->dir, on_listed, q);
+    pdk__query_send(&q->base, PDK__OP_LIST, q->dir, contenders_on_listed, q);
     return &q->base;
 }
 

@@ -4,7 +4,7 @@
 #include "grant/hold.h"
 #include "session/harmless.h"
 
-static struct pdk__grant *of(struct pdk__entry_owner *owner) { return (struct pdk__grant *)owner; }
+static struct pdk__grant *grant_of(struct pdk__entry_owner *owner) { return (struct pdk__grant *)owner; }
 
 /* The invariants of a grant, from its first hold to its end. */
 static void assert_stands(const struct pdk__grant *grant) {
@@ -47,8 +47,8 @@ static void exchange_moved(struct pdk__grant *grant) {
     }
 }
 
-static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
-    struct pdk__grant *grant = of(owner);
+static void grant_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
+    struct pdk__grant *grant = grant_of(owner);
     assert_stands(grant);
     if (entry == grant->exchange)
         exchange_moved(grant);
@@ -81,10 +81,10 @@ void pdk__grant_read(struct pdk__grant *grant, struct pdk__entry *entry, const s
 }
 
 static void read_own(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply) {
-    pdk__grant_read(of(owner), entry, reply);
+    pdk__grant_read(grant_of(owner), entry, reply);
 }
 
-static bool never_waits(const struct pdk__entry_owner *owner) {
+static bool grant_never_waits(const struct pdk__entry_owner *owner) {
     (void)owner;
     return false;
 }
@@ -108,7 +108,7 @@ struct pdk__grant *pdk__grant_new(struct pdk__queue *queue, struct pdk__entry *c
                                   uint32_t handover) {
     pdk__assert_locked(queue->s);
     struct pdk__grant *grant = g_new0(struct pdk__grant, 1);
-    grant->owner = (struct pdk__entry_owner){moved, never_waits, false, read_own, NULL};
+    grant->owner = (struct pdk__entry_owner){grant_moved, grant_never_waits, false, read_own, NULL};
     grant->queue = queue;
     take_entries(grant, entries, count);
     grant->handover = handover;
@@ -139,7 +139,7 @@ static void tell_listeners(GQueue *listeners, pdk_reason reason) {
     }
 }
 
-static void end(struct pdk__grant *grant, bool kept, pdk_reason reason) {
+static void grant_end(struct pdk__grant *grant, bool kept, pdk_reason reason) {
     struct pdk__queue *queue = grant->queue;
     GQueue listeners = grant->listeners;
     pdk__log(queue->s, PDK_LOG_DEBUG, "%s: the grant with token %" G_GINT64_FORMAT ", hand-over %u, has ended: %s",
@@ -171,7 +171,7 @@ void pdk__grant_hold_ended(struct pdk__grant *grant, struct pdk_hold *hold, bool
     while (grant->losing && !g_queue_is_empty(&grant->holds))
         lose(grant, hold->loss.reason);
     if (g_queue_is_empty(&grant->holds))
-        end(grant, kept, hold->loss.reason);
+        grant_end(grant, kept, hold->loss.reason);
 }
 
 pdk_status pdk__grant_downgrade(struct pdk__grant *grant, const struct pdk__entry_kind *kind) {

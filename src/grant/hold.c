@@ -9,13 +9,13 @@
 
 /* ---- inside */
 
-static struct pdk_hold *of(struct pdk__loss *loss) {
+static struct pdk_hold *hold_of(struct pdk__loss *loss) {
     return (struct pdk_hold *)((char *)loss - G_STRUCT_OFFSET(struct pdk_hold, loss));
 }
 
-static void loss_call(struct pdk__loss *loss) { ((pdk_lost_fn)loss->fn)(of(loss), loss->reason, loss->user); }
-static void loss_ref(struct pdk__loss *loss) { pdk_hold_ref(of(loss)); }
-static void loss_unref(struct pdk__loss *loss) { pdk_hold_unref(of(loss)); }
+static void loss_call(struct pdk__loss *loss) { ((pdk_lost_fn)loss->fn)(hold_of(loss), loss->reason, loss->user); }
+static void loss_ref(struct pdk__loss *loss) { pdk_hold_ref(hold_of(loss)); }
+static void loss_unref(struct pdk__loss *loss) { pdk_hold_unref(hold_of(loss)); }
 
 static const struct pdk__loss_kind loss_kind = {loss_call, loss_ref, loss_unref};
 
@@ -96,7 +96,7 @@ static bool is_valid(const pdk_hold *hold, int64_t *now) {
     return false;
 }
 
-static void end(struct pdk_hold *hold, bool kept, int64_t now) {
+static void hold_end(struct pdk_hold *hold, bool kept, int64_t now) {
     hold->ended = true;
     pdk__stats_hold_ended(hold->s, hold->queue->figures, hold->since, now);
     if (hold->loss.reason == PDK_REASON_NONE)
@@ -129,7 +129,7 @@ void pdk__hold_lose(struct pdk_hold *hold, pdk_reason reason) {
     pdk__stats_lost(hold->s, hold->queue->figures, reason);
     pdk__log(hold->s, PDK_LOG_WARN, "%s lost: %s", hold->node, pdk_reason_name(reason));
     pdk__loss_tell(&hold->loss, reason);
-    end(hold, false, pdk__now(hold->s));
+    hold_end(hold, false, pdk__now(hold->s));
 }
 
 void pdk__hold_discard(struct pdk_hold *hold) {
@@ -139,7 +139,7 @@ void pdk__hold_discard(struct pdk_hold *hold) {
         return;
     bool kept = pdk_hold_is_valid(hold);
     atomic_store(&hold->until, PDK__RELEASED);
-    end(hold, kept, pdk__now(hold->s));
+    hold_end(hold, kept, pdk__now(hold->s));
 }
 
 static void hold_free(struct pdk_hold *hold) {
@@ -219,13 +219,13 @@ pdk_status pdk__hold_release(pdk_hold *hold, void (**user_free)(void *user)) {
         return PDK_LOST;
     }
     atomic_store(&hold->until, PDK__RELEASED);
-    end(hold, true, now);
+    hold_end(hold, true, now);
     return PDK_OK;
 }
 
 /* ---- the public functions */
 
-static pdk_status check(const pdk_hold *hold, const char *call) {
+static pdk_status hold_check(const pdk_hold *hold, const char *call) {
     if (!hold)
         return pdk__fail(PDK_INVALID, "%s: hold: NULL", call);
     if (!pdk__hold_is_ours(hold))
@@ -248,7 +248,7 @@ int64_t pdk_hold_remaining_ms(const pdk_hold *hold) {
 }
 
 pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*user_free)(void *user)) {
-    pdk_status status = check(hold, "pdk_hold_on_lost");
+    pdk_status status = hold_check(hold, "pdk_hold_on_lost");
     if (status != PDK_OK)
         return status;
     return pdk__loss_listen(&hold->loss, (void (*)(void))fn, user, user_free, "pdk_hold_on_lost", hold->node);
@@ -256,7 +256,7 @@ pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user, void (*u
 
 int pdk_hold_fd(pdk_hold *hold) {
     static const char call[] = "pdk_hold_fd";
-    return check(hold, call) == PDK_OK ? pdk__loss_fd(&hold->loss, call) : -1;
+    return hold_check(hold, call) == PDK_OK ? pdk__loss_fd(&hold->loss, call) : -1;
 }
 
 pdk_reason pdk_hold_reason(const pdk_hold *hold) {
@@ -309,7 +309,7 @@ void pdk_hold_unref(pdk_hold *hold) {
 }
 
 pdk_status pdk_hold_release(pdk_hold *hold) {
-    pdk_status status = check(hold, "pdk_hold_release");
+    pdk_status status = hold_check(hold, "pdk_hold_release");
     if (status != PDK_OK)
         return status;
     void (*user_free)(void *) = NULL;

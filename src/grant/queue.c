@@ -8,15 +8,15 @@
 #include "session/close.h"
 #include "session/path_stats.h"
 
-static struct pdk__queue *of(struct pdk__entry_owner *owner) { return (struct pdk__queue *)owner; }
+static struct pdk__queue *queue_of(struct pdk__entry_owner *owner) { return (struct pdk__queue *)owner; }
 
 /* Are all its claims tries? */
-static bool never_waits(const struct pdk__entry_owner *owner) {
+static bool queue_never_waits(const struct pdk__entry_owner *owner) {
     const struct pdk__queue *queue = (const struct pdk__queue *)owner;
     return queue->tries == queue->claims.length;
 }
 
-static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
+static void queue_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry);
 static void listed(struct pdk__entry_owner *owner, const struct pdk__child *children, size_t count);
 
 /* The invariants of a queue, while no function of it runs. */
@@ -33,7 +33,7 @@ static struct pdk__queue *make(pdk_session *s, char *dir, const struct pdk__queu
                                struct pdk__handovers handovers) {
     struct pdk__queue *queue = g_new0(struct pdk__queue, 1);
     assert(kind->recipe);
-    queue->owner = (struct pdk__entry_owner){moved, never_waits, true, NULL, listed};
+    queue->owner = (struct pdk__entry_owner){queue_moved, queue_never_waits, true, NULL, listed};
     atomic_init(&queue->refs, 1);
     queue->s = pdk__session_ref(s);
     queue->dir = dir;
@@ -214,8 +214,8 @@ static struct pdk_claim *end_admission(struct pdk__queue *queue) {
     return claim;
 }
 
-static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
-    struct pdk__queue *queue = of(owner);
+static void queue_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
+    struct pdk__queue *queue = queue_of(owner);
     if (entry->c.listed)
         tell_curious(queue);
     if (entry->c.failure != PDK_OK) {
@@ -240,7 +240,7 @@ static void moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
 }
 
 static void listed(struct pdk__entry_owner *owner, const struct pdk__child *children, size_t count) {
-    struct pdk__queue *queue = of(owner);
+    struct pdk__queue *queue = queue_of(owner);
     if (queue->gate && queue->gate->listed)
         queue->gate->listed(queue, children, count);
 }

@@ -3,7 +3,7 @@
 #include "grant/hold.h"
 #include "session/chores.h"
 
-static struct pdk__registry *of(struct pdk__listener *l) { return (struct pdk__registry *)l; }
+static struct pdk__registry *registry_of(struct pdk__listener *l) { return (struct pdk__registry *)l; }
 
 /* All holds that have not lapsed end with the lease, so those that have are the oldest: at the head. */
 static bool lose_lapsed(pdk_session *s, void *user) {
@@ -27,22 +27,22 @@ static void lose_all(struct pdk__registry *r, pdk_reason reason) {
 }
 
 static void on_lease_extended(struct pdk__listener *l, int64_t end) {
-    struct pdk__registry *r = of(l);
+    struct pdk__registry *r = registry_of(l);
     pdk__registry_check(r); /* a hold that has lapsed stays so; the alarm moves away next */
     for (GList *link = r->holds.head; link; link = link->next)
         pdk__hold_extend(link->data, end);
 }
 
 static void on_lease_shortened(struct pdk__listener *l, int64_t end) {
-    struct pdk__registry *r = of(l);
+    struct pdk__registry *r = registry_of(l);
     for (GList *link = r->holds.head; link; link = link->next)
         pdk__hold_shorten(link->data, end);
     pdk__registry_check(r);
 }
 
-static void on_lease_over(struct pdk__listener *l) { pdk__registry_check(of(l)); }
+static void on_lease_over(struct pdk__listener *l) { pdk__registry_check(registry_of(l)); }
 
-static void on_expired(struct pdk__listener *l) { lose_all(of(l), PDK_REASON_EXPIRED); }
+static void on_expired(struct pdk__listener *l) { lose_all(registry_of(l), PDK_REASON_EXPIRED); }
 
 struct ending {
     struct pdk__registry *r;
@@ -94,7 +94,7 @@ static void tell_followers(struct pdk__registry *r) {
 }
 
 static void on_ended(struct pdk__listener *l, pdk_status status, const char *why) {
-    struct pdk__registry *r = of(l);
+    struct pdk__registry *r = registry_of(l);
     struct ending *ending = g_new(struct ending, 1);
     *ending = (struct ending){r, status, g_strdup(why)};
     lose_all(r, PDK_REASON_CLOSED);
@@ -103,7 +103,7 @@ static void on_ended(struct pdk__listener *l, pdk_status status, const char *why
 }
 
 static void registry_free(struct pdk__listener *l) {
-    struct pdk__registry *r = of(l);
+    struct pdk__registry *r = registry_of(l);
     g_clear_pointer(&r->owned, g_hash_table_unref);
     g_free(r);
 }
@@ -119,5 +119,5 @@ struct pdk__registry *pdk__registry_of(pdk_session *s) {
         r->s = s;
         s->listener = &r->listener;
     }
-    return of(s->listener);
+    return registry_of(s->listener);
 }

@@ -32,26 +32,26 @@ pdk_status pdk__call_check_fn(const char *name, bool has_fn) {
     return has_fn ? PDK_OK : pdk__fail(PDK_INVALID, "%s: fn: NULL", name);
 }
 
-static void tell(struct pdk__call *c, pdk_status status) {
+static void call_tell(struct pdk__call *c, pdk_status status) {
     if (c->kind->tell)
         c->kind->tell(c, status);
     else if (c->answered)
         c->answered(status, c->user);
 }
 
-static void begin(struct pdk__call *c) {
+static void call_begin(struct pdk__call *c) {
     if (c->kind->begin)
         c->kind->begin(c);
 }
 
-static void leave(struct pdk__call *c) {
+static void call_leave(struct pdk__call *c) {
     if (c->kind->leave)
         c->kind->leave(c);
 }
 
 /* ---- a thread waits */
 
-static void left_locked(void *user) { leave(user); }
+static void left_locked(void *user) { call_leave(user); }
 
 static void left(void *user) {
     struct pdk__call *c = user;
@@ -64,10 +64,10 @@ static pdk_status wait_over(struct pdk__call *c) {
     c->deadline = pdk__deadline(c->s, c->timeout_ms);
     pdk__leave_push(&when_left);
     pdk__lock(c->s);
-    begin(c);
+    call_begin(c);
     while ((status = c->kind->step(c)) == PDK__WAITS)
         pdk__wait(c->s, c->on, c->until);
-    leave(c);
+    call_leave(c);
     pdk__unlock(c->s);
     pdk__leave_pop();
     return status;
@@ -77,7 +77,7 @@ pdk_status pdk__call_wait(struct pdk__call *c) {
     pdk_status status = pdk__may_block(c->s, c->name, c->timeout_ms);
     if (status == PDK_OK) {
         status = wait_over(c);
-        tell(c, status);
+        call_tell(c, status);
     }
     c->kind->free(c);
     return status;
@@ -89,7 +89,7 @@ static void told(void *user) {
     struct pdk__call *c = user;
     if (c->status != PDK_OK)
         pdk__fail(c->status, "%s", c->text);
-    tell(c, c->status);
+    call_tell(c, c->status);
 }
 
 static void dropped(void *user) {
@@ -106,7 +106,7 @@ static void over(struct pdk__call *c, pdk_status status) {
     c->status = status;
     c->text = status == PDK_OK ? NULL : g_strdup(pdk_last_error());
     g_queue_unlink(&s->monitor.all.sleepers, &c->link);
-    leave(c);
+    call_leave(c);
     pdk__later(s, told, dropped, c); /* taken: a session ends all calls before it goes silent */
 }
 
@@ -122,17 +122,17 @@ static void step(struct pdk__call *c) {
     pdk__alarm_set(s, &c->alarm, c->until);
 }
 
-static void on_alarm(pdk_session *s, void *user) {
+static void call_on_alarm(pdk_session *s, void *user) {
     (void)s;
     step(user);
 }
 
-static struct pdk__call *of(struct pdk__sleeper *sleeper) {
+static struct pdk__call *call_of(struct pdk__sleeper *sleeper) {
     return (struct pdk__call *)((char *)sleeper - offsetof(struct pdk__call, sleeper));
 }
 
 static void woken(struct pdk__sleeper *sleeper) {
-    struct pdk__call *c = of(sleeper);
+    struct pdk__call *c = call_of(sleeper);
     int64_t now = pdk__now(c->s);
     if (!c->alarm.position || c->alarm.at > now)
         pdk__alarm_set(c->s, &c->alarm, now);
@@ -144,7 +144,7 @@ void pdk__call_go(struct pdk__call *c) {
     pdk__session_ref(s);
     c->deadline = pdk__deadline(s, c->timeout_ms);
     c->sleeper.woken = woken;
-    c->alarm = (struct pdk__alarm){.ring = on_alarm, .user = c};
+    c->alarm = (struct pdk__alarm){.ring = call_on_alarm, .user = c};
     c->link.data = &c->sleeper;
     g_queue_push_tail_link(&s->monitor.all.sleepers, &c->link);
     pdk__alarm_set(s, &c->alarm, pdk__now(s));
@@ -157,7 +157,7 @@ pdk_status pdk__call_start(struct pdk__call *c) {
         pdk__lock(s);
         status = pdk__session_usable(s, c->name);
         if (status == PDK_OK) {
-            begin(c);
+            call_begin(c);
             pdk__call_go(c);
         }
         pdk__unlock(s);
@@ -170,7 +170,7 @@ pdk_status pdk__call_start(struct pdk__call *c) {
 bool pdk__calls_end(pdk_session *s) {
     pdk__assert_locked(s);
     for (guint n = pdk__slice(s); n > 0 && s->monitor.all.sleepers.head; n--) {
-        struct pdk__call *c = of(s->monitor.all.sleepers.head->data);
+        struct pdk__call *c = call_of(s->monitor.all.sleepers.head->data);
         pdk__alarm_off(&c->alarm);
         step(c);
         assert(s->monitor.all.sleepers.head != &c->link); /* no step waits any more */

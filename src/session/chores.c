@@ -19,7 +19,7 @@ struct each {
 
 guint pdk__slice(const pdk_session *s) { return s->platform->slice ? s->platform->slice : SLICE; }
 
-static void end(struct chore *chore) {
+static void chores_end(struct chore *chore) {
     if (chore->free)
         chore->free(chore->user);
     g_free(chore);
@@ -33,7 +33,7 @@ void pdk__chore_add(pdk_session *s, pdk__chore_fn slice, void (*free)(void *user
     g_queue_push_tail(&s->chores, chore);
     if (first && slice(s, user)) {
         g_queue_remove(&s->chores, chore); /* at the head: those that came meanwhile are behind it */
-        end(chore);
+        chores_end(chore);
     }
     if (!g_queue_is_empty(&s->chores) && !s->chores_alarm.position)
         pdk__alarm_set(s, &s->chores_alarm, pdk__now(s)); /* should this thread be a caller's */
@@ -67,7 +67,7 @@ void pdk__chores_run(pdk_session *s) {
     for (struct chore *chore; (chore = g_queue_peek_head(&s->chores));) {
         if (chore->slice(s, chore->user)) {
             g_queue_pop_head(&s->chores);
-            end(chore);
+            chores_end(chore);
         } else {
             pdk__monitor_let_others(&s->monitor);
         }
@@ -81,14 +81,14 @@ void pdk__chores_run_and_unlock(pdk_session *s) {
 }
 
 /* The tick finishes all chores on its way out. */
-static void on_alarm(pdk_session *s, void *user) {
+static void chores_on_alarm(pdk_session *s, void *user) {
     (void)s;
     (void)user;
 }
 
 void pdk__chores_init(pdk_session *s) {
     g_queue_init(&s->chores);
-    s->chores_alarm = (struct pdk__alarm){.ring = on_alarm};
+    s->chores_alarm = (struct pdk__alarm){.ring = chores_on_alarm};
 }
 
 void pdk__chores_clear(pdk_session *s) {

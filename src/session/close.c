@@ -63,7 +63,7 @@ void pdk__session_free(pdk_session *s) {
     g_free(s);
 }
 
-static void finish(pdk_session *s) {
+static void close_finish(pdk_session *s) {
     s->finish = true;
     s->platform->work(s);
 }
@@ -88,7 +88,7 @@ void pdk__session_unref(pdk_session *s) {
             pdk__session_end(s, PDK_CLOSED, "the session was dropped");
             pdk__chores_run(s);
         }
-        finish(s);
+        close_finish(s);
     }
     pdk__unlock(s);
     if (last && ended)
@@ -115,7 +115,7 @@ static bool await_finish(pdk_session *s, int64_t deadline) {
         in_time = pdk__wait(s, &s->on_entries, MIN(deadline, longest));
     bool clean = s->entries.length == 0;
     s->flush_until = 1; /* the wait is over */
-    finish(s);
+    close_finish(s);
     in_time = true;
     while (!s->finished && in_time)
         in_time = pdk__wait(s, &s->on_finish, deadline);
@@ -141,7 +141,7 @@ static bool await_end(pdk_session *s, int64_t deadline) {
 }
 
 /* The whole end. */
-static bool end(pdk_session *s, int64_t deadline) {
+static bool close_end(pdk_session *s, int64_t deadline) {
     bool finished = await_finish(s, deadline);
     bool drained = pdk__outbox_drain(s, deadline);
     if (pdk__is_forked(s))
@@ -157,7 +157,7 @@ static bool end(pdk_session *s, int64_t deadline) {
 static void go_on_alone(void *user) {
     pdk_session *s = user;
     pdk__lock(s);
-    finish(s);
+    close_finish(s);
     pdk__unlock(s);
     pdk__outbox_silence(s);
 }
@@ -167,7 +167,7 @@ static pdk_status close_from_callback(pdk_session *s, bool again) {
     if (again)
         return pdk__fail(PDK_CLOSED, "pdk_session_close: the session is closed already, and a callback must not wait");
     pdk__lock(s);
-    finish(s);
+    close_finish(s);
     pdk__unlock(s);
     pdk__outbox_silence(s);
     return PDK_OK;
@@ -204,7 +204,7 @@ pdk_status pdk_session_close(pdk_session *s, int64_t timeout_ms) {
         return close_from_callback(s, again);
     struct pdk__leave leave = {.after = go_on_alone, .user = s};
     pdk__leave_push(&leave);
-    bool over = again ? await_end(s, deadline) : end(s, deadline);
+    bool over = again ? await_end(s, deadline) : close_end(s, deadline);
     pdk__leave_pop();
     if (pdk__is_forked(s))
         return came_back("pdk_session_close");

@@ -162,7 +162,7 @@ static void open_handle(pdk_session *s, const char *servers) {
 }
 
 /* Names are looked up, and a handle is opened with those that are found in time. The moment when something is due again. */
-static int64_t begin(pdk_session *s) {
+static int64_t connect_begin(pdk_session *s) {
     char *servers, *why;
     int64_t now = pdk__now(s);
     if (now < s->open_after)
@@ -227,7 +227,7 @@ static bool may_finish(pdk_session *s, int64_t *wait_until) {
     return s->entries.length == 0 || s->link == PDK__LINK_NONE || pdk__now(s) >= s->flush_until;
 }
 
-static void finish(pdk_session *s) {
+static void connect_finish(pdk_session *s) {
     pdk__assert_locked(s);
     pdk__zk *zk = s->zk;
     s->zk = NULL;
@@ -254,11 +254,11 @@ bool pdk__connector_run(pdk_session *s, int64_t *wait_until) {
         if (!nothing_is_out(s))
             *wait_until = INT64_MAX;
         else if (may_finish(s, wait_until))
-            finish(s);
+            connect_finish(s);
     } else if (pdk__silence_act(s)) {
         *wait_until = 0;
     } else if (s->ended == PDK_OK) {
-        *wait_until = s->zk ? tend(s) : begin(s);
+        *wait_until = s->zk ? tend(s) : connect_begin(s);
     }
     bool finished = s->finished;
     pdk__unlock(s);

@@ -184,7 +184,7 @@ void pdk__outbox_forget_delay(pdk_session *s) {
 }
 
 /* Take the next callback, for this thread to run. NULL: none is due, or another thread runs one. */
-static struct notice *begin(pdk_session *s) {
+static struct notice *outbox_begin(pdk_session *s) {
     struct pdk__outbox *o = &s->outbox;
     pthread_mutex_lock(&o->lock);
     tell_dropped(s);
@@ -200,7 +200,7 @@ static struct notice *begin(pdk_session *s) {
     return n;
 }
 
-static void end(struct pdk__outbox *o) {
+static void outbox_end(struct pdk__outbox *o) {
     pthread_mutex_lock(&o->lock);
     o->busy = false;
     pthread_cond_broadcast(&o->changed);
@@ -208,7 +208,7 @@ static void end(struct pdk__outbox *o) {
 }
 
 static bool run_one(pdk_session *s) {
-    struct notice *n = begin(s);
+    struct notice *n = outbox_begin(s);
     if (!n)
         return false;
     pdk_session *outer = running;
@@ -221,7 +221,7 @@ static bool run_one(pdk_session *s) {
     n->drop(n->user);
     running = outer;
     g_free(n);
-    end(&s->outbox);
+    outbox_end(&s->outbox);
     return true;
 }
 

@@ -271,7 +271,7 @@ struct pdk__entry *pdk__entry_make(pdk_session *s, const char *dir, const char *
 /* ---- new entries */
 
 /* Take the first steps. The owner may hear of the entry, and give it up, before this returns. */
-static void begin(struct pdk__entry *entry, struct pdk__entry_owner *owner, struct pdk__entry **out) {
+static void entry_begin(struct pdk__entry *entry, struct pdk__entry_owner *owner, struct pdk__entry **out) {
     entry->owner = owner;
     *out = pdk__entry_ref(entry);
     if (entry->s->link == PDK__LINK_CONNECTED)
@@ -313,7 +313,7 @@ pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const 
         return PDK_LIMIT;
     pdk__entry_set_data(entry, data);
     entry->c.looks = owner->looks && owner->never_waits(owner);
-    begin(entry, owner, out);
+    entry_begin(entry, owner, out);
     return PDK_OK;
 }
 
@@ -327,6 +327,6 @@ pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner 
     entry->exchanged = g_strdup(held->c.own);
     entry->name = g_strconcat(entry->c.mark, held->c.own + strlen(held->c.mark), NULL);
     entry->c.named = true;
-    begin(entry, owner, out);
+    entry_begin(entry, owner, out);
     return PDK_OK;
 }

@@ -119,7 +119,7 @@ static void serve(pdk_session *s, const struct list *list, const struct pdk__rep
         pdk__reap_orphans(s, list->path, "", reply->children, reply->children_count);
 }
 
-static void on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void lists_on_listed(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct list *list = user;
     if (reply) {
         list_came(s, list, reply);
@@ -137,7 +137,7 @@ static bool send_list(pdk_session *s, struct directory *d) {
         pdk__renew_ahead(s);
     *list = (struct list){d->path, d->waiting};
     struct pdk__request request = {.kind = PDK__OP_LIST, .path = d->path, .stat = pdk__protect_looks(s)};
-    if (!pdk__send_now(s, PDK__LANE_OTHERS, request, on_listed, list)) {
+    if (!pdk__send_now(s, PDK__LANE_OTHERS, request, lists_on_listed, list)) {
         g_free(list);
         return false;
     }

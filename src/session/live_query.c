@@ -19,10 +19,10 @@ void pdk__live_query_unref(struct pdk__live_query *l) {
     l->calls->free(l);
 }
 
-static struct pdk__live_query *of(struct pdk__watcher *watcher) { return (struct pdk__live_query *)watcher; }
+static struct pdk__live_query *live_query_of(struct pdk__watcher *watcher) { return (struct pdk__live_query *)watcher; }
 
 static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone) {
-    struct pdk__live_query *l = of(watcher);
+    struct pdk__live_query *l = live_query_of(watcher);
     if (l->calls->fired) /* its key stays in l->keys: that does no harm */
         l->calls->fired(l, path, gone);
     pdk__live_query_look(l);
@@ -48,10 +48,10 @@ void pdk__live_query_unwatch(struct pdk__live_query *l, const char *key) {
     g_hash_table_remove(l->keys, key);
 }
 
-static void watcher_ref(struct pdk__watcher *watcher) { pdk__live_query_ref(of(watcher)); }
-static void watcher_unref(struct pdk__watcher *watcher) { pdk__live_query_unref(of(watcher)); }
+static void watcher_ref(struct pdk__watcher *watcher) { pdk__live_query_ref(live_query_of(watcher)); }
+static void watcher_unref(struct pdk__watcher *watcher) { pdk__live_query_unref(live_query_of(watcher)); }
 
-static void on_alarm(pdk_session *s, void *user) {
+static void live_query_on_alarm(pdk_session *s, void *user) {
     (void)s;
     pdk__live_query_look(user);
 }
@@ -60,7 +60,7 @@ void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struc
     pdk__assert_locked(s);
     *l = (struct pdk__live_query){.watcher = {on_fired, watcher_ref, watcher_unref}, .calls = calls, .s = s, .refs = 1};
     l->keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    l->alarm = (struct pdk__alarm){.ring = on_alarm, .user = l};
+    l->alarm = (struct pdk__alarm){.ring = live_query_on_alarm, .user = l};
     l->link.data = l;
     g_queue_push_tail_link(&s->live_queries, &l->link);
 }

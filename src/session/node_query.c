@@ -17,7 +17,7 @@ static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply
 }
 
 /* A barrier that was not carried out proves nothing: it is as good as not answered. */
-static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void node_query_on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__node_query *q = user;
     (void)s;
     bool proves =
@@ -65,7 +65,7 @@ struct pdk__query *pdk__node_ask(pdk_session *s, struct pdk__request request, en
     if (behind == PDK__BEHIND_SYNC)
         pdk__query_send(&q->base, PDK__OP_SYNC, request.path, on_synced, q);
     else if (behind == PDK__BEHIND_BARRIER)
-        pdk__query_send(&q->base, PDK__OP_BARRIER, request.path, on_barrier, q);
+        pdk__query_send(&q->base, PDK__OP_BARRIER, request.path, node_query_on_barrier, q);
     pdk__query_request(&q->base, request, on_answer, q);
     return &q->base;
 }

@@ -81,7 +81,7 @@ static void send_ask(pdk_session *s, struct pdk__entry *entry) {
 }
 
 /* One is asked for. Those behind it that wait for the same node need not ask. */
-static void on_alarm(pdk_session *s, void *user) {
+static void predecessors_on_alarm(pdk_session *s, void *user) {
     int64_t now = pdk__now(s);
     bool asked = false;
     (void)user;
@@ -122,7 +122,7 @@ void pdk__predecessors_forget_gone(const pdk_session *s, const char *dir, struct
 
 void pdk__predecessors_init(pdk_session *s) {
     g_queue_init(&s->predecessors.entries);
-    s->predecessors.alarm = (struct pdk__alarm){.ring = on_alarm};
+    s->predecessors.alarm = (struct pdk__alarm){.ring = predecessors_on_alarm};
     s->predecessors.gone = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 

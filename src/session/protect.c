@@ -89,7 +89,7 @@ static void on_own_list(pdk_session *s, void *user, const struct pdk__reply *rep
     }
 }
 
-static bool ask(pdk_session *s, const char *path, pdk__done_fn done, void *user) {
+static bool protect_ask(pdk_session *s, const char *path, pdk__done_fn done, void *user) {
     return s->link == PDK__LINK_CONNECTED &&
            pdk__send_now(s, PDK__LANE_OTHERS, (struct pdk__request){.kind = PDK__OP_ACL, .path = path}, done, user);
 }
@@ -99,7 +99,7 @@ static bool ask_for(pdk_session *s, const char *path, struct look *look) {
     if (look->asked)
         return true;
     char *copy = g_strdup(path);
-    look->asked = ask(s, path, on_list, copy);
+    look->asked = protect_ask(s, path, on_list, copy);
     if (!look->asked)
         g_free(copy);
     return look->asked;
@@ -134,7 +134,7 @@ enum pdk__protection pdk__protect_judge(pdk_session *s, const char *path, int64_
     if (!own) /* what a certificate is called is not known yet; before a grant it is judged again, with a node of ours */
         return s->credentials.tls ? PDK__PROTECTED : PDK__UNPROTECTED;
     if (!s->protection.own_asked)
-        s->protection.own_asked = ask(s, own, on_own_list, NULL);
+        s->protection.own_asked = protect_ask(s, own, on_own_list, NULL);
     return s->protection.own_asked ? PDK__PROTECTION_ASKED : PDK__PROTECTION_UNKNOWN;
 }
 

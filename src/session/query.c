@@ -59,14 +59,14 @@ pdk_status pdk__query_loop_next(struct pdk__query_loop *loop, struct pdk__query 
     return PDK__WAITS;
 }
 
-static pdk_status too_late(const struct pdk__query_loop *loop) {
+static pdk_status query_too_late(const struct pdk__query_loop *loop) {
     const struct pdk__call *c = loop->call;
     return pdk__fail(PDK_UNAVAILABLE, "%s: %s: no server answered within timeout_ms (%lld)", c->name, loop->path,
                      (long long)c->timeout_ms);
 }
 
 /* No query is under way. UNAVAILABLE: one was over, and another one is worth it. */
-static pdk_status begin(struct pdk__query_loop *loop) {
+static pdk_status query_begin(struct pdk__query_loop *loop) {
     if (loop->call->s->link != PDK__LINK_CONNECTED)
         return PDK_UNAVAILABLE;
     loop->query = loop->kind->ask(loop);
@@ -74,8 +74,8 @@ static pdk_status begin(struct pdk__query_loop *loop) {
 }
 
 /* Goes on until something is in flight, or there is a status. */
-static pdk_status go_on(struct pdk__query_loop *loop) {
-    pdk_status status = loop->query ? PDK__WAITS : begin(loop);
+static pdk_status query_go_on(struct pdk__query_loop *loop) {
+    pdk_status status = loop->query ? PDK__WAITS : query_begin(loop);
     while (status == PDK__WAITS && loop->query->in_flight == 0)
         status = loop->kind->judge(loop);
     return status;
@@ -86,11 +86,11 @@ pdk_status pdk__query_loop_step(struct pdk__query_loop *loop) {
     pdk_session *s = c->s;
     pdk_status status = pdk__session_usable(s, c->name);
     if (status == PDK_OK)
-        status = go_on(loop);
+        status = query_go_on(loop);
     if (status != PDK__WAITS && status != PDK_UNAVAILABLE)
         return status;
     if (pdk__call_is_late(c))
-        return too_late(loop);
+        return query_too_late(loop);
     if (status == PDK__WAITS)
         return pdk__call_waits(c, &loop->query->waiters, INT64_MAX);
     pdk__query_loop_leave(loop);

@@ -29,7 +29,7 @@ static void schedule(pdk_session *s) {
     pdk__alarm_set(s, &s->renewal, MAX(due(s, now), now + PDK__MS));
 }
 
-static void on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
+static void renew_on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     if (!entry)
         return;
@@ -49,7 +49,7 @@ static void send_barrier(pdk_session *s, struct pdk__entry *entry) {
     else
         entry = NULL;
     int64_t now = pdk__now(s);
-    if (!pdk__send_now(s, PDK__LANE_NONE, request, on_barrier, entry))
+    if (!pdk__send_now(s, PDK__LANE_NONE, request, renew_on_barrier, entry))
         return;
     if (entry)
         pdk__entry_ref(entry);

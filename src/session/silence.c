@@ -126,7 +126,7 @@ static void found_dialling(pdk_session *s, bool dials, int64_t now) {
     s->platform->work(s);
 }
 
-static void look(pdk_session *s) {
+static void silence_look(pdk_session *s) {
     int64_t before = pdk__now(s);
     enum pdk__zk_dial dial = s->platform->zk->dial(s->zk);
     found_dialling(s, dial == PDK__ZK_DIALS, before);
@@ -144,7 +144,7 @@ static void parted(pdk_session *s, enum pdk__zk_parting parting, int64_t from) {
         pdk__lease_dialled(&s->lease, from, pdk__now(s));
 }
 
-static void leave(pdk_session *s) {
+static void silence_leave(pdk_session *s) {
     uint64_t generation = s->generation;
     int64_t now = pdk__now(s), silent = now - s->silence.since;
     pdk__zk *zk = s->zk;
@@ -189,21 +189,21 @@ static void hurry(pdk_session *s, enum pdk__zk_dial what) {
              (long long)(patience / PDK__MS));
 }
 
-static void on_alarm(pdk_session *s, void *user) {
+static void silence_on_alarm(pdk_session *s, void *user) {
     (void)user;
     if (s->link == PDK__LINK_CONNECTED)
         on_no_answer(s);
     else if (s->zk)
-        look(s);
+        silence_look(s);
 }
 
-void pdk__silence_init(pdk_session *s) { s->silence = (struct pdk__silence){.alarm = {.ring = on_alarm}}; }
+void pdk__silence_init(pdk_session *s) { s->silence = (struct pdk__silence){.alarm = {.ring = silence_on_alarm}}; }
 
 void pdk__silence_disconnected(pdk_session *s) {
     pdk__assert_locked(s);
     s->silence.since = s->silence.idle_at = s->silence.dials_at = s->silence.dialled_at = 0;
     s->silence.leave = false;
-    look(s);
+    silence_look(s);
 }
 
 void pdk__silence_connected(pdk_session *s) {
@@ -228,7 +228,7 @@ bool pdk__silence_act(pdk_session *s) {
     if (!s->zk || (!asked.leave && !asked.hurry && !asked.skip))
         return false;
     if (asked.leave)
-        leave(s);
+        silence_leave(s);
     else
         hurry(s, asked.hurry ? PDK__ZK_DIALLED : PDK__ZK_DIALS);
     return true;

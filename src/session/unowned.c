@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone);
-static void keep(struct pdk__watcher *watcher) { (void)watcher; } /* it is the session's, and lives as long */
+static void unowned_keep(struct pdk__watcher *watcher) { (void)watcher; } /* it is the session's, and lives as long */
 
 /* Embedded first: the watcher is how an event finds its session. */
 struct pdk__unowned {
@@ -17,7 +17,7 @@ struct pdk__unowned {
 
 void pdk__unowned_init(pdk_session *s) {
     struct pdk__unowned *u = g_new0(struct pdk__unowned, 1);
-    u->watcher = (struct pdk__watcher){on_fired, keep, keep};
+    u->watcher = (struct pdk__watcher){on_fired, unowned_keep, unowned_keep};
     u->s = s;
     u->paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     s->unowned = u;

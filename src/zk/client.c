@@ -75,7 +75,7 @@ static void call_free(struct call *call) {
     g_free(call);
 }
 
-static void take(struct call *call) {
+static void client_take(struct call *call) {
     pthread_mutex_lock(&call->zk->lock);
     g_hash_table_remove(call->zk->calls, call);
     pthread_cond_signal(&call->zk->answered);
@@ -93,7 +93,7 @@ static void requires_auth(pdk__zk *zk) {
 
 static void answer(struct call *call, int code, struct pdk__reply *reply) {
     pdk__zk *zk = call->zk;
-    take(call);
+    client_take(call);
     reply->tag = call->request.tag;
     reply->result = pdk__zk_result(code);
     reply->code = code;
@@ -380,7 +380,7 @@ static bool client_submit(pdk__zk *zk, const struct pdk__request *request) {
     pthread_mutex_unlock(&zk->lock);
     if (room && send_call(call))
         return true;
-    take(call);
+    client_take(call);
     call_free(call);
     return false;
 }

@@ -157,7 +157,7 @@ static bool is_unanswered(const struct socket *socket, const struct leaving *l) 
            info.tcpi_bytes_sent > 0 && info.tcpi_last_data_sent >= l->patience_ms;
 }
 
-static void leave(const struct socket *socket, void *user) {
+static void sockets_leave(const struct socket *socket, void *user) {
     struct leaving *l = user;
     if (!g_strv_contains((const char *const *)l->servers, socket->peer))
         return;
@@ -172,7 +172,7 @@ static enum pdk__zk_parting part(struct leaving *l) {
     bool all = true;
     pthread_mutex_lock(&lock);
     if (claims)
-        all = each_socket(leave, l);
+        all = each_socket(sockets_leave, l);
     pthread_mutex_unlock(&lock);
     g_strfreev(l->servers);
     if (l->shut == 0)

@@ -91,5 +91,5 @@ MUTANTS = {
     "a checker believes what an earlier session has read": ("src/grant/checked.c", CHECKED, [
         (" == PDK__STANDS && atomic_load(&c->generation) == atomic_load(&c->query.s->generation);", " == PDK__STANDS;")]),
     "a checker does not hear of a deletion": ("src/grant/checked.c", CHECKER, [
-        ("settle(of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);", "(void)query, (void)gone;")]),
+        ("checked_settle(checked_of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);", "(void)query, (void)gone;")]),
 }

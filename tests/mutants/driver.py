@@ -44,7 +44,7 @@ MUTANTS = {
     "LOST after the release": ("src/grant/loss.c", SIM, [
         ("bool wanted = !loss->released;", "bool wanted = true;")]),
     "LOST when somebody looks": ("src/grant/registry.c", SIM, [
-        ("*l) { pdk__registry_check(of(l)); }", "*l) { (void)l; }")]),
+        ("*l) { pdk__registry_check(registry_of(l)); }", "*l) { (void)l; }")]),
     "a cancel forgets its node": ("src/session/entry.c", SIM, [
         ("pdk__entry_tell(entry, PDK__LEAVE);", "")]),
     "what was not sent is not sent again": ("src/session/commands.c", SIM, [

@@ -40,7 +40,7 @@ MUTANTS = {
     "a thread is cancelled with the file": ("src/fence/file.c", FILE, [
         ("    pdk__cancel_shut();\n    pthread_cleanup_pop(0);", "    pthread_cleanup_pop(0);")]),
     "a cancelled thread keeps the file": ("src/fence/file.c", FILE, [
-        ("    end(file);\n    pdk__leave_run_after();", "    (void)end;\n    (void)file;\n    pdk__leave_run_after();")]),
+        ("    file_end(file);\n    pdk__leave_run_after();", "    (void)file_end;\n    (void)file;\n    pdk__leave_run_after();")]),
     "a cancelled open keeps its descriptor": ("src/fence/file_open.c", FILE, [
         (".after = close_fence, .user = fence}", ".user = close_fence}")]),
     "whoever waits for the file cannot be cancelled": ("src/fence/file.c", FILE, [

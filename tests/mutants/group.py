@@ -40,7 +40,7 @@ MUTANTS = {
         ("atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + 2 * s->lease.timeout);")]),
     # watchers
     "group: no barrier ahead of the first list": (READ, "group", [
-        ("    if (!w->proven && !send(", "    if (false && !send(")]),
+        ("    if (!w->proven &&\n        !group_read_send(", "    if (false &&\n        !group_read_send(")]),
     "group: an exact view while reads are under way": (READ, "group", [
         ("bool quiet = w->in_flight == 0 && !w->relist, all_are_watched;", "bool quiet = !w->relist, all_are_watched;"),
         ("        pdk__live_query_caught_up(&w->query);\n", "        (void)w;\n"),

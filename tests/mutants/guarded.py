@@ -39,7 +39,7 @@ MUTANTS = {
     "guarded: a lost answer to a check was a success": (CORE, "guarded", [
         ("        if (result == PDK__OK)\n            confirm(g);", "        confirm(g);")]),
     "guarded: a call that gives up leaves nothing open": (CORE, "guarded", [
-        ("    unsettle(g);\n    finish(g, g->end);", "    finish(g, g->end);")]),
+        ("    unsettle(g);\n    guarded_finish(g, g->end);", "    guarded_finish(g, g->end);")]),
     "guarded: what may have landed is taken for another's": (CORE, "guarded", [
         (" || (g->is_pending && same(&node->stamp, &g->pending));", ";")]),
     "guarded: changed content is accepted": (CORE, "guarded", [

@@ -79,7 +79,7 @@ MUTANTS = {
     "job: a start names no version": (RECORD, "jobs", [
         (".versioned = true,", ".versioned = false,")]),
     "job: an ask that runs too late says so with a status of its own": ("recipes/job.c", "asks", [
-        ("return status == PDK_TIMEOUT ? too_late(b) : status;", "return status;")]),
+        ("return status == PDK_TIMEOUT ? job_too_late(b) : status;", "return status;")]),
     "job: an outcome that is written is not told": (RECORD, "records", [
         ("step.done && !c->ends && has_ended(c->hold)", "step.done && has_ended(c->hold)")]),
     "job: no answer is a success": (RECORD, "jobs", [
