@@ -84,7 +84,7 @@ static pdk_member *member_new(pdk_session *session, const char *path) {
         .mode = "shared",
         .shared = true,
         .reacquire = PDK__REACQUIRE_QUEUES,
-        .alone = true,
+        .one_node = true,
     };
     struct pdk__handovers handovers;
     pdk__handovers_init(&handovers, 0, 0);

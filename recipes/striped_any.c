@@ -148,7 +148,7 @@ struct pdk__queue *pdk__any_queue(pdk_session *session, const char *path, int32_
         .recipe = "striped",
         .mode = "exclusive",
         .reacquire = PDK__REACQUIRE_QUEUES,
-        .elsewhere = true,
+        .grants_elsewhere = true,
     };
     static const struct pdk__gate gate = {.enter = enter, .leave = any_leave};
     char *front = g_strconcat(path, "/any", NULL);

@@ -16,11 +16,11 @@ static enum pdk__command next(const struct pdk__contender *c) {
     case PDK__OUT:
         if (!c->wanted)
             return PDK__DO_NOTHING;
-        return c->dirless ? PDK__DO_MKDIR : c->looks ? PDK__DO_LOOK : PDK__DO_ENTER;
+        return c->dirless ? PDK__DO_MKDIR : c->looks_first ? PDK__DO_LOOK : PDK__DO_ENTER;
     case PDK__IN:
         if (c->leaving)
             return PDK__DO_DELETE;
-        if (c->look || !c->listed)
+        if (c->list_due || !c->listed)
             return PDK__DO_LIST;
         return c->watched[0] != '\0' && !c->watching ? PDK__DO_WATCH : PDK__DO_NOTHING;
     default:
@@ -52,8 +52,8 @@ static void check_knowledge(const struct pdk__contender *c) {
     assert(is_over || has_node || (!c->listed && c->token == 0));
     assert(c->listed || (!is_behind && c->ahead == 0));
     assert(!c->watching || !c->listed || is_behind);
-    assert(!c->looks || c->phase == PDK__OUT || c->phase == PDK__GONE);
-    assert(!c->behind || (c->phase == PDK__GONE && c->leaving));
+    assert(!c->looks_first || c->phase == PDK__OUT || c->phase == PDK__GONE);
+    assert(!c->found_somebody || (c->phase == PDK__GONE && c->leaving));
     assert(!c->dirless || c->phase == PDK__OUT || c->phase == PDK__GONE);
     assert(c->phase != PDK__HELD || (c->listed && !is_behind && !c->leaving));
     assert(c->failure == PDK_OK || c->leaving);
@@ -65,7 +65,7 @@ static void check_idle(const struct pdk__contender *c) {
     bool has_room = c->watched[0] == '\0';
     assert(c->phase != PDK__OUT || (!c->wanted && !c->leaving));
     assert(c->phase != PDK__UNSURE && c->phase != PDK__CANDIDATE);
-    assert(c->phase != PDK__IN || (c->listed && !c->look && !c->leaving && (has_room || c->watching)));
+    assert(c->phase != PDK__IN || (c->listed && !c->list_due && !c->leaving && (has_room || c->watching)));
     (void)has_room;
 }
 
@@ -111,7 +111,7 @@ static bool is_refusal(enum pdk__result result) {
 /* Our node does not exist. The facts about its surroundings are void too. */
 static void be_out(struct pdk__contender *c) {
     c->phase = PDK__OUT;
-    c->listed = c->look = c->watching = false;
+    c->listed = c->list_due = c->watching = false;
     c->ahead = 0;
     c->token = 0;
     c->own[0] = c->watched[0] = '\0';
@@ -212,9 +212,9 @@ static void listed(struct pdk__contender *c, const struct pdk__event *e) {
         else if (e->result == PDK__OK || e->result == PDK__NO_NODE)
             be_out(c);
         else if (e->result == PDK__UNKNOWN)
-            c->look = true;
+            c->list_due = true;
         else if (e->result == PDK__NOT_NOW)
-            c->look = c->pause = true;
+            c->list_due = c->pause = true;
         else
             contender_refuse(c, e->result);
     }
@@ -229,9 +229,9 @@ static void looked(struct pdk__contender *c, const struct pdk__event *e) {
     } else if (e->result == PDK__OK && e->view->delays && !c->delays) {
         fail(c, PDK_MISMATCH);
     } else if (e->result == PDK__OK && e->view->blocker[0] != '\0' && e->never_waits) {
-        c->behind = c->leaving = true;
+        c->found_somebody = c->leaving = true;
     } else if (e->result == PDK__OK || e->result == PDK__NO_NODE) {
-        c->looks = false;
+        c->looks_first = false;
         c->dirless = e->result == PDK__NO_NODE;
     } else if (is_refusal(e->result)) {
         contender_refuse(c, e->result);
@@ -256,7 +256,7 @@ static void watched(struct pdk__contender *c, enum pdk__result result, bool unow
     else if (is_refusal(result))
         contender_refuse(c, result);
     else
-        c->look = true;
+        c->list_due = true;
     if (result == PDK__NOT_NOW)
         c->pause = true;
 }
@@ -330,7 +330,7 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
         break;
     case PDK__LINK_UP: /* a watch may have fired in between, or never been armed */
         c->link = true;
-        c->look = true;
+        c->list_due = true;
         break;
     case PDK__LINK_DOWN:
         c->link = false;
@@ -341,11 +341,11 @@ static void happened(struct pdk__contender *c, enum pdk__event_type type) {
         break;
     case PDK__POKE:
         c->watching = false;
-        c->look = true;
+        c->list_due = true;
         break;
     case PDK__FRESH:
         if (pdk__contender_is_next(c))
-            c->look = true;
+            c->list_due = true;
         break;
     default: /* NODE_LOST */
         if (c->phase == PDK__HELD || (c->phase == PDK__IN && c->leaving))
@@ -370,7 +370,7 @@ static enum pdk__command step(struct pdk__contender *c, const struct pdk__event 
         return PDK__DO_NOTHING;
     c->doing = next(c);
     if (c->doing == PDK__DO_LIST || c->doing == PDK__DO_ENTER || c->doing == PDK__DO_PROVE)
-        c->look = c->proven = false; /* a later event needs another look */
+        c->list_due = c->proven = false; /* a later event needs another look */
     return c->doing;
 }
 

@@ -137,14 +137,14 @@ struct pdk__contender {
     bool named;    /* the driver gives its node's name, without a drawn sequence: at most one create of it succeeds */
     bool dirless;  /* the directory is missing */
     bool proven;   /* the barrier before this list was answered */
-    bool look;     /* something happened: list again */
+    bool list_due; /* something happened: list again */
     bool listed;   /* a list has shown our node: its position in the queue is confirmed */
     bool watching; /* the watch on `watched` is armed */
     bool pause;    /* wait a moment before the next command */
-    bool looks;    /* it has yet to look whether somebody is there, before it creates its node */
-    bool behind;   /* it looked, and somebody was there: it is GONE without a node */
-    int32_t ahead; /* as of the last list */
-    int64_t token; /* of own */
+    bool looks_first;    /* it has yet to look whether somebody is there, before it creates its node */
+    bool found_somebody; /* it looked, and somebody was there: it is GONE without a node */
+    int32_t ahead;       /* as of the last list */
+    int64_t token;       /* of own */
     char mark[PDK__MARK_SIZE];
     char own[PDK__NAME_SIZE];
     char watched[PDK__NAME_SIZE]; /* the predecessor that blocks us */

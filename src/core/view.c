@@ -83,7 +83,7 @@ static void view_begin(struct pdk__view *view, size_t count, const struct pdk__v
 static void view_end(struct pdk__view *view, const struct blockers *b) {
     assert(b->count <= view->ahead && (b->in_queue || view->ahead == 0));
     assert((b->count > 0) == (view->blocker[0] != '\0'));
-    if (b->count <= b->rule.spare)
+    if (b->count <= b->rule.tolerated)
         view->blocker[0] = '\0';
 }
 

@@ -21,7 +21,7 @@ struct pdk__rule {
     pdk__blocks_fn blocks;
     /* Blockers ahead that are tolerated: n - 1 where n may hold together. The nearest blocker may go, and there is still no
      * room. So the owner of such a contender never waits (session/entry.h), and makes another one when there is room. */
-    int32_t spare;
+    int32_t tolerated;
 };
 
 /* The contender that looks. */

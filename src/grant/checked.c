@@ -33,8 +33,8 @@ pdk_status pdk__checked_answer(const struct pdk__checked *c) {
 void pdk__checked_stop(struct pdk__checked *c) {
     pdk_session *s = c->query.s;
     pdk__assert_locked(s);
-    s->believers -= c->believed;
-    c->believed = false;
+    s->lease_users -= c->uses_lease;
+    c->uses_lease = false;
     pdk__live_query_stop(&c->query);
 }
 
@@ -45,9 +45,9 @@ static void checked_settle(struct pdk__checked *c, enum pdk__checked_state state
     if (state == PDK__NODE_IS_LOST) {
         pdk__wake(&s->on_link); /* threads that wait for the lease */
         pdk__checked_stop(c);
-    } else if (state == PDK__STANDS && !c->believed) {
-        c->believed = true;
-        s->believers++;
+    } else if (state == PDK__STANDS && !c->uses_lease) {
+        c->uses_lease = true;
+        s->lease_users++;
         pdk__renew_soon(s);
     }
 }

@@ -32,7 +32,7 @@ struct pdk__checked {
     /* under the monitor */
     pdk_status refused;          /* NO_PERMISSION, LIMIT: for those that wait, and it is forgotten */
     bool proven;                 /* the barrier before this reading was answered */
-    bool believed;               /* counted in the session's believers */
+    bool uses_lease;             /* counted in the session's lease_users */
     unsigned waiting;            /* the threads that wait for it */
     struct pdk__waiters waiters; /* and what wakes them */
 };

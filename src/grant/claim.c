@@ -119,8 +119,8 @@ static void claim_drop(void *claim) { pdk_claim_unref(claim); }
 /* ---- the callback about its position */
 
 void pdk__claim_await_position(struct pdk_claim *claim) {
-    claim->curious.data = claim;
-    g_queue_push_tail_link(&claim->queue->curious, &claim->curious);
+    claim->unplaced.data = claim;
+    g_queue_push_tail_link(&claim->queue->unplaced, &claim->unplaced);
 }
 
 /* It runs before the callback of the result, if at all: a claim that is decided is not QUEUED. */
@@ -212,7 +212,7 @@ static struct pdk_hold *claim_find_own(const struct pdk__queue *queue, uint64_t 
         if (hold->queue->main == queue->main)
             return hold;
         bool both_shared = queue->kind.shared && hold->grant->shared;
-        bool blocks = hold->queue->kind.reacquire != PDK__REACQUIRE_QUEUES || hold->queue->kind.elsewhere;
+        bool blocks = hold->queue->kind.reacquire != PDK__REACQUIRE_QUEUES || hold->queue->kind.grants_elsewhere;
         if (others && blocks && !both_shared)
             other = hold;
     }

@@ -46,7 +46,7 @@ struct pdk_claim {
     struct pdk_hold *hold;
     pdk_queued_fn on_queued; /* the callback that hears of a position, or NULL */
     void *queued_user;
-    GList curious; /* in queue->curious until it hears, with data while it is there */
+    GList unplaced; /* in queue->unplaced until it hears, with data while it is there */
 };
 
 /* Decide it. hold: NULL unless status is PDK_OK. Under the monitor. */

@@ -56,9 +56,9 @@ static void grant_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry
         lose(grant, PDK_REASON_NODE_GONE);
 }
 
-static void tell_asked(struct pdk_hold *hold) {
-    if (hold->asked)
-        hold->asked->wished(hold);
+static void tell_wish(struct pdk_hold *hold) {
+    if (hold->wishes)
+        hold->wishes->wished(hold);
 }
 
 void pdk__grant_read(struct pdk__grant *grant, struct pdk__entry *entry, const struct pdk__reply *reply) {
@@ -66,10 +66,10 @@ void pdk__grant_read(struct pdk__grant *grant, struct pdk__entry *entry, const s
     pdk_session *s = grant->queue->s;
     pdk__assert_locked(s);
     if (!pdk__revocation_read(reply->data, reply->data_size, &r) ||
-        (entry->asked && entry->asked_version == reply->version))
+        (entry->wished && entry->wished_version == reply->version))
         return;
-    entry->asked = true;
-    entry->asked_version = reply->version;
+    entry->wished = true;
+    entry->wished_version = reply->version;
     g_free(grant->wish.who);
     grant->wish.who = pdk__harmless(r.who, r.who_size);
     grant->wish.until_ms = pdk__revocation_until(&r, reply->mtime_ms);
@@ -77,7 +77,7 @@ void pdk__grant_read(struct pdk__grant *grant, struct pdk__entry *entry, const s
     pdk__log(s, PDK_LOG_INFO, "%s: asked to let go, by %s", entry->own_path,
              r.who_size > 0 ? grant->wish.who : "one who gives no name");
     for (GList *link = grant->holds.head; link; link = link->next)
-        tell_asked(link->data);
+        tell_wish(link->data);
 }
 
 static void read_own(struct pdk__entry_owner *owner, struct pdk__entry *entry, const struct pdk__reply *reply) {

@@ -18,7 +18,7 @@
 struct pdk__queue;
 struct pdk__grant_listener;
 
-/* A wish that the holder let go (asked.c). */
+/* A wish that the holder let go (wish.c). */
 struct pdk__wish {
     unsigned number; /* 0: there was none */
     char *who;

@@ -21,7 +21,7 @@ static const struct pdk__loss_kind loss_kind = {loss_call, loss_ref, loss_unref}
 
 /* Where somebody waits for it. A thread that is about to wait looks there whether it would wait for itself. */
 static const char *dir_of(const struct pdk_hold *hold) {
-    return hold->queue->kind.elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;
+    return hold->queue->kind.grants_elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;
 }
 
 void pdk__hold_own(struct pdk_hold *hold, uint64_t thread) {
@@ -75,8 +75,8 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
 /* The token stays the czxid of the first node. That node goes, so the proof names the czxid of the new one as well. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode) {
     pdk__assert_locked(hold->s);
-    assert(!hold->exchanged); /* a grant is downgraded once */
-    hold->exchanged = g_strdup(entry->own_path);
+    assert(!hold->next_node); /* a grant is downgraded once */
+    hold->next_node = g_strdup(entry->own_path);
     g_free(hold->proof);
     hold->proof = g_strdup_printf("%s %s/%" G_GINT64_FORMAT, entry->own_path, mode, entry->c.token);
     hold->old_sequencer = g_steal_pointer(&hold->sequencer);
@@ -143,12 +143,12 @@ void pdk__hold_discard(struct pdk_hold *hold) {
 }
 
 static void hold_free(struct pdk_hold *hold) {
-    if (hold->asked)
-        hold->asked->free(hold->asked);
+    if (hold->wishes)
+        hold->wishes->free(hold->wishes);
     pdk__loss_clear(&hold->loss);
     pdk__queue_unref(hold->queue);
     g_free(hold->node);
-    g_free(hold->exchanged);
+    g_free(hold->next_node);
     g_free(hold->proof);
     g_free(hold->sequencer);
     g_free(hold->old_sequencer);
@@ -385,7 +385,7 @@ const char *pdk_hold_node(const pdk_hold *hold) {
     if (!pdk__hold_is_ours(hold))
         return "";
     pdk__lock(hold->s);
-    const char *node = hold->exchanged ? hold->exchanged : hold->node;
+    const char *node = hold->next_node ? hold->next_node : hold->node;
     pdk__unlock(hold->s);
     return node;
 }

@@ -19,10 +19,10 @@
 #define PDK__LAPSED INT64_C(0)
 #define PDK__RELEASED INT64_C(-1)
 
-/* Code above that hears of a wish that the holder let go (asked.c). Embedded first in its own struct. */
-struct pdk__asker {
+/* Code above that hears of a wish that the holder let go (wish.c). Embedded first in its own struct. */
+struct pdk__wish_listener {
     void (*wished)(struct pdk_hold *hold);
-    void (*free)(struct pdk__asker *asker); /* with the last reference to the hold. Not under the monitor */
+    void (*free)(struct pdk__wish_listener *asker); /* with the last reference to the hold. Not under the monitor */
 };
 
 struct pdk_hold {
@@ -35,7 +35,7 @@ struct pdk_hold {
     uint32_t handover;
     char token_text[21];
     char *node;      /* path of the znode that the grant began with */
-    char *exchanged; /* under the monitor: of the znode that took over; or NULL */
+    char *next_node; /* under the monitor: of the znode that took over; or NULL */
     /* under the monitor */
     struct pdk__grant *grant; /* NULL once ended */
     GList in_grant;           /* in grant->holds */
@@ -53,8 +53,8 @@ struct pdk_hold {
     GList own;                   /* in the list of what the thread holds on that path */
     struct pdk__waiters waiters; /* for a longer lease */
     struct pdk__loss loss;
-    char *sequencer, *old_sequencer; /* the old one, from before a downgrade, stays readable */
-    struct pdk__asker *asked;        /* who hears of wishes, once that is set; or NULL */
+    char *sequencer, *old_sequencer;   /* the old one, from before a downgrade, stays readable */
+    struct pdk__wish_listener *wishes; /* who hears of wishes, once that is set; or NULL */
 };
 
 /* Not NULL, and of this process. */

@@ -97,7 +97,7 @@ static void former_gone(void *user) {
 
 /* An entry that the queue has had leaves. It is waited for where the queue is alone. NULL is allowed. */
 static void let_go(struct pdk__queue *queue, struct pdk__entry *entry) {
-    if (!entry || !queue->kind.alone) {
+    if (!entry || !queue->kind.one_node) {
         pdk__entry_drop(entry);
         return;
     }
@@ -145,8 +145,8 @@ void pdk__queue_unref(struct pdk__queue *queue) {
 /* ---- the steps of its entry */
 
 /* The entry has a position: the claims that asked hear of it. */
-static void tell_curious(struct pdk__queue *queue) {
-    for (GList *link; (link = g_queue_pop_head_link(&queue->curious));) {
+static void tell_unplaced(struct pdk__queue *queue) {
+    for (GList *link; (link = g_queue_pop_head_link(&queue->unplaced));) {
         struct pdk_claim *claim = g_steal_pointer(&link->data);
         pdk__claim_tell_queued(claim);
     }
@@ -217,11 +217,11 @@ static struct pdk_claim *end_admission(struct pdk__queue *queue) {
 static void queue_moved(struct pdk__entry_owner *owner, struct pdk__entry *entry) {
     struct pdk__queue *queue = queue_of(owner);
     if (entry->c.listed)
-        tell_curious(queue);
+        tell_unplaced(queue);
     if (entry->c.failure != PDK_OK) {
         fail_entry(queue, entry);
     } else if (entry->c.phase == PDK__GONE) {
-        if (entry->c.behind)
+        if (entry->c.found_somebody)
             answer_tries(queue);
         end_admission(queue);
         drop_entry(queue);
@@ -253,7 +253,7 @@ static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kep
     pdk_session *s = queue->s;
     assert(!queue->grant && !queue->entry && !queue->admitting);
     int64_t now = pdk__now(s);
-    bool again = kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&
+    bool again = kept && !entry->wished && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&
                  pdk__lease_fresh(&s->lease, now) && queue->entering < PDK__ENTERING_MOST;
     switch (pdk__handovers_next(&queue->handovers, now, !g_queue_is_empty(&queue->claims), again)) {
     case PDK__HANDOVER_HERE:
@@ -346,9 +346,9 @@ void pdk__queue_remove(struct pdk__queue *queue, struct pdk_claim *claim) {
     if (queue->admitting == claim)
         end_admission(queue);
     g_queue_unlink(&queue->claims, &claim->link);
-    if (claim->curious.data) {
-        g_queue_unlink(&queue->curious, &claim->curious);
-        claim->curious.data = NULL;
+    if (claim->unplaced.data) {
+        g_queue_unlink(&queue->unplaced, &claim->unplaced);
+        claim->unplaced.data = NULL;
     }
     queue->tries -= claim->is_try;
 }

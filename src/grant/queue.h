@@ -30,9 +30,9 @@ struct pdk__queue_kind {
     const char *mode;   /* for sequencers */
     bool shared;
     enum pdk__reacquire reacquire;
-    bool alone; /* it has one node at a time: the next one is made when the one before is gone */
+    bool one_node; /* it has one node at a time: the next one is made when the one before is gone */
     bool
-        elsewhere; /* its grants stand in the directories of other queues, where their holders would wait for themselves */
+        grants_elsewhere; /* its grants stand in the directories of other queues, where their holders would wait for themselves */
 };
 
 /* For a recipe in which the first in the queue is admitted, and gets the grant later. The queue keeps its entry
@@ -75,7 +75,7 @@ struct pdk__queue {
     GList side;                /* in main->sides */
     GQueue grants;             /* all that have not ended, those of side queues included */
     GQueue claims;             /* in the order of their numbers */
-    GQueue curious;            /* those of them that wait to hear that they have a position */
+    GQueue unplaced;           /* those of them that wait to hear that they have a position */
     uint64_t claims_taken;     /* the newest number */
     guint tries;               /* how many of the claims are tries */
     struct pdk__entry *entry;  /* a reference, or NULL */

@@ -68,9 +68,9 @@ static void want_first_list(struct pdk__entry *entry) {
 /* The list goes out behind the create. */
 static void on_create_sent(pdk_session *s, void *user) {
     struct pdk__entry *entry = user;
-    entry->alone = needs_no_list(entry);
+    entry->without_list = needs_no_list(entry);
     entry->create = s->requests;
-    if (!entry->alone)
+    if (!entry->without_list)
         want_first_list(entry);
 }
 
@@ -90,7 +90,7 @@ static void answer_alone(struct pdk__entry *entry, enum pdk__result created) {
     struct pdk__child child;
     struct pdk__reply shown = {.result = created == PDK__OK ? PDK__OK : PDK__UNKNOWN, .children_count = 1};
     pdk__children_parse(&child, &own, 1);
-    entry->alone = entry->list_unsent = false;
+    entry->without_list = entry->list_unsent = false;
     pdk__entry_listed(entry, &shown, &child);
 }
 
@@ -117,7 +117,7 @@ static void on_created(pdk_session *s, void *user, const struct pdk__reply *repl
     if (reply && reply->result == PDK__NO_NODE) /* nothing was made, and the directory has a pace of its own */
         pdk__pace_give_back(&entry->creates);
     on_reply(entry, reply, PDK__CREATED);
-    if (reply && entry->alone)
+    if (reply && entry->without_list)
         answer_alone(entry, reply->result);
     else if (reply)
         answer_list(entry);
@@ -285,8 +285,8 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
         make_view(&view, entry, reply, children);
         /* A blocker of ours that is being deleted does not count, unless the rule spares some: then its going may
          * change nothing. */
-        entry->blocked =
-            view.blocker[0] != '\0' && (entry->rule.spare > 0 || !pdk__entries_is_leaving(s, entry->dir, view.blocker));
+        entry->blocked = view.blocker[0] != '\0' &&
+                         (entry->rule.tolerated > 0 || !pdk__entries_is_leaving(s, entry->dir, view.blocker));
     } else {
         entry->failure_code = reply->code;
     }

@@ -94,7 +94,7 @@ void pdk__entries_note_removed(struct pdk__entry *entry) {
 
 bool pdk__entries_active(const pdk_session *s) {
     pdk__assert_locked(s);
-    return s->renewing.head != NULL || s->believers > 0;
+    return s->renewing.head != NULL || s->lease_users > 0;
 }
 
 struct pdk__entry *pdk__entries_to_renew(pdk_session *s) {

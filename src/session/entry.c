@@ -312,7 +312,7 @@ pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const 
     if (!entry)
         return PDK_LIMIT;
     pdk__entry_set_data(entry, data);
-    entry->c.looks = owner->looks && owner->never_waits(owner);
+    entry->c.looks_first = owner->looks && owner->never_waits(owner);
     entry_begin(entry, owner, out);
     return PDK_OK;
 }

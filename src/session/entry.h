@@ -80,7 +80,7 @@ struct pdk__entry {
     uint64_t create;              /* the number of its newest create among the session's requests */
     bool blocked;                 /* as of the last list: see pdk__entry_is_blocked */
     bool list_unsent;             /* the list behind its create, or sync, is not sent either */
-    bool alone;                   /* it needs none behind its create */
+    bool without_list;            /* it needs none behind its create */
     bool synced;                  /* the sync ahead of the look's list was answered */
     struct pdk__alarm retry;      /* a command could not be sent, or has to wait: for its pace, or in a pause */
     struct pdk__pace steps, pauses, creates, mkdirs, deletes;
@@ -98,8 +98,8 @@ struct pdk__entry {
     char *pledge;      /* the path of its pledge (core/delay.h), deleted before its node is; NULL: none, or broken */
     bool pledged;      /* a quorum has it */
     bool pledge_stays; /* the newest delete of it may not have been executed */
-    bool asked;        /* its node has a wish that we let go: it is not handed on within the process */
-    int32_t asked_version; /* of its data, then */
+    bool wished;       /* its node has a wish that we let go: it is not handed on within the process */
+    int32_t wished_version; /* of its data, then */
 };
 
 /* The data of a new node. bytes: NULL for the session's identity. size: of data that is not text; 0: it is text. */

@@ -199,7 +199,7 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
                               const struct pdk__platform *platform, pdk_session **out) {
     pdk_session_options options = PDK_SESSION_OPTIONS_INIT;
     struct pdk__credentials credentials = {NULL, NULL, NULL};
-    struct pdk__hosts *hosts;
+    struct pdk__hosts *hosts = NULL;
     pdk_status status = session_read_arguments(hosts_text, given, &options, &credentials, &hosts);
     if (status == PDK_UNSUPPORTED || status == PDK_SYSTEM) { /* nothing is begun; the header excepts INVALID alone */
         pdk__user_free(event_free_of(&options));

@@ -109,7 +109,7 @@ struct pdk_session {
     /* the lease: renew.c */
     struct pdk__lease lease;
     _Atomic int64_t lease_end; /* for who does not have the monitor; 0: there is none, or the session has ended */
-    unsigned believers;        /* who needs the lease, beside the entries in `renewing` */
+    unsigned lease_users;      /* who needs the lease, beside the entries in `renewing` */
     struct pdk__alarm renewal, lease_over;
     int64_t last_proof; /* the sending time of the newest request that a quorum has committed, or will */
     uint64_t requests;  /* how many were handed over; each has its number */

@@ -54,7 +54,7 @@ static struct seen look_slowly(char **names, const struct pdk__viewer *viewer) {
                 seen.blocker = *name;
             }
         }
-    if (seen.blockers <= viewer->rule.spare)
+    if (seen.blockers <= viewer->rule.tolerated)
         seen.blocker = "";
     return seen;
 }
@@ -96,7 +96,7 @@ static void check_blocker(const struct pdk__view *view, char **names, const stru
     if (view->blocker[0] == '\0')
         return;
     FUZZ_REQUIRE(g_strv_contains((const char *const *)names, view->blocker), "\"%s\" is not there", view->blocker);
-    strict.rule.spare = 0;
+    strict.rule.tolerated = 0;
     struct seen alone = look_slowly((char *[]){(char *)view->blocker, NULL}, &strict);
     FUZZ_REQUIRE(alone.blocker[0] != '\0', "\"%s\" does not block \"%s\"", view->blocker, own);
     FUZZ_REQUIRE(sequence_of(view->blocker) == sequence_of(seen->blocker) || seen->opposite, "\"%s\" blocks \"%s\"",

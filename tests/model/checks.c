@@ -63,7 +63,7 @@ void model_check_blocked(struct model *m, int32_t client, const struct model_ent
         bool own = ts_fake_name_equal(other, me) || ts_fake_name_equal(other, p->exchanged);
         count += !own && distance(other, me) >= 0 && conflict(m, other, me);
     }
-    if (count <= model_rule(m, client).spare)
+    if (count <= model_rule(m, client).tolerated)
         model_break(m, "nobody waits without need", "client %c is %s though nobody is in its way", 'A' + client,
                     model_never_waits(m, client) ? "refused" : "kept waiting");
 }
@@ -160,7 +160,7 @@ static bool check_admitted(struct model *m, int32_t client, int32_t entry) {
     }
     if (!node || node->session != k->session)
         model_break(m, "a grant has its node", "client %c was granted without a node of its own", 'A' + client);
-    else if (blockers(m, node->name, p->exchanged) > model_rule(m, client).spare)
+    else if (blockers(m, node->name, p->exchanged) > model_rule(m, client).tolerated)
         model_break(m, "a grant is the first in the queue", "client %c was granted with a node ahead", 'A' + client);
     else if (node->czxid != p->c.token)
         model_break(m, "the token is the czxid", "client %c", 'A' + client);
@@ -196,11 +196,11 @@ void model_check_handover(struct model *m, int32_t client, int32_t before) {
 /* ---- after every step */
 
 /* Which threads would be told, at this instant, that they may do what they asked for? */
-struct believers {
+struct lease_users {
     int32_t all, exclusive, downgraded;
 };
 
-static void count_believers(const struct model *m, int32_t client, struct believers *b) {
+static void count_believers(const struct model *m, int32_t client, struct lease_users *b) {
     const struct model_client *k = &m->now->clients[client];
     bool reads = m->config.roles[client] == MODEL_READS, leases = m->config.roles[client] == MODEL_LEASES;
     for (int32_t n = 0; n < k->entries_count; n++) {
@@ -214,7 +214,7 @@ static void count_believers(const struct model *m, int32_t client, struct believ
 }
 
 static void check_exclusion(struct model *m) {
-    struct believers b = {0, 0, 0};
+    struct lease_users b = {0, 0, 0};
     for (int32_t i = 0; i < m->config.clients; i++)
         count_believers(m, i, &b);
     if (b.exclusive > 0 && b.all > 1)

@@ -203,10 +203,10 @@ ALWAYS void code_contender(struct codec *c, struct pdk__contender *k) {
     k->leaving = code_bool(c, k->leaving);
     k->link = code_bool(c, k->link);
     if (c->m->config.tries != 0)
-        k->looks = code_bool(c, k->looks);
+        k->looks_first = code_bool(c, k->looks_first);
     k->dirless = code_bool(c, k->dirless);
     k->proven = code_bool(c, k->proven);
-    k->look = code_bool(c, k->look);
+    k->list_due = code_bool(c, k->list_due);
     k->listed = code_bool(c, k->listed);
     k->watching = code_bool(c, k->watching);
     k->pause = code_bool(c, k->pause);

@@ -223,7 +223,7 @@ static void begin(struct model *m, int32_t client, int32_t entry) {
 
 void model_entry_new(struct model *m, int32_t client) {
     int32_t entry = make(m, client, MODEL_QUEUE);
-    entry_of(m, client, entry)->c.looks = model_never_waits(m, client) && m->config.permits == 0;
+    entry_of(m, client, entry)->c.looks_first = model_never_waits(m, client) && m->config.permits == 0;
     begin(m, client, entry);
 }
 
@@ -303,7 +303,7 @@ static void on_listed(struct model *m, int32_t client, int32_t entry, struct ts_
         else
             pdk__view_make(&view, children, (size_t)r->count,
                            &(struct pdk__viewer){p->c.mark, p->c.own, exchanged, rule});
-        p->blocked = view.blocker[0] != '\0' && (rule.spare > 0 || !gives_up(client_of(m, client), view.blocker));
+        p->blocked = view.blocker[0] != '\0' && (rule.tolerated > 0 || !gives_up(client_of(m, client), view.blocker));
         if (view.blocker[0] != '\0' && !look)
             model_check_blocked(m, client, p, r);
     }

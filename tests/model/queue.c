@@ -71,8 +71,8 @@ void model_queue_moved(struct model *m, int32_t client, int32_t entry) {
     if (c->failure != PDK_OK) {
         answer_all(m, client, "is told that this can never be granted");
     } else if (c->phase == PDK__GONE) {
-        m->seen.turned_away += c->behind;
-        if (c->behind) /* it looked: somebody is there, and a try does not wait */
+        m->seen.turned_away += c->found_somebody;
+        if (c->found_somebody) /* it looked: somebody is there, and a try does not wait */
             answer_all(m, client, "does not want to wait");
         drop_entry(m, client);
         model_queue_advance(m, client);

@@ -42,7 +42,7 @@ static uint32_t pack(const struct alone *a) {
                          c->named,
                          c->dirless,
                          c->proven,
-                         c->look,
+                         c->list_due,
                          c->listed,
                          c->watching,
                          c->pause,
@@ -58,8 +58,8 @@ static uint32_t pack(const struct alone *a) {
 static struct alone unpack(uint32_t key) {
     struct alone a = {.half = key >> 21 & 1};
     struct pdk__contender *c = &a.c;
-    bool *const bits[] = {&c->wanted, &c->leaving, &c->link,   &c->named,    &c->dirless,
-                          &c->proven, &c->look,    &c->listed, &c->watching, &c->pause};
+    bool *const bits[] = {&c->wanted, &c->leaving,  &c->link,   &c->named,    &c->dirless,
+                          &c->proven, &c->list_due, &c->listed, &c->watching, &c->pause};
     pdk__contender_init(c, MARK);
     c->phase = (enum pdk__phase)(key & 7);
     c->doing = (enum pdk__command)(key >> 3 & 15);

@@ -47,19 +47,19 @@ MUTANTS = {
     "the barrier need not be answered": ("src/core/contender.c", REFUSE + " --cancels 1", [
         ("if (!c->proven)\n        return;", "")]),
     "no second look after a watch on a vanished node": ("src/core/contender.c", LOSS, [
-        ("else\n        c->look = true;\n    if (result == PDK__NOT_NOW)", "else if (result == PDK__NO_NODE)\n"
-         "        c->watching = true;\n    else\n        c->look = true;\n    if (result == PDK__NOT_NOW)")]),
+        ("else\n        c->list_due = true;\n    if (result == PDK__NOT_NOW)", "else if (result == PDK__NO_NODE)\n"
+         "        c->watching = true;\n    else\n        c->list_due = true;\n    if (result == PDK__NOT_NOW)")]),
     "no second look after a reconnect": ("src/core/contender.c", LOSS, [
-        ("c->link = true;\n        c->look = true;", "c->link = true;")]),
+        ("c->link = true;\n        c->list_due = true;", "c->link = true;")]),
     "no second look after a watch fired": ("src/core/contender.c", LOSS, [
-        ("c->watching = false;\n        c->look = true;", "")]),
+        ("c->watching = false;\n        c->list_due = true;", "")]),
     "a watch that fired is a grant": ("src/core/contender.c", "model --losses 1 --touches 1", [
-        ("c->watching = false;\n        c->look = true;", "if (c->phase == PDK__IN && !c->leaving)\n"
+        ("c->watching = false;\n        c->list_due = true;", "if (c->phase == PDK__IN && !c->leaving)\n"
          "            c->phase = PDK__HELD;")]),
     "no second look when the lease is fresh": ("src/core/contender.c", LAPSE, [
-        ("if (pdk__contender_is_next(c))\n            c->look = true;", "")]),
+        ("if (pdk__contender_is_next(c))\n            c->list_due = true;", "")]),
     "an unanswered list is an answer": ("src/core/contender.c", REFUSE + " --lapses 1", [
-        ("else if (e->result == PDK__UNKNOWN)\n            c->look = true;",
+        ("else if (e->result == PDK__UNKNOWN)\n            c->list_due = true;",
          "else if (e->result == PDK__UNKNOWN)\n            ;")]),
     "own node not required in the list": ("src/core/contender.c", ADMIN, [
         ("e->result == PDK__OK && e->view->listed", "e->result == PDK__OK")]),
@@ -145,11 +145,11 @@ MUTANTS = {
     "readers and writers have a line each": ("src/core/names.c", READ, [
         ("return a == b || (a_locks && b_locks);", "return a == b;")]),
     "one permit more than there are": ("src/core/view.c", ROOM, [
-        ("b->count <= b->rule.spare", "b->count <= b->rule.spare + 1")]),
+        ("b->count <= b->rule.tolerated", "b->count <= b->rule.tolerated + 1")]),
     "one permit less than there are": ("src/core/view.c", ROOM, [
-        ("b->count <= b->rule.spare", "b->count < b->rule.spare")]),
+        ("b->count <= b->rule.tolerated", "b->count < b->rule.tolerated")]),
     "the permits of a lock": ("src/core/view.c", "model --semaphore 1 --clients 3", [
-        ("b->count <= b->rule.spare", "b->count <= 1")]),
+        ("b->count <= b->rule.tolerated", "b->count <= 1")]),
     "a lease is nobody's": ("src/core/names.c", ROOM, [
         ('{"lease-", PDK__LEASE},', '{"leases-", PDK__LEASE},')]),
     "who finds no room waits": ("src/core/contender.c", ROOM, [

@@ -36,7 +36,7 @@ MUTANTS = {
     "a try is busy by an old list": ("tests/support/simulated/sim_client_io.c", "tries", [
         ("[PDK__OP_SYNC] = SIM_OP_SYNC", "[PDK__OP_SYNC] = SIM_OP_EXISTS")]),
     "a try writes where somebody is": ("src/core/contender.c", "tries", [
-        ("c->behind = c->leaving = true;", "c->looks = false;")]),
+        ("c->found_somebody = c->leaving = true;", "c->looks_first = false;")]),
     "LOST twice": ("src/grant/hold.c", SIM, [
         ("    pdk__loss_tell(&hold->loss, reason);\n", "    pdk__loss_tell(&hold->loss, reason);\n    hold->loss.told = false;\n    pdk__loss_tell(&hold->loss, reason);\n")]),
     "LOST never": ("src/grant/hold.c", SIM, [
@@ -68,8 +68,8 @@ MUTANTS = {
     "hand-overs all have the same number": ("src/grant/queue.c", SIM, [
         ("1, queue->handovers.handovers)", "1, 0)")]),
     "a lapsed right is handed over": ("src/grant/queue.c", SIM, [
-        ("kept && !entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&\n                 pdk__lease_fresh(&s->lease, now) &&",
-         "!entry->asked && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&"),
+        ("kept && !entry->wished && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&\n                 pdk__lease_fresh(&s->lease, now) &&",
+         "!entry->wished && s->ended == PDK_OK && entry->c.phase == PDK__HELD &&"),
         ("src/grant/hold.c", "atomic_init(&hold->until, s->lease.end);", "atomic_init(&hold->until, pdk__now(s) + s->lease.timeout);")]),
     "hand-overs without end": ("src/core/handovers.c", SIM, [
         ("h->handovers >= h->max_handovers || now - h->since >= h->max_time", "now < h->since")]),

@@ -31,7 +31,7 @@ MUTANTS = {
     "group: a member that is lost does not come back": (CANDIDACY, "group", [
         ("pdk_status status = candidacy_stand_again(c);",
          "pdk_status status = notice->reason == PDK_REASON_LEASE ? PDK_OK : candidacy_stand_again(c);")]),
-    "group: the next node does not wait for the one before": (MEMBER, "group", [("        .alone = true,\n", "")]),
+    "group: the next node does not wait for the one before": (MEMBER, "group", [("        .one_node = true,\n", "")]),
     # The reaper would make up for it.
     "group: a lost create is made once more": ("src/core/contender.c", "group", [
         ("    default: /* UNKNOWN */\n        c->phase = PDK__UNSURE;", "    default: /* UNKNOWN */\n        be_out(c);"),

@@ -7,11 +7,11 @@ GRANT = "src/grant/grant.c"
 REVOKE = "src/grant/revoke.c"
 MUTANTS = {
     "asked: only the first wish is told": (GRANT, "asked", [
-        ("        (entry->asked && entry->asked_version == reply->version))", "        entry->asked)")]),
+        ("        (entry->wished && entry->wished_version == reply->version))", "        entry->wished)")]),
     "asked: what was asked for is handed over": ("src/grant/queue.c", "asked", [
-        ("kept && !entry->asked && s->ended", "kept && s->ended")]),
+        ("kept && !entry->wished && s->ended", "kept && s->ended")]),
     "asked: a wish ends the hold": (GRANT, "asked", [
-        ("    for (GList *link = grant->holds.head; link; link = link->next)\n        tell_asked(link->data);",
+        ("    for (GList *link = grant->holds.head; link; link = link->next)\n        tell_wish(link->data);",
          "    if (grant->holds.head)\n        pdk__hold_lose(grant->holds.head->data, PDK_REASON_NODE_GONE);")]),
     "asked: everybody in the queue is asked": (REVOKE, "asked", [
         ("    count = MAX(count, 1);", "    count = targets->len;")]),

@@ -31,9 +31,9 @@ MUTANTS = {
     "striped: a queue begins without consent": ("src/grant/queue.c", "striped", [
         ("queue->undecided = queue->consent && !queue->consent->may_begin(queue->consent);", "queue->undecided = queue->consent && !queue->consent->may_begin;")]),
     "striped: who took any waits for itself behind a key": ("src/grant/hold.c", "striped_keys", [
-        ("    return hold->queue->kind.elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;", "    return hold->queue->dir;")]),
+        ("    return hold->queue->kind.grants_elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;", "    return hold->queue->dir;")]),
     "striped: who took any is passed over as a semaphore is": ("src/grant/claim.c", "striped_keys", [
-        ("PDK__REACQUIRE_QUEUES || hold->queue->kind.elsewhere;", "PDK__REACQUIRE_QUEUES;")]),
+        ("PDK__REACQUIRE_QUEUES || hold->queue->kind.grants_elsewhere;", "PDK__REACQUIRE_QUEUES;")]),
     "striped: the hash has no finalizer": ("src/core/stripes.c", "stripes", [
         ("    return h ^ (h >> 33);", "    return h;")]),
 }

@@ -220,7 +220,7 @@ static enum pdk__command look(const char *other, bool never_waits) {
 }
 
 static void begin_look(void) {
-    c.looks = true;
+    c.looks_first = true;
     ck_assert_int_eq(tell(PDK__ENTER), PDK__DO_NOTHING);
     ck_assert_int_eq(tell(PDK__LINK_UP), PDK__DO_LOOK);
 }
@@ -229,7 +229,7 @@ START_TEST(somebody_is_there_and_nothing_is_written) {
     begin_look();
     ck_assert_int_eq(look("a-lock-0000000001", true), PDK__DO_NOTHING);
     ck_assert_int_eq(c.phase, PDK__GONE);
-    ck_assert(c.behind);
+    ck_assert(c.found_somebody);
     ck_assert_int_eq(c.failure, PDK_OK);
 }
 END_TEST
@@ -241,7 +241,7 @@ START_TEST(nobody_is_there_or_it_waits_by_now) {
         begin_look();
         ck_assert_int_eq(look(others[i], i < 2), PDK__DO_ENTER);
         ck_assert_int_eq(c.phase, PDK__OUT);
-        ck_assert(!c.looks && !c.behind);
+        ck_assert(!c.looks_first && !c.found_somebody);
     }
 }
 END_TEST
@@ -263,7 +263,7 @@ START_TEST(a_look_that_was_not_answered_is_repeated) {
     ck_assert_int_eq(tell(PDK__LEAVE), PDK__DO_NOTHING);
     ck_assert_int_eq(look(NULL, true), PDK__DO_NOTHING);
     ck_assert_int_eq(c.phase, PDK__GONE);
-    ck_assert(!c.behind);
+    ck_assert(!c.found_somebody);
 }
 END_TEST
 

@@ -83,7 +83,7 @@ START_TEST(who_does_not_keep_the_delay_is_refused) {
         ck_assert_int_eq(c.phase, keeps ? PDK__HELD : PDK__IN);
         ck_assert_int_eq(c.doing, keeps ? PDK__DO_NOTHING : PDK__DO_DELETE);
         meets_a_delay(keeps);
-        c.looks = true;
+        c.looks_first = true;
         told((struct pdk__event){.type = PDK__ENTER});
         ck_assert_int_eq(c.doing, PDK__DO_LOOK);
         told((struct pdk__event){.type = PDK__LISTED, .view = &view});

@@ -1,6 +1,6 @@
-/* The gate. docs/adding-a-recipe.md walks through this file.
+/* The rendezvous. docs/adding-a-recipe.md walks through this file.
  *
- *     /jobs/start                          data: "open" once the gate has opened
+ *     /jobs/start                          data: "open" once the rendezvous has opened
  *        ├─ _c_…-lock-0000000000  ┐
  *        ├─ _c_…-lock-0000000001  ├ present; those that wait watch the children of the directory
  *        └─ _c_…-lock-0000000002  ┘
@@ -10,12 +10,12 @@
  *                 └──────┴────────── enough: OPEN, write the mark ──a quorum committed it─┘
  *
  * Rule: nobody blocks. So an entry is admitted as soon as a list shows its node and the lease is fresh. The participant is
- * present then. A live query counts the participants while the queue's gate (struct pdk__gate) keeps the claim waiting.
+ * present then. A live query counts the participants while the queue's rendezvous (struct pdk__rendezvous) keeps the claim waiting.
  *
  * Why a mark: the first participants that pass may leave at once. A slower participant finds fewer than n nodes then. A quorum
  * commits the mark before anybody passes, so it is there before anybody who passed leaves.
  */
-#include "gate.h"
+#include "rendezvous.h"
 
 #include "base/text.h"
 #include "grant/claim.h"
@@ -92,7 +92,7 @@ static void on_opened(pdk_session *s, void *user, const struct pdk__reply *reply
     if (!question->query.stopped && result == PDK__OK)
         pass(question->queue);
     else if (!question->query.stopped && is_refusal(result))
-        refuse(question->queue, result, "the mark of the gate cannot be written");
+        refuse(question->queue, result, "the mark of the rendezvous cannot be written");
     answered(question, result == PDK__OK);
 }
 
@@ -127,7 +127,7 @@ static void on_mark(pdk_session *s, void *user, const struct pdk__reply *reply) 
         return;
     }
     if (!question->query.stopped && refused)
-        refuse(question->queue, is_refusal(result) ? result : question->listed, "the gate may not be read");
+        refuse(question->queue, is_refusal(result) ? result : question->listed, "the rendezvous may not be read");
     answered(question, refused);
 }
 
@@ -172,7 +172,7 @@ static void question_free(struct pdk__live_query *query) {
     g_free(question);
 }
 
-/* ---- the queue's gate: the participant is present; it is not present any more, or the wait is over */
+/* ---- the queue's rendezvous: the participant is present; it is not present any more, or the wait is over */
 
 static void enter(struct pdk__queue *queue, struct pdk_claim *claim) {
     static const struct pdk__live_query_calls calls = {.ask = ask, .free = question_free};
@@ -198,7 +198,7 @@ static struct pdk__queue *queue_new(pdk_session *session, const char *path, int3
     static const struct pdk__gate at_the_gate = {.enter = enter, .leave = leave};
     static const struct pdk__queue_kind kind = {
         .entry = {PDK__CURATOR, PDK__LABEL_LOCK, {nobody_blocks, 0}, false},
-        .recipe = "gate",
+        .recipe = "rendezvous",
         .mode = "shared",
         .shared = true,
         .reacquire = PDK__REACQUIRE_QUEUES,
@@ -214,13 +214,13 @@ static struct pdk__queue *queue_new(pdk_session *session, const char *path, int3
     return queue;
 }
 
-pdk_status gate_enter(pdk_session *session, const char *path, int32_t participants, int64_t timeout_ms,
-                      pdk_hold **out) {
-    static const char call[] = "gate_enter";
+pdk_status rendezvous_enter(pdk_session *session, const char *path, int32_t participants, int64_t timeout_ms,
+                            pdk_hold **out) {
+    static const char call[] = "rendezvous_enter";
     pdk_status status = pdk__recipe_check(session, path, out, call);
-    if (status == PDK_OK && (participants < 1 || participants > GATE_PARTICIPANTS_MAX))
-        status =
-            pdk__fail(PDK_INVALID, "%s: participants is %d; from 1 to %d", call, participants, GATE_PARTICIPANTS_MAX);
+    if (status == PDK_OK && (participants < 1 || participants > RENDEZVOUS_PARTICIPANTS_MAX))
+        status = pdk__fail(PDK_INVALID, "%s: participants is %d; from 1 to %d", call, participants,
+                           RENDEZVOUS_PARTICIPANTS_MAX);
     if (status != PDK_OK)
         return status;
     struct pdk__queue *queue = queue_new(session, path, participants);

@@ -13,7 +13,7 @@
 
 /* The callback of a hold. */
 struct asked {
-    struct pdk__asker base;
+    struct pdk__wish_listener base;
     pdk_request_fn fn;
     void *user;
     void (*user_free)(void *user);
@@ -33,7 +33,7 @@ static void call_run(void *user) {
     pdk__lock(hold->s);
     bool wanted = !hold->ended;
     pdk__unlock(hold->s);
-    const struct asked *asked = (struct asked *)hold->asked;
+    const struct asked *asked = (struct asked *)hold->wishes;
     if (wanted)
         asked->fn(hold, call->who, call->until_ms, asked->user);
 }
@@ -48,7 +48,7 @@ static void call_drop(void *user) {
 /* Have on_asked called once for the newest wish, as soon as both are there. */
 static void asked_tell(struct pdk_hold *hold) {
     const struct pdk__grant *grant = hold->grant;
-    struct asked *asked = (struct asked *)hold->asked;
+    struct asked *asked = (struct asked *)hold->wishes;
     if (!grant || asked->told == grant->wish.number)
         return;
     asked->told = grant->wish.number;
@@ -58,7 +58,7 @@ static void asked_tell(struct pdk_hold *hold) {
         call_drop(call); /* not the last reference: the hold has not been released */
 }
 
-static void asked_free(struct pdk__asker *asker) {
+static void asked_free(struct pdk__wish_listener *asker) {
     struct asked *asked = (struct asked *)asker;
     if (asked->user_free)
         asked->user_free(asked->user);
@@ -74,12 +74,12 @@ pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *user, vo
     pdk__lock(hold->s);
     if (hold->loss.released) {
         status = pdk__fail(PDK_NOT_HELD, "pdk_hold_on_request: %s: released", hold->node);
-    } else if (hold->asked) {
+    } else if (hold->wishes) {
         status = pdk__fail(PDK_INVALID, "pdk_hold_on_request: %s: a callback is set already; one per hold", hold->node);
     } else {
         struct asked *asked = g_new(struct asked, 1);
         *asked = (struct asked){{asked_tell, asked_free}, fn, user, user_free, 0};
-        hold->asked = &asked->base;
+        hold->wishes = &asked->base;
         asked_tell(hold);
     }
     pdk__unlock(hold->s);

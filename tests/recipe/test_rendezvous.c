@@ -1,11 +1,11 @@
-/* The gate on a real server: when it opens, who counts, and what a call leaves behind. */
+/* The rendezvous on a real server: when it opens, who counts, and what a call leaves behind. */
 #include <check.h>
 #include <glib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gate.h"
+#include "rendezvous.h"
 #include "ts_bench.h"
 #include "ts_check.h"
 #include "ts_support.h"
@@ -25,7 +25,7 @@ struct place {
 
 static pdk_status block(void *user, int64_t timeout_ms, pdk_hold **out) {
     const struct place *place = user;
-    return gate_enter(place->session, place->path, place->participants, timeout_ms, out);
+    return rendezvous_enter(place->session, place->path, place->participants, timeout_ms, out);
 }
 
 /* On a thread of its own. */
@@ -118,19 +118,19 @@ START_TEST(a_try_does_not_wait) {
     const ts_client *client = ts_bench_client(SESSION_MS);
     pdk_hold *hold = NULL;
 
-    ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_BUSY);
+    ck_assert_int_eq(rendezvous_enter(client->session, path, 2, 0, &hold), PDK_BUSY);
     ck_assert_ptr_null(hold);
     ck_assert_msg(g_str_has_suffix(pdk_last_error(), "too few are present"), "%s", pdk_last_error());
     assert_present(path, 0);
     ts_answer *other = enter(client, path, 2, LONG_MS);
     assert_present(path, 1);
-    ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_OK);
+    ck_assert_int_eq(rendezvous_enter(client->session, path, 2, 0, &hold), PDK_OK);
     assert_answer(other, PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
 
-/* Two of three have left by the time the fourth comes: the gate is open. */
+/* Two of three have left by the time the fourth comes: the rendezvous is open. */
 START_TEST(it_stays_open) {
     const char *path = ts_fresh_path();
     const ts_client *client = ts_bench_client(SESSION_MS);
@@ -145,7 +145,7 @@ START_TEST(it_stays_open) {
         ck_assert_int_eq(i == 0 ? PDK_OK : ts_answer_release(answers[i]), PDK_OK);
     }
     assert_present(path, 1);
-    ck_assert_int_eq(gate_enter(client->session, path, 3, 0, &hold), PDK_OK);
+    ck_assert_int_eq(rendezvous_enter(client->session, path, 3, 0, &hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
@@ -171,7 +171,7 @@ END_TEST
 
 /* ---- who counts */
 
-/* Two of three; one is expired and cannot come back: it does not count. Then it can, enters again, and the gate opens. */
+/* Two of three; one is expired and cannot come back: it does not count. Then it can, enters again, and the rendezvous opens. */
 START_TEST(an_expired_participant_does_not_count) {
     const char *path = ts_fresh_path();
     const ts_client *victim = ts_bench_client(SESSION_MS), *other = ts_bench_client(SESSION_MS);
@@ -182,11 +182,11 @@ START_TEST(an_expired_participant_does_not_count) {
     ts_proxy_set_mode(victim->proxy, TS_CUT);
     ck_assert_int_eq(ts_expire(victim->proxy, server()), 0);
     assert_present(path, 1);
-    ck_assert_int_eq(gate_enter(other->session, path, 3, 500, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(rendezvous_enter(other->session, path, 3, 500, &hold), PDK_TIMEOUT);
     ck_assert_int_eq(ts_answer_count(patient) + ts_answer_count(killed), 0);
     ts_proxy_heal(victim->proxy);
     assert_present(path, 2);
-    ck_assert_int_eq(gate_enter(other->session, path, 3, LONG_MS, &hold), PDK_OK);
+    ck_assert_int_eq(rendezvous_enter(other->session, path, 3, LONG_MS, &hold), PDK_OK);
     assert_answer(patient, PDK_OK);
     assert_answer(killed, PDK_OK);
     ck_assert_int_eq(ts_expire(victim->proxy, server()), 0); /* which is the end of a presence */
@@ -240,7 +240,7 @@ START_TEST(strangers) {
         g_autofree char *node = g_strdup_printf("%s/%s", path, names[i]);
         ck_assert_int_eq(ts_create(server(), node, "", TS_PERSISTENT, NULL), 0);
     }
-    ck_assert_int_eq(gate_enter(ts_bench_client(SESSION_MS)->session, path, 2, 400, &hold), PDK_TIMEOUT);
+    ck_assert_int_eq(rendezvous_enter(ts_bench_client(SESSION_MS)->session, path, 2, 400, &hold), PDK_TIMEOUT);
     assert_present(path, 2);
 }
 END_TEST
@@ -286,7 +286,7 @@ START_TEST(the_session_is_closed) {
     pdk_hold *present = NULL, *hold = NULL;
     g_autofree char *other = g_strconcat(path, "/other", NULL);
 
-    ck_assert_int_eq(gate_enter(client->session, other, 1, LONG_MS, &present), PDK_OK);
+    ck_assert_int_eq(rendezvous_enter(client->session, other, 1, LONG_MS, &present), PDK_OK);
     ts_answer *answer = enter(client, path, 2, PDK_FOREVER);
     ck_assert(ts_wait_children(server(), path, 2, ts_patience(SOON_MS))); /* "other", and the participant */
     ck_assert_int_eq(pdk_session_close(client->session, 5000), PDK_OK);
@@ -294,7 +294,7 @@ START_TEST(the_session_is_closed) {
     ck_assert_int_eq(ts_child_count(server(), path), 1);
     ck_assert_int_eq(ts_child_count(server(), other), 0);
     ck_assert_int_eq(pdk_hold_release(present), PDK_LOST);
-    ck_assert_int_eq(gate_enter(client->session, path, 2, 0, &hold), PDK_CLOSED);
+    ck_assert_int_eq(rendezvous_enter(client->session, path, 2, 0, &hold), PDK_CLOSED);
 }
 END_TEST
 
@@ -312,18 +312,18 @@ START_TEST(bad_input) {
         pdk_hold **out;
         const char *text;
     } cases[] = {
-        {NULL, "/g", 2, 0, &hold, "gate_enter: session: NULL"},
-        {s, NULL, 2, 0, &hold, "gate_enter: path: NULL"},
-        {s, "/g", 2, 0, NULL, "gate_enter: out: NULL"},
-        {s, "g", 2, 0, &hold, "gate_enter: path: is relative"},
-        {s, "/g", 0, 0, &hold, "gate_enter: participants is 0; from 1 to 1000"},
-        {s, "/g", 1001, 0, &hold, "gate_enter: participants is 1001; from 1 to 1000"},
-        {s, "/g", 2, -2, &hold, "gate_enter: timeout_ms is -2; 0 or more, or PDK_FOREVER"},
+        {NULL, "/g", 2, 0, &hold, "rendezvous_enter: session: NULL"},
+        {s, NULL, 2, 0, &hold, "rendezvous_enter: path: NULL"},
+        {s, "/g", 2, 0, NULL, "rendezvous_enter: out: NULL"},
+        {s, "g", 2, 0, &hold, "rendezvous_enter: path: is relative"},
+        {s, "/g", 0, 0, &hold, "rendezvous_enter: participants is 0; from 1 to 1000"},
+        {s, "/g", 1001, 0, &hold, "rendezvous_enter: participants is 1001; from 1 to 1000"},
+        {s, "/g", 2, -2, &hold, "rendezvous_enter: timeout_ms is -2; 0 or more, or PDK_FOREVER"},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         const pdk_status status =
-            gate_enter(cases[i].session, cases[i].path, cases[i].participants, cases[i].timeout_ms, cases[i].out);
+            rendezvous_enter(cases[i].session, cases[i].path, cases[i].participants, cases[i].timeout_ms, cases[i].out);
         ck_assert_str_eq(pdk_status_name(status), "PDK_INVALID");
         ck_assert_msg(g_str_has_prefix(pdk_last_error(), cases[i].text), "%s", pdk_last_error());
         ck_assert_ptr_null(hold);
@@ -342,7 +342,7 @@ START_TEST(no_permission) {
 
     ck_assert_int_eq(ts_create(server(), path, "", TS_PERSISTENT, NULL), 0);
     ck_assert_int_eq(ts_observer_set_acl(admin, path, permissions[_i], "world", "anyone"), 0);
-    const pdk_status status = gate_enter(ts_bench_client(SESSION_MS)->session, path, 1, 5000, &hold);
+    const pdk_status status = rendezvous_enter(ts_bench_client(SESSION_MS)->session, path, 1, 5000, &hold);
     ck_assert_str_eq(pdk_status_name(status), "PDK_NO_PERMISSION");
     ck_assert_ptr_null(hold);
     ck_assert_int_eq(ts_observer_set_acl(admin, path, TS_PERM_ALL, "world", "anyone"), 0);
@@ -359,19 +359,19 @@ START_TEST(a_forked_child) {
     const pid_t child = fork();
 
     if (child == 0)
-        _exit(gate_enter(client->session, path, 1, 0, &hold));
+        _exit(rendezvous_enter(client->session, path, 1, 0, &hold));
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), PDK_FORKED);
     ck_assert_int_eq(ts_exists(server(), path, NULL), NO_NODE);
-    ck_assert_int_eq(gate_enter(client->session, path, 1, 5000, &hold), PDK_OK);
+    ck_assert_int_eq(rendezvous_enter(client->session, path, 1, 5000, &hold), PDK_OK);
     ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
 }
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("gate");
-    TCase *tcase = ts_bench_case(suite, "gate");
+    Suite *suite = suite_create("rendezvous");
+    TCase *tcase = ts_bench_case(suite, "rendezvous");
 
     tcase_add_test(tcase, it_opens_at_n);
     tcase_add_test(tcase, threads_are_participants);
