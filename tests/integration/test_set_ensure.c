@@ -1,4 +1,4 @@
-/* Ensuring the hold of several rights in two sessions, when one of them ends, is cut off, or is dispatched by nobody: there is one answer,
+/* Ensuring a set in two sessions, when one of them ends, is cut off, or is dispatched by nobody: there is one answer,
  * and one that the header lists. */
 #include <glib.h>
 #include <stdatomic.h>

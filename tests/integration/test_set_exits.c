@@ -1,4 +1,4 @@
-/* However a claim of several rights ends, it leaves nothing: threads that are cancelled and interrupted, objects that are dropped,
+/* However a claim of a set ends, it leaves nothing: threads that are cancelled and interrupted, objects that are dropped,
  * sessions that are closed, callbacks that are dropped, and children of a fork. */
 #include <glib.h>
 #include <pthread.h>

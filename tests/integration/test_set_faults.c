@@ -1,4 +1,4 @@
-/* However a claim of several rights ends while the link fails, it leaves nothing on any path: see exits.h. */
+/* However a claim of a set ends while the link fails, it leaves nothing on any path: see exits.h. */
 #include "exits.h"
 
 #include <glib.h>

@@ -52,7 +52,7 @@ static void release(void) {
     flush();
 }
 
-/* ---- all of several, striped */
+/* ---- set, striped */
 
 static void take_all(size_t count) {
     pdk_right rights[LOCKS];
