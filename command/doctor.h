@@ -1,5 +1,5 @@
 /*
- * paddock doctor: what the README assumes of the servers, tested; and what may go wrong in the tree.
+ * paddock doctor: what docs/promises.md assumes of the servers, tested; and what may go wrong in the tree.
  *
  *     each server alone: reachable, its own words (srvr, conf), the session timeouts it gives, a quorum write
  *     all of them:       equal? one ensemble? the leader's clock

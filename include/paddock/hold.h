@@ -8,7 +8,7 @@
  * release a hold that they do not have.
  *
  * While pdk_hold_is_valid answers true, no conflicting hold is valid anywhere (the assumptions:
- * README). Between that answer and the effect of a write only the token protects. Give the token to
+ * docs/promises.md). Between that answer and the effect of a write only the token protects. Give the token to
  * the resource. The resource refuses any token smaller than the largest one it has seen.
  *
  * Rights that are held together are a set (set.h), whose parts are holds.
