@@ -62,18 +62,20 @@ static void send_set(struct pdk__guarded_call *c, GBytes *data) {
     pdk__guarded_ask(c, request);
 }
 
+/* A level above it, or the znode with a tombstone. */
 static void send_create(struct pdk__guarded_call *c) {
     const struct pdk__stamp nobody = {.absent = true};
-    char tombstone[PDK__GUARDED_HEADER], parent[PDK__PATH_MAX + 1] = {0};
-    struct pdk__request request = {.kind = PDK__OP_MKDIR, .path = c->g->path};
     if (c->parent > 0) {
-        request.path = memcpy(parent, c->g->path, c->parent);
-    } else {
-        pdk__stamp_write(&nobody, tombstone);
-        request.data = tombstone;
-        request.data_size = sizeof tombstone;
+        char parent[PDK__PATH_MAX + 1] = {0};
+        memcpy(parent, c->g->path, c->parent);
+        pdk__guarded_ask(c, (struct pdk__request){.kind = PDK__OP_MKDIR, .path = parent});
+        return;
     }
-    pdk__guarded_ask(c, request);
+    char tombstone[PDK__GUARDED_HEADER];
+    pdk__stamp_write(&nobody, tombstone);
+    pdk__guarded_ask(c,
+                     (struct pdk__request){
+                         .kind = PDK__OP_MKDIR, .path = c->g->path, .data = tombstone, .data_size = sizeof tombstone});
 }
 
 static void send_next(struct pdk__guarded_call *c) {
