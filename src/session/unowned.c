@@ -47,7 +47,8 @@ void pdk__unowned_forget_all(pdk_session *s) {
     g_hash_table_foreach_remove(s->unowned->paths, unwatch, s->unowned);
 }
 
-/* Of a persistent node it is 0, of a container the least number there is. What has a time to live is not told from a session. */
+/* Of a persistent node it is 0. Of a container a server keeps the least number there is, and ZooKeeper 3.8 answers 0. What has a time to
+ * live is not told from a session. */
 bool pdk__is_unowned(const struct pdk__reply *reply) {
     return reply->result == PDK__OK && (reply->owner == 0 || reply->owner == INT64_MIN);
 }
