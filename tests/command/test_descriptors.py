@@ -123,11 +123,11 @@ class Closed(Case):
                 reading, writing = os.pipe()
                 process = self.begin(closed, "hold", "-v", "--ready-fd", writing, self.path, pass_fds=[writing])
                 os.close(writing)
-                with os.fdopen(reading, encoding="ascii") as ready:
+                with os.fdopen(reading, encoding="ascii") as ready:  # it ends when its reader goes
                     self.assertRegex(ready.readline(), "^pdk1 ")
-                self.assertEqual(missing(process.pid), {})
-                process.terminate()
-                self.finish(process, 0)
+                    self.assertEqual(missing(process.pid), {})
+                    process.terminate()
+                    self.finish(process, 0)
 
     def test_server(self):
         for number, closed in enumerate(COMBINATIONS):
