@@ -42,8 +42,9 @@ static pdk_status lock_read_options(const pdk_lock_options *given, pdk_lock_opti
     status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
     if (status != PDK_OK)
         return status;
-    if (o->reentrant != 0 && o->reentrant != 1)
-        return pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
+    status = pdk__recipe_check_reentrant(o->reentrant);
+    if (status != PDK_OK)
+        return status;
     status = pdk__recipe_check_identity(o->identity);
     if (status != PDK_OK)
         return status;

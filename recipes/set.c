@@ -113,9 +113,6 @@ static void set_discard(struct pdk_set *set) {
     set_end(set);
 }
 
-/* Nothing that a user sees: the outbox only carries it out of the monitor. */
-static void carry(void *user) { (void)user; }
-
 static void set_free(struct pdk_set *set);
 static void release_parts(struct pdk_set *set);
 
@@ -139,7 +136,7 @@ static void arrive(void *user) {
 static void carry_out(struct pdk_set *set, pdk_session *s, void (*fn)(void *set)) {
     pdk__assert_locked(s);
     atomic_fetch_add(&set->users, 1);
-    if (!pdk__later_first(s, carry, fn, set))
+    if (!pdk__later_outside(s, fn, set))
         atomic_fetch_sub(&set->users, 1);
 }
 

@@ -62,7 +62,6 @@ void pdk_set_claim_unref(pdk_set_claim *claim) {
 
 /* ---- events, under the monitor of a session */
 
-static void carry(void *user) { (void)user; }
 static void arrive(void *user);
 
 static void happened(struct pdk__taking *t, pdk_session *s) {
@@ -73,7 +72,7 @@ static void happened(struct pdk__taking *t, pdk_session *s) {
         return;
     }
     claim_ref(claim);
-    if (!pdk__later_first(s, carry, arrive, claim)) /* a session answers its claims before it goes silent */
+    if (!pdk__later_outside(s, arrive, claim)) /* a session answers its claims before it goes silent */
         atomic_fetch_sub(&claim->refs, 1);
 }
 

@@ -77,8 +77,9 @@ static pdk_status striped_read_options(const pdk_striped_options *given, pdk_str
     status = pdk__recipe_handovers(o->max_handovers, o->max_handover_ms, handovers);
     if (status != PDK_OK)
         return status;
-    if (o->reentrant != 0 && o->reentrant != 1)
-        return pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", o->reentrant);
+    status = pdk__recipe_check_reentrant(o->reentrant);
+    if (status != PDK_OK)
+        return status;
     return pdk__recipe_check_identity(o->identity);
 }
 

@@ -31,6 +31,12 @@ pdk_status pdk__recipe_check_naming(int32_t naming) {
     return pdk__fail(PDK_INVALID, "options: naming is %d; PDK_NAMING_CURATOR or PDK_NAMING_KAZOO", naming);
 }
 
+pdk_status pdk__recipe_check_reentrant(int32_t reentrant) {
+    if (reentrant == 0 || reentrant == 1)
+        return PDK_OK;
+    return pdk__fail(PDK_INVALID, "options: reentrant is %d; 0 or 1", reentrant);
+}
+
 pdk_status pdk__recipe_check_identity(const char *identity) {
     if (!identity ||
         (identity[0] != '\0' && strlen(identity) <= PDK__IDENTITY_MAX && g_utf8_validate(identity, -1, NULL)))

@@ -120,6 +120,12 @@ bool pdk__later_first(pdk_session *s, void (*run)(void *user), void (*drop)(void
     return push(s, PDK__DUE_LOSS, (struct notice){run, drop, user, 0});
 }
 
+static void carry(void *user) { (void)user; }
+
+bool pdk__later_outside(pdk_session *s, void (*fn)(void *user), void *user) {
+    return pdk__later_first(s, carry, fn, user);
+}
+
 struct line_of_log {
     pdk_session *s;
     int level;

@@ -20,7 +20,7 @@ enum pdk__protection {
     PDK__PROTECTED,
     PDK__UNPROTECTED,
     PDK__PROTECTION_ASKED,   /* ask about the node again: the answer comes behind the list's */
-    PDK__PROTECTION_UNKNOWN, /* it could not be asked for now */
+    PDK__PROTECTION_UNKNOWN, /* nobody could be asked: look again */
 };
 
 void pdk__protect_init(pdk_session *s);
