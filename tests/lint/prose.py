@@ -1,0 +1,84 @@
+"""Checks of the prose of the pages: that its lines are wrapped, and its paragraphs whole.
+
+A page is read as `scripts/wrap` reads it: markdown-it finds paragraphs, items of lists, and cells of tables.
+"""
+import difflib
+import pathlib
+import re
+import subprocess
+
+from markdown_it import MarkdownIt
+
+WRAP = pathlib.Path(__file__).resolve().parents[2] / "scripts/wrap"
+REPEATED_WORDS = 7  # so many words in a row, in two sentences beside each other, are a splice
+ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs)\.|\.\.\.|…)$")  # these end no sentence
+NAMES = re.compile(r"kazoo|stunnel|lib\w+|chaos|reprotest|lintian|autopkgtest|\w+\d|[\w/-]+\.md")  # these may begin one
+
+
+def blocks(text):
+    """(line, kind, text without markup) of each paragraph and each cell. A block's code reads `CODE`."""
+    opened = []
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.nesting == 1:
+            opened.append(token)
+        elif token.nesting == -1:
+            opened.pop()
+        elif token.type == "inline":
+            words = "".join({"text": child.content, "code_inline": "CODE"}.get(child.type, " " * child.type.endswith("break"))
+                            for child in token.children)
+            yield (token.map or opened[-1].map or opened[-2].map)[0] + 1, opened[-1].tag, words
+
+
+def sentences(words):
+    """The sentences of a block. A dot of an abbreviation ends none."""
+    found = [""]
+    for part in re.split(r"(?<=[.!?…]) +|(?<=[.!?][)\"”]) +", words):
+        found[-1] += part
+        if ABBREVIATION.search(part):
+            found[-1] += " "
+        else:
+            found.append("")
+    return [one.strip() for one in found if one.strip()]
+
+
+def pages(tree):
+    for path in tree.files:
+        if path.suffix == ".md":
+            yield path, path.read_text()
+
+
+def check_wrapped(tree):
+    names = [path for path, _ in pages(tree)]
+    run = subprocess.run([WRAP, "--check", *names], capture_output=True, text=True)
+    for line in run.stdout.splitlines():
+        name, number = line.rsplit(":", 1)
+        yield pathlib.Path(name), int(number), "not wrapped: ./run format"
+    if run.stderr:
+        yield WRAP, 1, run.stderr.strip()
+
+
+def check_spliced(tree):
+    for path, text in pages(tree):
+        for line, kind, words in blocks(text):
+            if kind == "p":
+                yield from ((path, line, what) for what in splices(words))
+
+
+def splices(words):
+    """What says that the lines of a paragraph were not written for each other."""
+    found = sentences(words)
+    for one, other in zip(found, found[1:]):
+        if other[0].islower() and not NAMES.match(other):
+            yield f"a sentence ended, and here another goes on: {other[:40]}"
+        run = repeated(one, other)
+        if run:
+            yield f"said twice: {run}"
+    if len(found) > 1 and not re.search(r"[.!?:;…][)\"”]?$", found[-1]):
+        yield f"a sentence without an end: {found[-1][-40:]}"
+
+
+def repeated(one, other):
+    """The words in a row that two sentences share, if they are many."""
+    one, other = one.split(), other.split()
+    same = difflib.SequenceMatcher(None, one, other, autojunk=False).find_longest_match()
+    return " ".join(one[same.a:same.a + same.size]) if same.size >= REPEATED_WORDS else ""
