@@ -2,22 +2,22 @@
 /* Who may do what with the nodes that a session makes: the options `access` and `access_list` of a
  * session (session.h).
  *
- * The nodes are those of claims and candidates, records, and directories that were missing. Nodes that
- * exist keep what they have. ZooKeeper asks two of them: to queue in a directory and to leave it take
- * PDK_PERMISSION_CREATE and PDK_PERMISSION_DELETE on the directory, and PDK_PERMISSION_READ to list it.
- * To watch a contender ahead, or to read who holds, takes PDK_PERMISSION_READ on its node. Where a waiter
- * may not read the node ahead of it, it lists again every tenth of a session timeout, and at least every
- * second. It is granted all the same, but later.
+ * The nodes are those of claims and candidates, records, and directories that were missing. Nodes
+ * that exist keep what they have. ZooKeeper asks two of them: to queue in a directory and to leave
+ * it take PDK_PERMISSION_CREATE and PDK_PERMISSION_DELETE on the directory, and PDK_PERMISSION_READ
+ * to list it. To watch a contender ahead, or to read who holds, takes PDK_PERMISSION_READ on its
+ * node. Where a waiter may not read the node ahead of it, it lists again every tenth of a session
+ * timeout, and at least every second. It is granted all the same, but later.
  *
- * What exists: with any choice but PDK_ACCESS_OPEN a session relies on a directory, or a record, only
- * where nobody may write, create, delete or change the list whom its own choice does not let do so.
- * Its own identities may. Reading does no harm. Otherwise the call answers PDK_UNPROTECTED, and
- * pdk_last_error names the directory, who may do what, and the fix. Directories are emptied and go, and
- * strangers may make them anew. So a directory is looked at when the session queues in it, once while
- * it stands, and again when its list was changed. Of a record, and of a guarded znode, that goes for
- * what it is in, too. Observers and watchers tell nothing of such a directory, and the log says why.
- * Identities are compared as the server writes them. It hides those of "digest" from a session
- * that has no PDK_PERMISSION_ADMIN, which so counts them as strangers. The option
+ * What exists: with any choice but PDK_ACCESS_OPEN a session relies on a directory, or a record,
+ * only where nobody may write, create, delete or change the list whom its own choice does not let
+ * do so. Its own identities may. Reading does no harm. Otherwise the call answers PDK_UNPROTECTED,
+ * and pdk_last_error names the directory, who may do what, and the fix. Directories are emptied and
+ * go, and strangers may make them anew. So a directory is looked at when the session queues in it,
+ * once while it stands, and again when its list was changed. Of a record, and of a guarded znode,
+ * that goes for what it is in, too. Observers and watchers tell nothing of such a directory, and
+ * the log says why. Identities are compared as the server writes them. It hides those of "digest"
+ * from a session that has no PDK_PERMISSION_ADMIN, which so counts them as strangers. The option
  * accept_unprotected ends all this.
  */
 #ifndef PADDOCK_ACCESS_H
@@ -28,11 +28,13 @@
 
 PDK_BEGIN_DECLS
 
-/* The choices. The creator is whoever has the same credentials: those of `digest`, and the certificate of
- * `tls`. With `digest` alone it is that user alone, named by SHA-1: a certificate that the server sees, of
- * a tunnel, gives no right. (Servers with another digestAlg need a list that says "auth".) */
+/* The choices. The creator is whoever has the same credentials: those of `digest`, and the
+ * certificate of `tls`. With `digest` alone it is that user alone, named by SHA-1: a certificate
+ * that the server sees, of a tunnel, gives no right. (Servers with another digestAlg need a list
+ * that says "auth".) */
 typedef enum pdk_access {
-    /* PDK_ACCESS_CREATOR_READERS with `digest`, otherwise PDK_ACCESS_OPEN and a warning in the log. */
+    /* PDK_ACCESS_CREATOR_READERS with `digest`, otherwise PDK_ACCESS_OPEN and a warning in the
+     * log. */
     PDK_ACCESS_DEFAULT = 0,
     PDK_ACCESS_OPEN = 1,            /* everybody who reaches the servers may do everything */
     PDK_ACCESS_CREATOR = 2,         /* the creator may do everything, and nobody else anything */
@@ -50,7 +52,8 @@ typedef enum pdk_permission {
     PDK_PERMISSION_ALL = 31,
 } pdk_permission;
 
-/* One entry of a list, as ZooKeeper has it. An array of them is passed, so this struct never grows. */
+/* One entry of a list, as ZooKeeper has it. An array of them is passed, so this struct never
+ * grows. */
 typedef struct pdk_access_entry {
     int32_t permissions; /* a sum of pdk_permission, 1 to 31 */
     /* "digest", "x509", "ip", "world" or "auth": at most 64 bytes, not empty. */

@@ -8,8 +8,8 @@
  * and no longer: until then no server can have given up the checker's own session. PDK_LOST is
  * final.
  *
- * Ownership: a checker is reference counted, and has a reference to its session. Any thread may make
- * every call below, also in a callback.
+ * Ownership: a checker is reference counted, and has a reference to its session. Any thread may
+ * make every call below, also in a callback.
  */
 #ifndef PADDOCK_CHECKER_H
 #define PADDOCK_CHECKER_H
@@ -54,9 +54,9 @@ PDK_API pdk_checker *pdk_checker_ref(pdk_checker *checker);
  * NULL is allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_checker_unref(pdk_checker *checker);
 
-/* Does the znode of this sequencer still exist, with this token? As pdk_session_check_sequencer, but from
- * memory where possible: that takes about a microsecond, and no request. Otherwise it blocks, at most
- * timeout_ms. In a callback timeout_ms has to be 0.
+/* Does the znode of this sequencer still exist, with this token? As pdk_session_check_sequencer,
+ * but from memory where possible: that takes about a microsecond, and no request. Otherwise it
+ * blocks, at most timeout_ms. In a callback timeout_ms has to be 0.
  *   text        as pdk_hold_sequencer returned it, at most 1024 bytes
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 it does not wait: where the answer is not known,
  *               ZooKeeper is asked in the background, for the next call.
@@ -66,8 +66,8 @@ PDK_API void pdk_checker_unref(pdk_checker *checker);
  *   PDK_UNAVAILABLE    no server answered behind a barrier within timeout_ms, or the lease of the
  *                      checker's session is over
  *   PDK_NO_PERMISSION  an access control list forbids the check
- *   PDK_LIMIT          more calls wait for different nodes than the checker remembers, or the watched
- *                      paths of the session have 900 kB together
+ *   PDK_LIMIT          more calls wait for different nodes than the checker remembers, or the
+ *                      watched paths of the session have 900 kB together
  *   PDK_WRONG_THREAD   called from a callback, with a timeout_ms other than 0
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED */
 PDK_API pdk_status pdk_checker_check(pdk_checker *checker, const char *text, int64_t timeout_ms);

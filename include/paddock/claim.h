@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim: one pending acquisition, of any recipe. (That of a set: set.h.) The calls `pdk_…_acquire…_async` make claims, but
- * for those of a job and of a lease lock, which are answers (answer.h).
+/* A claim: one pending acquisition, of any recipe. (That of a set: set.h.) The calls
+ * `pdk_…_acquire…_async` make claims, but for those of a job and of a lease lock, which are answers
+ * (answer.h).
  *
  *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
  *
  * Ownership: a claim is reference counted. The library keeps a reference of its own until the claim
- * is decided and fn has run. A reference keeps the memory only: giving it back cancels nothing.
- * A claim has a reference to its session. Any thread may make every call below, also in a callback.
+ * is decided and fn has run. A reference keeps the memory only: giving it back cancels nothing. A
+ * claim has a reference to its session. Any thread may make every call below, also in a callback.
  */
 #ifndef PADDOCK_CLAIM_H
 #define PADDOCK_CLAIM_H
@@ -28,8 +29,8 @@ typedef struct pdk_claim pdk_claim;
  *           PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try:
  *                              no answer came within the session's request_timeout_ms
  *           PDK_CANCELED       pdk_claim_cancel, or the last unref of the recipe object
- *           PDK_NO_PERMISSION  an access control list forbids to create or list the directory,
- *                              or to create a node in it
+ *           PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or
+ *                              to create a node in it
  *           PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
  *           PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral,
  *                              or a quota is used up
@@ -38,8 +39,8 @@ typedef struct pdk_claim pdk_claim;
  *                              127 bytes in the name of a contender
  *           PDK_EXHAUSTED      the directory's sequence numbers are used up
  *           PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
- *           PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
- *                              another lock_delay_ms
+ *           PDK_MISMATCH       a semaphore: the path is used with another number of permits; a
+ *                              lock: with another lock_delay_ms
  *           PDK_DAMAGED        where such a number stands, there is something else
  *           PDK_CLOSED         the session was closed
  *           PDK_AUTH           the session ended, since the server refused the credentials
@@ -69,8 +70,8 @@ typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
 PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
 
 /* The number of claims ahead: those of other processes, and those of threads of this process. It is
- * as of the last listing that this claim had reason to make. Does not wait, and asks no server.
- * A semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits.
+ * as of the last listing that this claim had reason to make. Does not wait, and asks no server. A
+ * semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits.
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in the queue yet
  *   PDK_NOT_HELD     the claim was decided already
@@ -99,8 +100,8 @@ PDK_API pdk_status pdk_claim_on_queued(pdk_claim *claim, pdk_queued_fn fn, void 
 
 /* One more reference. Returns claim; NULL is allowed. */
 PDK_API pdk_claim *pdk_claim_ref(pdk_claim *claim);
-/* Gives a reference back and does nothing else: a pending claim goes on without it.
- * NULL is allowed. Does nothing in the child of a fork. */
+/* Gives a reference back and does nothing else: a pending claim goes on without it. NULL is
+ * allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_claim_unref(pdk_claim *claim);
 
 PDK_END_DECLS

@@ -41,16 +41,17 @@ PDK_BEGIN_DECLS
 typedef struct pdk_election pdk_election;
 
 /* The options of an election. Fill with PDK_ELECTION_OPTIONS_INIT, then change what you need. For
- * every struct of this header that has a size: one of an older, smaller size is accepted. A newer, larger one is accepted when
- * everything unknown to this library is zero. */
+ * every struct of this header that has a size: one of an older, smaller size is accepted. A newer,
+ * larger one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_election_options {
     /* sizeof(pdk_election_options), in bytes. */
     size_t size;
     /* A pdk_naming: which other clients can be candidates on the path. Default
      * PDK_NAMING_CURATOR. */
     int32_t naming;
-    /* After an end of a leader without a release, nobody is elected for so long, in ms; after a release at once. All who
-     * use the path say the same. Default 0: there is no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
+    /* After an end of a leader without a release, nobody is elected for so long, in ms; after a
+     * release at once. All who use the path say the same. Default 0: there is no such delay, and no
+     * cost. 0 or more. See docs/recipes/lock-delay.md. */
     int32_t lock_delay_ms;
     /* The identity that others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL:
      * the session's identity. */
@@ -70,7 +71,8 @@ PDK_API pdk_status pdk_election_options_init(pdk_election_options *options, size
  * of them may be NULL, which is the default. For the thread, and for what is allowed inside, see
  * "Callbacks" above.
  *
- * Last call: user_free tells when no callback of a candidate can come any more. Without it, none can
+ * Last call: user_free tells when no callback of a candidate can come any more. Without it, none
+ * can
  *   - when `failed` has returned;
  *   - when pdk_election_leave was called where callbacks run, and `deposed` has returned if one was
  *     due. One is due when `elected` was called without a `deposed` after it. Where callbacks run
@@ -96,16 +98,16 @@ typedef struct pdk_election_callbacks {
      *             the node may not be read.
      *   token     of the leader; 0 when nobody leads */
     void (*leader)(const char *identity, int64_t token, void *user);
-    /* It cannot be a candidate any more: it has left. pdk_last_error says why. The program removes the
-     * cause and joins again.
+    /* It cannot be a candidate any more: it has left. pdk_last_error says why. The program removes
+     * the cause and joins again.
      *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to
      *                      create a node in it
      *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
      *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
      *                      quota is used up
      *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of
-     *                      watched paths in the session; 100,000 children in the directory; 127
-     *                      bytes in the name of a contender
+     *                      watched paths in the session; 100,000 children in the directory;
+     *                      127 bytes in the name of a contender
      *   PDK_EXHAUSTED      the directory's sequence numbers are used up
      *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
      *   PDK_MISMATCH       the others on the path have another lock_delay_ms
@@ -116,10 +118,10 @@ typedef struct pdk_election_callbacks {
     /* Given to each callback. */
     void *user;
     /* Called once with user when no callback can come any more. Default NULL: nothing is called. It
-     * runs after the last callback on its thread. Otherwise it runs in the call that leaves, or that
-     * gives back the last reference to the election; or, when a close of the session drops
-     * callbacks, there. Never under a lock. It may make the same calls as a callback. On an error of
-     * pdk_election_join it is not called. */
+     * runs after the last callback on its thread. Otherwise it runs in the call that leaves, or
+     * that gives back the last reference to the election; or, when a close of the session drops
+     * callbacks, there. Never under a lock. It may make the same calls as a callback. On an error
+     * of pdk_election_join it is not called. */
     void (*user_free)(void *user);
 } pdk_election_callbacks;
 
@@ -175,18 +177,16 @@ PDK_API pdk_status pdk_election_resign(pdk_election *election);
 /* Wait until we lead. Blocks, at most timeout_ms; 0 only looks. It does not depend on callbacks
  * being run. Queueing again after a loss does: with manual dispatch go on dispatching.
  *
- *   PDK_OK        we lead. *out is the hold, with a reference to be given back with
- *                 pdk_hold_unref: pdk_hold_release would resign. The hold may be lost at any
- *                 moment, as always.
+ *   PDK_OK        we lead. *out is the hold, with a reference to be given back with pdk_hold_unref:
+ *                 pdk_hold_release would resign. The hold may be lost at any moment, as always.
  *   PDK_TIMEOUT   we did not lead within timeout_ms
- *   PDK_NOT_HELD  it is no candidate by pdk_election_join, it left meanwhile, or `failed` is
- *                 due
+ *   PDK_NOT_HELD  it is no candidate by pdk_election_join, it left meanwhile, or `failed` is due
  *   PDK_CANCELED  this thread was interrupted (interrupt.h); it is a candidate still
  *   Common        PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_election_wait(pdk_election *election, int64_t timeout_ms, pdk_hold **out);
 
-/* List the leader, or all candidates. pdk_election_leader lists the leader alone: a list of one, or of
- * none. pdk_election_list lists all candidates, the leader first. Joining is not needed. Both
+/* List the leader, or all candidates. pdk_election_leader lists the leader alone: a list of one, or
+ * of none. pdk_election_list lists all candidates, the leader first. Joining is not needed. Both
  * block, at most timeout_ms. With 0 there is no time for an answer.
  *
  *   PDK_OK             *out is the list; pdk_contenders_free frees it
@@ -199,8 +199,8 @@ PDK_API pdk_status pdk_election_leader(pdk_election *election, int64_t timeout_m
 PDK_API pdk_status pdk_election_list(pdk_election *election, int64_t timeout_ms,
                                      pdk_contenders **out);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * them, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call them, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
  *   PDK_OK  fn will be called, with a list or with a status above
@@ -226,9 +226,9 @@ typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
 
 /* Hear of every new leader without being a candidate. The present leader comes first: at once, or
  * within a second where the directory does not exist yet; at once, too, when a candidate of this
- * session is its first leader. Nothing is told of a directory that may
- * not be listed. Does not wait. fn may be called before the call returns; the observer is in *out
- * by then. The observer goes on after the last unref of the election.
+ * session is its first leader. Nothing is told of a directory that may not be listed. Does not
+ * wait. fn may be called before the call returns; the observer is in *out by then. The observer
+ * goes on after the last unref of the election.
  *   user_free  NULL, or called once with user after pdk_observer_close, when fn can run no more. It
  *              runs in pdk_observer_close; or, if fn runs then, after fn on its thread. Never under
  *              a lock. It may make the same calls as fn. An observer that is never stopped never
@@ -251,12 +251,13 @@ typedef struct pdk_term pdk_term;
 /* The leader's work. It returns soon once pdk_term_is_ending. To return earlier is to resign.
  *
  * Thread: one of the library's, a new one for each term, with the signal mask of the thread that
- * called pdk_service_start. Not under a lock. Inside: every call is allowed, also those that block, except pdk_service_close of this
- * service (PDK_WRONG_THREAD). For user and the last call see pdk_service_start. */
+ * called pdk_service_start. Not under a lock. Inside: every call is allowed, also those that block,
+ * except pdk_service_close of this service (PDK_WRONG_THREAD). For user and the last call see
+ * pdk_service_start. */
 typedef void (*pdk_service_fn)(pdk_term *term, void *user);
 
-/* The term's hold, and its end. The three calls are allowed only until the pdk_service_fn that got the term returns, on any
- * thread. They do not wait. */
+/* The term's hold, and its end. The three calls are allowed only until the pdk_service_fn that got
+ * the term returns, on any thread. They do not wait. */
 
 /* The hold of the term. It lives as long as the term; take a reference to keep it. Do not release
  * it. NULL for NULL. */
@@ -293,12 +294,12 @@ typedef struct pdk_service_options {
     void (*started)(int64_t token, void *user);
     void (*stopped)(int64_t token, pdk_reason reason, void *user);
     /* It cannot be a candidate any more, for one of the statuses of pdk_election_callbacks.failed
-     * above. It is the last call of the service but user_free, on another thread of the library's. Default
-     * NULL: none. */
+     * above. It is the last call of the service but user_free, on another thread of the library's.
+     * Default NULL: none. */
     void (*failed)(pdk_status status, void *user);
     /* Called once with user, when neither the function nor a callback can come any more: on the
-     * thread of failed, and before pdk_service_close answers PDK_OK. Default NULL: nothing is called.
-     * On an error of pdk_service_start it is not called. */
+     * thread of failed, and before pdk_service_close answers PDK_OK. Default NULL: nothing is
+     * called. On an error of pdk_service_start it is not called. */
     void (*user_free)(void *user);
 } pdk_service_options;
 
@@ -327,8 +328,8 @@ typedef struct pdk_service pdk_service;
  * this service (PDK_WRONG_THREAD).
  *
  *   user     goes to fn and to the callbacks; user_free of the options tells when none of them can
- *            come any more. None can when pdk_service_close has returned PDK_OK.
- *            pdk_session_close tells fn to end, but does not wait for it or for a callback.
+ *            come any more. None can when pdk_service_close has returned PDK_OK. pdk_session_close
+ *            tells fn to end, but does not wait for it or for a callback.
  *   options  or NULL for the defaults. Copied.
  *
  *   PDK_OK       *out is the service, to be given back with pdk_service_unref

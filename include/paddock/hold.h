@@ -8,8 +8,9 @@
  * release a hold that they do not have.
  *
  * While pdk_hold_is_valid answers true, no conflicting hold is valid anywhere (the assumptions:
- * docs/promises.md). Between that answer and the effect of a write only the token protects. Give the token to
- * the resource. The resource refuses any token smaller than the largest one it has seen.
+ * docs/promises.md). Between that answer and the effect of a write only the token protects. Give
+ * the token to the resource. The resource refuses any token smaller than the largest one it has
+ * seen.
  *
  * Rights that are held together are a set (set.h), whose parts are holds.
  *
@@ -37,9 +38,9 @@ typedef enum pdk_reason {
     PDK_REASON_LEASE = 2, /* no quorum confirmed the session in time: cut off, paused, overloaded */
     PDK_REASON_NODE_GONE = 3, /* somebody deleted the znode */
     PDK_REASON_CLOSED = 4,    /* the session was closed, or ended as PDK_AUTH */
-    PDK_REASON_OVERDUE =
-        5, /* the run of a job stood for as long as it may (job.h), or the record of a
-                               lease lock was not renewed in time (lease_lock.h) */
+    /* The run of a job stood for as long as it may (job.h), or the record of a lease lock was not
+     * renewed in time (lease_lock.h). */
+    PDK_REASON_OVERDUE = 5,
 } pdk_reason;
 
 /* The name of a reason, such as "EXPIRED". The string is static. A value that does not exist has
@@ -62,14 +63,14 @@ PDK_API const char *pdk_hold_token_text(const pdk_hold *hold);
  * is never optimistic: after the first false the answer stays false. false for NULL, for a hold
  * that was released, and in the child of a fork. */
 PDK_API bool pdk_hold_is_valid(const pdk_hold *hold);
-/* For how many milliseconds the hold stays valid, even without a connection. 0 when it is
- * not valid. Local, as pdk_hold_is_valid. */
+/* For how many milliseconds the hold stays valid, even without a connection. 0 when it is not
+ * valid. Local, as pdk_hold_is_valid. */
 PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
  * request_timeout_ms.
- *   ms  0 or more. The maximum is what a renewal gives with this session timeout; of a lease lock also
- *       what its duration gives, and of a job's run what is left of it. The error text of
+ *   ms  0 or more. The maximum is what a renewal gives with this session timeout; of a lease lock
+ *       also what its duration gives, and of a job's run what is left of it. The error text of
  *       PDK_INVALID names it.
  *
  *   PDK_OK           at least ms remain
@@ -80,11 +81,12 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
  *   Common           PDK_INVALID, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_hold_ensure(pdk_hold *hold, int64_t ms);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h), at most the session's
- * request_timeout_ms later. When the callback runs, some of the time has passed. Any thread may call
- * it, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h), at most the
+ * session's request_timeout_ms later. When the callback runs, some of the time has passed. Any
+ * thread may call it, also in a callback.
  *
- *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons above
+ *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons
+ *                above
  *   PDK_CLOSED   the session that tells is closed, and the hold lost
  *   PDK_INVALID  ms is more than a session timeout can ever give
  *   Common       PDK_INVALID, AUTH, FORKED
@@ -95,10 +97,9 @@ PDK_API pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answere
 /* Tells that the hold is lost: once for each hold that is lost before it is released.
  *
  * Thread: the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
- * pdk_session_close. Never under a lock.
- * Inside: every call that does not block is allowed, pdk_hold_release of this hold included. A call
- * that blocks answers PDK_WRONG_THREAD. hold is valid memory during the call; take a reference to
- * keep it longer.
+ * pdk_session_close. Never under a lock. Inside: every call that does not block is allowed,
+ * pdk_hold_release of this hold included. A call that blocks answers PDK_WRONG_THREAD. hold is
+ * valid memory during the call; take a reference to keep it longer.
  *
  * Last call: no call starts after pdk_hold_release has returned. A call that started before that on
  * another thread may still run. user_free tells when no call can come any more: free there what the
@@ -122,17 +123,17 @@ PDK_API pdk_status pdk_hold_on_lost(pdk_hold *hold, pdk_lost_fn fn, void *user,
                                     void (*user_free)(void *user));
 
 /* A descriptor that turns readable when the hold is lost, and stays so. A release does not make it
- * readable. Poll it; never read or close it. The hold owns it until the last unref.
- * -1 on an error; pdk_last_error says which one: hold is NULL, the hold belongs to the parent
- * process, or the system has no descriptor left. */
+ * readable. Poll it; never read or close it. The hold owns it until the last unref. -1 on an error;
+ * pdk_last_error says which one: hold is NULL, the hold belongs to the parent process, or the
+ * system has no descriptor left. */
 PDK_API int pdk_hold_fd(pdk_hold *hold);
 /* The reason for the loss of the hold. PDK_REASON_NONE when it was not lost, for NULL, and in the
  * child of a fork. Local; does not wait. */
 PDK_API pdk_reason pdk_hold_reason(const pdk_hold *hold);
 
-/* Proof of the hold as text, for pdk_session_check_sequencer: "pdk1 <znode> <mode> <token> <handover>". The
- * znode's path begins with the session's chroot. The string lives as long as the hold. "" for NULL,
- * and in the child of a fork.
+/* Proof of the hold as text, for pdk_session_check_sequencer: "pdk1 <znode> <mode> <token>
+ * <handover>". The znode's path begins with the session's chroot. The string lives as long as the
+ * hold. "" for NULL, and in the child of a fork.
  *
  * The mode is "exclusive", "shared", "leader" or "permit". With several permits the text names the
  * oldest of their znodes. After a downgrade the mode is "shared/<czxid>" once the writer's node was
@@ -144,18 +145,17 @@ PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
  * not wait. With several permits it is the oldest of their znodes. After a downgrade it is the
  * reader's znode, once that has taken over. The string lives as long as the hold, also after a
  * release, a loss or a downgrade; that the znode exists, it does not say. Others may read the znode
- * and watch it: do not write or delete it. "" for NULL, and in the
- * child of a fork. */
+ * and watch it: do not write or delete it. "" for NULL, and in the child of a fork. */
 PDK_API const char *pdk_hold_node(const pdk_hold *hold);
 
 /* Let another thread use the hold as its own. The acquiring thread may then block on the same lock
  * again. NULL is allowed. */
 PDK_API void pdk_hold_detach_thread(pdk_hold *hold);
 
-/* Of a writer of a read/write lock: from now on it only reads. Readers behind it are let in, and no writer comes in between.
- * Does not wait for the network: the session exchanges the writer's znode for a reader's with the
- * same sequence number. The others go on waiting until a server has confirmed the exchange. Where
- * the exchange is refused, they wait until the release.
+/* Of a writer of a read/write lock: from now on it only reads. Readers behind it are let in, and no
+ * writer comes in between. Does not wait for the network: the session exchanges the writer's znode
+ * for a reader's with the same sequence number. The others go on waiting until a server has
+ * confirmed the exchange. Where the exchange is refused, they wait until the release.
  *
  * The hold stays the same object, with its token, its callbacks and its validity. It cannot become
  * exclusive again. It is lost (PDK_REASON_NODE_GONE) if the writer's znode was deleted before the
@@ -181,8 +181,8 @@ PDK_API pdk_status pdk_hold_release(pdk_hold *hold);
 
 /* One more reference. Returns hold; NULL is allowed. */
 PDK_API pdk_hold *pdk_hold_ref(pdk_hold *hold);
-/* Gives a reference back. The last unref of a hold that was not released releases it.
- * NULL is allowed. Does nothing in the child of a fork. */
+/* Gives a reference back. The last unref of a hold that was not released releases it. NULL is
+ * allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_hold_unref(pdk_hold *hold);
 
 PDK_END_DECLS

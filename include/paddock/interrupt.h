@@ -7,19 +7,20 @@
  *        └──────clear──────┘
  *
  * It works on the thread that it is attached to, in every call that blocks for a hold:
- * pdk_lock_acquire, pdk_rwlock_acquire_read and pdk_rwlock_acquire_write, pdk_semaphore_acquire, pdk_set_acquire,
- * pdk_striped_acquire, pdk_striped_acquire_keys and pdk_striped_acquire_any, pdk_lease_lock_acquire,
- * and pdk_job_acquire. Also where a thread waits to be elected or registered: pdk_election_wait,
- * pdk_member_wait and pdk_member_set_data. That ends the waiting, and not the candidacy. Other calls that
- * block are bounded by their time, and go on.
+ * pdk_lock_acquire, pdk_rwlock_acquire_read and pdk_rwlock_acquire_write, pdk_semaphore_acquire,
+ * pdk_set_acquire, pdk_striped_acquire, pdk_striped_acquire_keys and pdk_striped_acquire_any,
+ * pdk_lease_lock_acquire, and pdk_job_acquire. Also where a thread waits to be elected or
+ * registered: pdk_election_wait, pdk_member_wait and pdk_member_set_data. That ends the waiting,
+ * and not the candidacy. Other calls that block are bounded by their time, and go on.
  *
- * Raised before the call, the call answers PDK_CANCELED at once, and asks no server. Raised while it
- * waits, the call leaves the queue and answers PDK_CANCELED at once; the session deletes the node.
- * Raised after the grant, the call answers PDK_OK with the hold, and the next call is cancelled.
+ * Raised before the call, the call answers PDK_CANCELED at once, and asks no server. Raised while
+ * it waits, the call leaves the queue and answers PDK_CANCELED at once; the session deletes the
+ * node. Raised after the grant, the call answers PDK_OK with the hold, and the next call is
+ * cancelled.
  *
- * Ownership: an interrupt is reference counted, and a thread that it is attached to has a reference.
- * It belongs to no session. Any thread may make every call below, also in a callback. The child of
- * a fork has a copy of its own.
+ * Ownership: an interrupt is reference counted, and a thread that it is attached to has a
+ * reference. It belongs to no session. Any thread may make every call below, also in a callback.
+ * The child of a fork has a copy of its own.
  */
 #ifndef PADDOCK_INTERRUPT_H
 #define PADDOCK_INTERRUPT_H
@@ -49,8 +50,8 @@ PDK_API pdk_status pdk_interrupt_attach(pdk_interrupt *interrupt);
 PDK_API void pdk_interrupt_detach(void);
 
 /* Raise it; it stays raised until it is cleared. Safe in a signal handler: it sets a word, posts a
- * POSIX semaphore, and leaves errno alone. The caller has a reference, or knows of one that outlives
- * the call. NULL is allowed. */
+ * POSIX semaphore, and leaves errno alone. The caller has a reference, or knows of one that
+ * outlives the call. NULL is allowed. */
 PDK_API void pdk_interrupt_raise(pdk_interrupt *interrupt);
 /* Lower it again. Safe in a signal handler. NULL is allowed. */
 PDK_API void pdk_interrupt_clear(pdk_interrupt *interrupt);

@@ -28,27 +28,29 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_lock pdk_lock;
 
-/* The options of a lock. Fill with PDK_LOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size is
- * accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
+/* The options of a lock. Fill with PDK_LOCK_OPTIONS_INIT, then change what you need. A struct of an
+ * older, smaller size is accepted. A newer, larger one is accepted when everything unknown to this
+ * library is zero. */
 typedef struct pdk_lock_options {
     /* sizeof(pdk_lock_options), in bytes. */
     size_t size;
     /* A pdk_naming: which other clients can contend on the path. Default PDK_NAMING_CURATOR. */
     int32_t naming;
-    /* How many hand-overs between threads may follow each other. Default 256, 0 or more.
-     * 0: every acquisition queues anew. */
+    /* How many hand-overs between threads may follow each other. Default 256, 0 or more. 0: every
+     * acquisition queues anew. */
     int32_t max_handovers;
-    /* For how long hand-overs may follow each other, in ms. Default 100, 0 or more.
-     * 0: every acquisition queues anew. */
+    /* For how long hand-overs may follow each other, in ms. Default 100, 0 or more. 0: every
+     * acquisition queues anew. */
     int32_t max_handover_ms;
-    /* 1: a thread that holds the lock may acquire it again. 0: that is PDK_DEADLOCK.
-     * Default 0; 0 or 1. */
+    /* 1: a thread that holds the lock may acquire it again. 0: that is PDK_DEADLOCK. Default 0; 0
+     * or 1. */
     int32_t reentrant;
     /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
      * Default NULL: the session's identity. */
     const char *identity;
-    /* After an end of a holder without a release, nobody is granted for so long, in ms; after a release at once. All who
-     * use the path say the same. Default 0: there is no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
+    /* After an end of a holder without a release, nobody is granted for so long, in ms; after a
+     * release at once. All who use the path say the same. Default 0: there is no such delay, and no
+     * cost. 0 or more. See docs/recipes/lock-delay.md. */
     int32_t lock_delay_ms;
 } pdk_lock_options;
 
@@ -87,8 +89,8 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *                      as well, and this thread ran too late to take it
  *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
  *                      answer came within request_timeout_ms
- *   PDK_DEADLOCK       this thread holds this lock object, and reentrant is 0; or, not for a try, it
- *                      holds by another object of the session on this path
+ *   PDK_DEADLOCK       this thread holds this lock object, and reentrant is 0; or, not for a try,
+ *                      it holds by another object of the session on this path
  *   PDK_CANCELED       the last reference to the lock was given back meanwhile; or this thread was
  *                      interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
@@ -117,17 +119,17 @@ PDK_API pdk_status pdk_lock_acquire(pdk_lock *lock, int64_t timeout_ms, pdk_hold
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
- *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, MISMATCH, DAMAGED, CLOSED or AUTH: for the reasons
- *           listed above
+ *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED, NO_PERMISSION,
+ *           UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, MISMATCH, DAMAGED, CLOSED or AUTH: for the
+ *           reasons listed above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pdk_acquired_fn fn,
                                           void *user, pdk_claim **out);
 
-/* List the queue, or the holder. pdk_lock_list lists the queue, the holder first.
- * pdk_lock_holder lists the holder alone: a list of one, or of none when the lock is free. Both
- * block, at most timeout_ms. With 0 there is no time for an answer.
+/* List the queue, or the holder. pdk_lock_list lists the queue, the holder first. pdk_lock_holder
+ * lists the holder alone: a list of one, or of none when the lock is free. Both block, at most
+ * timeout_ms. With 0 there is no time for an answer.
  *
  *   PDK_OK             *out is the list; pdk_contenders_free frees it
  *   PDK_UNAVAILABLE    no server answered within timeout_ms
@@ -137,8 +139,8 @@ PDK_API pdk_status pdk_lock_acquire_async(pdk_lock *lock, int64_t timeout_ms, pd
 PDK_API pdk_status pdk_lock_list(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 PDK_API pdk_status pdk_lock_holder(pdk_lock *lock, int64_t timeout_ms, pdk_contenders **out);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * them, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call them, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
  *   PDK_OK  fn will be called. It gets a list, or a status above

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Revocation: a holder is asked to let go, or its znode is deleted.
  *
- *     asker ── pdk_session_request_release ──► the holder's znode ──► pdk_hold_on_request: who, and until when
- *     operator ── pdk_session_break ──► deletes the znode ──► the hold is lost: PDK_REASON_NODE_GONE
+ *     asker     ── pdk_session_request_release ──► the holder's znode ──► pdk_hold_on_request
+ *     operator  ── pdk_session_break ──► the znode is deleted ──► LOST: PDK_REASON_NODE_GONE
  *
  * An ask is a wish. Nothing is forced: the hold stays valid until its owner releases it. Who may
- * write to the znode may ask. Curator's Revoker asks holders of Paddock, and pdk_session_request_release asks
- * Curator's revocable locks. Those hear neither who asks nor until when.
+ * write to the znode may ask. Curator's Revoker asks holders of Paddock, and
+ * pdk_session_request_release asks Curator's revocable locks. Those hear neither who asks nor until
+ * when.
  *
  * A znode that was asked is not handed over to the next thread of the process: at the release the
  * process queues again behind the others.
@@ -15,9 +16,9 @@
  * show the identity alone. Other clients show all of it. An ask by Curator, and any ask of a znode
  * that Paddock did not make, replaces the identity.
  *
- * pdk_session_break is for operators who know that the holder does not work any more: a holder that is cut
- * off goes on believing until its lease is over, while the next one is granted already. Only the
- * token protects then.
+ * pdk_session_break is for operators who know that the holder does not work any more: a holder that
+ * is cut off goes on believing until its lease is over, while the next one is granted already. Only
+ * the token protects then.
  */
 #ifndef PADDOCK_REVOKE_H
 #define PADDOCK_REVOKE_H
@@ -43,16 +44,16 @@ PDK_BEGIN_DECLS
  *                      known
  *   PDK_GONE           nobody holds it, or there is no such node
  *   PDK_UNAVAILABLE    not confirmed in time. It may have been asked
- *   PDK_NO_PERMISSION  an access control list forbids to list the directory, or to read or write the
- *                      znode
+ *   PDK_NO_PERMISSION  an access control list forbids to list the directory, or to read or write
+ *                      the znode
  *   PDK_UNSUPPORTED    the server refuses it; the error text has its code
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_session_request_release(pdk_session *session, const char *path,
                                                const char *node, const char *who, int64_t within_ms,
                                                int64_t timeout_ms);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * it, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback.
  *
  *   PDK_OK  fn will be called, with a status above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
@@ -64,8 +65,8 @@ PDK_API pdk_status pdk_session_request_release_async(pdk_session *session, const
 
 /* Tells that the holder is asked to let go: once for each ask. Of asks that come faster than the
  * znode is read, only the last one is told. An ask whose answer was lost may be told twice.
- *   hold      the hold whose znode was asked. Valid memory during the call; take a reference to keep
- *             it longer.
+ *   hold      the hold whose znode was asked. Valid memory during the call; take a reference to
+ *             keep it longer.
  *   who       who asks. Valid during the call. "" when no name was given, as by Curator. Others
  *             wrote it. It is UTF-8 without control and format characters: those, and bytes that
  *             are no UTF-8, are written \u{HHHH} and \xHH.
@@ -73,18 +74,17 @@ PDK_API pdk_status pdk_session_request_release_async(pdk_session *session, const
  *   user      as given to pdk_hold_on_request
  *
  * Thread: the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
- * pdk_session_close. Never under a lock.
- * Inside: every call that does not block is allowed, pdk_hold_release of this hold included. A call
- * that blocks answers PDK_WRONG_THREAD.
+ * pdk_session_close. Never under a lock. Inside: every call that does not block is allowed,
+ * pdk_hold_release of this hold included. A call that blocks answers PDK_WRONG_THREAD.
  *
  * Last call: no call starts after pdk_hold_release has returned, or after the loss was told. A call
  * that started before that on another thread may still run. */
 typedef void (*pdk_request_fn)(pdk_hold *hold, const char *who, int64_t until_ms, void *user);
 
-/* Set the callback of a hold for asks; one per hold. Does not wait. When the hold was asked already,
- * fn is called soon with the newest ask, still as a callback. A grant that is shorter than 10 ms
- * does not read its znode, and is not told. Several holds on one grant are each told. Any thread may
- * call it, also in a callback.
+/* Set the callback of a hold for asks; one per hold. Does not wait. When the hold was asked
+ * already, fn is called soon with the newest ask, still as a callback. A grant that is shorter than
+ * 10 ms does not read its znode, and is not told. Several holds on one grant are each told. Any
+ * thread may call it, also in a callback.
  *   user_free  NULL, or called once with user when fn can run no more: with the last reference to
  *              the hold, on the thread that gives it back. Never under a lock. It may make the same
  *              calls as fn.
@@ -117,11 +117,10 @@ PDK_API pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *
 PDK_API pdk_status pdk_session_break(pdk_session *session, const char *node, int64_t token,
                                      int64_t timeout_ms, pdk_contenders **out);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * it, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback.
  *
- *   PDK_OK  fn will be called, with a status above; with PDK_OK, and who it
- *           was, a list of one
+ *   PDK_OK  fn will be called, with a status above; with PDK_OK, and who it was, a list of one
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_session_break_async(pdk_session *session, const char *node, int64_t token,

@@ -28,18 +28,19 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_rwlock pdk_rwlock;
 
-/* The options of a read/write lock. Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
- * is accepted. A newer, larger one is accepted when everything unknown to this library is zero. */
+/* The options of a read/write lock. Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A
+ * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
+ * unknown to this library is zero. */
 typedef struct pdk_rwlock_options {
     /* sizeof(pdk_rwlock_options), in bytes. */
     size_t size;
     /* A pdk_naming: which other clients can contend on the path. Default PDK_NAMING_CURATOR. */
     int32_t naming;
-    /* How many hand-overs between writing threads may follow each other. Default 256, 0 or more.
-     * 0: every acquisition queues anew. */
+    /* How many hand-overs between writing threads may follow each other. Default 256, 0 or more. 0:
+     * every acquisition queues anew. */
     int32_t max_handovers;
-    /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more.
-     * 0: every acquisition queues anew. */
+    /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more. 0: every
+     * acquisition queues anew. */
     int32_t max_handover_ms;
     /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
      * Default NULL: the session's identity. */
@@ -83,12 +84,12 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *   PDK_UNAVAILABLE    no server confirmed a position in the queue by the deadline; a try: no
  *                      answer came within request_timeout_ms
  *   PDK_DEADLOCK       this thread holds this lock object already. It would wait for itself as soon
- *                      as a writer came in between. Or, not for a try, it holds by another object of
- *                      the session on this path, unless both are readers.
+ *                      as a writer came in between. Or, not for a try, it holds by another object
+ *                      of the session on this path, unless both are readers.
  *   PDK_UPGRADE        write only: this thread holds this lock object shared, or, not for a try,
- *                      another object of the session on this path. Two threads that
- *                      waited so would wait for each other for ever. Release first, and look again
- *                      at what was read.
+ *                      another object of the session on this path. Two threads that waited so would
+ *                      wait for each other for ever. Release first, and look again at what was
+ *                      read.
  *   PDK_CANCELED       the last reference to the lock was given back meanwhile; or this thread was
  *                      interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
@@ -118,9 +119,9 @@ PDK_API pdk_status pdk_rwlock_acquire_write(pdk_rwlock *lock, int64_t timeout_ms
  *               until pdk_session_close has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
- *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED,
- *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
- *           listed above
+ *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, CANCELED, NO_PERMISSION,
+ *           UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons listed
+ *           above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_rwlock_acquire_read_async(pdk_rwlock *lock, int64_t timeout_ms,
@@ -138,8 +139,8 @@ PDK_API pdk_status pdk_rwlock_acquire_write_async(pdk_rwlock *lock, int64_t time
  *   Common             PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_rwlock_list(pdk_rwlock *lock, int64_t timeout_ms, pdk_contenders **out);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * it, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
  *   PDK_OK  fn will be called. It gets a list, or a status above

@@ -14,8 +14,8 @@
  * are free. Then the next claim is admitted.
  *
  * Tokens: holders of permits do not exclude each other. So their tokens are in no order that a
- * resource could check. A token tells permits apart, and pdk_session_check_sequencer tells whether one is
- * still held.
+ * resource could check. A token tells permits apart, and pdk_session_check_sequencer tells whether
+ * one is still held.
  *
  * Ownership: a semaphore is reference counted. It has a reference to its session, and so have its
  * claims and holds. Any thread may make every call below. A callback may make those that do not
@@ -40,20 +40,20 @@ typedef struct pdk_semaphore pdk_semaphore;
 PDK_API int32_t pdk_semaphore_permits_max(void);
 PDK_API int32_t pdk_semaphore_count_max(void);
 
-/* The options of a semaphore. Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A struct of an older, smaller
- * size is accepted. A newer, larger one is accepted when everything unknown to this library is
- * zero. */
+/* The options of a semaphore. Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A
+ * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
+ * unknown to this library is zero. */
 typedef struct pdk_semaphore_options {
     /* sizeof(pdk_semaphore_options), in bytes. */
     size_t size;
     /* How many times in a row an admission may be handed over to the next thread of this process.
      * Default 256, 0 or more. 0: every acquisition queues anew. */
     int32_t max_handovers;
-    /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more.
-     * 0: every acquisition queues anew. */
+    /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more. 0: every
+     * acquisition queues anew. */
     int32_t max_handover_ms;
-    /* The identity that others see of the contenders of this semaphore: UTF-8, 1 to 1024 bytes. Copied.
-     * Default NULL: the session's identity. */
+    /* The identity that others see of the contenders of this semaphore: UTF-8, 1 to 1024 bytes.
+     * Copied. Default NULL: the session's identity. */
     const char *identity;
 } pdk_semaphore_options;
 
@@ -129,8 +129,8 @@ PDK_API pdk_status pdk_semaphore_acquire(pdk_semaphore *semaphore, int32_t count
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_claim_unref
  *
  *   PDK_OK  fn will be called with PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED,
- *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the reasons
- *           above
+ *           NO_PERMISSION, UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, CLOSED or AUTH: for the
+ *           reasons above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t count,
@@ -148,8 +148,8 @@ PDK_API pdk_status pdk_semaphore_acquire_async(pdk_semaphore *semaphore, int32_t
 PDK_API pdk_status pdk_semaphore_holders(pdk_semaphore *semaphore, int64_t timeout_ms,
                                          pdk_contenders **out);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * it, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback.
  *   timeout_ms  0 or more, or PDK_FOREVER
  *
  *   PDK_OK  fn will be called. It gets a list, or a status above

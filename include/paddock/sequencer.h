@@ -30,8 +30,8 @@ PDK_BEGIN_DECLS
 PDK_API pdk_status pdk_session_check_sequencer(pdk_session *session, const char *text,
                                                int64_t timeout_ms);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * it, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback.
  *
  *   PDK_OK  fn will be called, with a status above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED

@@ -11,28 +11,29 @@
  * lost their data never do. Then holds of the old session are lost. Claims queue again, with their
  * deadlines unchanged.
  *
- * Size: the nodes of a session have paths of 1000 KiB together (PDK_LIMIT): 10,000 locks at paths of
- * 39 bytes. The servers log them all when the session ends. With the default jute.maxbuffer, 1 MiB,
- * a server can read 1925 KiB there; with more it could not start again.
+ * Size: the nodes of a session have paths of 1000 KiB together (PDK_LIMIT): 10,000 locks at paths
+ * of 39 bytes. The servers log them all when the session ends. With the default jute.maxbuffer,
+ * 1 MiB, a server can read 1925 KiB there; with more it could not start again.
  *
  * Ownership: a session is reference counted. Every recipe object, claim, hold and observer has a
  * reference of its own. An open session ends with pdk_session_close, or when the last reference is
  * given back. Any thread may make every call below, except where its comment says otherwise.
  *
- * Descriptors: where 0, 1 or 2 is closed, pdk_session_open opens /dev/null there. It stays open, also
- * across an exec. Otherwise a socket of the session would get that number, and with it the words that
- * a program writes to its standard error. A program that closes one of the three later puts
- * something else there in the same step, by dup2. All other descriptors of the library are above 2.
+ * Descriptors: where 0, 1 or 2 is closed, pdk_session_open opens /dev/null there. It stays open,
+ * also across an exec. Otherwise a socket of the session would get that number, and with it the
+ * words that a program writes to its standard error. A program that closes one of the three later
+ * puts something else there in the same step, by dup2. All other descriptors of the library are
+ * above 2.
  *
  * Callbacks: a session runs all its callbacks one at a time. That goes for the two below and for
  * those of claims, holds, elections and observers.
  *   Order   LOST and a candidate's callbacks first (not `leader`), log lines last, the others in
  *           between; each of these kinds in the order in which they became due. So LOST waits for
  *           no more than the one callback that is running: keep them short, on_log too.
- *   Thread  PDK_DISPATCH_THREAD: a thread of the session's own. Callbacks on it have the signal mask
- *           that the thread in pdk_session_open had. So children that they make have an ordinary
- *           one, and the program's handlers may run there. Between callbacks it answers no signal.
- *           Block signals that no callback may see before you open the session.
+ *   Thread  PDK_DISPATCH_THREAD: a thread of the session's own. Callbacks on it have the signal
+ *           mask that the thread in pdk_session_open had. So children that they make have an
+ *           ordinary one, and the program's handlers may run there. Between callbacks it answers no
+ *           signal. Block signals that no callback may see before you open the session.
  *           PDK_DISPATCH_MANUAL: the thread in pdk_session_dispatch or pdk_session_close.
  *   Locks   none of the library's is held.
  *   Inside  every call that does not block is allowed. A call that blocks answers PDK_WRONG_THREAD,
@@ -68,8 +69,8 @@ typedef enum pdk_dispatch {
 /* What happened to a session: see the picture above. */
 typedef enum pdk_session_event {
     PDK_SESSION_CONNECTED = 1, /* the first connection of the session */
-    /* The connection is lost; time_left_ms of the lease remain. Told once until RESTORED or EXPIRED,
-     * also when connections come and go in between. */
+    /* The connection is lost; time_left_ms of the lease remain. Told once until RESTORED or
+     * EXPIRED, also when connections come and go in between. */
     PDK_SESSION_SUSPENDED = 2,
     PDK_SESSION_RESTORED = 3, /* a quorum write sent after the reconnect was acknowledged */
     PDK_SESSION_EXPIRED = 4,  /* the session has ended, or was given up; all its holds are lost */
@@ -102,15 +103,15 @@ typedef enum pdk_log_level {
 } pdk_log_level;
 
 /* Takes one line of the log. For the thread, and for what is allowed inside, see "Callbacks" above.
- *   text  valid during the call. It never contains credentials. It is one line of UTF-8 that acts on
- *         no terminal: a control or format character in what others wrote is \u{HHHH}, and a byte that
- *         is no UTF-8 is \xHH.
+ *   text  valid during the call. It never contains credentials. It is one line of UTF-8 that acts
+ *         on no terminal: a control or format character in what others wrote is \u{HHHH}, and a
+ *         byte that is no UTF-8 is \xHH.
  *   user  on_log_user
  *
  * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At
- * most 1000 lines wait. Of lines that are alike, a hundred are logged at once and then one a second,
- * which says how many were left out. Of lines of PDK_LOG_DEBUG none is left out. A line of the
- * ZooKeeper client library goes to every session: an error that it repeats within a second is
+ * most 1000 lines wait. Of lines that are alike, a hundred are logged at once and then one a
+ * second, which says how many were left out. Of lines of PDK_LOG_DEBUG none is left out. A line of
+ * the ZooKeeper client library goes to every session: an error that it repeats within a second is
  * PDK_LOG_DEBUG.
  *
  * Last call: lines can follow PDK_SESSION_CLOSED. So user can be freed when pdk_session_close has
@@ -118,9 +119,9 @@ typedef enum pdk_log_level {
  * pdk_session_open that fails, see there. */
 typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 
-/* The options of a session. Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct of an older, smaller size
- * is accepted. A newer, larger one is accepted when everything unknown to this library is zero.
- * Strings are copied. */
+/* The options of a session. Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct
+ * of an older, smaller size is accepted. A newer, larger one is accepted when everything unknown to
+ * this library is zero. Strings are copied. */
 typedef struct pdk_session_options {
     /* sizeof(pdk_session_options), in bytes. */
     size_t size;
@@ -161,22 +162,22 @@ typedef struct pdk_session_options {
      * pdk_session_open. Default NULL. Not together with digest. */
     const char *digest_file;
     /* The certificate string of zookeeper_init_ssl, "ca,certificate,key,password". Default NULL: no
-     * TLS. PDK_UNSUPPORTED where the client library was built without TLS. The client library checks
-     * that the authority signed the server's certificate, and no host name: whoever has any
+     * TLS. PDK_UNSUPPORTED where the client library was built without TLS. The client library
+     * checks that the authority signed the server's certificate, and no host name: whoever has any
      * certificate of that authority can pose as a server. Use an authority of the servers' own. */
     const char *tls;
-    /* A file that has what tls would have, of at most 16 KiB. Default NULL. Not together with tls. Of a file that others
-     * may read or write, this one or digest_file, the log has a warning. */
+    /* A file that has what tls would have, of at most 16 KiB. Default NULL. Not together with tls.
+     * Of a file that others may read or write, this one or digest_file, the log has a warning. */
     const char *tls_file;
 
     /* ---- who may do what with our nodes */
 
-    /* A pdk_access: who may do what with the nodes that the session makes. Default PDK_ACCESS_DEFAULT.
-     * PDK_ACCESS_CREATOR and PDK_ACCESS_CREATOR_READERS need digest or tls, or a file
-     * of either. */
+    /* A pdk_access: who may do what with the nodes that the session makes. Default
+     * PDK_ACCESS_DEFAULT. PDK_ACCESS_CREATOR and PDK_ACCESS_CREATOR_READERS need digest or tls, or
+     * a file of either. */
     int32_t access;
-    /* 1: directories and records that exist are relied upon whatever their access control lists say.
-     * Default 0; 0 or 1. See access.h, "What exists". */
+    /* 1: directories and records that exist are relied upon whatever their access control lists
+     * say. Default 0; 0 or 1. See access.h, "What exists". */
     int32_t accept_unprotected;
     /* The list, for PDK_ACCESS_LIST alone. Default NULL. Copied, with its strings. */
     const pdk_access_entry *access_list;
@@ -203,12 +204,14 @@ typedef struct pdk_session_options {
 
     /* ---- figures and tokens */
 
-    /* How many paths have figures of their own, beside those of the session (pdk_session_stats_path): the first that
-     * recipe objects are made for. Each takes 5 kB for as long as the session lives. Default 0: none; 0 to 1000. */
+    /* How many paths have figures of their own, beside those of the session
+     * (pdk_session_stats_path): the first that recipe objects are made for. Each takes 5 kB for as
+     * long as the session lives. Default 0: none; 0 to 1000. */
     int32_t stats_paths;
-    /* The generation that is put before every token: it is added to the number that the servers give.
-     * After the servers were wiped, or restored from a backup, every session of every process needs
-     * the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of 2^48. */
+    /* The generation that is put before every token: it is added to the number that the servers
+     * give. After the servers were wiped, or restored from a backup, every session of every process
+     * needs the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of
+     * 2^48. */
     int64_t token_base;
 } pdk_session_options;
 
@@ -253,20 +256,22 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  *            Names are looked up here and again and again: every session timeout (5 s to 60 s), and
  *            every tenth of it (200 ms to 1 s) while there is no connection. Other addresses are
  *            taken with the session and its holds kept. A name that is slow or not found holds up
- *            no other, and keeps its last addresses. The chroot follows the rules for a path; if it is missing, the first lock creates it,
- *            as a container, which the server removes when it is empty again.
+ *            no other, and keeps its last addresses. The chroot follows the rules for a path; if it
+ *            is missing, the first lock creates it, as a container, which the server removes when
+ *            it is empty again.
  *   options  or NULL for the defaults
  *
  *   PDK_OK           *out is the session, with one reference. Give it back with pdk_session_close
  *                    and pdk_session_unref.
- *   PDK_UNAVAILABLE  no quorum confirmed the session within connect_timeout_ms, or no look-up of
- *                    a name was answered
+ *   PDK_UNAVAILABLE  no quorum confirmed the session within connect_timeout_ms, or no look-up of a
+ *                    name was answered
  *   PDK_RESOLVE      no host name could be resolved: the text has one of them, and why
- *   PDK_UNSUPPORTED  tls or tls_file is set and the client library has no TLS; or the negotiated session timeout is too short to keep a lease: the text
- *                    says what to set. Once a session was open, that is logged. A new ZooKeeper
- *                    session is tried again every second; one that goes on with less keeps its holds.
- *   PDK_SYSTEM       the system has no thread or descriptor left; or this is the child of a fork, and
- *                    has no allocator (paddock.h)
+ *   PDK_UNSUPPORTED  tls or tls_file is set and the client library has no TLS; or the negotiated
+ *                    session timeout is too short to keep a lease: the text says what to set. Once
+ *                    a session was open, that is logged. A new ZooKeeper session is tried again
+ *                    every second; one that goes on with less keeps its holds.
+ *   PDK_SYSTEM       the system has no thread or descriptor left; or this is the child of a fork,
+ *                    and has no allocator (paddock.h)
  *   PDK_INVALID      digest_file or tls_file cannot be read
  *   Common           PDK_INVALID, AUTH, WRONG_THREAD
  * With PDK_DISPATCH_THREAD callbacks may run before the return. On an error no callback starts
@@ -277,9 +282,9 @@ PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t
  * With open_in_background the call does not wait, and none of UNAVAILABLE, RESOLVE and AUTH comes
  * from it. The session looks for a server until it is closed, as after a lost connection. The log
  * says why there is none yet. PDK_SESSION_CONNECTED tells that one was found. Until then
- * acquisitions and candidates wait, each for its own time: a deadline that passes, or a try, answers
- * PDK_UNAVAILABLE. A server that refuses the credentials ends the session: PDK_SESSION_CLOSED, and
- * calls answer PDK_AUTH. */
+ * acquisitions and candidates wait, each for its own time: a deadline that passes, or a try,
+ * answers PDK_UNAVAILABLE. A server that refuses the credentials ends the session:
+ * PDK_SESSION_CLOSED, and calls answer PDK_AUTH. */
 PDK_API pdk_status pdk_session_open(const char *hosts, const pdk_session_options *options,
                                     pdk_session **out);
 
@@ -289,10 +294,10 @@ PDK_API pdk_session *pdk_session_ref(pdk_session *session);
  * background; on_event_user_free and on_log_user_free tell when its callbacks have ended. NULL is
  * allowed. Does nothing in the child of a fork.
  *
- * Manual dispatch: keep a reference as long as callbacks are wanted. Nobody can dispatch once all of
- * pdk_session_open and pdk_session_ref are given back. From then on the library drops the callbacks
- * that are due, and releases what they would have got, on a thread of its own. So they keep no
- * session alive. */
+ * Manual dispatch: keep a reference as long as callbacks are wanted. Nobody can dispatch once all
+ * of pdk_session_open and pdk_session_ref are given back. From then on the library drops the
+ * callbacks that are due, and releases what they would have got, on a thread of its own. So they
+ * keep no session alive. */
 PDK_API void pdk_session_unref(pdk_session *session);
 
 /* End the session. Blocked calls and claims answer PDK_CLOSED, and holds are lost
@@ -304,9 +309,9 @@ PDK_API void pdk_session_unref(pdk_session *session);
  * PDK_OK. It drops the callbacks that are due, PDK_SESSION_CLOSED among them. The rest happens in
  * the background.
  *
- * After a close that answered PDK_TIMEOUT, or that came from a callback, close again: the call waits
- * until all is over, and answers PDK_OK then, as for a session that is closed already. It runs no
- * callbacks. So PDK_OK always tells that user can be freed.
+ * After a close that answered PDK_TIMEOUT, or that came from a callback, close again: the call
+ * waits until all is over, and answers PDK_OK then, as for a session that is closed already. It
+ * runs no callbacks. So PDK_OK always tells that user can be freed.
  *
  * The threads of a pdk_service are not the session's: see pdk_service_close.
  *   timeout_ms  0 or more, or PDK_FOREVER
@@ -333,8 +338,8 @@ PDK_API pdk_status pdk_session_close(pdk_session *session, int64_t timeout_ms);
  *   Common       PDK_INVALID, CLOSED, AUTH, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_session_flush(pdk_session *session, int64_t timeout_ms);
 
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may call
- * it, also in a callback.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
+ * call it, also in a callback.
  *
  *   PDK_OK  fn will be called, with a status above
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
@@ -343,9 +348,9 @@ PDK_API pdk_status pdk_session_flush_async(pdk_session *session, int64_t timeout
                                            pdk_answered_fn fn, void *user);
 
 /* Manual dispatch: a descriptor that is readable while callbacks are due. Poll it; never read or
- * close it. After a close it stays readable, so that a loop hears of it: pdk_session_dispatch answers
- * PDK_CLOSED then, and it is time to stop polling. The session owns it until its last unref. -1 for
- * NULL, and for a session with a thread of its own. */
+ * close it. After a close it stays readable, so that a loop hears of it: pdk_session_dispatch
+ * answers PDK_CLOSED then, and it is time to stop polling. The session owns it until its last
+ * unref. -1 for NULL, and for a session with a thread of its own. */
 PDK_API int pdk_session_fd(const pdk_session *session);
 
 /* Manual dispatch: run the callbacks that are due, one after the other, on this thread. Does not
@@ -363,14 +368,14 @@ PDK_API pdk_status pdk_session_dispatch(pdk_session *session, int *count);
 /* The ZooKeeper session id, for logs and for the server's own tools. 0 while there is none, for
  * NULL, and in the child of a fork. Does not wait. */
 PDK_API int64_t pdk_session_id(pdk_session *session);
-/* What another process needs to end the ZooKeeper session in this one's stead, once this one is dead: it
- * connects with id and password, by ZooKeeper's own protocol, and asks for the close. The nodes are
- * gone at once then, and not when the session expires. Does not wait.
+/* What another process needs to end the ZooKeeper session in this one's stead, once this one is
+ * dead: it connects with id and password, by ZooKeeper's own protocol, and asks for the close. The
+ * nodes are gone at once then, and not when the session expires. Does not wait.
  *   id            the number of the ZooKeeper session, as pdk_session_id has it
  *   password      its 16 bytes. They are a secret: whoever has both can end the session, or take it
  *                 over, and with it every hold. Wipe them (explicit_bzero) when they are passed on
- *   servers       numeric addresses "address:port,…", without a chroot: that of the last
- *                 connection is the first. With TLS they expect TLS
+ *   servers       numeric addresses "address:port,…", without a chroot: that of the last connection
+ *                 is the first. With TLS they expect TLS
  *   servers_size  of that buffer, 1 or more. Addresses that do not fit are left out
  * Another ZooKeeper session has other ones: ask again at PDK_SESSION_CONNECTED and
  * PDK_SESSION_REOPENED. Who ends a session that a living process uses takes its holds away.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A set: several rights that are held together, all of them or none.
  *
- *     pdk_right rights[] = {pdk_right_lock(orders), pdk_right_read(prices), pdk_right_permits(slots, 2)};
+ *     pdk_right rights[] = {pdk_right_lock(orders), pdk_right_read(prices),
+ *                           pdk_right_permits(slots, 2)};
  *     pdk_set_acquire(rights, 3, 5000, NULL, &set);
  *
  *     valid ──release──► released
@@ -12,50 +13,51 @@
  *
  * The order: the rights are taken one after the other, by the full path, and then by the list of
  * servers. So callers that name the same rights in any order never deadlock. That is true among
- * calls of pdk_set_acquire. A thread that holds something already, and waits for a set, may be in
- * a circle with another one: name all that you need in one set. Only where a set has the same path
- * in two ensembles, name each of these by the same servers in every program.
+ * calls of pdk_set_acquire. A thread that holds something already, and waits for a set, may be in a
+ * circle with another one: name all that you need in one set. Only where a set has the same path in
+ * two ensembles, name each of these by the same servers in every program.
  *
  * The set: it is valid while each part is. The time that remains is the smallest of the parts. It
  * is lost, and told so once, when one part is lost. Then the other parts stay held, so that nobody
  * comes in where the owner may still be at work, until the set is released. A release ends all of
- * them. The session of the right that is first in the order is the session of the set: callbacks about
- * the set, and the callback of pdk_set_acquire_async, run there. Its end is the end of the set.
+ * them. The session of the right that is first in the order is the session of the set: callbacks
+ * about the set, and the callback of pdk_set_acquire_async, run there. Its end is the end of the
+ * set.
  *
- * A majority: with the option `need`, fewer than all of the rights suffice, where each is a lock in an
- * ensemble of its own. Any two majorities of the same locks meet in one that only one of them can
- * hold. One ensemble of servers is a majority already, and the better one: one queue, one lease, one
- * token. Take several ensembles where they exist, and none of them may be a single point of failure.
+ * A majority: with the option `need`, fewer than all of the rights suffice, where each is a lock in
+ * an ensemble of its own. Any two majorities of the same locks meet in one that only one of them
+ * can hold. One ensemble of servers is a majority already, and the better one: one queue, one
+ * lease, one token. Take several ensembles where they exist, and none of them may be a single point
+ * of failure.
  *
  *     pdk_set_options options = PDK_SET_OPTIONS_INIT;
  *     options.need = 3;
  *     pdk_set_acquire(five_locks, 5, 5000, &options, &set);
  *
- * It is granted as soon as `need` are held, and valid while as many are. The time that remains is the
- * need-th largest of the parts. The other parts are taken in the background, and so is a part that was
- * lost, as long as the set is valid, and its object has a reference and its session is open. The
- * set is lost, and told so once, when fewer than `need` are held. It never becomes valid again, and
- * what is left of it is released at once: others may have a majority by then, and would wait for those
- * in vain. That differs from a set of which all are needed.
- * An ensemble that does not answer is passed over: when it has confirmed no place in its queue for
- * patience_ms, or when the session has had no lease for as long. So one that is down costs patience_ms
- * once in a call, and nothing where it has been down for longer; one that falls silent while its queue
- * is waited in costs up to a session timeout and patience_ms.
- * A place that was confirmed is waited for: until the deadline as long as nothing else is held, and
- * otherwise for half a second to a second. Then, or when too few ensembles answer, all is given back,
- * and taken anew after 10 to 20 ms, until the deadline. Both times are random, and double with each
- * round, up to 64 seconds and 2 seconds.
- * The token of a part is worth what the token of that lock is: it grows in that ensemble. There is no
- * order across ensembles, and two owners may have but one part in common. So one token alone tells a
- * resource nothing. docs/recipes/majority.md says what a resource can do with all of them.
+ * It is granted as soon as `need` are held, and valid while as many are. The time that remains is
+ * the need-th largest of the parts. The other parts are taken in the background, and so is a part
+ * that was lost, as long as the set is valid, and its object has a reference and its session is
+ * open. The set is lost, and told so once, when fewer than `need` are held. It never becomes valid
+ * again, and what is left of it is released at once: others may have a majority by then, and would
+ * wait for those in vain. That differs from a set of which all are needed. An ensemble that does
+ * not answer is passed over: when it has confirmed no place in its queue for patience_ms, or when
+ * the session has had no lease for as long. So one that is down costs patience_ms once in a call,
+ * and nothing where it has been down for longer; one that falls silent while its queue is waited in
+ * costs up to a session timeout and patience_ms. A place that was confirmed is waited for: until
+ * the deadline as long as nothing else is held, and otherwise for half a second to a second. Then,
+ * or when too few ensembles answer, all is given back, and taken anew after 10 to 20 ms, until the
+ * deadline. Both times are random, and double with each round, up to 64 seconds and 2 seconds. The
+ * token of a part is worth what the token of that lock is: it grows in that ensemble. There is no
+ * order across ensembles, and two owners may have but one part in common. So one token alone tells
+ * a resource nothing. docs/recipes/majority.md says what a resource can do with all of them.
  *
- * Tokens: each part is a hold, with the token that its right gives alone. A resource is told the token of
- * the part that guards it. There is no token of the set.
+ * Tokens: each part is a hold, with the token that its right gives alone. A resource is told the
+ * token of the part that guards it. There is no token of the set.
  *
- * Ownership: a set is reference counted. The call or callback that brings one gives one reference, and
- * pdk_set_release takes it back. It outlives the last unref of the objects that it is made of, and has a
- * reference to their sessions. Any thread may make every call below. A callback may make those that do
- * not block.
+ * Ownership: a set is reference counted. The call or callback that brings one gives one reference,
+ * and pdk_set_release takes it back. It outlives the last unref of the objects that it is made of,
+ * and has a reference to their sessions. Any thread may make every call below. A callback may make
+ * those that do not block.
  */
 #ifndef PADDOCK_SET_H
 #define PADDOCK_SET_H
@@ -83,8 +85,9 @@ typedef enum pdk_right_kind {
 typedef struct pdk_right {
     int32_t kind;  /* a pdk_right_kind */
     int32_t count; /* of permits; 1 for the others */
-    void *of;      /* the recipe object. It is needed until the call has returned; afterwards the
-                      library has references to what it needs. */
+    /* The recipe object. It is needed until the call has returned; afterwards the library has
+     * references to what it needs. */
+    void *of;
 } pdk_right;
 
 /* The right of that object. None of these waits or fails: pdk_set_acquire refuses NULL, and a count
@@ -105,19 +108,19 @@ PDK_API int32_t pdk_set_rights_max(void);
 /* The same, as the library that is loaded has it. */
 PDK_API int32_t pdk_set_patience_max_ms(void);
 
-/* The options of a set. Fill with PDK_SET_OPTIONS_INIT. NULL says the same as the defaults. A struct of an older,
- * smaller size is accepted. A newer, larger one is accepted when everything unknown to this library
- * is zero. */
+/* The options of a set. Fill with PDK_SET_OPTIONS_INIT. NULL says the same as the defaults. A
+ * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
+ * unknown to this library is zero. */
 typedef struct pdk_set_options {
     /* sizeof(pdk_set_options), in bytes. */
     size_t size;
-    /* How many of the rights suffice. 0, the default, and the number of the rights: all of them. Fewer: a majority, as
-     * above. More than half of the rights; each is a lock, on a session to servers that no other session of the set
-     * names. */
+    /* How many of the rights suffice. 0, the default, and the number of the rights: all of them.
+     * Fewer: a majority, as above. More than half of the rights; each is a lock, on a session to
+     * servers that no other session of the set names. */
     int32_t need;
-    /* Where fewer suffice: how long an ensemble may be silent, in ms, before its right is passed over. 0, the default:
-     * an eighth of the session_timeout_ms of its session, and at least 100. At most PDK_SET_PATIENCE_MAX_MS. Without
-     * effect where all are needed. */
+    /* Where fewer suffice: how long an ensemble may be silent, in ms, before its right is passed
+     * over. 0, the default: an eighth of the session_timeout_ms of its session, and at least 100.
+     * At most PDK_SET_PATIENCE_MAX_MS. Without effect where all are needed. */
     int32_t patience_ms;
 } pdk_set_options;
 
@@ -132,9 +135,9 @@ PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
 
 /* ---- acquiring one */
 
-/* Acquire a set of rights: all of them, or none. Blocks, at most timeout_ms; a try blocks at most the
- * request_timeout_ms of the session of the right that is first in the order. A call that does not
- * answer PDK_OK leaves nothing behind: what it had taken is released.
+/* Acquire a set of rights: all of them, or none. Blocks, at most timeout_ms; a try blocks at most
+ * the request_timeout_ms of the session of the right that is first in the order. A call that does
+ * not answer PDK_OK leaves nothing behind: what it had taken is released.
  *   rights      `count` of them, in any order. Copied. No path twice in one ensemble: neither two
  *               sides of a read/write lock, nor a semaphore twice. The path of a semaphore is that
  *               of its queue here: "/s/locks" is the path of a semaphore at "/s".
@@ -143,22 +146,23 @@ PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
  *   options     or NULL for the defaults
  *
  *   PDK_OK             *out is the set, with one reference that pdk_set_release gives back
- *   PDK_BUSY           a try: somebody is ahead of one of them, or too few permits are free; of a majority:
- *                      somebody is ahead of so many that too few are left
+ *   PDK_BUSY           a try: somebody is ahead of one of them, or too few permits are free; of a
+ *                      majority: somebody is ahead of so many that too few are left
  *   PDK_TIMEOUT        the deadline passed in the queue of one of them; or all were granted in
  *                      time, to a try as well, and this thread ran too late to take them; or one
  *                      was lost before the last was granted, and the deadline passed meanwhile
  *   PDK_UNAVAILABLE    no server confirmed a position in the queue of one of them by the deadline;
  *                      a try: no answer came within request_timeout_ms; of a majority: fewer than
  *                      `need` ensembles answered
- *   PDK_DEADLOCK       this thread holds one of the paths: by any object of a session of the set,
- *                      a reentrant lock, a reader's side or permits included; or two rights are one
+ *   PDK_DEADLOCK       this thread holds one of the paths: by any object of a session of the set, a
+ *                      reentrant lock, a reader's side or permits included; or two rights are one
  *                      lock, since their sessions reach the same servers by different names
  *   PDK_CANCELED       the last reference to an object whose right was not granted yet was given
  *                      back meanwhile; or this thread was interrupted (interrupt.h)
  *   PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
  *                      another lock_delay_ms
- *   PDK_DAMAGED        where such a number stands, there is something else; the error text says where
+ *   PDK_DAMAGED        where such a number stands, there is something else; the error text says
+ *                      where
  *   PDK_NO_PERMISSION  an access control list forbids what one of the rights needs
  *   PDK_UNPROTECTED    strangers may change one of the directories: access.h, "What exists"
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
@@ -170,35 +174,36 @@ PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
  *   PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *   PDK_CLOSED         one of the sessions is closed, or was closed meanwhile
  *   PDK_AUTH           one of the sessions has ended, since the server refused the credentials
- *   PDK_INVALID        a path is there twice; where fewer than all are needed: a right is no lock, or two sessions
- *                      name the same server
+ *   PDK_INVALID        a path is there twice; where fewer than all are needed: a right is no lock,
+ *                      or two sessions name the same server
  *   Common             PDK_INVALID, FORKED, WRONG_THREAD
- * Where fewer than all are needed, the reasons from PDK_CANCELED on, but for an interrupt, are about
- * one right, which is left out for this call. They are answered when too few are left, and for the
- * session of the right that is first in the order.
- * pdk_last_error names the right, by its path or by its index in rights. */
+ * Where fewer than all are needed, the reasons from PDK_CANCELED on, but for an interrupt, are
+ * about one right, which is left out for this call. They are answered when too few are left, and
+ * for the session of the right that is first in the order. pdk_last_error names the right, by its
+ * path or by its index in rights. */
 PDK_API pdk_status pdk_set_acquire(const pdk_right *rights, size_t count, int64_t timeout_ms,
                                    const pdk_set_options *options, pdk_set **out);
 
 /* The result of a claim of a set.
  *
- *   status  PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED, NO_PERMISSION, UNPROTECTED, UNSUPPORTED,
- *           LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the reasons above. PDK_CANCELED also for
- *           pdk_set_claim_cancel
+ *   status  PDK_OK, BUSY, TIMEOUT, UNAVAILABLE, MISMATCH, DAMAGED, CANCELED, NO_PERMISSION,
+ *           UNPROTECTED, UNSUPPORTED, LIMIT, EXHAUSTED, REWOUND, CLOSED or AUTH: for the reasons
+ *           above. PDK_CANCELED also for pdk_set_claim_cancel
  *   set     not NULL exactly when status is PDK_OK. The callback owns one reference to it and gives
  *           it back with pdk_set_release.
  *   user    as it was given. The library never frees it.
  *
- * For the thread, for what is allowed inside and for the last call see pdk_acquired_fn (claim.h): the session is
- * that of the set. A set on several sessions goes on where their callbacks run: with manual dispatch, dispatch each. */
+ * For the thread, for what is allowed inside and for the last call see pdk_acquired_fn (claim.h):
+ * the session is that of the set. A set on several sessions goes on where their callbacks run: with
+ * manual dispatch, dispatch each. */
 typedef void (*pdk_set_acquired_fn)(pdk_status status, pdk_set *set, void *user);
 
-/* The same acquisition without waiting: fn gets the result. The claim belongs to no thread: its
- * set never causes PDK_DEADLOCK.
+/* The same acquisition without waiting: fn gets the result. The claim belongs to no thread: its set
+ * never causes PDK_DEADLOCK.
  *   rights, count, timeout_ms, options  as in pdk_set_acquire above
  *   fn          called once with the result, maybe before this call returns
- *   user        given to fn. It is needed until fn has returned, or until pdk_session_close of the session of the
- *               set has returned PDK_OK outside of any callback.
+ *   user        given to fn. It is needed until fn has returned, or until pdk_session_close of the
+ *               session of the set has returned PDK_OK outside of any callback.
  *   out         NULL, or gets a reference to the claim, to be given back with pdk_set_claim_unref
  *
  *   PDK_OK       fn will be called
@@ -217,8 +222,8 @@ PDK_API pdk_status pdk_set_acquire_async(const pdk_right *rights, size_t count, 
  *                 If that is a set, the callback releases it.
  *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_set_claim_cancel(pdk_set_claim *claim);
-/* The number of claims ahead in the queue of the right that it waits for: one at a time. Otherwise as
- * pdk_claim_position. Does not wait for a server; it may wait for a step of another thread.
+/* The number of claims ahead in the queue of the right that it waits for: one at a time. Otherwise
+ * as pdk_claim_position. Does not wait for a server; it may wait for a step of another thread.
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in that queue yet
  *   PDK_NOT_HELD     the claim was decided already
@@ -226,24 +231,24 @@ PDK_API pdk_status pdk_set_claim_cancel(pdk_set_claim *claim);
 PDK_API pdk_status pdk_set_claim_position(pdk_set_claim *claim, int32_t *ahead);
 /* One more reference. Returns claim; NULL is allowed. */
 PDK_API pdk_set_claim *pdk_set_claim_ref(pdk_set_claim *claim);
-/* Gives a reference back and does nothing else: a pending claim goes on without it.
- * NULL is allowed. Does nothing in the child of a fork. */
+/* Gives a reference back and does nothing else: a pending claim goes on without it. NULL is
+ * allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_set_claim_unref(pdk_set_claim *claim);
 
 /* ---- a set that is held. What a call has in common with that of a hold is said in hold.h. */
 
-/* Are all rights of the set, or as many as are needed, still ours, now? Local and lock-free, as pdk_hold_is_valid:
- * after the first false the answer stays false. false for NULL, for a set that was released, and in the child of a
- * fork. */
+/* Are all rights of the set, or as many as are needed, still ours, now? Local and lock-free, as
+ * pdk_hold_is_valid: after the first false the answer stays false. false for NULL, for a set that
+ * was released, and in the child of a fork. */
 PDK_API bool pdk_set_is_valid(const pdk_set *set);
-/* For how many milliseconds the set stays valid, even without a connection: the smallest of its parts, or
- * the need-th largest. 0 when it is not valid. Local. */
+/* For how many milliseconds the set stays valid, even without a connection: the smallest of its
+ * parts, or the need-th largest. 0 when it is not valid. Local. */
 PDK_API int64_t pdk_set_remaining_ms(const pdk_set *set);
 
-/* Make sure that at least ms remain. Waits for renewals if it must. Blocks, at most the request_timeout_ms of the
- * session of the set.
- *   ms  0 or more. The maximum is the smallest that a part can give; of a majority, of as many as are needed. The
- *       error text of PDK_INVALID names it.
+/* Make sure that at least ms remain. Waits for renewals if it must. Blocks, at most the
+ * request_timeout_ms of the session of the set.
+ *   ms  0 or more. The maximum is the smallest that a part can give; of a majority, of as many as
+ *       are needed. The error text of PDK_INVALID names it.
  *
  *   PDK_OK           at least ms remain
  *   PDK_LOST         the set is lost, also when a session was closed meanwhile
@@ -252,11 +257,12 @@ PDK_API int64_t pdk_set_remaining_ms(const pdk_set *set);
  *   PDK_INVALID      ms is more than can ever be left
  *   Common           PDK_INVALID, FORKED, WRONG_THREAD */
 PDK_API pdk_status pdk_set_ensure(pdk_set *set, int64_t ms);
-/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h) of the session of the set, at most
- * its request_timeout_ms later. With several sessions it goes on where their callbacks run: with manual dispatch,
- * dispatch each.
+/* The same, without waiting: the answer goes to fn, once, as a callback (answer.h) of the session
+ * of the set, at most its request_timeout_ms later. With several sessions it goes on where their
+ * callbacks run: with manual dispatch, dispatch each.
  *
- *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons above
+ *   PDK_OK       fn will be called, with PDK_OK, LOST, NOT_HELD or UNAVAILABLE: for the reasons
+ *                above
  *   PDK_CLOSED   the session of the set is closed, and the set lost
  *   PDK_AUTH     that session has ended, since the server refused the credentials
  *   PDK_INVALID  ms is more than can ever be left
@@ -264,8 +270,8 @@ PDK_API pdk_status pdk_set_ensure(pdk_set *set, int64_t ms);
  * On an error fn is never called. */
 PDK_API pdk_status pdk_set_ensure_async(pdk_set *set, int64_t ms, pdk_answered_fn fn, void *user);
 
-/* Tells that the set is lost: once for each set that is lost before it is released. As pdk_lost_fn of a hold, on the
- * session of the set. */
+/* Tells that the set is lost: once for each set that is lost before it is released. As pdk_lost_fn
+ * of a hold, on the session of the set. */
 typedef void (*pdk_set_lost_fn)(pdk_set *set, pdk_reason reason, void *user);
 /* Set the callback of a set; one per set. As pdk_hold_on_lost.
  *   PDK_OK        fn is set; user must stay valid until user_free
@@ -277,23 +283,26 @@ PDK_API pdk_status pdk_set_on_lost(pdk_set *set, pdk_set_lost_fn fn, void *user,
                                    void (*user_free)(void *user));
 /* A descriptor that turns readable when the set is lost, and stays so. As pdk_hold_fd. */
 PDK_API int pdk_set_fd(pdk_set *set);
-/* The reason for the loss: that of the part that was lost first, as far as it is known. PDK_REASON_NONE when it was not
- * lost, for NULL, and in the child of a fork. Local; does not wait. */
+/* The reason for the loss: that of the part that was lost first, as far as it is known.
+ * PDK_REASON_NONE when it was not lost, for NULL, and in the child of a fork. Local; does not
+ * wait. */
 PDK_API pdk_reason pdk_set_reason(const pdk_set *set);
-/* Let another thread use the set as its own: as pdk_hold_detach_thread for each part. NULL is allowed. */
+/* Let another thread use the set as its own: as pdk_hold_detach_thread for each part. NULL is
+ * allowed. */
 PDK_API void pdk_set_detach_thread(pdk_set *set);
 
-/* How many rights it has: 1 or more. 0 for NULL, and in the child of a fork. Local; does not wait. */
+/* How many rights it has: 1 or more. 0 for NULL, and in the child of a fork. Local; does not
+ * wait. */
 PDK_API int32_t pdk_set_count(const pdk_set *set);
-/* One part of a set. It is that of rights[index]: a hold of that right alone, for
- * its token, its sequencer, its node, its validity and its reason. It belongs to the set, and lives as long as
- * that. It must not be released or given back, and it is const for that reason. NULL when there is no
- * such part, for NULL, and in the child of a fork. Local; does not wait.
- * Of a majority: the newest hold of that right. It is not valid when it was lost, until the right is taken
- * again; then another call answers the new one. NULL while the right was not held yet. */
+/* One part of a set. It is that of rights[index]: a hold of that right alone, for its token, its
+ * sequencer, its node, its validity and its reason. It belongs to the set, and lives as long as
+ * that. It must not be released or given back, and it is const for that reason. NULL when there is
+ * no such part, for NULL, and in the child of a fork. Local; does not wait. Of a majority: the
+ * newest hold of that right. It is not valid when it was lost, until the right is taken again; then
+ * another call answers the new one. NULL while the right was not held yet. */
 PDK_API const pdk_hold *pdk_set_part(const pdk_set *set, int32_t index);
-/* The path of one part: of rights[index], the chroot of its session included. The string lives
- * as long as the set. "" when there is no such part, for NULL, and in the child of a fork. Local; does
+/* The path of one part: of rights[index], the chroot of its session included. The string lives as
+ * long as the set. "" when there is no such part, for NULL, and in the child of a fork. Local; does
  * not wait. */
 PDK_API const char *pdk_set_part_path(const pdk_set *set, int32_t index);
 
@@ -306,8 +315,8 @@ PDK_API const char *pdk_set_part_path(const pdk_set *set, int32_t index);
 PDK_API pdk_status pdk_set_release(pdk_set *set);
 /* One more reference. Returns set; NULL is allowed. */
 PDK_API pdk_set *pdk_set_ref(pdk_set *set);
-/* Gives a reference back. The last unref of a set that was not released releases it.
- * NULL is allowed. Does nothing in the child of a fork. */
+/* Gives a reference back. The last unref of a set that was not released releases it. NULL is
+ * allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_set_unref(pdk_set *set);
 
 PDK_END_DECLS

@@ -2,8 +2,9 @@
 /* The answers of the calls, and the reason of a failure in words.
  *
  * A status says what the caller can do. It does not say what happened on the wire. Ask the
- * predicates below first, and the value after that. The comment, and the manual page, of each call names all statuses
- * that the call can answer. Its comment says what is special there; the rest is said here.
+ * predicates below first, and the value after that. The comment, and the manual page, of each call
+ * names all statuses that the call can answer. Its comment says what is special there; the rest is
+ * said here.
  *
  * Any thread may call every function of this header, also in a callback and after a fork.
  */
@@ -17,43 +18,63 @@ PDK_BEGIN_DECLS
 
 /* ---- the statuses that every call may have
  *
- * The comment of a call names those that it can answer in one line, "Common". A row of its own says what is special: in place of
- * what is said here, or beside it where the line has the name as well. PDK_WRONG_THREAD in that line goes with the word "Blocks".
+ * The comment of a call names those that it can answer in one line, "Common". A row of its own says
+ * what is special: in place of what is said here, or beside it where the line has the name as well.
+ * PDK_WRONG_THREAD in that line goes with the word "Blocks".
  *
- *   PDK_INVALID       an argument is NULL where that is not allowed, or outside the range or form that is stated for it; a time is
- *                     negative, and not PDK_FOREVER. The error text names the argument. Nothing was done
- *   PDK_CLOSED        the session is closed: it was when the call was made, or was closed while the call waited
- *   PDK_AUTH          the server refused the credentials, which ends the session: before the call, or while it waited
- *   PDK_FORKED        the handle belongs to the parent process. After a fork the child opens a session of its own
+ *   PDK_INVALID       an argument is NULL where that is not allowed, or outside the range or form
+ *                     that is stated for it; a time is negative, and not PDK_FOREVER. The error
+ *                     text names the argument. Nothing was done
+ *   PDK_CLOSED        the session is closed: it was when the call was made, or was closed while the
+ *                     call waited
+ *   PDK_AUTH          the server refused the credentials, which ends the session: before the call,
+ *                     or while it waited
+ *   PDK_FORKED        the handle belongs to the parent process. After a fork the child opens a
+ *                     session of its own
  *   PDK_WRONG_THREAD  called from a callback, of whichever session */
 
-/* All statuses: X(NAME, value, text). A value never changes once it is released. Those that are not above:
+/* All statuses: X(NAME, value, text). A value never changes once it is released. Those that are not
+ * above:
  *
- *   PDK_OK             the call has done what its comment says; one with a callback has taken the request
- *   PDK_TIMEOUT        the time is over, and what the call waits for has not come, or came too late: a grant, the end of a close
- *   PDK_BUSY           what was asked for is not free at this moment: somebody has it, is ahead, or a delay runs
- *   PDK_CANCELED       the wait was given up: by a cancel, an interrupt, or the last unref of what it is about
- *   PDK_LOST           the hold is no longer valid, and its owner has not released it; of a sequencer: its znode stands no more
- *   PDK_NOT_HELD       what the call is about is not there: released, left, resigned, decided, or never joined
+ *   PDK_OK             the call has done what its comment says; one with a callback has taken the
+ *                      request
+ *   PDK_TIMEOUT        the time is over, and what the call waits for has not come, or came too
+ *                      late: a grant, the end of a close
+ *   PDK_BUSY           what was asked for is not free at this moment: somebody has it, is ahead, or
+ *                      a delay runs
+ *   PDK_CANCELED       the wait was given up: by a cancel, an interrupt, or the last unref of what
+ *                      it is about
+ *   PDK_LOST           the hold is no longer valid, and its owner has not released it; of a
+ *                      sequencer: its znode stands no more
+ *   PDK_NOT_HELD       what the call is about is not there: released, left, resigned, decided, or
+ *                      never joined
  *   PDK_DEADLOCK       to wait would be to wait for this thread itself
- *   PDK_UNAVAILABLE    no server has confirmed it in the time that there was, or so far. What changes something may have been done
+ *   PDK_UNAVAILABLE    no server has confirmed it in the time that there was, or so far. What
+ *                      changes something may have been done
  *   PDK_RESOLVE        not one host name of the servers could be resolved
- *   PDK_NO_PERMISSION  an access control list forbids this session to read, list, write, create or delete what is needed
- *   PDK_UNSUPPORTED    it cannot be done: by this build, by the servers as they are, or with this object
- *   PDK_LIMIT          it would be more than a limit allows: one that the comment states, or the room that the caller has given
+ *   PDK_NO_PERMISSION  an access control list forbids this session to read, list, write, create or
+ *                      delete what is needed
+ *   PDK_UNSUPPORTED    it cannot be done: by this build, by the servers as they are, or with this
+ *                      object
+ *   PDK_LIMIT          it would be more than a limit allows: one that the comment states, or the
+ *                      room that the caller has given
  *   PDK_EXHAUSTED      a directory has given out all of its sequence numbers
- *   PDK_SYSTEM         the operating system refused something or failed: a thread, a descriptor, a file, the disk, memory of a fence
+ *   PDK_SYSTEM         the operating system refused something or failed: a thread, a descriptor, a
+ *                      file, the disk, memory of a fence
  *   PDK_UPGRADE        this thread reads what it wants to write: it has to release first
- *   PDK_MISMATCH       the path is in use with another number of permits or stripes, or with another lock-delay
+ *   PDK_MISMATCH       the path is in use with another number of permits or stripes, or with
+ *                      another lock-delay
  *   PDK_STALE          the fence has admitted a later hold, so this one is over
  *   PDK_DAMAGED        a file or a znode has something else in it than what belongs there
- *   PDK_REWOUND        the servers were wiped or restored, and give smaller tokens than before: see pdk_session_token_seen
+ *   PDK_REWOUND        the servers were wiped or restored, and give smaller tokens than before: see
+ *                      pdk_session_token_seen
  *   PDK_ABSENT         there is no data to read, replace or delete
  *   PDK_EXISTS         there is data where none may be
  *   PDK_REPLACED       somebody else wrote or deleted what only the holder, or the member, writes
  *   PDK_GONE           nobody holds it, or the contender that was named is not there
  *   PDK_SKIPPED        no run of the job is due now
- *   PDK_UNPROTECTED    others than the session's access allows may change what exists: see access.h, "What exists" */
+ *   PDK_UNPROTECTED    others than the session's access allows may change what exists: see
+ *                      access.h, "What exists" */
 #define PDK_STATUS_MAP(X)                                                                          \
     X(OK, 0, "success")                                                                            \
     X(TIMEOUT, 1, "the deadline passed")                                                           \
@@ -92,11 +113,11 @@ typedef enum pdk_status {
 #undef PDK_STATUS_ENUM
 } pdk_status;
 
-/* The name of a status, such as "PDK_BUSY". The string is static and never NULL.
- * A value that does not exist has the name "PDK_UNKNOWN". */
+/* The name of a status, such as "PDK_BUSY". The string is static and never NULL. A value that does
+ * not exist has the name "PDK_UNKNOWN". */
 PDK_API const char *pdk_status_name(pdk_status status);
-/* The text of a status, such as "it is not free now". The string is static and never NULL.
- * A value that does not exist has a text that says so. */
+/* The text of a status, such as "it is not free now". The string is static and never NULL. A value
+ * that does not exist has a text that says so. */
 PDK_API const char *pdk_status_text(pdk_status status);
 
 /* The same call may succeed later, unchanged: TIMEOUT, BUSY, UNAVAILABLE, RESOLVE, SYSTEM. */
@@ -106,9 +127,9 @@ PDK_API bool pdk_status_is_lost(pdk_status status);
 /* The program is wrong: NOT_HELD, DEADLOCK, WRONG_THREAD, INVALID, FORKED, UPGRADE, MISMATCH. */
 PDK_API bool pdk_status_is_usage(pdk_status status);
 
-/* The last failure of this thread in words: the argument or path, ZooKeeper's code, the fix.
- * The text is valid until the next failing call of this thread. It is "" before the first failure.
- * A success does not clear it. A text of more than 2047 bytes is cut. */
+/* The last failure of this thread in words: the argument or path, ZooKeeper's code, the fix. The
+ * text is valid until the next failing call of this thread. It is "" before the first failure. A
+ * success does not clear it. A text of more than 2047 bytes is cut. */
 PDK_API const char *pdk_last_error(void);
 
 PDK_END_DECLS

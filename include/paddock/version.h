@@ -26,8 +26,8 @@
 
 PDK_BEGIN_DECLS
 
-/* The version of the library that is loaded, as "major.minor.patch". The string is static.
- * Any thread may call it. */
+/* The version of the library that is loaded, as "major.minor.patch". The string is static. Any
+ * thread may call it. */
 PDK_API const char *pdk_version(void);
 /* The three numbers of that version. */
 PDK_API int pdk_version_major(void);

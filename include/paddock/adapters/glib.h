@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session on GLib's main loop: its callbacks run on the thread that iterates the GMainContext.
  *
- *     session ──pdk_session_fd──► GSource ──g_source_attach──► GMainContext ──► pdk_session_dispatch
+ *     session ──pdk_session_fd──► GSource ──attach──► GMainContext ──► pdk_session_dispatch
  *
  * The program compiles and links GLib, 2.36 or later. The library does not know of this header.
  */
@@ -31,12 +31,13 @@ static inline void pdk__glib_finalize(GSource *source) {
     pdk_session_unref(((struct pdk__glib_source *)source)->session);
 }
 
-/* A source that runs the callbacks of a session with PDK_DISPATCH_MANUAL. Attach it to one context, by
- * g_source_attach. It goes by itself once the session is closed. g_source_destroy takes it away before,
- * also in a callback of the session.
+/* A source that runs the callbacks of a session with PDK_DISPATCH_MANUAL. Attach it to one context,
+ * by g_source_attach. It goes by itself once the session is closed. g_source_destroy takes it away
+ * before, also in a callback of the session.
  *
  * Returns the source, with one reference that g_source_unref gives back. It has a reference to the
- * session as long as it lives. NULL when session is NULL, or has a thread of its own. Does not wait. */
+ * session as long as it lives. NULL when session is NULL, or has a thread of its own. Does not
+ * wait. */
 static inline GSource *pdk_glib_source_new(pdk_session *session) {
     static GSourceFuncs functions = {NULL, NULL, pdk__glib_dispatch, pdk__glib_finalize,
                                      NULL, NULL};

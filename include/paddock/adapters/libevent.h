@@ -45,10 +45,10 @@ static inline void pdk__libevent_ready(evutil_socket_t fd, short events, void *u
         event_del(libevent->event);
 }
 
-/* Run the callbacks of a session with PDK_DISPATCH_MANUAL on the loop. Call it on the loop's thread.
- * What is attached has a reference to the session. As any event it keeps event_base_dispatch from
- * returning, until pdk_libevent_detach, or until the session is closed: then it stops by itself. Does
- * not wait.
+/* Run the callbacks of a session with PDK_DISPATCH_MANUAL on the loop. Call it on the loop's
+ * thread. What is attached has a reference to the session. As any event it keeps
+ * event_base_dispatch from returning, until pdk_libevent_detach, or until the session is closed:
+ * then it stops by itself. Does not wait.
  *
  * Returns what pdk_libevent_detach takes. NULL when session is NULL, has a thread of its own, or
  * libevent cannot take it. */
@@ -71,8 +71,8 @@ static inline pdk_libevent *pdk_libevent_attach(struct event_base *base, pdk_ses
     return libevent;
 }
 
-/* Take the session away from its loop, on the loop's thread: also in a callback of the session. NULL
- * is allowed. */
+/* Take the session away from its loop, on the loop's thread: also in a callback of the session.
+ * NULL is allowed. */
 static inline void pdk_libevent_detach(pdk_libevent *libevent) {
     if (!libevent)
         return;

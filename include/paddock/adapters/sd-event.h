@@ -3,7 +3,8 @@
  *
  *     session ──pdk_session_fd──► sd_event_source ──► sd_event ──► pdk_session_dispatch
  *
- * The program compiles and links libsystemd, 243 or later. The library does not know of this header.
+ * The program compiles and links libsystemd, 243 or later. The library does not know of this
+ * header.
  */
 #ifndef PADDOCK_ADAPTERS_SD_EVENT_H
 #define PADDOCK_ADAPTERS_SD_EVENT_H
@@ -27,14 +28,14 @@ static inline int pdk__sd_event_ready(sd_event_source *source, int fd, uint32_t 
 
 static inline void pdk__sd_event_destroyed(void *user) { pdk_session_unref((pdk_session *)user); }
 
-/* Run the callbacks of a session with PDK_DISPATCH_MANUAL on the loop. Call it on the loop's thread.
- * The source has a reference to the session. It is switched off by itself once the session is closed.
- * Does not wait.
+/* Run the callbacks of a session with PDK_DISPATCH_MANUAL on the loop. Call it on the loop's
+ * thread. The source has a reference to the session. It is switched off by itself once the session
+ * is closed. Does not wait.
  *   out  gets the source, with one reference: sd_event_source_disable_unref takes the session away
  *        from the loop, also in a callback of the session. NULL: the loop keeps the source.
  *
- * Returns 0 or more, or a negative error as sd_event_add_io does: -EINVAL when session is NULL, or has
- * a thread of its own. */
+ * Returns 0 or more, or a negative error as sd_event_add_io does: -EINVAL when session is NULL, or
+ * has a thread of its own. */
 static inline int pdk_sd_event_add(sd_event *event, pdk_session *session, sd_event_source **out) {
     sd_event_source *source = NULL;
     int error;

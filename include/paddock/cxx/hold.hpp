@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hold, which is released when it is destroyed; and a view of one that belongs to somebody else. */
+/* A hold, which is released when it is destroyed; and a view of one that belongs to somebody
+ * else. */
 #ifndef PADDOCK_CXX_HOLD_HPP
 #define PADDOCK_CXX_HOLD_HPP
 
@@ -87,8 +88,8 @@ class hold : public detail::hold_reader {
     void detach_thread() noexcept { pdk_hold_detach_thread(raw_); }
     /* Makes a writer's hold of a read/write lock a reader's: pdk_hold_downgrade. */
     result<void> downgrade() { return detail::outcome(pdk_hold_downgrade(raw_)); }
-    /* Calls function(pdk_reason) when the hold is lost. One function for each hold. What it has captured
-     * is destroyed when it can run no more. */
+    /* Calls function(pdk_reason) when the hold is lost. One function for each hold. What it has
+     * captured is destroyed when it can run no more. */
     template <class Function> result<void> on_lost(Function function) {
         auto owned = std::make_unique<Function>(std::move(function));
         pdk_status status =

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recipes. `open` makes an object on a path of a session: it waits for nothing. `options` are those of
- * the C interface, or nullptr for the defaults.
+/* The recipes. `open` makes an object on a path of a session: it waits for nothing. `options` are
+ * those of the C interface, or nullptr for the defaults.
  *
- * An acquisition blocks until it has a hold, or its time is over; with a stop token also until that is
- * stopped (PDK_CANCELED). …_async does not block: function(pdk_status, paddock::hold) is called once, on
- * the thread of the session's callbacks. What it captures should not own objects of the session: a close
- * that drops the callback destroys it with the session, which they would keep. */
+ * An acquisition blocks until it has a hold, or its time is over; with a stop token also until that
+ * is stopped (PDK_CANCELED). …_async does not block: function(pdk_status, paddock::hold) is called
+ * once, on the thread of the session's callbacks. What it captures should not own objects of the
+ * session: a close that drops the callback destroys it with the session, which they would keep. */
 #ifndef PADDOCK_CXX_RECIPES_HPP
 #define PADDOCK_CXX_RECIPES_HPP
 
@@ -191,7 +191,8 @@ class election : public recipe<pdk_election, pdk_election_unref> {
             static_cast<void>(owned.release());
         return detail::outcome(status);
     }
-    /* Waits until we lead: pdk_election_wait. The hold is the election's: resign() and leave() end it. */
+    /* Waits until we lead: pdk_election_wait. The hold is the election's: resign() and leave() end
+     * it. */
     result<hold_view> wait(timeout time = forever) {
         return wait_by([&](pdk_hold **out) { return pdk_election_wait(raw_, time.ms(), out); });
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session. It is closed in the background when the object is destroyed, unless recipes or holds of it
- * live on: close() ends it, and waits. */
+/* A session. It is closed in the background when the object is destroyed, unless recipes or holds
+ * of it live on: close() ends it, and waits. */
 #ifndef PADDOCK_CXX_SESSION_HPP
 #define PADDOCK_CXX_SESSION_HPP
 
@@ -10,8 +10,8 @@
 
 PADDOCK_BEGIN
 
-/* The options of a session. `c` has those of the C interface, with their defaults; what stands beside it
- * goes before it. */
+/* The options of a session. `c` has those of the C interface, with their defaults; what stands
+ * beside it goes before it. */
 struct session_options {
     pdk_session_options c = PDK_SESSION_OPTIONS_INIT;
     std::chrono::milliseconds session_timeout{c.session_timeout_ms};

@@ -129,8 +129,8 @@ class attached {
     pdk_status status_;
 };
 
-/* Makes the call, which a stop of the token ends with PDK_CANCELED. PDK_INVALID when the thread has an
- * interrupt of its own. */
+/* Makes the call, which a stop of the token ends with PDK_CANCELED. PDK_INVALID when the thread has
+ * an interrupt of its own. */
 template <class Token, class Call> pdk_status stoppable(const Token &token, Call call) {
     attached interrupt;
     if (interrupt.status() != PDK_OK)
