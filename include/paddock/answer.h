@@ -3,17 +3,18 @@
  *
  * A call that blocks asks the servers, or waits for something. Its form with `_async` does the same
  * without a thread that waits, and gives the answer to a callback. (The acquisitions, also with
- * `_async`, are claims: claim.h. But those of a job and of a lease lock are answers: they do more
- * than to acquire.)
+ * `_async`, are claims: claim.h. But a job and a lease lock do more than acquire, so their
+ * acquisitions are answers.)
  *
- *   Arguments  those of the blocking form; then the callback, and user for it. What the call needs
- *              is copied, so no argument needs to live on.
+ *   Arguments  as the blocking form has them; then the callback, and user for it. The call copies
+ *              all that it needs, so no argument needs to live on.
  *   Return     PDK_OK: the callback will be called, once. Anything else: it never will be.
  *   Answer     a status that the blocking form answers, for the same reasons, within the same time;
- *              and what that form puts into *out. pdk_last_error says in words why it is no PDK_OK.
+ *              and the result that the blocking form puts into *out. pdk_last_error says in words
+ *              why it is no PDK_OK.
  *   Time       timeout_ms counts from the call. Without an answer by then the answer is
- *              PDK_UNAVAILABLE, or what the blocking form says. There is no other way to call it
- *              off.
+ *              PDK_UNAVAILABLE, or the status that the blocking form has for it. There is no other
+ *              way to call it off.
  *   Thread     the session's own thread; with manual dispatch, the thread in pdk_session_dispatch
  *              or pdk_session_close. Never under a lock, and never from inside the call that asked.
  *              The session's own thread may run it before that call has returned.
@@ -22,7 +23,7 @@
  *   Session    it goes on through lost connections and sessions. When the session is closed, the
  *              answer is PDK_CLOSED; when it ends for its credentials, PDK_AUTH. It has a reference
  *              to its session.
- *   Last call  exactly one, with two exceptions, in which what it would have got is freed.
+ *   Last call  exactly one, with two exceptions, in which the library frees the result.
  *              pdk_session_close drops a callback that is due when it is called from a callback, or
  *              when its time runs out. With manual dispatch, a callback that is due is dropped
  *              after the last pdk_session_unref. So user can be freed when the callback has
@@ -37,8 +38,8 @@
 
 PDK_BEGIN_DECLS
 
-/* The answer of a call that has no result but its status. For status, thread, what is allowed
- * inside and the last call see above.
+/* The answer of a call that has no result but its status. For the status, the thread, the calls
+ * that are allowed inside and the last call see above.
  *   user  as it was given. The library never frees it. */
 typedef void (*pdk_answered_fn)(pdk_status status, void *user);
 

@@ -17,19 +17,20 @@
  *            the client library loses some.
  *   Never    zookeeper_close, zoo_add_auth, zoo_set_watcher, zoo_set_context, zoo_set_servers,
  *            zoo_set_servers_resolution_delay, zoo_set_log_callback, zookeeper_interest,
- *            zookeeper_process. Nor a change of nodes that Paddock makes, and of watches on them.
+ *            zookeeper_process. Nor may the program change nodes that Paddock makes, or watches on
+ *            them.
  *   Thread   completions and watches run on a thread of the client library, which brings the
  *            answers that renew the lease: they must not wait. A call of Paddock that blocks
  *            answers PDK_WRONG_THREAD there.
- *   Paths    are those of the servers: the chroot of the session is not put before them.
+ *   Paths    as the servers have them: the chroot of the session is not put before them.
  *   Watches  by zoo_aw…, with a function of the program's own. One context for all. They end with
  *            the handle, and are set again on the next.
  *   Size     1000 requests under way at most, and 900 kB of data and path in each. More than 1 MiB
  *            makes the server cut the connection, and holds are in danger. The limits of a session
  *            (session.h) count Paddock's own nodes and watches alone: leave room for yours.
  *   Multis   with two or more operations can end the process when the handle is over (a defect of
- *            the client library). Ask zoo_state right before; where that is not enough, one
- *            operation each.
+ *            the client library). Ask zoo_state right before; where that is not enough, send each
+ *            operation alone.
  *
  * Ownership: a borrow has a reference to its session. Any thread may make every call below, also a
  * callback and a completion.
@@ -46,10 +47,10 @@ PDK_BEGIN_DECLS
 typedef struct pdk_borrow pdk_borrow;
 
 /* Borrow the handle of the present ZooKeeper session. Does not wait.
- *   closed  NULL, or called once with user when the handle has been returned by all and is closed:
- *           none of its completions and watches can come any more, so their memory can be freed. It
- *           runs on a thread of the session, not under a lock, and must make no call of Paddock.
- *           One borrow of a handle with it is enough; each is kept until then.
+ *   closed  NULL, or called once with user when every borrow of the handle has ended and the handle
+ *           is closed: none of its completions and watches can come any more, so their memory can
+ *           be freed. It runs on a thread of the session, not under a lock, and must make no call
+ *           of Paddock. One borrow of a handle with it is enough; each is kept until then.
  *   user    given to closed
  *
  *   PDK_OK           *out is the borrow, to be ended with pdk_borrow_release

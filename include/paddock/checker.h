@@ -20,15 +20,15 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_checker pdk_checker;
 
-/* The options of a checker. Fill with PDK_CHECKER_OPTIONS_INIT, then change what you need. See
- * pdk_session_options about size. */
+/* The options of a checker. Fill with PDK_CHECKER_OPTIONS_INIT, then change the options that you
+ * need. See pdk_session_options about size. */
 typedef struct pdk_checker_options {
     /* sizeof(pdk_checker_options), in bytes. */
     size_t size;
-    /* How many nodes are remembered. The one that was not asked about for longest goes. Default
-     * 1000, 1 to 100000. Each that stands is read anew once per session timeout, and after a
-     * reconnect, in case a watch was lost; while there is one, the session renews its lease as it
-     * does for a hold. */
+    /* How many nodes are remembered. A new one replaces the one that nobody has asked about for
+     * longest. Default 1000, 1 to 100000. Each that stands is read again once per session timeout,
+     * and after a reconnect, in case a watch was lost; while there is one, the session renews its
+     * lease as it does for a hold. */
     int32_t capacity;
 } pdk_checker_options;
 
@@ -38,7 +38,7 @@ typedef struct pdk_checker_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_checker_options_init(pdk_checker_options *options, size_t size);
 
 /* Make a checker on a session. Does not wait.

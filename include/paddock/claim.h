@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim: one pending acquisition, of any recipe. (That of a set: set.h.) The calls
- * `pdk_…_acquire…_async` make claims, but for those of a job and of a lease lock, which are answers
- * (answer.h).
+/* A claim: one pending acquisition, of any recipe. (A set has claims of its own: set.h.) The calls
+ * `pdk_…_acquire…_async` make claims, except for a job and for a lease lock, whose calls are
+ * answers (answer.h).
  *
  *     pending ──granted, refused, timed out, cancelled, session ended──► fn is called, once
  *
@@ -31,7 +31,7 @@ typedef struct pdk_claim pdk_claim;
  *           PDK_CANCELED       pdk_claim_cancel, or the last unref of the recipe object
  *           PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or
  *                              to create a node in it
- *           PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
+ *           PDK_UNPROTECTED    strangers may change the directory: access.h, "Existing nodes"
  *           PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral,
  *                              or a quota is used up
  *           PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of
@@ -41,7 +41,7 @@ typedef struct pdk_claim pdk_claim;
  *           PDK_REWOUND        the servers were wiped or restored: see pdk_session_token_seen
  *           PDK_MISMATCH       a semaphore: the path is used with another number of permits; a
  *                              lock: with another lock_delay_ms
- *           PDK_DAMAGED        where such a number stands, there is something else
+ *           PDK_DAMAGED        the znode that should have such a number has something else in it
  *           PDK_CLOSED         the session was closed
  *           PDK_AUTH           the session ended, since the server refused the credentials
  *   hold    not NULL exactly when status is PDK_OK. The callback owns one reference to it and gives
@@ -69,9 +69,9 @@ typedef void (*pdk_acquired_fn)(pdk_status status, pdk_hold *hold, void *user);
  *   Common        PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_claim_cancel(pdk_claim *claim);
 
-/* The number of claims ahead: those of other processes, and those of threads of this process. It is
- * as of the last listing that this claim had reason to make. Does not wait, and asks no server. A
- * semaphore counts claims and not permits: with 0 ahead a claim may still wait for permits.
+/* The number of claims ahead, of other processes and of threads of this process. It dates from the
+ * last listing that this claim had reason to make. Does not wait, and asks no server. A semaphore
+ * counts claims and not permits: with 0 ahead a claim may still wait for permits.
  *   PDK_OK           *ahead is the number, 0 or more
  *   PDK_UNAVAILABLE  no server has confirmed a position in the queue yet
  *   PDK_NOT_HELD     the claim was decided already
@@ -81,14 +81,14 @@ PDK_API pdk_status pdk_claim_position(pdk_claim *claim, int32_t *ahead);
 /* Tells that a server has confirmed a position in the queue, with that many claims ahead (see
  * pdk_claim_position). Once for each claim, and never for one that is decided before: a claim that
  * is granted at once gets its pdk_acquired_fn alone. The claim is valid memory during the call. For
- * the thread, and for what is allowed inside, see pdk_acquired_fn.
+ * the thread, and for the calls that are allowed inside, see pdk_acquired_fn.
  *
  * Last call: it returns before the pdk_acquired_fn of the claim is called, and none follows. */
 typedef void (*pdk_queued_fn)(pdk_claim *claim, int32_t ahead, void *user);
 
 /* Set the callback of a claim; one per claim. When the claim stands in the queue already, fn is
  * called soon, still as a callback. Does not wait.
- *   user  given to fn. The library never frees it. It is needed as long as that of the
+ *   user  given to fn. The library never frees it. It is needed as long as the user of the
  *         pdk_acquired_fn.
  *
  *   PDK_OK        fn is set

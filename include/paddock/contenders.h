@@ -5,9 +5,9 @@
  * pdk_election_leader, pdk_election_list and pdk_session_break; and their forms with `_async`,
  * which give it to a callback.
  *
- * Ownership: the caller of those, or the callback, owns the list, and frees it with
- * pdk_contenders_free. The list never changes, and needs no session any more. Any thread may read
- * it, several at a time, also in a callback. None may read it while or after it is freed.
+ * Ownership: the caller, or the callback, owns the list, and frees it with pdk_contenders_free. The
+ * list never changes, and needs no session any more. Any thread may read it, several at a time,
+ * also in a callback. None may read it while or after it is freed.
  */
 #ifndef PADDOCK_CONTENDERS_H
 #define PADDOCK_CONTENDERS_H
@@ -34,9 +34,9 @@ PDK_API size_t pdk_contenders_count(const pdk_contenders *list);
 /* The identity: the data of the znode as text, up to a NUL, at most 1024 bytes. It need not be
  * UTF-8. */
 PDK_API const char *pdk_contenders_identity(const pdk_contenders *list, size_t index);
-/* What a leader has published (pdk_election_publish), any bytes. Valid until the list is freed.
- * NULL: nothing, or more than PDK_ELECTION_DATA_MAX (leader.h), which only another program can
- * write.
+/* The data that a leader has published (pdk_election_publish), any bytes. Valid until the list is
+ * freed. NULL: nothing, or more than PDK_ELECTION_DATA_MAX (leader.h), which only another program
+ * can write.
  *   size  NULL, or gets the number of bytes; 0 without data */
 PDK_API const void *pdk_contenders_data(const pdk_contenders *list, size_t index, size_t *size);
 /* The name of the znode, without its directory. */
@@ -60,7 +60,7 @@ PDK_API void pdk_contenders_free(pdk_contenders *list);
  *           pdk_contenders_free, now or later.
  *   user    as it was given. The library never frees it.
  *
- * For thread, what is allowed inside and the last call see answer.h. */
+ * For the thread, the calls that are allowed inside and the last call see answer.h. */
 typedef void (*pdk_contenders_fn)(pdk_status status, pdk_contenders *list, void *user);
 
 PDK_END_DECLS

@@ -16,7 +16,8 @@
  *
  * Ownership: an election is reference counted. It has a reference to its session. A service has a
  * reference to its election; an observer has one to the session only. Any thread may make every
- * call below, except where its comment says otherwise. A callback may make those that do not block.
+ * call below, except where its comment says otherwise. A callback may make every call that does not
+ * block.
  *
  * Callbacks: elected, deposed, leader and failed of a candidate, and the function of an observer.
  *   Thread  the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
@@ -40,18 +41,18 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_election pdk_election;
 
-/* The options of an election. Fill with PDK_ELECTION_OPTIONS_INIT, then change what you need. For
- * every struct of this header that has a size: one of an older, smaller size is accepted. A newer,
- * larger one is accepted when everything unknown to this library is zero. */
+/* The options of an election. Fill with PDK_ELECTION_OPTIONS_INIT, then change the options that you
+ * need. For every struct of this header that has a size: one of an older, smaller size is accepted.
+ * A newer, larger one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_election_options {
     /* sizeof(pdk_election_options), in bytes. */
     size_t size;
     /* A pdk_naming: which other clients can be candidates on the path. Default
      * PDK_NAMING_CURATOR. */
     int32_t naming;
-    /* After an end of a leader without a release, nobody is elected for so long, in ms; after a
-     * release at once. All who use the path say the same. Default 0: there is no such delay, and no
-     * cost. 0 or more. See docs/recipes/lock-delay.md. */
+    /* For so long nobody is elected after a leader ended without a release, in ms. After a release
+     * the next one is elected at once. All programs on the path say the same. Default 0: there is
+     * no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
     int32_t lock_delay_ms;
     /* The identity that others see of this candidate: UTF-8, 1 to 1024 bytes. Copied. Default NULL:
      * the session's identity. */
@@ -64,12 +65,12 @@ typedef struct pdk_election_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_election_options_init(pdk_election_options *options, size_t size);
 
-/* The callbacks of a candidate. Fill with PDK_ELECTION_CALLBACKS_INIT, then set what you need. Any
- * of them may be NULL, which is the default. For the thread, and for what is allowed inside, see
- * "Callbacks" above.
+/* The callbacks of a candidate. Fill with PDK_ELECTION_CALLBACKS_INIT, then set the ones that you
+ * need. Any of them may be NULL, which is the default. For the thread, and for the calls that are
+ * allowed inside, see "Callbacks" above.
  *
  * Last call: user_free tells when no callback of a candidate can come any more. Without it, none
  * can
@@ -88,8 +89,8 @@ typedef struct pdk_election_callbacks {
      * do not release the hold. */
     void (*elected)(pdk_hold *hold, void *user);
     /* We do not lead any more; once for each `elected`. The reason is PDK_REASON_NONE when we
-     * resigned or left. The candidate queues again, behind all others, when this has returned and
-     * not before. */
+     * resigned or left. The candidate queues again, behind all others, when this callback has
+     * returned and not before. */
     void (*deposed)(pdk_reason reason, void *user);
     /* The leader has changed, as far as this process knows. It never misses the newest leader. It
      * leaves out a leader whose time ended before this process heard of it.
@@ -102,7 +103,7 @@ typedef struct pdk_election_callbacks {
      * the cause and joins again.
      *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to
      *                      create a node in it
-     *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
+     *   PDK_UNPROTECTED    strangers may change the directory: access.h, "Existing nodes"
      *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
      *                      quota is used up
      *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of
@@ -132,7 +133,7 @@ typedef struct pdk_election_callbacks {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       callbacks has the defaults
- *   PDK_INVALID  callbacks is NULL, or size is that of no version */
+ *   PDK_INVALID  callbacks is NULL, or no version has that size */
 PDK_API pdk_status pdk_election_callbacks_init(pdk_election_callbacks *callbacks, size_t size);
 
 /* The election at path, below the session's chroot. Does not wait, and touches no server.
@@ -218,7 +219,7 @@ PDK_API pdk_status pdk_election_list_async(pdk_election *election, int64_t timeo
 typedef struct pdk_observer pdk_observer;
 
 /* Tells the new leader, as the callback `leader` of pdk_election_callbacks. For the thread, and for
- * what is allowed inside, see "Callbacks" above; pdk_observer_close is allowed, too.
+ * the calls that are allowed inside, see "Callbacks" above; pdk_observer_close is allowed, too.
  *
  * Last call: no call starts after pdk_observer_close has returned. One that started before on
  * another thread may still run. user_free tells when no call can come any more: free user there. */
@@ -226,7 +227,7 @@ typedef void (*pdk_leader_fn)(const char *identity, int64_t token, void *user);
 
 /* Hear of every new leader without being a candidate. The present leader comes first: at once, or
  * within a second where the directory does not exist yet; at once, too, when a candidate of this
- * session is its first leader. Nothing is told of a directory that may not be listed. Does not
+ * session is its first leader. An observer that may not list the directory tells nothing. Does not
  * wait. fn may be called before the call returns; the observer is in *out by then. The observer
  * goes on after the last unref of the election.
  *   user_free  NULL, or called once with user after pdk_observer_close, when fn can run no more. It
@@ -248,7 +249,8 @@ PDK_API void pdk_observer_close(pdk_observer *observer);
 /* One term: the time from one grant of the leadership to its end. The library owns it, until the
  * pdk_service_fn that got it has returned. */
 typedef struct pdk_term pdk_term;
-/* The leader's work. It returns soon once pdk_term_is_ending. To return earlier is to resign.
+/* The leader's work. It returns soon once pdk_term_is_ending. A function that returns earlier
+ * resigns.
  *
  * Thread: one of the library's, a new one for each term, with the signal mask of the thread that
  * called pdk_service_start. Not under a lock. Inside: every call is allowed, also those that block,
@@ -263,7 +265,7 @@ typedef void (*pdk_service_fn)(pdk_term *term, void *user);
  * it. NULL for NULL. */
 PDK_API pdk_hold *pdk_term_hold(const pdk_term *term);
 /* Is the term lost, resigned or stopped? Then the function has to return. Local; it takes a few
- * nanoseconds more than pdk_hold_is_valid, and is never later than it. true for NULL. */
+ * nanoseconds more than pdk_hold_is_valid, and never tells later than that does. true for NULL. */
 PDK_API bool pdk_term_is_ending(const pdk_term *term);
 /* A descriptor that turns readable when the term is ending. Poll it; never read or close it. -1 on
  * an error; pdk_last_error says which one: term is NULL, or the system has no descriptor left. */
@@ -278,8 +280,8 @@ typedef enum pdk_drain {
     PDK_DRAIN_ABORT = 1,
 } pdk_drain;
 
-/* How pdk_service_start runs the function. Fill with PDK_SERVICE_OPTIONS_INIT, then change what you
- * need. About size: see pdk_election_options. */
+/* How pdk_service_start runs the function. Fill with PDK_SERVICE_OPTIONS_INIT, then change the
+ * options that you need. About size: see pdk_election_options. */
 typedef struct pdk_service_options {
     /* sizeof(pdk_service_options), in bytes. */
     size_t size;
@@ -310,7 +312,7 @@ typedef struct pdk_service_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_service_options_init(pdk_service_options *options, size_t size);
 
 /* A service: a candidate whose function runs on a thread of its own while it leads.
@@ -319,7 +321,7 @@ PDK_API pdk_status pdk_service_options_init(pdk_service_options *options, size_t
 typedef struct pdk_service pdk_service;
 
 /* Be a candidate, and run fn on a thread of its own while we lead. After a loss the candidate
- * queues again when fn has returned, not before. Does not wait. fn may start before the call
+ * queues again when fn has returned, and not before. Does not wait. fn may start before the call
  * returns; the service is in *out by then. When the system has no thread for fn, the service gives
  * the leadership away and tries again after 100 ms.
  *

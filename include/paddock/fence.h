@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fences: the resource's half of the token. A resource keeps the largest mark that it has admitted,
- * and refuses what is older. So a holder that slept through the loss of its lock cannot write over
- * the work of the next one.
+ * and refuses older ones. So a holder that slept through the loss of its lock cannot write over the
+ * work of the next one.
  *
  *     grant 33 ── pause ───────────────────────────► write (33) ──► STALE
  *     grant 34 ──────► write (34) ──► admitted, the mark is 34
@@ -10,8 +10,8 @@
  * session, no network, no ZooKeeper, no GLib. A storage server links it alone.
  *
  * A mark is (token, hand-over), as pdk_hold_token and pdk_hold_handover give them, compared in this
- * order. The token is 1 or more. What a fence remembers: the largest mark of a writer, and the
- * largest token of a reader if that is larger.
+ * order. The token is 1 or more. A fence remembers the largest mark of a writer, and the largest
+ * token of a reader if that is larger.
  *
  *   pdk_fence_admit         a write, by an exclusive hold. Admitted when its mark is not smaller
  *                           than any writer's and its token not smaller than any reader's. Then the
@@ -62,7 +62,7 @@ typedef struct pdk_fence pdk_fence;
  *   Common      PDK_INVALID */
 PDK_API pdk_status pdk_fence_new(pdk_fence **fence);
 
-/* What pdk_fence_open does with a file that is missing. */
+/* How pdk_fence_open treats a file that is missing. */
 typedef enum pdk_fence_open_how {
     PDK_FENCE_EXISTING = 0, /* a file that is missing is an error: its mark was lost */
     /* Killed meanwhile, a process may leave a file of that name with a suffix. */
@@ -82,14 +82,14 @@ typedef enum pdk_fence_open_how {
  *
  * The file is on a local file system. The mark is on the disk before a success is returned, and
  * never goes back, whenever a process is killed or the machine stops. A file that is not a fence,
- * or is damaged beyond what a crash can do, is refused and never reset. What no file can tell: that
- * all of it was replaced by an older copy.
+ * or is damaged beyond what a crash can do, is refused and never reset. No file can tell that all
+ * of it was replaced by an older copy.
  *
  * Each call on such a fence but pdk_fence_close may wait for another process that has the file, and
  * for the disk. A process that is stopped meanwhile holds up the others, so do not call them where
- * a session's callbacks wait. After a fork the child opens the file anew: calls answer PDK_FORKED
- * there. A child that lives on without an exec keeps the parent's lock, should the parent be killed
- * in a call.
+ * a session's callbacks wait. After a fork the child opens the file itself: calls on the parent's
+ * fence answer PDK_FORKED there. A child that lives on without an exec keeps the parent's lock,
+ * should the parent be killed in a call.
  *
  * A thread that is cancelled (pthread_cancel, deferred) in one of these calls ends while it waits
  * for another process, with nothing done and nothing locked; or else the call comes back first. A
@@ -116,12 +116,12 @@ PDK_API void pdk_fence_close(pdk_fence *fence);
  *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_fence_admit(pdk_fence *fence, int64_t token, uint32_t handover);
 /* The same for a shared hold, with the same statuses, and the same waits. The hand-over number of a
- * reader is 0, so a larger one is that of a writer that was downgraded: when it is above everything
- * admitted it counts as a writer's mark. */
+ * reader is 0, so a writer that was downgraded has a larger one: when its mark is above everything
+ * admitted it counts as a writer's. */
 PDK_API pdk_status pdk_fence_admit_shared(pdk_fence *fence, int64_t token, uint32_t handover);
 /* Raise the mark without a write. Call it right after the grant: from then on the former holder is
- * refused, also when the new one does not write for a while. The rule is that of pdk_fence_admit,
- * and so are the waits.
+ * refused, also when the new one does not write for a while. The rule and the waits are as in
+ * pdk_fence_admit.
  *   PDK_OK       the mark is raised, or was this already; in a file, it is on the disk
  *   PDK_STALE    the fence has admitted a later hold; the mark stays
  *   PDK_DAMAGED  of a file: it was damaged, deleted or replaced meanwhile
@@ -147,8 +147,8 @@ PDK_API pdk_status pdk_fence_mark(pdk_fence *fence, int64_t *token, uint32_t *ha
  * none could wait for the end of a write. Call pdk_fence_admit there, and write, under one lock of
  * your own.
  *
- *   fd      open for writing, without O_APPEND. It is neither synced nor closed: that is the
- *           caller's.
+ *   fd      open for writing, without O_APPEND. The call neither syncs nor closes it: the caller
+ *           does.
  *   bytes   size of them, written at offset; NULL is allowed when size is 0
  *   offset  0 or more
  *
@@ -204,7 +204,7 @@ PDK_API pdk_status pdk_fence_map_advance(pdk_fence_map *map, const void *name, s
 PDK_API pdk_status pdk_fence_map_mark(pdk_fence_map *map, const void *name, size_t size,
                                       int64_t *token, uint32_t *handover);
 /* Forget the mark of a name, known or not. From then on an old holder's token is admitted again:
- * forget only what nobody can write any more.
+ * forget a name only when nobody can write under it any more.
  *   PDK_OK  the map does not know the name any more
  *   Common  PDK_INVALID */
 PDK_API pdk_status pdk_fence_map_forget(pdk_fence_map *map, const void *name, size_t size);
@@ -228,8 +228,8 @@ typedef enum pdk_mode {
     PDK_MODE_PERMIT = 3,    /* of a semaphore */
 } pdk_mode;
 
-/* What a sequencer says. That somebody sent it proves nothing: pdk_session_check_sequencer asks
- * ZooKeeper. */
+/* The content of a sequencer. That somebody sent it proves nothing: pdk_session_check_sequencer
+ * asks ZooKeeper. */
 typedef struct pdk_sequencer {
     char node[1024]; /* the znode, chroot included */
     int64_t token;

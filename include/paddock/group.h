@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The group: who is there, with what data. Programs join it, and programs watch it.
+/* The group: its members, and their data. Programs join it, and programs watch it.
  *
  *              join                     joined(hold)
  *     outside ──────► on its way ─────────────────────────► member
  *        ▲               ▲   lost(reason)                     │
- *        │               └───── lost: registers anew ─────────┘
+ *        │               └───── lost: registers again ────────┘
  *        └────── leave, from any state; failed(status) when it cannot be a member
  *
- * A member has one znode, whatever requests and answers are lost. A session that ends takes it
- * away, and the member registers anew. One limit: a deposed leader may say that a session has ended
- * before it knows that it is deposed. The other servers keep that session until its timeout. Until
- * then the old znode stands beside the new one; its hold is lost by then. "I am a member" is a
- * pdk_hold: a member that is cut off knows that its hold is not valid before others may see it
- * gone.
+ * A member has one znode, whatever requests and answers are lost. When its session ends, the
+ * servers delete the znode, and the member registers again. There is one limit: a leader that is
+ * deposed, and does not know it yet, may say that a session has ended, while the other servers keep
+ * that session until its timeout. For so long the old znode stands beside the new one; the hold of
+ * the old one is lost by then. Membership is a pdk_hold: a member that is cut off knows that its
+ * hold is not valid before others may see it gone.
  *
- * A watcher is told the members as a view that never changes: all of them with their data, and what
- * is different from the view before. Views have numbers. An older state is never told after a newer
+ * A watcher is told the members as a view that never changes: all of them with their data, and the
+ * differences from the view before. Views have numbers. An older state is never told after a newer
  * one.
  *
  * Ownership: members and views are reference counted. A member and a watcher have a reference to
- * their session. Any thread may make every call below. A callback may make those that do not block.
+ * their session. Any thread may make every call below. A callback may make every call that does not
+ * block.
  *
  * Callbacks: joined, lost and failed of a member, and the function of a watcher.
  *   Thread  the session's own thread; with manual dispatch, the thread in pdk_session_dispatch or
@@ -49,9 +50,9 @@ PDK_API size_t pdk_group_data_max(void);
  * have several, of one group too. */
 typedef struct pdk_member pdk_member;
 
-/* The callbacks of a member. Fill with PDK_MEMBER_CALLBACKS_INIT, then set what you need. Any of
- * them may be NULL, which is the default. For the thread, and for what is allowed inside, see
- * "Callbacks" above.
+/* The callbacks of a member. Fill with PDK_MEMBER_CALLBACKS_INIT, then set the ones that you need.
+ * Any of them may be NULL, which is the default. For the thread, and for the calls that are allowed
+ * inside, see "Callbacks" above.
  *
  * Last call: user_free tells when no callback of a member can come any more. */
 typedef struct pdk_member_callbacks {
@@ -63,12 +64,12 @@ typedef struct pdk_member_callbacks {
      * pdk_hold_unref. Do not release the hold: pdk_member_leave ends a membership. */
     void (*joined)(pdk_hold *hold, void *user);
     /* We are no member any more; once for each `joined`. The reason is PDK_REASON_NONE when we
-     * left. Otherwise it registers anew, when this has returned and not before. */
+     * left. Otherwise it registers again, when this callback has returned and not before. */
     void (*lost)(pdk_reason reason, void *user);
     /* It cannot be a member any more: it has left. The program removes the cause and joins again.
      *   PDK_NO_PERMISSION  an access control list forbids to create the directory, to create a node
      *                      in it, or to list it where that is needed: after an answer was lost
-     *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
+     *   PDK_UNPROTECTED    strangers may change the directory: access.h, "Existing nodes"
      *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
      *                      quota is used up
      *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths in the session;
@@ -95,7 +96,7 @@ typedef struct pdk_member_callbacks {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       callbacks has the defaults
- *   PDK_INVALID  callbacks is NULL, or size is that of no version */
+ *   PDK_INVALID  callbacks is NULL, or no version has that size */
 PDK_API pdk_status pdk_member_callbacks_init(pdk_member_callbacks *callbacks, size_t size);
 
 /* Be a member of the group at path from now on, across lost sessions, until leave. Does not wait. A
@@ -103,7 +104,8 @@ PDK_API pdk_status pdk_member_callbacks_init(pdk_member_callbacks *callbacks, si
  *   path       absolute, printable UTF-8, at most 512 bytes with the chroot. No empty, "." or ".."
  *              segment, and not "/". Without a chroot, not /zookeeper or below it. The directory is
  *              made if it is missing.
- *   data       what others see of the member: any bytes. NULL with a size of 0 is no data. Copied.
+ *   data       the data that others see of the member: any bytes. NULL with a size of 0 is no data.
+ *              Copied.
  *   size       of data, in bytes; at most PDK_GROUP_DATA_MAX
  *   callbacks  or NULL for none. The struct is copied.
  *
@@ -120,7 +122,8 @@ PDK_API pdk_member *pdk_member_ref(pdk_member *member);
 PDK_API void pdk_member_unref(pdk_member *member);
 
 /* Wait until we are a member. Blocks, at most timeout_ms; 0 only looks. It does not depend on
- * callbacks being run. Registering anew after a loss does: with manual dispatch go on dispatching.
+ * callbacks being run. To register again after a loss it does: with manual dispatch go on
+ * dispatching.
  *
  *   PDK_OK        we are a member. *out is the hold, with a reference to be given back with
  *                 pdk_hold_unref. It may be lost at any moment, as always.
@@ -131,11 +134,11 @@ PDK_API void pdk_member_unref(pdk_member *member);
 PDK_API pdk_status pdk_member_wait(pdk_member *member, int64_t timeout_ms, pdk_hold **out);
 
 /* Change the data of the member. Blocks, at most timeout_ms, also until it is registered. The write
- * is a compare-and-set on what this member has written last. Calls of several threads take turns.
- * From its turn on, every new registration has the new data, also when the call answers a failure;
- * one that is under way by then is given them as soon as it is there. A call that got no turn
- * changes nothing: one that answers PDK_INVALID, PDK_LIMIT, PDK_WRONG_THREAD or PDK_FORKED, or
- * PDK_UNAVAILABLE since another call was under way all the time, which pdk_last_error says then.
+ * is a compare-and-set on the last write of this member. Calls of several threads take turns. From
+ * its turn on, every new registration has the new data, also when the call answers a failure; a
+ * registration that is under way by then gets them as soon as its znode is there. A call that got
+ * no turn changes nothing: it answers PDK_INVALID, PDK_LIMIT, PDK_WRONG_THREAD or PDK_FORKED; or
+ * PDK_UNAVAILABLE, since another call was under way all the time, which pdk_last_error says then.
  *   data, size  as in pdk_group_join
  *
  *   PDK_OK             a quorum has written it
@@ -154,9 +157,9 @@ PDK_API pdk_status pdk_member_set_data(pdk_member *member, const void *data, siz
                                        int64_t timeout_ms);
 
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
- * call it, also in a callback. Calls take turns in the order in which they are made, and what is
- * said above of a new registration begins with the turn. It has a reference to the member until
- * then: so the last unref leaves after it.
+ * call it, also in a callback. Calls take turns in the order in which they are made, and new
+ * registrations have the data from the turn on, as above. The call has a reference to the member
+ * until its answer: so the last unref leaves after it.
  *
  *   PDK_OK     fn will be called, with PDK_OK, REPLACED, UNAVAILABLE, NO_PERMISSION, UNSUPPORTED,
  *              NOT_HELD, CLOSED or AUTH: for the reasons above
@@ -182,8 +185,8 @@ typedef struct pdk_member_info {
     /* The name of the znode, without its directory. Another program may have made it: escape it
      * before it reaches a terminal. */
     const char *node;
-    /* The czxid of the znode: the token of the member's hold. A member that has registered anew has
-     * another one. */
+    /* The czxid of the znode: the token of the member's hold. A member that has registered again
+     * has another one. */
     int64_t token;
     /* The ZooKeeper session id of the member. */
     int64_t session;
@@ -232,15 +235,16 @@ PDK_API bool pdk_group_view_change(const pdk_group_view *view, size_t index,
 typedef struct pdk_group_watcher pdk_group_watcher;
 
 /* Tells a new view. It is valid memory during the call. Take a reference to keep it. For the
- * thread, and for what is allowed inside, see "Callbacks" above; pdk_group_watcher_close is
- * allowed, too. */
+ * thread, and for the calls that are allowed inside, see "Callbacks" above; pdk_group_watcher_close
+ * is allowed, too. */
 typedef void (*pdk_group_fn)(pdk_group_view *view, void *user);
 
-/* Hear who is in the group at path, and what changes. Does not wait. The first view has all who had
- * joined when the call was made; it may be empty. Changes that come while fn runs, or faster than
- * they can be read, are told in one view. A directory that does not exist is an empty group, and is
- * looked for every second. Nothing is told of a directory that may not be listed, or that has more
- * than 100,000 children. fn may be called before the call returns; the watcher is in *out by then.
+/* Hear of the members of the group at path, and of each change. Does not wait. The first view has
+ * all members that had joined when the call was made; it may be empty. Changes that come while fn
+ * runs, or faster than they can be read, are told in one view. A directory that does not exist is
+ * an empty group, and is looked for every second. A watcher that may not list the directory tells
+ * nothing; nor does one whose directory has more than 100,000 children. fn may be called before the
+ * call returns; the watcher is in *out by then.
  *   path       as in pdk_group_join
  *   user_free  NULL, or called once with user after pdk_group_watcher_close, when fn can run no
  *              more. It runs in pdk_group_watcher_close; or, if fn runs then, after fn on its

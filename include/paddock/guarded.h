@@ -5,9 +5,9 @@
  *
  * Once a holder has opened the znode, no write of an older holder lands on it any more, however
  * late it comes. So a holder opens first, then reads, then writes. Before that an older holder's
- * write may still land. docs/guarded.md says what else is promised, and what is not.
+ * write may still land. docs/guarded.md has the other promises, and the limits.
  *
- * The znode's data begins with a header line of 72 bytes, which says who wrote it. The payload is
+ * The znode's data begins with a header line of 72 bytes, which names the writer. The payload is
  * any bytes, at most 1,000,000. The znode is persistent, and nobody may delete it or write to it
  * without this interface: a delete leaves a tombstone. One lock or one election guards it, always
  * the same one.
@@ -22,12 +22,12 @@
  *                      came after it; for good
  *   PDK_NOT_HELD       the hold was released
  *   PDK_REPLACED       somebody without the hold wrote or deleted the znode; for good. The error
- *                      text says what to do
+ *                      text has the remedy
  *   PDK_UNAVAILABLE    not confirmed in time. A write may have been executed. The next call finds
  *                      out first
  *   PDK_NO_PERMISSION  an access control list forbids it
- *   PDK_UNPROTECTED    pdk_guarded_open: strangers may change it, or what it is in: access.h, "What
- *                      exists"
+ *   PDK_UNPROTECTED    pdk_guarded_open: strangers may change it, or its parent: access.h,
+ *                      "Existing nodes"
  *   PDK_UNSUPPORTED    the server refuses it, such as a quota; the error text has its code
  *   PDK_LIMIT          the payload is too large, or the znode was written 2,147,483,647 times
  *   Common             PDK_INVALID, FORKED */
@@ -44,8 +44,8 @@ typedef struct pdk_guarded pdk_guarded;
 
 /* Open the znode for this holder. It is made, with its parents, as a tombstone where it is missing.
  * Blocks, at most timeout_ms; three round trips.
- *   hold  an exclusive one: of a lock, of a writer, or of a leader. A downgrade ends what was
- *         opened with it. A reference is taken.
+ *   hold  an exclusive one: of a lock, of a writer, or of a leader. A downgrade ends the znodes
+ *         that were opened with it. A reference is taken.
  *   path  below the session's chroot, as for a lock. Not the lock's own path.
  *   out   set on success; pdk_guarded_close gives it back
  *
@@ -60,7 +60,7 @@ PDK_API pdk_status pdk_guarded_open(pdk_hold *hold, const char *path, int64_t ti
  *            pdk_guarded_close, now or later
  *   user     as it was given. The library never frees it.
  *
- * For thread, what is allowed inside and the last call see answer.h. */
+ * For the thread, the calls that are allowed inside and the last call see answer.h. */
 typedef void (*pdk_guarded_opened_fn)(pdk_status status, pdk_guarded *guarded, void *user);
 
 /* Open the znode for this holder without waiting, as pdk_guarded_open does: the answer goes to fn,
@@ -72,8 +72,8 @@ typedef void (*pdk_guarded_opened_fn)(pdk_status status, pdk_guarded *guarded, v
 PDK_API pdk_status pdk_guarded_open_async(pdk_hold *hold, const char *path, int64_t timeout_ms,
                                           pdk_guarded_opened_fn fn, void *user);
 
-/* Read the payload. It is what the last write left, and the hold is still valid afterwards. Blocks,
- * at most timeout_ms.
+/* Read the payload. It is the one that the last write left, and the hold is still valid afterwards.
+ * Blocks, at most timeout_ms.
  *   buffer  NULL when room is 0
  *   size    set to the payload's size on success, and where room is too small for it
  *
@@ -91,7 +91,7 @@ PDK_API pdk_status pdk_guarded_read(pdk_guarded *guarded, void *buffer, size_t r
  *   size    its size in bytes; 0 where status is not PDK_OK
  *   user    as it was given. The library never frees it.
  *
- * For thread, what is allowed inside and the last call see answer.h. */
+ * For the thread, the calls that are allowed inside and the last call see answer.h. */
 typedef void (*pdk_guarded_read_fn)(pdk_status status, const void *data, size_t size, void *user);
 
 /* Read the payload without waiting, as pdk_guarded_read does: the answer goes to fn, once, as a
@@ -133,7 +133,7 @@ PDK_API pdk_status pdk_guarded_create(pdk_guarded *guarded, const void *data, si
                                       int64_t timeout_ms);
 /* Write the payload where there is none without waiting, as pdk_guarded_create does: the answer
  * goes to fn, once, as a callback (answer.h). Any thread may call it, also in a callback. Arguments
- * and statuses are those of pdk_guarded_write_async, and:
+ * and statuses are as for pdk_guarded_write_async, and:
  *   PDK_OK  fn will be called. It gets a status of pdk_guarded_create */
 PDK_API pdk_status pdk_guarded_create_async(pdk_guarded *guarded, const void *data, size_t size,
                                             int64_t timeout_ms, pdk_answered_fn fn, void *user);
@@ -143,7 +143,7 @@ PDK_API pdk_status pdk_guarded_create_async(pdk_guarded *guarded, const void *da
  *   Common      PDK_WRONG_THREAD */
 PDK_API pdk_status pdk_guarded_delete(pdk_guarded *guarded, int64_t timeout_ms);
 /* Leave a tombstone without waiting, as pdk_guarded_delete does: the answer goes to fn, once, as a
- * callback (answer.h). Any thread may call it, also in a callback. Statuses are those of
+ * callback (answer.h). Any thread may call it, also in a callback. Statuses are as for
  * pdk_guarded_write_async, and:
  *   PDK_OK  fn will be called. It gets a status of pdk_guarded_delete */
 PDK_API pdk_status pdk_guarded_delete_async(pdk_guarded *guarded, int64_t timeout_ms,

@@ -69,9 +69,9 @@ PDK_API int64_t pdk_hold_remaining_ms(const pdk_hold *hold);
 
 /* Make sure that at least ms remain. Waits for a renewal if it must. Blocks, at most the session's
  * request_timeout_ms.
- *   ms  0 or more. The maximum is what a renewal gives with this session timeout; of a lease lock
- *       also what its duration gives, and of a job's run what is left of it. The error text of
- *       PDK_INVALID names it.
+ *   ms  0 or more. The most is the lease that a renewal gives with this session timeout; with a
+ *       lease lock, at most its duration as well, and with a job's run the rest of the run. The
+ *       error text of PDK_INVALID names it.
  *
  *   PDK_OK           at least ms remain
  *   PDK_LOST         the hold is lost, also when the session was closed meanwhile
@@ -102,8 +102,8 @@ PDK_API pdk_status pdk_hold_ensure_async(pdk_hold *hold, int64_t ms, pdk_answere
  * valid memory during the call; take a reference to keep it longer.
  *
  * Last call: no call starts after pdk_hold_release has returned. A call that started before that on
- * another thread may still run. user_free tells when no call can come any more: free there what the
- * callback uses. */
+ * another thread may still run. user_free tells when no call can come any more: free there the
+ * memory that the callback uses. */
 typedef void (*pdk_lost_fn)(pdk_hold *hold, pdk_reason reason, void *user);
 
 /* Set the callback of a hold; one per hold. Does not wait. When the hold is lost already, fn is
@@ -144,7 +144,7 @@ PDK_API const char *pdk_hold_sequencer(const pdk_hold *hold);
 /* The full path of the znode that the grant stands on, the session's chroot included. Local; does
  * not wait. With several permits it is the oldest of their znodes. After a downgrade it is the
  * reader's znode, once that has taken over. The string lives as long as the hold, also after a
- * release, a loss or a downgrade; that the znode exists, it does not say. Others may read the znode
+ * release, a loss or a downgrade; it does not say that the znode exists. Others may read the znode
  * and watch it: do not write or delete it. "" for NULL, and in the child of a fork. */
 PDK_API const char *pdk_hold_node(const pdk_hold *hold);
 

@@ -46,7 +46,7 @@ PDK_API void pdk_interrupt_unref(pdk_interrupt *interrupt);
  *   PDK_INVALID  it is attached to a thread already, or this thread has one
  *   Common       PDK_INVALID */
 PDK_API pdk_status pdk_interrupt_attach(pdk_interrupt *interrupt);
-/* Detach what is attached to the calling thread, if anything is. Does not wait. */
+/* Detach the interrupt of the calling thread, if it has one. Does not wait. */
 PDK_API void pdk_interrupt_detach(void);
 
 /* Raise it; it stays raised until it is cleared. Safe in a signal handler: it sets a word, posts a

@@ -2,30 +2,30 @@
 /* The job: run once per period across a fleet.
  *
  *     begin ──► the hold of a run ──work──► finish(outcome)
- *        └────► PDK_SKIPPED: who ran it, when, and until when that stands
+ *        └────► PDK_SKIPPED: the last runs, and when the next one may begin
  *
  * Every process of the fleet begins the job when it thinks that it is time, by its own clock. At
- * most one of them runs it in each period. All times are those of the servers: the clocks of the
+ * most one of them runs it in each period. All times are the servers' times: the clocks of the
  * fleet may be hours apart. The record of the last runs stands in a persistent znode,
  * <path>/record, which only the holder of the lock <path>/lock changes, by compare-and-set.
  *
  * Periods count from 1970-01-01 00:00 UTC by the servers' clocks: with an hour they begin on the
  * hour, with a day at midnight. at_ms moves them, and zone makes days of them as the clocks of a
  * place show them. A run belongs to the period in which it started. A period should not end when
- * the fleet asks: of two who ask just before and just after its end, both run. So let at_ms be an
- * hour at which nobody asks, or set at_least_ms.
+ * the fleet asks: of two processes that ask, one just before and one just after the end, both run.
+ * So let at_ms be an hour at which nobody asks, or set at_least_ms.
  *
  * The runner has a hold, as of a lock. Nobody else runs while it is valid. A run stands for at most
- * at_most_ms: then its hold is lost as PDK_REASON_OVERDUE, and another run may begin: at once where
- * the runner is told, and has let go. Of a runner that is stopped or cut off the servers keep the
+ * at_most_ms. Then its hold is lost as PDK_REASON_OVERDUE, and another run may begin: at once, if
+ * the runner hears of it and lets go. If the runner is stopped or cut off, the servers keep its
  * node until its session ends. So it keeps the others out for at_most_ms and the session timeout,
  * at the longest. A runner that loses its hold, that dies, or that releases its hold without
  * pdk_job_finish, leaves a run that is shown as PDK_JOB_DIED.
  *
  * Assumptions, beyond those of every hold: nobody else writes to the record or deletes it.
  * at_least_ms is as exact as the clocks of the servers agree, since a new leader has another clock.
- * A period runs at most once even where they do not agree: a moment that is earlier than one in the
- * record only makes the next run later.
+ * A period runs at most once even where the clocks do not agree: a clock that is behind the record
+ * only makes the next run later.
  *
  * Ownership: a job is reference counted, and has a reference to its session. Any thread may make
  * every call. The calls that block answer PDK_WRONG_THREAD in a callback. */
@@ -41,7 +41,7 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_job pdk_job;
 
-/* What may follow a run that died. */
+/* The run that may follow one that died. */
 typedef enum pdk_job_retry {
     /* The next period's run: no period has two runs, whatever became of the first. */
     PDK_JOB_RETRY_NEXT_PERIOD = 0,
@@ -49,23 +49,23 @@ typedef enum pdk_job_retry {
     PDK_JOB_RETRY_AT_ONCE = 1,
 } pdk_job_retry;
 
-/* The options of a job. Fill with PDK_JOB_OPTIONS_INIT, then change what you need. A struct of an
- * older, smaller size is accepted. A newer, larger one is accepted when everything unknown to this
- * library is zero. The durations are 0 to 315,576,000,000 ms (ten years). Those of the run that is
- * in the record decide when the next one may start, and so do its at_ms and its zone: give all
- * processes of a job the same. Where they differ the log says so, as a warning. */
+/* The options of a job. Fill with PDK_JOB_OPTIONS_INIT, then change the options that you need. A
+ * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
+ * unknown to this library is zero. The durations are 0 to 315,576,000,000 ms (ten years). The
+ * options of the run that is in the record decide when the next run may start: give all processes
+ * of a job the same. Where they differ the log says so, as a warning. */
 typedef struct pdk_job_options {
     /* sizeof(pdk_job_options), in bytes. */
     size_t size;
     /* The period, in ms. Default 0: there are no periods, and at_least_ms alone decides. */
     int64_t every_ms;
-    /* No other run starts for so long after the start of one, in ms, whatever became of it. Default
-     * 0. */
+    /* No other run starts for so long after the start of a run, in ms, whether that finished or
+     * died. Default 0. */
     int64_t at_least_ms;
-    /* A run stands for at most so long, in ms; one that is stopped or cut off keeps the others out
-     * for up to the session timeout longer. Default 0: as long as its hold is valid. */
+    /* A run stands for at most so long, in ms. A runner that is stopped or cut off keeps the others
+     * out for up to the session timeout longer. Default 0: as long as its hold is valid. */
     int64_t at_most_ms;
-    /* A pdk_job_retry: what may follow a run that died. Default PDK_JOB_RETRY_NEXT_PERIOD. */
+    /* A pdk_job_retry: which run may follow one that died. Default PDK_JOB_RETRY_NEXT_PERIOD. */
     int32_t retry;
     /* How many runs the record keeps, this one included: 1 to 100. Default 16. */
     int32_t history;
@@ -91,10 +91,10 @@ typedef struct pdk_job_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_job_options_init(pdk_job_options *options, size_t size);
 
-/* What became of a run. */
+/* The state of a run. */
 typedef enum pdk_job_state {
     PDK_JOB_RUNNING = 0,  /* its lock node stands */
     PDK_JOB_FINISHED = 1, /* pdk_job_finish has told its outcome */
@@ -117,9 +117,9 @@ typedef struct pdk_job_run {
     /* The identity of the runner. Another program may have written it: escape it before it reaches
      * a terminal. */
     const char *who;
-    /* What became of it. */
+    /* Its state. */
     pdk_job_state state;
-    /* What pdk_job_finish was told; 0 if it was not called. */
+    /* The outcome that pdk_job_finish was given; 0 if it was not called. */
     int32_t outcome;
 } pdk_job_run;
 
@@ -155,11 +155,11 @@ PDK_API void pdk_job_unref(pdk_job *job);
  * request_timeout_ms if that is longer. It never waits for another's run to end. Four round trips,
  * two of them writes; three, and no write, where a run stands.
  *   hold  set on PDK_OK: pdk_job_finish ends it
- *   runs  NULL, or set on PDK_SKIPPED, to be freed with pdk_job_runs_free: what the record says
+ *   runs  NULL, or set on PDK_SKIPPED, to be freed with pdk_job_runs_free: the runs in the record
  *
  *   PDK_OK             this process runs the job now. *hold is valid until it is lost
  *   PDK_SKIPPED        a run stands, or this period had its run, or at_least_ms has not passed. The
- *                      error text says which
+ *                      error text says which of these
  *   PDK_BUSY           others asked at the same time, for all of timeout_ms
  *   PDK_LOST           the hold was lost before the run was recorded for certain: nothing runs. The
  *                      record may show it as died
@@ -169,8 +169,8 @@ PDK_API void pdk_job_unref(pdk_job *job);
  *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a
  *                      node
  *   PDK_NO_PERMISSION  an access control list forbids it
- *   PDK_UNPROTECTED    strangers may change the lock's directory, the record or what it is in:
- *                      access.h, "What exists"
+ *   PDK_UNPROTECTED    strangers may change the lock's directory, the record or its parent:
+ *                      access.h, "Existing nodes"
  *   PDK_LIMIT          a limit of the session is reached, as for a lock; or the versions of the
  *                      record are used up
  *   PDK_MISMATCH       <path>/lock has a lock-delay, by a node "delay" below it
@@ -185,12 +185,12 @@ PDK_API pdk_status pdk_job_acquire(pdk_job *job, int64_t timeout_ms, pdk_hold **
  *   status  one that pdk_job_acquire answers, but for PDK_CANCELED and PDK_WRONG_THREAD
  *   hold    not NULL exactly when status is PDK_OK. The callback owns it: pdk_job_finish or
  *           pdk_job_finish_async ends it
- *   runs    not NULL exactly when status is PDK_SKIPPED: what the record says. The callback owns
+ *   runs    not NULL exactly when status is PDK_SKIPPED: the runs in the record. The callback owns
  *           them, and frees them with pdk_job_runs_free, now or later
  *   user    as it was given. The library never frees it.
  *
- * For thread, what is allowed inside and the last call see answer.h. A hold that no callback gets
- * is released. */
+ * For the thread, the calls that are allowed inside and the last call see answer.h. A hold that no
+ * callback gets is released. */
 typedef void (*pdk_job_acquired_fn)(pdk_status status, pdk_hold *hold, pdk_job_runs *runs,
                                     void *user);
 
@@ -253,7 +253,7 @@ PDK_API pdk_status pdk_job_history(pdk_session *session, const char *path, int64
  *           pdk_job_runs_free, now or later.
  *   user    as it was given. The library never frees it.
  *
- * For thread, what is allowed inside and the last call see answer.h. */
+ * For the thread, the calls that are allowed inside and the last call see answer.h. */
 typedef void (*pdk_job_runs_fn)(pdk_status status, pdk_job_runs *runs, void *user);
 
 /* Read the record of a job without waiting, as pdk_job_history does: the answer goes to fn, once,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the leader of an election publishes during its term: data of any bytes, beside its identity.
+/* The data that a leader publishes during its term: any bytes, beside its identity.
  *
  *     elected ──► no data ──publish──► data ──publish──► other data … ──► deposed: it is gone
  *
  * It is read with pdk_election_leader and pdk_contenders_data, and told to observers of data.
  *
  * Any thread may make every call below, except where its comment says otherwise. A callback may
- * make those that do not block.
+ * make every call that does not block.
  */
 #ifndef PADDOCK_LEADER_H
 #define PADDOCK_LEADER_H
@@ -22,30 +22,31 @@ PDK_BEGIN_DECLS
 PDK_API size_t pdk_election_data_max(void);
 
 /* Publish data of our term: any bytes, which pdk_election_leader and observers of data see with the
- * leader. Each call replaces what stood there. Only the holder of the term changes it: the write is
- * a compare-and-set on what this term has written last, on the znode of the term, whose name does
- * not come back. Calls of several threads take turns. Blocks, at most timeout_ms; one round trip.
+ * leader. Each call replaces the data that stood there. Only the holder of the term changes them:
+ * the write is a compare-and-set on the last write of this term, on the znode of the term, whose
+ * name does not come back. Calls of several threads take turns. Blocks, at most timeout_ms; one
+ * round trip.
  *
  * The data end with the term. The next term begins without any, also when the same candidate leads
- * again: publish what shall be known in `elected`. Nothing is published before that, so an observer
- * may hear of a leader first and of its data a moment later.
+ * again: so publish in `elected`. Nothing is published before that, so an observer may hear of a
+ * leader first and of its data a moment later.
  *
  * The data stand in the znode of the leader, behind a NUL byte after its identity. Programs that
  * use the whole znode as the identity see both while something is published: Curator's LeaderLatch
- * in getLeader and getParticipants, and kazoo's Election in contenders. Nobody elects another one
- * for it.
- *   hold        of the term: that of `elected`, of pdk_election_wait, or of pdk_term_hold
+ * in getLeader and getParticipants, and kazoo's Election in contenders. None of them elects another
+ * leader for it.
+ *   hold        of the term, from `elected`, pdk_election_wait or pdk_term_hold
  *   data, size  the bytes, at most PDK_ELECTION_DATA_MAX. Copied. NULL with a size of 0 takes away
- *               what was published; a size of 0 with other data is data of no bytes. With
+ *               the data that was published; a size of 0 with other data is data of no bytes. With
  *               PDK_NAMING_KAZOO it has to be UTF-8 without NUL.
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 there is no time for an answer.
  *
  *   PDK_OK             a quorum has written it, and the hold was valid then
- *   PDK_LOST           the term is over. What was not confirmed may be seen, also from now on,
- *                      until the znode of the term is gone; no later term has it
+ *   PDK_LOST           the term is over. Data that were not confirmed may be seen, also from now
+ *                      on, until the znode of the term is gone; no later term has them
  *   PDK_NOT_HELD       the term was resigned, or the candidate has left
  *   PDK_REPLACED       somebody else has written the znode since. Their data stand, until the next
- *                      call writes over them. To be asked to let go (revoke.h) is no such write
+ *                      call writes over them. A request to release (revoke.h) is no such write
  *   PDK_UNAVAILABLE    no server confirmed it within timeout_ms. It may be there, or come. Calling
  *                      again is safe.
  *   PDK_NO_PERMISSION  an access control list forbids to write the znode
@@ -69,12 +70,12 @@ PDK_API pdk_status pdk_election_publish_async(pdk_election *election, pdk_hold *
 
 /* Tells the new leader, or that its data have changed.
  *   leader  a list of one: identity, token, node and data of one moment (contenders.h); or of none,
- *           when nobody leads. One with an identity of "" and token 0 leads, but its znode may not
- *           be read. The library owns the list; it is valid during the call.
+ *           when nobody leads. A leader with an identity of "" and token 0 has a znode that this
+ *           session may not read. The library owns the list; it is valid during the call.
  *
  * It never misses the newest state. States that follow each other faster than they can be read are
- * told as the last one of them. For thread, what is allowed inside and the last call see
- * pdk_leader_fn. */
+ * told as the last one of them. For the thread, the calls that are allowed inside and the last call
+ * see pdk_leader_fn. */
 typedef void (*pdk_leader_data_fn)(const pdk_contenders *leader, void *user);
 
 /* Hear of every new leader and of each change of its data, without being a candidate. All else is

@@ -6,12 +6,12 @@
  *        │              ▼
  *        └─secret── it stands until its end, for the secret's owner alone ──end──► anybody's
  *
- * For what goes on while its controller restarts: a machine that was started, a migration that runs
- * elsewhere, a device that was configured. A restarted holder has the same secret, and takes the
- * lock back without anybody having been in between. Everybody else waits for the end of what the
- * record promises, however long the session has been gone.
+ * It is for work that goes on while its controller restarts: a machine that was started, a
+ * migration that runs elsewhere, a device that was configured. A restarted holder has the same
+ * secret, and takes the lock back without anybody having held it in between. Everybody else waits
+ * until the end that the record promises, however long the session has been gone.
  *
- * The hold is that of a lock, with its token and its loss. It is valid as long as its session's
+ * The hold is as of a lock, with its token and its loss. It is valid as long as its session's
  * lease, and as long as its record has not ended. The record stands in a persistent znode,
  * <path>/record, beside the lock, <path>/lock. The session renews it by itself, by compare-and-set,
  * whenever a third of duration_ms has passed. Where it cannot be renewed in time the hold is lost
@@ -21,9 +21,9 @@
  * duration_ms and the session timeout, at the longest.
  *
  * Assumptions, beyond those of every hold: nobody else writes to the record or deletes it; and the
- * servers' clocks agree, as a new leader that is ahead lets the record end as much earlier. They
- * matter while no hold is valid. Whoever may write there can break the lock: use access control
- * lists.
+ * servers' clocks agree, since a new leader whose clock is ahead lets the record end as much
+ * earlier. Both matter only while no hold is valid. A stranger who may write there can break the
+ * lock: use access control lists.
  *
  * Ownership: a lease lock is reference counted, and has a reference to its session. Any thread may
  * make every call. The calls that block answer PDK_WRONG_THREAD in a callback. */
@@ -41,17 +41,17 @@ PDK_BEGIN_DECLS
 typedef struct pdk_lease_lock pdk_lease_lock;
 
 /* The options of a lease lock. Fill with PDK_LEASE_LOCK_OPTIONS_INIT, then set the secret, and
- * change what you need. A struct of an older, smaller size is accepted. A newer, larger one is
- * accepted when everything unknown to this library is zero. */
+ * change the options that you need. A struct of an older, smaller size is accepted. A newer, larger
+ * one is accepted when everything unknown to this library is zero. */
 typedef struct pdk_lease_lock_options {
     /* sizeof(pdk_lease_lock_options), in bytes. */
     size_t size;
     /* For how long the lock stands after each renewal, in ms: 1000 to 315,576,000,000 (ten years).
      * Default 60000. */
     int64_t duration_ms;
-    /* What takes the lock back: text of 16 to 1024 bytes that nobody can guess, the same after a
-     * restart and different for each holder. The record has its SHA-256 alone. Required; default
-     * NULL. Copied. */
+    /* The secret takes the lock back: text of 16 to 1024 bytes that nobody can guess, the same
+     * after a restart and different for each holder. The record has its SHA-256 alone. Required;
+     * default NULL. Copied. */
     const char *secret;
     /* The identity that others see of the holder: UTF-8, 1 to 1024 bytes, of which the record has
      * up to 128. Copied. Default NULL: the session's identity. */
@@ -64,7 +64,7 @@ typedef struct pdk_lease_lock_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_lease_lock_options_init(pdk_lease_lock_options *options, size_t size);
 
 /* A lease lock. Does not wait.
@@ -85,14 +85,15 @@ PDK_API pdk_lease_lock *pdk_lease_lock_ref(pdk_lease_lock *lock);
 PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
 
 /* Acquire the lock, or take it back. Blocks, at most timeout_ms; a try at most twice the session's
- * request_timeout_ms. While the lock stands for somebody who is gone it looks once a second.
+ * request_timeout_ms. While the lock stands for a holder that is gone, the call looks once a
+ * second.
  *   timeout_ms  how long to wait, or PDK_FOREVER. 0 is a try
  *   out         set on PDK_OK: the hold, to be released with pdk_lease_lock_release, or with
  *               pdk_hold_release to leave it standing until its end
  *
  *   PDK_OK             *out is the hold
  *   PDK_BUSY           a try: somebody has its lock, or asks for it; or it stands. Where it stands
- *                      the error text says for whom, and until when
+ *                      the error text says for which holder, and until when
  *   PDK_TIMEOUT        the deadline passed meanwhile
  *   PDK_LOST           the hold was lost before the record was written for certain. It may stand
  *                      for this secret
@@ -102,8 +103,8 @@ PDK_API void pdk_lease_lock_unref(pdk_lease_lock *lock);
  *   PDK_UNSUPPORTED    the record is of a later version of the library; or the server refuses a
  *                      node
  *   PDK_NO_PERMISSION  an access control list forbids it
- *   PDK_UNPROTECTED    strangers may change the lock's directory, the record or what it is in:
- *                      access.h, "What exists"
+ *   PDK_UNPROTECTED    strangers may change the lock's directory, the record or its parent:
+ *                      access.h, "Existing nodes"
  *   PDK_LIMIT          a limit of the session is reached, as for a lock; or the versions of the
  *                      record are used up
  *   PDK_MISMATCH       <path>/lock has a lock-delay, by a node "delay" below it
@@ -118,8 +119,8 @@ PDK_API pdk_status pdk_lease_lock_acquire(pdk_lease_lock *lock, int64_t timeout_
  * it, also in a callback. There is no claim: the last pdk_lease_lock_unref calls it off
  * (PDK_CANCELED). No thread has the hold, so PDK_DEADLOCK is no answer. A hold that was lost before
  * fn runs is PDK_LOST, and one that no callback gets is released.
- *   fn  its hold is not NULL exactly when status is PDK_OK. The callback owns it, as that of
- *       pdk_lease_lock_acquire
+ *   fn  its hold is not NULL exactly when status is PDK_OK. The callback owns it, as the caller of
+ *       pdk_lease_lock_acquire does
  *
  *   PDK_OK       fn will be called. It gets the hold, or a status of pdk_lease_lock_acquire
  *   Common       PDK_INVALID, CLOSED, AUTH, FORKED

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lock: exclusive, fair between processes, shared by the threads of this one.
  *
- * Between processes the order is that of ZooKeeper's sequence numbers. Threads that share one
- * pdk_lock queue in front of one znode. A release hands the lock over to the next of them and does
- * not touch ZooKeeper. It does so at most max_handovers times, or for max_handover_ms, in a row.
- * Then this process queues again behind the others, so that other processes are served.
+ * ZooKeeper's sequence numbers are the order between processes. Threads that share one pdk_lock
+ * queue in front of one znode. A release hands the lock over to the next of them and does not touch
+ * ZooKeeper. It does so at most max_handovers times, or for max_handover_ms, in a row. Then this
+ * process queues again behind the others, so that other processes are served.
  *
  * Reentrant: each acquisition by the thread that holds the lock gives a hold of its own. All of
  * them have the same token and hand-over number, since they share one grant. The grant ends with
@@ -13,7 +13,8 @@
  * another thread.
  *
  * Ownership: a lock is reference counted. It has a reference to its session, and so have its claims
- * and holds. Any thread may make every call below. A callback may make those that do not block.
+ * and holds. Any thread may make every call below. A callback may make every call that does not
+ * block.
  */
 #ifndef PADDOCK_LOCK_H
 #define PADDOCK_LOCK_H
@@ -28,19 +29,19 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_lock pdk_lock;
 
-/* The options of a lock. Fill with PDK_LOCK_OPTIONS_INIT, then change what you need. A struct of an
- * older, smaller size is accepted. A newer, larger one is accepted when everything unknown to this
- * library is zero. */
+/* The options of a lock. Fill with PDK_LOCK_OPTIONS_INIT, then change the options that you need. A
+ * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
+ * unknown to this library is zero. */
 typedef struct pdk_lock_options {
     /* sizeof(pdk_lock_options), in bytes. */
     size_t size;
     /* A pdk_naming: which other clients can contend on the path. Default PDK_NAMING_CURATOR. */
     int32_t naming;
     /* How many hand-overs between threads may follow each other. Default 256, 0 or more. 0: every
-     * acquisition queues anew. */
+     * acquisition queues again. */
     int32_t max_handovers;
     /* For how long hand-overs may follow each other, in ms. Default 100, 0 or more. 0: every
-     * acquisition queues anew. */
+     * acquisition queues again. */
     int32_t max_handover_ms;
     /* 1: a thread that holds the lock may acquire it again. 0: that is PDK_DEADLOCK. Default 0; 0
      * or 1. */
@@ -48,9 +49,9 @@ typedef struct pdk_lock_options {
     /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
      * Default NULL: the session's identity. */
     const char *identity;
-    /* After an end of a holder without a release, nobody is granted for so long, in ms; after a
-     * release at once. All who use the path say the same. Default 0: there is no such delay, and no
-     * cost. 0 or more. See docs/recipes/lock-delay.md. */
+    /* For so long nobody is granted after a holder ended without a release, in ms. After a release
+     * the next one is granted at once. All programs on the path say the same. Default 0: there is
+     * no such delay, and no cost. 0 or more. See docs/recipes/lock-delay.md. */
     int32_t lock_delay_ms;
 } pdk_lock_options;
 
@@ -60,7 +61,7 @@ typedef struct pdk_lock_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_lock_options_init(pdk_lock_options *options, size_t size);
 
 /* The lock at path, below the session's chroot. Does not wait, and touches no server.
@@ -95,7 +96,7 @@ PDK_API void pdk_lock_unref(pdk_lock *lock);
  *                      interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
  *                      a node in it
- *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
+ *   PDK_UNPROTECTED    strangers may change the directory: access.h, "Existing nodes"
  *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
  *                      quota is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched

@@ -6,26 +6,26 @@
  *            └─ claim ── one pending acquisition: it can time out, be cancelled, tell its position
  *                 └─ hold ── the grant: token, validity, remaining time, LOST, release
  *
- * A name is pdk_<noun>_<verb>. The noun is the type of the first argument, or of what the call
- * makes or asks about. Such a call takes first what it goes through: a session, an election, a
- * hold. One verb stands for each kind of ending:
+ * A name is pdk_<noun>_<verb>. The noun is the type of the first argument. Or it is the thing that
+ * the call makes or asks about; such a call takes first the object that it works through: a
+ * session, an election, a hold. One verb stands for each kind of ending:
  *
  *     release         a right: a hold, a set, a borrowed handle. pdk_job_finish also says how the
  *                     run ended
- *     leave, resign   what one has joined; a term, to stand again
+ *     leave, resign   an election or a group; a term, to stand again
  *     cancel          a claim that waits
  *     close           a session, a service, an observer, a watcher, a guarded znode, a fence, a map
  *                     of fences. Nothing is called any more. A session and a service are counted as
  *                     well: unref
  *     unref           a reference; the last one ends the thing, as its header says
- *     free            what a call has given, and what has no references: lists, copies
+ *     free            a result without references: lists, copies
  *
  * Conventions of all headers:
  *  - Handles are opaque and reference counted. `_unref(NULL)` is allowed and does nothing.
  *  - A function that returns a pdk_status and fails has no effect, unless its comment says
  *    otherwise. It leaves its outputs alone.
- *  - "Common" in a list of statuses names some that every call may have. status.h says what they
- *    mean.
+ *  - "Common" in a list of statuses names some that every call may have. status.h tells their
+ *    meaning.
  *  - Durations are milliseconds in an int64_t. PDK_FOREVER is the only negative one accepted.
  *  - Any thread may call any function, unless its comment says otherwise.
  *  - A comment says "Blocks" where a call can block. Such a call answers PDK_WRONG_THREAD when it
@@ -36,8 +36,8 @@
  *    so its locks pass on when it expires: within the session timeout, as after a kill -9. Where
  *    the process is `paddock run`, its guardian may end the session sooner. Let a supervisor
  *    restart the service (systemd: Restart=on-failure). Give the service a limit of memory that the
- *    kernel enforces on it alone (MemoryMax=), with room above what it needs: for its locks, to be
- *    killed there is the same. libpaddock-fence has no GLib: its calls answer PDK_SYSTEM instead.
+ *    kernel enforces on it alone (MemoryMax=), with room to spare: for its locks, a kill at that
+ *    limit is the same. libpaddock-fence has no GLib: its calls answer PDK_SYSTEM instead.
  *  - Every macro with a value has a function of the same name in lower case, for other languages. A
  *    struct that grows has a function pdk_…_init. Any thread may call these, and they do not wait.
  *  - The shared library stays in memory after a dlclose (-z nodelete). Its threads are not joined:
@@ -50,14 +50,14 @@
  *  - After a fork the child must not use the handles of the parent. Calls answer PDK_FORKED there,
  *    and an unref does nothing. The child may open sessions of its own, also where a callback made
  *    it. It ends with _exit or exec there, and does not return from the callback. A lock of another
- *    library that a thread of the parent had in that moment is never free in the child. For GLib's
- *    allocator, which has locks before GLib 2.76, this is seen to: the shared library switches it
- *    to malloc when it is loaded before GLib or with it, as G_SLICE=always-malloc does. Otherwise
- *    (the static library, a plugin in a program that has GLib) pdk_session_open answers PDK_SYSTEM
- *    in such a child, and the parent may fork again. The client library's lines, which need the
- *    local time, are in no log of a child. Not seen to: look-ups of names, which are the C
- *    library's (numeric addresses need none), and what the program itself uses. An exec before the
- *    session is always safe.
+ *    library that a thread of the parent had in that moment is never free in the child. GLib's
+ *    allocator has such locks before GLib 2.76. So the shared library switches it to malloc, as
+ *    G_SLICE=always-malloc does, when it is loaded before GLib or with it. Otherwise (the static
+ *    library, a plugin in a program that has GLib) pdk_session_open answers PDK_SYSTEM in such a
+ *    child, and the parent may fork again. The client library's lines, which need the local time,
+ *    are in no log of a child. Two kinds of locks remain: of the C library, which looks up names
+ *    (numeric addresses need no look-up), and of libraries that the program itself uses. An exec
+ *    before the session is always safe.
  */
 #ifndef PADDOCK_PADDOCK_H
 #define PADDOCK_PADDOCK_H

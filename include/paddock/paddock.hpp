@@ -3,8 +3,8 @@
  *
  *     paddock::session ── lock, rwlock, semaphore, election ── claim ── hold
  *
- * What owns something gives it back when it is destroyed: a hold is released, a session is closed
- * in the background, a recipe object cancels its claims. A moved-from object is empty: calls on it
+ * An object that is destroyed gives back what it owns: a hold is released, a session is closed in
+ * the background, a recipe object cancels its claims. A moved-from object is empty: calls on it
  * answer PDK_INVALID, and its destructor does nothing.
  *
  * Failures: a call returns a result<T>, which has the value, or the status and the text. With

@@ -4,10 +4,10 @@
  *     asker     ── pdk_session_request_release ──► the holder's znode ──► pdk_hold_on_request
  *     operator  ── pdk_session_break ──► the znode is deleted ──► LOST: PDK_REASON_NODE_GONE
  *
- * An ask is a wish. Nothing is forced: the hold stays valid until its owner releases it. Who may
- * write to the znode may ask. Curator's Revoker asks holders of Paddock, and
- * pdk_session_request_release asks Curator's revocable locks. Those hear neither who asks nor until
- * when.
+ * An ask is a wish. Nothing is forced: the hold stays valid until its owner releases it. Every
+ * client that may write to the znode may ask. Curator's Revoker asks holders of Paddock, and
+ * pdk_session_request_release asks Curator's revocable locks. Those locks hear neither the asker's
+ * name nor the time.
  *
  * A znode that was asked is not handed over to the next thread of the process: at the release the
  * process queues again behind the others.
@@ -17,7 +17,7 @@
  * that Paddock did not make, replaces the identity.
  *
  * pdk_session_break is for operators who know that the holder does not work any more: a holder that
- * is cut off goes on believing until its lease is over, while the next one is granted already. Only
+ * is cut off goes on working until its lease is over, while the next one is granted already. Only
  * the token protects then.
  */
 #ifndef PADDOCK_REVOKE_H
@@ -34,8 +34,8 @@ PDK_BEGIN_DECLS
  *   path        of a lock, a read/write lock or an election, as for pdk_lock_new; for a permit of a
  *               semaphore its path and "/leases", and a node
  *   node        NULL for the holders; or one contender, as pdk_contenders_node names it
- *   who         UTF-8, 1 to 1024 bytes, no control characters: who asks. NULL for the session's
- *               identity.
+ *   who         the name of the asker: UTF-8, 1 to 1024 bytes, no control characters. NULL for the
+ *               session's identity.
  *   within_ms   the time that the holder has, as a wish, from when the servers take it; at most
  *               999,999,999,999,999. 0 names no time.
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 there is no time for an answer.
@@ -67,9 +67,9 @@ PDK_API pdk_status pdk_session_request_release_async(pdk_session *session, const
  * znode is read, only the last one is told. An ask whose answer was lost may be told twice.
  *   hold      the hold whose znode was asked. Valid memory during the call; take a reference to
  *             keep it longer.
- *   who       who asks. Valid during the call. "" when no name was given, as by Curator. Others
- *             wrote it. It is UTF-8 without control and format characters: those, and bytes that
- *             are no UTF-8, are written \u{HHHH} and \xHH.
+ *   who       the name of the asker. Valid during the call. "" when no name was given, as by
+ *             Curator. Others wrote it. It is UTF-8 without control and format characters: they are
+ *             written \u{HHHH}, and bytes that are no UTF-8 are written \xHH.
  *   until_ms  until when, in ms since 1970 by the server's clock; 0 when no time was named
  *   user      as given to pdk_hold_on_request
  *
@@ -101,11 +101,12 @@ PDK_API pdk_status pdk_hold_on_request(pdk_hold *hold, pdk_request_fn fn, void *
  * (PDK_REASON_NODE_GONE): at once where the holder has a connection, else when its lease is over.
  * The next one in the queue may be granted before that. A successor is never deleted: names with a
  * UUID do not come back. Blocks, at most timeout_ms; two round trips.
- *   node        path of the znode below the session's chroot: that of the recipe, a slash, and the
- *               name as pdk_contenders_node gives it, which has a UUID
- *   token       that of the contender, as pdk_contenders_token gives it: 1 or more
+ *   node        path of the znode below the session's chroot: the path of the recipe, a slash, and
+ *               the name as pdk_contenders_node gives it, which has a UUID
+ *   token       of the contender, as pdk_contenders_token gives it: 1 or more
  *   timeout_ms  0 or more, or PDK_FOREVER. With 0 there is no time for an answer.
- *   out         NULL, or set to who it was: a list of one, to be freed with pdk_contenders_free
+ *   out         NULL, or set to the contender that it was: a list of one, to be freed with
+ *               pdk_contenders_free
  *
  *   PDK_OK             it stood there, and is gone. If the answer to the delete was lost, its owner
  *                      may have been faster
@@ -120,7 +121,8 @@ PDK_API pdk_status pdk_session_break(pdk_session *session, const char *node, int
 /* The same, without waiting: the answer goes to fn, once, as a callback (answer.h). Any thread may
  * call it, also in a callback.
  *
- *   PDK_OK  fn will be called, with a status above; with PDK_OK, and who it was, a list of one
+ *   PDK_OK  fn will be called, with a status above; with PDK_OK it gets the contender that it was,
+ *           a list of one
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED
  * On an error fn is never called. */
 PDK_API pdk_status pdk_session_break_async(pdk_session *session, const char *node, int64_t token,

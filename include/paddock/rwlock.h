@@ -6,15 +6,15 @@
  * that came later. Each reader has a znode of its own. The threads that write through one
  * pdk_rwlock share one znode, as the threads of one pdk_lock do.
  *
- * Tokens: the token of a writer is larger than that of every writer, and of every reader, that held
- * before it. Readers that hold together have different tokens in no particular order. A resource
- * admits a reader whose token is not smaller than the largest token of a WRITER that it has seen.
- * It does not remember the token of a reader. A hold that was downgraded keeps its token, the one
- * it wrote with.
+ * Tokens: a writer has a larger token than every writer, and every reader, that held before it.
+ * Readers that hold together have different tokens in no particular order. A resource admits a
+ * reader whose token is not smaller than the largest token of a WRITER that it has seen. It does
+ * not remember the token of a reader. A hold that was downgraded keeps its token, the one it wrote
+ * with.
  *
  * Ownership: a read/write lock is reference counted. It has a reference to its session, and so have
- * its claims and holds. Any thread may make every call below. A callback may make those that do not
- * block.
+ * its claims and holds. Any thread may make every call below. A callback may make every call that
+ * does not block.
  */
 #ifndef PADDOCK_RWLOCK_H
 #define PADDOCK_RWLOCK_H
@@ -28,19 +28,19 @@ PDK_BEGIN_DECLS
 
 typedef struct pdk_rwlock pdk_rwlock;
 
-/* The options of a read/write lock. Fill with PDK_RWLOCK_OPTIONS_INIT, then change what you need. A
- * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
- * unknown to this library is zero. */
+/* The options of a read/write lock. Fill with PDK_RWLOCK_OPTIONS_INIT, then change the options that
+ * you need. A struct of an older, smaller size is accepted. A newer, larger one is accepted when
+ * everything unknown to this library is zero. */
 typedef struct pdk_rwlock_options {
     /* sizeof(pdk_rwlock_options), in bytes. */
     size_t size;
     /* A pdk_naming: which other clients can contend on the path. Default PDK_NAMING_CURATOR. */
     int32_t naming;
     /* How many hand-overs between writing threads may follow each other. Default 256, 0 or more. 0:
-     * every acquisition queues anew. */
+     * every acquisition queues again. */
     int32_t max_handovers;
     /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more. 0: every
-     * acquisition queues anew. */
+     * acquisition queues again. */
     int32_t max_handover_ms;
     /* The identity that others see of the contenders of this lock: UTF-8, 1 to 1024 bytes. Copied.
      * Default NULL: the session's identity. */
@@ -53,7 +53,7 @@ typedef struct pdk_rwlock_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_rwlock_options_init(pdk_rwlock_options *options, size_t size);
 
 /* The read/write lock at path, below the session's chroot. Does not wait, and touches no server.
@@ -88,13 +88,12 @@ PDK_API void pdk_rwlock_unref(pdk_rwlock *lock);
  *                      of the session on this path, unless both are readers.
  *   PDK_UPGRADE        write only: this thread holds this lock object shared, or, not for a try,
  *                      another object of the session on this path. Two threads that waited so would
- *                      wait for each other for ever. Release first, and look again at what was
- *                      read.
+ *                      wait for each other for ever. Release first, and read again.
  *   PDK_CANCELED       the last reference to the lock was given back meanwhile; or this thread was
  *                      interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list the directory, or to create
  *                      a node in it
- *   PDK_UNPROTECTED    strangers may change the directory: access.h, "What exists"
+ *   PDK_UNPROTECTED    strangers may change the directory: access.h, "Existing nodes"
  *   PDK_UNSUPPORTED    the server refuses the node: for example, the parent is ephemeral, or a
  *                      quota is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched

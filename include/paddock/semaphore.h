@@ -18,8 +18,8 @@
  * one is still held.
  *
  * Ownership: a semaphore is reference counted. It has a reference to its session, and so have its
- * claims and holds. Any thread may make every call below. A callback may make those that do not
- * block.
+ * claims and holds. Any thread may make every call below. A callback may make every call that does
+ * not block.
  */
 #ifndef PADDOCK_SEMAPHORE_H
 #define PADDOCK_SEMAPHORE_H
@@ -40,17 +40,17 @@ typedef struct pdk_semaphore pdk_semaphore;
 PDK_API int32_t pdk_semaphore_permits_max(void);
 PDK_API int32_t pdk_semaphore_count_max(void);
 
-/* The options of a semaphore. Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change what you need. A
- * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
- * unknown to this library is zero. */
+/* The options of a semaphore. Fill with PDK_SEMAPHORE_OPTIONS_INIT, then change the options that
+ * you need. A struct of an older, smaller size is accepted. A newer, larger one is accepted when
+ * everything unknown to this library is zero. */
 typedef struct pdk_semaphore_options {
     /* sizeof(pdk_semaphore_options), in bytes. */
     size_t size;
     /* How many times in a row an admission may be handed over to the next thread of this process.
-     * Default 256, 0 or more. 0: every acquisition queues anew. */
+     * Default 256, 0 or more. 0: every acquisition queues again. */
     int32_t max_handovers;
     /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more. 0: every
-     * acquisition queues anew. */
+     * acquisition queues again. */
     int32_t max_handover_ms;
     /* The identity that others see of the contenders of this semaphore: UTF-8, 1 to 1024 bytes.
      * Copied. Default NULL: the session's identity. */
@@ -63,7 +63,7 @@ typedef struct pdk_semaphore_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_semaphore_options_init(pdk_semaphore_options *options, size_t size);
 
 /* The semaphore at path, below the session's chroot. Does not wait, and touches no server.
@@ -105,7 +105,7 @@ PDK_API void pdk_semaphore_unref(pdk_semaphore *semaphore);
  *                      was interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to create or list one of the directories, to
  *                      create a node in it, or to read the number of permits
- *   PDK_UNPROTECTED    strangers may change one of them: access.h, "What exists"
+ *   PDK_UNPROTECTED    strangers may change one of them: access.h, "Existing nodes"
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
  *                      is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched

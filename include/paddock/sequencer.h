@@ -15,8 +15,8 @@ PDK_BEGIN_DECLS
  * The answer is read behind a quorum barrier, so a server that is cut off cannot give it. The
  * hand-over number is local to the holder's process, and is not checked: the resource orders by
  * (token, handover). The token's generation has to be this session's token_base: a sequencer of
- * another one is LOST. The text names the znode with the holder's chroot, so the chroot of this
- * session does not matter.
+ * another generation is LOST. The text names the znode with the holder's chroot, so the chroot of
+ * this session does not matter.
  *
  *   session     an open session to the same ensemble
  *   text        as pdk_hold_sequencer returned it, at most 1024 bytes

@@ -25,8 +25,8 @@
  * puts something else there in the same step, by dup2. All other descriptors of the library are
  * above 2.
  *
- * Callbacks: a session runs all its callbacks one at a time. That goes for the two below and for
- * those of claims, holds, elections and observers.
+ * Callbacks: a session runs all its callbacks one at a time: the two below, and the callbacks of
+ * claims, holds, elections and observers.
  *   Order   LOST and a candidate's callbacks first (not `leader`), log lines last, the others in
  *           between; each of these kinds in the order in which they became due. So LOST waits for
  *           no more than the one callback that is running: keep them short, on_log too.
@@ -66,7 +66,7 @@ typedef enum pdk_dispatch {
     PDK_DISPATCH_MANUAL = 1, /* on the thread that calls pdk_session_dispatch */
 } pdk_dispatch;
 
-/* What happened to a session: see the picture above. */
+/* The events of a session: see the picture above. */
 typedef enum pdk_session_event {
     PDK_SESSION_CONNECTED = 1, /* the first connection of the session */
     /* The connection is lost; time_left_ms of the lease remain. Told once until RESTORED or
@@ -79,8 +79,8 @@ typedef enum pdk_session_event {
     PDK_SESSION_CLOSED = 6,
 } pdk_session_event;
 
-/* Tells an event of the session. For the thread, and for what is allowed inside, see "Callbacks"
- * above.
+/* Tells an event of the session. For the thread, and for the calls that are allowed inside, see
+ * "Callbacks" above.
  *   time_left_ms  how much of the lease remains, in ms; 0 when there is none
  *   user          on_event_user
  *
@@ -102,15 +102,16 @@ typedef enum pdk_log_level {
     PDK_LOG_DEBUG = 4
 } pdk_log_level;
 
-/* Takes one line of the log. For the thread, and for what is allowed inside, see "Callbacks" above.
+/* Takes one line of the log. For the thread, and for the calls that are allowed inside, see
+ * "Callbacks" above.
  *   text  valid during the call. It never contains credentials. It is one line of UTF-8 that acts
- *         on no terminal: a control or format character in what others wrote is \u{HHHH}, and a
- *         byte that is no UTF-8 is \xHH.
+ *         on no terminal: a control or format character that others wrote is \u{HHHH}, and a byte
+ *         that is no UTF-8 is \xHH.
  *   user  on_log_user
  *
  * When the callback is too slow, lines are dropped, and the number of dropped lines is logged. At
  * most 1000 lines wait. Of lines that are alike, a hundred are logged at once and then one a
- * second, which says how many were left out. Of lines of PDK_LOG_DEBUG none is left out. A line of
+ * second, which tells the number that was left out. No line of PDK_LOG_DEBUG is left out. A line of
  * the ZooKeeper client library goes to every session: an error that it repeats within a second is
  * PDK_LOG_DEBUG.
  *
@@ -119,9 +120,9 @@ typedef enum pdk_log_level {
  * pdk_session_open that fails, see there. */
 typedef void (*pdk_log_fn)(pdk_log_level level, const char *text, void *user);
 
-/* The options of a session. Fill with PDK_SESSION_OPTIONS_INIT, then change what you need. A struct
- * of an older, smaller size is accepted. A newer, larger one is accepted when everything unknown to
- * this library is zero. Strings are copied. */
+/* The options of a session. Fill with PDK_SESSION_OPTIONS_INIT, then change the options that you
+ * need. A struct of an older, smaller size is accepted. A newer, larger one is accepted when
+ * everything unknown to this library is zero. Strings are copied. */
 typedef struct pdk_session_options {
     /* sizeof(pdk_session_options), in bytes. */
     size_t size;
@@ -148,7 +149,7 @@ typedef struct pdk_session_options {
      * or 1. See there. */
     int32_t open_in_background;
 
-    /* ---- who we are */
+    /* ---- our identity */
 
     /* Appended to the identity that others see, host:pid[:label]. UTF-8, at most 64 bytes. Default
      * NULL: none. */
@@ -158,26 +159,26 @@ typedef struct pdk_session_options {
      * our nodes, and everybody who reaches the servers may read them. Without it everybody may do
      * both. The option access changes that. */
     const char *digest;
-    /* A file that has what digest would have, in one line: a regular file. It is read once, by
+    /* A file with the value of digest, in one line: a regular file. It is read once, by
      * pdk_session_open. Default NULL. Not together with digest. */
     const char *digest_file;
     /* The certificate string of zookeeper_init_ssl, "ca,certificate,key,password". Default NULL: no
      * TLS. PDK_UNSUPPORTED where the client library was built without TLS. The client library
-     * checks that the authority signed the server's certificate, and no host name: whoever has any
+     * checks that the authority signed the server's certificate, and no host name: everybody with a
      * certificate of that authority can pose as a server. Use an authority of the servers' own. */
     const char *tls;
-    /* A file that has what tls would have, of at most 16 KiB. Default NULL. Not together with tls.
-     * Of a file that others may read or write, this one or digest_file, the log has a warning. */
+    /* A file with the value of tls, of at most 16 KiB. Default NULL. Not together with tls. The log
+     * has a warning when others may read or write this file, or digest_file. */
     const char *tls_file;
 
-    /* ---- who may do what with our nodes */
+    /* ---- access to our nodes */
 
-    /* A pdk_access: who may do what with the nodes that the session makes. Default
+    /* A pdk_access: the rights of others on the nodes that the session makes. Default
      * PDK_ACCESS_DEFAULT. PDK_ACCESS_CREATOR and PDK_ACCESS_CREATOR_READERS need digest or tls, or
      * a file of either. */
     int32_t access;
     /* 1: directories and records that exist are relied upon whatever their access control lists
-     * say. Default 0; 0 or 1. See access.h, "What exists". */
+     * say. Default 0; 0 or 1. See access.h, "Existing nodes". */
     int32_t accept_unprotected;
     /* The list, for PDK_ACCESS_LIST alone. Default NULL. Copied, with its strings. */
     const pdk_access_entry *access_list;
@@ -210,8 +211,8 @@ typedef struct pdk_session_options {
     int32_t stats_paths;
     /* The generation that is put before every token: it is added to the number that the servers
      * give. After the servers were wiped, or restored from a backup, every session of every process
-     * needs the same one, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a multiple of
-     * 2^48. */
+     * needs the same generation, from pdk_token_base_above: see there. Default 0, 0 to 2^62, a
+     * multiple of 2^48. */
     int64_t token_base;
 } pdk_session_options;
 
@@ -247,29 +248,30 @@ typedef struct pdk_session_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_session_options_init(pdk_session_options *options, size_t size);
 
 /* Open a session, and wait until a quorum has confirmed it. Blocks, at most connect_timeout_ms.
  *   hosts    "host:port,host:port…[/chroot]", at most 8192 bytes. IPv6: "[::1]:2181", also with a
  *            scope, "[fe80::1%eth0]:2181". The chroot is written once, behind the last server.
- *            Names are looked up here and again and again: every session timeout (5 s to 60 s), and
- *            every tenth of it (200 ms to 1 s) while there is no connection. Other addresses are
- *            taken with the session and its holds kept. A name that is slow or not found holds up
- *            no other, and keeps its last addresses. The chroot follows the rules for a path; if it
- *            is missing, the first lock creates it, as a container, which the server removes when
- *            it is empty again.
+ *            Names are looked up here, and again and again: with a connection, every session
+ *            timeout (5 s to 60 s); without one, every tenth of it (200 ms to 1 s), and after a
+ *            session timeout every 5 s. The session takes other addresses, and keeps its holds. A
+ *            name that is slow or not found holds up no other, and keeps its last addresses. The
+ *            chroot follows the rules for a path; if it is missing, the first lock creates it, as a
+ *            container, which the server removes when it is empty again.
  *   options  or NULL for the defaults
  *
  *   PDK_OK           *out is the session, with one reference. Give it back with pdk_session_close
  *                    and pdk_session_unref.
  *   PDK_UNAVAILABLE  no quorum confirmed the session within connect_timeout_ms, or no look-up of a
  *                    name was answered
- *   PDK_RESOLVE      no host name could be resolved: the text has one of them, and why
+ *   PDK_RESOLVE      no host name could be resolved: the text has one of them, and the reason
  *   PDK_UNSUPPORTED  tls or tls_file is set and the client library has no TLS; or the negotiated
- *                    session timeout is too short to keep a lease: the text says what to set. Once
- *                    a session was open, that is logged. A new ZooKeeper session is tried again
- *                    every second; one that goes on with less keeps its holds.
+ *                    session timeout is too short to keep a lease: the text names the setting. Once
+ *                    a session was open, that is logged instead: a new ZooKeeper session is tried
+ *                    again every second, and one that goes on with a shorter timeout keeps its
+ *                    holds.
  *   PDK_SYSTEM       the system has no thread or descriptor left; or this is the child of a fork,
  *                    and has no allocator (paddock.h)
  *   PDK_INVALID      digest_file or tls_file cannot be read
@@ -296,14 +298,15 @@ PDK_API pdk_session *pdk_session_ref(pdk_session *session);
  *
  * Manual dispatch: keep a reference as long as callbacks are wanted. Nobody can dispatch once all
  * of pdk_session_open and pdk_session_ref are given back. From then on the library drops the
- * callbacks that are due, and releases what they would have got, on a thread of its own. So they
- * keep no session alive. */
+ * callbacks that are due, and releases their results, on a thread of its own. So they keep no
+ * session alive. */
 PDK_API void pdk_session_unref(pdk_session *session);
 
 /* End the session. Blocked calls and claims answer PDK_CLOSED, and holds are lost
  * (PDK_REASON_CLOSED). Pending deletes are flushed within the time, and callbacks that are due are
  * run. None starts after the return. The handle stays valid until its last unref. Blocks, at most
- * timeout_ms. With manual dispatch this call runs what is due; no other thread may dispatch then.
+ * timeout_ms. With manual dispatch this call runs the callbacks that are due; no other thread may
+ * dispatch then.
  *
  * From a callback, of this or another session, the call is allowed. It does not wait and answers
  * PDK_OK. It drops the callbacks that are due, PDK_SESSION_CLOSED among them. The rest happens in
@@ -368,17 +371,18 @@ PDK_API pdk_status pdk_session_dispatch(pdk_session *session, int *count);
 /* The ZooKeeper session id, for logs and for the server's own tools. 0 while there is none, for
  * NULL, and in the child of a fork. Does not wait. */
 PDK_API int64_t pdk_session_id(pdk_session *session);
-/* What another process needs to end the ZooKeeper session in this one's stead, once this one is
- * dead: it connects with id and password, by ZooKeeper's own protocol, and asks for the close. The
- * nodes are gone at once then, and not when the session expires. Does not wait.
+/* The secret with which another process can end the ZooKeeper session in this one's stead, once
+ * this one is dead: it connects with id and password, by ZooKeeper's own protocol, and asks for the
+ * close. The nodes are gone at once then, and not when the session expires. Does not wait.
  *   id            the number of the ZooKeeper session, as pdk_session_id has it
- *   password      its 16 bytes. They are a secret: whoever has both can end the session, or take it
- *                 over, and with it every hold. Wipe them (explicit_bzero) when they are passed on
- *   servers       numeric addresses "address:port,…", without a chroot: that of the last connection
- *                 is the first. With TLS they expect TLS
+ *   password      its 16 bytes. They are a secret: everybody who has both can end the session, or
+ *                 take it over, and with it every hold. Wipe them (explicit_bzero) when they are
+ *                 passed on
+ *   servers       numeric addresses "address:port,…", no chroot; the server of the last connection
+ *                 is first. With TLS they expect TLS
  *   servers_size  of that buffer, 1 or more. Addresses that do not fit are left out
  * Another ZooKeeper session has other ones: ask again at PDK_SESSION_CONNECTED and
- * PDK_SESSION_REOPENED. Who ends a session that a living process uses takes its holds away.
+ * PDK_SESSION_REOPENED. To end the session of a living process takes its holds away.
  *
  *   PDK_OK           all three are written
  *   PDK_UNAVAILABLE  there is no ZooKeeper session now: before the first connection, and between an
@@ -394,13 +398,13 @@ PDK_API int32_t pdk_session_timeout_ms(pdk_session *session);
 PDK_API const char *pdk_session_identity(const pdk_session *session);
 
 /* The highest token that this session has seen, its token_base included: of its own nodes and of
- * everything that it has read. It never gets smaller, also when the session is opened anew. 0
+ * everything that it has read. It never gets smaller, also when a new ZooKeeper session follows. 0
  * before the first, for NULL, and in the child of a fork. Does not wait.
  *
- * Servers that were wiped, or restored from a backup, count from an earlier number. A session that
- * was opened anew then grants no token that is not larger than all it had seen before: such claims
- * answer PDK_REWOUND, and their nodes are deleted. One line of the log tells both numbers, once for
- * each ZooKeeper session. */
+ * Servers that were wiped, or restored from a backup, count from an earlier number. Then the new
+ * ZooKeeper session grants no token that is not larger than all that this session has seen: such
+ * claims answer PDK_REWOUND, and their nodes are deleted. One line of the log tells both numbers,
+ * once for each ZooKeeper session. */
 PDK_API int64_t pdk_session_token_seen(pdk_session *session);
 /* The token_base for all sessions after the servers were wiped or restored: the next multiple of
  * 2^48 above `highest`, so every token that it is put before is larger.

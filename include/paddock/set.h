@@ -12,17 +12,16 @@
  * semaphore. The rights may be on one session or on several, of one ensemble or of several.
  *
  * The order: the rights are taken one after the other, by the full path, and then by the list of
- * servers. So callers that name the same rights in any order never deadlock. That is true among
- * calls of pdk_set_acquire. A thread that holds something already, and waits for a set, may be in a
- * circle with another one: name all that you need in one set. Only where a set has the same path in
- * two ensembles, name each of these by the same servers in every program.
+ * servers. So callers of pdk_set_acquire that name the same rights in any order never deadlock. But
+ * a thread that holds something already, and waits for a set, may wait in a circle with another
+ * one: name all that you need in one set. Where a set has the same path in two ensembles, name each
+ * of these by the same servers in every program.
  *
  * The set: it is valid while each part is. The time that remains is the smallest of the parts. It
  * is lost, and told so once, when one part is lost. Then the other parts stay held, so that nobody
  * comes in where the owner may still be at work, until the set is released. A release ends all of
  * them. The session of the right that is first in the order is the session of the set: callbacks
- * about the set, and the callback of pdk_set_acquire_async, run there. Its end is the end of the
- * set.
+ * about the set, and the callback of pdk_set_acquire_async, run there. When it ends, the set ends.
  *
  * A majority: with the option `need`, fewer than all of the rights suffice, where each is a lock in
  * an ensemble of its own. Any two majorities of the same locks meet in one that only one of them
@@ -34,22 +33,25 @@
  *     options.need = 3;
  *     pdk_set_acquire(five_locks, 5, 5000, &options, &set);
  *
- * It is granted as soon as `need` are held, and valid while as many are. The time that remains is
- * the need-th largest of the parts. The other parts are taken in the background, and so is a part
- * that was lost, as long as the set is valid, and its object has a reference and its session is
- * open. The set is lost, and told so once, when fewer than `need` are held. It never becomes valid
- * again, and what is left of it is released at once: others may have a majority by then, and would
- * wait for those in vain. That differs from a set of which all are needed. An ensemble that does
- * not answer is passed over: when it has confirmed no place in its queue for patience_ms, or when
- * the session has had no lease for as long. So one that is down costs patience_ms once in a call,
- * and nothing where it has been down for longer; one that falls silent while its queue is waited in
- * costs up to a session timeout and patience_ms. A place that was confirmed is waited for: until
- * the deadline as long as nothing else is held, and otherwise for half a second to a second. Then,
- * or when too few ensembles answer, all is given back, and taken anew after 10 to 20 ms, until the
- * deadline. Both times are random, and double with each round, up to 64 seconds and 2 seconds. The
- * token of a part is worth what the token of that lock is: it grows in that ensemble. There is no
- * order across ensembles, and two owners may have but one part in common. So one token alone tells
- * a resource nothing. docs/recipes/majority.md says what a resource can do with all of them.
+ * The set is granted as soon as `need` parts are held, and valid while as many are. The time that
+ * remains is the need-th largest of the parts. While the set is valid, the library takes the other
+ * parts in the background, and takes a lost part again, if its object still has a reference and its
+ * session is open. The set is lost, and told so once, when fewer than `need` parts are held. It
+ * never becomes valid again. Its other parts are released at once, which they are not in a set that
+ * needs all of them: others may have a majority by then, and would wait for these parts in vain.
+ *
+ * An ensemble that does not answer is passed over: when it has confirmed no place in its queue for
+ * patience_ms, or when the session has had no lease for as long. So an ensemble that is down costs
+ * patience_ms once in a call, and nothing where it has been down for longer. An ensemble that falls
+ * silent while the call waits in its queue costs up to a session timeout and patience_ms. For a
+ * place that was confirmed the call waits until the deadline, as long as it holds nothing else, and
+ * otherwise for half a second to a second. Then, or when too few ensembles answer, it gives all
+ * back, and begins again after 10 to 20 ms, until the deadline. Both times are random, and double
+ * with each round, up to 64 seconds and 2 seconds.
+ *
+ * The token of a part is a token of that lock: it grows in that ensemble. There is no order across
+ * ensembles, and two owners may have but one part in common. So one token alone tells a resource
+ * nothing. docs/recipes/majority.md shows how a resource can use all of them.
  *
  * Tokens: each part is a hold, with the token that its right gives alone. A resource is told the
  * token of the part that guards it. There is no token of the set.
@@ -57,7 +59,7 @@
  * Ownership: a set is reference counted. The call or callback that brings one gives one reference,
  * and pdk_set_release takes it back. It outlives the last unref of the objects that it is made of,
  * and has a reference to their sessions. Any thread may make every call below. A callback may make
- * those that do not block.
+ * every call that does not block.
  */
 #ifndef PADDOCK_SET_H
 #define PADDOCK_SET_H
@@ -72,7 +74,7 @@ PDK_BEGIN_DECLS
 typedef struct pdk_set pdk_set;
 typedef struct pdk_set_claim pdk_set_claim;
 
-/* What a right is. A value never changes. */
+/* The kinds of rights. A value never changes. */
 typedef enum pdk_right_kind {
     PDK_RIGHT_LOCK = 1,    /* of: a pdk_lock */
     PDK_RIGHT_READ = 2,    /* of: a pdk_rwlock */
@@ -86,12 +88,12 @@ typedef struct pdk_right {
     int32_t kind;  /* a pdk_right_kind */
     int32_t count; /* of permits; 1 for the others */
     /* The recipe object. It is needed until the call has returned; afterwards the library has
-     * references to what it needs. */
+     * references of its own. */
     void *of;
 } pdk_right;
 
-/* The right of that object. None of these waits or fails: pdk_set_acquire refuses NULL, and a count
- * that the semaphore does not have. They take no reference.
+/* The right of an object. None of these calls waits or fails: pdk_set_acquire refuses NULL, and a
+ * count that the semaphore does not have. They take no reference.
  *   count  1 to the number of permits, and at most PDK_SEMAPHORE_COUNT_MAX */
 PDK_API pdk_right pdk_right_lock(pdk_lock *lock);
 PDK_API pdk_right pdk_right_read(pdk_rwlock *lock);
@@ -130,17 +132,17 @@ typedef struct pdk_set_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
 
 /* ---- acquiring one */
 
 /* Acquire a set of rights: all of them, or none. Blocks, at most timeout_ms; a try blocks at most
  * the request_timeout_ms of the session of the right that is first in the order. A call that does
- * not answer PDK_OK leaves nothing behind: what it had taken is released.
+ * not answer PDK_OK leaves nothing behind: it releases the rights that it had taken.
  *   rights      `count` of them, in any order. Copied. No path twice in one ensemble: neither two
- *               sides of a read/write lock, nor a semaphore twice. The path of a semaphore is that
- *               of its queue here: "/s/locks" is the path of a semaphore at "/s".
+ *               sides of a read/write lock, nor a semaphore twice. The path of a semaphore is here
+ *               the path of its queue: "/s/locks" for a semaphore at "/s".
  *   count       1 to PDK_SET_RIGHTS_MAX
  *   timeout_ms  one deadline for all of them, or PDK_FOREVER. 0 is a try: it waits in no queue.
  *   options     or NULL for the defaults
@@ -161,10 +163,10 @@ PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
  *                      back meanwhile; or this thread was interrupted (interrupt.h)
  *   PDK_MISMATCH       a semaphore: the path is used with another number of permits; a lock: with
  *                      another lock_delay_ms
- *   PDK_DAMAGED        where such a number stands, there is something else; the error text says
- *                      where
- *   PDK_NO_PERMISSION  an access control list forbids what one of the rights needs
- *   PDK_UNPROTECTED    strangers may change one of the directories: access.h, "What exists"
+ *   PDK_DAMAGED        the znode that should have such a number has something else in it; the error
+ *                      text says where
+ *   PDK_NO_PERMISSION  an access control list forbids a step that one of the rights needs
+ *   PDK_UNPROTECTED    strangers may change one of the directories: access.h, "Existing nodes"
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
  *                      is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
@@ -177,10 +179,10 @@ PDK_API pdk_status pdk_set_options_init(pdk_set_options *options, size_t size);
  *   PDK_INVALID        a path is there twice; where fewer than all are needed: a right is no lock,
  *                      or two sessions name the same server
  *   Common             PDK_INVALID, FORKED, WRONG_THREAD
- * Where fewer than all are needed, the reasons from PDK_CANCELED on, but for an interrupt, are
- * about one right, which is left out for this call. They are answered when too few are left, and
- * for the session of the right that is first in the order. pdk_last_error names the right, by its
- * path or by its index in rights. */
+ * Where fewer than all are needed, a reason from PDK_CANCELED on, but for an interrupt, is about
+ * one right, and the call leaves that right out. It answers with the reason when too few rights are
+ * left, or when the reason is about the session of the right that is first in the order.
+ * pdk_last_error names the right, by its path or by its index in rights. */
 PDK_API pdk_status pdk_set_acquire(const pdk_right *rights, size_t count, int64_t timeout_ms,
                                    const pdk_set_options *options, pdk_set **out);
 
@@ -194,8 +196,8 @@ PDK_API pdk_status pdk_set_acquire(const pdk_right *rights, size_t count, int64_
  *   user    as it was given. The library never frees it.
  *
  * For the thread, for what is allowed inside and for the last call see pdk_acquired_fn (claim.h):
- * the session is that of the set. A set on several sessions goes on where their callbacks run: with
- * manual dispatch, dispatch each. */
+ * they run on the session of the set. A set on several sessions goes on where their callbacks run:
+ * with manual dispatch, dispatch each. */
 typedef void (*pdk_set_acquired_fn)(pdk_status status, pdk_set *set, void *user);
 
 /* The same acquisition without waiting: fn gets the result. The claim belongs to no thread: its set
@@ -235,7 +237,7 @@ PDK_API pdk_set_claim *pdk_set_claim_ref(pdk_set_claim *claim);
  * allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_set_claim_unref(pdk_set_claim *claim);
 
-/* ---- a set that is held. What a call has in common with that of a hold is said in hold.h. */
+/* ---- a set that is held. hold.h says more about calls that a hold has as well. */
 
 /* Are all rights of the set, or as many as are needed, still ours, now? Local and lock-free, as
  * pdk_hold_is_valid: after the first false the answer stays false. false for NULL, for a set that
@@ -247,8 +249,8 @@ PDK_API int64_t pdk_set_remaining_ms(const pdk_set *set);
 
 /* Make sure that at least ms remain. Waits for renewals if it must. Blocks, at most the
  * request_timeout_ms of the session of the set.
- *   ms  0 or more. The maximum is the smallest that a part can give; of a majority, of as many as
- *       are needed. The error text of PDK_INVALID names it.
+ *   ms  0 or more. The most is the least that any part can give; of a majority, as many parts as
+ *       are needed have to give it. The error text of PDK_INVALID names it.
  *
  *   PDK_OK           at least ms remain
  *   PDK_LOST         the set is lost, also when a session was closed meanwhile
@@ -283,9 +285,8 @@ PDK_API pdk_status pdk_set_on_lost(pdk_set *set, pdk_set_lost_fn fn, void *user,
                                    void (*user_free)(void *user));
 /* A descriptor that turns readable when the set is lost, and stays so. As pdk_hold_fd. */
 PDK_API int pdk_set_fd(pdk_set *set);
-/* The reason for the loss: that of the part that was lost first, as far as it is known.
- * PDK_REASON_NONE when it was not lost, for NULL, and in the child of a fork. Local; does not
- * wait. */
+/* The reason for the loss: why the first part was lost, as far as that is known. PDK_REASON_NONE
+ * when it was not lost, for NULL, and in the child of a fork. Local; does not wait. */
 PDK_API pdk_reason pdk_set_reason(const pdk_set *set);
 /* Let another thread use the set as its own: as pdk_hold_detach_thread for each part. NULL is
  * allowed. */
@@ -294,12 +295,12 @@ PDK_API void pdk_set_detach_thread(pdk_set *set);
 /* How many rights it has: 1 or more. 0 for NULL, and in the child of a fork. Local; does not
  * wait. */
 PDK_API int32_t pdk_set_count(const pdk_set *set);
-/* One part of a set. It is that of rights[index]: a hold of that right alone, for its token, its
- * sequencer, its node, its validity and its reason. It belongs to the set, and lives as long as
- * that. It must not be released or given back, and it is const for that reason. NULL when there is
- * no such part, for NULL, and in the child of a fork. Local; does not wait. Of a majority: the
- * newest hold of that right. It is not valid when it was lost, until the right is taken again; then
- * another call answers the new one. NULL while the right was not held yet. */
+/* One part of a set: a hold of rights[index] alone, for its token, its sequencer, its node, its
+ * validity and its reason. It belongs to the set, and lives as long as the set. It must not be
+ * released or given back, and it is const for that reason. NULL when there is no such part, for
+ * NULL, and in the child of a fork. Local; does not wait. Of a majority: the newest hold of that
+ * right. It is not valid when it was lost, until the right is taken again; then another call
+ * answers the new one. NULL while the right was not held yet. */
 PDK_API const pdk_hold *pdk_set_part(const pdk_set *set, int32_t index);
 /* The path of one part: of rights[index], the chroot of its session included. The string lives as
  * long as the set. "" when there is no such part, for NULL, and in the child of a fork. Local; does

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of a session: what it has counted since it was opened, and how it is now.
+/* The figures of a session: its counts since it was opened, and its state now.
  *
  *     counters    only grow: claims, losses, renewals, reconnects …
  *     histograms  of times: how long claims waited, how long holds lasted, how long renewals took
@@ -12,7 +12,7 @@
  * Times are in microseconds here, other than in the rest of the library: a hand-over takes a few. A
  * session that is opened with stats_paths has the figures of claims and holds for each path, too.
  *
- * docs/operations.md says what to watch and what to alert on.
+ * docs/operations.md says which figures to watch, and when to alert.
  *
  * Ownership: the caller has the struct, or the buffer. Any thread may make every call, also in a
  * callback.
@@ -59,10 +59,11 @@ PDK_API uint64_t pdk_histogram_bound_us(size_t bucket);
 PDK_API size_t pdk_histogram_buckets(void);
 
 /* The figures of a session. Fill with PDK_STATS_INIT before the first reading. A reading leaves
- * `size` as it is. A struct of an older, smaller size gets what it has room for. In a newer, larger
- * one everything unknown to this library turns 0.
+ * `size` as it is. A struct of an older, smaller size gets the figures that it has room for. In a
+ * newer, larger one everything unknown to this library turns 0.
  *
- * Counters never get smaller, also when the session is opened anew or closed. */
+ * Counters never get smaller, also when a new ZooKeeper session follows, or the session is
+ * closed. */
 typedef struct pdk_stats {
     /* sizeof(pdk_stats), in bytes. */
     size_t size;
@@ -80,7 +81,7 @@ typedef struct pdk_stats {
     /* Of those granted: the lease was over before the caller had the hold. The claim queued again,
      * or its time was over. */
     uint64_t grants_lapsed;
-    /* How long those waited that were granted: from the call to the grant. */
+    /* How long the granted claims waited: from the call to the grant. */
     pdk_histogram wait_time;
 
     /* Holds that are neither released nor lost. Several of one grant (nested ones) count each. */
@@ -98,17 +99,17 @@ typedef struct pdk_stats {
 
     /* The negotiated session timeout; 0 before the first connection. */
     uint64_t session_timeout_us;
-    /* What is left of the lease; 0 when it is over, or there is none. */
+    /* The rest of the lease; 0 when it is over, or there is none. */
     uint64_t lease_us;
     /* The least that was left of it while the session had a hold: so near was a loss. It is looked
      * at with each answer of a server, at the end of each hold, and in this call. An extreme. -1:
      * nothing was held since the last reset. */
     int64_t lease_least_us;
-    /* Writes to renew the lease, or to ask the leader, that were handed over; and those that a
+    /* Writes to renew the lease, or to ask the leader, that were handed over; and the writes that a
      * quorum has committed. A busy session sends few: its other writes renew the lease, too. */
     uint64_t renewals_sent;
     uint64_t renewals_answered;
-    /* How long those took that were answered. */
+    /* How long the answered renewals took. */
     pdk_histogram renewal_time;
 
     /* 1 while there is a connection, else 0. */
@@ -119,14 +120,14 @@ typedef struct pdk_stats {
     uint64_t server_leaves;
     uint64_t server_hurries;
     /* ZooKeeper sessions that have ended, or were given up, with all that was held in them; and
-     * those that followed one. */
+     * ZooKeeper sessions that followed one. */
     uint64_t sessions_lost;
     uint64_t reopens;
 
     /* Nodes that are to be deleted, and whose deletion no server has confirmed yet. */
     uint64_t deletes_pending;
-    /* The paths of the session's nodes together, and of what it watches, and the most that there
-     * may be before a claim answers PDK_LIMIT. In bytes. */
+    /* The paths of the session's nodes together, and the paths that it watches, and the most that
+     * there may be of each before a claim answers PDK_LIMIT. In bytes. */
     uint64_t ephemeral_bytes;
     uint64_t ephemeral_bytes_max;
     uint64_t watched_bytes;
@@ -145,8 +146,8 @@ typedef struct pdk_stats {
     uint64_t lost_overdue;
 
     /* Answers, events and handshakes of servers that were not well-formed. Nothing came of them;
-     * the log has one line a second at most. Not 0: something is no ZooKeeper, or changes what
-     * ZooKeeper says. */
+     * the log has one line a second at most. Not 0: the other end is no ZooKeeper, or something on
+     * the way changes ZooKeeper's answers. */
     uint64_t answers_malformed;
 } pdk_stats;
 
@@ -166,7 +167,7 @@ typedef struct pdk_stats {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       stats is empty, and has that size
- *   PDK_INVALID  stats is NULL, or size is that of no version */
+ *   PDK_INVALID  stats is NULL, or no version has that size */
 PDK_API pdk_status pdk_stats_init(pdk_stats *stats, size_t size);
 
 /* Read the figures of a session. Does not wait for a server, and allocates nothing. A session that
@@ -174,16 +175,16 @@ PDK_API pdk_status pdk_stats_init(pdk_stats *stats, size_t size);
  *   stats  begun with PDK_STATS_INIT or pdk_stats_init. The caller has it.
  *
  *   PDK_OK       *stats has the figures
- *   PDK_INVALID  stats->size is that of no version
+ *   PDK_INVALID  no version has that stats->size
  *   Common       PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_stats(pdk_session *session, pdk_stats *stats);
 
 /* How many paths have figures of their own. 0 unless the session was opened with stats_paths. Then
- * each path has them that a recipe object of the session was made for, one for each recipe there: a
- * read/write lock is two, `rwlock_read` and `rwlock_write`. Those beyond stats_paths share one for
- * each recipe, whose path is "". The number never gets smaller, and neither do the counters. Any
- * thread, also in a callback; the strings are the session's. 0 for NULL, and for a session of the
- * parent process. */
+ * each path that a recipe object of the session was made for has figures, one set for each recipe
+ * there: a read/write lock has two, `rwlock_read` and `rwlock_write`. The paths beyond stats_paths
+ * share one set for each recipe, whose path is "". The number never gets smaller, and neither do
+ * the counters. Any thread, also in a callback; the strings are the session's. 0 for NULL, and for
+ * a session of the parent process. */
 PDK_API size_t pdk_session_stats_paths(pdk_session *session);
 
 /* Read the figures of one path: its claims, holds and losses, their times and hand-overs. All else
@@ -200,12 +201,12 @@ PDK_API size_t pdk_session_stats_paths(pdk_session *session);
  * The strings are the session's, and valid for as long as the caller has a reference to it.
  *
  *   PDK_OK       *stats has the figures
- *   PDK_INVALID  stats->size is that of no version; or index is not below pdk_session_stats_paths
+ *   PDK_INVALID  no version has that stats->size; or index is not below pdk_session_stats_paths
  *   Common       PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_stats_path(pdk_session *session, size_t index, pdk_stats *stats,
                                           const char **recipe, const char **path);
 
-/* Let the extremes begin anew: lease_least_us and callback_delay_us. The counters, the histograms
+/* Let the extremes begin again: lease_least_us and callback_delay_us. The counters, the histograms
  * and their max_us go on. A reading does not reset, so that several can read. Let one of them
  * reset. Any thread, also in a callback.
  *
@@ -224,7 +225,7 @@ PDK_API pdk_status pdk_session_stats_reset(pdk_session *session);
  *           few bytes from call to call, and is never above 16000 unless the session has
  *           stats_paths. Each of those adds about 6000 bytes, and its path 60 times.
  *
- *   PDK_OK     buffer has the text; or size is 0, and *length tells what it takes
+ *   PDK_OK     buffer has the text; or size is 0, and *length tells the room that it takes
  *   PDK_LIMIT  *length is size or more: buffer has "", since half a text would be another one
  *   Common     PDK_INVALID, FORKED */
 PDK_API pdk_status pdk_session_stats_text(pdk_session *session, char *buffer, size_t size,

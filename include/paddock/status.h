@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The answers of the calls, and the reason of a failure in words.
  *
- * A status says what the caller can do. It does not say what happened on the wire. Ask the
+ * A status tells the caller how to go on, and not the event on the wire that it came from. Ask the
  * predicates below first, and the value after that. The comment, and the manual page, of each call
- * names all statuses that the call can answer. Its comment says what is special there; the rest is
- * said here.
+ * names all statuses that the call can answer. It explains what is special about them there; the
+ * general meaning stands here.
  *
  * Any thread may call every function of this header, also in a callback and after a fork.
  */
@@ -18,9 +18,9 @@ PDK_BEGIN_DECLS
 
 /* ---- the statuses that every call may have
  *
- * The comment of a call names those that it can answer in one line, "Common". A row of its own says
- * what is special: in place of what is said here, or beside it where the line has the name as well.
- * PDK_WRONG_THREAD in that line goes with the word "Blocks".
+ * The comment of a call names those of them that it can answer in one line, "Common". A row of its
+ * own says what is special: in place of the meaning here, or beside it where the line has the name
+ * as well. PDK_WRONG_THREAD in that line goes with the word "Blocks".
  *
  *   PDK_INVALID       an argument is NULL where that is not allowed, or outside the range or form
  *                     that is stated for it; a time is negative, and not PDK_FOREVER. The error
@@ -33,27 +33,25 @@ PDK_BEGIN_DECLS
  *                     session of its own
  *   PDK_WRONG_THREAD  called from a callback, of whichever session */
 
-/* All statuses: X(NAME, value, text). A value never changes once it is released. Those that are not
+/* All statuses: X(NAME, value, text). A value never changes once it is released. These are not
  * above:
  *
- *   PDK_OK             the call has done what its comment says; one with a callback has taken the
- *                      request
- *   PDK_TIMEOUT        the time is over, and what the call waits for has not come, or came too
- *                      late: a grant, the end of a close
- *   PDK_BUSY           what was asked for is not free at this moment: somebody has it, is ahead, or
- *                      a delay runs
- *   PDK_CANCELED       the wait was given up: by a cancel, an interrupt, or the last unref of what
- *                      it is about
+ *   PDK_OK             the call has done its work; one with a callback has taken the request
+ *   PDK_TIMEOUT        the time is over, and the call waited in vain, or the event came too late: a
+ *                      grant, the end of a close
+ *   PDK_BUSY           the right is not free at this moment: somebody has it or is ahead, or a
+ *                      delay runs
+ *   PDK_CANCELED       the wait was given up: by a cancel, an interrupt, or the last unref of the
+ *                      object
  *   PDK_LOST           the hold is no longer valid, and its owner has not released it; of a
- *                      sequencer: its znode stands no more
- *   PDK_NOT_HELD       what the call is about is not there: released, left, resigned, decided, or
- *                      never joined
- *   PDK_DEADLOCK       to wait would be to wait for this thread itself
- *   PDK_UNAVAILABLE    no server has confirmed it in the time that there was, or so far. What
- *                      changes something may have been done
+ *                      sequencer: its znode is gone
+ *   PDK_NOT_HELD       the call came too late, or too early: it is released, left, resigned,
+ *                      decided, or was never joined
+ *   PDK_DEADLOCK       this thread would wait for itself
+ *   PDK_UNAVAILABLE    no server has confirmed it in time, or so far. A change may have been made
  *   PDK_RESOLVE        not one host name of the servers could be resolved
  *   PDK_NO_PERMISSION  an access control list forbids this session to read, list, write, create or
- *                      delete what is needed
+ *                      delete a node
  *   PDK_UNSUPPORTED    it cannot be done: by this build, by the servers as they are, or with this
  *                      object
  *   PDK_LIMIT          it would be more than a limit allows: one that the comment states, or the
@@ -61,20 +59,21 @@ PDK_BEGIN_DECLS
  *   PDK_EXHAUSTED      a directory has given out all of its sequence numbers
  *   PDK_SYSTEM         the operating system refused something or failed: a thread, a descriptor, a
  *                      file, the disk, memory of a fence
- *   PDK_UPGRADE        this thread reads what it wants to write: it has to release first
+ *   PDK_UPGRADE        this thread reads, and wants to write: it has to release first
  *   PDK_MISMATCH       the path is in use with another number of permits or stripes, or with
  *                      another lock-delay
  *   PDK_STALE          the fence has admitted a later hold, so this one is over
- *   PDK_DAMAGED        a file or a znode has something else in it than what belongs there
+ *   PDK_DAMAGED        a file or a znode has content that does not belong there
  *   PDK_REWOUND        the servers were wiped or restored, and give smaller tokens than before: see
  *                      pdk_session_token_seen
  *   PDK_ABSENT         there is no data to read, replace or delete
  *   PDK_EXISTS         there is data where none may be
- *   PDK_REPLACED       somebody else wrote or deleted what only the holder, or the member, writes
+ *   PDK_REPLACED       somebody else wrote or deleted data that only the holder, or the member,
+ *                      writes
  *   PDK_GONE           nobody holds it, or the contender that was named is not there
  *   PDK_SKIPPED        no run of the job is due now
- *   PDK_UNPROTECTED    others than the session's access allows may change what exists: see
- *                      access.h, "What exists" */
+ *   PDK_UNPROTECTED    others than the session's access allows may change a node that it relies on:
+ *                      see access.h, "Existing nodes" */
 #define PDK_STATUS_MAP(X)                                                                          \
     X(OK, 0, "success")                                                                            \
     X(TIMEOUT, 1, "the deadline passed")                                                           \
@@ -98,7 +97,7 @@ PDK_BEGIN_DECLS
     X(UPGRADE, 19, "a reader cannot become a writer in place")                                     \
     X(MISMATCH, 20, "the path is used with another number or option")                              \
     X(STALE, 21, "a later hold was admitted already")                                              \
-    X(DAMAGED, 22, "it is damaged, or something else")                                             \
+    X(DAMAGED, 22, "a file or znode has content that does not belong there")                       \
     X(REWOUND, 23, "the servers went back, and their tokens with them")                            \
     X(ABSENT, 24, "there is no data")                                                              \
     X(EXISTS, 25, "there is data already")                                                         \

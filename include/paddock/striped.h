@@ -3,15 +3,15 @@
  *
  *     <path>          the data of the node is the number of stripes
  *     <path>/0007     stripe 7, a lock as in lock.h. pdk_striped_stripe_of tells a key's stripe.
- *     <path>/any      the queue of those who take any stripe
+ *     <path>/any      the queue of claims for any stripe
  *
  * By key: two keys exclude each other when they have the same stripe. With n stripes that is so for
  * one pair of keys in n. More stripes cost nothing until they are used.
  *
  * Any: for a resource that is split in n buckets. pdk_striped_acquire_any takes the stripe that is
- * granted first. Those who want any stripe queue in <path>/any. Only the first of them stands in
- * the stripes: in one that is drawn, and in twice as many each time that all of them are taken. It
- * has left them all when the call returns, but for the one that it was granted.
+ * granted first. Its callers queue in <path>/any. Only the first of them stands in the stripes: in
+ * one that is drawn, and in twice as many each time that all of them are taken. When the call
+ * returns, it has left all stripes but the one that it was granted.
  *
  * The number of stripes is recorded in the data of <path> by the first client that acquires, and
  * compared by every object once in each connection, and whenever the node changes. The node is
@@ -19,12 +19,12 @@
  * gets a child <path>/number as well: it may be a container, which servers remove when it is empty.
  * To change the number, stop all clients, delete the path, and start them with the new number.
  *
- * A hold is that of the stripe's lock, with its token. Threads that share one pdk_striped hand a
- * stripe to each other as those of one pdk_lock do.
+ * A hold is a hold of the stripe's lock, with its token. Threads that share one pdk_striped hand a
+ * stripe to each other as threads that share one pdk_lock do.
  *
  * Ownership: a striped lock is reference counted. It has a reference to its session, and so have
- * its claims and holds. Any thread may make every call below. A callback may make those that do not
- * block.
+ * its claims and holds. Any thread may make every call below. A callback may make every call that
+ * does not block.
  */
 #ifndef PADDOCK_STRIPED_H
 #define PADDOCK_STRIPED_H
@@ -52,17 +52,17 @@ PDK_API int32_t pdk_striped_stripes_max(void);
  *   stripes  the number of stripes */
 PDK_API int32_t pdk_striped_stripe_of(const void *key, size_t size, int32_t stripes);
 
-/* The options of a striped lock. Fill with PDK_STRIPED_OPTIONS_INIT, then change what you need. A
- * struct of an older, smaller size is accepted. A newer, larger one is accepted when everything
- * unknown to this library is zero. */
+/* The options of a striped lock. Fill with PDK_STRIPED_OPTIONS_INIT, then change the options that
+ * you need. A struct of an older, smaller size is accepted. A newer, larger one is accepted when
+ * everything unknown to this library is zero. */
 typedef struct pdk_striped_options {
     /* sizeof(pdk_striped_options), in bytes. */
     size_t size;
     /* How many times in a row a stripe may be handed over to the next thread of this process.
-     * Default 256, 0 or more. 0: every acquisition queues anew. */
+     * Default 256, 0 or more. 0: every acquisition queues again. */
     int32_t max_handovers;
     /* For how long such hand-overs may follow each other, in ms. Default 100, 0 or more. 0: every
-     * acquisition queues anew. */
+     * acquisition queues again. */
     int32_t max_handover_ms;
     /* 1: the thread that holds a stripe by a key may acquire it again by a key, and gets one more
      * hold at once. Default 0: it is answered PDK_DEADLOCK, also for another key of that stripe. */
@@ -78,7 +78,7 @@ typedef struct pdk_striped_options {
  *   size  the sizeof of the caller
  *
  *   PDK_OK       options has the defaults
- *   PDK_INVALID  options is NULL, or size is that of no version */
+ *   PDK_INVALID  options is NULL, or no version has that size */
 PDK_API pdk_status pdk_striped_options_init(pdk_striped_options *options, size_t size);
 
 /* The striped lock at path, below the session's chroot. Does not wait, and touches no server.
@@ -95,16 +95,15 @@ PDK_API pdk_status pdk_striped_new(pdk_session *session, const char *path, int32
                                    const pdk_striped_options *options, pdk_striped **out);
 /* One more reference. Returns striped; NULL is allowed. */
 PDK_API pdk_striped *pdk_striped_ref(pdk_striped *striped);
-/* Gives a reference back. The last unref cancels the claims of the striped lock (PDK_CANCELED), but
- * for those of locks to which somebody has a reference of their own, and leaves its holds as they
- * are. NULL is allowed. Does nothing in the child of a fork. */
+/* Gives a reference back. The last unref cancels the claims of the striped lock (PDK_CANCELED),
+ * except on a pdk_lock to which somebody has a reference, and leaves its holds as they are. NULL is
+ * allowed. Does nothing in the child of a fork. */
 PDK_API void pdk_striped_unref(pdk_striped *striped);
 
 /* The lock of one stripe: for pdk_lock_acquire_async, for pdk_lock_list, and as a right in a set of
  * pdk_set_acquire, among others. Its acquisitions may also end with PDK_MISMATCH, as below. Does
  * not wait, and touches no server.
- *   stripe  0 to the number of stripes - 1: that of a key is pdk_striped_stripe_of(key, size,
- *           stripes)
+ *   stripe  0 to the number of stripes - 1: a key has pdk_striped_stripe_of(key, size, stripes)
  *
  *   PDK_OK  *out is the lock, with one reference that pdk_lock_unref gives back
  *   Common  PDK_INVALID, CLOSED, AUTH, FORKED */
@@ -133,8 +132,8 @@ PDK_API int32_t pdk_striped_stripe(const pdk_striped *striped, const pdk_hold *h
  *   PDK_CANCELED       the last reference to the striped lock was given back meanwhile; or this
  *                      thread was interrupted (interrupt.h)
  *   PDK_NO_PERMISSION  an access control list forbids to read, make or write the node of the
- *                      number, or to create or list what is below it
- *   PDK_UNPROTECTED    strangers may change the stripe: access.h, "What exists"
+ *                      number, or to create or list a node below it
+ *   PDK_UNPROTECTED    strangers may change the stripe: access.h, "Existing nodes"
  *   PDK_UNSUPPORTED    the server refuses a node: for example, the parent is ephemeral, or a quota
  *                      is used up
  *   PDK_LIMIT          one of these limits is crossed: 1000 KiB of node paths or 900 kB of watched
@@ -166,9 +165,9 @@ PDK_API pdk_status pdk_striped_acquire_keys(pdk_striped *striped, const char *co
                                             size_t count, int64_t timeout_ms, int32_t *parts,
                                             pdk_set **out);
 
-/* Acquire any stripe: the first that is granted. First come, first served among those who want any.
- * Blocks, at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold stripes
- * already, and gets another one. A thread that holds all of them waits for itself, until
+/* Acquire any stripe: the first that is granted. First come, first served among the callers that
+ * want any. Blocks, at most timeout_ms; a try blocks at most request_timeout_ms. A thread may hold
+ * stripes already, and gets another one. A thread that holds all of them waits for itself, until
  * timeout_ms.
  *   timeout_ms  how long to stay in the queue, or PDK_FOREVER. 0 is a try: it waits neither in the
  *               queue nor in a stripe, and looks at all of them.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers for tests: throw-away ZooKeepers on loopback, and what can go wrong with them.
+/* Servers for tests: throw-away ZooKeepers on loopback, and the faults that they can have.
  *
  *     pdk_test_ensemble ── one server, or three
  *       ├─ server i      ── a process: can be paused, killed, started again
@@ -7,14 +7,13 @@
  *       └─ pdk_test_proxy ── a client's way to a server: can be cut, silenced, slow
  *
  * A library of its own, libpaddock-testing (pkg-config paddock-testing, CMake paddock::testing). It
- * is for test programs and needs GLib, not Paddock's own library. It is an archive alone: what it
- * does belongs to one test program, whose tests were written against that version.
+ * is for test programs and needs GLib, not Paddock's own library. It is an archive alone: a test
+ * program keeps the version that its tests were written against.
  *
- * The servers are those that are installed: java in PATH, and the jars of PADDOCK_TEST_CLASSPATH,
- * or of the option class_path. Without either those of Debian's packages are used,
- * libzookeeper-java and libslf4j-java. The first start on a machine takes a second longer: it makes
- * an archive of classes in the user's cache directory, with which later servers start in half the
- * time.
+ * The servers are installed ones: java in PATH, and the jars of PADDOCK_TEST_CLASSPATH, or of the
+ * option class_path. Without either the jars of Debian's packages are used, libzookeeper-java and
+ * libslf4j-java. The first start on a machine takes a second longer: it makes an archive of classes
+ * in the user's cache directory, with which later servers start in half the time.
  *
  * Servers and their data are gone when pdk_test_ensemble_stop returns. When the program ends
  * without it, however it ends, the kernel kills the servers. Data that a killed program left is
@@ -24,7 +23,7 @@
  * number than the ensemble has ends the program, with a message. Addresses are "ip:port". Silenced
  * links between servers are made for ZooKeeper 3.8.
  *
- * After a failure pdk_test_last_error has the reason and what to do about it.
+ * After a failure pdk_test_last_error has the reason and the remedy.
  *
  * Any thread may call every function of this header. None of them is a cancellation point
  * (pthread_cancel): a thread is cancelled when the call has come back. Where descriptor 0, 1 or 2
@@ -41,8 +40,8 @@
 
 PDK_BEGIN_DECLS
 
-/* Why the last call of this thread that failed did so, and what to do about it. "" before the first
- * failure. The text is valid until the next call of this thread. */
+/* The reason why a call of this thread failed last, and the remedy. "" before the first failure.
+ * The text is valid until the next call of this thread. */
 PDK_API const char *pdk_test_last_error(void);
 
 /* ---- one server, or an ensemble of three */
@@ -73,8 +72,8 @@ typedef struct pdk_test_options {
     /* A folder for the data, which stays. It is made if it is missing. Default: one of the
      * ensemble's own, in memory where there is /dev/shm, and removed with the ensemble. */
     const char *data;
-    /* The jars of ZooKeeper and of what it needs, as java -cp takes them. Default: the environment
-     * variable PADDOCK_TEST_CLASSPATH, otherwise Debian's. */
+    /* The jars of ZooKeeper and of the libraries that it needs, as java -cp takes them. Default:
+     * the environment variable PADDOCK_TEST_CLASSPATH, otherwise Debian's. */
     const char *class_path;
     /* System properties of the servers, each "name=value", ended by NULL. */
     const char *const *java_properties;
@@ -87,14 +86,15 @@ typedef struct pdk_test_options {
  * pdk_test_ensemble_stop.
  *   options  NULL: all defaults. Copied. */
 PDK_API pdk_test_ensemble *pdk_test_ensemble_start(const pdk_test_options *options);
-/* Kill the servers, reset what runs through their proxies, and free it all. Data in a folder of the
- * caller's stay. Blocks until the servers are gone, which takes milliseconds. NULL is allowed. */
+/* Kill the servers, reset the connections through their proxies, and free it all. Data in a folder
+ * of the caller's stay. Blocks until the servers are gone, which takes milliseconds. NULL is
+ * allowed. */
 PDK_API void pdk_test_ensemble_stop(pdk_test_ensemble *ensemble);
 
 /* How many servers it has, also those that are killed. Does not wait. */
 PDK_API int pdk_test_ensemble_size(const pdk_test_ensemble *ensemble);
-/* The addresses of all servers, with commas: what pdk_session_open and zookeeper_init take. Valid
- * until pdk_test_ensemble_stop. Does not wait. */
+/* The addresses of all servers, with commas, as pdk_session_open and zookeeper_init take them.
+ * Valid until pdk_test_ensemble_stop. Does not wait. */
 PDK_API const char *pdk_test_ensemble_hosts(const pdk_test_ensemble *ensemble);
 /* The address of one server. Valid until pdk_test_ensemble_stop. Does not wait. */
 PDK_API const char *pdk_test_ensemble_host(const pdk_test_ensemble *ensemble, int i);
@@ -103,9 +103,8 @@ PDK_API const char *pdk_test_ensemble_host(const pdk_test_ensemble *ensemble, in
 PDK_API const char *pdk_test_ensemble_proxied_hosts(const pdk_test_ensemble *ensemble);
 /* The address of one server's proxy. Valid until pdk_test_ensemble_stop. Does not wait. */
 PDK_API const char *pdk_test_ensemble_proxied_host(const pdk_test_ensemble *ensemble, int i);
-/* The process of a server; 0 while it is killed. Signals that stop or end it are what
- * pdk_test_ensemble_pause and pdk_test_ensemble_kill are for: they see to it that it has happened.
- * Does not wait. */
+/* The process of a server; 0 while it is killed. To stop or end it, use pdk_test_ensemble_pause and
+ * pdk_test_ensemble_kill rather than a signal: they return when it has happened. Does not wait. */
 PDK_API int pdk_test_ensemble_pid(const pdk_test_ensemble *ensemble, int i);
 /* The path of a server's log. Valid until pdk_test_ensemble_stop, as the file is. Does not wait. */
 PDK_API const char *pdk_test_ensemble_log(const pdk_test_ensemble *ensemble, int i);
@@ -122,7 +121,7 @@ PDK_API int pdk_test_ensemble_wait_leader(const pdk_test_ensemble *ensemble, int
  * `timeout_ms`, or when one of them has ended. */
 PDK_API bool pdk_test_ensemble_wait_ready(const pdk_test_ensemble *ensemble, int64_t timeout_ms);
 
-/* ---- what can happen to servers */
+/* ---- faults of servers */
 
 /* Stop a server's process with SIGSTOP. Blocks until each thread of it has stopped. False: it is
  * not running. */
@@ -141,7 +140,8 @@ PDK_API void pdk_test_ensemble_isolate(pdk_test_ensemble *ensemble, int i);
 /* The same, but its peers learn at once that their links are gone. If it leads, it goes on for
  * syncLimit ticks, while they elect another leader. Does not wait. */
 PDK_API void pdk_test_ensemble_depose(pdk_test_ensemble *ensemble, int i);
-/* End all isolation. What was held is delivered, as retransmission would do. Does not wait. */
+/* End all isolation. Bytes that were held are delivered, as retransmission would do. Does not
+ * wait. */
 PDK_API void pdk_test_ensemble_heal(pdk_test_ensemble *ensemble);
 
 /* End a session while its client lives, as if it had expired: the servers delete its ephemeral
@@ -157,7 +157,7 @@ PDK_API bool pdk_test_ensemble_expire(pdk_test_ensemble *ensemble, int64_t sessi
 
 typedef struct pdk_test_proxy pdk_test_proxy;
 
-/* What a proxy does with its connections. "Up" is from client to server. */
+/* The modes of a proxy: how it treats its connections. "Up" is from client to server. */
 typedef enum pdk_test_proxy_mode {
     /* A good link. */
     PDK_TEST_PASS,
@@ -175,8 +175,8 @@ typedef enum pdk_test_proxy_mode {
     PDK_TEST_CUT
 } pdk_test_proxy_mode;
 
-/* The proxy in front of a server, which pdk_test_ensemble_proxied_host is the address of. It
- * belongs to the ensemble: do not stop it. Does not wait. */
+/* The proxy in front of a server, whose address is pdk_test_ensemble_proxied_host. It belongs to
+ * the ensemble: do not stop it. Does not wait. */
 PDK_API pdk_test_proxy *pdk_test_ensemble_proxy(const pdk_test_ensemble *ensemble, int i);
 /* A further proxy in front of a server, such as for one client of several. Stop it with
  * pdk_test_proxy_stop. NULL: the address is none, or the system has no port left. Does not wait.
@@ -186,9 +186,9 @@ PDK_API pdk_test_proxy *pdk_test_proxy_start(const char *target);
 PDK_API void pdk_test_proxy_stop(pdk_test_proxy *proxy);
 /* Where it listens, as "ip:port". Valid until it is stopped. Does not wait. */
 PDK_API const char *pdk_test_proxy_address(const pdk_test_proxy *proxy);
-/* Set the mode, at once for all connections. Back at PDK_TEST_PASS all that was held is delivered
- * in order, as retransmission would do. Connections that were made and given up in the silence are
- * forgotten. Does not wait. */
+/* Set the mode, at once for all connections. Back at PDK_TEST_PASS all bytes that were held are
+ * delivered in order, as retransmission would do. Connections that were made and given up in the
+ * silence are forgotten. Does not wait. */
 PDK_API void pdk_test_proxy_set_mode(pdk_test_proxy *proxy, pdk_test_proxy_mode mode);
 /* The mode that it has. Does not wait. */
 PDK_API pdk_test_proxy_mode pdk_test_proxy_get_mode(pdk_test_proxy *proxy);

@@ -13,7 +13,7 @@
 
 PDK_BEGIN_DECLS
 
-/* What the source has. Nothing of it is for the program. */
+/* The source. Nothing of it is for the program. */
 struct pdk__glib_source {
     GSource source;
     pdk_session *session;

@@ -46,12 +46,12 @@ static inline void pdk__libevent_ready(evutil_socket_t fd, short events, void *u
 }
 
 /* Run the callbacks of a session with PDK_DISPATCH_MANUAL on the loop. Call it on the loop's
- * thread. What is attached has a reference to the session. As any event it keeps
- * event_base_dispatch from returning, until pdk_libevent_detach, or until the session is closed:
- * then it stops by itself. Does not wait.
+ * thread. The attachment has a reference to the session. As any event it keeps event_base_dispatch
+ * from returning, until pdk_libevent_detach, or until the session is closed: then it stops by
+ * itself. Does not wait.
  *
- * Returns what pdk_libevent_detach takes. NULL when session is NULL, has a thread of its own, or
- * libevent cannot take it. */
+ * Returns the attachment, which pdk_libevent_detach takes. NULL when session is NULL, has a thread
+ * of its own, or libevent cannot take it. */
 static inline pdk_libevent *pdk_libevent_attach(struct event_base *base, pdk_session *session) {
     pdk_libevent *libevent;
     if (pdk_session_fd(session) < 0)

@@ -34,10 +34,10 @@ static inline void pdk__uv_ready(uv_poll_t *poll, int error, int events) {
 static inline void pdk__uv_closed(uv_handle_t *poll) { free(poll->data); }
 
 /* Run the callbacks of a session with PDK_DISPATCH_MANUAL on the loop. Call it on the loop's
- * thread. What is attached has a reference to the session. As any handle of libuv it keeps uv_run
+ * thread. The attachment has a reference to the session. As any handle of libuv it keeps uv_run
  * from returning, until pdk_uv_detach, or until the session is closed: then it stops by itself.
  * Does not wait.
- *   out  gets what pdk_uv_detach takes
+ *   out  gets the attachment, which pdk_uv_detach takes
  *
  * Returns 0, or an error of libuv: UV_EINVAL when session is NULL, or has a thread of its own. */
 static inline int pdk_uv_attach(uv_loop_t *loop, pdk_session *session, pdk_uv **out) {

@@ -43,8 +43,8 @@ template <class Function> struct pending_call_of final : pending_call {
     Function function;
 };
 
-/* Those of a session. A close may drop callbacks; what they have captured goes with the session
- * then. */
+/* The calls of a session that are pending. A close may drop callbacks; their captures go with the
+ * session then. */
 class pending_calls {
   public:
     template <class Function> pending_call *add(Function function) {

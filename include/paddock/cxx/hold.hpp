@@ -11,7 +11,7 @@
 PADDOCK_BEGIN
 
 namespace detail {
-/* What can be asked of a hold. Each is the C function of the same name. */
+/* The questions to a hold. Each is the C function of the same name. */
 class hold_reader {
   public:
     explicit operator bool() const noexcept { return raw_ != nullptr; }
@@ -88,8 +88,8 @@ class hold : public detail::hold_reader {
     void detach_thread() noexcept { pdk_hold_detach_thread(raw_); }
     /* Makes a writer's hold of a read/write lock a reader's: pdk_hold_downgrade. */
     result<void> downgrade() { return detail::outcome(pdk_hold_downgrade(raw_)); }
-    /* Calls function(pdk_reason) when the hold is lost. One function for each hold. What it has
-     * captured is destroyed when it can run no more. */
+    /* Calls function(pdk_reason) when the hold is lost. One function for each hold. Its captures
+     * are destroyed when it can run no more. */
     template <class Function> result<void> on_lost(Function function) {
         auto owned = std::make_unique<Function>(std::move(function));
         pdk_status status =

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recipes. `open` makes an object on a path of a session: it waits for nothing. `options` are
- * those of the C interface, or nullptr for the defaults.
+ * as in the C interface, or nullptr for the defaults.
  *
  * An acquisition blocks until it has a hold, or its time is over; with a stop token also until that
  * is stopped (PDK_CANCELED). …_async does not block: function(pdk_status, paddock::hold) is called
- * once, on the thread of the session's callbacks. What it captures should not own objects of the
- * session: a close that drops the callback destroys it with the session, which they would keep. */
+ * once, on the thread of the session's callbacks. Its captures should not own objects of the
+ * session: when a close drops the callback, the captures go with the session, and such objects
+ * would keep the session alive. */
 #ifndef PADDOCK_CXX_RECIPES_HPP
 #define PADDOCK_CXX_RECIPES_HPP
 
@@ -18,7 +19,7 @@
 
 PADDOCK_BEGIN
 
-/* What the recipes share. */
+/* The part that the recipes share. */
 template <class C, void (*Unref)(C *)> class recipe : public detail::handle<C, Unref> {
   protected:
     template <class Made, class New> static result<Made> make(const session &from, New call) {
@@ -140,7 +141,7 @@ class semaphore : public recipe<pdk_semaphore, pdk_semaphore_unref> {
     }
 };
 
-/* The callbacks of a candidate: those of pdk_election_callbacks. Each may be empty. The hold that
+/* The callbacks of a candidate, as in pdk_election_callbacks. Each may be empty. The hold that
  * `elected` gets belongs to the election; a copy of the view keeps it readable. */
 struct election_callbacks {
     std::function<void(const hold_view &)> elected;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call returns: the value, or the status and the text of the failure. */
+/* The result of a call: the value, or the status and the text of the failure. */
 #ifndef PADDOCK_CXX_RESULT_HPP
 #define PADDOCK_CXX_RESULT_HPP
 

@@ -10,8 +10,8 @@
 
 PADDOCK_BEGIN
 
-/* The options of a session. `c` has those of the C interface, with their defaults; what stands
- * beside it goes before it. */
+/* The options of a session. `c` has the options of the C interface, with their defaults; the
+ * members beside it take precedence. */
 struct session_options {
     pdk_session_options c = PDK_SESSION_OPTIONS_INIT;
     std::chrono::milliseconds session_timeout{c.session_timeout_ms};
@@ -25,7 +25,7 @@ struct session_options {
 };
 
 namespace detail {
-/* What a session's callbacks use. It goes when the library frees the session. */
+/* The functions and the calls of a session. It goes when the library frees the session. */
 struct session_state {
     decltype(session_options::on_event) on_event;
     decltype(session_options::on_log) on_log;
@@ -40,7 +40,7 @@ inline void told(pdk_session_event event, int64_t left, void *user) noexcept {
 inline void logged(pdk_log_level level, const char *text, void *user) noexcept {
     static_cast<session_state *>(user)->on_log(level, text);
 }
-/* An option of the C interface; what does not fit is refused there. */
+/* An option of the C interface, which refuses the value of a time that does not fit. */
 inline int32_t option_ms(std::chrono::milliseconds time) noexcept {
     return time.count() == static_cast<int32_t>(time.count()) ? static_cast<int32_t>(time.count())
                                                               : -1;
