@@ -20,7 +20,7 @@ bool pdk__checked_stands(const struct pdk__checked *c) {
     return atomic_load(&c->state) == PDK__STANDS && atomic_load(&c->generation) == atomic_load(&c->query.s->generation);
 }
 
-/* The lease is read before the generation: a new session has no lease until its generation is told. */
+/* The lease is read before the generation, since a new session has no lease until its generation is told. */
 pdk_status pdk__checked_answer(const struct pdk__checked *c) {
     const pdk_session *s = c->query.s;
     if (atomic_load(&c->state) == PDK__NODE_IS_LOST)
@@ -52,7 +52,7 @@ static void checked_settle(struct pdk__checked *c, enum pdk__checked_state state
     }
 }
 
-/* Nobody may know. Those that wait are told, and the next that asks begins anew. */
+/* No server will tell. The threads that wait hear so, and the next call that asks begins from the start. */
 static void checked_refuse(struct pdk__checked *c, pdk_status status) {
     c->refused = status;
     checked_settle(c, PDK__ASKING);
@@ -66,12 +66,13 @@ static void checked_on_barrier(pdk_session *s, void *user, const struct pdk__rep
     pdk__live_query_unref(&c->query);
 }
 
-/* No answer says nothing about the watch of an earlier reading. It has not fired, so it is set. */
+/* A reading without an answer says nothing about the watch of an earlier one. That has not fired, so it is still
+ * set. */
 static bool keeps_watch(const struct pdk__checked *c, enum pdk__result result) {
     return (result == PDK__UNKNOWN || result == PDK__NOT_NOW) && atomic_load(&c->state) == PDK__STANDS;
 }
 
-/* Without a watch, what was read before does not count any more. */
+/* Without a watch nobody hears of a change, so the reading before does not count any more. */
 static void on_unread(struct pdk__checked *c, enum pdk__result result) {
     if (keeps_watch(c, result))
         return;
@@ -122,7 +123,7 @@ static bool checked_ask(struct pdk__live_query *query) {
     return false;
 }
 
-/* A written node is read again before it counts: until then it has no watch. */
+/* A node that was written has no watch until it is read again, so it does not count until then. */
 static void fired(struct pdk__live_query *query, const char *path, bool gone) {
     (void)path;
     checked_settle(checked_of(query), gone ? PDK__NODE_IS_LOST : PDK__ASKING);

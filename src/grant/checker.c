@@ -1,5 +1,6 @@
-/* A checker: sequencers that are checked often. Nodes are added and forgotten under the monitor and the checker's mutex, and
- * looked up under either. The order in which they were asked about is under the mutex alone. The monitor comes first. */
+/* A checker: sequencers that are checked often. Nodes are added and forgotten under the monitor and the checker's
+ * mutex, and looked up under either. The order in which they were asked about is under the mutex alone. The monitor
+ * comes first. */
 #include "base/text.h"
 #include "grant/checked.h"
 #include "session/blocking.h"
@@ -112,7 +113,7 @@ static pdk_status checker_recall(pdk_checker *checker, const struct pdk__checked
 
 /* ---- from ZooKeeper, under the monitor */
 
-/* Room for one more. false: threads wait for every node that it remembers. */
+/* Make room for one more. false: threads wait for every node that it remembers. */
 static bool checker_make_room(pdk_checker *checker) {
     pthread_mutex_lock(&checker->mutex);
     bool has_room = checker->used.length < checker->capacity;
@@ -151,7 +152,7 @@ static pdk_status checker_answer(const struct pdk__checked *c) {
     return c->refused != PDK_OK ? c->refused : pdk__checked_answer(c);
 }
 
-/* Until it is known, or the moment has come. A node that stands waits for the lease alone. */
+/* Wait until the answer is known, or the moment has come. For a node that stands, only the lease is waited for. */
 static pdk_status checker_await(pdk_session *s, struct pdk__checked *c, const char *call, int64_t deadline) {
     for (;;) {
         pdk_status status = pdk__session_usable(s, call);
@@ -187,7 +188,7 @@ static pdk_status checker_ask(pdk_checker *checker, const struct pdk__checked_ke
         status = checker_await(s, c, call, deadline);
         pdk__leave_pop();
         if (c->refused != PDK_OK)
-            checker_forget(checker, c); /* the next call asks anew */
+            checker_forget(checker, c); /* the next call asks again */
         wait_no_more(c);
     } else if (status == PDK_OK) {
         status = PDK_LIMIT;

@@ -22,7 +22,7 @@ static void claim_on_deadline(pdk_session *s, void *user) {
     pdk__queue_advance(queue);
 }
 
-/* One reference for the queue, or for the callback that follows, and one for the caller. */
+/* It has one reference for the queue, or for the callback that follows, and one for the caller. */
 static struct pdk_claim *claim_until(struct pdk__queue *queue, int32_t count, int64_t now, int64_t deadline,
                                      bool is_try) {
     struct pdk_claim *claim = g_new0(struct pdk_claim, 1);
@@ -123,7 +123,7 @@ void pdk__claim_await_position(struct pdk_claim *claim) {
     g_queue_push_tail_link(&claim->queue->unplaced, &claim->unplaced);
 }
 
-/* It runs before the callback of the result, if at all: a claim that is decided is not QUEUED. */
+/* It runs before the callback of the result, if at all, since a claim that is decided is not QUEUED. */
 static void claim_deliver_queued(void *user) {
     struct pdk_claim *claim = user;
     pdk_session *s = claim->queue->s;
@@ -192,7 +192,7 @@ bool pdk__claim_cancel(struct pdk_claim *claim) {
 
 /* ---- whole acquisitions */
 
-/* That thread would wait for itself. UPGRADE, DEADLOCK. */
+/* UPGRADE or DEADLOCK: the thread would wait for itself. */
 static pdk_status claim_refuse_own(const struct pdk__queue *queue, const struct pdk_hold *own, const char *call) {
     bool same_rule = own->queue->kind.entry.rule.blocks == queue->kind.entry.rule.blocks;
     if (own->grant->shared && !queue->kind.shared && same_rule)
@@ -203,8 +203,8 @@ static pdk_status claim_refuse_own(const struct pdk__queue *queue, const struct 
                      queue->kind.shared && !own->grant->shared ? "downgrade or release" : "release");
 }
 
-/* A hold of the thread on the queue's path, or NULL: one of the queue's own object first. `others`: otherwise one of
- * another object on that path, unless both are readers: nobody waits then. */
+/* A hold of the thread on the queue's path, or NULL. A hold of the queue's own object comes first. With `others`, a
+ * hold of another object on that path is next, unless both are readers, which do not wait for each other. */
 static struct pdk_hold *claim_find_own(const struct pdk__queue *queue, uint64_t thread, bool others) {
     struct pdk_hold *other = NULL;
     for (const GList *link = pdk__holds_of(queue->s, thread, queue->dir); link; link = link->next) {
@@ -361,7 +361,7 @@ static void claim_let_go(struct pdk_claim *claim) {
     pdk_claim_unref(claim);
 }
 
-/* Without a thread of its own it waits for itself no more than any other that has a callback. */
+/* A call without a thread cannot wait for itself, as no claim with a callback can. */
 static pdk_status claiming_begin(struct pdk__claiming *c, int64_t timeout_ms) {
     struct pdk__call *call = c->call;
     pdk_status status = pdk__session_usable(call->s, call->name);
@@ -375,7 +375,7 @@ static pdk_status claiming_begin(struct pdk__claiming *c, int64_t timeout_ms) {
         status = pdk__fail(PDK_CANCELED, "%s: %s: " PDK__INTERRUPTED, call->name, c->queue->dir);
     else
         status = claim_meet_own(claim, call->name, &nested);
-    assert(!nested); /* no recipe that claims in a call nests */
+    assert(!nested); /* recipes that claim in a call do not nest */
     if (status != PDK_OK) {
         claim_let_go(claim);
         return status;

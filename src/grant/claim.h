@@ -5,8 +5,8 @@
  *        └── the grant had lapsed when it was received, and there is time left
  *
  * A claim delivers its result in one of three ways:
- *     waiting     a thread blocks in pdk__claim_wait, and receives the result itself; or a call does, of which the claim is a part
- *                 (pdk__claiming_step), with a thread or without;
+ *     waiting     a thread blocks in pdk__claim_wait, and receives the result itself. Or the claim is a part of a call
+ *                 (pdk__claiming_step), with a thread or without, and the call receives the result;
  *     callback    fn runs as a callback of the user, which receives the result;
  *     inside      decided runs at once, under the monitor: for code of the library. The claim is ENDED then.
  * In the first two ways, time passes between the decision and the receipt. So the receiver checks the lease again.
@@ -21,8 +21,8 @@
 
 enum pdk__claim_state { PDK__CLAIM_QUEUED, PDK__CLAIM_DECIDED, PDK__CLAIM_ENDED };
 
-/* hold: NULL unless status is PDK_OK; the receiver's reference. Must not give the claim's last reference back. Under
- * the monitor. */
+/* hold: NULL unless status is PDK_OK; the receiver's reference. The function must not give the claim's last reference
+ * back. Under the monitor. */
 typedef void (*pdk__decided_fn)(void *user, pdk_status status, struct pdk_hold *hold);
 
 struct pdk_claim {
@@ -62,10 +62,10 @@ bool pdk__claim_cancel(struct pdk_claim *claim);
  * before this returns. Under the monitor. */
 void pdk__claim_begin(struct pdk__queue *queue, int64_t timeout_ms, pdk__decided_fn decided, void *user,
                       struct pdk_claim **out);
-/* The same for what its owner has counted and timed: so many permits, until that moment, as a try or not. */
+/* The same for an owner that has counted and timed itself: so many permits, until that moment, as a try or not. */
 void pdk__claim_begin_until(struct pdk__queue *queue, int32_t count, int64_t deadline, bool is_try,
                             pdk__decided_fn decided, void *user, struct pdk_claim **out);
-/* Until when a claim that begins at `now` may take. */
+/* The deadline of a claim that begins at `now`. */
 int64_t pdk__claim_deadline(const pdk_session *s, int64_t now, int64_t timeout_ms);
 
 /* A whole acquisition, blocking or with a callback. Not under the monitor. */
@@ -74,14 +74,15 @@ pdk_status pdk__claim_wait(struct pdk__queue *queue, int32_t count, int64_t time
 pdk_status pdk__claim_start(struct pdk__queue *queue, int32_t count, int64_t timeout_ms, const char *call,
                             pdk_acquired_fn fn, void *user, struct pdk_claim **out);
 
-/* An acquisition that is a part of a call, which has a reference to the queue until it is freed. All under the monitor. */
+/* An acquisition that is a part of a call, which has a reference to the queue until it is freed. All under the
+ * monitor. */
 struct pdk__claiming {
     struct pdk__call *call;
     struct pdk__queue *queue;
     struct pdk_claim *claim; /* under way; or NULL */
 };
-/* In a step of the call. A claim begins, unless one is under way: with that timeout of its own, which may go beyond the call's
- * deadline. OK: *out is the hold; another status comes with words; PDK__WAITS. */
+/* In a step of the call. Unless a claim is under way, one begins: with a timeout of its own, which may go beyond the
+ * call's deadline. OK: *out is the hold. Another status comes with words. PDK__WAITS: the claim is not decided yet. */
 pdk_status pdk__claiming_step(struct pdk__claiming *c, int64_t timeout_ms, struct pdk_hold **out);
 /* The call is over, or its thread was cancelled. */
 void pdk__claiming_leave(struct pdk__claiming *c);

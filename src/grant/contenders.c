@@ -71,7 +71,7 @@ static void contender_found(pdk_session *s, struct contender *c, const char *dat
 
 static void read_all(struct query *q);
 
-/* Whose node no session owns is no contender. Of the holder alone: then it is the next one. */
+/* A node that no session owns is no contender. When the holder alone is asked for, the next node is asked then. */
 static void contenders_on_read(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct read *read = user;
     struct query *q = read->query;

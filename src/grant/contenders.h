@@ -25,7 +25,7 @@ pdk_status pdk__contenders_list_async(const struct pdk__listing *of, pdk_contend
 /* A pdk_contenders_fn: leaves the list to the caller whose out it gets. */
 void pdk__contenders_keep(pdk_status status, pdk_contenders *list, void *out);
 
-/* A list of none; of one that may not be read; and of one: what was read of a node. The last under the monitor. */
+/* Lists: of none; of one whose node may not be read; and of one whose node was read. The last under the monitor. */
 pdk_contenders *pdk__contenders_none(void);
 pdk_contenders *pdk__contenders_hidden(const char *node);
 pdk_contenders *pdk__contenders_one(pdk_session *s, const char *node, const char *data, size_t size,

@@ -1,4 +1,4 @@
-/* Making sure that a hold stays valid for so long: a renewal is asked for, and waited for.
+/* A call makes sure that a hold stays valid for so long: it asks for a renewal, and waits for it.
  *
  *     renew ──the lease is longer, or the hold has ended──► answered
  */
@@ -8,7 +8,7 @@
 #include "grant/hold.h"
 #include "session/call.h"
 
-/* The call about one hold. Code above, which has several of them ensured, embeds it first. */
+/* The call about one hold. Code above that ensures several holds embeds it first in a struct of its own. */
 struct pdk__ensuring {
     struct pdk__call call;
     pdk_hold *hold; /* a reference */
@@ -22,9 +22,9 @@ struct pdk__ensuring *pdk__ensuring_new(pdk_hold *hold, int64_t ms, const char *
 pdk_status pdk__ensuring_step(struct pdk__call *c);
 void pdk__ensuring_leave(struct pdk__call *c);
 void pdk__ensuring_free(struct pdk__call *c);
-/* INVALID: no renewal can ever give it as much. Not under the monitor. */
+/* INVALID: no renewal can ever give the hold as much. Not under the monitor. */
 pdk_status pdk__ensuring_check(pdk_hold *hold, int64_t ms, const char *name);
-/* Why a hold that is not valid any more is not: NOT_HELD or LOST. Not under the monitor. */
+/* The end of a hold that is not valid any more: NOT_HELD or LOST. Not under the monitor. */
 pdk_status pdk__ensuring_how_it_ended(pdk_hold *hold, const char *name);
 
 #endif

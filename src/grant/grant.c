@@ -20,7 +20,7 @@ static void lose(struct pdk__grant *grant, pdk_reason reason) {
     pdk__hold_lose(((GList *)grant->holds.head)->data, reason);
 }
 
-/* The reader's node has the writer's position in the queue: stand on it, and let the writer's node go. */
+/* The reader's node has the writer's position in the queue, so the grant stands on it, and the writer's node goes. */
 static void take_over(struct pdk__grant *grant) {
     struct pdk__queue *queue = grant->queue;
     struct pdk__entry *old = grant->entries[0];

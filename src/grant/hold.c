@@ -19,7 +19,8 @@ static void loss_unref(struct pdk__loss *loss) { pdk_hold_unref(hold_of(loss)); 
 
 static const struct pdk__loss_kind loss_kind = {loss_call, loss_ref, loss_unref};
 
-/* Where somebody waits for it. A thread that is about to wait looks there whether it would wait for itself. */
+/* The directory in which others wait for it. A thread that is about to wait looks there whether it would wait for
+ * itself. */
 static const char *dir_of(const struct pdk_hold *hold) {
     return hold->queue->kind.grants_elsewhere ? hold->grant->entries[0]->dir : hold->queue->dir;
 }
@@ -72,7 +73,8 @@ struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim 
     return hold;
 }
 
-/* The token stays the czxid of the first node. That node goes, so the proof names the czxid of the new one as well. */
+/* The token stays the czxid of the first node. But that node goes, so the proof names the czxid of the new one as
+ * well. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode) {
     pdk__assert_locked(hold->s);
     assert(!hold->next_node); /* a grant is downgraded once */
@@ -82,7 +84,7 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
     hold->old_sequencer = g_steal_pointer(&hold->sequencer);
 }
 
-/* true: *now is the moment for which it is so. */
+/* true: the hold was valid at *now. */
 static bool is_valid(const pdk_hold *hold, int64_t *now) {
     int64_t until = atomic_load(&hold->until);
     while (until > 0) {
@@ -177,7 +179,7 @@ void pdk__hold_shorten(struct pdk_hold *hold, int64_t end_ns) {
         ;
 }
 
-/* ---- a hold that ends before its lease does: what it stands for has an end of its own, by this machine's clock */
+/* ---- a hold that ends before its lease does, since its right has an end of its own, by this machine's clock */
 
 static void overdue(pdk_session *s, void *user) {
     (void)s;
@@ -194,7 +196,7 @@ void pdk__hold_limit(struct pdk_hold *hold, int64_t latest, int64_t leaves) {
     hold->limit.user = hold;
     pdk__hold_shorten(hold, latest);
     pdk__hold_extend(hold, hold->s->lease.end);
-    /* It may have come to an earlier end a moment ago: then that is told now. */
+    /* An earlier end may have come a moment ago. Then the alarm tells it now. */
     pdk__alarm_set(hold->s, &hold->limit, pdk_hold_is_valid(hold) ? latest : 0);
 }
 
@@ -343,7 +345,7 @@ void pdk__hold_give_back(struct pdk_hold *hold) {
     pdk__cancel_back();
 }
 
-/* ---- what a hold says of itself */
+/* ---- the texts and numbers of a hold */
 
 const char *pdk_reason_name(pdk_reason reason) {
     switch (reason) {

@@ -3,7 +3,7 @@
  *     moment ──a reader finds it passed, or it is lost──► LAPSED          a renewal: moment ──► later moment
  *        └──released──► RELEASED                                         never from LAPSED or RELEASED
  *
- * A renewal extends only a moment that has not passed. So a hold that was once reported invalid never becomes valid
+ * A renewal extends a moment only if it has not passed. So a hold that was once reported invalid never becomes valid
  * again.
  */
 #ifndef PDK_GRANT_HOLD_H
@@ -35,26 +35,27 @@ struct pdk_hold {
     uint32_t handover;
     char token_text[21];
     char *node;      /* path of the znode that the grant began with */
-    char *next_node; /* under the monitor: of the znode that took over; or NULL */
+    char *next_node; /* under the monitor: path of the znode that took over; or NULL */
     /* under the monitor */
     struct pdk__grant *grant; /* NULL once ended */
     GList in_grant;           /* in grant->holds */
     char *proof;              /* for a sequencer: the znode that stands for the grant now, and the mode */
-    pdk_reason
-        voided;     /* why it is not valid any more, before it is told of its loss; NONE: it is, or the lease is over */
-    int64_t latest; /* it is valid no longer than until then, whatever the lease; INT64_MAX: as long as that */
-    int64_t
-        leaves; /* the most that this or a later limit leaves, ns; 0: this is the last, so what is left until then */
-    struct pdk__alarm limit;     /* rings then */
+    /* Why it is not valid any more, before its loss is told; NONE: it is valid, or the lease is over. */
+    pdk_reason voided;
+    int64_t latest; /* whatever the lease, it is valid no longer than until then; INT64_MAX: as long as the lease */
+    /* The most time that this or a later limit leaves, ns; 0: this is the last limit, which leaves the time until
+     * then. */
+    int64_t leaves;
+    struct pdk__alarm limit;     /* rings at `latest` */
     bool ended;                  /* lost or released: no longer in the registry */
     int64_t since;               /* when it began */
     GList link;                  /* in the registry's holds */
     uint64_t thread;             /* the thread that acquired it, blocking; 0: none, or detached, or ended */
-    GList own;                   /* in the list of what the thread holds on that path */
+    GList own;                   /* in the list of the thread's holds on that path */
     struct pdk__waiters waiters; /* for a longer lease */
     struct pdk__loss loss;
     char *sequencer, *old_sequencer;   /* the old one, from before a downgrade, stays readable */
-    struct pdk__wish_listener *wishes; /* who hears of wishes, once that is set; or NULL */
+    struct pdk__wish_listener *wishes; /* hears of wishes; NULL: none is set yet */
 };
 
 /* Not NULL, and of this process. */
@@ -62,11 +63,11 @@ static inline bool pdk__hold_is_ours(const struct pdk_hold *hold) { return hold 
 
 /* All under the monitor. */
 struct pdk_hold *pdk__hold_new(struct pdk__grant *grant, const struct pdk_claim *claim, int64_t now);
-/* It belongs to the thread from now on; 0: to none. It belonged to none. */
+/* It belongs to the thread from now on; 0: to none. Until now it belonged to none. */
 void pdk__hold_own(struct pdk_hold *hold, uint64_t thread);
 /* It belongs to no thread any more: it has ended, or was given away. */
 void pdk__hold_disown(struct pdk_hold *hold);
-/* What the thread holds on that path: the first of the links of holds, or NULL. */
+/* The thread's holds on that path: the first link of the list, or NULL. */
 const GList *pdk__holds_of(pdk_session *s, uint64_t thread, const char *dir);
 /* Its grant stands on another node from now on. */
 void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, const char *mode);
@@ -74,10 +75,11 @@ void pdk__hold_stands_on(struct pdk_hold *hold, const struct pdk__entry *entry, 
 void pdk__hold_extend(struct pdk_hold *hold, int64_t end);
 /* It stays valid no longer than until `end`. */
 void pdk__hold_shorten(struct pdk_hold *hold, int64_t end);
-/* Whatever the lease, it is valid no longer than until `latest`, and lost then as OVERDUE. Again: earlier or later than before.
- * leaves: the most that any such limit leaves when it is set; 0: no other follows. */
+/* Whatever the lease, the hold is valid no longer than until `latest`, and lost then as OVERDUE. A later call may name
+ * an earlier or a later moment. leaves: the most time that any such limit leaves when it is set; 0: no other limit
+ * follows. */
 void pdk__hold_limit(struct pdk_hold *hold, int64_t latest, int64_t leaves);
-/* The most ms that can be left of it, as far as its limit goes. INT64_MAX: it has none. */
+/* The most ms that its limit can leave. INT64_MAX: it has no limit. */
 int64_t pdk__hold_most_ms(const struct pdk_hold *hold);
 /* It is not valid from now on. Its loss is told by pdk__hold_lose. */
 void pdk__hold_void(struct pdk_hold *hold, pdk_reason reason);
@@ -91,6 +93,7 @@ void pdk__hold_discard(struct pdk_hold *hold);
 /* The same, and its only reference is given back. The caller has one to its queue. */
 void pdk__hold_drop(struct pdk_hold *hold);
 
-/* A call has given up its right: release it for its owner, unless they have done so meanwhile. Not under the monitor. */
+/* A call has given up its right: release it for its owner, unless they have done so meanwhile. Not under the
+ * monitor. */
 void pdk__hold_give_back(struct pdk_hold *hold);
 #endif

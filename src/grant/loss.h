@@ -41,10 +41,12 @@ void pdk__loss_init(struct pdk__loss *loss, pdk_session *s, const struct pdk__lo
 void pdk__loss_clear(struct pdk__loss *loss);
 /* It is lost. Once. */
 void pdk__loss_tell(struct pdk__loss *loss, pdk_reason reason);
-/* It is released. Where *user_free is set, the caller calls it with loss->user outside of the monitor: fn cannot run any more. */
+/* It is released. Where *user_free is set, the caller calls it with loss->user outside of the monitor: fn cannot run
+ * any more. */
 void pdk__loss_release(struct pdk__loss *loss, void (**user_free)(void *user));
 
-/* What the public calls do. Not under the monitor. name: of the thing, in words; may be freed only with the thing. */
+/* The work of the public calls. Not under the monitor. name: the thing's, in words; it must live as long as the
+ * thing. */
 pdk_status pdk__loss_listen(struct pdk__loss *loss, void (*fn)(void), void *user, void (*user_free)(void *user),
                             const char *call, const char *name);
 int pdk__loss_fd(struct pdk__loss *loss, const char *call);

@@ -1,6 +1,6 @@
 #include "grant/owned.h"
 
-/* What one thread has on one path. The key of the table, and its value. */
+/* The things of one thread on one path. It is the key of the table, and the value. */
 struct owned {
     uint64_t thread;
     const char *dir;

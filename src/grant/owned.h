@@ -1,4 +1,5 @@
-/* What each thread has, by the path where somebody would wait for it: a table of lists, which knows nothing of what is in them. */
+/* The things of each thread, by the path where others would wait for them: a table of lists, which knows nothing of
+ * their members. */
 #ifndef PDK_GRANT_OWNED_H
 #define PDK_GRANT_OWNED_H
 

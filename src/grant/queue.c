@@ -77,8 +77,8 @@ struct pdk__queue *pdk__queue_ref(struct pdk__queue *queue) {
  *
  *     entry ──let go──► former ──its deletion is confirmed, or its session has ended──► none: the next entry may begin
  *
- * A delete can be lost while the create behind it is not, since the two are repeated apart. So the order in which they are sent does
- * not do. */
+ * The order in which delete and create are sent does not suffice: the two are repeated apart, so the delete can be lost
+ * while the create behind it is not. */
 
 /* Nobody waits for it any more. */
 static void former_forget(struct pdk__queue *queue) {
@@ -95,7 +95,7 @@ static void former_gone(void *user) {
     pdk__queue_advance(queue);
 }
 
-/* An entry that the queue has had leaves. It is waited for where the queue is alone. NULL is allowed. */
+/* An entry of the queue leaves. A queue that has one node at a time waits until it is gone. NULL is allowed. */
 static void let_go(struct pdk__queue *queue, struct pdk__entry *entry) {
     if (!entry || !queue->kind.one_node) {
         pdk__entry_drop(entry);
@@ -174,7 +174,8 @@ static void grant_next(struct pdk__queue *queue, int64_t now) {
     }
 }
 
-/* Somebody is ahead: tries do not wait. A try queues where nobody waits, so it is among the first. */
+/* Somebody is ahead, so tries are answered: they do not wait. A try queues only where nobody waits, so all tries are
+ * among the first claims. */
 static void answer_tries(struct pdk__queue *queue) {
     for (GList *link = queue->claims.head, *next; link && queue->tries > 0; link = next) {
         struct pdk_claim *claim = link->data;
@@ -206,7 +207,7 @@ static void fail_entry(struct pdk__queue *queue, struct pdk__entry *entry) {
     drop_entry(queue);
 }
 
-/* End the admission. Unless the caller decides the claim, it stays in the queue, and is admitted again. */
+/* End the admission. A claim that the caller does not decide stays in the queue, and is admitted again. */
 static struct pdk_claim *end_admission(struct pdk__queue *queue) {
     struct pdk_claim *claim = g_steal_pointer(&queue->admitting);
     if (claim)
@@ -247,8 +248,8 @@ static void listed(struct pdk__entry_owner *owner, const struct pdk__child *chil
 
 /* ---- for claims and grants */
 
-/* The entry goes to the next claim, or leaves. granted: as a grant, which has ended; else it is the place at the gate that is handed
- * on, and what the claim gets there takes a round trip. kept: see pdk__queue_grant_ended. */
+/* The entry goes to the next claim, or leaves. granted: it had a grant, which has ended; otherwise it had the place at
+ * the gate, where the next claim needs a round trip for its grant. kept: see pdk__queue_grant_ended. */
 static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kept, bool granted) {
     pdk_session *s = queue->s;
     assert(!queue->grant && !queue->entry && !queue->admitting);
@@ -265,7 +266,7 @@ static void hand_on(struct pdk__queue *queue, struct pdk__entry *entry, bool kep
         }
         grant_next(queue, now);
         return;
-    case PDK__HANDOVER_REJOIN: /* queue anew before leaving */
+    case PDK__HANDOVER_REJOIN: /* queue again before leaving */
         pdk__queue_advance(queue);
         G_GNUC_FALLTHROUGH;
     case PDK__HANDOVER_LEAVE:
@@ -279,7 +280,7 @@ void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, 
     hand_on(queue, entry, kept, true);
 }
 
-/* Of a queue without a node: may it make one? */
+/* May a queue without a node make one? */
 static bool may_begin(struct pdk__queue *queue) {
     queue->undecided = queue->consent && !queue->consent->may_begin(queue->consent);
     return !queue->undecided;
@@ -332,7 +333,7 @@ void pdk__queue_push(struct pdk__queue *queue, struct pdk_claim *claim) {
         return;
     }
     if (queue->admitting && queue->admitting->number > claim->number)
-        end_admission(queue); /* this one comes back, since its grant has lapsed: it is admitted first */
+        end_admission(queue); /* the grant of this one has lapsed, so it comes back, and is admitted first */
     bool behind =
         claim->link.prev || queue->grant || queue->admitting || (queue->entry && pdk__entry_is_blocked(queue->entry));
     if (claim->is_try && behind)
@@ -393,7 +394,7 @@ void pdk__queue_cancel(struct pdk__queue *queue, const char *why) {
     pdk__queue_advance(queue);
 }
 
-/* A slice of the side queues. Those that are shut are at the tail. True: all are. */
+/* Shut a slice of the side queues. The shut ones are at the tail. True: all are shut. */
 static bool shut_sides(struct pdk__queue *queue, const char *why) {
     for (guint n = pdk__slice(queue->s); n > 0; n--) {
         GList *link = queue->sides.head;

@@ -1,11 +1,10 @@
 /* The queue: the claims of one recipe object, first come first served, in front of one entry.
  *
- *     claims:  c1 c2 c3 …        entry: one znode, or none        grant: what the queue's entry was given for, or none
+ *     claims:  c1 c2 c3 …        entry: one znode, or none        grant: the one that has the queue's entry, or none
  *
- * A queue that has claims and no grant has an entry, or waits until the one before is gone. A queue that has neither has no
- * entry. Readers of a read/write
- * lock do not wait behind each other: each reader has a side queue of its own, which belongs to the writers' queue.
- * Under the monitor, but for new, ref and unref.
+ * A queue that has claims and no grant has an entry, or waits until the one before is gone. A queue that has neither
+ * has no entry. Readers of a read/write lock do not wait behind each other: each reader has a side queue of its own,
+ * which belongs to the writers' queue. Under the monitor, but for new, ref and unref.
  */
 #ifndef PDK_GRANT_QUEUE_H
 #define PDK_GRANT_QUEUE_H
@@ -31,8 +30,8 @@ struct pdk__queue_kind {
     bool shared;
     enum pdk__reacquire reacquire;
     bool one_node; /* it has one node at a time: the next one is made when the one before is gone */
-    bool
-        grants_elsewhere; /* its grants stand in the directories of other queues, where their holders would wait for themselves */
+    /* Its grants stand in the directories of other queues, where their holders would wait for themselves. */
+    bool grants_elsewhere;
 };
 
 /* For a recipe in which the first in the queue is admitted, and gets the grant later. The queue keeps its entry
@@ -42,7 +41,7 @@ struct pdk__gate {
     void (*enter)(struct pdk__queue *queue, struct pdk_claim *claim);
     /* The admission is over: granted, refused or lost, or the claim was decided otherwise. */
     void (*leave)(struct pdk__queue *queue);
-    /* The others may be NULL. A list came, of which its entry is told next. */
+    /* This one and the next two may be NULL. A list came, of which the queue's entry is told next. */
     void (*listed)(struct pdk__queue *queue, const struct pdk__child *children, size_t count);
     /* The last one ahead of its entry is gone: it is first, unless the list that was sent just now says otherwise. */
     void (*next)(struct pdk__queue *queue);
@@ -58,7 +57,8 @@ struct pdk__consent {
     void (*free)(struct pdk__consent *consent);
 };
 
-/* A gate may refuse a claim at once, whose place is handed on: on one stack so often. After that the next claim queues anew. */
+/* A gate may refuse a claim at once. Then the place is handed on, on the same stack. After so many times the next claim
+ * queues again instead. */
 enum { PDK__ENTERING_MOST = 16 };
 
 struct pdk__queue {
@@ -66,8 +66,8 @@ struct pdk__queue {
     atomic_uint refs;              /* of the recipe object, of claims, holds and side queues */
     pdk_session *s;                /* a reference */
     char *dir;                     /* absolute, chroot included */
-    char *data;                    /* of its nodes; NULL: the session's identity */
-    size_t data_size;              /* of data that is not text; 0: it is text */
+    char *data;                    /* the data of its nodes; NULL: the session's identity */
+    size_t data_size;              /* the size of data that is not text; 0: it is text */
     struct pdk__queue_kind kind;
     struct pdk__handovers handovers;
     struct pdk__queue *main;   /* itself; for a side queue, the queue that it belongs to: a reference */
@@ -75,11 +75,11 @@ struct pdk__queue {
     GList side;                /* in main->sides */
     GQueue grants;             /* all that have not ended, those of side queues included */
     GQueue claims;             /* in the order of their numbers */
-    GQueue unplaced;           /* those of them that wait to hear that they have a position */
+    GQueue unplaced;           /* the claims that wait to hear that they have a position */
     uint64_t claims_taken;     /* the newest number */
     guint tries;               /* how many of the claims are tries */
     struct pdk__entry *entry;  /* a reference, or NULL */
-    struct pdk__entry *former; /* a reference, or NULL: of a kind that is alone, the one before, which has yet to go */
+    struct pdk__entry *former; /* a reference, or NULL: where one_node is set, the entry before, which has yet to go */
     struct pdk__grant *grant;  /* the one that has the queue's entry; it tells when it ends */
     GList link;                /* in the registry's queues */
     /* set by the recipe before the first claim */
@@ -89,10 +89,10 @@ struct pdk__queue {
     struct pdk__consent *consent; /* the queue's; NULL: it begins at once */
     struct pdk_claim *admitting;  /* the claim that is admitted at the gate */
     bool undecided;               /* it has claims, and no consent yet */
-    unsigned entering;            /* so many times the gate is being entered, within each other */
+    unsigned entering;            /* how many calls of the gate's enter are under way, one within the other */
     bool shut;                    /* no claim may come any more */
     bool ended;                   /* the session has ended, and every claim is answered */
-    pdk_stats *figures;           /* of its path, where asked for: the session's. Otherwise NULL */
+    pdk_stats *figures;           /* the session's for its path, where they were asked for. Otherwise NULL */
 };
 
 struct pdk__queue *pdk__queue_new(pdk_session *s, const char *path, const struct pdk__queue_kind *kind,
@@ -115,14 +115,16 @@ void pdk__queue_advance(struct pdk__queue *queue);
 void pdk__queue_grant_ended(struct pdk__queue *queue, struct pdk__entry *entry, bool kept);
 /* The grant stands on without the queue's entry: the queue is free for its next claim. */
 void pdk__queue_detach(struct pdk__queue *queue, struct pdk__grant *grant);
-/* The admission comes to its end: the claim gets the grant, or is refused. NULL: one that stands on the queue's entry. */
+/* The admission comes to its end: the claim gets the grant, or is refused. grant: NULL for one that stands on the
+ * queue's entry. */
 void pdk__queue_admit(struct pdk__queue *queue, struct pdk__grant *grant);
 void pdk__queue_refuse(struct pdk__queue *queue, pdk_status status, const char *why);
 /* All its claims fail: it may not begin. */
 void pdk__queue_fail(struct pdk__queue *queue, pdk_status status, const char *why);
 /* Cancel its claims, and all that come later. For a queue of few claims. */
 void pdk__queue_cancel(struct pdk__queue *queue, const char *why);
-/* The recipe object is gone: cancel its claims, those of side queues too, and give its reference back. Not under the monitor. */
+/* The recipe object is gone: cancel its claims, those of side queues too, and give its reference back. Not under the
+ * monitor. */
 void pdk__queue_close(struct pdk__queue *queue, const char *why);
 /* The session has ended: answer the claims, a slice at a time. True: all are answered. */
 bool pdk__queue_end(struct pdk__queue *queue, pdk_status status, const char *why);

@@ -5,7 +5,7 @@
 
 static struct pdk__registry *registry_of(struct pdk__listener *l) { return (struct pdk__registry *)l; }
 
-/* All holds that have not lapsed end with the lease, so those that have are the oldest: at the head. */
+/* All holds that have not lapsed end with the lease, so holds that have lapsed are the oldest: they are at the head. */
 static bool lose_lapsed(pdk_session *s, void *user) {
     struct pdk__registry *r = user;
     for (guint n = pdk__slice(s); n > 0 && r->holds.head && !pdk_hold_is_valid(r->holds.head->data); n--)
@@ -19,7 +19,7 @@ void pdk__registry_check(struct pdk__registry *r) {
         pdk__chore_add(r->s, lose_lapsed, NULL, r);
 }
 
-/* None is valid from now on. They are told one after the other. */
+/* No hold is valid from now on. They are told one after the other. */
 static void lose_all(struct pdk__registry *r, pdk_reason reason) {
     for (GList *link = r->holds.head; link; link = link->next)
         pdk__hold_void(link->data, reason);
@@ -50,7 +50,7 @@ struct ending {
     char *why;
 };
 
-/* Those that have ended are at the tail. */
+/* Queues that have ended are at the tail. */
 static bool end_queues(pdk_session *s, void *user) {
     const struct ending *ending = user;
     GQueue *queues = &ending->r->queues;

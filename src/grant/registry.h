@@ -4,7 +4,7 @@
 
 #include "session/session.h"
 
-/* Who has neither a claim nor a hold in a session, and must hear of its end. Embedded in its own struct. */
+/* A follower has neither a claim nor a hold in a session, and must hear of its end. Embedded in a struct of its own. */
 struct pdk__follower {
     void (*ended)(struct pdk__follower *follower); /* once */
     GList link;                                    /* with data while it follows */
@@ -16,7 +16,7 @@ struct pdk__registry {
     GQueue queues;     /* every queue of claims */
     GQueue holds;      /* every hold that is neither lost nor released */
     GQueue followers;  /* of its end */
-    GHashTable *owned; /* those that belong to a thread (owned.h); NULL: none so far */
+    GHashTable *owned; /* the holds that belong to a thread (owned.h); NULL: none so far */
 };
 
 /* The registry of a session. The first call installs it; the session frees it. */

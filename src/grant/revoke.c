@@ -1,11 +1,11 @@
-/* Asking a holder to let go, and deleting the znode of one that does not.
+/* One call asks a holder to let go, and another deletes the znode of a holder that does not.
  *
  *     ask:    list ──► the holders ──each──► read ──► write, only over what was read ──BAD_VERSION──► again
  *     break:  read ──its czxid is the token──► delete
  *
- * The delete names no version: a version counts from 0 in every znode, so it tells no successor apart. The name does. It has a
- * UUID that nobody draws twice, so what stands under that name, now or ever, is the znode that was read. A name without a UUID
- * is refused.
+ * The delete names no version: a version counts from 0 in every znode, so it tells no successor apart. The name does.
+ * It has a UUID that nobody draws twice, so the only znode that ever stands under that name is the one that was read. A
+ * name without a UUID is refused.
  */
 #include "base/text.h"
 #include "core/paths.h"
@@ -22,7 +22,7 @@
 
 /* ---- asking */
 
-/* What is kept of a znode behind a wish: an identity, and what is published. */
+/* A wish keeps this much of a znode's data behind it: an identity, and published data. */
 enum { KEPT_MAX = PDK__IDENTITY_MAX + 1 + PDK__PUBLISHED_MAX };
 
 struct asking {
@@ -52,7 +52,7 @@ static gint by_sequence(gconstpointer a, gconstpointer b) {
     return (order > 0) - (order < 0);
 }
 
-/* Keep those in one queue with `kind`, in order; none: false. */
+/* Keep the names in one queue with `kind`, in order. false: there are none. */
 static bool keep_queue(GPtrArray *targets, const GPtrArray *names, enum pdk__kind kind) {
     for (guint i = 0; i < names->len; i++)
         if (pdk__kind_same_queue(parsed(g_ptr_array_index(names, i)).kind, kind))
@@ -61,7 +61,7 @@ static bool keep_queue(GPtrArray *targets, const GPtrArray *names, enum pdk__kin
     return targets->len > 0;
 }
 
-/* The first, or the readers before the first that is none. */
+/* Keep the first, or the readers before the first contender that is no reader. */
 static void keep_holders(GPtrArray *targets) {
     guint count = 0;
     while (count < targets->len && parsed(g_ptr_array_index(targets, count)).kind == PDK__READER)
@@ -70,7 +70,7 @@ static void keep_holders(GPtrArray *targets) {
     g_ptr_array_remove_range(targets, count, targets->len - count);
 }
 
-/* What to write to a node with this name that has this data. */
+/* The wish, as it is written to a node with this name that has this data. */
 static GBytes *make_wish(const struct asking *a, const char *name, GBytes *data) {
     struct pdk__revocation r;
     gsize size = 0;
@@ -85,7 +85,7 @@ static GBytes *make_wish(const struct asking *a, const char *name, GBytes *data)
     return g_bytes_new_take(wish, head + kept);
 }
 
-/* What an answer about one node says, unless the node is gone or the request refused. UNAVAILABLE: again. */
+/* The verdict of an answer about one node, unless the node is gone or the request refused. UNAVAILABLE: ask again. */
 static pdk_status node_verdict(const struct pdk__query_loop *loop, const char *path) {
     const struct pdk__node_query *q = (const struct pdk__node_query *)loop->query;
     pdk_status status = pdk__node_answered(loop->query);
@@ -114,12 +114,12 @@ static struct pdk__query *write_target(struct asking *a) {
     return query;
 }
 
-/* Is it one that was read, and that no session owns? */
+/* Was the node read, and found to have no session that owns it? */
 static bool is_no_contender(const struct asking *a, const char *name) {
     return a->unowned && g_hash_table_contains(a->unowned, name);
 }
 
-/* It must not be written to: it is somebody's own node. The list is read again, and it is left out. */
+/* The node must not be written to: it is somebody's own. So the list is read again, and leaves it out. */
 static pdk_status leave_out(struct asking *a) {
     if (!a->unowned)
         a->unowned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -160,7 +160,7 @@ static pdk_status judge_list(struct pdk__query_loop *loop) {
     return pdk__query_loop_next(loop, read_target(a));
 }
 
-/* Those that let go meanwhile need not be asked. Are all of them gone, others hold: look again. */
+/* Holders that let go meanwhile need not be asked. If all of them are gone, others hold: look again. */
 static pdk_status judge_asking(struct pdk__query_loop *loop) {
     struct asking *a = asking_of(loop);
     if (a->listing)
@@ -234,7 +234,7 @@ static struct asking *asking_new(pdk_session *session, const char *path, const c
     a->loop = (struct pdk__query_loop){.kind = &asks, .call = &a->call, .path = a->dir};
     a->node = g_strdup(node);
     a->who = g_strdup(who ? who : session->identity);
-    for (char *c = a->who; *c; c++) /* the session's label may have any */
+    for (char *c = a->who; *c; c++) /* the session's label may have control characters */
         *c = g_ascii_iscntrl(*c) ? ' ' : *c;
     return a;
 }
@@ -328,7 +328,7 @@ static void breaking_free(struct pdk__call *c) {
     g_free(b);
 }
 
-/* Its directory as a recipe's path, and a contender's name that cannot come back. */
+/* Check that its directory is a recipe's path, and its name a contender's that cannot come back. */
 static pdk_status check_break(pdk_session *session, const char *node, int64_t token, const char *call) {
     if (!node)
         return pdk__fail(PDK_INVALID, "%s: node: NULL", call);

@@ -1,4 +1,4 @@
-/* Asking ZooKeeper whether a sequencer still holds. */
+/* The calls that ask ZooKeeper whether a sequencer still holds. */
 #include "core/sequencer.h"
 #include "base/text.h"
 #include "session/blocking.h"

@@ -1,6 +1,6 @@
-/* Holders that are asked to let go: what they hear. Nothing is forced.
+/* The wish that a holder lets go, and how the holder hears of it. Nothing is forced.
  *
- *     node written ──watch──► entry reads it anyway, to watch it again ──► grant's wish ──► on_asked of each hold, once a wish
+ *     node written ──watch──► entry reads it anyway, to watch it again ──► grant's wish ──► on_asked of each hold
  *
  * No request is added: a held entry that settles reads its node, and again after each write to it. Under the monitor.
  */
