@@ -196,6 +196,20 @@ START_TEST(a_try_takes_what_can_be_had) {
 }
 END_TEST
 
+/* A reader is in nobody's way but a writer's. */
+START_TEST(a_try_looks_for_those_in_its_way) {
+    const char *path = ts_fresh_path();
+    pdk_rwlock *lock = ts_rwlock(b, path);
+    pdk_hold *hold = ts_bench_read(ts_rwlock(a, path), 5000), *none = NULL;
+
+    ck_assert_int_eq(pdk_rwlock_acquire_write(lock, 0, &none), PDK_BUSY);
+    ck_assert_uint_eq(ts_proxy_count(b->proxy, TS_OP_CREATE2), 0);
+    ck_assert_int_eq(pdk_hold_release(ts_bench_read(lock, 0)), PDK_OK);
+    ck_assert_uint_eq(ts_proxy_count(b->proxy, TS_OP_CREATE2), 1);
+    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
+}
+END_TEST
+
 /* A waiting writer is ahead of a reader that tries, though a reader holds. */
 START_TEST(a_try_does_not_overtake_a_waiting_writer) {
     const char *path = ts_fresh_path();
@@ -358,6 +372,7 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, writers_hand_over_and_readers_do_not);
     tcase_add_test(tcase, without_hand_overs_local_writers_queue_anew);
     tcase_add_test(tcase, a_try_takes_what_can_be_had);
+    tcase_add_test(tcase, a_try_looks_for_those_in_its_way);
     tcase_add_test(tcase, a_try_does_not_overtake_a_waiting_writer);
     tcase_add_test(tcase, deadlines_are_kept);
     tcase_add_loop_test(tcase, readers_pass_a_writer_that_gave_up, 0, GIVE_UPS);

@@ -1,5 +1,4 @@
-/* Threads of one process that share one node: hand-over and its bounds, deadlock, the owner of a hold, reference
- * counts. */
+/* Threads of one process that share one node: hand-over and its bounds; and ensure. */
 #include <glib.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -204,118 +203,7 @@ START_TEST(a_local_waiter_times_out_and_another_is_cancelled) {
 }
 END_TEST
 
-/* ---- threads and ownership ---- */
-
-START_TEST(blocking_twice_on_one_lock_is_a_deadlock) {
-    pdk_lock *lock = ts_lock(a, ts_fresh_path());
-    pdk_hold *hold = ts_bench_acquire(lock, 5000), *again = NULL;
-
-    ck_assert_int_eq(pdk_lock_acquire(lock, 5000, &again), PDK_DEADLOCK);
-    ck_assert_int_eq(pdk_lock_acquire(lock, PDK_FOREVER, &again), PDK_DEADLOCK);
-    ck_assert_ptr_null(again);
-    ck_assert(pdk_hold_is_valid(hold));
-    pdk_hold_detach_thread(hold);
-    ck_assert_int_eq(pdk_lock_acquire(lock, 100, &again), PDK_TIMEOUT);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    hold = ts_bench_acquire(lock, 5000);
-    pdk_hold_release(hold);
-}
-END_TEST
-
-START_TEST(async_holds_belong_to_no_thread) {
-    pdk_lock *lock = ts_lock(a, ts_fresh_path());
-    ts_answer *one = ts_acquire_async(lock, 5000);
-    pdk_hold *again = NULL;
-
-    ck_assert(ts_answer_wait(one, ts_patience(5000)));
-    ck_assert_int_eq(pdk_lock_acquire(lock, 100, &again), PDK_TIMEOUT);
-}
-END_TEST
-
-static void *release_main(void *hold) { return GINT_TO_POINTER(pdk_hold_release(hold)); }
-
-START_TEST(a_hold_is_released_by_another_thread) {
-    pdk_lock *lock = ts_lock(a, ts_fresh_path());
-
-    for (int i = 0; i < 3; i++) {
-        pdk_hold *hold = ts_bench_acquire(lock, 5000);
-        pthread_t thread;
-        void *status;
-
-        ck_assert_int_eq(pthread_create(&thread, NULL, release_main, hold), 0);
-        pthread_join(thread, &status);
-        ck_assert_int_eq(GPOINTER_TO_INT(status), PDK_OK);
-    }
-}
-END_TEST
-
-/* The acquiring thread has ended. A new thread is not the owner, even if the system gives it the same pthread_t. */
-START_TEST(a_new_thread_is_not_taken_for_one_that_ended) {
-    pdk_lock *lock = ts_lock(a, ts_fresh_path());
-
-    for (int i = 0; i < 5; i++) {
-        ts_answer *first = ts_acquire_thread(lock, 5000);
-        ck_assert(ts_answer_wait(first, ts_patience(5000)));
-        ck_assert_int_eq(ts_answer_status(first), PDK_OK);
-        ts_answer_join(first);
-        ts_answer *second = ts_acquire_thread(lock, 50);
-        ck_assert(ts_answer_wait(second, ts_patience(5000)));
-        ck_assert_int_eq(ts_answer_status(second), PDK_TIMEOUT);
-        ts_answer_join(second);
-        ck_assert_int_eq(ts_answer_release(first), PDK_OK);
-    }
-}
-END_TEST
-
-/* ---- references ---- */
-
-START_TEST(the_last_unref_releases) {
-    const char *path = ts_fresh_path();
-    pdk_hold *hold = ts_bench_acquire(ts_lock(a, path), 5000);
-
-    pdk_hold_ref(hold);
-    pdk_hold_unref(hold);
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(ts_child_count(server(), path), 1);
-    pdk_hold_unref(hold);
-    ck_assert(ts_wait_children(server(), path, 0, 2000));
-}
-END_TEST
-
-START_TEST(a_hold_outlives_its_lock) {
-    const char *path = ts_fresh_path();
-    pdk_lock *lock = NULL;
-
-    ck_assert_int_eq(pdk_lock_new(a->session, path, NULL, &lock), PDK_OK);
-    pdk_hold *hold = ts_bench_acquire(lock, 5000);
-    ts_answer *waiter = ts_acquire_async(lock, 10000);
-    pdk_lock_unref(lock);
-    ck_assert(ts_answer_wait(waiter, ts_patience(1000)));
-    ck_assert_int_eq(ts_answer_status(waiter), PDK_CANCELED);
-    ts_sleep_ms(100);
-    ck_assert(pdk_hold_is_valid(hold));
-    ck_assert_int_eq(pdk_hold_ensure(hold, 100), PDK_OK);
-    ck_assert_int_eq(ts_child_count(server(), path), 1);
-    ck_assert_int_eq(pdk_hold_release(hold), PDK_OK);
-    ck_assert(ts_wait_children(server(), path, 0, 2000));
-}
-END_TEST
-
-START_TEST(unref_of_the_lock_wakes_a_blocked_call) {
-    pdk_lock *lock = NULL;
-    const char *path = ts_fresh_path();
-
-    ck_assert_int_eq(pdk_lock_new(a->session, path, NULL, &lock), PDK_OK);
-    pdk_hold *hold = ts_bench_acquire(ts_lock(b, path), 5000);
-    ts_answer *blocked = ts_acquire_thread(lock, PDK_FOREVER);
-    ck_assert(ts_wait_children(server(), path, 2, 5000));
-    pdk_lock_unref(lock);
-    ck_assert(ts_answer_wait(blocked, ts_patience(1000)));
-    ck_assert_int_eq(ts_answer_status(blocked), PDK_CANCELED);
-    ck_assert(ts_wait_children(server(), path, 1, 2000));
-    pdk_hold_release(hold);
-}
-END_TEST
+/* ---- renewals ---- */
 
 START_TEST(ensure_waits_for_a_renewal) {
     pdk_hold *hold = ts_bench_acquire(ts_lock(a, ts_fresh_path()), 5000);
@@ -368,13 +256,6 @@ static Suite *make_suite(void) {
     tcase_add_test(tcase, other_sessions_are_served_after_a_bounded_time);
     tcase_add_test(tcase, without_hand_overs_each_grant_is_a_new_node);
     tcase_add_test(tcase, a_local_waiter_times_out_and_another_is_cancelled);
-    tcase_add_test(tcase, blocking_twice_on_one_lock_is_a_deadlock);
-    tcase_add_test(tcase, async_holds_belong_to_no_thread);
-    tcase_add_test(tcase, a_hold_is_released_by_another_thread);
-    tcase_add_test(tcase, a_new_thread_is_not_taken_for_one_that_ended);
-    tcase_add_test(tcase, the_last_unref_releases);
-    tcase_add_test(tcase, a_hold_outlives_its_lock);
-    tcase_add_test(tcase, unref_of_the_lock_wakes_a_blocked_call);
     tcase_add_test(tcase, ensure_waits_for_a_renewal);
     tcase_add_test(tcase, ensure_gives_up_in_time);
     return suite;

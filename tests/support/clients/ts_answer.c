@@ -42,15 +42,20 @@ static void answer_came(ts_answer *a, pdk_status status, pdk_hold *hold, pdk_set
 static void on_acquired(pdk_status status, pdk_hold *hold, void *user) { answer_came(user, status, hold, NULL); }
 static void on_set_acquired(pdk_status status, pdk_set *set, void *user) { answer_came(user, status, NULL, set); }
 
-static void *block_main(void *user) {
-    ts_answer *a = user;
+static void answer_blocking(ts_answer *a) {
     pdk_hold *hold = NULL;
     pdk_set *set = NULL;
-    atomic_store(&a->tid, gettid());
     const pdk_status status =
         a->block != NULL ? a->block(a->recipe, a->timeout_ms, &hold) : a->block_set(a->recipe, a->timeout_ms, &set);
 
     answer_came(a, status, hold, set);
+}
+
+static void *block_main(void *user) {
+    ts_answer *a = user;
+
+    atomic_store(&a->tid, gettid());
+    answer_blocking(a);
     return NULL;
 }
 
@@ -103,9 +108,7 @@ static void await_call(ts_answer *a) {
     }
 }
 
-static ts_answer *answer_block(ts_answer *a, void *recipe, int64_t timeout_ms) {
-    a->recipe = recipe;
-    a->timeout_ms = timeout_ms;
+static ts_answer *answer_block(ts_answer *a) {
     if (pthread_create(&a->thread, NULL, block_main, a) != 0) {
         abort();
     }
@@ -114,18 +117,36 @@ static ts_answer *answer_block(ts_answer *a, void *recipe, int64_t timeout_ms) {
     return a;
 }
 
-ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) {
+static ts_answer *answer_of(ts_block_fn block, ts_block_set_fn block_set, void *recipe, int64_t timeout_ms) {
     ts_answer *a = answer_new();
 
     a->block = block;
-    return answer_block(a, recipe, timeout_ms);
+    a->block_set = block_set;
+    a->recipe = recipe;
+    a->timeout_ms = timeout_ms;
+    return a;
+}
+
+ts_answer *ts_answer_block(ts_block_fn block, void *recipe, int64_t timeout_ms) {
+    return answer_block(answer_of(block, NULL, recipe, timeout_ms));
 }
 
 ts_answer *ts_answer_block_set(ts_block_set_fn block, void *what, int64_t timeout_ms) {
-    ts_answer *a = answer_new();
+    return answer_block(answer_of(NULL, block, what, timeout_ms));
+}
 
-    a->block_set = block;
-    return answer_block(a, what, timeout_ms);
+ts_answer *ts_answer_now(ts_block_fn block, void *recipe, int64_t timeout_ms) {
+    ts_answer *a = answer_of(block, NULL, recipe, timeout_ms);
+
+    answer_blocking(a);
+    return a;
+}
+
+ts_answer *ts_answer_now_set(ts_block_set_fn block, void *what, int64_t timeout_ms) {
+    ts_answer *a = answer_of(NULL, block, what, timeout_ms);
+
+    answer_blocking(a);
+    return a;
 }
 
 bool ts_answer_wait(ts_answer *a, int64_t timeout_ms) { return ts_record_reaches(&a->count, 1, timeout_ms); }
@@ -173,6 +194,54 @@ static pdk_set *take_set(ts_answer *a) {
     return set;
 }
 
+bool ts_answer_is_valid(ts_answer *a) {
+    const pdk_set *set = ts_answer_set(a);
+
+    return set != NULL ? pdk_set_is_valid(set) : pdk_hold_is_valid(ts_answer_hold(a));
+}
+
+int64_t ts_answer_remaining_ms(ts_answer *a) {
+    pdk_set *set = ts_answer_set(a);
+
+    return set != NULL ? pdk_set_remaining_ms(set) : pdk_hold_remaining_ms(ts_answer_hold(a));
+}
+
+pdk_status ts_answer_ensure(ts_answer *a, int64_t ms) {
+    pdk_set *set = ts_answer_set(a);
+
+    return set != NULL ? pdk_set_ensure(set, ms) : pdk_hold_ensure(ts_answer_hold(a), ms);
+}
+
+pdk_reason ts_answer_reason(ts_answer *a) {
+    const pdk_set *set = ts_answer_set(a);
+
+    return set != NULL ? pdk_set_reason(set) : pdk_hold_reason(ts_answer_hold(a));
+}
+
+int ts_answer_fd(ts_answer *a) {
+    pdk_set *set = ts_answer_set(a);
+
+    return set != NULL ? pdk_set_fd(set) : pdk_hold_fd(ts_answer_hold(a));
+}
+
+void ts_answer_detach(ts_answer *a) {
+    pdk_set *set = ts_answer_set(a);
+
+    if (set != NULL) {
+        pdk_set_detach_thread(set);
+    } else {
+        pdk_hold_detach_thread(ts_answer_hold(a));
+    }
+}
+
+const pdk_hold *ts_answer_part(ts_answer *a) {
+    const pdk_set *set = ts_answer_set(a);
+
+    return set != NULL ? pdk_set_part(set, 0) : ts_answer_hold(a);
+}
+
+int64_t ts_answer_token(ts_answer *a) { return pdk_hold_token(ts_answer_part(a)); }
+
 bool ts_answer_holds(ts_answer *a) { return ts_answer_hold(a) != NULL || ts_answer_set(a) != NULL; }
 
 pdk_status ts_answer_cancel(ts_answer *a) {
@@ -189,6 +258,11 @@ pdk_status ts_answer_release(ts_answer *a) {
     return set != NULL ? pdk_set_release(set) : pdk_hold_release(ts_answer_take(a));
 }
 
+void ts_answer_drop(ts_answer *a) {
+    pdk_hold_unref(ts_answer_take(a));
+    pdk_set_unref(take_set(a));
+}
+
 void ts_answer_join(ts_answer *a) {
     if (a->threaded) {
         pthread_join(a->thread, NULL);
@@ -201,8 +275,7 @@ static void answer_end(gpointer data, gpointer user) {
 
     (void)user;
     ts_answer_join(a);
-    pdk_hold_unref(ts_answer_take(a));
-    pdk_set_unref(take_set(a));
+    ts_answer_drop(a);
     pdk_claim_unref(a->claim);
     pdk_set_claim_unref(a->set_claim);
 }

@@ -246,6 +246,12 @@ ts_lost *ts_lost_watch_with(pdk_hold *hold, void (*act)(pdk_hold *hold, void *us
 
 ts_lost *ts_lost_watch(pdk_hold *hold) { return ts_lost_watch_with(hold, NULL, NULL); }
 
+ts_lost *ts_lost_watch_answer(ts_answer *answer) {
+    pdk_set *set = ts_answer_set(answer);
+
+    return set != NULL ? ts_lost_watch_set(set, NULL, NULL) : ts_lost_watch(ts_answer_hold(answer));
+}
+
 bool ts_lost_wait(ts_lost *l, int64_t timeout_ms) { return ts_record_reaches(&l->count, 1, timeout_ms); }
 bool ts_lost_wait_freed(ts_lost *l, int64_t timeout_ms) { return ts_record_reaches(&l->freed, 1, timeout_ms); }
 int ts_lost_count(ts_lost *l) { return ts_record_count(&l->count); }

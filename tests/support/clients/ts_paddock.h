@@ -58,6 +58,8 @@ typedef struct ts_lost ts_lost;
 ts_lost *ts_lost_watch(pdk_hold *hold);
 /* The same; `act(hold, user)` runs in the callback, after it has been counted. */
 ts_lost *ts_lost_watch_with(pdk_hold *hold, void (*act)(pdk_hold *hold, void *user), void *user);
+/* Of the hold or the set of an answer. */
+ts_lost *ts_lost_watch_answer(ts_answer *answer);
 /* Of a set; act may be NULL. */
 ts_lost *ts_lost_watch_set(pdk_set *set, void (*act)(pdk_set *set, void *user), void *user);
 
