@@ -177,7 +177,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET, HEAD and OPTIONS alone\n");
     pthread_mutex_lock(&endpoint->mutex);
     /* While the program hangs, the lease may go on; the guardian ends the work all the same. */
-    bool leads = pdk_hold_is_valid(endpoint->hold) && cmd_now_ms() < atomic_load(&endpoint->moments->term_at);
+    bool leads = pdk_hold_is_valid(endpoint->hold) && cmd_now_ms() < atomic_load(&endpoint->moments->term_at) &&
+                 !atomic_load(&endpoint->moments->over);
     bool turns = cmd_now_ms() - endpoint->beat < LATE_MS;
     pdk_session *session = endpoint->session;
     pthread_mutex_unlock(&endpoint->mutex);

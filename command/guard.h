@@ -24,9 +24,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The moments, by cmd_now_ms. INT64_MAX: never. The keeper writes them all the time. */
+/* What both share. The moments are by cmd_now_ms, INT64_MAX: never; the keeper writes them all the time. over: the command is ended
+ * because of its lease, or nothing of it is left. The guardian sets it before it acts, and the keeper clears it before the next start: a
+ * keeper that was held up may find its lease renewed, and its command ended all the same. */
 typedef struct {
     _Atomic int64_t term_at, kill_at;
+    atomic_bool over;
 } cmd_moments;
 
 typedef struct {

@@ -52,6 +52,7 @@ static void be_gone(guardian *g) {
     cmd_pass_terminal(g->family.group, g->keepers_group);
     cmd_family_end(&g->family);
     g->runs = false;
+    atomic_store(&g->moments->over, true);
     tell(g, CMD_GONE, g->family.status);
 }
 
@@ -72,6 +73,7 @@ static void finish(guardian *g) {
     if (!g->runs)
         return;
     g->killed = true;
+    atomic_store(&g->moments->over, true);
     pid_t refused = cmd_family_signal_all(&g->family, SIGKILL);
     if (!cmd_family_reap(&g->family, &stopped)) {
         be_gone(g);
@@ -128,6 +130,7 @@ static void start(guardian *g, cmd_message *order) {
     g->kill_at = INT64_MAX;
     if (cmd_now_ms() >= atomic_load(&g->moments->term_at)) { /* the order was late: nothing begins now */
         cmd_forget_hold();
+        atomic_store(&g->moments->over, true);
         tell(g, CMD_TERMED, 0);
         tell(g, CMD_GONE, 0);
         return;
@@ -231,6 +234,7 @@ static void watch_moments(guardian *g) {
     if (g->runs && (g->killed ? now >= g->again_at : due))
         finish(g);
     if (g->runs && !g->killed && now >= term_at && !g->termed) {
+        atomic_store(&g->moments->over, true);
         term(g, kill_at - now); /* also when the lease is renewed after all */
         tell(g, CMD_TERMED, 0);
     }

@@ -255,6 +255,7 @@ int cmd_work_run(cmd_work *w, int index) {
     /* Those of another hold are over. */
     atomic_store(&w->guard.moments->term_at, INT64_MAX);
     atomic_store(&w->guard.moments->kill_at, INT64_MAX);
+    atomic_store(&w->guard.moments->over, false);
     cmd_lease_begin(&w->lease, w->keeper->session, w->keeper->settings->timing);
     (void)cmd_lease_publish(&w->lease, cmd_keeper_remaining_ms(w->keeper), w->guard.moments);
     cmd_lease_tell(&w->lease, "granted");

@@ -3,8 +3,10 @@
 import ctypes
 import json
 import os
+import pathlib
 import pty
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -15,7 +17,7 @@ import unittest
 from bench import PADDOCK, PATIENCE, Case, alive, children, state, wait_for
 import openmetrics
 
-PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207  # of one thread, where SIGSTOP stops all
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207  # of one thread, where SIGSTOP stops all
 
 
 class Elect(Case):
@@ -296,14 +298,14 @@ class Listen(Elect):
         return process, f"[{found[1]}]:{found[2]}" if ":" in found[1] else f"{found[1]}:{found[2]}"
 
     def test_leader(self):
-        """200 for the one that leads, from when its work begins until it ends."""
-        first, at_first = self.listen("--on-elected", f"while [ ! -e {self.file('open')} ]; do sleep 0.02; done")
+        """200 for the one that leads, from when its work begins until it ends. No session of them ends by itself."""
+        first, at_first = self.listen("--on-elected", f"while [ ! -e {self.file('open')} ]; do sleep 0.02; done", "--session-timeout", 20)
         self.assertTrue(at_first.startswith("127.0.0.1:"))
         wait_for("a node", self.nodes)
         self.assertEqual(get(at_first, "/leader"), (503, "not the leader\n"))
         self.file("open").touch()
         self.await_lines(1)
-        second, at_second = self.listen(where="127.0.0.1:0", name="second")
+        second, at_second = self.listen("--session-timeout", 20, where="127.0.0.1:0", name="second")
         wait_for("two candidates", lambda: len(self.nodes()) == 2)
         self.assertEqual(get(at_first, "/leader"), (200, "leader\n"))
         self.assertEqual(get(at_second, "/leader")[0], 503)
@@ -422,28 +424,71 @@ class Listen(Elect):
         successor = self.stand("-s", self.server.hosts, name="next")
         wait_for("two candidates", lambda: len(self.nodes()) == 2)
         self.server.order("cut victim")
-        while get(address, "/leader")[0] == 200:
-            self.assertEqual(self.lines("next"), [])
+        leads = True
+        while leads:
+            next_one = self.lines("next")  # before the question: an answer may be old when it is read
+            leads = get(address, "/leader")[0] == 200
+            self.assertFalse(leads and next_one)
         self.await_lines(1, "next")
         self.assertEqual(get(address, "/leader")[0], 503)
         self.server.order("heal victim")
         self.finish_by(successor, signal.SIGTERM, 143)
         process.kill()
 
+    def hold_up(self, process):
+        """The program's own thread stands still, and no other one. Returns how it goes on."""
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def order(request):
+            self.assertEqual(libc.ptrace(request, process.pid, None, None), 0, os.strerror(ctypes.get_errno()))
+        order(PTRACE_SEIZE)
+        order(PTRACE_INTERRUPT)
+        self.assertEqual(os.waitpid(process.pid, 0)[0], process.pid)  # its stop; or Popen took it for its end
+        return lambda: order(PTRACE_DETACH)
+
     def test_hangs(self):
         """The program's own thread stands still: its guardian ends the command, /leader says so at once, and /healthz soon."""
         process, address = self.listen(work="trap 'date +%s%N > {log}; exit' TERM; echo $$ > {log}.pid; while :; do sleep 0.02; done")
         self.number("log.pid")
-        libc = ctypes.CDLL(None, use_errno=True)
-        for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
-            self.assertEqual(libc.ptrace(request, process.pid, None, None), 0, os.strerror(ctypes.get_errno()))
-        self.assertEqual(os.waitpid(process.pid, 0)[0], process.pid)  # its stop; or Popen took it for its end
+        self.hold_up(process)
         wait_for("another answer", lambda: get(address, "/leader")[0] == 503)
         self.await_lines(1)
         self.assertEqual(get(address, "/leader"), (503, "not the leader\n"))
         wait_for("503", lambda: get(address, "/healthz") == (503, "paddock hangs\n"))
         self.assertEqual(get(address, "/metrics")[0], 200)
         process.kill()
+
+    def test_hangs_for_a_while(self):
+        """It goes on with a lease that was renewed meanwhile: the command is ended all the same, so it is 503 until the next term."""
+        work = "trap 'echo over >> {log}' TERM; echo $$ > {log}.pid; while :; do sleep 0.02; done"
+        process, address = self.listen("--session-timeout", 6, "--pause", 60, work=work)
+        self.number("log.pid")
+        go_on = self.hold_up(process)
+        self.await_lines(1)
+        go_on()
+        said, ended = "", False
+        while not ended:
+            ended = "we do not lead" in said
+            self.assertEqual(get(address, "/leader")[0], 503, said)
+            said += os.read(process.stderr.fileno(), 1000).decode() if select.select([process.stderr], [], [], 0)[0] else ""
+        self.finish_by(process, signal.SIGTERM, 143)
+
+    def test_stopped_and_continued(self):
+        """Who asks while it is stopped is answered by what is true then: the next one leads."""
+        process, address = self.listen()
+        self.await_lines(1)
+        successor = self.stand("--session-timeout", 20, name="next")
+        wait_for("two candidates", lambda: len(self.nodes()) == 2)
+        process.send_signal(signal.SIGSTOP)
+        tasks = pathlib.Path(f"/proc/{process.pid}/task")
+        wait_for("its stop", lambda: all(state(f"{process.pid}/task/{task.name}") == "T" for task in tasks.iterdir()))
+        with socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), timeout=PATIENCE) as asker:
+            asker.sendall(b"GET /leader HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.await_lines(1, "next")
+            process.send_signal(signal.SIGCONT)
+            self.assertEqual(asker.recv(1000)[:13], b"HTTP/1.1 503 ")
+        process.kill()
+        self.finish_by(successor, signal.SIGTERM, 143)
 
     def test_metrics(self):
         """What a scraper reads agrees with what happened."""
