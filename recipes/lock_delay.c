@@ -253,11 +253,15 @@ static void delay_begin(struct pdk__queue *queue) {
 
 /* ---- the gate of the queue */
 
-/* Another node of the same entry needs a pledge of its own: the one before may count as broken by now. */
+/* Another node of the same entry needs a pledge of its own: the one before may count as broken by now. A question that waits for the
+ * end of a delay has not made its pledge yet. */
 static void forget_older(struct pdk__queue *queue) {
     struct pdk__entry *entry = queue->entry;
+    const struct question *question = keeper_of(queue)->question;
     char name[PDK__NAME_SIZE];
     pdk__pledge_name(entry->c.own, name);
+    if (question && !g_str_has_suffix(question->pledge, name))
+        stop(keeper_of(queue));
     if (!entry->pledge || g_str_has_suffix(entry->pledge, name))
         return;
     stop(keeper_of(queue));

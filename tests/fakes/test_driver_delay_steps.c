@@ -171,6 +171,69 @@ START_TEST(the_lease_is_over_when_it_is_connected_again) {
 }
 END_TEST
 
+/* ---- another node of the one that waits */
+
+static int by_number(const void *one, const void *other) {
+    return strcmp(strrchr(*(const char *const *)one, '-'), strrchr(*(const char *const *)other, '-'));
+}
+
+/* Paths, in the order of the queue. */
+static GPtrArray *contenders(void) {
+    GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+    size_t count = 0;
+    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), "/app/locks/one", &count);
+    for (size_t i = 0; i < count; i++)
+        if (g_str_has_prefix(names[i], "_c_"))
+            g_ptr_array_add(paths, g_strconcat("/app/locks/one/", names[i], NULL));
+    g_ptr_array_sort(paths, by_number);
+    return paths;
+}
+
+static void delete_contenders(guint count) {
+    g_autoptr(GPtrArray) paths = contenders();
+    ck_assert_uint_eq(paths->len, count);
+    for (guint i = 0; i < count; i++) {
+        const struct sim_packet packet = {
+            .kind = SIM_REQUEST, .op = SIM_OP_DELETE, .path = sim_text(&platform_agenda, paths->pdata[i]), .data = ""};
+        ck_assert(sim_admin(platform_ensemble, &packet));
+    }
+}
+
+static bool is_pledged(const char *path) {
+    size_t count = 0;
+    const char *const *names = sim_tree_children(sim_truth(platform_ensemble), "/app/locks/one", &count);
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+        found = found || (g_str_has_prefix(names[i], "pledge-") && g_str_has_suffix(names[i], strrchr(path, '-')));
+    return found;
+}
+
+/* The second came when one pledge was broken, and counts its delay. Then the holder's node is deleted, and its own. */
+START_TEST(a_new_node_has_a_pledge_of_its_own) {
+    begin(1);
+    rival_acquire(first, PDK_FOREVER);
+    platform_pass(SECOND);
+    delete_contenders(1);
+    platform_pass(SECOND);
+    rival_release(first);
+    rival_acquire(first, PDK_FOREVER);
+    platform_pass(2 * SECOND);
+    rival_acquire(second, PDK_FOREVER);
+    while (first->answers < 2)
+        platform_pass(10 * SIM_MS);
+    delete_contenders(2);
+    while (second->answers == 0)
+        platform_pass(10 * SIM_MS);
+    ck_assert_int_eq(second->status, PDK_OK);
+    g_autoptr(GPtrArray) paths = contenders();
+    ck_assert_uint_eq(paths->len, 1);
+    ck_assert(is_pledged(paths->pdata[0]));
+    rival_release(second);
+    platform_pass(SECOND);
+    ck_assert_int_eq(pledges(), 0);
+}
+END_TEST
+
 /* ---- an ask, of one that waits for the end of a delay */
 
 static struct {
@@ -275,6 +338,7 @@ static Suite *make_suite(void) {
     tcase_add_test(cases, a_place_that_is_handed_on_is_not_counted);
     tcase_add_loop_test(cases, the_lease_is_over_with_a_connection, 0, 8);
     tcase_add_test(cases, the_lease_is_over_when_it_is_connected_again);
+    tcase_add_test(cases, a_new_node_has_a_pledge_of_its_own);
     tcase_add_test(cases, an_ask_during_the_delay_is_told);
     tcase_add_test(cases, an_ask_before_the_delay_is_told);
     suite_add_tcase(suite, cases);

@@ -45,6 +45,8 @@ MUTANTS = {
         ("if (reply && entry->pledge_stays) {", "if (false) {")]),
     "delay: that its node is gone is enough": ("src/session/entry.c", "records", [
         ("type == PDK__NODE_LOST && entry->c.leaving && entry->pledge", "false")]),
+    "delay: a question that waits is about the node before": (RECIPE, "delay_steps", [
+        ("if (question && !g_str_has_suffix(question->pledge, name))", "if (question && false)")]),
     "delay: granted on a lease that is over": (RECIPE, "delay_steps", [
         ("pdk__lease_fresh(&queue->s->lease, now)", "(void)now, true")]),
     "delay: broken pledges stay": (RECIPE, "delayed", [
