@@ -45,13 +45,13 @@ static struct shard *shard_of(struct pdk_fence_map *map, const struct name *name
     return &map->shards[name->hash % SHARDS];
 }
 
-static struct node **bucket_of(const struct shard *shard, uint64_t hash) {
-    return &shard->buckets[(hash / SHARDS) & (shard->size - 1)];
+static struct node **bucket_of(struct node **buckets, size_t size, uint64_t hash) {
+    return &buckets[(hash / SHARDS) & (size - 1)];
 }
 
 /* Where the node hangs, or where it would: the place holds NULL then. */
 static struct node **find(const struct shard *shard, const struct name *name) {
-    struct node **at = bucket_of(shard, name->hash);
+    struct node **at = bucket_of(shard->buckets, shard->size, name->hash);
     while (*at && ((*at)->hash != name->hash || (*at)->name_size != name->size ||
                    memcmp((*at)->name, name->bytes, name->size) != 0))
         at = &(*at)->next;
@@ -65,20 +65,20 @@ static void free_buckets(struct shard *shard) {
 
 /* false: no memory; the buckets stay as they are. */
 static bool grow(struct shard *shard) {
-    struct shard wider = {.size = shard->size * 2};
-    wider.buckets = calloc(wider.size, sizeof(struct node *));
-    if (!wider.buckets)
+    size_t size = shard->size * 2;
+    struct node **wider = calloc(size, sizeof(struct node *));
+    if (!wider)
         return false;
     for (size_t i = 0; i < shard->size; i++)
         for (struct node *node = shard->buckets[i], *next; node; node = next) {
-            struct node **at = bucket_of(&wider, node->hash);
+            struct node **at = bucket_of(wider, size, node->hash);
             next = node->next;
             node->next = *at;
             *at = node;
         }
     free_buckets(shard);
-    shard->buckets = wider.buckets;
-    shard->size = wider.size;
+    shard->buckets = wider;
+    shard->size = size;
     return true;
 }
 
