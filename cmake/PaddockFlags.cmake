@@ -19,8 +19,16 @@ if(PDK_SANITIZE)
     add_compile_options(-fsanitize=${PDK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${PDK_SANITIZE})
 endif()
-if(PDK_COVERAGE) # only the library is compiled for coverage (PaddockLibrary)
+set(counted "") # how the library is compiled for coverage, and only the library
+if(PDK_COVERAGE)
     add_link_options(--coverage)
+    # Not optimised, so that a branch of the source is a branch of the code. gcov infers some counts from others: so none may be
+    # lost between threads.
+    set(counted --coverage -fprofile-update=atomic -O0)
+    if(PDK_SANITIZE MATCHES "undefined") # branches before the branches are counted: the build for threads has these checks
+        list(APPEND counted -fno-sanitize=shift,integer-divide-by-zero,signed-integer-overflow,bool,enum,vla-bound
+            -fno-sanitize=nonnull-attribute,returns-nonnull-attribute,return,unreachable,builtin)
+    endif()
 endif()
 
 add_library(pdk_warnings INTERFACE)

@@ -18,11 +18,7 @@ check_include_file(sys/sdt.h PDK_HAVE_SDT)
 if(PDK_PROBES AND PDK_HAVE_SDT)
     target_compile_definitions(paddock_objects PRIVATE PDK_PROBES)
 endif()
-if(PDK_COVERAGE)
-    # Not optimised, so that a branch of the source is a branch of the code. gcov infers some counts from others: so none may be
-    # lost between threads.
-    target_compile_options(paddock_objects PRIVATE --coverage -fprofile-update=atomic -O0)
-endif()
+target_compile_options(paddock_objects PRIVATE ${counted})
 
 # Until 1.0 each minor release has a SONAME of its own, and so has its version node (paddock.map).
 set(series ${PROJECT_VERSION_MAJOR})
