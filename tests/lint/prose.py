@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 WRAP = pathlib.Path(__file__).resolve().parents[2] / "scripts/wrap"
 REPEATED_WORDS = 7  # so many words in a row, in two sentences beside each other, are a splice
+REPEATED_ON_A_PAGE = 10  # and so many in any two sentences of a page are one thing said twice
 ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs)\.|\.\.\.|…)$")  # these end no sentence
 NAMES = re.compile(r"kazoo|stunnel|lib\w+|chaos|reprotest|lintian|autopkgtest|\w+\d|[\w/-]+\.md")  # these may begin one
 
@@ -59,9 +60,10 @@ def check_wrapped(tree):
 
 def check_spliced(tree):
     for path, text in pages(tree):
-        for line, kind, words in blocks(text):
-            if kind == "p":
-                yield from ((path, line, what) for what in splices(words))
+        found = [(line, words) for line, kind, words in blocks(text) if kind == "p"]
+        for line, words in found:
+            yield from ((path, line, what) for what in splices(words))
+        yield from ((path, line, f"said twice, in line {first}, too: {run}") for line, first, run in told_twice(found))
 
 
 def splices(words):
@@ -75,6 +77,20 @@ def splices(words):
             yield f"said twice: {run}"
     if len(found) > 1 and not re.search(r"[.!?:;…][)\"”]?$", found[-1]):
         yield f"a sentence without an end: {found[-1][-40:]}"
+
+
+def told_twice(paragraphs):
+    """(line, line of the first, words) of sentences of a page, not of one paragraph, that share many words in a row."""
+    first, told = {}, set()
+    for line, words in paragraphs:
+        for sentence in sentences(words):
+            plain = [word for word in sentence.split() if "CODE" not in word]
+            for at in range(len(plain) - REPEATED_ON_A_PAGE + 1):
+                run = " ".join(plain[at:at + REPEATED_ON_A_PAGE])
+                before = first.setdefault(run, line)
+                if before != line and (before, line) not in told:
+                    told.add((before, line))
+                    yield line, before, run
 
 
 def repeated(one, other):
