@@ -1,4 +1,4 @@
-"""Checks of the prose of the pages: that its lines are wrapped, and its paragraphs whole.
+"""Checks of the prose of the pages: that its lines are wrapped, its paragraphs whole, and its sentences read once.
 
 A page is read as `scripts/wrap` reads it: markdown-it finds paragraphs, items of lists, and cells of tables.
 """
@@ -12,6 +12,15 @@ from markdown_it import MarkdownIt
 WRAP = pathlib.Path(__file__).resolve().parents[2] / "scripts/wrap"
 REPEATED_WORDS = 7  # so many words in a row, in two sentences beside each other, are a splice
 REPEATED_ON_A_PAGE = 10  # and so many in any two sentences of a page are one thing said twice
+# (words that stop a reader, the words to write)
+STOPS = [(re.compile(pattern), advice) for pattern, advice in (
+    (r"^(Whom?|Whoever|What|Whatever)\b(?!.*\?$)", "begin with the subject, and name it"),
+    (r"[;:] ([Ww]hom?|[Ww]hoever|[Ww]hat)\b(?!.*\?$)", "begin with the subject, and name it"),
+    (r"\b(?:of|to|for|from|by|with|than|as|over|beside|behind|before|after) (who)\b", "name who that is"),
+    (r"\b([Tt]hat of)\b", "repeat the noun"),
+    (r"\b([Tt]hose that)\b", "repeat the noun"),
+    (r"\b([Aa]new)\b", "again, or a new one"),
+)]
 ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs)\.|\.\.\.|…)$")  # these end no sentence
 NAMES = re.compile(r"kazoo|stunnel|lib\w+|chaos|reprotest|lintian|autopkgtest|\w+\d|[\w/-]+\.md")  # these may begin one
 
@@ -98,3 +107,12 @@ def repeated(one, other):
     one, other = one.split(), other.split()
     same = difflib.SequenceMatcher(None, one, other, autojunk=False).find_longest_match()
     return " ".join(one[same.a:same.a + same.size]) if same.size >= REPEATED_WORDS else ""
+
+
+def check_words(tree):
+    for path, text in pages(tree):
+        for line, kind, words in blocks(text):
+            for sentence in sentences(words) if kind in ("p", "td") else ():
+                for pattern, advice in STOPS:
+                    for found in pattern.finditer(sentence):
+                        yield path, line, f"`{found[1]}` stops a reader; {advice}: {sentence[max(0, found.start() - 20):found.end() + 30]}"
