@@ -43,8 +43,8 @@ static bool is_creators(pdk_access choice) {
     return choice == PDK_ACCESS_CREATOR || choice == PDK_ACCESS_CREATOR_READERS;
 }
 
-/* The user alone. To a server the creator ("auth") is the certificate as well: that of a tunnel, which every user of the machine may
- * reach. */
+/* Name the user alone. To a server the creator ("auth") is the certificate as well, and a tunnel may show one, which
+ * every user of the machine may reach. */
 static void name_creator(struct pdk__access *access, const char *digest) {
     struct pdk__acl own = pdk__access_own(digest);
     assert(own.entries); /* a digest is one user */
@@ -90,7 +90,7 @@ void pdk__acl_clear(struct pdk__acl *acl) {
 
 /* ---- does a list protect? */
 
-/* What others could do harm with. */
+/* The permissions with which others could do harm. */
 #define HARM (PDK_PERMISSION_WRITE | PDK_PERMISSION_CREATE | PDK_PERMISSION_DELETE | PDK_PERMISSION_ADMIN)
 
 /* The user, and base64 of SHA-1 of "user:password". */
@@ -130,7 +130,7 @@ static int32_t granted(const pdk_access_entry *entries, size_t count, const pdk_
     return permissions;
 }
 
-/* What the entry lets others do although the choice does not. */
+/* The permissions that the entry gives to others, and the choice does not. */
 static int32_t too_much(const struct pdk__access *access, const struct pdk__acl *own, const pdk_access_entry *entry) {
     return HARM & entry->permissions &
            ~(granted(own->entries, own->count, entry) | granted(access->list, (size_t)access->count, entry));

@@ -1,14 +1,15 @@
-/* The options that say who may do what with our nodes, and whether a list lets others do more.
+/* The options about the rights of others on our nodes, and whether a list gives them more.
  *
- * A list protects a node when nobody may write, create, delete or administer there whom the session's own choice does not let do
- * the same; the session's own identities may do all. Reading is no matter of protection: the nodes in a directory have lists of
- * their own. Identities are compared as the server writes them. An operator's "super" identity stands in no list. */
+ * A list protects a node when nobody may write, create, delete or administer there, unless the session's own choice
+ * lets them do the same. The session's own identities may do all. Reading is no matter of protection: the nodes in a
+ * directory have lists of their own. Identities are compared as the server writes them. An operator's "super" identity
+ * stands in no list. */
 #ifndef PDK_SESSION_ACCESS_H
 #define PDK_SESSION_ACCESS_H
 
 #include <paddock/session.h>
 
-/* A choice, and a list of its own with it: pdk__access_free. */
+/* A choice, and with it a list of its own. pdk__access_free frees the list. */
 struct pdk__access {
     pdk_access choice; /* never DEFAULT */
     pdk_access_entry *list;
@@ -24,7 +25,7 @@ struct pdk__acl {
 
 /* INVALID. */
 pdk_status pdk__access_check(const pdk_session_options *o);
-/* Of options that were checked. */
+/* The choice of options that were checked. */
 struct pdk__access pdk__access_copy(const pdk_session_options *o);
 void pdk__access_free(struct pdk__access *access);
 
@@ -38,9 +39,9 @@ bool pdk__access_names_creator(const struct pdk__access *access);
 /* The first entry of the list that lets others do more; NULL: the list protects. own: the session's identities. */
 const pdk_access_entry *pdk__access_offender(const struct pdk__access *access, const struct pdk__acl *own,
                                              const struct pdk__acl *list);
-/* What that entry lets them do, in words: "create, delete". g_free. */
+/* The rights that the entry gives them, in words: "create, delete". g_free. */
 char *pdk__access_rights(const struct pdk__access *access, const struct pdk__acl *own, const pdk_access_entry *entry);
-/* A server hides digests from who may not administer the node. */
+/* Is this a digest that the server hides? It hides them from sessions that may not administer the node. */
 bool pdk__access_is_masked(const pdk_access_entry *entry);
 
 #endif

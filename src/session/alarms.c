@@ -9,8 +9,8 @@ static gint earlier(gconstpointer a, gconstpointer b, gpointer user) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* The timer is only ever set earlier. Nearly all alarms are taken back before they ring. A tick that finds nothing due
- * costs less than setting the timer for each of them. */
+/* The timer is only ever set earlier. Nearly all alarms are taken back before they ring, and a tick that finds nothing
+ * due costs less than to set the timer for each of them. */
 static void arm(pdk_session *s) {
     GSequenceIter *first = g_sequence_get_begin_iter(s->alarms);
     if (g_sequence_iter_is_end(first))

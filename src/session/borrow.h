@@ -1,4 +1,5 @@
-/* Handles that the program has borrowed. None is closed before all its borrows are returned; the connector asks here. */
+/* Handles that the program has borrowed. None is closed before all its borrows are returned; the connector asks
+ * here. */
 #ifndef PDK_SESSION_BORROW_H
 #define PDK_SESSION_BORROW_H
 
@@ -6,7 +7,7 @@
 
 /* All under the monitor. */
 bool pdk__is_borrowed(const pdk_session *s, const pdk__zk *zk);
-/* The handle is closed: tell all who wanted to know. Gives the monitor up meanwhile. */
+/* The handle is closed: call the functions that borrowers gave for it. Gives the monitor up meanwhile. */
 void pdk__borrows_end(pdk_session *s, const pdk__zk *zk);
 
 #endif

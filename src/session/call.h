@@ -4,11 +4,11 @@
  *     call ──┤                                                                  ├──► told, once ──► freed
  *              pdk__call_start: the timer's thread steps; told by a callback of the user
  *
- *     step ──PDK__WAITS──► what it waits for is woken, or the moment has come ──► step
+ *     step ──PDK__WAITS──► the list that it waits on is woken, or the moment has come ──► step
  *       └──a status──► over
  *
- * A step looks at everything anew: it may be woken without a reason. The timer's thread steps when an alarm rings, never in the
- * middle of what has woken the call.
+ * A call may be woken without a reason, so a step looks at everything again. The timer's thread steps when an alarm
+ * rings, never in the middle of the event that has woken the call.
  */
 #ifndef PDK_SESSION_CALL_H
 #define PDK_SESSION_CALL_H
@@ -27,11 +27,13 @@ struct pdk__call_kind {
     void (*begin)(struct pdk__call *c);
     /* Go on. A status other than OK comes with words (pdk__fail). Under the monitor. */
     pdk_status (*step)(struct pdk__call *c);
-    /* It is over, or its thread was cancelled: give back what is under the monitor. Under the monitor. May be NULL. */
+    /* It is over, or its thread was cancelled: give back the things that the monitor guards. Under the monitor. May be
+     * NULL. */
     void (*leave)(struct pdk__call *c);
-    /* Give the result to who asked. Not under the monitor. NULL: the status is all, and `answered` gets it. */
+    /* Give the result to the caller. Not under the monitor. NULL: the status is all, and `answered` gets it. */
     void (*tell)(struct pdk__call *c, pdk_status status);
-    /* Free it, and a result that nobody was given. If it was over, status and text are still there. Not under the monitor. */
+    /* Free it, and a result that nobody was given. If it was over, status and text are still there. Not under the
+     * monitor. */
     void (*free)(struct pdk__call *c);
 };
 
@@ -58,15 +60,16 @@ struct pdk__call pdk__call_make(const struct pdk__call_kind *kind, pdk_session *
                                 int64_t timeout_ms);
 /* INVALID: fn is NULL. */
 pdk_status pdk__call_check_fn(const char *name, bool has_fn);
-/* Both take the call over. wait: OK, or what its step says; WRONG_THREAD in a callback. start: OK, and it will be told; on an error
- * it is not. Both: INVALID, FORKED; CLOSED and the like. Not under the monitor. */
+/* Both take the call over. wait: OK, or the status of its step; WRONG_THREAD in a callback. start: OK, and the caller
+ * will be told; on an error it is not. Both: INVALID, FORKED; CLOSED and the like. Not under the monitor. */
 pdk_status pdk__call_wait(struct pdk__call *c);
 pdk_status pdk__call_start(struct pdk__call *c);
-/* A call of the library's own, which nobody is told of and nothing refuses. Under the monitor, before the session ends. */
+/* A call of the library's own: nobody is told its result, and nothing refuses it. Under the monitor, before the session
+ * ends. */
 void pdk__call_go(struct pdk__call *c);
-/* At the end of a step: on that list, until that moment or its deadline. */
+/* At the end of a step: wait on that list, until that moment or its deadline. */
 pdk_status pdk__call_waits(struct pdk__call *c, struct pdk__waiters *on, int64_t until);
-/* The same until it is woken, whatever its deadline: what it waits for has an end of its own. */
+/* The same until it is woken, whatever its deadline, since the event that it waits for is sure to come. */
 pdk_status pdk__call_waits_for(struct pdk__call *c, struct pdk__waiters *on);
 /* In a step. */
 bool pdk__call_is_late(const struct pdk__call *c);

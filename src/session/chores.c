@@ -1,6 +1,6 @@
 #include "session/chores.h"
 
-/* Few enough for a millisecond, also where each sends requests. */
+/* A slice of so many takes less than a millisecond, also where each sends requests. */
 #define SLICE 20
 
 struct chore {
@@ -32,11 +32,11 @@ void pdk__chore_add(pdk_session *s, pdk__chore_fn slice, void (*free)(void *user
     bool first = g_queue_is_empty(&s->chores);
     g_queue_push_tail(&s->chores, chore);
     if (first && slice(s, user)) {
-        g_queue_remove(&s->chores, chore); /* at the head: those that came meanwhile are behind it */
+        g_queue_remove(&s->chores, chore); /* it is at the head: later chores are behind it */
         chores_end(chore);
     }
     if (!g_queue_is_empty(&s->chores) && !s->chores_alarm.position)
-        pdk__alarm_set(s, &s->chores_alarm, pdk__now(s)); /* should this thread be a caller's */
+        pdk__alarm_set(s, &s->chores_alarm, pdk__now(s)); /* a caller's thread does not finish them */
 }
 
 static bool slice_of_each(pdk_session *s, void *user) {
@@ -61,7 +61,7 @@ void pdk__chore_each(pdk_session *s, GPtrArray *items, void (*each)(pdk_session 
     pdk__chore_add(s, slice_of_each, free_each, e);
 }
 
-/* Only the chore at the head is ever worked on. It stays there meanwhile, so what it adds waits behind it. */
+/* Only the chore at the head is ever worked on. It stays there meanwhile, so chores that it adds wait behind it. */
 void pdk__chores_run(pdk_session *s) {
     pdk__assert_locked(s);
     for (struct chore *chore; (chore = g_queue_peek_head(&s->chores));) {

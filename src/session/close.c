@@ -1,4 +1,4 @@
-/* Closing a session: within a deadline, with a last flush, and with nothing running afterwards. */
+/* A session is closed within a deadline, with a last flush, and nothing of it runs afterwards. */
 #include "session/close.h"
 
 #include "base/fork.h"
@@ -98,7 +98,7 @@ void pdk__session_unref(pdk_session *s) {
 void pdk_session_unref(pdk_session *s) {
     if (!s || s->forks != pdk__forks())
         return;
-    if (atomic_fetch_sub(&s->handles, 1) == 1 && s->outbox.manual) { /* the connector drops what is due */
+    if (atomic_fetch_sub(&s->handles, 1) == 1 && s->outbox.manual) { /* the connector drops due callbacks */
         pdk__lock(s);
         s->platform->work(s);
         pdk__unlock(s);

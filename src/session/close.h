@@ -4,8 +4,8 @@
 
 #include "session/session.h"
 
-/* References of the library's own objects. Those of pdk_session_ref are for users: they can dispatch. Not under the
- * monitor. */
+/* References of the library's own objects. Users have references by pdk_session_ref, with which they can dispatch. Not
+ * under the monitor. */
 pdk_session *pdk__session_ref(pdk_session *s);
 void pdk__session_unref(pdk_session *s);
 void pdk__user_free(struct pdk__user_free it);

@@ -51,13 +51,15 @@ static bool send_one(struct pdk__entry *entry, enum pdk__op_kind kind, const cha
 /* The create of an entry that leaves meanwhile is not sent. */
 static bool is_wanted(void *user) { return !((const struct pdk__entry *)user)->c.leaving; }
 
-/* Whom nobody blocks needs no list to be admitted: the answer to its create says that its node is there. Only a create that is
- * repeated may have an older one's node beside it, which a list shows. And only a list shows in which directory it stands. */
+/* An entry of a kind that nobody blocks needs no list to be admitted: the answer to its create says that its node is
+ * there. But a create that is repeated may leave an older node beside the new one, which only a list shows. And only a
+ * list shows in which directory the node stands. */
 static bool needs_no_list(const struct pdk__entry *entry) {
     return entry->rule.blocks == pdk__blocks_never && entry->create == 0 && !pdk__protect_looks(entry->s);
 }
 
-/* The first of a command. What the directory's own list lets others do is asked ahead of it, unless that is known. */
+/* Ask for the first list of a command. Ahead of it goes the question for the directory's access control list, unless
+ * that is known. */
 static void want_first_list(struct pdk__entry *entry) {
     entry->list_unsent = false;
     if (pdk__protect_looks(entry->s))
@@ -84,7 +86,7 @@ static void poll_after(struct pdk__entry *entry, int64_t ns) {
         pdk__alarm_set(entry->s, &entry->poll, pdk__now(entry->s) + ns);
 }
 
-/* The list that was not needed, as far as it matters: with our own node. UNKNOWN: the create was not answered well. */
+/* Make the answer of the list that was not needed: it shows our own node. UNKNOWN: the create was not answered well. */
 static void answer_alone(struct pdk__entry *entry, enum pdk__result created) {
     const char *own = entry->c.own;
     struct pdk__child child;
@@ -94,7 +96,7 @@ static void answer_alone(struct pdk__entry *entry, enum pdk__result created) {
     pdk__entry_listed(entry, &shown, &child);
 }
 
-/* The first request was not sent, nor was the list behind it: its answer is made here. */
+/* The first request was not sent, so the list behind it was not either: its answer is made here. */
 static void answer_list(struct pdk__entry *entry) {
     if (!entry->list_unsent)
         return;
@@ -148,8 +150,9 @@ static void on_made_dir(pdk_session *s, void *user, const struct pdk__reply *rep
     on_reply(entry, reply, PDK__MADE_DIR);
 }
 
-/* A node that may not be read cannot be watched. An exists watch could be set, but a server may keep its event from us
- * for the same reason. It also keeps the event of a watch that was set before. So the entry asks from time to time. */
+/* The entry lists from time to time, since a node that may not be read cannot be watched. An exists watch could be set,
+ * but the server may keep its event from us for the same reason, and it keeps the event of a watch that was set
+ * before. */
 static void on_watched(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     struct pdk__reply polled;
@@ -159,7 +162,7 @@ static void on_watched(pdk_session *s, void *user, const struct pdk__reply *repl
     if (entry->unwatched) {
         polled = *reply;
         polled.result = PDK__OK;
-        polled.owner = -1; /* whose it is was not told */
+        polled.owner = -1; /* its owner was not told */
         reply = &polled;
         poll_after(entry, MIN(pdk__lease_renewal_period(&s->lease), POLL_NS_MAX));
     } else if (entry->queued) {
@@ -184,7 +187,7 @@ static void on_statted(pdk_session *s, void *user, const struct pdk__reply *repl
     on_reply(user, reply, PDK__STATTED);
 }
 
-/* It is over when the pledge is gone as well: both are deleted again until then. */
+/* The delete is over when the pledge is gone as well: both are deleted again until then. */
 static void on_deleted(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     struct pdk__reply unknown;
@@ -206,8 +209,8 @@ static void make_view(struct pdk__view *view, const struct pdk__entry *entry, co
         pdk__view_of(view, children, reply->children_count, &viewer);
 }
 
-/* true: it is listed again, behind the directory's access control list, and hears of that list alone. A server whose two answers
- * never agree would make it list for ever: then it pauses first. */
+/* true: the entry lists again, behind the directory's access control list, and hears of that list alone. A server whose
+ * two answers never agree would make it list for ever, so it pauses first then. */
 static bool looks_at_access(struct pdk__entry *entry, const struct pdk__reply *reply, struct pdk__event *event) {
     pdk_session *s = entry->s;
     bool in = entry->c.phase == PDK__IN, looks = entry->c.doing == PDK__DO_LOOK;
@@ -280,11 +283,11 @@ void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply,
         pdk__entry_step(entry, &(struct pdk__event){.type = PDK__PROVED,
                                                     .result = s->proven > entry->create ? PDK__OK : PDK__UNKNOWN});
     if (entry->c.doing == PDK__DO_LOOK && reply->result == PDK__OK && !entry->synced)
-        event.result = PDK__NOT_NOW; /* it may show those who are gone */
+        event.result = PDK__NOT_NOW; /* it may show nodes that are gone */
     if (reply->result == PDK__OK) {
         make_view(&view, entry, reply, children);
-        /* A blocker of ours that is being deleted does not count, unless the rule spares some: then its going may
-         * change nothing. */
+        /* A blocker of ours that is being deleted does not count, unless the rule spares some contenders: then its
+         * going may change nothing. */
         entry->blocked = view.blocker[0] != '\0' &&
                          (entry->rule.tolerated > 0 || !pdk__entries_is_leaving(s, entry->dir, view.blocker));
     } else {
@@ -320,8 +323,9 @@ static bool send_create(struct pdk__entry *entry) {
     return false;
 }
 
-/* Create all levels at once. A level that exists is no error, and only the last answer matters. Each is a container: it goes
- * after the last one below it. If one goes just now, the last answer is NO_NODE, and all are made again. */
+/* Create all levels at once. A level that exists is no error, and only the last answer matters. Each level is a
+ * container, which goes after the last one below it. If one goes just now, the last answer is NO_NODE, and all are made
+ * again. */
 static bool send_mkdir(struct pdk__entry *entry) {
     entry->dir_refused = PDK__OK;
     for (char *slash = strchr(entry->dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -349,7 +353,7 @@ static bool send_prove(struct pdk__entry *entry) {
     return true;
 }
 
-/* The list is of a moment after the sync: it is sent later, alone or with others'. */
+/* The list has to show a moment after the sync, so it is sent later, alone or with the lists of others. */
 static bool send_look(struct pdk__entry *entry) {
     static const struct pdk__turn turn = {is_wanted, on_sync_sent};
     entry->synced = false;
@@ -388,12 +392,12 @@ bool pdk__send_to_own(struct pdk__entry *entry, enum pdk__op_kind kind, pdk__don
 static void on_pledge_deleted(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__entry *entry = user;
     (void)s;
-    /* Whoever is next takes a pledge that stays for a broken one, and is late. */
+    /* The next contender takes a pledge that stays for a broken one, and is late. */
     entry->pledge_stays = reply && (reply->result == PDK__UNKNOWN || reply->result == PDK__NOT_NOW);
     pdk__entry_unref(entry);
 }
 
-/* The pledge goes first. A list that shows our node no more shows no pledge either. */
+/* The pledge goes first, so that a list that shows our node no more shows no pledge either. */
 static bool send_delete(struct pdk__entry *entry) {
     entry->pledge_stays = false;
     if (entry->pledge && !send_one(entry, PDK__OP_DELETE, entry->pledge, on_pledge_deleted))
@@ -454,8 +458,9 @@ static void on_retry(pdk_session *s, void *user) {
     pdk__entry_unref(entry);
 }
 
-/* A node that no list ever shows is not made as fast as a server answers, nor is a directory that is there and is not. Who comes to
- * an end late is in the way of others: a delete never waits for what went before. */
+/* A pace bounds commands that a server's answers repeat: the creation of a node that no list ever shows, or of a
+ * directory that comes and goes. A delete has a pace of its own, and never waits for earlier steps, since a node that
+ * goes late is in the way of others. */
 static struct pdk__pace *pace_of(struct pdk__entry *entry, enum pdk__command command,
                                  const struct pdk__pace_kind **kind) {
     switch (command) {
@@ -489,7 +494,7 @@ void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command) {
     entry->paced = pause > 0 && command != PDK__DO_PAUSE;
     if (pause == 0 && send_command(entry, command))
         return;
-    if (pause == 0) { /* no server makes us repeat what we could not send */
+    if (pause == 0) { /* we could not send it, so no server makes us repeat it */
         *pace = before;
         pause = RETRY_NS;
     }

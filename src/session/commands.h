@@ -8,9 +8,9 @@
 void pdk__commands_init(struct pdk__entry *entry);
 /* Carry out a command. If it cannot be sent, the contender hears a moment later that it was not executed. */
 void pdk__carry_out(struct pdk__entry *entry, enum pdk__command command);
-/* The entry is about to leave: what waits for its pace, or in a pause, waits no longer. */
+/* The entry is about to leave: a command that waits for its pace, or in a pause, waits no longer. */
 void pdk__commands_hurry(struct pdk__entry *entry);
-/* The answer to the list that pdk__lists_want asked for. children: those of the reply, read. */
+/* The answer to the list that pdk__lists_want asked for. children: the reply's, read. */
 void pdk__entry_listed(struct pdk__entry *entry, const struct pdk__reply *reply, const struct pdk__child *children);
 /* Send a request about the entry's own node. done gets a reference to the entry. false: not sent. */
 bool pdk__send_to_own(struct pdk__entry *entry, enum pdk__op_kind kind, pdk__done_fn done);

@@ -1,5 +1,6 @@
 /* The connector: the work that may block for seconds, on a thread of its own. There is one handle at a time: the
- * retired one is closed before the next is opened; but one that the program has borrowed is kept until it is returned. */
+ * retired one is closed before the next is opened; but one that the program has borrowed is kept until it is
+ * returned. */
 #include "session/connect.h"
 
 #include "session/borrow.h"
@@ -16,7 +17,7 @@
 #define GIVE_UP_AFTER 4
 /* A new handle begins with the names that were found by then. The others follow. */
 #define PATIENCE_NS (250 * PDK__MS)
-/* When a handle that dials somebody is asked again to take another list. */
+/* The pause before a handle that dials a server is asked again to take another list. */
 #define AGAIN_NS (20 * PDK__MS)
 
 static int64_t between(int64_t least, int64_t value, int64_t most) { return CLAMP(value, least, most); }
@@ -62,7 +63,7 @@ static void tell_trouble(pdk_session *s, const char *what, char *why) {
     s->names_trouble = why;
 }
 
-/* The handle takes the list, or cannot now. */
+/* Give the handle the list, if it can take one now. */
 static void give(pdk_session *s, char *servers) {
     uint64_t generation = s->generation;
     pdk__zk *zk = s->zk;
@@ -84,7 +85,7 @@ static void hear(pdk_session *s) {
     char *servers, *why;
     bool awaited = pdk__names_awaited(s->names) > 0;
     (void)pdk__names_list(s->names, &servers, &why);
-    assert(s->zk && servers); /* the handle was opened with what was found then, and no address is forgotten */
+    assert(s->zk && servers); /* the handle was opened with the addresses found then, and no address is forgotten */
     s->hear_at = awaited ? next_hearing(s) : INT64_MAX;
     tell_trouble(s, "without one of the servers", why);
     if (s->link != PDK__LINK_CONNECTED && strcmp(servers, s->servers) != 0)
@@ -102,13 +103,13 @@ void pdk__connector_follow(pdk_session *s) {
 
 /* ---- the handle */
 
-/* Servers that work have ended the session by then. Servers that lost their data, or went back to older data, refuse a
- * client that has seen more than they have. They refuse it silently and for ever. */
+/* The session is hopeless then: servers that work have ended it by that time. And servers that lost their data, or went
+ * back to older data, refuse a client that has seen more than they have, silently and for ever. */
 static int64_t hopeless_at(const pdk_session *s) {
     return s->link == PDK__LINK_SUSPENDED ? s->suspended_at + GIVE_UP_AFTER * s->lease.timeout : INT64_MAX;
 }
 
-/* What is due for a handle. The moment when something is due again. */
+/* Do the work that is due for a handle. The moment when something is due again. */
 static int64_t tend(pdk_session *s) {
     int64_t now = pdk__now(s);
     uint64_t generation = s->generation;
@@ -161,7 +162,8 @@ static void open_handle(pdk_session *s, const char *servers) {
         opened(s, zk); /* else it expired meanwhile, and is retired */
 }
 
-/* Names are looked up, and a handle is opened with those that are found in time. The moment when something is due again. */
+/* Look up the names, and open a handle with the addresses that are found in time. The moment when something is due
+ * again. */
 static int64_t connect_begin(pdk_session *s) {
     char *servers, *why;
     int64_t now = pdk__now(s);
@@ -176,7 +178,7 @@ static int64_t connect_begin(pdk_session *s) {
     pdk_status status = pdk__names_list(s->names, &servers, &why);
     if (awaited && (status != PDK_OK || now - s->away_since < PATIENCE_NS)) {
         if (now >= s->look_at)
-            look_up(s); /* of those that failed: one that hangs holds up no other */
+            look_up(s); /* again the names that failed: one that hangs holds up no other */
         s->hear_at = next_hearing(s);
         if (status != PDK_OK && now - s->away_since >= PATIENCE_NS)
             tell_trouble(s, "cannot connect", g_steal_pointer(&why));

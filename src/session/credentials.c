@@ -15,7 +15,7 @@
 #define DIGEST_MAX 1024
 
 struct secret {
-    const char *name; /* of the option; its file's is the same, and _file */
+    const char *name; /* of the option; the option of its file has the same, and _file */
     const char *text, *file;
     size_t most;
 };
@@ -26,7 +26,8 @@ static void wipe(char *secret) {
     g_free(secret);
 }
 
-/* Up to `size` bytes. One read need not give all that is there: file systems in user space give less. -1: errno tells. */
+/* Read up to `size` bytes. It takes several reads, since file systems in user space give less than there is. -1: errno
+ * tells. */
 static ssize_t read_all(int fd, char *buffer, size_t size) {
     size_t length = 0;
     ssize_t got;
@@ -55,7 +56,7 @@ static ssize_t read_file(const char *path, char *buffer, size_t size, mode_t *mo
     return length;
 }
 
-/* `end`: of the line that was read; below 0: errno tells. */
+/* `end`: the end of the line that was read; below 0: errno tells. */
 static pdk_status secret_check_line(const struct secret *secret, const char *line, ssize_t end) {
     if (end < 0)
         return pdk__fail(PDK_INVALID, "options: %s_file: %s: %s; name a regular file that may be read", secret->name,
@@ -66,7 +67,8 @@ static pdk_status secret_check_line(const struct secret *secret, const char *lin
     return PDK_OK;
 }
 
-/* Its one line, without its end. There is room for a byte more than the longest one: so whatever follows that is seen. */
+/* Take its one line, without its end. The buffer has room for a byte more than the longest line, so that anything
+ * behind the line is seen. */
 static pdk_status secret_take_file(const struct secret *secret, char **out, char **warning) {
     size_t size = secret->most + sizeof "\r\n" + 1;
     char *line = g_malloc0(size);

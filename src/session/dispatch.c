@@ -71,7 +71,7 @@ static void drop_due(struct pdk__outbox *o) {
 
 void pdk__outbox_drop(pdk_session *s) {
     pdk_session *outer = running;
-    running = s; /* user_free of the user, which must not block */
+    running = s; /* the user's user_free, which must not block */
     drop_due(&s->outbox);
     running = outer;
 }
@@ -154,7 +154,8 @@ static struct notice of_line(pdk_session *s, int level, char *text) {
     return (struct notice){log_run, log_drop, line, 0};
 }
 
-/* Before the next line: how many are missing. A call of its own, since a loss may come meanwhile. Under the lock. */
+/* Tell, before the next line, how many are missing. It is a call of its own, since a loss may come meanwhile. Under the
+ * lock. */
 static void tell_dropped(pdk_session *s) {
     struct pdk__outbox *o = &s->outbox;
     if (o->log_dropped == 0 || g_queue_is_empty(&o->due[PDK__DUE_LINE]))
@@ -240,7 +241,7 @@ bool pdk__outbox_run_one(pdk_session *s) {
 }
 
 /* A loop hears of the end by the descriptor alone. Nobody empties it any more, so a loop that looks late hears of it,
- * too. Not by the platform's wake: nothing is due. */
+ * too. The platform's wake would not do, since nothing is due. */
 static void stay_readable(const struct pdk__outbox *o) {
     if (o->fd < 0)
         return;
@@ -272,7 +273,8 @@ static void cancelled(void *user) {
     pdk__leave_run_after();
 }
 
-/* Under its lock. Not for long: the clock of the session is not that of the condition. A cancellation point. */
+/* Under its lock. It waits for short times only, since the session has another clock than the condition. A cancellation
+ * point. */
 static void wait_for_change(struct pdk__outbox *o, int64_t ns) {
     struct timespec at = pdk__cond_moment(MIN(ns, 50 * PDK__MS));
     pthread_cleanup_push(cancelled, o);

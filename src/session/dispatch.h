@@ -11,17 +11,17 @@
 /* The most log lines that wait for the log callback. Further ones are dropped, and counted. */
 #define PDK__LOG_LINES_MAX 1000
 
-/* What is due runs in this order, and first come first served within a kind. A loss waits for no more than the one
- * callback that is running. */
+/* Callbacks that are due run in this order, and first come first served within a kind. A loss waits for no more than
+ * the one callback that is running. */
 enum pdk__due { PDK__DUE_LOSS, PDK__DUE_CALLBACK, PDK__DUE_LINE, PDK__DUE_KINDS };
 
-/* Lines that are alike: of one format, and no detail (DEBUG). So many of them are logged at once, and then one a second: a server, or
- * a link, may bring about any number of them. The next one that is logged says how many were left out. */
+/* Lines that are alike: of one format, and no detail (DEBUG). A server, or a link, may bring about any number of them,
+ * so this many are logged at once, and then one a second. The next one that is logged says how many were left out. */
 enum { PDK__LOG_ALIKE_MAX = 100, PDK__LOG_FORMATS = 64 };
 
 struct pdk__log_alike {
     const char *format; /* NULL: an empty slot */
-    int64_t since;      /* what leaked before is counted */
+    int64_t since;      /* lines leaked until then are taken off `level` */
     unsigned level, left_out;
 };
 
@@ -49,9 +49,10 @@ void pdk__outbox_clear(pdk_session *s);
  * called. false: the session is silent already, and neither is called. Under the monitor or not. run and drop take
  * their own locks. */
 bool pdk__later(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
-/* The same for a loss, and for what must come before it: ahead of all else. */
+/* The same for a loss, and for callbacks that must come before it: ahead of all else. */
 bool pdk__later_first(pdk_session *s, void (*run)(void *user), void (*drop)(void *user), void *user);
-/* Have fn(user) called outside of all monitors, ahead of all else: nothing that a user sees. false: as above. */
+/* Have fn(user) called outside of all monitors, ahead of all else. It must be nothing that a user sees. false: as
+ * above. */
 bool pdk__later_outside(pdk_session *s, void (*fn)(void *user), void *user);
 /* Is nothing due? Under its lock. */
 bool pdk__outbox_is_empty(const struct pdk__outbox *o);
@@ -62,21 +63,22 @@ bool pdk__outbox_run_one(pdk_session *s);
 bool pdk__in_callback(void);
 /* Is this thread inside a callback of this session? */
 bool pdk__in_callback_of(pdk_session *s);
-/* Manual dispatch, and every reference to the session itself was given back: what becomes due would never run, and it may
- * have the last references to the session. The connector drops it. */
+/* With manual dispatch, was every reference to the session itself given back? Then callbacks that become due would
+ * never run, and they may have the last references to the session. So the connector drops them. */
 bool pdk__nobody_dispatches(const pdk_session *s);
-/* Drop what is due. Not under the monitor. */
+/* Drop the callbacks that are due. Not under the monitor. */
 void pdk__outbox_drop(pdk_session *s);
-/* No callback starts once this has returned. Those that are due are dropped, and the descriptor stays
- * readable. Not under the monitor. */
+/* No callback starts once this has returned. Callbacks that are due are dropped, and the descriptor stays readable. Not
+ * under the monitor. */
 void pdk__outbox_silence(pdk_session *s);
 bool pdk__outbox_is_silent(pdk_session *s);
 /* Wait until nothing is due or running, or until the moment. true: nothing is. Not under the monitor. */
 bool pdk__outbox_drain(pdk_session *s, int64_t until);
-/* Wait until it is silent and nothing is running, or until the moment. true: so it is. Not under the monitor. */
+/* Wait until it is silent and nothing is running, or until the moment. true: it is. Not under the monitor. */
 bool pdk__outbox_await_silence(pdk_session *s, int64_t until);
 
-/* Its figures: what is due and has not begun, the longest delay, lines dropped. The delay begins anew. Under the monitor or not. */
+/* Its figures: callbacks that are due and have not begun, the longest delay, lines dropped. The delay is reset. Under
+ * the monitor or not. */
 void pdk__outbox_read(pdk_session *s, pdk_stats *stats);
 void pdk__outbox_forget_delay(pdk_session *s);
 

@@ -35,7 +35,7 @@ bool pdk__entries_leaving(const pdk_session *s, uint64_t serial) {
     return first && ((const struct pdk__entry *)first->data)->leaving <= serial;
 }
 
-/* The number in its mark, or its name for one that the reaper found: no look at every entry. */
+/* Found by the number in its mark, or by its name where the reaper found it, without a look at every entry. */
 struct pdk__entry *pdk__entries_find(const pdk_session *s, const char *name) {
     pdk__assert_locked(s);
     if (!pdk__name_has_uuid_prefix(name, s->uuid_prefix))

@@ -6,11 +6,11 @@
 
 /* Bring an event to every entry of the session: a chore. */
 void pdk__entries_tell(pdk_session *s, enum pdk__event_type type);
-/* FRESH, to those that need the lease. */
+/* Bring FRESH to the entries that need the lease. */
 void pdk__entries_tell_fresh(pdk_session *s);
 /* Does any entry still exist that began to leave no later than `serial`? */
 bool pdk__entries_leaving(const pdk_session *s, uint64_t serial);
-/* Take it in among the entries that need the lease, or out. After each of its steps. */
+/* Put it among the entries that need the lease, or take it out. After each of its steps. */
 void pdk__entries_note(struct pdk__entry *entry);
 /* It leaves; it is removed. */
 void pdk__entries_note_leaving(struct pdk__entry *entry);

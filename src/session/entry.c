@@ -48,7 +48,7 @@ static void watch_own_after(struct pdk__entry *entry, int64_t ns) {
         pdk__alarm_set(entry->s, &entry->settle, pdk__now(entry->s) + ns);
 }
 
-/* A node that nobody has written to, since it was made, says nothing that its next owner would want to know. */
+/* Show the node to its owner. A node that nobody has written to has nothing that its next owner would want to know. */
 static void show_own(struct pdk__entry *entry, const struct pdk__reply *reply) {
     entry->unread = !entry->owner->read && reply->version > 0;
     if (entry->owner->read)
@@ -175,7 +175,7 @@ void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event) {
 
 /* ---- for the owner and the session */
 
-/* That its node is gone is not the end of an entry that takes its pledge along: the answers to its deletes tell of both. */
+/* An entry that takes its pledge along has not ended when its node is gone: the answers to its deletes tell of both. */
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type) {
     if (type == PDK__NODE_LOST && entry->c.leaving && entry->pledge)
         return;
@@ -188,7 +188,7 @@ void pdk__entry_give(struct pdk__entry *entry, struct pdk__entry_owner *owner) {
     pdk__assert_locked(entry->s);
     entry->owner = owner;
     if (entry->unread)
-        watch_own_after(entry, SETTLE_NS); /* which reads it again */
+        watch_own_after(entry, SETTLE_NS); /* the watch reads it again */
 }
 
 void pdk__entry_leave(struct pdk__entry *entry) {

@@ -29,7 +29,7 @@ struct pdk__entry;
 struct pdk__entry_owner {
     /* The entry took a step. May give the entry up. */
     void (*moved)(struct pdk__entry_owner *owner, struct pdk__entry *entry);
-    /* True: nobody wants to wait behind somebody, because all claims are tries. */
+    /* True: all claims are tries, so none of them wants to wait. */
     bool (*never_waits)(const struct pdk__entry_owner *owner);
     /* While it never waits, its entry looks whether somebody is there before it writes. */
     bool looks;
@@ -52,7 +52,7 @@ struct pdk__entry {
     unsigned refs;
     pdk_session *s;
     struct pdk__entry_owner *owner; /* NULL: the reaper's */
-    void (*on_gone)(void *user);    /* NULL, or: waits for its end, and is told of it once it is removed */
+    void (*on_gone)(void *user);    /* NULL, or: called once the entry is removed */
     void *on_gone_user;
     struct pdk__contender c;
     struct pdk__rule rule;
@@ -72,7 +72,7 @@ struct pdk__entry {
     char *own_path;               /* once known */
     int failure_code;             /* ZooKeeper's code for the last refusal */
     enum pdk__result dir_refused; /* the refusal to create a parent of the directory; OK: none */
-    const char *limit;            /* the limit that was met, in words; NULL: that of a directory */
+    const char *limit;            /* the limit that was met, in words; NULL: the directory's */
     enum pdk__result unsent;      /* the answer to a command that could not be sent: NOT_NOW, or LIMITED */
     size_t bytes;                 /* counted in s->ephemeral_bytes */
     uint64_t leaving;             /* its number in the order of leaving; 0: not yet */
@@ -80,12 +80,12 @@ struct pdk__entry {
     uint64_t create;              /* the number of its newest create among the session's requests */
     bool blocked;                 /* as of the last list: see pdk__entry_is_blocked */
     bool list_unsent;             /* the list behind its create, or sync, is not sent either */
-    bool without_list;            /* it needs none behind its create */
+    bool without_list;            /* it needs no list behind its create */
     bool synced;                  /* the sync ahead of the look's list was answered */
     struct pdk__alarm retry;      /* a command could not be sent, or has to wait: for its pace, or in a pause */
     struct pdk__pace steps, pauses, creates, mkdirs, deletes;
     bool paced;         /* the command waits for its pace */
-    bool waits_to_send; /* its pause is for what could not be sent */
+    bool waits_to_send; /* its pause is for a request that could not be sent */
     GList ask_link;     /* in s->predecessors.entries */
     bool asks;
     int64_t ask_at;
@@ -93,7 +93,7 @@ struct pdk__entry {
     bool unwatched;           /* the predecessor may not be read, so it cannot be watched either */
     struct pdk__alarm settle; /* an entry that stays held for a while watches its own node */
     bool own_watched;
-    bool unread;       /* its node was written to and read, by an owner that did not want to know */
+    bool unread;       /* its node was written to and read, and its owner then had no use for it */
     bool ahead_gone;   /* the predecessor that it watched is gone, and no list was read since */
     char *pledge;      /* the path of its pledge (core/delay.h), deleted before its node is; NULL: none, or broken */
     bool pledged;      /* a quorum has it */
@@ -112,7 +112,7 @@ struct pdk__node_data {
  * entry. LIMIT: the session has too many nodes. */
 pdk_status pdk__entry_new(pdk_session *s, struct pdk__entry_owner *owner, const char *dir,
                           const struct pdk__entry_kind *kind, struct pdk__node_data data, struct pdk__entry **out);
-/* Other data: of the creates that are handed over from now on. */
+/* Creates that are handed over from now on have other data. */
 void pdk__entry_set_data(struct pdk__entry *entry, struct pdk__node_data data);
 /* Queue with a new node that has the sequence number of a held one, to take over its position. */
 pdk_status pdk__entry_exchange(struct pdk__entry *held, struct pdk__entry_owner *owner,
@@ -126,13 +126,13 @@ void pdk__entry_unref(struct pdk__entry *entry);
 void pdk__entry_step(struct pdk__entry *entry, const struct pdk__event *event);
 /* The same, for an event that has a type alone. */
 void pdk__entry_tell(struct pdk__entry *entry, enum pdk__event_type type);
-/* A held entry has another owner from now on, who hears of what was written to its node before. */
+/* A held entry has another owner from now on. That owner hears of earlier writes to its node. */
 void pdk__entry_give(struct pdk__entry *entry, struct pdk__entry_owner *owner);
 /* The owner gives the entry up to the reaper, and keeps its reference. */
 void pdk__entry_leave(struct pdk__entry *entry);
 /* The same, and give the owner's reference back. NULL is allowed. */
 void pdk__entry_drop(struct pdk__entry *entry);
-/* Its holder has ended uncleanly: its pledge stays, and tells of that. */
+/* Its holder has ended uncleanly, so its pledge stays, and tells the others. */
 void pdk__entry_break_pledge(struct pdk__entry *entry);
 /* The reason for its failure, in words, to be freed. */
 char *pdk__entry_failure(const struct pdk__entry *entry);

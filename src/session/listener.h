@@ -1,4 +1,5 @@
-/* What a session tells the code above it. The session knows no grants: the code above installs this table.
+/* The table of calls by which a session tells the code above it. The session knows no grants, so the code above
+ * installs the table.
  *
  *     supervise, renew ──► listener ◄── installed by grant/registry.c
  *

@@ -25,7 +25,7 @@ struct directory {
     char *path;
     GPtrArray *waiting; /* entries, with a reference each */
     guint in_flight;
-    size_t length; /* of the newest list; before it, how long a list could be for our sake */
+    size_t length; /* of the newest list; before it, the number of our entries, which may all be in it */
     bool renew;
     GList link; /* in s->lists.ready, while `ready` */
     bool ready; /* it has waiting entries, and a list of it may be sent */
@@ -90,7 +90,7 @@ static void list_free(struct list *list) {
     g_free(list);
 }
 
-/* The directory may be forgotten. */
+/* Count the list as answered. The directory may be forgotten. */
 static void list_came(pdk_session *s, const struct list *list, const struct pdk__reply *reply) {
     struct directory *d = g_hash_table_lookup(s->lists.directories, list->path);
     d->in_flight--;

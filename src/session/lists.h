@@ -5,7 +5,8 @@
  *
  * ZooKeeper answers the requests of a session in order. So a list that is sent after a create shows its node, and an
  * entry wants its list when its create has been sent. While lists of a directory are in flight, another one is sent at
- * once only if they are short. A single claim so has one round trip, and thousands have few lists. Under the monitor. */
+ * once only if they are short. A single claim so has one round trip, and thousands have few lists. Under the
+ * monitor. */
 #ifndef PDK_SESSION_LISTS_H
 #define PDK_SESSION_LISTS_H
 
@@ -13,9 +14,10 @@
 
 void pdk__lists_init(pdk_session *s);
 void pdk__lists_free(pdk_session *s);
-/* A list that is sent from now on. pdk__entry_listed brings it. renew: it may grant, so the lease has to be fresh. */
+/* Ask for a list that is sent from now on. pdk__entry_listed brings it. renew: it may grant, so the lease has to be
+ * fresh. */
 void pdk__lists_want(struct pdk__entry *entry, bool renew);
-/* Send what may be sent by now. */
+/* Send the lists that may be sent by now. */
 void pdk__lists_move(pdk_session *s);
 /* The handle is gone. */
 void pdk__lists_reset(pdk_session *s);

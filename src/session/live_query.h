@@ -41,15 +41,17 @@ struct pdk__live_query {
 
 /* It begins with one reference, and does not look yet. */
 void pdk__live_query_init(struct pdk__live_query *l, pdk_session *s, const struct pdk__live_query_calls *calls);
-/* Ask now, or again after the question under way. Nothing without a connection: the next one looks. */
+/* Ask now, or again after the question under way. Without a connection nothing is asked: the next connection makes it
+ * look. */
 void pdk__live_query_look(struct pdk__live_query *l);
 /* While a question is under way: ask again after it, even if it is answered. */
 void pdk__live_query_again(struct pdk__live_query *l);
-/* While a question is under way: its answer has all that has fired meanwhile, so there is no need to ask again. */
+/* While a question is under way: its answer shows every change that has fired meanwhile, so there is no need to ask
+ * again. */
 void pdk__live_query_caught_up(struct pdk__live_query *l);
 /* While idle: look after `ns` at the latest. */
 void pdk__live_query_look_within(struct pdk__live_query *l, int64_t ns);
-/* The question is over. answered: false, if there is no answer that counts. The question is then asked again soon. */
+/* The question is over. answered: false, if there is no answer that counts. Then the question is asked again soon. */
 void pdk__live_query_done(struct pdk__live_query *l, bool answered);
 /* The question will leave a watch, under this key of watches.h. false: the session has too many watches. */
 bool pdk__live_query_watch(struct pdk__live_query *l, const char *key);

@@ -6,11 +6,11 @@
 
 #include <time.h>
 
-/* On the stack of a thread that waits. */
+/* A thread that waits. It is on the thread's stack. */
 struct waiter {
     pthread_cond_t woken;
-    pdk_interrupt *interrupt; /* of the thread, which sleeps on this one then; or NULL */
-    GList link;               /* in the list of what it waits for */
+    pdk_interrupt *interrupt; /* the thread's, on which it sleeps then; or NULL */
+    GList link;               /* in the list that it waits on */
     GList link_in_all;        /* in monitor.all */
 };
 
@@ -21,7 +21,7 @@ void pdk__monitor_clear(struct pdk__monitor *m) {
     pthread_mutex_destroy(&m->mutex);
 }
 
-/* So much may come in ahead of somebody who waits. */
+/* So much weight may come in ahead of a thread that waits. */
 #define PASSED_MAX 64
 #define TURN_NS 50000L
 #define TURNS_MAX 20

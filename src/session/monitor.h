@@ -6,10 +6,11 @@
  *                              waits, on a condition of its own
  *
  * Each thread that waits has a condition of its own, in a list of the threads that wait for the same thing. An event
- * wakes the threads on its own list, and no others. The end of a session wakes all that wait in it. A call that has a callback
- * waits on the same lists, without a thread (call.h).
+ * wakes the threads on its own list, and no others. The end of a session wakes all that wait in it. A call that has a
+ * callback waits on the same lists, without a thread (call.h).
  *
- * A thread that has it is not cancelled. One that waits is, if its call has said how it is left (base/cancel.h).
+ * A thread that has the monitor is not cancelled. A thread that waits is, if its call has said how to leave
+ * (base/cancel.h).
  */
 #ifndef PDK_SESSION_MONITOR_H
 #define PDK_SESSION_MONITOR_H
@@ -25,15 +26,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What waits for one thing: threads, and calls without one. Zero is an empty list. */
+/* The threads, and the calls without a thread, that wait for one thing. Zero is an empty list. */
 struct pdk__waiters {
     GQueue threads, sleepers;
 };
 
-/* Waits without a thread. Woken under the monitor, in the middle of what woke it: so it only notes that. */
+/* A sleeper waits without a thread. It is woken under the monitor, in the middle of the event that woke it, so it only
+ * notes that. */
 struct pdk__sleeper {
     void (*woken)(struct pdk__sleeper *sleeper);
-    GList link; /* in the list of what it waits for, with data while it is there */
+    GList link; /* in the list that it waits on, with data while it is there */
 };
 
 struct pdk__monitor {
@@ -41,16 +43,16 @@ struct pdk__monitor {
     _Atomic uint64_t owner;  /* the thread that has it; 0: none */
     struct pdk__waiters all; /* every thread that waits in this session, and every call without a thread */
     atomic_uint queued;      /* the threads that have met another one in it, and wait */
-    atomic_uint turns;       /* how many of those have had it */
-    atomic_uint passed;      /* how much has come in ahead of them since then */
+    atomic_uint turns;       /* how many of these threads have had it */
+    atomic_uint passed;      /* how much weight has come in ahead of them since then */
 };
 
 void pdk__monitor_init(struct pdk__monitor *m);
 void pdk__monitor_clear(struct pdk__monitor *m);
 /* For pdk__monitor_enter: wait for the mutex. */
 void pdk__monitor_queue(struct pdk__monitor *m);
-/* Leave, and enter again as soon as a thread that waits has had a turn, or 2 ms later. A thread that left and entered at once would
- * nearly always be ahead of those that wait: the mutex wakes them too late. */
+/* Leave, and enter again as soon as a thread that waits has had a turn, or 2 ms later. A thread that left and entered
+ * at once would nearly always be ahead of the waiting threads, since the mutex wakes them too late. */
 void pdk__monitor_let_others(struct pdk__monitor *m);
 /* Somebody waits, and this thread would come in ahead. It may, but not again and again. */
 void pdk__monitor_be_fair(struct pdk__monitor *m, unsigned weight);
@@ -86,11 +88,11 @@ static inline void pdk__monitor_leave(struct pdk__monitor *m) {
  * passed. A thread may be woken without a reason, so the caller looks again. Under the monitor, which the thread gives
  * up meanwhile. A cancellation point for a call that pdk__leave_push was called for. */
 bool pdk__wait(pdk_session *s, struct pdk__waiters *waiters, int64_t until);
-/* The same without a thread, and until pdk__wake alone: on one list at a time. off: one that is on no list is allowed. Under the
- * monitor. */
+/* The same without a thread, and until pdk__wake alone: on one list at a time. off: a sleeper that is on no list is
+ * allowed. Under the monitor. */
 void pdk__sleep_on(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper);
 void pdk__sleep_off(struct pdk__waiters *waiters, struct pdk__sleeper *sleeper);
-/* Wake those on a list. Under the monitor. */
+/* Wake the waiters of a list. Under the monitor. */
 void pdk__wake(struct pdk__waiters *waiters);
 /* Wake all that wait in the session: it has ended. Under the monitor. */
 void pdk__wake_all(pdk_session *s);

@@ -16,7 +16,7 @@ static void on_synced(pdk_session *s, void *user, const struct pdk__reply *reply
     pdk__query_answered(&q->base, reply);
 }
 
-/* A barrier that was not carried out proves nothing: it is as good as not answered. */
+/* A barrier that was not carried out proves nothing, so it counts as not answered. */
 static void node_query_on_barrier(pdk_session *s, void *user, const struct pdk__reply *reply) {
     struct pdk__node_query *q = user;
     (void)s;

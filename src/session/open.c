@@ -1,4 +1,4 @@
-/* Opening a session: options, the first connection, and what a caller may ask about it. */
+/* A session is opened: options, the first connection, and the questions of a caller about it. */
 #include "session/open.h"
 
 #include "base/fork.h"
@@ -171,7 +171,7 @@ static pdk_status await_connection(pdk_session *s) {
     return status;
 }
 
-/* What a session begins with. *credentials is to be freed after a failure too. */
+/* Read the arguments with which a session begins. *credentials is to be freed after a failure too. */
 static pdk_status session_read_arguments(const char *hosts_text, const pdk_session_options *given,
                                          pdk_session_options *o, struct pdk__credentials *credentials,
                                          struct pdk__hosts **hosts) {
@@ -201,7 +201,7 @@ pdk_status pdk__session_begin(const char *hosts_text, const pdk_session_options 
     struct pdk__credentials credentials = {NULL, NULL, NULL};
     struct pdk__hosts *hosts = NULL;
     pdk_status status = session_read_arguments(hosts_text, given, &options, &credentials, &hosts);
-    if (status == PDK_UNSUPPORTED || status == PDK_SYSTEM) { /* nothing is begun; the header excepts INVALID alone */
+    if (status == PDK_UNSUPPORTED || status == PDK_SYSTEM) { /* nothing began, but only INVALID calls no user_free */
         pdk__user_free(event_free_of(&options));
         pdk__user_free(log_free_of(&options));
     }

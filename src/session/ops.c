@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* So many waiting requests of a lane are sent for an answer: no critical section sends many. */
+/* An answer lets so many waiting requests of a lane out, so that no critical section sends many. */
 enum { AT_ONCE = 8 };
 
 struct op {
@@ -89,7 +89,7 @@ bool pdk__send(pdk_session *s, struct pdk__request request, pdk__done_fn done, v
     return pdk__send_in_turn(s, request, NULL, done, user);
 }
 
-/* An op that has waited: its copies are not needed any more. */
+/* An op that has waited needs its copies no more. */
 static void free_copies(struct pdk__request *request) {
     g_free((char *)request->path);
     g_free((char *)request->data);
@@ -117,7 +117,7 @@ static void move_lane(pdk_session *s, enum pdk__lane lane) {
 void pdk__ops_move(pdk_session *s) {
     pdk__assert_locked(s);
     if (s->link != PDK__LINK_CONNECTED)
-        return; /* what is sent without a connection may have to be proven absent */
+        return; /* a request that is sent without a connection may have to be proven absent */
     move_lane(s, PDK__LANE_DELETES);
     pdk__lists_move(s);
     move_lane(s, PDK__LANE_OTHERS);
@@ -156,7 +156,7 @@ static bool proves_quorum(enum pdk__op_kind kind, enum pdk__result result) {
     }
 }
 
-/* A barrier that has failed serves nobody: the next that needs one sends another. */
+/* A barrier that has failed serves nobody, so the next caller that needs one sends another. */
 static void barrier_answered(pdk_session *s, const struct op *op, bool committed) {
     if (committed) {
         s->proven = op->number;

@@ -1,5 +1,5 @@
-/* Requests in flight, and those that wait for their turn (window.h). They are sent under the monitor, and their answers
- * come under it. */
+/* Requests in flight, and requests that wait for their turn (window.h). They are sent under the monitor, and their
+ * answers come under it. */
 #ifndef PDK_SESSION_OPS_H
 #define PDK_SESSION_OPS_H
 
@@ -9,7 +9,7 @@
  * could not be sent when its turn came is answered NOT_NOW. */
 typedef void (*pdk__done_fn)(pdk_session *s, void *user, const struct pdk__reply *reply);
 
-/* What a request is asked, and told, when its turn comes: maybe at once. */
+/* The calls to a request's owner when its turn comes: maybe at once. */
 struct pdk__turn {
     bool (*is_wanted)(void *user); /* false: it is not sent */
     void (*sent)(pdk_session *s, void *user);
@@ -19,11 +19,11 @@ struct pdk__turn {
 bool pdk__send(pdk_session *s, struct pdk__request request, pdk__done_fn done, void *user);
 bool pdk__send_in_turn(pdk_session *s, struct pdk__request request, const struct pdk__turn *turn, pdk__done_fn done,
                        void *user);
-/* Send ahead of all that wait. With a connection. lane: where it counts. */
+/* Send ahead of all that wait. With a connection. lane: the one in which it counts. */
 bool pdk__send_now(pdk_session *s, enum pdk__lane lane, struct pdk__request request, pdk__done_fn done, void *user);
-/* Send the next few of those that wait. */
+/* Send the next few waiting requests. */
 void pdk__ops_move(pdk_session *s);
-/* The handle is gone, and its generation over: so are those that wait. */
+/* The handle is gone, and its generation over, and with it the waiting requests. */
 void pdk__ops_reset(pdk_session *s);
 
 /* The reply function of the sink. Not under the monitor. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Can a version have that size? A struct that begins with a size_t is a multiple of it: a size between two versions would
+/* Can a version have that size? A struct that begins with a size_t has a multiple of its size, so any other size would
  * cut a pointer in two. */
 static bool is_size(size_t size, size_t first) { return size >= first && size <= 65536 && size % sizeof(size_t) == 0; }
 

@@ -10,8 +10,8 @@
  * version. */
 pdk_status pdk__options_read(const char *name, const void *given, void *full, size_t size, size_t first);
 
-/* Copy the defaults, `full` of `size` bytes, into a struct of `theirs` bytes. What that has beyond ours turns zero.
- * INVALID: out is NULL, or no version had that size. */
+/* Copy the defaults, `full` of `size` bytes, into a struct of `theirs` bytes. Members beyond ours turn zero. INVALID:
+ * out is NULL, or no version had that size. */
 pdk_status pdk__options_init(const char *call, void *out, size_t theirs, const void *full, size_t size, size_t first);
 
 #endif

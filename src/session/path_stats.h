@@ -1,9 +1,9 @@
-/* Figures by path, where they are asked for (stats_paths): a row for each recipe on each path.
+/* Figures by path, for a session that asks for them (stats_paths): a row for each recipe on each path.
  *
  *     queue ──figures──► row: recipe, path, and a pdk_stats of which claims and holds are counted
  *
- * A row is made with the first queue of its path, and lives as long as the session, so a queue has a plain pointer to it. Beyond
- * the number that was asked for, all paths of a recipe share a row whose path is "".
+ * A row is made with the first queue of its path, and lives as long as the session, so a queue has a plain pointer to
+ * it. Beyond the number that was asked for, all paths of a recipe share a row whose path is "".
  */
 #ifndef PDK_SESSION_PATH_STATS_H
 #define PDK_SESSION_PATH_STATS_H

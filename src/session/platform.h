@@ -16,8 +16,8 @@
 struct pdk_session;
 
 struct pdk__platform {
-    /* How late an answer comes at most where all is well, by network and threads, in ns. A timeout that carries no lease then
-     * is refused; 0: none is. */
+    /* The most that network and threads delay an answer where all is well, in ns. A timeout that carries no lease with
+     * such delays is refused; 0: none is. */
     int64_t late;
     const struct pdk__zk_calls *zk;
     /* As pdk__resolve: begin the look-up of a name. Never blocks. Not under the monitor. */

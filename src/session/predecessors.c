@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* A session asks no more often than that, whatever number of entries wait in it. */
+/* The time between two questions of a session, whatever number of entries wait in it. */
 #define SPACING_NS (200 * PDK__MS)
-/* More would have to be kept by a server that is beyond help. */
+/* Only a server that is beyond help brings about more. */
 #define GONE_MAX 10000
 
 struct ask {
@@ -80,7 +80,7 @@ static void send_ask(pdk_session *s, struct pdk__entry *entry) {
         on_answer(s, ask, NULL); /* its turn comes again */
 }
 
-/* One is asked for. Those behind it that wait for the same node need not ask. */
+/* Ask for one entry. Entries behind it that wait for the same node need not ask. */
 static void predecessors_on_alarm(pdk_session *s, void *user) {
     int64_t now = pdk__now(s);
     bool asked = false;
@@ -102,11 +102,11 @@ static void predecessors_on_alarm(pdk_session *s, void *user) {
             send_ask(s, first);
         asked = true;
     }
-    if (s->link == PDK__LINK_CONNECTED) /* else all list again, and watch again */
+    if (s->link == PDK__LINK_CONNECTED) /* otherwise the next connection makes all list and watch again */
         schedule(s);
 }
 
-/* ---- what is gone */
+/* ---- nodes that are gone */
 
 void pdk__predecessors_forget_gone(const pdk_session *s, const char *dir, struct pdk__child *children, size_t count) {
     pdk__assert_locked(s);

@@ -1,12 +1,12 @@
-/* Waiting entries ask after their predecessors, in case the event of a watch is lost, or a server shows what is gone. The leader
- * answers, by way of a barrier that checks the predecessor's node: no follower's word is taken.
+/* Waiting entries ask after their predecessors, in case the event of a watch is lost, or a server shows a node that is
+ * gone. The leader answers, by way of a barrier that checks the predecessor's node: no follower's word is taken.
  *
  *     watched ──► s->predecessors, in turn ──once per session timeout, five a second at most──► barrier: check(predecessor)
  *                                                  │ it is there: again, later
  *                                                  └ NO_NODE: all that wait for it list again, and no list shows it any more
  *
- * What was gone once never comes back: names are unique. So a server that goes on showing the node is not believed (ADR 5).
- * Under the monitor.
+ * A node that is gone never comes back, since names are unique. So a server that goes on showing the node is not
+ * believed (ADR 5). Under the monitor.
  */
 #ifndef PDK_SESSION_PREDECESSORS_H
 #define PDK_SESSION_PREDECESSORS_H
@@ -18,7 +18,7 @@ void pdk__predecessors_clear(pdk_session *s);
 /* It waits for entry->watch_path, from now on. */
 void pdk__predecessors_begin(struct pdk__entry *entry);
 void pdk__predecessors_end(struct pdk__entry *entry);
-/* A node of this list that is gone is no contender's. */
+/* Mark the nodes of this list that are gone as no contender's. */
 void pdk__predecessors_forget_gone(const pdk_session *s, const char *dir, struct pdk__child *children, size_t count);
 
 #endif

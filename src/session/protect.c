@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* So many lists are remembered, then all are forgotten: a session may use any number of paths. */
+/* A session may use any number of paths. So when it remembers so many lists, it forgets them all. */
 #define LISTS_MAX 10000
 
 /* A list that was looked at. */
@@ -59,7 +59,7 @@ static struct look *look_at(pdk_session *s, const char *path) {
     return look;
 }
 
-/* A node that is not there has no list. An answer that tells nothing is asked for again. */
+/* A node that is not there has no list. After an answer that tells nothing the session asks again. */
 static void on_list(pdk_session *s, void *user, const struct pdk__reply *reply) {
     char *path = user;
     struct look *look = reply ? g_hash_table_lookup(s->protection.looks, path) : NULL;
@@ -76,7 +76,7 @@ static void on_list(pdk_session *s, void *user, const struct pdk__reply *reply) 
     g_free(path);
 }
 
-/* What the server made of our choice: each identity that it names is ours, unless the choice itself names it. */
+/* The list that the server made of our choice: each identity in it is ours, unless the choice itself names it. */
 static void on_own_list(pdk_session *s, void *user, const struct pdk__reply *reply) {
     (void)user;
     if (!reply)
@@ -94,7 +94,7 @@ static bool protect_ask(pdk_session *s, const char *path, pdk__done_fn done, voi
            pdk__send_now(s, PDK__LANE_OTHERS, (struct pdk__request){.kind = PDK__OP_ACL, .path = path}, done, user);
 }
 
-/* One that is in flight is answered first. */
+/* A question that is in flight is answered first. */
 static bool ask_for(pdk_session *s, const char *path, struct look *look) {
     if (look->asked)
         return true;
@@ -131,7 +131,7 @@ enum pdk__protection pdk__protect_judge(pdk_session *s, const char *path, int64_
         return PDK__PROTECTED;
     if (!pdk__access_names_creator(&s->access) || s->protection.own_known)
         return PDK__UNPROTECTED;
-    if (!own) /* what a certificate is called is not known yet; before a grant it is judged again, with a node of ours */
+    if (!own) /* no certificate has a known name yet; before a grant the list is judged with a node of ours */
         return s->credentials.tls ? PDK__PROTECTED : PDK__UNPROTECTED;
     if (!s->protection.own_asked)
         s->protection.own_asked = protect_ask(s, own, on_own_list, NULL);
@@ -163,7 +163,8 @@ enum pdk__protection pdk__protect_judge_record(pdk_session *s, const char *path,
     char *parent = parent_of(path);
     const struct look *above = look_at(s, parent);
     const char *which = parent;
-    /* Nobody has made what is not there. Its list is asked for ahead of the next question, so that it is judged once it is. */
+    /* A node that is not there was made by nobody. The list is asked for ahead of the next question, and judged once
+     * the node is there. */
     bool absent = above->absent && node->result == PDK__NO_NODE;
     enum pdk__protection protection =
         absent ? PDK__PROTECTED : pdk__protect_judge(s, parent, above->token, above->acl_version, own);
@@ -177,7 +178,7 @@ enum pdk__protection pdk__protect_judge_record(pdk_session *s, const char *path,
     return protection;
 }
 
-/* ---- who only looks */
+/* ---- callers that only look */
 
 enum pdk__result pdk__protect_listed(pdk_session *s, const char *path, const struct pdk__reply *reply, bool *warned) {
     enum pdk__result result = reply ? reply->result : PDK__UNKNOWN;

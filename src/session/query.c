@@ -65,7 +65,7 @@ static pdk_status query_too_late(const struct pdk__query_loop *loop) {
                      (long long)c->timeout_ms);
 }
 
-/* No query is under way. UNAVAILABLE: one was over, and another one is worth it. */
+/* No query is under way, so begin one. UNAVAILABLE: the last one is over, and it is worth asking again. */
 static pdk_status query_begin(struct pdk__query_loop *loop) {
     if (loop->call->s->link != PDK__LINK_CONNECTED)
         return PDK_UNAVAILABLE;

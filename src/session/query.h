@@ -1,5 +1,6 @@
-/* A query: requests that one call waits for, and the loop that asks again until there is an answer. session/node_query.h has the
- * one that is ready to be sent; a query of many nodes, as grant/contenders.c has, embeds the struct below in its own. */
+/* A query: requests that one call waits for, and the loop that asks again until there is an answer.
+ * session/node_query.h has a query that is ready to be sent. A query of many nodes, as in grant/contenders.c, embeds
+ * the struct below in its own. */
 #ifndef PDK_QUERY_H
 #define PDK_QUERY_H
 
@@ -35,16 +36,16 @@ void pdk__query_unref(struct pdk__query *q);
  */
 struct pdk__query_loop {
     const struct pdk__query_loop_kind *kind;
-    struct pdk__call *call;   /* that it is a part of */
-    const char *path;         /* that an error text names */
+    struct pdk__call *call;   /* the call that it is a part of */
+    const char *path;         /* the path that an error text names */
     struct pdk__query *query; /* the one under way; a reference. NULL: none */
 };
 
 struct pdk__query_loop_kind {
-    /* Begin a try: send. The query. While connected. */
+    /* Begin a try: send requests, and return the query. While connected. */
     struct pdk__query *(*ask)(struct pdk__query_loop *loop);
-    /* Everything was answered, or could not be sent: query->status. UNAVAILABLE: it is worth asking again. PDK__WAITS: a
-     * further query was begun (pdk__query_loop_next). */
+    /* Everything was answered, or could not be sent: query->status. UNAVAILABLE: it is worth asking again. PDK__WAITS:
+     * a further query was begun (pdk__query_loop_next). */
     pdk_status (*judge)(struct pdk__query_loop *loop);
 };
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Version 8, whose contents are ours to choose: so it is known who made a node (core/names). */
+/* A UUID of version 8 has contents that we may choose, so a name tells whether we made the node (core/names). */
 void pdk__uuid_prefix_make(pdk_session *s) {
     struct {
         uint32_t a;

@@ -1,5 +1,5 @@
-/* Renews the lease with barriers: every T/10 while an entry is held or close to the head of its queue, every T/4
- * otherwise. So a new claim finds the evidence for a lease. T is the session timeout; core/lease.h computes. */
+/* Renews the lease with barriers: every T/10 while an entry is held or close to the head of its queue. Otherwise every
+ * T/4, so that a new claim finds the evidence for a lease. T is the session timeout; core/lease.h computes. */
 #include "session/renew.h"
 
 #include "session/entries.h"
@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* A barrier that follows another one sooner proves hardly more. All that ask meanwhile share it. */
+/* A barrier that follows another one sooner proves hardly more. So all that ask meanwhile share it. */
 #define SPACING_NS (54 * PDK__MS)
 
-/* A caller waits for a longer lease, or all wait for the first one, or for the first one after a reconnect. The
- * evidence for it is half a tick away. */
+/* Does a caller wait for a longer lease, or do all wait for the first one, also after a reconnect? The evidence for it
+ * is half a tick away. */
 static bool is_urgent(const pdk_session *s) { return s->urgent > 0 || !s->restored || s->lease.end == 0; }
 
 /* The time of the next barrier. */

@@ -8,7 +8,7 @@
  *                                             ├─► listener     the grants that stand on the session (listener.h)
  *                                             └─► connector    opens and closes handles (connect.c)
  *
- * This header declares the struct alone. Each other header of the folder declares what the file of its name does.
+ * This header declares the struct alone. Each other header of the folder belongs to the file of its name.
  */
 #ifndef PDK_SESSION_SESSION_H
 #define PDK_SESSION_SESSION_H
@@ -33,8 +33,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The transaction that ends a session lists its ephemeral paths. A server that finds too many of them there cannot reload
- * its log: with the default jute.maxbuffer (1 MiB), more than 1925 KiB. */
+/* The transaction that ends a session lists its ephemeral paths. A server that finds too many of them there cannot
+ * reload its log: with the default jute.maxbuffer (1 MiB), more than 1925 KiB. */
 #define PDK__EPHEMERAL_BYTES_MAX ((size_t)1000 * 1024)
 /* Beyond 1 MiB of watched paths the client library reconnects for ever. */
 #define PDK__WATCHED_BYTES_MAX ((size_t)900 * 1000)
@@ -42,7 +42,7 @@
 /* The longest identity of a contender, in bytes, that is read or written. */
 #define PDK__IDENTITY_MAX 1024
 
-/* What the user wants called when no callback can come any more. free: or NULL. */
+/* The user's function that is called when no callback can come any more. free: or NULL. */
 struct pdk__user_free {
     void (*free)(void *user);
     void *user;
@@ -52,7 +52,7 @@ enum pdk__link { PDK__LINK_NONE, PDK__LINK_OPENING, PDK__LINK_CONNECTED, PDK__LI
 
 struct pdk_session {
     atomic_int refs;    /* all references */
-    atomic_int handles; /* those of pdk_session_open and pdk_session_ref: their owners can dispatch */
+    atomic_int handles; /* references by pdk_session_open and pdk_session_ref: their owners can dispatch */
     unsigned forks;     /* of the process that opened it: see base/fork.h */
     const struct pdk__platform *platform;
     void *platform_data;
@@ -83,10 +83,10 @@ struct pdk_session {
     bool opens;             /* they are looked up for a new handle */
     int64_t look_at;        /* when the names are looked up next */
     int64_t looked_at;      /* when they were looked up last */
-    int64_t hear_at;        /* when the connector looks for what was found; INT64_MAX: nothing is awaited */
+    int64_t hear_at;        /* when the connector looks for found addresses; INT64_MAX: nothing is awaited */
     int64_t away_since;     /* there has been no connection since then, or an attempt at a new session began */
-    char *names_trouble;    /* what was last told about a name that is not found, or NULL */
-    int64_t malformed_told; /* when the log last had that a server sent something that is not well-formed */
+    char *names_trouble;    /* the last message about a name that is not found, or NULL */
+    int64_t malformed_told; /* when the log last told of an answer that is not well-formed */
     bool ever_connected, restored;
     pdk_status ended;   /* PDK_OK while alive; afterwards the answer of every call: CLOSED, AUTH … */
     pdk_status trouble; /* why there is no connection, for pdk_session_open */
@@ -108,8 +108,8 @@ struct pdk_session {
 
     /* the lease: renew.c */
     struct pdk__lease lease;
-    _Atomic int64_t lease_end; /* for who does not have the monitor; 0: there is none, or the session has ended */
-    unsigned lease_users;      /* who needs the lease, beside the entries in `renewing` */
+    _Atomic int64_t lease_end; /* for threads without the monitor; 0: there is none, or the session has ended */
+    unsigned lease_users;      /* users of the lease, beside the entries in `renewing` */
     struct pdk__alarm renewal, lease_over;
     int64_t last_proof; /* the sending time of the newest request that a quorum has committed, or will */
     uint64_t requests;  /* how many were handed over; each has its number */
@@ -121,15 +121,15 @@ struct pdk_session {
 
     struct pdk__window window; /* window.h */
     struct {
-        GHashTable *directories; /* by path: what lists are wanted, and in flight */
+        GHashTable *directories; /* by path: the lists that are wanted, and in flight */
         GQueue ready;
         struct pdk__alarm retry;
     } lists; /* lists.c */
     struct {
-        GQueue entries; /* that wait, in the order in which they ask */
+        GQueue entries; /* the waiting entries, in the order in which they ask */
         struct pdk__alarm alarm;
         int64_t at;       /* when the newest question was sent */
-        char *path;       /* whom it was about */
+        char *path;       /* the node that it was about */
         GHashTable *gone; /* paths of nodes that the leader has said to be gone */
     } predecessors;       /* predecessors.c */
     struct {

@@ -7,13 +7,15 @@
  *                       nobody accepts a connection for so long; in
  *                       the next round twice as long, …, 2T/3            ── hurry ──► the next server
  *
- * Only a write that a quorum has to commit is evidence: a server that has lost its leader goes on answering pings and reads.
- * Why T/5: right after a renewal at least half of T is left. Up to T/10 later the next barrier goes out. So more than T/8 is
- * left for a new connection, which takes a round trip or two. A shorter patience would take a disk that is slow for a
- * server that is lost. If all servers are silent, the back-off makes the changes rare. The first commit ends it.
+ * Only a write that a quorum has to commit is evidence: a server that has lost its leader goes on answering pings and
+ * reads. Why T/5: right after a renewal at least half of T is left. Up to T/10 later the next barrier goes out. So more
+ * than T/8 is left for a new connection, which takes a round trip or two. A shorter patience would take a disk that is
+ * slow for a server that is lost. If all servers are silent, the back-off makes the changes rare. The first commit ends
+ * it.
  *
- * Why a round, in which each server has been tried once: without a leader no server answers a handshake. Once there is one the
- * server that was lost still does not, and the next handshake may go there. Doubled each time, the patience was 8 s by then, at T = 20 s.
+ * The patience doubles with each round, in which each server has been tried once, and not with each server: without a
+ * leader no server answers a handshake. Once there is a leader, the lost server still does not, and the next handshake
+ * may go there. Had the patience doubled each time, it would be 8 s by then, at T = 20 s.
  */
 #include "session/silence.h"
 
@@ -79,7 +81,7 @@ void pdk__silence_asked(pdk_session *s) {
         wait_for_answer(s);
 }
 
-/* The alarm stays: it sees that it is too early. Others may be unanswered yet, but this server answers. */
+/* The alarm stays: it sees that it is too early. Other requests may be unanswered yet, but this server answers. */
 void pdk__silence_broken(pdk_session *s) {
     pdk__assert_locked(s);
     s->silence.leaves = 0;
@@ -89,8 +91,8 @@ void pdk__silence_broken(pdk_session *s) {
 
 /* ---- not connected */
 
-/* The client library says so a moment after it has sent a handshake. So one look may come in between, and two that are apart by
- * more than threads are late may not. */
+/* The client library says so a moment after it has sent a handshake, so one look may come in between. Two looks may
+ * not, if they are further apart than threads are late. */
 static void found_idle(pdk_session *s, int64_t now) {
     struct pdk__silence *silence = &s->silence;
     silence->dialled_at = 0;
@@ -113,8 +115,9 @@ static void found_dialled(pdk_session *s, int64_t now) {
     s->platform->work(s);
 }
 
-/* The kernel dials again and again, and the client library lets it, for two thirds of T. Each look that finds it so may find another
- * server dialled. So the connector takes note of what is dialled, and after the patience gives up what it has noted. */
+/* The kernel dials again and again, and the client library lets it, for two thirds of T. Each look that finds it so may
+ * find another server dialled. So the connector notes the dialled server, and gives up the one that it has noted when
+ * its patience is over. */
 static void found_dialling(pdk_session *s, bool dials, int64_t now) {
     struct pdk__silence *silence = &s->silence;
     if (!dials)

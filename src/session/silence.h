@@ -1,4 +1,4 @@
-/* What is done about a server that says nothing: the connection is given up early, and the next one is dated. */
+/* A connection to a server that says nothing is given up early, and the next one is dated. */
 #ifndef PDK_SESSION_SILENCE_H
 #define PDK_SESSION_SILENCE_H
 
@@ -16,7 +16,7 @@ struct pdk__silence {
     int64_t dials_at; /* since when looks find that it waits to be accepted, and it is noted; 0: the last one did not */
     int64_t dialled_at;       /* when a look found one first; 0: the last one found none */
     unsigned leaves, hurries; /* given up in a row: each time with twice the patience */
-    bool leave, hurry, skip;  /* the connector has to do it; skip: note, or give up, what waits to be accepted */
+    bool leave, hurry, skip;  /* the connector has to do it; skip: note or give up a connection not yet accepted */
 };
 
 /* Under the monitor, all of it. */
@@ -30,7 +30,8 @@ void pdk__silence_over(struct pdk_session *s);
 void pdk__silence_asked(struct pdk_session *s);
 void pdk__silence_broken(struct pdk_session *s);
 
-/* The connector's part: give up what is to be given up. Leaves the monitor meanwhile. false: nothing was to be done. */
+/* The connector's part: give up the connection that is to be given up. Leaves the monitor meanwhile. false: nothing was
+ * to be done. */
 bool pdk__silence_act(struct pdk_session *s);
 
 #endif

@@ -1,11 +1,13 @@
-/* What a session counts, and how it is read. The counting is done where things happen; this is the room for the figures.
+/* The figures of a session, and how they are read. Things are counted where they happen; this is the room for the
+ * figures.
  *
  *     under the monitor:   claims, grants, holds (src/grant) ─┐
  *                          renewals (ops), moves (silence) ───┼──► counts ──copy──► pdk_session_stats ──► text (stats_text.c)
  *                          connections (supervise) ───────────┘                           ▲
  *     under the outbox's:  callbacks, lines of the log (dispatch.c) ──────────────────────┘
  *
- * They are plain numbers: whoever counts has the lock anyway. Gauges that the session knows anyway are read, not kept.
+ * They are plain numbers, since the code that counts has the lock anyway. Gauges that the session knows anyway are
+ * read, not kept.
  */
 #ifndef PDK_SESSION_STATS_H
 #define PDK_SESSION_STATS_H
@@ -15,8 +17,8 @@
 #include <paddock/stats.h>
 
 struct pdk__stats {
-    pdk_stats counts;    /* without what a reading fills in */
-    int64_t least;       /* what was left of the lease while something was held, in ns; INT64_MAX: nothing was */
+    pdk_stats counts;    /* without the figures that a reading fills in */
+    int64_t least;       /* the least rest of the lease while something was held, in ns; INT64_MAX: nothing was */
     guint paths_max;     /* 0: nobody asked for figures by path */
     GPtrArray *paths;    /* the rows, where somebody has: path_stats.h */
     GHashTable *by_path; /* the same */
@@ -36,12 +38,12 @@ void pdk__stats_handed_over(pdk_session *s, pdk_stats *path);
 void pdk__stats_hold_began(pdk_session *s, pdk_stats *path);
 void pdk__stats_lost(pdk_session *s, pdk_stats *path, pdk_reason reason);
 void pdk__stats_hold_ended(pdk_session *s, pdk_stats *path, int64_t since, int64_t now);
-/* So much is left of the lease: called before it becomes more. */
+/* Note the rest of the lease: called before the lease becomes longer. */
 void pdk__stats_lease(pdk_session *s, int64_t now);
 /* A barrier that was handed over then was committed. */
 void pdk__stats_renewed(pdk_session *s, int64_t sent, int64_t now);
 
-/* Give what was read to a caller, whose struct may be of another version. Not under the monitor. */
+/* Give the figures to a caller, whose struct may be of another version. Not under the monitor. */
 pdk_status pdk__stats_give(const char *call, pdk_stats *stats, const pdk_stats *all);
 
 /* Rows of figures by path. */

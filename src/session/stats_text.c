@@ -15,7 +15,7 @@
  *     paddock_losses_total{reason="lease"} 3
  *     paddock_path_losses_total{recipe="lock",path="/jobs",reason="lease"} 3        where figures by path are asked for
  *
- * Numbers are written as integers, since what printf makes of a fraction depends on the locale. */
+ * Numbers are written as integers, since printf writes fractions by the locale. */
 enum unit { NO_UNIT, SECONDS, BYTES };
 enum { SAMPLES = 6, DOUBLINGS = 40 };
 
@@ -129,7 +129,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 
 static void put_seconds(struct text *t, uint64_t us) { put(t, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000); }
 
-/* As a label wants it. */
+/* Escaped as a label needs it. */
 static void put_escaped(struct text *t, const char *value) {
     for (; *value; value++) {
         if (*value == '\n')
@@ -139,7 +139,7 @@ static void put_escaped(struct text *t, const char *value) {
     }
 }
 
-/* What a sample is of: the session, or a path. */
+/* The subject of a sample: the session, or a path. */
 struct subject {
     const char *prefix, *recipe, *path; /* recipe: NULL for the session */
 };
@@ -195,7 +195,7 @@ static void put_bucket(struct text *t, const char *name, const struct subject *o
     put(t, " %" PRIu64 "\n", within);
 }
 
-/* A bucket for each doubling; of a path for every second one, as there may be many. */
+/* There is a bucket for each doubling; for a path, of which there may be many, for every second one. */
 static void put_histogram(struct text *t, const char *name, const struct subject *of, const pdk_histogram *h) {
     for (unsigned doubling = 0; doubling <= DOUBLINGS; doubling += of->recipe ? 2 : 1) {
         char bound[32];

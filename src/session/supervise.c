@@ -5,8 +5,8 @@
  *       ▲                 │                       │         CONNECTED        │
  *       └─────────────────┴──── EXPIRED, or given up: retire the handle ◄────┘
  *
- * The connector closes a retired handle before it opens the next one, unless the program has borrowed it. What such a handle reports
- * is not heard.
+ * The connector closes a retired handle before it opens the next one, unless the program has borrowed it. The reports
+ * of such a handle are not heard.
  */
 #include "session/supervise.h"
 
@@ -61,7 +61,7 @@ static bool tell_now(pdk_session *s, void *user) {
     return true;
 }
 
-/* Behind what the chores have to tell: of losses, to begin with. */
+/* The event comes behind the news that the chores have to tell: of losses, to begin with. */
 static void tell_then(pdk_session *s, pdk_session_event event) {
     pdk__chore_add(s, tell_now, NULL, GINT_TO_POINTER(event));
 }
@@ -98,7 +98,7 @@ static void begin_anew(pdk_session *s) {
     }
     pdk__lease_begin(&s->lease, 0);
     pdk__renew_share(s);
-    /* A server can end each session that it gives. */
+    /* A server can end each session that it gives, so there is a pace. */
     s->open_after = pdk__now(s) + pdk__pace_next(&s->reopenings, &pdk__pace_repeats, pdk__now(s));
 }
 
@@ -147,7 +147,7 @@ const char *pdk__session_why_away(const pdk_session *s) {
     return s->link != PDK__LINK_NONE ? NULL : s->names_trouble ? s->names_trouble : s->trouble_text;
 }
 
-/* NULL: the negotiated timeout carries a lease. Else why it does not, and what to set. g_free. */
+/* NULL: the negotiated timeout carries a lease. Otherwise the words for why it does not, with the fix. g_free. */
 static char *too_short(const pdk_session *s) {
     int64_t least = pdk__lease_least_timeout(&s->lease, s->platform->late);
     if (s->platform->late == 0 || s->lease.timeout >= least)
@@ -161,8 +161,8 @@ static char *too_short(const pdk_session *s) {
         (long long)s->session_timeout_ms, tick);
 }
 
-/* A new session would not keep its holds: give it up, and try again, since servers may be configured anew. A session
- * that has holds goes on. */
+/* A new session would not keep its holds, so it is given up. It is tried again, since the servers' configuration may
+ * change. A session that has holds goes on. */
 static bool refused(pdk_session *s, bool first) {
     char *why = too_short(s);
     bool refuse = why && first;
@@ -188,7 +188,7 @@ static void on_connected(pdk_session *s, int64_t id, int32_t timeout_ms) {
     pdk__renew_share(s);
     if (refused(s, first))
         return;
-    /* Whoever says it again and again is not believed: renewals and polls go on. */
+    /* A server that says it again and again is not believed: renewals and polls go on. */
     if (again && pdk__pace_next(&s->repetitions, &pdk__pace_repeats, pdk__now(s)) > 0)
         return;
     s->link = PDK__LINK_CONNECTED;
@@ -219,7 +219,7 @@ static void on_connecting(pdk_session *s) {
     pdk__silence_disconnected(s);
     pdk__unowned_forget_all(s);
     pdk__entries_tell(s, PDK__LINK_DOWN);
-    if (s->restored) /* else it was told, and nothing was proved since */
+    if (s->restored) /* otherwise it was told already, and nothing was proved since */
         pdk__session_tell(s, PDK_SESSION_SUSPENDED);
 }
 
@@ -259,7 +259,7 @@ static void sink_watch(void *driver, pdk__zk *zk, const char *path, enum pdk__zk
 
 static void sink_log(void *driver, int level, const char *text) { pdk__log_text(driver, level, text); }
 
-/* Whoever sends such a thing can send many of them. */
+/* A server that sends one such answer can send many, so the log has a pace. */
 static void sink_malformed(void *driver, pdk__zk *zk, const char *what) {
     pdk_session *s = driver;
     (void)zk;

@@ -74,7 +74,7 @@ static void *timer_main(void *user) {
     return NULL;
 }
 
-/* With manual dispatch and nobody to dispatch. The user's functions that free what callbacks use are called here. */
+/* With manual dispatch and nobody to dispatch. The user_free functions of callbacks are called here. */
 static void drop_what_is_due(pdk_session *s) {
     sigset_t own;
     pdk__signals_block(&own);
@@ -107,8 +107,8 @@ static void *connector_main(void *user) {
     return NULL;
 }
 
-/* May the dispatcher end when nothing is due? While the session has a reference, its owner may still make callbacks due:
- * the close that waits for them ends the dispatcher, when it makes the outbox silent. */
+/* May the dispatcher end when nothing is due? Not while the session has a reference, since its owner may still make
+ * callbacks due. Then the close that waits for them ends the dispatcher, when it makes the outbox silent. */
 static bool nobody_can_call(const pdk_session *s) {
     return atomic_load(&threads_of(s)->stop) && atomic_load(&s->refs) == 0;
 }
@@ -164,7 +164,7 @@ static pdk_status real_start(pdk_session *s) {
     bool started = start_thread(s, connector_main);
     if (started && !(start_thread(s, timer_main) && (s->outbox.manual || start_thread(s, dispatcher_main)))) {
         started = false;
-        s->finish = true; /* the connector stops those that run, then itself */
+        s->finish = true; /* the connector stops the threads that run, then itself */
         s->ended = PDK_CLOSED;
     }
     pdk__unlock(s);
@@ -203,7 +203,8 @@ static bool real_ended(const pdk_session *s) {
     return !s->platform_data || threads_of(s)->running == 0;
 }
 
-/* From the kernel: GLib's generator gives parent and child the same numbers. So few bytes come in one piece. */
+/* The bytes come from the kernel, since GLib's generator gives parent and child the same numbers. So few of them come
+ * in one piece. */
 static void real_random(void *bytes, size_t size) {
     pdk__cancel_off(); /* also for a thread of the program, which has something half done */
     while (getrandom(bytes, size, 0) != (ssize_t)size)

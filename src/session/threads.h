@@ -6,7 +6,8 @@
 
 extern const struct pdk__platform pdk__platform_real;
 
-/* Begin a thread of the library: detached, with the signals from outside blocked. false: the system has no thread left. */
+/* Begin a thread of the library: detached, with the signals from outside blocked. false: the system has no thread
+ * left. */
 bool pdk__thread_begin(void *(*main)(void *user), void *user);
 
 #endif

@@ -12,7 +12,7 @@ void pdk__tokens_saw(pdk_session *s, int64_t zxid) {
         s->token_seen = MAX(s->token_seen, pdk__token_of(s, zxid));
 }
 
-/* What is created from now on comes after everything that was seen, unless the servers went back. */
+/* Nodes that are created from now on come after everything that was seen, unless the servers went back. */
 void pdk__tokens_begin(pdk_session *s) {
     pdk__assert_locked(s);
     s->token_least = s->token_seen + 1;

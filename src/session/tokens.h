@@ -1,6 +1,6 @@
-/* Tokens: the number that the servers gave a node, its czxid, with the base of the session before it. The session remembers
- * the highest of all that it sees. A new ZooKeeper session begins above it; where the servers went back, it grants nothing.
- * Under the monitor. */
+/* Tokens: the number that the servers gave a node, its czxid, with the base of the session before it. The session
+ * remembers the highest token that it sees. A new ZooKeeper session begins above it; where the servers went back, it
+ * grants nothing. Under the monitor. */
 #ifndef PDK_SESSION_TOKENS_H
 #define PDK_SESSION_TOKENS_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void on_fired(struct pdk__watcher *watcher, const char *path, bool gone);
-static void unowned_keep(struct pdk__watcher *watcher) { (void)watcher; } /* it is the session's, and lives as long */
+static void unowned_keep(struct pdk__watcher *watcher) { (void)watcher; } /* the session's, and lives as long */
 
 /* Embedded first: the watcher is how an event finds its session. */
 struct pdk__unowned {
@@ -47,8 +47,8 @@ void pdk__unowned_forget_all(pdk_session *s) {
     g_hash_table_foreach_remove(s->unowned->paths, unwatch, s->unowned);
 }
 
-/* Of a persistent node it is 0. Of a container a server keeps the least number there is, and ZooKeeper 3.8 answers 0. What has a time to
- * live is not told from a session. */
+/* A persistent node has owner 0. For a container a server keeps the least number there is, and ZooKeeper 3.8 answers 0.
+ * A node with a time to live cannot be told from a session's. */
 bool pdk__is_unowned(const struct pdk__reply *reply) {
     return reply->result == PDK__OK && (reply->owner == 0 || reply->owner == INT64_MIN);
 }
@@ -93,7 +93,7 @@ struct asking {
 
 bool pdk__unowned_may_be(const char *name) { return !pdk__name_is_unique(name); }
 
-/* This question has set no watch. That of an earlier one stands, if that found the node to be nobody's. */
+/* This question has set no watch. The watch of an earlier one stands, if that one found the node to be nobody's. */
 static void failed(pdk_session *s, const char *path) {
     if (!g_hash_table_contains(s->unowned->paths, path))
         pdk__watches_failed(s, path, &s->unowned->watcher);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What the watchers of a key are told. */
+/* The news for the watchers of a key. */
 struct fired {
     char *path;
     bool gone;

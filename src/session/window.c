@@ -2,7 +2,8 @@
 
 /* Parts of the session timeout: an answer within the first lets the window grow, one after the second closes it. */
 enum { QUICK = 20, SLOW = 10 };
-/* So many quick answers make room for one more: by a quarter in a round trip, since they tell of what was. */
+/* So many quick answers make room for one more. Answers tell of the past, so the window grows by no more than a quarter
+ * in a round trip. */
 enum { QUICK_FOR_ONE = 4 };
 
 void pdk__window_init(struct pdk__window *w) {
@@ -15,7 +16,7 @@ bool pdk__window_has_room(struct pdk__window *w, enum pdk__lane lane) {
     if (lane == PDK__LANE_DELETES)
         return w->in_flight[lane] < PDK__WINDOW_LEAST;
     if (w->in_flight[lane] == 0)
-        w->size = PDK__WINDOW_LEAST; /* nothing is known of how fast answers come now */
+        w->size = PDK__WINDOW_LEAST; /* how fast answers come now is not known */
     return w->in_flight[lane] < w->size;
 }
 

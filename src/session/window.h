@@ -1,8 +1,8 @@
-/* The requests that wait for their turn. So many of a session are in flight at a time that a renewal never stands behind
- * many of them: not in the client library, on the link, or in the server.
+/* The requests that wait for their turn. The window bounds how many are in flight at a time, so that a renewal never
+ * stands behind many of them: not in the client library, on the link, or in the server.
  *
  *     renewals ────────────────────────────────────► submit     never wait (pdk__send_now)
- *     deletes ──► waiting, 128 in flight ──────────► submit     a release goes ahead of all that is claimed
+ *     deletes ──► waiting, 128 in flight ──────────► submit     a release goes ahead of all claims
  *     the others ──► waiting, `size` in flight ────► submit     each answer lets the next few out
  *
  * The window begins with 128. While others wait for it, it grows by one with four answers that came within T/20. It is
