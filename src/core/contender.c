@@ -30,7 +30,7 @@ static enum pdk__command next(const struct pdk__contender *c) {
 
 /* ---- the invariants after every step */
 
-/* The commands that may be in flight, by phase: the phase's own, and those that were sent before it began. */
+/* The commands that may be in flight, by phase: the phase's own, and commands that were sent before it began. */
 #define BIT(command) (1u << PDK__DO_##command)
 static const unsigned in_flight[] = {
     [PDK__OUT] = BIT(NOTHING) | BIT(ENTER) | BIT(MKDIR) | BIT(LIST) | BIT(WATCH) | BIT(PAUSE) | BIT(LOOK),
@@ -60,7 +60,7 @@ static void check_knowledge(const struct pdk__contender *c) {
     (void)is_named, (void)is_behind, (void)has_node, (void)is_over;
 }
 
-/* With a connection, and nothing in flight, it waits for an event that comes. */
+/* With a connection, and nothing in flight, it waits for an event that is sure to come. */
 static void check_idle(const struct pdk__contender *c) {
     bool has_room = c->watched[0] == '\0';
     assert(c->phase != PDK__OUT || (!c->wanted && !c->leaving));
@@ -143,7 +143,7 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__NODE_EXISTS:
         if (!c->named) /* the parent's counter is stuck at its end, with our own name there */
             fail(c, PDK_EXHAUSTED);
-        else /* by whom? We repeat a create only after a barrier has shown that the last one was not executed */
+        else /* whose is to be found out: a create is repeated only once a barrier has shown the last one not executed */
             c->phase = PDK__UNSURE;
         c->pause = c->named; /* a stranger may keep it for long */
         break;
@@ -172,8 +172,8 @@ static void decide(struct pdk__contender *c, const struct pdk__event *e) {
     c->ahead = view->ahead;
     c->watching = false;
     memcpy(c->watched, view->blocker, sizeof c->watched);
-    /* exchanged_gone: another contender may be first by now, since the earlier node's position is free. never_waits: the
-     * delete goes out before the next try. */
+    /* exchanged_gone: another contender may be first by now, since the earlier node's position is free. never_waits:
+     * the delete goes out before the next try. */
     if (view->exchanged_gone || (view->blocker[0] != '\0' && e->never_waits))
         c->leaving = true;
     else if (view->blocker[0] == '\0' && e->fresh && !c->leaving)
@@ -220,7 +220,7 @@ static void listed(struct pdk__contender *c, const struct pdk__event *e) {
     }
 }
 
-/* What was there before our first create. */
+/* The look before our first create was answered. */
 static void looked(struct pdk__contender *c, const struct pdk__event *e) {
     if (e->result == PDK__OK && e->view->beyond_limits) {
         fail(c, PDK_LIMIT);
@@ -249,7 +249,7 @@ static void made_dir(struct pdk__contender *c, enum pdk__result result) {
         c->pause = true; /* a parent vanished meanwhile: try again, but not at once */
 }
 
-/* A node that nobody owns blocks nobody: decide anew, without it. */
+/* A node that nobody owns blocks nobody, so decide again, without it. */
 static void watched(struct pdk__contender *c, enum pdk__result result, bool unowned) {
     if (result == PDK__OK && !unowned)
         c->watching = true;
@@ -291,7 +291,7 @@ static void contender_answered(struct pdk__contender *c, const struct pdk__event
     case PDK__CREATED:
         created(c, e);
         break;
-    case PDK__PROVED: /* of the multi: a quorum commits NO_NODE and NOT_ALLOWED as well */
+    case PDK__PROVED: /* the multi was answered: a quorum commits NO_NODE and NOT_ALLOWED as well */
         c->proven = e->result == PDK__OK || e->result == PDK__NO_NODE || e->result == PDK__NOT_ALLOWED;
         c->pause = e->result == PDK__NOT_NOW;
         break;

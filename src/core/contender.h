@@ -17,11 +17,12 @@
  *  - a connection loss means "unknown": read again, behind a quorum barrier, before deciding;
  *  - a watch event is a reason to read again, never a fact;
  *  - a contender is granted only while its own node is listed, nothing blocking is ahead, and the lease is fresh;
- *  - a blocker that no session owns is no contender: who reads so when it sets its watch reads the list again, without it;
- *  - a contender for tries alone looks first, and writes only when nobody is there whom it would have to wait for;
+ *  - a blocker that no session owns is no contender: a contender that reads so when it sets its watch reads the list
+ *    again, without that node;
+ *  - a contender for tries alone looks first, and writes only when it would not have to wait for anybody;
  *  - once it is leaving it ends GONE, with no node of its own on the server, whatever happens on the way.
- * A ZooKeeper session that ends takes its contenders with it (EXPIRED). A claim that still waits makes a new contender on the
- * next session.
+ * A ZooKeeper session that ends takes its contenders with it (EXPIRED). A claim that still waits makes a new contender
+ * on the next session.
  *
  * A row per event, a column per phase. A cell has the phases that may follow, by their first letters:
  *
@@ -45,19 +46,19 @@
  *
  *  .      it stays in its phase
  *  -      impossible
- *  s g :  like S G . but only a walk of one contender comes there, not the model of the queue. The model's servers refuse
- *         nothing for good and have no limits. Its leases are fresh or over. It ends a hold before it tells EXPIRED. It
- *         tells a contender that is GONE nothing but LEAVE.
+ *  s g :  like S G . but only a walk of one contender comes there, and the model of the queue does not. The model's
+ *         servers refuse nothing for good and have no limits. Its leases are fresh or over. It ends a hold before it
+ *         tells EXPIRED. It tells a contender that is GONE nothing but LEAVE.
  *
  * Why a cell is impossible:
  *  - ENTER comes once, at first or after LINK_UP.
  *  - POKE needs a predecessor, and only a node in the queue has one.
  *  - NODE_LOST is about a node whose name was known. It comes before the answer to the next create.
- *  - An answer needs its command. In OUT these are ENTER, MKDIR and LOOK, or a LIST or WATCH that NODE_LOST has overtaken. In UNSURE
- *    it is PROVE, or ENTER's list; in CANDIDATE STAT; in IN LIST, WATCH and DELETE, or ENTER's list. HELD and STUCK send none.
- *    A server that asks for a pause grants nothing, so there is no PAUSED in HELD.
- * STUCK is short, unless the session is closing: the driver gives up the session, and EXPIRED follows. GONE ignores every event.
- * tests/model/test_transitions.c compares this table with what contenders do.
+ *  - An answer needs its command. In OUT these are ENTER, MKDIR and LOOK, or a LIST or WATCH that NODE_LOST has
+ *    overtaken. In UNSURE it is PROVE, or ENTER's list; in CANDIDATE STAT; in IN LIST, WATCH and DELETE, or ENTER's
+ *    list. HELD and STUCK send none. A server that asks for a pause grants nothing, so there is no PAUSED in HELD.
+ * STUCK is short, unless the session is closing: the driver gives up the session, and EXPIRED follows. GONE ignores
+ * every event. tests/model/test_transitions.c compares this table with what contenders do.
  */
 #ifndef PDK_CORE_CONTENDER_H
 #define PDK_CORE_CONTENDER_H
@@ -96,7 +97,7 @@ enum pdk__event_type {
     PDK__ENTER,     /* queue up */
     PDK__LEAVE,     /* released, cancelled or lost: leave no node behind */
     PDK__LINK_UP,   /* connected, for the first time or again */
-    PDK__LINK_DOWN, /* disconnected; answers to what is in flight follow */
+    PDK__LINK_DOWN, /* disconnected; answers to requests in flight follow */
     PDK__EXPIRED,   /* the session ended */
     PDK__POKE,      /* a watch fired: read again */
     PDK__FRESH,     /* the lease became fresh */

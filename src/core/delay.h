@@ -1,15 +1,15 @@
 /* The lock-delay: after an unclean end of a holder, nobody is granted for a while.
  *
  *     /locks/orders
- *        ├─ delay                               persistent; data: the delay in ms, on which all who use the path agree
+ *        ├─ delay                               persistent; data: the delay in ms, on which all clients agree
  *        ├─ _c_…-lock-0000000007                holds
  *        ├─ pledge-_c_…-0000000007              persistent: the pledge of …7, made before it was granted
  *        └─ _c_…-lock-0000000009                waits
  *
- * Who releases deletes its pledge, and then its node. So a list with a pledge whose node is gone tells of an end without a
- * release: that pledge is broken. Who is first waits the whole delay from the moment when it has seen that, by its own clock.
- * The holder had ended before that moment, so the wait is never shorter than the delay. It is longer when the one that waits
- * dies: the next one waits anew.
+ * A holder that releases deletes its pledge, and then its node. So a list with a pledge whose node is gone tells of an
+ * end without a release: that pledge is broken. The first in the queue waits the whole delay from the moment when it
+ * has seen that, by its own clock. The holder had ended before that moment, so the wait is never shorter than the
+ * delay. It is longer when the waiting contender dies: the next one waits the whole delay again.
  *
  *     first ──a broken pledge──► WAIT ──the time is over──► PLEDGE ──a quorum has it──► GRANT
  *       └────────────────none────────────────────────────────►│
@@ -22,7 +22,7 @@
 /* The child that tells everybody of the delay. */
 #define PDK__DELAY_RECORD "delay"
 
-/* What the first in the queue does next. */
+/* The next step of the first in the queue. */
 enum pdk__delay_step { PDK__DELAY_WAIT, PDK__DELAY_PLEDGE, PDK__DELAY_GRANT };
 
 struct pdk__delay {
@@ -32,7 +32,8 @@ struct pdk__delay {
 
 /* 0 as long as no broken pledge was seen. */
 void pdk__delay_init(struct pdk__delay *d, int64_t ns);
-/* A list was read. broken: it shows a broken pledge. unknown: one that no list before has shown. now: after the answer. */
+/* A list was read. broken: it shows a broken pledge. unknown: no list before has shown that one. now: after the
+ * answer. */
 void pdk__delay_listed(struct pdk__delay *d, bool broken, bool unknown, int64_t now);
 /* pledged: a quorum has the pledge of the node that is first. */
 enum pdk__delay_step pdk__delay_next(const struct pdk__delay *d, bool pledged, int64_t now);

@@ -8,7 +8,7 @@
 
 static const char head[] = "paddock-guarded 1 ";
 
-/* Where the fields are, and how wide. Zeros lead, so that every header is as long as any other. */
+/* The places of the fields, and their widths. Zeros lead, so that every header is as long as any other. */
 enum {
     TOKEN_AT = 18,
     TOKEN_WIDTH = 20,
@@ -53,7 +53,7 @@ bool pdk__stamp_read(const char *data, size_t size, struct pdk__stamp *stamp) {
     return memcmp(data, again, sizeof again) == 0;
 }
 
-/* FNV-1a. It notices a foreign write; it does not resist one that is made to deceive. */
+/* FNV-1a. It notices a foreign write, but not one that is made to deceive. */
 uint64_t pdk__stamp_digest(const char *payload, size_t size) {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < size; i++)
@@ -141,7 +141,7 @@ static void confirm(struct pdk__guarded *g) {
     if (g->seen.token == g->token && g->seen.handover == g->handover && g->seen.number > g->number)
         g->number = g->seen.number; /* it was open before, with the same hold */
     bool landed = g->is_pending && same(&g->pending, &g->seen);
-    g->is_pending = false; /* what has not landed never will: the rewrite turns it away */
+    g->is_pending = false; /* a write that has not landed never will: the rewrite turns it away */
     if (!g->writing || (landed && same(&g->wanted, &g->seen)))
         guarded_finish(g, PDK__GUARDED_FINE);
     else

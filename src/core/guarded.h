@@ -9,15 +9,15 @@
  *     READ      of a later holder          LOST
  *     READ      content changed, or gone   REPLACED
  *     REWRITE   OK                         CHECK
- *     CHECK     OK                         confirmed: WRITE what is left to write, or done
+ *     CHECK     OK                         confirmed: WRITE the rest, or done
  *     CHECK     no node                    LOST
  *     WRITE     OK                         done
  *     any       another version, unknown   READ; of a CHECK: CHECK
  *
- * The node is never deleted, so its version only grows, and a rewrite that succeeds proves that what was read is what stands. It
- * also turns away every older request of ours that is still on its way. So one round settles an answer that was lost.
- * A later holder's rewrite turns away an older holder's writes. An older holder that rewrites after that changes no content, and
- * its CHECK finds its lock node gone.
+ * The node is never deleted, so its version only grows, and a rewrite that succeeds proves that the data that were read
+ * still stand. It also turns away every older request of ours that is still on its way. So one round settles an answer
+ * that was lost. A later holder's rewrite turns away an older holder's writes. An older holder that rewrites after that
+ * changes no content, and its CHECK finds its lock node gone.
  */
 #ifndef PDK_CORE_GUARDED_H
 #define PDK_CORE_GUARDED_H
@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who wrote a content, and which of their writes it was. Nobody wrote the first tombstone. */
+/* The writer of a content, and the number of the write. Nobody wrote the first tombstone. */
 struct pdk__stamp {
     int64_t token;
     uint64_t number; /* counts the writer's writes from 1 */
@@ -37,7 +37,8 @@ struct pdk__stamp {
     bool absent; /* a tombstone */
 };
 
-/* The header of a guarded node's data: "paddock-guarded 1 <token> <handover> <number> <P|D>\n". The payload follows P. */
+/* The header of a guarded node's data: "paddock-guarded 1 <token> <handover> <number> <P|D>\n". The payload follows
+ * P. */
 enum { PDK__GUARDED_HEADER = 72 };
 /* Writes the header, and no NUL after it. The digest is not in it. */
 void pdk__stamp_write(const struct pdk__stamp *stamp, char header[PDK__GUARDED_HEADER]);
@@ -45,7 +46,7 @@ void pdk__stamp_write(const struct pdk__stamp *stamp, char header[PDK__GUARDED_H
 bool pdk__stamp_read(const char *data, size_t size, struct pdk__stamp *stamp);
 uint64_t pdk__stamp_digest(const char *payload, size_t size);
 
-/* What a read shows. */
+/* The node, as a read shows it. */
 struct pdk__guarded_node {
     bool exists, guarded; /* guarded: the data has our header */
     int32_t version;
@@ -57,7 +58,7 @@ enum pdk__guarded_step {
     PDK__GUARDED_IDLE,
     PDK__GUARDED_READ,
     PDK__GUARDED_CREATE,
-    PDK__GUARDED_REWRITE, /* what was read, naming `version` */
+    PDK__GUARDED_REWRITE, /* the data that were read, naming `version` */
     PDK__GUARDED_CHECK,
     PDK__GUARDED_WRITE, /* `wanted`, naming `version` */
 };
@@ -66,7 +67,7 @@ enum pdk__guarded_end {
     PDK__GUARDED_FINE,
     PDK__GUARDED_LOST,     /* the lock node is gone, or a later holder was here */
     PDK__GUARDED_REPLACED, /* somebody else wrote or deleted the node: for good */
-    PDK__GUARDED_DENIED,   /* of this call: the server refuses it */
+    PDK__GUARDED_DENIED,   /* the server refuses it: the end of this call alone */
     PDK__GUARDED_WORN_OUT, /* the node's versions are used up */
 };
 
@@ -78,7 +79,7 @@ struct pdk__guarded {
     struct pdk__stamp known;   /* the content, once opened */
     struct pdk__stamp seen;    /* by the READ before the REWRITE */
     struct pdk__stamp pending; /* a write whose fate is open */
-    struct pdk__stamp wanted;  /* what this call writes */
+    struct pdk__stamp wanted;  /* the content that this call writes */
     uint32_t handover;
     int32_t version;
     bool opened;     /* it was confirmed once: from then on only we change the content */
@@ -93,13 +94,13 @@ void pdk__guarded_open(struct pdk__guarded *g);
 void pdk__guarded_write(struct pdk__guarded *g, bool absent, uint64_t digest);
 /* The answer to a READ that was executed: node->exists says whether it is there. */
 void pdk__guarded_read(struct pdk__guarded *g, const struct pdk__guarded_node *node);
-/* The answer to any other request, and of a READ that was not executed. */
+/* The answer to any other request, and to a READ that was not executed. */
 void pdk__guarded_answered(struct pdk__guarded *g, enum pdk__result result);
-/* The caller waits no longer. Answers to what is on its way are not wanted any more. */
+/* The caller waits no longer. Answers to requests on their way are not wanted any more. */
 void pdk__guarded_abandon(struct pdk__guarded *g);
 /* The hold is not held any more: a CHECK that succeeded would prove nothing. */
 void pdk__guarded_lose(struct pdk__guarded *g);
-/* A read for its content's sake, while confirmed. It never changes the version that is named. */
+/* Judge a read for its content's sake, while confirmed. It never changes the version that is named. */
 enum pdk__guarded_end pdk__guarded_got(struct pdk__guarded *g, const struct pdk__guarded_node *node);
 
 #endif

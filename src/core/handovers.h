@@ -1,6 +1,6 @@
 /* A hold is released: is the next thread of this process granted, or do the other processes come first?
  *
- * A hand-over costs no round trip, but it makes other processes wait: hand-overs are bounded in count and in time.
+ * A hand-over costs no round trip, but it makes other processes wait. So hand-overs are bounded in count and in time.
  */
 #ifndef PDK_CORE_HANDOVERS_H
 #define PDK_CORE_HANDOVERS_H

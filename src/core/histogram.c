@@ -52,7 +52,8 @@ uint64_t pdk__histogram_within(const pdk_histogram *h, uint64_t us) {
     return within;
 }
 
-/* How many of the times are to be within the answer: at least one, and not more than there are. NaN is no smaller number. */
+/* How many of the times are to be within the answer: at least one, and not more than there are. NaN is no smaller
+ * number. */
 static uint64_t wanted(const pdk_histogram *h, double quantile) {
     if (!(quantile < 1))
         return h->count;

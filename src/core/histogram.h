@@ -1,10 +1,11 @@
-/* Times on a logarithmic scale: <paddock/stats.h> shows the buckets, and what is read from them. */
+/* Times on a logarithmic scale: <paddock/stats.h> shows the buckets, and how to read them. */
 #ifndef PDK_CORE_HISTOGRAM_H
 #define PDK_CORE_HISTOGRAM_H
 
 #include <paddock/stats.h>
 
-/* Nanoseconds as microseconds, rounded up: so that no time is above the bound of its bucket. Less than 0 is 0: two clocks. */
+/* Nanoseconds as microseconds, rounded up, so that no time is above the bound of its bucket. Less than 0 counts as 0:
+ * it comes of two clocks. */
 uint64_t pdk__us(int64_t ns);
 /* Count a time, in ns. */
 void pdk__histogram_count(pdk_histogram *h, int64_t ns);

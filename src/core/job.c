@@ -104,7 +104,7 @@ static bool parse_line(const char *at, const char *end, struct pdk__job_run *run
     return is_sane(run) && write_line(run, again) == length + 1; /* no number has more digits than it needs */
 }
 
-/* The newest line alone may be of a run that has not ended, and it is not known to have died. */
+/* Only the newest line may be of a run that has not ended and is not known to have died. */
 static bool fits(const struct pdk__job_record *record) {
     const struct pdk__job_run *run = &record->runs[record->count - 1];
     if (record->count == 1)

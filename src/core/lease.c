@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* For threads that run late, ours and the servers'. */
+/* The margin for threads that run late, ours and the servers'. */
 #define SLACK (50 * PDK__MS)
 
 /* At least as long by a server's clock when ours is fast. */
@@ -47,8 +47,8 @@ void pdk__lease_negotiated(struct pdk__lease *l, int64_t timeout) {
         l->end -= pdk__lease_margin(l);
 }
 
-/* A follower has reported a touch after this time, unless a process or link stalls: the leader sends a ping every half tick,
- * or a little later. */
+/* A follower has reported a touch after this time, unless a process or link stalls: the leader sends a ping every half
+ * tick, or a little later. */
 static int64_t report_delay(const struct pdk__lease *l) {
     int64_t half = (l->tick_option ? l->tick_option : l->timeout / 2) / 2;
     return by_any_clock(half + SLACK) * l->hops;
@@ -77,8 +77,8 @@ static int64_t reported_touch(const struct pdk__lease *l, int64_t sent) {
     return confirmed_at;
 }
 
-/* A busy session would push out the samples that matter. So those of each T/64 become one sample: it was sent with the first
- * of them and answered with the last. That is only more careful. */
+/* A busy session would push out the samples that matter. So the requests of each T/64 become one sample, which was sent
+ * with the first of them and answered with the last. That is only more careful. */
 static void remember(struct pdk__lease *l, int64_t sent, int64_t answered, bool committed) {
     if (l->samples == 0 || sent - l->sent[l->newest] >= l->timeout / 64) {
         l->newest = l->samples == 0 ? 0 : (l->newest + 1) % PDK__LEASE_SAMPLES;
@@ -116,8 +116,8 @@ int64_t pdk__lease_longest(const struct pdk__lease *l) {
     return l->timeout - pdk__lease_margin(l) - report_delay(l) - by_any_clock(SLACK);
 }
 
-/* longest − T/16 ≥ 4 (T/16 + late), solved for T in 64ths: the margin, the grants and the renewals take 24 of them, and a
- * tick of T/2 takes 17 for each hop. */
+/* longest − T/16 ≥ 4 (T/16 + late), solved for T in 64ths: the margin, the grants and the renewals take 24 of them, and
+ * a tick of T/2 takes 17 for each hop. */
 int64_t pdk__lease_least_timeout(const struct pdk__lease *l, int64_t late) {
     int64_t share = 64 - 24 - (l->tick_option ? 0 : 17 * l->hops);
     int64_t half = l->tick_option / 2;
@@ -130,7 +130,7 @@ bool pdk__lease_fresh(const struct pdk__lease *l, int64_t now) { return l->end -
 int64_t pdk__lease_renewal_period(const struct pdk__lease *l) { return l->timeout / 10; }
 int64_t pdk__lease_urgent_period(const struct pdk__lease *l) { return l->timeout / 16; }
 
-/* With two hops a touch takes so long to count that two of a quarter would be too old. */
+/* With two hops a touch takes longer to count. With a period of a quarter, two of them would be too old by then. */
 int64_t pdk__lease_idle_period(const struct pdk__lease *l) {
     return report_delay(l) > l->timeout / 3 ? l->timeout / 10 : l->timeout / 4;
 }

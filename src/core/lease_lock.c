@@ -61,7 +61,7 @@ enum pdk__record_kind pdk__lease_record_parse(const char *data, size_t size, str
         return kind;
     if (size >= sizeof text)
         return PDK__RECORD_FOREIGN;
-    memcpy(text, data, size); /* what follows in it is zero */
+    memcpy(text, data, size); /* the rest of it is zero */
     /* It must be as this library writes it: no number has more digits than it needs, and nothing follows. */
     if (parse_line(text + sizeof head - 1, record) && pdk__lease_record_write(record, again) == size)
         return PDK__RECORD_FINE;

@@ -1,4 +1,5 @@
-/* The record of a lock that outlives its session, and the rule of it. All times are ms since 1970 by the servers' clocks.
+/* The record of a lock that outlives its session, and the rule of it. All times are ms since 1970 by the servers'
+ * clocks.
  *
  *     paddock-lease 1
  *     H <token> <duration> <digest> <who>      held, for so long after the znode's mtime; or
@@ -8,8 +9,9 @@
  *                                                  TAKE │ OURS │ STANDS │ OVERTAKEN
  *                    H with its own token, naming v ◄───┴─────┘
  *
- * A write of the same text renews it: the moment of the write is what counts. Who has the secret of the digest takes it back at once.
- * Everybody else waits for its end. As in a job's record (core/job.h) tokens only grow, and a smaller one was overtaken.
+ * A write of the same text renews it, since the moment of the write counts. The owner of the digest's secret takes it
+ * back at once. Everybody else waits for its end. As in a job's record (core/job.h) tokens only grow, and a smaller one
+ * was overtaken.
  */
 #ifndef PDK_CORE_LEASE_LOCK_H
 #define PDK_CORE_LEASE_LOCK_H
@@ -31,7 +33,7 @@ enum pdk__record_kind pdk__lease_record_parse(const char *data, size_t size, str
 size_t pdk__lease_record_write(const struct pdk__lease_record *record, char text[PDK__LEASE_LOCK_SIZE]);
 
 enum pdk__lease_verdict { PDK__LEASE_TAKE, PDK__LEASE_OURS, PDK__LEASE_STANDS, PDK__LEASE_OVERTAKEN };
-/* What the holder of `mine` finds in a record that was written at `written`; its own write was at `now`. */
+/* The verdict on a record that was written at `written`, for the holder of `mine`, whose own write was at `now`. */
 enum pdk__lease_verdict pdk__lease_judge(const struct pdk__lease_record *record, int64_t written, int64_t now,
                                          const struct pdk__lease_record *mine);
 

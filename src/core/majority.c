@@ -112,7 +112,7 @@ void pdk__majority_pass(struct pdk__majority *m, uint32_t which) {
     m->rights[which] = PDK__RIGHT_PASSED;
 }
 
-/* Who was silent before may answer by now. */
+/* Ensembles that were silent before may answer by now. */
 void pdk__majority_look_around(struct pdk__majority *m) {
     assert(m->need < m->count && !m->is_try);
     if (m->looks_around || !find(m, PDK__RIGHT_ASKED, &m->waits_for))
@@ -124,7 +124,7 @@ void pdk__majority_look_around(struct pdk__majority *m) {
     m->looks++;
 }
 
-/* Those before the right that it waited for stay passed over in this round: it holds what comes later. */
+/* Rights before the one that it waited for stay passed over in this round, since it holds later ones. */
 void pdk__majority_looked(struct pdk__majority *m) {
     for (uint32_t i = 0; i < m->count; i++)
         if (m->rights[i] == PDK__RIGHT_FOUND || m->rights[i] == PDK__RIGHT_TRIED || m->rights[i] == PDK__RIGHT_BUSY ||
@@ -158,7 +158,7 @@ void pdk__majority_tire(struct pdk__majority *m) {
     m->tired = true;
 }
 
-/* From half of it on up to `first`, doubled in each round, and at most `most`. */
+/* A random time: at first from half of `first` up to `first`; doubled in each round, and at most `most`. */
 static int64_t doubled(int64_t first, int64_t most, uint32_t times, uint64_t random) {
     int64_t up_to = first;
     for (uint32_t i = 0; i < times && up_to < most; i++)

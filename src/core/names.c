@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The tokens before the sequence. Of two tokens that end alike the longer one need not come first: only the end matters, and
- * "-lock-" ends in "lock-". */
+/* The tokens before the sequence. Only the end of a name matters, so of two tokens that end alike, as "-lock-" and
+ * "lock-", the longer one need not come first. */
 static const struct {
     const char *token;
     enum pdk__kind kind;
@@ -46,9 +46,9 @@ static enum pdk__kind kind_before(const char *text, size_t length) {
     return PDK__FOREIGN;
 }
 
-/* The sequence is what "%010d" writes: ten characters, minus included, and eleven below -999999999. A token may end in a dash
- * itself: the longer form is tried first, and only a number behind a token counts. Another spelling of a number is not a
- * contender's: read as a very old contender it would block everybody. */
+/* A sequence is written by "%010d": ten characters, minus included, and eleven below -999999999. A token may end in a
+ * dash itself, so the longer form is tried first, and only a number behind a token counts. Another spelling of a number
+ * is not a contender's: read as a very old contender it would block everybody. */
 bool pdk__name_parse(const char *text, struct pdk__name *name) {
     static const struct {
         size_t length;

@@ -34,8 +34,8 @@ enum pdk__kind {
 
 enum pdk__profile { PDK__CURATOR, PDK__KAZOO };
 
-/* The text that a recipe writes before the sequence. It is not the kind: only in Curator's names do the nodes of a lock and
- * of a writer differ. */
+/* The text that a recipe writes before the sequence. It is not the kind: only in Curator's names do the nodes of a lock
+ * and of a writer differ. */
 enum pdk__label {
     PDK__LABEL_LOCK,
     PDK__LABEL_WRITE,
@@ -56,15 +56,15 @@ bool pdk__kind_same_queue(enum pdk__kind a, enum pdk__kind b);
 /* Read any child's name, of any bytes. false, and kind FOREIGN, when it is not a contender's. */
 bool pdk__name_parse(const char *text, struct pdk__name *name);
 
-/* At its end, 2147483647, a counter sticks: a burst of creates runs past it, into negative numbers, and the next one begins at
- * the end again. Nobody can tell which of those was first. */
+/* At its end, 2147483647, a counter sticks: a burst of creates runs past it, into negative numbers, and the next burst
+ * begins at the end again. Nobody can tell which of these nodes was first. */
 bool pdk__sequence_is_stuck(int32_t sequence);
 
 /* Serial comparison: negative when a was created before b, provided fewer than 2^31 creates lie between them. */
 int32_t pdk__sequence_compare(int32_t a, int32_t b);
 
-/* The mark of a new contender: the beginning of its nodes' names. uuid: 36 characters, lower-case hex and dashes; the last 12
- * count a session's contenders, the others are the session's own. */
+/* The mark of a new contender: the beginning of its nodes' names. uuid: 36 characters, lower-case hex and dashes; the
+ * last 12 count a session's contenders, the others are the session's own. */
 void pdk__mark_make(enum pdk__profile profile, enum pdk__label label, const char *uuid, char mark[PDK__MARK_SIZE]);
 
 /* The length of a name before its sequence. */
@@ -76,9 +76,10 @@ bool pdk__name_has_uuid_prefix(const char *name, const char *uuid);
 size_t pdk__name_uuid_length(const char *name);
 /* The length of a name before the number that counts its session's contenders. */
 size_t pdk__name_uuid_prefix_length(const char *name);
-/* Did Paddock make the name? Its UUIDs have version 8. Others that have a UUID in their names: version 4. */
+/* Did Paddock make the name? Its UUIDs have version 8. Other clients that put UUIDs into names use version 4. */
 bool pdk__name_is_paddocks(const char *name);
-/* Does a UUID make it unique? Without one, the same name may come again in a directory that was deleted and made anew. */
+/* Does a UUID make it unique? Without one, the same name may come again in a directory that was deleted and made
+ * again. */
 bool pdk__name_is_unique(const char *name);
 
 #endif

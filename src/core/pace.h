@@ -1,9 +1,10 @@
-/* The pace of what a server can make us repeat: requests that lead nowhere, events that fire as soon as they are waited for.
+/* The pace of things that a server can make us repeat: requests that lead nowhere, events that fire as soon as they are
+ * waited for.
  *
  *     a few at once ──► each next one later, 20 ms and twice as much each time, up to a bound ──► a while of rest: a few at once
  *
- * Each one fills a vessel that leaks. What is above its mark waits. So nothing that comes to rest waits, and what does not comes to the
- * rate at which the vessel leaks. Pure.
+ * Each one fills a vessel that leaks, and waits while the vessel is above its mark. So a thing that comes to rest never
+ * waits, and a thing that does not is slowed down to the rate of the leak. Pure.
  */
 #ifndef PDK_CORE_PACE_H
 #define PDK_CORE_PACE_H
@@ -19,7 +20,7 @@ struct pdk__pace_kind {
 
 /* Steps of one protocol: 20 a second. */
 extern const struct pdk__pace_kind pdk__pace_steps;
-/* What is done once, or again when the world has changed: three, and then one each second. */
+/* Things that are done once, or again when the world has changed: three, and then one each second. */
 extern const struct pdk__pace_kind pdk__pace_repeats;
 /* Rounds of a few requests, where another client may undo each one for a while: sixteen, and then ten a second. */
 extern const struct pdk__pace_kind pdk__pace_rounds;
@@ -28,7 +29,7 @@ extern const struct pdk__pace_kind pdk__pace_pauses;
 
 /* All zero at the start. */
 struct pdk__pace {
-    int64_t since; /* what leaked before is counted */
+    int64_t since; /* leaks until then are counted */
     uint32_t level;
 };
 

@@ -24,8 +24,8 @@ static size_t printable(const unsigned char *text) {
     return n;
 }
 
-/* A server takes no name with these, valid as they are: private use, U+FFF0 and beyond, and what is above U+FFFF, since it reads UTF-16
- * and refuses surrogates (PathUtils.validatePath). c: of so many bytes. */
+/* Does a server take a name with this character of n bytes? It takes none for private use, none from U+FFF0 on, and
+ * none above U+FFFF, since it reads UTF-16 and refuses surrogates (PathUtils.validatePath). */
 static bool is_taken(const unsigned char *c, size_t n) {
     unsigned code = n == 3 ? (c[0] & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu) : 0;
     return n < 4 && !(code >= 0xe000 && code <= 0xf8ff) && code < 0xfff0;

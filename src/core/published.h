@@ -1,8 +1,9 @@
-/* What stands in a contender's znode: its identity, and what a leader has published behind it.
+/* The data of a contender's znode: its identity, and behind it the data that a leader has published.
  *
  *     [wish] identity [NUL data]
  *
- * A wish that it let go may stand in front (revocation.h). Curator, kazoo and earlier versions of Paddock know the identity alone.
+ * A wish that the contender lets go may stand in front (revocation.h). Curator, kazoo and earlier versions of Paddock
+ * know the identity alone.
  */
 #ifndef PDK_CORE_PUBLISHED_H
 #define PDK_CORE_PUBLISHED_H
@@ -12,7 +13,7 @@
 /* The most data that a leader may publish. */
 #define PDK__PUBLISHED_MAX 65536
 
-/* Parts of what was read. */
+/* Parts of the data that were read. */
 struct pdk__published {
     const char *identity;
     size_t identity_size;

@@ -1,7 +1,7 @@
 /* The meaning of a ZooKeeper answer for the protocol, apart from its code.
  *
- * A wrong guess about UNKNOWN breaks locks: the request may have been executed, or may be executed a little later. An answer
- * that is not known to be harmless is UNKNOWN. src/zk/errors.c maps codes to these.
+ * A wrong guess about UNKNOWN breaks locks: the request may have been executed, or may be executed a little later. So
+ * an answer that is not known to be harmless is UNKNOWN. src/zk/errors.c maps codes to these.
  */
 #ifndef PDK_CORE_RESULT_H
 #define PDK_CORE_RESULT_H

@@ -1,10 +1,10 @@
-/* A wish that a holder let go, as it stands in the holder's znode, in place of the identity.
+/* A wish that a holder lets go, as it stands in the holder's znode, in place of the identity.
  *
  *     __REVOKE__                                     Curator's. It names nobody, and no time
- *     __REVOKE__ <within ms> <who>\n<identity>       ours, for znodes of ours alone. The identity is what stood there before
+ *     __REVOKE__ <within ms> <who>\n<identity>       ours, for znodes of ours alone. The identity stood there before
  *
- * Curator compares the whole data, so its znodes get its own form. Our znodes are known by the version of the UUID in their
- * names: 8, where Curator's and kazoo's have 4.
+ * Curator compares the whole data, so its znodes get its own form. Our znodes are known by the version of the UUID in
+ * their names: 8, where Curator's and kazoo's have 4.
  */
 #ifndef PDK_CORE_REVOCATION_H
 #define PDK_CORE_REVOCATION_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define PDK__REVOKE "__REVOKE__"
-/* The longest text of who asks, in bytes. */
+/* The longest name of an asker, in bytes. */
 #define PDK__WHO_MAX 1024
 /* The longest time: 15 digits. */
 #define PDK__WITHIN_MAX INT64_C(999999999999999)

@@ -25,8 +25,8 @@ static bool parse_number(const char *word, uint64_t least, uint64_t most, uint64
     return pdk__number_parse(word, strlen(word), least, most, value);
 }
 
-/* How the grant is held. A downgraded grant stands on another node than the node that gave its token:
- * "shared/<czxid>". */
+/* The mode of the grant. A downgraded one is "shared/<czxid>", since it stands on another node than the one that gave
+ * its token. */
 static bool parse_mode(const char *word, struct pdk__sequencer *out) {
     static const struct {
         const char *word;
@@ -50,7 +50,8 @@ static bool parse_mode(const char *word, struct pdk__sequencer *out) {
     return known;
 }
 
-/* Is it a node below a lock's path? It may be longer than a path, by a contender's name. The text begins with a slash. */
+/* Is it a node below a lock's path? It may be longer than a path, by a contender's name. The text begins with a
+ * slash. */
 static bool is_node(char *node) {
     char *slash = strrchr(node, '/');
     struct pdk__name parsed;

@@ -1,8 +1,9 @@
-/* Which stripe a key has: the same number in every language and version, for ever.
+/* The stripe of a key: the same number in every language and version, for ever.
  *
  *     bytes ── FNV-1a, 64 bits ──► h ── the finalizer of MurmurHash3 ──► h' ── modulo the stripes ──► stripe
  *
- * FNV-1a alone has weak low bits: with a power of two, keys that differ in one place would fill a part of the stripes. */
+ * The finalizer is there because FNV-1a alone has weak low bits: with a power of two, keys that differ in one place
+ * would fill a part of the stripes. */
 #ifndef PDK_CORE_STRIPES_H
 #define PDK_CORE_STRIPES_H
 

@@ -31,8 +31,8 @@ static bool is_later(int32_t sequence, int32_t kept, bool any_kept) {
     return !any_kept || pdk__sequence_compare(sequence, kept) > 0;
 }
 
-/* Another contender of our queue, at or before our own number. An equal number is of another client, which writes its own
- * number twice: it counts as ahead. */
+/* Count another contender of our queue, at or before our own number. An equal number is another client's, which writes
+ * its own number twice: it counts as ahead. */
 static void count_ahead(struct pdk__view *view, const char *name, const struct pdk__name *other, struct blockers *b) {
     bool fits = strlen(name) < PDK__NAME_SIZE;
     view->ahead++;

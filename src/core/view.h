@@ -1,8 +1,9 @@
-/* A list of the directory as one contender sees it: is its node there, which are ahead, and which must it watch?
+/* A list of the directory as one contender sees it: is its node there, which nodes are ahead, and which of them must it
+ * watch?
  *
- * A recipe is a rule: a predicate over two kinds (does that one block me?), and the number of blockers that it tolerates.
- * With more blockers ahead than that, the contender watches the nearest one. Otherwise it is admitted. Nodes behind our own
- * never matter.
+ * A recipe is a rule: a predicate over two kinds (does that one block me?), and the number of blockers that it
+ * tolerates. With more blockers ahead than that, the contender watches the nearest one. Otherwise it is admitted. Nodes
+ * behind our own never matter.
  */
 #ifndef PDK_CORE_VIEW_H
 #define PDK_CORE_VIEW_H
@@ -19,8 +20,9 @@ typedef bool (*pdk__blocks_fn)(enum pdk__kind theirs, enum pdk__kind mine);
 
 struct pdk__rule {
     pdk__blocks_fn blocks;
-    /* Blockers ahead that are tolerated: n - 1 where n may hold together. The nearest blocker may go, and there is still no
-     * room. So the owner of such a contender never waits (session/entry.h), and makes another one when there is room. */
+    /* How many blockers ahead are tolerated: n - 1 where n may hold together. When the nearest blocker goes, there may
+     * still be no room. So the owner of such a contender never waits (session/entry.h), and makes another one when
+     * there is room. */
     int32_t tolerated;
 };
 
@@ -53,11 +55,11 @@ struct pdk__child {
 
 /* Read `count` names into as many children; the texts stay the caller's. */
 void pdk__children_parse(struct pdk__child *children, const char *const *names, size_t count);
-/* pdk__view_make, of children that were read before. */
+/* As pdk__view_make, from children that were read before. */
 void pdk__view_of(struct pdk__view *view, const struct pdk__child *children, size_t count,
                   const struct pdk__viewer *viewer);
 
-/* The same for a contender that has no node yet: everybody who is there is ahead. */
+/* The same for a contender that has no node yet: everybody in the list is ahead. */
 void pdk__view_from_behind(struct pdk__view *view, const struct pdk__child *children, size_t count, const char *mark,
                            struct pdk__rule rule);
 
