@@ -8,8 +8,8 @@
  *                                             ▼
  *                     pdk__leave_run: gives up what the call has; then the thread ends
  *
- * So a thread ends in a wait or not at all, and never with a lock. A wait of a call that has not said how it is left is
- * no cancellation point.
+ * So a thread ends in a wait or not at all, and never with a lock. Where a call has not said how to leave it, its waits
+ * are no cancellation points.
  */
 #ifndef PDK_BASE_CANCEL_H
 #define PDK_BASE_CANCEL_H
@@ -22,7 +22,7 @@ void pdk__cancel_back(void);
 /* Is this within one pdk__cancel_off alone? Otherwise the call may be made from a callback, which is not cut short. */
 bool pdk__cancel_is_outermost(void);
 
-/* How a blocking call is left, on its stack. */
+/* The way out of a blocking call, on its stack. */
 struct pdk__leave {
     void (*locked)(void *user); /* under the monitor, where the call waits under it; or NULL */
     void (*after)(void *user);  /* outside of it, afterwards; or NULL */
@@ -31,10 +31,10 @@ struct pdk__leave {
 };
 void pdk__leave_push(struct pdk__leave *leave);
 void pdk__leave_pop(void);
-/* Is the call left when its thread is cancelled? */
+/* May the thread of the call be cancelled, because the call has said how to leave it? */
 bool pdk__leave_possible(void);
 
-/* Around a wait that may be cancelled, within pdk__cancel_off: the program's own state, and off again. */
+/* Around a wait that may be cancelled, within pdk__cancel_off: set the program's own state, and off again. */
 void pdk__cancel_open(void);
 void pdk__cancel_shut(void);
 /* In the cleanup of such a wait, one after the other. */

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The text is written where pdk_last_error of this process reads it. The fence's library has these functions as well, and where
- * a program loads both libraries, one of the two speaks for both. */
+/* The text goes where pdk_last_error of this process reads it. The fence's library has these functions as well: where a
+ * program loads both libraries, one of the two speaks for both. */
 pdk_status pdk__fail(pdk_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

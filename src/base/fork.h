@@ -1,4 +1,5 @@
-/* Was the process forked since? A session's threads do not exist in the child, so the child must not touch its objects. */
+/* Was the process forked since? A session's threads do not exist in the child, so the child must not touch its
+ * objects. */
 #ifndef PDK_FORK_H
 #define PDK_FORK_H
 

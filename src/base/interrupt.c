@@ -80,7 +80,7 @@ pdk_interrupt *pdk__interrupt_attached(void) { return of_this_thread; }
 
 bool pdk__interrupted(void) { return pdk_interrupt_is_raised(of_this_thread); }
 
-/* For ever is a day at a time: every sleeper looks again. */
+/* For ever is a day at a time, since every sleeper looks again. */
 void pdk__interrupt_sleep(pdk_interrupt *interrupt, int64_t ns) {
     struct timespec at = pdk__cond_moment(MIN(ns, DAY_NS));
     sem_clockwait(&interrupt->woken, CLOCK_MONOTONIC, &at);

@@ -4,8 +4,8 @@
  *                                  arguments are; a tracer puts a breakpoint there
  *     without it                   nothing
  *
- * Names and arguments are those of docs/tracing.md, and stay. Whoever fires a probe has the values anyway: nothing is computed for it
- * but a difference.
+ * Names and arguments are as in docs/tracing.md, and stay. Code that fires a probe has the values anyway: nothing is
+ * computed for it but a difference.
  */
 #ifndef PDK_PROBE_H
 #define PDK_PROBE_H
@@ -53,7 +53,8 @@ static inline void pdk__probe_lost(const char *path, int64_t token, int32_t reas
 
 /* ---- of the session. session: its number at the servers */
 
-/* A quorum has committed a renewal of the lease, of which so much was left; not above 0: it was over, or there was none. */
+/* A quorum has committed a renewal of the lease, of which so much was left; not above 0: it was over, or there was
+ * none. */
 static inline void pdk__probe_renew(int64_t session, int64_t took_ns, int64_t left_ns) {
     PDK__PROBE3(renew, session, took_ns, left_ns);
 }

@@ -15,7 +15,8 @@ static struct {
     bool works;
 } probe = {.lock = PTHREAD_MUTEX_INITIALIZER, .works = true};
 
-/* A thread of its own has no stock: for each size it asks what all threads share. A size that nobody uses is cut from a new page. */
+/* A new thread has no stock of its own, so for each size it asks the one that all threads share. A size that nobody
+ * uses is cut from a new page. */
 static void *take_each_size(void *unused) {
     void *taken[LARGEST / STEP];
     for (gsize i = 0; i < G_N_ELEMENTS(taken); i++)
@@ -65,10 +66,11 @@ static void after_fork(void) { pthread_mutex_unlock(&probe.lock); }
 /* "Internal debugging interface": it is there in every version, and does nothing where there are no slices. */
 G_GNUC_BEGIN_IGNORE_DEPRECATIONS
 
-/* GLib computes its largest slice from the size of a page, which it learns with its first slice: it is absurd until then. */
+/* Has GLib made its first slice? With it GLib learns the size of a page, from which it computes its largest slice: that
+ * is absurd until then. */
 static bool has_begun(void) { return g_slice_get_config(G_SLICE_CONFIG_CHUNK_SIZES) < 4096; }
 
-/* The shared library is initialized before GLib is: -z initfirst, in PaddockLibrary.cmake. */
+/* This runs before GLib is initialized: the shared library is linked with -z initfirst (PaddockLibrary.cmake). */
 __attribute__((constructor)) static void forgo_slices(void) {
     pthread_atfork(before_fork, after_fork, after_fork);
     if (!has_begun())

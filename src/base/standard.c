@@ -13,7 +13,7 @@ int pdk__above_standard(int fd) {
     return above;
 }
 
-/* An open takes the lowest number that is free. */
+/* The loop ends above 2, since an open takes the lowest number that is free. */
 void pdk__fill_standard(void) {
     int fd;
     do

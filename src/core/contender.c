@@ -143,7 +143,7 @@ static void created(struct pdk__contender *c, const struct pdk__event *e) {
     case PDK__NODE_EXISTS:
         if (!c->named) /* the parent's counter is stuck at its end, with our own name there */
             fail(c, PDK_EXHAUSTED);
-        else /* whose is to be found out: a create is repeated only once a barrier has shown the last one not executed */
+        else /* whose is to be found out: we repeat a create only once a barrier has shown the last one not executed */
             c->phase = PDK__UNSURE;
         c->pause = c->named; /* a stranger may keep it for long */
         break;

@@ -4,15 +4,16 @@
  *     word 1  hand-over ┘
  *     word 2  floor       raised ahead of the pair
  *
- * Why three loads are a snapshot of the pair: top only grows, since each step of the rule makes it larger or leaves it. If it
- * is the same before and after the load of the hand-over, it was the same in between, and the hand-over is of this top.
+ * Three loads are a snapshot of the pair, since top only grows: each step of the rule makes it larger or leaves it. If
+ * it is the same before and after the load of the hand-over, it was the same in between, and the hand-over is of this
+ * top.
  *
- * Why the floor may be a word of its own: it counts only while a reader's token is on top, and then it is the token of the
- * writer that was on top before. Whoever wants to put a reader's token above a writer's raises the floor to that writer's
- * token first, and exchanges the pair after that. While a writer is on top the floor does not count, so raising it early
- * changes nothing. It is only ever raised to a token that was on top as a writer's; so when the exchange succeeds, from just that
- * writer's pair, no larger floor is possible, and the floor is exact. Until another writer is on top nobody can move it: those
- * who come late raise it to a smaller token, which does nothing.
+ * The floor may be a word of its own, since it counts only while a reader's token is on top, and then it is the token
+ * of the writer that was on top before. A thread that puts a reader's token above a writer's raises the floor to that
+ * writer's token first, and exchanges the pair after that. While a writer is on top the floor does not count, so
+ * raising it early changes nothing. It is only ever raised to a token that was on top as a writer's; so when the
+ * exchange succeeds, from just that writer's pair, no larger floor is possible, and the floor is exact. Until another
+ * writer is on top nobody can move it: a thread that comes late raises it to a smaller token, which does nothing.
  *
  * An exchange that fails means that another thread has raised the mark. So some thread always gets on. */
 #include "fence/cell.h"

@@ -6,7 +6,8 @@
 
 #include <stdatomic.h>
 
-/* The CPU can exchange 16 bytes at once, and the compiler says so without a library of its own. ThreadSanitizer knows 8. */
+/* The CPU can exchange 16 bytes at once, and the compiler says so without a library of its own. ThreadSanitizer knows
+ * 8. */
 #if defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16) && !defined(__SANITIZE_THREAD__)
 #define PDK__CELL_WIDE 1
 #else
@@ -21,7 +22,7 @@ struct pdk__cell {
     atomic_flag lock; /* without exchanges of 16 bytes */
 };
 
-/* Whatever has a cell begins with it, and with a cache line. */
+/* A struct with a cell begins with the cell, and with a cache line. */
 enum { PDK__CELL_LINE = 64 };
 
 void pdk__cell_init(struct pdk__cell *cell);

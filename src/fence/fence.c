@@ -1,4 +1,4 @@
-/* The calls of a fence: the same for both kinds, and each kind's file does the work. An admit in memory pays for this with the
+/* The calls of a fence: the same for both kinds, and each kind's file does the work. It costs an admit in memory the
  * look at one pointer, which lies in the cell's own cache line. */
 #include "fence/fence.h"
 #include "base/text.h"

@@ -4,11 +4,12 @@
  *                                             no: fdatasync                  │ equal, or stale                       │
  *                                                                            └──────────────► unlock ◄──────────────┘
  *
- * Killed at any moment, a process leaves at least one good slot: the one that was on the disk before its write began. A mark that
- * is read may be one that its writer had no time to sync; so it is synced before anybody is told of it. Thus no success and no
- * refusal is ever built on a mark that a loss of power can take back.
+ * Killed at any moment, a process leaves at least one good slot: the one that was on the disk before its write began.
+ * Its writer may have had no time to sync a mark that is read; so the mark is synced before anybody is told of it. Thus
+ * no success and no refusal is ever built on a mark that a loss of power can take back.
  *
- * A thread that is cancelled ends while it waits for another process that has the file, or not at all (base/cancel.h). */
+ * A thread that is cancelled ends while it waits for another process that has the file, or not at all
+ * (base/cancel.h). */
 #include "fence/file.h"
 #include "base/cancel.h"
 #include "base/fork.h"
@@ -62,7 +63,7 @@ static void file_end(struct pdk__file *file) {
     pthread_mutex_unlock(&file->mutex);
 }
 
-/* The lock may just have been had. */
+/* The thread may just have got the lock. */
 static void cancelled(void *file) {
     file_end(file);
     pdk__leave_run_after();

@@ -1,4 +1,5 @@
-/* A fence in a file: what file.c and file_open.c share, and what the calls of a fence ask of it. call: the name in the error text. */
+/* A fence in a file: the part that file.c and file_open.c share, and the part that the calls of a fence use. call: the
+ * name in the error text. */
 #ifndef PDK_FENCE_FILE_H
 #define PDK_FENCE_FILE_H
 

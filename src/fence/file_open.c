@@ -1,4 +1,5 @@
-/* Opening a fence's file. It comes into being whole: made under another name, synced, and linked to its own. */
+/* Opens a fence's file. The file comes into being whole: it is made under another name, synced, and linked to its
+ * own. */
 #include "base/cancel.h"
 #include "base/fork.h"
 #include "base/standard.h"
@@ -15,7 +16,7 @@
 
 static const char call[] = "pdk_fence_open";
 
-/* The entry in the folder must be on the disk as well: with the file, its mark would be gone. */
+/* The entry in the folder must be on the disk as well, or the file could vanish, and its mark with it. */
 static bool sync_folder(const char *path) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -60,7 +61,8 @@ static bool create(const char *path) {
     return fine;
 }
 
-/* Never as descriptor 2: the words of a refusal would stand in the newest slot, and the older mark would count. */
+/* The descriptor is never 2: the words of a refusal would stand in the newest slot then, and the older mark would
+ * count. */
 static int open_or_create(const char *path, bool may_create) {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT && may_create && create(path))

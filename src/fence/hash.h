@@ -1,5 +1,5 @@
-/* SipHash-2-4: hostile names cannot crowd one bucket of a map, since its key is random. With a fixed key it is the checksum of a
- * slot of a file. */
+/* SipHash-2-4: hostile names cannot crowd one bucket of a map, since its key is random. With a fixed key it is the
+ * checksum of a slot of a file. */
 #ifndef PDK_FENCE_HASH_H
 #define PDK_FENCE_HASH_H
 

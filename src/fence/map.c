@@ -1,5 +1,6 @@
-/* Many fences, by name. The names are spread over shards; each has a lock that readers share, so that an admit of a name that is
- * known shares it with all others and is lock-free below it. Only a new name, and one that is forgotten, take it alone. */
+/* Many fences, by name. The names are spread over shards. Each shard has a lock that readers share: an admit of a known
+ * name shares it with all others, and is lock-free below it. Only a call for a new name, or one that forgets a name,
+ * takes it alone. */
 #include "base/cancel.h"
 #include "base/text.h"
 #include "fence/cell.h"
@@ -12,7 +13,8 @@
 
 enum { SHARDS = 64, BUCKETS_FIRST = 16, NAME_MAX_BYTES = 4096 };
 
-/* While others look at a node, only its cell changes. All but the name is one cache line, which has room for a short one too. */
+/* While others look at a node, only its cell changes. All but the name is one cache line, which has room for a short
+ * one too. */
 struct node {
     _Alignas(PDK__CELL_LINE) struct pdk__cell cell;
     uint64_t hash;

@@ -26,7 +26,7 @@ static bool admit_below(struct pdk__mark *mark, int64_t token, uint32_t handover
 bool pdk__mark_admit(struct pdk__mark *mark, int64_t token, uint32_t handover, enum pdk__use use) {
     int64_t top = pdk__mark_token(mark);
     bool by_writer = pdk__mark_is_writers(mark);
-    /* A number above 0 is that of a writer, whatever its hold is by now. */
+    /* A number above 0 is a writer's, whatever its hold is by now. */
     if (use == PDK__WRITE || (token >= top && handover > 0) || (token == top && by_writer))
         return admit_writer(mark, token, handover);
     if (token < top)

@@ -1,4 +1,4 @@
-/* Tokens and sequencers, read from what others send. */
+/* Reads tokens and sequencers that others send. */
 #include "base/text.h"
 #include "core/sequencer.h"
 #include "fence/mark.h"

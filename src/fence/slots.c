@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char magic[16] = "paddock-fence 1";
-/* Fixed: a file is read by other processes. */
+/* The key is fixed, since other processes read the file. */
 static const uint64_t key[2] = {UINT64_C(0x7061646f636b2d66), UINT64_C(0x656e63652d736c74)};
 
 static uint64_t checksum(const struct pdk__slot *slot) {

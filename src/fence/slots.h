@@ -1,5 +1,5 @@
-/* What stands in a fence's file: two slots, each with a serial number and a checksum. A new mark goes into the slot that does not
- * hold the newest, so a write that is cut off leaves the other one. */
+/* The content of a fence's file: two slots, each with a serial number and a checksum. A new mark goes into the slot
+ * that does not hold the newest, so a write that is cut off leaves the other slot. */
 #ifndef PDK_FENCE_SLOTS_H
 #define PDK_FENCE_SLOTS_H
 
@@ -25,8 +25,8 @@ struct pdk__slots {
 };
 
 struct pdk__slot pdk__slot_make(const struct pdk__mark *mark, uint64_t serial);
-/* The newest mark. NULL when there is one; else why the file is not one of a fence, or damaged. One slot may be torn. Two good
- * ones have serial numbers that follow each other. */
+/* The newest mark. NULL when there is one; else words for why the file is no fence's, or damaged. One slot may be torn.
+ * Two good ones have serial numbers that follow each other. */
 const char *pdk__slots_read(const struct pdk__slot slots[PDK__SLOTS], struct pdk__slots *out);
 
 #endif

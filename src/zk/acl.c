@@ -4,7 +4,7 @@
 #include <paddock/access.h>
 
 static const pdk_access_entry everybody[] = {{PDK_PERMISSION_ALL, "world", "anyone"}};
-/* All rights for the creator's identity. Reading for everybody, since a contender watches its predecessor's node. */
+/* The creator's identity has all rights. Everybody may read, since a contender watches its predecessor's node. */
 static const pdk_access_entry creator[] = {{PDK_PERMISSION_ALL, "auth", ""}, {PDK_PERMISSION_READ, "world", "anyone"}};
 
 struct ACL_vector pdk__acl_make(const struct pdk__zk_config *config) {

@@ -6,7 +6,7 @@
 
 #include <zookeeper/zookeeper.h>
 
-/* Its strings are the config's. pdk__acl_free. */
+/* Its strings are the config's. pdk__acl_free frees it. */
 struct ACL_vector pdk__acl_make(const struct pdk__zk_config *config);
 void pdk__acl_free(struct ACL_vector *acl);
 

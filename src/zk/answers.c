@@ -12,8 +12,8 @@
 
 enum { SEQUENCE_LENGTH = 10, LONGEST_SEQUENCE = 11 };
 
-/* Transactions are numbered from 0, which made the root; the upper half is an epoch, one more with each leader. The token that a
- * generation of the servers puts before them (token_base) has room above them. */
+/* Transactions are numbered from 0, which made the root; the upper half is an epoch, one more with each leader. A
+ * generation of the servers (token_base) has room above them. */
 static bool is_zxid(int64_t zxid) { return zxid >= 0 && zxid < INT64_C(1) << 62; }
 static bool is_time(int64_t ms) { return ms >= 0 && ms <= LATEST_MS; }
 

@@ -1,8 +1,8 @@
-/* What a server's answer looks like when it is well-formed. The client library hands over what it read: it checks no field, and goes
- * on where it could not read one. So each answer is looked at once, here, before anything believes it.
+/* The form of a server's answer that is well-formed. The client library checks no field of an answer, and goes on where
+ * it could not read one. So each answer is looked at once, here, before anything believes it.
  *
- * An answer that is not well-formed says nothing, not even that its request was not executed: it is UNKNOWN (zk/errors.c). A
- * server that lies in good form is believed, for what it could decide anyway.
+ * An answer that is not well-formed says nothing, not even that its request was not executed: it is UNKNOWN
+ * (zk/errors.c). A server that lies in good form is believed: it lies about things that it could decide anyway.
  */
 #ifndef PDK_ZK_ANSWERS_H
 #define PDK_ZK_ANSWERS_H
@@ -23,7 +23,7 @@ bool pdk__answer_is_created(const struct pdk__request *create, int64_t session, 
 bool pdk__answer_is_path(const struct pdk__request *request, const char *path);
 /* Names of nodes. */
 bool pdk__answer_is_list(const struct String_vector *names);
-/* An access control list: who may do what. */
+/* An access control list. */
 bool pdk__answer_is_acl(const struct ACL_vector *acl);
 /* An event of a node. */
 bool pdk__answer_is_event(int type, const char *path);

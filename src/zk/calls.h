@@ -29,8 +29,8 @@ enum pdk__op_kind {
     PDK__OP_BARRIER, /* a quorum commits an empty transaction that checks path. OK, NO_NODE and NOT_ALLOWED prove it */
     PDK__OP_DELETE,
     PDK__OP_SET, /* the node's data, whatever its version unless `versioned` */
-    PDK__OP_ACL, /* who may do what with a node; reply: token, acl_version, acl. It takes reading, or administering, the node */
-    PDK__OP_SYNC, /* what the session reads after it is as of now or later; but a deposed leader's own view may be old */
+    PDK__OP_ACL, /* the access control list of a node; reply: token, acl_version, acl. It takes a right to read or administer */
+    PDK__OP_SYNC, /* later reads of the session are as of now or later; but a deposed leader's own view may be old */
 };
 
 struct pdk__request {
@@ -44,7 +44,7 @@ struct pdk__request {
     bool stat;        /* LIST: the reply has the directory's token and acl_version */
     bool versioned;   /* SET: BAD_VERSION unless `version` is the node's */
     int32_t version;
-    size_t data_size; /* of data that is not text; 0: it is text */
+    size_t data_size; /* the size of data that is not text; 0: it is text */
 };
 
 struct pdk__reply {
@@ -90,7 +90,7 @@ enum pdk__zk_dial {
 enum pdk__zk_parting {
     PDK__ZK_STAYS,
     PDK__ZK_LEAVES,
-    PDK__ZK_HAS_LEFT, /* for certain: what is submitted from now on goes over a connection that is dialled after the call began */
+    PDK__ZK_HAS_LEFT, /* for certain: requests from now on go over a connection that is dialled after the call began */
 };
 
 enum { PDK__ZK_PASSWORD = 16 };
@@ -104,8 +104,8 @@ struct pdk__zk_sink {
     void (*state)(void *driver, pdk__zk *zk, enum pdk__zk_state state, int64_t session_id, int32_t timeout_ms);
     /* Any thread, under any lock of the client library: must not call back. level as pdk_log_level. */
     void (*log)(void *driver, int level, const char *text);
-    /* NULL, or: a server has sent something that is not well-formed, and nothing came of it; in words. An answer's reply
-     * is told next, as UNKNOWN. */
+    /* NULL, or: a server has sent something that is not well-formed, and nothing came of it; in words. An answer's
+     * reply is told next, as UNKNOWN. */
     void (*malformed)(void *driver, pdk__zk *zk, const char *what);
 };
 
@@ -126,30 +126,33 @@ struct pdk__zk_calls {
     pdk_status (*open)(const struct pdk__zk_config *config, pdk__zk **out);
     /* Never blocks. false: not sent, and no reply follows; the handle is dead or its queue full. */
     bool (*submit)(pdk__zk *zk, const struct pdk__request *request);
-    /* End the session and free the handle; replies to all requests in flight come before it returns. Blocks, up to 5 s. */
+    /* End the session and free the handle; replies to all requests in flight come before it returns. Blocks, up to
+     * 5 s. */
     void (*close)(pdk__zk *zk);
     /* Never blocks. */
     enum pdk__zk_dial (*dial)(pdk__zk *zk);
-    /* Give up the connection, and go to the next server; CONNECTING follows. It stays where there is no other server. May take
-     * as long as looking at every descriptor of the process. */
+    /* Give up the connection, and go to the next server; CONNECTING follows. It stays where there is no other server.
+     * May take as long as looking at every descriptor of the process. */
     enum pdk__zk_parting (*leave)(pdk__zk *zk);
-    /* Give up what has been under way for so long, and go to the next server. DIALLED: a handshake that has had no answer. DIALS: a
-     * connection that no server accepts; a first call takes note of it, and one after the patience gives it up. Takes as long
-     * as that. */
+    /* Give up an attempt that has been under way for so long, and go to the next server. DIALLED: a handshake that has
+     * had no answer. DIALS: a connection that no server accepts; a first call takes note of it, and a call after the
+     * patience gives it up. Takes as long as `leave`. */
     enum pdk__zk_parting (*hurry)(pdk__zk *zk, enum pdk__zk_dial what, int64_t patience_ms);
-    /* Give the handle another list of servers, as in its configuration; session and watches are kept. false: not now, since it is
-     * connected or dials somebody; nobody is dialled for long who is not in the new list. Blocks for a few milliseconds. */
+    /* Give the handle another list of servers, as in its configuration; session and watches are kept. false: not now,
+     * since it is connected or dials a server; a server that is not in the new list is not dialled for long. Blocks for
+     * a few milliseconds. */
     bool (*servers)(pdk__zk *zk, const char *servers);
     /* The client library's own handle, once it has reported a connection. */
     void *(*native)(pdk__zk *zk);
-    /* What a stranger needs to end the session: its password, and "address:port,…" of its servers, the one that it was last
-     * connected to first. What does not fit is left out. Once it has reported a connection. */
+    /* The secret with which a stranger can end the session: its password, and "address:port,…" of its servers, the
+     * server of the last connection first. Addresses that do not fit are left out. Once it has reported a
+     * connection. */
     void (*secret)(pdk__zk *zk, unsigned char password[PDK__ZK_PASSWORD], char *servers, size_t size);
 };
 
 extern const struct pdk__zk_calls pdk__zk_client;
 
-/* Whether the client library was built with TLS. */
+/* Was the client library built with TLS? */
 bool pdk__zk_has_tls(void);
 
 #endif

@@ -2,11 +2,11 @@
  *
  * Faults of the client library, and how we keep them away from our users:
  *  - synchronous calls can hang for ever at expiry: only zoo_a* here;
- *  - every watch shares one function and context and is told apart by path and event: distinct contexts cost O(n^2) at a
- *    reconnect. Thus a node's end is told once, though its data and its children may both be watched;
+ *  - every watch shares one function and context and is told apart by path and event: distinct contexts cost O(n^2) at
+ *    a reconnect. Thus a node's end is told once, though its data and its children may both be watched;
  *  - zookeeper_close forgets completions: each call stands in `calls` until answered, and close answers the rest;
- *  - with its default settings it resolves names in its IO loop and stops pinging meanwhile: only numeric addresses, and
- *    a resolution delay of -1;
+ *  - with its default settings it resolves names in its IO loop and stops pinging meanwhile: only numeric addresses,
+ *    and a resolution delay of -1;
  *  - multis with two operations can free twice: ours have one;
  *  - sockets and pipes are inherited by exec: see cloexec.c, sockets.c;
  *  - it takes another list of servers safely at certain moments alone: see servers.h;
@@ -14,7 +14,7 @@
  *  - it aborts the process where it cannot have its two threads: see spare.h;
  *  - its log lines ask for the local time, whose lock does not survive a fork: a forked process has none of them;
  *  - a completion of zoo_add_auth may run under its own mutex: we pass none;
- *  - it hands over what it could not read: see answers.h. What it does itself with such answers is in ADR 38.
+ *  - it hands over answers that it could not read: see answers.h. ADR 38 tells how it treats such answers itself.
  */
 #include "base/fork.h"
 #include "base/thread.h"
@@ -82,7 +82,7 @@ static void client_take(struct call *call) {
     pthread_mutex_unlock(&call->zk->lock);
 }
 
-/* A server with enforce.auth.enabled. It closes each session so, and the client library would open another one for ever. */
+/* A server with enforce.auth.enabled closes each session so, and the client library would open another one for ever. */
 static void requires_auth(pdk__zk *zk) {
     const struct pdk__zk_sink *sink = zk->config.sink;
     sink->log(zk->config.driver, PDK_LOG_ERROR,
@@ -97,13 +97,13 @@ static void answer(struct call *call, int code, struct pdk__reply *reply) {
     reply->tag = call->request.tag;
     reply->result = pdk__zk_result(code);
     reply->code = code;
-    if (code == PDK__CODE_REQUIRES_AUTH) /* ahead of the answer: whoever waits for it hears why the session ends */
+    if (code == PDK__CODE_REQUIRES_AUTH) /* ahead of the answer, so that its waiter hears why the session ends */
         requires_auth(zk);
     zk->config.sink->reply(zk->config.driver, zk, reply);
     call_free(call);
 }
 
-/* It counts, and nothing else comes of it. */
+/* The answer is counted, and nothing else comes of it. */
 static void tell_malformed(pdk__zk *zk, const char *what) {
     if (zk->config.sink->malformed)
         zk->config.sink->malformed(zk->config.driver, zk, what);
@@ -159,7 +159,7 @@ static void on_created(int code, const char *path, const struct Stat *stat, cons
     answer(call, code, &reply);
 }
 
-/* Of a sync, too: its answer is a path as well. */
+/* A sync uses this, too, since its answer is a path as well. */
 static void on_made_dir(int code, const char *path, const void *data) {
     struct call *call = (struct call *)data;
     struct pdk__reply reply = {0};
@@ -274,7 +274,7 @@ static void on_state(pdk__zk *zk, zhandle_t *handle, int state) {
         g_free(servers);
         keep_secret(zk, handle);
         on_connected(zk, zoo_client_id(handle)->client_id, zoo_recv_timeout(handle));
-    } else if (state == ZOO_READONLY_STATE) { /* we have not asked for one */
+    } else if (state == ZOO_READONLY_STATE) { /* we have not asked for a read-only server */
         on_connected(zk, 0, 0);
     } else if (state == ZOO_CONNECTING_STATE) {
         sink->state(zk->config.driver, zk, PDK__ZK_CONNECTING, 0, 0);
@@ -347,8 +347,8 @@ static int dispatch(struct call *call, zhandle_t *handle) {
     return ZBADARGUMENTS;
 }
 
-/* The client library leaks its memory of a request that its close forgets (ZOOKEEPER-3868). LeakSanitizer must not take it
- * for ours; a suppression could not tell the two apart, since the library's thread is below all our callbacks. */
+/* The client library leaks its memory of a request that its close forgets (ZOOKEEPER-3868). LeakSanitizer must not take
+ * it for ours; a suppression could not tell the two apart, since the library's thread is below all our callbacks. */
 static void forgive_leaks(bool begin) {
 #ifdef __SANITIZE_ADDRESS__
     begin ? __lsan_disable() : __lsan_enable();
@@ -410,8 +410,8 @@ static zhandle_t *init_handle(pdk__zk *zk) {
     return pdk__tls_init(config, on_watch, zk);
 }
 
-/* A line of the client library has the local time in it. The lock of the C library on the time zone may have stayed with a thread of
- * the parent: then whoever writes a line here waits for ever. */
+/* A line of the client library has the local time in it. The lock of the C library on the time zone may have stayed
+ * with a thread of the parent: then a thread that writes a line here waits for ever. */
 static void be_quiet_after_fork(void) {
     if (pdk__forks() > 0)
         zoo_set_debug_level((ZooLogLevel)0); /* none */
@@ -455,7 +455,7 @@ static pdk_status client_open(const struct pdk__zk_config *config, pdk__zk **out
     return unsupported ? PDK_UNSUPPORTED : PDK_SYSTEM;
 }
 
-/* The close neither forgets nor leaks a request that is answered before it. */
+/* Wait for answers, since the close neither forgets nor leaks a request that is answered before it. */
 static void await_answers(pdk__zk *zk) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -528,8 +528,8 @@ static void client_close(pdk__zk *zk) {
     client_free(zk);
 }
 
-/* A child of fork may open a session of its own. So no thread that the child lacks must hold these locks. They are taken in
- * the order in which opening takes them. */
+/* A child of fork may open a session of its own. So no thread that the child lacks must hold these locks. They are
+ * taken in the order in which opening takes them. */
 static void before_fork(void) {
     pdk__cloexec_fork(true);
     pdk__sockets_fork(true);

@@ -1,8 +1,8 @@
-/* Close-on-exec for the descriptors of the client library, which does not set it. A child that inherits the socket of a live
- * session could keep it, or write to it.
+/* Sets close-on-exec for the descriptors of the client library, which does not. A child that inherits the socket of a
+ * live session could keep it, or write to it.
  *
- * Its pipe is the one pair of pipe ends that appears while a handle is initialised. Another thread may make a pipe in that
- * moment too: then neither is touched. Its sockets are found later: see sockets.h.
+ * Its pipe is the one pair of pipe ends that appears while a handle is initialised. Another thread may make a pipe in
+ * that moment too: then neither is touched. Its sockets are found later: see sockets.h.
  */
 #ifndef PDK_ZK_CLOEXEC_H
 #define PDK_ZK_CLOEXEC_H

@@ -11,9 +11,9 @@ enum {
     CODE_QUOTA_EXCEEDED = -125,
 };
 
-/* A code is ambiguous when it can be reported for a request that was sent, or may yet be: a lost connection, a time-out of
- * the connection, an answer out of order, a close in progress, a session that ended. A code that is not listed counts as
- * ambiguous too: reading again costs a round trip, guessing costs a lock. */
+/* A code is ambiguous when it can be reported for a request that was sent, or may yet be: a lost connection, a time-out
+ * of the connection, an answer out of order, a close in progress, a session that ended. A code that is not listed
+ * counts as ambiguous too: reading again costs a round trip, guessing costs a lock. */
 static const struct {
     int code;
     enum pdk__result result;

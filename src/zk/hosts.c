@@ -36,7 +36,7 @@ static bool is_host(char *text) {
     return is;
 }
 
-/* Without what no terminal should show. */
+/* The text without characters that no terminal should show. */
 static char *shown(const char *text) {
     char *copy = g_strndup(text, 60);
     for (char *c = copy; *c; c++)
@@ -74,7 +74,7 @@ static pdk_status parse_server(char *text, char **name, uint16_t *port) {
     return status;
 }
 
-/* What is often written, and means something else here. */
+/* Refuse forms that are often written, and mean something else here. */
 static pdk_status check_form(const char *text) {
     const char *slash = strchr(text, '/'), *scheme = strstr(text, "://");
     if (text[0] == '\0' || slash == text)

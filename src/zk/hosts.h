@@ -1,4 +1,4 @@
-/* Host lists: "host:port,host:port…[/chroot]", in words. What addresses the names have is in names.h. */
+/* Host lists: "host:port,host:port…[/chroot]", in words. names.h has the addresses of the names. */
 #ifndef PDK_ZK_HOSTS_H
 #define PDK_ZK_HOSTS_H
 

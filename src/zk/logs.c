@@ -10,10 +10,10 @@
 struct listener {
     pdk__log_sink sink;
     void *driver;
-    unsigned forks; /* of its process. Another process has not got its threads, and its locks may be held for good. */
+    unsigned forks; /* its process: another one does not have its threads, and its locks may be held for good */
 };
 
-/* Where in the client library an error came from, "function@line", and when that was last told as one. */
+/* The place in the client library that an error came from, "function@line", and when it was last told as an error. */
 struct place {
     char name[64];
     int64_t told_us;
@@ -64,8 +64,8 @@ static bool is_repeated(const char *name) {
     return repeated;
 }
 
-/* All of it is detail for our users: the session tells them the important events. Only the errors are worth INFO, and of those that
- * come from one place the first in a second: the library repeats them as fast as a server fails it. */
+/* The lines are details for our users, since the session tells them the important events. Only errors are worth INFO,
+ * and of the errors from one place the first in a second: the library repeats them as fast as a server fails it. */
 void pdk__logs_queue(const char *line) {
     static const char mark[] = "ZOO_ERROR@";
     const char *error = strstr(line, mark);

@@ -1,5 +1,5 @@
-/* The log lines of the client library. Its callback carries no context, so each line goes to every session of the process. A
- * child of fork gives none to the sessions of its parent. */
+/* The log lines of the client library. Its callback carries no context, so each line goes to every session of the
+ * process. A child of fork gives none to the sessions of its parent. */
 #ifndef PDK_ZK_LOGS_H
 #define PDK_ZK_LOGS_H
 

@@ -16,7 +16,7 @@ struct name {
 
 struct pdk__names {
     atomic_uint refs;
-    pthread_mutex_t lock; /* guards what is found */
+    pthread_mutex_t lock; /* guards the findings */
     unsigned count;
     struct name *all;
 };

@@ -1,4 +1,4 @@
-/* What is kept of a request until it is sent, or answered. */
+/* The copies of a request that are kept until it is sent, or answered. */
 #ifndef PDK_ZK_REQUEST_H
 #define PDK_ZK_REQUEST_H
 

@@ -25,7 +25,7 @@ static void found(const struct lookup *l, const struct addrinfo *info) {
     g_ptr_array_free(addresses, TRUE);
 }
 
-/* false: nothing is found, and nobody was told. */
+/* false: nothing was found, and nobody was told. */
 static bool look_up(const struct lookup *l, int flags, int *code) {
     const struct addrinfo hints = {.ai_flags = flags, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *info = NULL;

@@ -1,5 +1,5 @@
-/* Look-ups of names by the system's resolver. getaddrinfo may take minutes and cannot be interrupted, so each runs on a thread of its
- * own. A number is known at once. */
+/* Looks up names by the system's resolver. getaddrinfo may take minutes and cannot be interrupted, so each look-up runs
+ * on a thread of its own. The address of a number is known at once. */
 #ifndef PDK_ZK_RESOLVER_H
 #define PDK_ZK_RESOLVER_H
 

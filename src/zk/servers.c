@@ -9,7 +9,7 @@
 
 #define APART_NS 2000000
 
-/* zoo_state, undocumented: no connection, and none is tried. */
+/* An undocumented answer of zoo_state: there is no connection, and none is tried. */
 enum { STATE_BETWEEN = 0 };
 
 static char **addresses_of(const char *list) {

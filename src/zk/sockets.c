@@ -42,8 +42,8 @@ void pdk__sockets_peer(zhandle_t *handle, char name[PDK__SOCKETS_NAME]) {
         name[0] = '\0';
 }
 
-/* A socket of the process, held by a descriptor of our own. Another thread may close its own at any time, and then its number
- * may be somebody else's. */
+/* A socket of the process, held by a descriptor of our own. Another thread may close its descriptor at any time, and
+ * then the number may be somebody else's. */
 struct socket {
     int number, held;
     ino_t inode;
@@ -124,7 +124,7 @@ void pdk__sockets_connected(zhandle_t *handle, const char *servers) {
     if (!claims)
         claims = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     each_socket(note, &c);
-    /* With no new socket it is the one it had, or one that was claimed for several. */
+    /* With no new socket the handle has the one it had, or one that was claimed for several. */
     g_hash_table_foreach_remove(claims, is_over, c.fresh->len > 0 ? handle : NULL);
     for (guint i = 0; i < c.fresh->len; i++) {
         struct claim *claim = g_new0(struct claim, 1);
@@ -142,7 +142,7 @@ struct leaving {
     char **servers, peer[PDK__SOCKETS_NAME];
     const zhandle_t *handle;
     int64_t patience_ms;
-    unsigned shut, left_alone; /* of those to the servers */
+    unsigned shut, left_alone; /* of the sockets to the servers */
 };
 
 static bool is_of(const struct socket *socket, const struct leaving *l) {
@@ -196,11 +196,12 @@ enum pdk__zk_parting pdk__sockets_leave(zhandle_t *handle, const char *servers) 
 
 /* ---- dialling
  *
- * A socket that waits to be accepted has no peer yet for getpeername. The kernel's table of sockets has it, with the inode. No one
- * can tell whose it is, nor since when it waits. So each handle remembers when a look of its own has found it first. */
+ * A socket that waits to be accepted has no peer yet for getpeername. The kernel's table of sockets has the peer, with
+ * the inode. But nobody can tell which handle's socket it is, nor since when it waits. So each handle remembers when a
+ * look of its own has found it first. */
 
-/* One that waits for a server that is in the list no more may be another handle's, whose server that still is. One that
- * accepts has done so by then. */
+/* A socket to a server that left the list may be another handle's, which still has that server in its list. A server
+ * that accepts has done so after this time. */
 #define ABANDON_US 100000
 
 struct dial {
@@ -209,8 +210,8 @@ struct dial {
 
 struct look {
     GHashTable *dials;                   /* by inode, of all processes */
-    char *const *servers, *const *among; /* remember those to the servers, and pick of those to these */
-    int64_t now, least, most;            /* that were found first so long ago; us */
+    char *const *servers, *const *among; /* remember the sockets to `servers`, and pick from the ones to `among` */
+    int64_t now, least, most;            /* pick sockets that were found first so long ago; us */
     GHashTable *picked;                  /* inodes */
 };
 
@@ -266,7 +267,8 @@ static void note_dial(struct look *look, unsigned long inode, const char *name) 
         g_hash_table_add(look->picked, GSIZE_TO_POINTER(inode));
 }
 
-/* A line of the table. Almost none waits to be accepted, and there may be tens of thousands. */
+/* Read a line of the table. There may be tens of thousands, and almost none is of a socket that waits to be
+ * accepted. */
 static void read_line(struct look *look, const char *line) {
     char remote[48], name[PDK__SOCKETS_NAME];
     unsigned long inode;
@@ -293,7 +295,8 @@ static gboolean is_done(gpointer inode, gpointer dial, gpointer look) {
     return ((struct dial *)dial)->latest != ((struct look *)look)->now;
 }
 
-/* Looked at by a descriptor of our own, as above. Where none is to be had, it may be one, and is not shut down. */
+/* Was this socket picked? It is looked at by a descriptor of our own, as above. Where none is to be had, it may be one,
+ * and is not shut down. */
 static bool is_picked(int number, const struct look *look, bool shuts) {
     struct stat stat;
     int type, held;

@@ -21,7 +21,7 @@ static void *wait_for_end(void *user) {
     return NULL;
 }
 
-/* The system counts a joined thread for a moment longer. */
+/* Wait after the join, since the system counts a joined thread for a moment longer. */
 static void end_thread(const struct spare *spare) {
     pthread_join(spare->thread, NULL);
     for (int looks = 0; looks < LOOKS && tgkill(getpid(), spare->id, 0) == 0; looks++)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* true: two were started a moment ago, and have ended again. Takes the time to start and end them. */
+/* true: two threads were started just now, and have ended again. Takes the time to start and end them. */
 bool pdk__spare_threads(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* The header declares it where the library was built with OpenSSL alone. A weak reference is null where it is not, in a shared
+/* The header declares it only where the library was built with OpenSSL. Elsewhere a weak reference is null, in a shared
  * library as in a static one, which dlsym does not see. */
 extern zhandle_t *zookeeper_init_ssl(const char *host, const char *certificates, watcher_fn watcher, int timeout_ms,
                                      const clientid_t *id, void *context, int flags) __attribute__((weak));
@@ -18,7 +18,7 @@ zhandle_t *pdk__tls_init(const struct pdk__zk_config *config, watcher_fn watcher
     }
     zhandle_t *handle = zookeeper_init_ssl(config->servers, config->tls, watcher, config->timeout_ms, NULL, context,
                                            ZOO_NO_LOG_CLIENTENV);
-    /* It takes no callback for its log, so what it says before this goes to its own stream. */
+    /* It takes no callback for its log, so earlier lines go to its own stream. */
     if (handle)
         zoo_set_log_callback(handle, pdk__logs_queue);
     return handle;
